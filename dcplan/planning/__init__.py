@@ -1,1 +1,1 @@
-"""The optimizer: menu -> model -> solve -> plan -> audit -> explain."""
+"""The planner: planning problem -> model -> solve -> plan -> audit -> explanation."""

@@ -1,7 +1,4 @@
-"""Decisions of a plan in plain Python.
-
-Read from a solution, written to and read from a result's table.
-"""
+"""Decisions of a plan: the registry of integer decisions, and the decisions in plain Python."""
 
 from __future__ import annotations
 
@@ -30,48 +27,48 @@ COLUMNS = (
 )
 TINY = 1e-7
 MOST = 1_000_000
-"""More of anything than this is a slip of the pen, not a decision."""
+"""Maximum amount of a decision; a larger number is a typing mistake."""
 
 
 class Branch(Enum):
-    """When the search of large models divides a variable's range."""
+    """Stage in which the search of large models branches on a variable."""
 
     FIRST = "first"
-    """The variable decides the rest."""
+    """Branch on the variable first, because it determines the rest."""
     LATER = "later"
-    """Dividing it only betters the bound."""
+    """Branch on the variable later, because that improves only the bound."""
     NEVER = "never"
 
 
 @dataclass
 class Decisions:
-    """What a plan decides; racks and units are whole numbers."""
+    """Decisions of a plan; racks and units are integers."""
 
     ordered: dict[tuple[str, str, str, int], int] = field(default_factory=dict)
     fleet: dict[P, int] = field(default_factory=dict)
     disposed: dict[tuple[str, int], int] = field(default_factory=dict)
-    """Racks of assets and orders sold or cancelled, by quarter."""
+    """Racks of assets and orders that are sold or cancelled, by quarter."""
     fitted: dict[tuple[str, str, int], int] = field(default_factory=dict)
     fabric: dict[str, str] = field(default_factory=dict)
     blocks: dict[tuple[str, int], int] = field(default_factory=dict)
     runs: list[RunOption] = field(default_factory=list)
     training: dict[tuple[str, str, str, int], float] = field(default_factory=dict)
     serving: dict[tuple[str, str, str, str, int], float] = field(default_factory=dict)
-    """Accelerators that serve a demand, quarter average."""
+    """Accelerators that serve a demand, quarterly average."""
     rented: dict[tuple[str, str, int], float] = field(default_factory=dict)
     unmet: dict[tuple[str, int], float] = field(default_factory=dict)
-    """Demand not served, in its unit."""
+    """Unserved demand, in its unit."""
     committed: dict[tuple[str, str, int], int] = field(default_factory=dict)
     """Rented nodes by offer, term and first quarter."""
     onsite: dict[tuple[str, str, int], int] = field(default_factory=dict)
-    """Units of plants on the site, by order quarter."""
+    """Units of on-site plants, by order quarter."""
     onsite_mw: dict[tuple[str, str, int], float] = field(default_factory=dict)
     onsite_mwh: dict[tuple[str, str, int], float] = field(default_factory=dict)
     paused: dict[tuple[str, str, str, int], float] = field(default_factory=dict)
-    """Accelerators that rest while interruptible power is cut, quarter average."""
+    """Accelerators that pause while interruptible power is cut, quarterly average."""
 
     def racks(self, problem: PlanningProblem, key: P, t: int) -> int:
-        """Racks in service in a quarter: delivered and not at the end of life."""
+        """Return the racks in service in a quarter: delivered and not at the end of life."""
         place = next(p for p in problem.placements if p.key == key)
         life = problem.finance.life_quarters
         fleet = self.fleet.get(key, 0) if t < life else 0
@@ -89,7 +86,7 @@ class Decisions:
         )
 
     def racks_kept(self, problem: PlanningProblem, key: P, t: int) -> int:
-        """Racks ordered before a quarter that have not reached their end of life in it."""
+        """Return the racks ordered before a quarter that have not reached their end of life in it."""
         lead = next(p.lead for p in problem.placements if p.key == key)
         life = problem.finance.life_quarters
         fleet = self.fleet.get(key, 0) if 0 < t < life else 0
@@ -109,17 +106,17 @@ class Decisions:
         )
 
     def existing_racks(self, existing: ExistingTerms, t: int) -> int:
-        """Racks of an asset or order that are neither sold nor cancelled by a quarter."""
+        """Return the racks of an asset or order that are not sold or cancelled by a quarter."""
         return existing.racks - sum(
             n for (k, q), n in self.disposed.items() if k == existing.id and q <= t
         )
 
     def _connected(self, existing: ExistingTerms, t: int) -> int:
-        """Racks whose network is bought: that of sold ones stays."""
+        """Return the racks with a bought network; the network of sold racks stays."""
         return existing.racks if existing.in_service else self.existing_racks(existing, t)
 
     def racks_new(self, problem: PlanningProblem, key: P, t: int) -> int:
-        """Racks whose network a quarter buys; a fleet and what is on order count in the first."""
+        """Return the racks whose network a quarter buys; quarter 0 includes fleet and orders."""
         if t > 0:
             return self.ordered.get((*key, t), 0)
         on_order = sum(
@@ -128,7 +125,7 @@ class Decisions:
         return self.fleet.get(key, 0) + on_order + self.ordered.get((*key, 0), 0)
 
     def racks_ordered(self, key: P, t: int) -> int:
-        """Racks ordered up to and including a quarter, the fleet included."""
+        """Return the racks ordered up to and including a quarter, with the fleet."""
         return self.fleet.get(key, 0) + sum(
             n for (*k, q), n in self.ordered.items() if tuple(k) == key and q <= t
         )
@@ -136,7 +133,7 @@ class Decisions:
 
 @dataclass(frozen=True)
 class DecisionSpec:
-    """One whole variable of the model, declared once.
+    """One integer variable of the model, declared once.
 
     Parameters
     ----------
@@ -145,15 +142,15 @@ class DecisionSpec:
     index : callable
         Index tuples that a problem offers, in their order.
     field : str
-        Dictionary of :class:`Decisions` with the same index; empty where the variable follows from
-        others, is a choice, or is a run.
+        Dictionary of :class:`Decisions` with the same index; empty if the variable follows from
+        others, or is a fabric or a run.
     row : str
-        First cell of its rows in the table of decisions; empty where the variable follows from
+        First cell of its rows in the table of decisions; empty if the variable follows from
         others.
     cells : tuple of str
-        Cells of a row that hold the index, in the order of the index.
+        Cells of a row with the index, in the order of the index.
     branch : Branch
-        Its part in the search of large models.
+        Stage of the variable in the search of large models.
     """
 
     variable: str
@@ -165,12 +162,12 @@ class DecisionSpec:
 
     @property
     def follows(self) -> bool:
-        """Whether the variable follows from others: a given plan does not fix it."""
+        """Return whether the variable follows from others, so that a given plan does not fix it."""
         return not self.row
 
     @property
     def by_quarter(self) -> bool:
-        """Whether the decision is taken in a quarter, the last part of its index."""
+        """Return whether the decision belongs to a quarter, the last part of its index."""
         return self.cells[-1:] == ("quarter",)
 
     def key(self, *index: Any) -> Key:
@@ -267,11 +264,11 @@ DECISIONS: dict[str, DecisionSpec] = {
         *(RACKS, STEP, ONSITE_ON, USED, USED_NEW, BLOCK_PAIRS, CHANGED),
     )
 }
-"""Every whole variable of the model, those that a plan decides first."""
+"""Every integer variable of the model; decisions of a plan come first."""
 QUARTERLY_DECISIONS = tuple(x for x in DECISIONS.values() if x.by_quarter)
-"""Decisions of a quarter: frozen when a plan is made again, and taken before a future is known."""
+"""Decisions by quarter: frozen in replanning, and made before the variant of a hedge is known."""
 AMOUNTS = ("training", "serving", "rented", "unmet", "onsite_mw", "onsite_mwh", "paused")
-"""Continuous variables that :class:`Decisions` holds under their own names."""
+"""Continuous variables with the same name in :class:`Decisions`."""
 
 
 def from_solution(
@@ -300,7 +297,7 @@ def from_solution(
 
 
 def to_table(d: Decisions) -> Table:
-    """Write whole decisions as a tidy table; ``plan --fix-decisions`` reads it back."""
+    """Write integer decisions as a table; ``plan --fix-decisions`` reads it back."""
     rows: list[dict[str, Cell]] = []
     for spec in DECISIONS_IN_TABLE:
         if spec.field:
@@ -339,7 +336,7 @@ def _run_row(r: RunOption) -> dict[str, Cell]:
 def columns_of(problem: PlanningProblem, table: Table) -> tuple[dict[Key, float], list[str]]:
     """Read a decisions table.
 
-    Columns with their amounts, and the rows that are wrong or no longer offered.
+    It returns columns with their amounts, and the rows that are wrong or no longer available.
     """
     wanted: dict[Key, float] = {}
     wrong: list[str] = []
@@ -368,7 +365,7 @@ def fixed_columns(
 ) -> dict[int, float] | list[str]:
     """Return the columns that repeat the decisions of a table.
 
-    Or the rows that are wrong or no longer offered.
+    If rows are wrong or no longer available, it returns these rows.
     """
     wanted, wrong = columns_of(problem, table)
     known = set(keys)
@@ -383,7 +380,7 @@ def fixed_columns(
 
 
 def _column(problem: PlanningProblem, cell: Mapping[str, object]) -> Key | None:
-    """Return the model column of a decision row; None when the row is none of ours."""
+    """Return the model column of a decision row; None if the row is not a decision."""
     spec = next((x for x in DECISIONS_IN_TABLE if x.row == cell.get("decision")), None)
     if spec is None:
         return None

@@ -1,4 +1,4 @@
-"""Exact network of each hall domain: step counts from the racks ordered, by quarter."""
+"""Exact network of each hall, with integer switch counts, from the racks ordered by quarter."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dcplan.fabric.topology.wiring import Fill, Wiring, leaf_fills, upper_fills
 from dcplan.planning.problem.terms import FabricOption, Placement, PlanningProblem, PortClass
 
 P = tuple[str, str, str]
-"""Hall, cooling, system."""
+"""Hall, cooling and system."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """Switches, money, power and space of one hall domain at one time."""
+    """Switches, cost, power and space of the network of one hall at one time."""
 
     counts: Counts
     switches: dict[str, int]
@@ -27,7 +27,7 @@ class Network:
     transceivers: int
     ports: int
     parts: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    """Pieces by NIC class and role: leaf, spine, core, switch optic, node optic, cable."""
+    """Number of parts by NIC class and role: leaf, spine, core, switch optic, node optic, cable."""
 
 
 EMPTY = Network(Counts(0, 0, 0, 0, 0, 0), {}, 0.0, 0.0, 0.0, 0, 0)
@@ -36,15 +36,15 @@ EMPTY = Network(Counts(0, 0, 0, 0, 0, 0), {}, 0.0, 0.0, 0.0, 0, 0)
 def exact_network(
     problem: PlanningProblem, hall: str, option_id: str | None, racks: Mapping[P, int]
 ) -> Network:
-    """Size the domain's fabric for the given racks of each placement.
+    """Size the fabric of a hall for the given racks of each placement.
 
-    Every NIC class has its own leaves; switches are whole, spines divide the leaf uplinks, scalable
-    units are bought whole.
+    Every NIC class has its own leaf switches. Counts of switches and scalable units are integers,
+    and the number of spine switches divides the leaf uplinks.
 
     Raises
     ------
     ValueError
-        When the racks exceed the reach of the chosen tiers.
+        If the racks exceed the reach of the chosen tiers.
     """
     option = next((o for o in problem.fabrics if o.hall == hall and o.id == option_id), None)
     if option is None:

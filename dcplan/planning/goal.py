@@ -1,4 +1,4 @@
-"""What a plan minimises, and what besides must stay within a limit: measures of a plan by name."""
+"""The goal of a plan: the measure to minimize, and limits on other measures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COST, CAPEX, CARBON, OWN_CARBON, COMPUTE, TIME, PEAK = (
     "peak",
 )
 DAYS = "days:"
-"""Before a job's id: the length of its run."""
+"""Prefix of a job's id: the duration of its run."""
 OBJECTIVES = {"min_cost": COST, "max_compute": COMPUTE, "min_time": TIME, "min_carbon": CARBON}
 METRICS = {
     metrics.NPV.key: (COST, USD_PER_MUSD),
@@ -31,15 +31,15 @@ METRICS = {
     metrics.PEAK_FACILITY.key: (PEAK, 1.0),
     metrics.TOTAL_COMPLETION.key: (TIME, 1.0),
 }
-"""Metric -> measure, and what turns the measure into the metric; measures are minimised, so
-compute is negative."""
+"""Metric -> measure and factor from measure to metric; measures are minimized, so compute is
+negative."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """A measure's upper limit.
+    """An upper limit on a measure.
 
-    In the model, which counts switches in shares, and of the audited plan.
+    It applies in the model, which counts fractions of switches, and to the audited plan.
     """
 
     measure: str
@@ -49,33 +49,33 @@ class Limit:
 
 @dataclass(frozen=True)
 class Goal:
-    """The measure to minimise, and upper limits of others."""
+    """The measure to minimize, and upper limits on others."""
 
     measure: str = COST
     limits: tuple[Limit, ...] = ()
 
     @property
     def measures(self) -> set[str]:
-        """All measures that the model must know."""
+        """Return all measures that the model must contain."""
         return {self.measure, *(limit.measure for limit in self.limits)}
 
 
 @dataclass(frozen=True)
 class EarlierPlan:
-    """An earlier plan to stay close to.
+    """An earlier plan that a new plan must stay close to.
 
-    Its whole decisions by column, those that are frozen, how many may change.
+    It has the integer decisions by column, the last frozen quarter, and the maximum changes.
     """
 
     values: Mapping[Key, float]
     freeze_through: int = -1
-    """Last quarter whose orders, halls, blocks, runs and fabrics stay; -1 for none."""
+    """Last quarter with fixed orders, halls, blocks, runs and fabrics; -1 for none."""
     most_changes: int | None = None
-    """Orders by quarter, runs and fabrics that may differ after it."""
+    """Maximum number of different orders, runs and fabrics after that quarter."""
 
 
 def measure_of(metric: str) -> tuple[str, float] | None:
-    """Return the measure of a metric key, and its factor; None where it cannot be minimised.
+    """Return the measure of a metric key, and its factor; None if it cannot be minimized.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Names of the model's columns and rows as data: a variable or constraint and its ids."""
+"""Keys of the model's columns and rows: a variable or constraint and its ids."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 
 class Key(NamedTuple):
-    """A column or row of the model; its ids are data and are never read off a text."""
+    """A column or row of the model; its ids are data and are never parsed from text."""
 
     name: str
-    """Variable or constraint."""
+    """Name of the variable or constraint."""
     ids: tuple[Any, ...] = ()
-    """Ids and numbers, as the model was given them."""
+    """Ids and numbers of the index in the model."""
 
     def __str__(self) -> str:
-        """Return the name as people read it.
+        """Return the name in readable form.
 
         Examples
         --------
@@ -26,7 +26,7 @@ class Key(NamedTuple):
 
 
 def to_text(key: Key) -> str:
-    """Write a key as text that :func:`from_text` reads back, whatever its ids are.
+    """Write a key as text that :func:`from_text` can read, for any ids.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def from_text(text: str) -> Key:
     Raises
     ------
     ValueError
-        When the text is no key.
+        If the text is no key.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Limits of a plan, each declared once.
 
-Its row in the model, its check in the audit, its unit, its step, its penalty, its place in the
-scenario, and its words.
+A declaration holds the row in the model, the checks in the audit, the unit, the step, the penalty,
+the place in the scenario, and the text for users.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dcplan.units import L_PER_M3, QUARTERS_PER_YEAR, USD_PER_MUSD, quarter_inde
 
 
 class CheckId(StrEnum):
-    """What the audit checks; the value is the words of the check, ``{subject}`` is data."""
+    """Checks of the audit; the value is the text of the check, and ``{subject}`` is replaced."""
 
     HALL_UNITS = "hall units"
     RACK_POSITIONS = "rack positions"
@@ -28,7 +28,7 @@ class CheckId(StrEnum):
     HALL_IT_MW = "hall IT MW"
     LIQUID_HEAT_MW = "liquid heat MW"
     AIR_HEAT_MW = "air heat MW"
-    HALL_STAYS_FITTED = "hall stays fitted"
+    HALL_STAYS_FITTED = "fitted hall units that must stay"
     RACKS_WITHOUT_HALL_UNIT = "racks without a hall unit"
     RACKS_WITHOUT_FABRIC = "racks without a fabric"
     UTILITY_MW = "utility MW"
@@ -36,34 +36,34 @@ class CheckId(StrEnum):
     POWER_BLOCKS = "power blocks"
     WATER_L = "water L"
     CARBON_T = "carbon t"
-    ONSITE_UNITS = "units of plants on site"
-    ONSITE_MWH = "MWh of plants on site"
-    ONSITE_MW = "MW of plants on site"
-    EXPORT_MWH = "MWh made beyond the load"
+    ONSITE_UNITS = "units of on-site plants"
+    ONSITE_MWH = "on-site energy MWh"
+    ONSITE_MW = "on-site power MW"
+    EXPORT_MWH = "on-site energy beyond the load MWh"
     GRID_MWH = "grid MWh"
-    PAUSED_MW = "paused MW missing"
+    PAUSED_MW = "paused load missing MW"
     ORDER_BEFORE_RELEASE = "ordered before release"
     DELIVERED_IN_HORIZON = "delivered inside the horizon"
     SUPPLY_RACKS = "supply racks"
-    DISPOSAL_NOT_ALLOWED = "racks sold or cancelled when they may not"
+    DISPOSAL_NOT_ALLOWED = "racks sold or cancelled outside the allowed quarters"
     DISPOSAL = "racks sold or cancelled"
-    UNITS_FILLED_BY_ASSETS = "hall units that assets fill"
+    UNITS_FILLED_BY_ASSETS = "hall units in use by assets"
     FLEET_MISSING = "fleet accelerators missing"
-    FLEET_BEYOND_RACKS = "fleet accelerators beyond whole racks"
-    FLEET_IN_PART_RACKS = "fleet accelerators in part-filled racks"
+    FLEET_BEYOND_RACKS = "fleet accelerators beyond full racks"
+    FLEET_IN_PART_RACKS = "fleet accelerators in partly filled racks"
     NODES_PER_RACK = "nodes per rack"
-    VENDOR_SHARE_USD = "share of a vendor USD"
+    VENDOR_SHARE_USD = "spending on one vendor USD"
     SWITCHES_BOUGHT = "switches bought"
     TRANSCEIVERS_BOUGHT = "transceivers bought"
     POWER_BLOCKS_BOUGHT = "power blocks bought"
     JOB_RUNS_ONCE = "job runs once"
-    JOB_START = "job not before its start"
+    JOB_START = "job starts before its start quarter"
     JOB_END_DAY = "job ends by its deadline (day)"
     SERVING_AHEAD = "accelerators in service ahead of the start"
-    JOB_DAYS = "job length days"
+    JOB_DAYS = "job duration days"
     ACCELERATORS_FOR_JOBS = "accelerators for jobs"
     ACCELERATORS_BUSY = "accelerators busy"
-    TRAINING_BOOKED = "training accelerators booked"
+    TRAINING_BOOKED = "accelerators reserved for training"
     DEMAND_MISSING = "{subject} missing"
     OFFER_ACCELERATORS = "cloud offer accelerators"
     CLOUD_ACCELERATORS = "cloud accelerators"
@@ -87,18 +87,18 @@ BOUGHT = {
     Part.TRANSCEIVERS: CheckId.TRANSCEIVERS_BOUGHT,
     Part.POWER_BLOCKS: CheckId.POWER_BLOCKS_BOUGHT,
 }
-"""The check of each part."""
+"""Check of the purchases of each part."""
 BUDGETS = (CheckId.BUDGET_USD, CheckId.BUDGET_SO_FAR_USD)
 
 
 class Span(Enum):
-    """What the last id of a row counts."""
+    """Meaning of the last id of a row."""
 
     QUARTER = "quarter"
     MONTH = "month"
     YEAR = "year"
     WHOLE = "whole"
-    """Nothing: the row is not repeated in time, or each row is a limit of its own."""
+    """No time: the row is not repeated in time, or each row is a separate limit."""
 
 
 Locate = Callable[[tuple[Any, ...], Scenario], Path | None]
@@ -113,23 +113,23 @@ class LimitSpec:
     row : str
         Constraint of the model.
     words : str
-        The limit for people; ``{0}`` and on are the ids of a row, ``{t}`` its quarter. Empty for a
-        row that no user sets.
+        Text of the limit; ``{0}`` and so on are the ids of a row, ``{t}`` its quarter. Empty for a
+        row that is not set by a user.
     more : str
-        Unit and direction in which more of the limit is counted.
+        Unit and direction of a relaxation of the limit.
     span : Span
-        What the last id of a row counts.
+        Meaning of the last id of a row.
     path : callable, optional
-        Where a scenario gives the limit, from the ids of a row.
+        Path of the limit in a scenario, from the ids of a row.
     penalty_musd : float, optional
         Price of a unit in the search for remedies; only its order of magnitude matters. None: the
-        limit is never moved.
+        search never changes the limit.
     step : float, optional
-        One more unit of the limit, as a user would ask for it; negative for a demand. None: no
-        price is shown.
+        One more unit of the limit, as a user would request it; negative for a demand. None: no
+        shadow price is shown.
     checks : mapping
-        Checks of the audit whose excess is taken from the row's room when whole switches and racks
-        break them, each with the first id of the row; an empty one stands for the check's place.
+        Checks of the audit whose excess reduces the row's limit if integer switch and rack counts
+        violate them, each with the first id of the row; an empty id means the place of the check.
     check_per_row : float
         Units of the check in one unit of the row.
     placed : bool
@@ -148,7 +148,7 @@ class LimitSpec:
     placed: bool = True
 
     def broken_row(self, check: CheckId, where: str, quarter: int) -> Key:
-        """Return the row that a broken check of the audit belongs to."""
+        """Return the row of a violated check of the audit."""
         first = ((self.checks or {}).get(check) or where,) if self.placed else ()
         last = {Span.QUARTER: (quarter,), Span.YEAR: (quarter // QUARTERS_PER_YEAR,)}
         return Key(self.row, (*first, *last.get(self.span, ())))
@@ -242,7 +242,7 @@ DECLARED = (
         *(_hall("racks"), 3.0, 1.0),
     ),
     LimitSpec(
-        *("rack_bound", "racks of {2} in {0} in {t}", "more than its limits hold", Q),
+        *("rack_bound", "racks of {2} in {0} in {t}", "more than its limits allow", Q),
         *(_hall("racks"), 3.0),
     ),
     LimitSpec("hall_units", "halls {0} in {t}", "more", Q, _hall("count"), 200.0, 1.0),
@@ -273,7 +273,7 @@ DECLARED = (
         placed=False,
     ),
     DEMAND_MET,
-    LimitSpec("job_runs_once", "job {0}", "dropped", path=_job, penalty_musd=5000.0),
+    LimitSpec("job_runs_once", "job {0}", "removed", path=_job, penalty_musd=5000.0),
     LimitSpec(
         *("carbon_cap", "carbon cap of {0}", "t more", Span.YEAR, _site("carbon"), 0.01, 100.0),
         {CheckId.CARBON_T: ""},
@@ -312,20 +312,20 @@ LIMITS: dict[str, LimitSpec] = {spec.row: spec for spec in DECLARED}
 CHECKED: dict[CheckId, LimitSpec] = {
     check: spec for spec in DECLARED for check in spec.checks or {}
 }
-"""Checks that whole switches and racks may break, with the limit whose room is then taken."""
+"""Checks that integer switch and rack counts may violate, with the limit to reduce in that case."""
 PENALTIES: dict[str, float] = {
     spec.row: spec.penalty_musd for spec in DECLARED if spec.penalty_musd is not None
 }
-"""M$ per unit of the limits that a remedy may move."""
+"""M$ per unit of the limits that a remedy may change."""
 
 
 def is_users(row: Key) -> bool:
-    """Return whether a row is a limit that a user sets."""
+    """Return whether a user sets the limit of a row."""
     return row.name in LIMITS and bool(LIMITS[row.name].words)
 
 
 def family_of(row: Key) -> Key:
-    """Return a limit whatever its quarter or month.
+    """Return the key of a limit without its quarter or month.
 
     Examples
     --------
@@ -341,12 +341,12 @@ def family_of(row: Key) -> Key:
 
 
 def is_monthly(row: Key) -> bool:
-    """Return whether the rows of a limit are months, not quarters."""
+    """Return whether the rows of a limit are by month, not by quarter."""
     return LIMITS[row.name].span is Span.MONTH
 
 
 def words_of(row: Key, start: str) -> tuple[str, str]:
-    """Return a limit in words, and the unit in which more of it is counted."""
+    """Return the text of a limit, and the unit of a relaxation."""
     spec = LIMITS[row.name]
     quarter = ""
     if spec.span is Span.QUARTER and row.ids and isinstance(row.ids[-1], int):
@@ -355,7 +355,7 @@ def words_of(row: Key, start: str) -> tuple[str, str]:
 
 
 def in_its_unit(row: Key, problem: PlanningProblem, amount: float) -> tuple[float, str]:
-    """Return an amount of a row in the unit of the scenario, and what more of it is called."""
+    """Return an amount of a row in the unit of the scenario, and the unit of a relaxation."""
     unit = words_of(row, problem.start)[1]
     if row.name != DEMAND_MET.row:
         return amount, unit
@@ -364,9 +364,9 @@ def in_its_unit(row: Key, problem: PlanningProblem, amount: float) -> tuple[floa
 
 
 def place_of(row: Key, question: Question) -> str:
-    """Return ``file:line:col`` of what the user wrote for a limit.
+    """Return ``file:line:col`` of a limit in the scenario.
 
-    The nearest value above it where it is a default.
+    For a default it is the place of the nearest value above it.
     """
     path = LIMITS[row.name].path
     found = path(row.ids, question.scenario) if path else None

@@ -1,6 +1,6 @@
-"""Checks that need no solver.
+"""Checks before the solver runs.
 
-The most common reasons why no plan exists, each with its place and remedy.
+They find the most common reasons why no plan exists, each with its place and remedy.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dcplan.units import KW_PER_MW, quarter_index, quarter_name
 
 
 def presolve(question: Question, built: Built) -> list[Problem]:
-    """All reasons found without solving; an empty list does not prove that a plan exists."""
+    """Return all reasons found without solving; an empty list does not prove that a plan exists."""
     problem = built.problem
     problems = _jobs(question, problem)
     problems += _capacity(question, problem)
@@ -40,16 +40,16 @@ def _jobs(question: Question, problem: PlanningProblem) -> list[Problem]:
         memory = bool(reasons) and all(x.cause is Cause.MEMORY for x in reasons)
         shown = (
             "; ".join(f"{x.where}: {x.reason}" for x in reasons[:4])
-            or "no system of the menu may run it"
+            or "none of the available systems may run it"
         )
         more = f" (and {len(reasons) - 4} more)" if len(reasons) > 4 else ""
         code = "DC032" if memory or not reasons else "DC031"
         what = (
-            "no system can hold it"
+            "the model does not fit in the memory of any system"
             if memory
-            else "no configuration reaches its deadline"
+            else "no run option meets its deadline"
             if reasons
-            else "nothing can run it"
+            else "no system or offer can run it"
         )
         key = next((k for k in ("deadline_days", "deadline") if getattr(job, k) is not None), "id")
         help_text = "allow a later deadline, more power or racks, more systems, or cloud offers"
@@ -61,10 +61,10 @@ def _jobs(question: Question, problem: PlanningProblem) -> list[Problem]:
 
 
 def best_supply(problem: PlanningProblem, demand: DemandTerms, t: int) -> float:
-    """Upper bound of what a capacity demand can get in a quarter.
+    """Return an upper bound on the supply of a capacity demand in a quarter.
 
-    Full halls of the best system that can be there by then, what stands there or is on order, and
-    all offers.
+    It counts full halls of the best system that can be delivered by then, existing and on-order
+    hardware, and all offers.
     """
     best: dict[str, float] = defaultdict(float)
     for p in problem.placements:
@@ -99,7 +99,7 @@ def _capacity(question: Question, problem: PlanningProblem) -> list[Problem]:
             most = best_supply(problem, demand, t)
             if wanted > most * (1 + 1e-9):
                 quarter = quarter_name(quarter_index(problem.start) + t)
-                cause = f"{demand.id}: {wanted:g} {demand.unit} in {quarter}, at most {most:.4g} can be delivered then"
+                cause = f"{demand.id}: {wanted:g} {demand.unit} required in {quarter}, at most {most:.4g} possible"
                 key = (*demand_path(demand.id, question.scenario), t)
                 help_text = (
                     "lower the demand, start halls or hardware earlier, or allow cloud offers"
@@ -116,13 +116,13 @@ def _fleet(question: Question, problem: PlanningProblem) -> list[Problem]:
     placed = [p for p in problem.placements if (p.hall, p.system) == (fleet.hall, fleet.system)]
     if not placed:
         why = next((f": {x.reason}" for x in problem.excluded if x.id == fleet.system), "")
-        cause = f"no fabric connects the fleet of {fleet.system}{why}"
+        cause = f"no fabric can connect the fleet of {fleet.system}{why}"
         return [
             question.tree.problem(
                 "DC033",
                 cause,
                 ("fleet",),
-                help="give `fabric:`, or `fabrics:`, that fits its ports",
+                help="give `fabric:` or `fabrics:` for its port rate and protocol",
             )
         ]
     n = fleet.accelerators
@@ -137,31 +137,35 @@ def _fleet(question: Question, problem: PlanningProblem) -> list[Problem]:
     utility = site.utility_mw[0] + first
     problems = []
     if slots > hall.racks * hall.count:
-        cause = f"the fleet needs {slots} rack positions, {hall.id} has {hall.racks * hall.count}"
+        cause = (
+            f"the fleet needs {slots} rack positions, but {hall.id} has {hall.racks * hall.count}"
+        )
         problems.append(question.tree.problem("DC033", cause, ("fleet", "accelerators")))
     ports = min(math.ceil(n / p.accelerators) * p.ports for p in placed)
     reach = max((o.max_ports for o in problem.fabrics if o.hall == hall.id), default=0)
     if ports > reach:
-        cause = f"the fleet has {ports:,} NIC ports, the widest network allowed in {hall.id} reaches {reach:,}"
-        help_text = "more tiers or planes, larger switches, or oversubscription"
+        cause = f"the fleet has {ports:,} NIC ports, but the largest allowed network in {hall.id} reaches {reach:,}"
+        help_text = "allow more tiers or planes, larger switches, or oversubscription"
         problems.append(
             question.tree.problem("DC033", cause, ("fleet", "accelerators"), help=help_text)
         )
     if power > utility:
-        cause = f"the fleet draws {power:.4g} MW on the design day, {hall.site} has {utility:g} MW"
+        cause = (
+            f"the fleet needs {power:.4g} MW on the design day, but {hall.site} has {utility:g} MW"
+        )
         problems.append(question.tree.problem("DC033", cause, ("fleet", "accelerators")))
     return problems
 
 
 def _existing(question: Question, problem: PlanningProblem) -> list[Problem]:
-    """Assets before their hall is open; hardware that must stay and does not fit its hall."""
+    """Find assets in a hall that is not yet available, and hardware that exceeds its hall."""
     placed = {p.key: p for p in problem.placements}
     problems = []
     for hall in problem.halls:
         mine = [x for x in problem.existing if x.key[0] == hall.id]
         first = next((x for x in mine if x.in_service), None)
         if first is not None and hall.available_from > 0:
-            cause = f"{first.id} stands in {hall.id}, which is not available before a later quarter"
+            cause = f"{first.id} is in {hall.id}, which is available only from a later quarter"
             problems.append(
                 question.tree.problem("DC033", cause, _existing_path(question, first.id))
             )
@@ -177,9 +181,9 @@ def _existing(question: Question, problem: PlanningProblem) -> list[Problem]:
         ):
             if need > have * (1 + 1e-9):
                 names = ", ".join(x.id for x in staying)
-                cause = f"{names}: what stands there or must come needs {need:.4g} {what}, {hall.id} has {have:.4g}"
+                cause = f"{names}: existing and on-order hardware needs {need:.4g} {what}, but {hall.id} has {have:.4g}"
                 help_text = (
-                    "correct the hall or the hardware; orders may have a cancellation_fee_frac"
+                    "correct the hall or the hardware, or give orders a cancellation_fee_frac"
                 )
                 where = _existing_path(question, staying[0].id)
                 problems.append(question.tree.problem("DC033", cause, where, help=help_text))

@@ -53,7 +53,7 @@ def test_optimal_plan_breaks_nothing() -> None:
         (lambda d: d.training.update({(HALL, "wet", "b", 1): 99.0}), "accelerators busy"),
         (
             lambda d: d.training.update({(HALL, "wet", "b", 1): 99.0}),
-            "training accelerators booked",
+            "accelerators reserved for training",
         ),
     ],
 )

@@ -93,7 +93,7 @@ def test_residency_closes_other_countries(tmp_path: Path) -> None:
     problem = menu_of(tmp_path, "[DE, fr]")
     assert problem.demands[2].each == {}
     reasons = {x.reason for x in problem.excluded if x.id == "chat"}
-    assert reasons == {"in US; countries allows DE, FR"}
+    assert reasons == {"in US; `countries` allows DE, FR"}
 
 
 @pytest.mark.parametrize(

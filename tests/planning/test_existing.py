@@ -160,9 +160,9 @@ def test_flows_of_an_order_by_hand() -> None:
         (lambda d: d.disposed.update({("old", 0): 3}), "racks sold or cancelled"),
         (
             lambda d: d.disposed.update({("gone", 0): 1}),
-            "racks sold or cancelled when they may not",
+            "racks sold or cancelled outside the allowed quarters",
         ),
-        (lambda d: d.fitted.update({(HALL, "wet", 0): 0}), "hall units that assets fill"),
+        (lambda d: d.fitted.update({(HALL, "wet", 0): 0}), "hall units in use by assets"),
     ],
 )
 def test_planted_faults_are_found(spoil: object, name: str) -> None:
@@ -230,7 +230,7 @@ def test_an_asset_ages(read: PlanningProblem) -> None:
     assert asset.resale_usd[0] == pytest.approx(300e3 * nodes * (1 - 0.9 * age / 5))
     assert asset.end_usd == pytest.approx(300e3 * nodes * (1 - 0.9 * 4 / 5))
     assert [x.reason for x in read.excluded if x.id == "spent"] == [
-        "at its end of life when the plan begins"
+        "it is at its end of life when the plan begins"
     ]
     assert read.hall("frankfurt/old").existing_units == {"air-chiller": 1}
     assert all(o.family == "ib-ndr-400" for o in read.fabrics if o.hall == "frankfurt/old")
@@ -285,10 +285,10 @@ def test_wrong_entries_are_refused_with_the_place(
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("nodes_per_rack: 2, ", "nodes_per_rack: 500, ", "fill no rack"),
+        ("nodes_per_rack: 2, ", "nodes_per_rack: 500, ", "do not fill one rack"),
         ("fabric: ib-ndr-400,\n", "fabric: spectrum-x-800,\n", "no fabric"),
         ("racks: 60,", "racks: 3,", "needs"),
-        ("racks: 60,", "available_from: 2027-Q3, racks: 60,", "not available"),
+        ("racks: 60,", "available_from: 2027-Q3, racks: 60,", "available only from"),
     ],
 )
 def test_hardware_that_cannot_stand_there_is_refused_with_the_place(

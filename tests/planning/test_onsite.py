@@ -137,7 +137,7 @@ def test_planted_faults_are_found() -> None:
         (lambda d: d.onsite_mwh.update({("s", "engine", LAST): 1e4}), "MWh of plants on site"),
         (lambda d: d.onsite_mw.update({("s", "engine", LAST): 1.0}), "MW of plants on site"),
         (lambda d: d.onsite.update({("s", "engine", 0): 9}), "units of plants on site"),
-        (lambda d: d.paused.clear(), "paused MW missing"),
+        (lambda d: d.paused.clear(), "paused load missing MW"),
         (lambda d: d.paused.update({(HALL, "wet", "b", LAST): 99.0}), "accelerators busy"),
         (lambda d: d.onsite_mwh.clear(), "grid MWh"),
         (lambda d: d.onsite_mwh.update({("s", "engine", LAST): 300.0}), "MWh made beyond the load"),
@@ -145,7 +145,7 @@ def test_planted_faults_are_found() -> None:
         fresh = powered_menu(0.1, 0.05)
         if name == "grid MWh":
             fresh = powered_menu(0.09, 0.0)
-        if name == "paused MW missing":
+        if name == "paused load missing MW":
             fresh = powered_menu(0.1, 0.3)
             fresh = dataclasses.replace(
                 fresh, sites=(dataclasses.replace(fresh.sites[0], onsite=()),)

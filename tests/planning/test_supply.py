@@ -61,7 +61,7 @@ def test_a_maker_has_at_most_its_share_of_the_spending() -> None:
     names = [
         c.name for c in all_checks(problem, free[0], make_accounts(problem, free[0])) if not c.holds
     ]
-    assert names == ["share of a vendor USD"]
+    assert names == ["spending on one vendor USD"]
 
 
 def test_power_blocks_come_when_they_are_delivered() -> None:

@@ -1,4 +1,1 @@
-"""Recompute a plan in plain Python, from the catalog, without the optimizer.
-
-Constraints, money, energy.
-"""
+"""The audit: constraints, cost and energy of a plan, recomputed without the solver."""

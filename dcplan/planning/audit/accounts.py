@@ -1,6 +1,6 @@
 """Accounts of a plan: power, energy, water, carbon and every payment, by quarter.
 
-With exact switch counts.
+They use the exact integer numbers of switches.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ class HallQuarter:
 
 @dataclass
 class Accounts:
-    """Everything recomputed."""
+    """All recomputed values of a plan."""
 
     halls: dict[tuple[str, int], HallQuarter] = field(default_factory=dict)
     ordered_networks: dict[tuple[str, int], Network] = field(default_factory=dict)
-    """Network of the racks ordered and not retired."""
+    """Network of the ordered racks that have not reached their end of life."""
     network_usd: dict[tuple[str, int], float] = field(default_factory=dict)
-    """Network bought in a quarter; what retires with its racks is bought again with new ones."""
+    """Network bought in a quarter; new racks buy again the network that ended with old racks."""
     parts_bought: dict[tuple[str, int], dict[str, int]] = field(default_factory=dict)
-    """Switches and transceivers of the same."""
+    """Switches and transceivers of the network bought in a quarter."""
     pieces_bought: dict[tuple[str, int], dict[tuple[str, str], int]] = field(default_factory=dict)
-    """All of its pieces by NIC class and role."""
+    """All parts of the network bought in a quarter, by NIC class and role."""
     flows: list[Flow] = field(default_factory=list)
 
     def site(self, problem: PlanningProblem, site: str, t: int, what: str) -> float:
-        """Sum of a hall figure over a site."""
+        """Return the sum of a hall value over a site."""
         return sum(
             float(getattr(a, what))
             for (h, q), a in self.halls.items()
@@ -62,7 +62,7 @@ class Accounts:
         )
 
     def total(self, what: str) -> float:
-        """Sum of a hall figure over everything."""
+        """Return the sum of a hall value over all halls and quarters."""
         return sum(float(getattr(a, what)) for a in self.halls.values())
 
 
@@ -154,9 +154,9 @@ def _hall_quarter(
 def storage_of(
     problem: PlanningProblem, d: Decisions, hall: HallTerms, t: int
 ) -> tuple[float, float]:
-    """Power and racks of a hall's storage [kW], [-].
+    """Return power and racks of a hall's storage [kW], [-].
 
-    What is given, and what came with the racks.
+    It includes the given storage and the storage of the racks.
     """
     racks = [(p, d.racks(problem, p.key, t)) for p in problem.placements if p.hall == hall.id]
     kw = hall.storage_kw + sum(n * p.storage_kw for p, n in racks)
@@ -166,7 +166,7 @@ def storage_of(
 def _shares(
     by_cooling: dict[str, float], d: Decisions, hall: HallTerms, t: int
 ) -> dict[str, float]:
-    """Switches and storage are cooled like the racks around them: in proportion to rated power."""
+    """Return the cooling shares of switches and storage, in proportion to rated rack power."""
     total = sum(by_cooling.values())
     if total > 0:
         return {key: kw / total for key, kw in by_cooling.items()}
@@ -278,7 +278,7 @@ def _site_running(
 
 
 def _priced(problem: PlanningProblem) -> list[tuple[DemandTerms, float, int]]:
-    """Demands that may be left unserved at a price, by quarter."""
+    """Return the demands that may stay unserved at a price, by quarter."""
     return [
         (c, c.unmet_usd, t)
         for c in problem.demands
@@ -288,7 +288,7 @@ def _priced(problem: PlanningProblem) -> list[tuple[DemandTerms, float, int]]:
 
 
 def overlap_days(first_day: float, days: float, t: int) -> float:
-    """Days of a run that fall in a quarter.
+    """Return the days of a run in a quarter.
 
     Examples
     --------
@@ -300,7 +300,7 @@ def overlap_days(first_day: float, days: float, t: int) -> float:
 
 
 def _residual(problem: PlanningProblem, flows: list[Flow]) -> list[Flow]:
-    """Return the value kept at the end of the horizon, from the capital flows themselves."""
+    """Return the residual value at the end of the horizon, from the capital flows."""
     finance, last = problem.finance, problem.quarters - 1
     share = {
         AssetClass.RACKS: finance.hardware_residual_frac,

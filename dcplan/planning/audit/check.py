@@ -1,4 +1,4 @@
-"""One limit of a plan, kept or broken."""
+"""One check of a plan against a limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RELATIVE = 1e-6
 
 @dataclass(frozen=True)
 class Check:
-    """One limit: what is used must not exceed it."""
+    """One check: the use must not exceed the limit."""
 
     id: CheckId
     where: str
@@ -19,16 +19,17 @@ class Check:
     used: float
     limit: float
     given: bool = False
-    """A fixed decision of the scenario breaks it: reported, not an error of the optimizer."""
+    """Whether a fixed decision of the scenario violates it: reported, not an error of the
+    solver."""
     subject: str = ""
-    """What the check is about, where its words need it."""
+    """Subject of the check, if its text needs one."""
 
     @property
     def name(self) -> str:
-        """The words of the check."""
+        """Return the text of the check."""
         return self.id.value.format(subject=self.subject)
 
     @property
     def holds(self) -> bool:
-        """Whether the use is within the limit, up to the solver's tolerance."""
+        """Return whether the use is within the limit and the solver's tolerance."""
         return self.used <= self.limit + RELATIVE * max(1.0, abs(self.limit))

@@ -22,7 +22,7 @@ from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, KW_PER_MW, QUARTERS_P
 
 
 def all_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[Check]:
-    """Every check of a plan, kept or broken."""
+    """Return every check of a plan, satisfied or violated."""
     checks: list[Check] = []
     checks += _hall_checks(problem, d, books)
     checks += _site_checks(problem, d, books)
@@ -240,9 +240,9 @@ def _parts_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> It
 def busiest_day(
     problem: PlanningProblem, runs: Iterable[RunOption], have: dict[int, int]
 ) -> list[tuple[int, int, int]]:
-    """Lay runs out day by day.
+    """Simulate runs day by day.
 
-    (quarter, accelerators held at the worst moment, accelerators in service).
+    It returns (quarter, maximum accelerators in use at one time, accelerators in service).
     """
     runs = list(runs)
     result = []
@@ -250,7 +250,7 @@ def busiest_day(
         begin, end = t * DAYS_PER_QUARTER, (t + 1) * DAYS_PER_QUARTER
         starts = [r.start_month * DAYS_PER_MONTH for r in runs]
         moments = {begin, *(s for s in starts if begin <= s < end)}
-        existing = (
+        in_use = (
             sum(
                 r.accelerators
                 for r, s in zip(runs, starts, strict=True)
@@ -258,7 +258,7 @@ def busiest_day(
             )
             for moment in moments
         )
-        result.append((t, max(existing), have[t]))
+        result.append((t, max(in_use), have[t]))
     return result
 
 
@@ -288,8 +288,8 @@ def _work_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
             by_place[r.place, r.system].append(r)
     for (hall, system), runs in by_place.items():
         have = {t: _accelerators(problem, d, hall, system, t) for t in range(problem.quarters)}
-        for t, existing, there in busiest_day(problem, runs, have):
-            yield Check(CheckId.ACCELERATORS_FOR_JOBS, f"{hall} {system}", t, existing, there)
+        for t, in_use, there in busiest_day(problem, runs, have):
+            yield Check(CheckId.ACCELERATORS_FOR_JOBS, f"{hall} {system}", t, in_use, there)
     yield from _sharing_checks(problem, d)
     yield from _demand_checks(problem, d)
 

@@ -1,6 +1,6 @@
 """Rented accelerators of a plan, recomputed.
 
-Use by month, what commitments cover, every payment and limit.
+It covers use by month, use under commitments, every payment and every limit.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.units import DAYS_PER_MONTH, HOURS_PER_MONTH, HOURS_PER_QUARTER, MONTHS_PER_QUARTER
 
 TINY_USD = 1e-3
-"""Less is what rounding leaves of a month that commitments cover."""
+"""Smaller amounts are rounding errors of a month that commitments cover."""
 
 
 def uses(problem: PlanningProblem, d: Decisions, offer: str) -> dict[tuple[str, int], float]:
-    """Average accelerators of an offer by what they serve and month."""
+    """Return the average accelerators of an offer by use and month."""
     found: dict[tuple[str, int], float] = defaultdict(float)
     for (demand, o, t), x in d.rented.items():
         if o == offer:
@@ -41,16 +41,16 @@ def uses(problem: PlanningProblem, d: Decisions, offer: str) -> dict[tuple[str, 
 
 
 def in_force(d: Decisions, offer: OfferTerms, t: int) -> int:
-    """Accelerators of an offer that are committed to in a quarter."""
+    """Return the committed accelerators of an offer in a quarter."""
     length = {c.term: c.quarters for c in offer.committed}
     nodes = (n for (o, c, q), n in d.committed.items() if o == offer.id and q <= t < q + length[c])
     return sum(nodes) * offer.node_accelerators
 
 
 def rented_usd_per_hour(problem: PlanningProblem, d: Decisions, place: str) -> float:
-    """Return what an accelerator-hour of an offer costs in this plan [USD/h].
+    """Return the cost of an accelerator-hour of an offer in this plan [USD/h].
 
-    All its bills over all its use.
+    It is the sum of all payments divided by the total use.
     """
     offer = next(o for o in problem.offers if cloud_place(o.id) == place)
     hours = sum(uses(problem, d, offer.id).values()) * HOURS_PER_MONTH
@@ -62,7 +62,7 @@ def rented_usd_per_hour(problem: PlanningProblem, d: Decisions, place: str) -> f
 
 
 def use_by_month(problem: PlanningProblem, d: Decisions, offer: OfferTerms) -> dict[int, float]:
-    """Average accelerators of an offer by month."""
+    """Return the average accelerators of an offer by month."""
     total: dict[int, float] = defaultdict(float)
     for (_, month), x in uses(problem, d, offer.id).items():
         total[month] += x
@@ -70,7 +70,7 @@ def use_by_month(problem: PlanningProblem, d: Decisions, offer: OfferTerms) -> d
 
 
 def covered(problem: PlanningProblem, d: Decisions, offer: OfferTerms) -> dict[int, float]:
-    """Share of each month's use that commitments cover."""
+    """Return the share of each month's use that commitments cover."""
     total = use_by_month(problem, d, offer)
     return {
         month: min(1.0, in_force(d, offer, month // MONTHS_PER_QUARTER) / x)
@@ -80,9 +80,9 @@ def covered(problem: PlanningProblem, d: Decisions, offer: OfferTerms) -> dict[i
 
 
 def cloud_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
-    """Return what is rented on demand, by what it serves, and commitments, used or not.
+    """Return payments for on-demand use, by use, and for commitments, used or not.
 
-    After the horizon too.
+    They include payments after the horizon.
     """
     flows = []
     for offer in problem.offers:
@@ -131,9 +131,9 @@ def cloud_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
 
 
 def cloud_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
-    """Accelerators of each offer and of all in their busiest month.
+    """Check the accelerators of each offer and of all offers in their busiest month.
 
-    Commitments within the offer; use within them.
+    Commitments must be within the offer, and use within the commitments.
     """
     existing: dict[tuple[str, int], float] = defaultdict(float)
     for (_, name, t), x in d.rented.items():

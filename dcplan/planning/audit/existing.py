@@ -1,6 +1,6 @@
-"""Assets and orders of a plan, recomputed.
+"""Existing and on-order hardware of a plan, recomputed.
 
-What is due, what sales and cancellations pay, what is left at the end.
+It covers payments, sales, cancellations and residual values.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from dcplan.planning.problem.terms import PlanningProblem
 
 
 def existing_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
-    """Payments for orders when they arrive, fees in the first quarter, sales in theirs.
+    """Return payments on arrival of orders, cancellation fees, sales and residual values.
 
-    And worth at the end.
+    Cancellation fees are paid in the first quarter, sales in their own quarter.
 
-    A sale is no negative capital: no budget counts on it. Its value stands with the residuals.
+    A sale is not negative capital cost, so no budget counts it. It is part of the residual value.
     """
     flows = []
     for x in problem.existing:
@@ -47,7 +47,7 @@ def existing_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
             Flow(
                 last,
                 FlowGroup.RESIDUAL,
-                f"held {x.id}",
+                f"residual value {x.id}",
                 -d.existing_racks(x, last) * x.end_usd,
                 site,
                 at_end=True,
@@ -58,7 +58,7 @@ def existing_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
 
 
 def existing_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
-    """No more racks leave than there are, only in quarters in which they may."""
+    """Check that disposed racks exist and may be disposed of in their quarter."""
     known = {x.id: x for x in problem.existing}
     for (i, t), n in d.disposed.items():
         allowed = known[i].racks if i in known and t in known[i].disposal_window else 0

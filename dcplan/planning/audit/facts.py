@@ -1,4 +1,4 @@
-"""Read each placement's figures from the catalog and the scenario again, past the menu."""
+"""Check of each placement's values against catalog and scenario, without the planning problem."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dcplan.scenario.load import Question
 
 @dataclass(frozen=True)
 class Facts:
-    """Figures of one rack, recomputed."""
+    """Recomputed values of one rack."""
 
     accelerators: int
     rated_kw: float
@@ -28,7 +28,7 @@ class Facts:
     weight_kg: float
 
     def compare(self, place: Placement) -> Iterable[tuple[str, float, float]]:
-        """Name, recomputed and menu value of every figure."""
+        """Yield name, recomputed value and planned value."""
         for name in self.__dataclass_fields__:
             yield name, float(getattr(self, name)), float(getattr(place, name))
 
@@ -87,12 +87,12 @@ def _value(quantity: object) -> float:
 def differences(
     problem: PlanningProblem, question: Question, keys: Iterable[tuple[str, str, str]]
 ) -> list[str]:
-    """Placements of a plan whose menu figures do not follow from the catalog."""
+    """Return the values of a plan's placements that do not follow from the catalog."""
     wanted = set(keys)
     found = []
     for place in problem.placements:
         if place.key in wanted:
             for name, fresh, used in facts_of(place, question).compare(place):
                 if abs(fresh - used) > 1e-9 * max(1.0, abs(fresh)):
-                    found.append(f"{'/'.join(place.key)} {name}: menu {used:g}, catalog {fresh:g}")
+                    found.append(f"{'/'.join(place.key)} {name}: plan {used:g}, catalog {fresh:g}")
     return found

@@ -1,4 +1,4 @@
-"""Measures of a plan from its accounts, to hold against the model's bound and limits."""
+"""Measures of a plan from its accounts, to compare with the model's bound and limits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dcplan.units import (
 
 
 def measured(name: str, problem: PlanningProblem, d: Decisions, books: Accounts) -> float:
-    """Return a measure of :mod:`dcplan.planning.goal`, recomputed."""
+    """Return a recomputed measure of :mod:`dcplan.planning.goal`."""
     if name.startswith(DAYS):
         return sum(r.days for r in d.runs if r.job == name.removeprefix(DAYS))
     quarters = range(problem.quarters)
@@ -49,9 +49,9 @@ def measured(name: str, problem: PlanningProblem, d: Decisions, books: Accounts)
 
 
 def cloud_carbon_t(problem: PlanningProblem, d: Decisions) -> float:
-    """Operational carbon of rented accelerators [t].
+    """Return the operational carbon of rented accelerators [t].
 
-    Not a number where that of a rented offer is not known.
+    Not a number if the carbon of a rented offer is unknown.
     """
     each = {
         o.id: math.nan if o.kg_per_accelerator_hour is None else o.kg_per_accelerator_hour
@@ -70,9 +70,9 @@ def cloud_carbon_t(problem: PlanningProblem, d: Decisions) -> float:
 def served(
     problem: PlanningProblem, d: Decisions, demand: DemandTerms, t: int
 ) -> tuple[float, float]:
-    """Return what owned and rented accelerators give a demand in a quarter.
+    """Return the amount of a demand that owned and rented accelerators serve in a quarter.
 
-    In the demand's unit.
+    It is in the unit of the demand.
     """
     owned = sum(
         x * demand.each[h, k]
@@ -88,7 +88,7 @@ def served(
 
 
 def delivered_pflop_days(problem: PlanningProblem, d: Decisions) -> float:
-    """Research delivered on each demand's reference job over the horizon [PFLOP-days]."""
+    """Return the research capacity delivered over the horizon, on the reference jobs [PFLOP-days]."""
     counted = [x for x in problem.demands if x.unit == PFLOPS]
     return DAYS_PER_QUARTER * sum(
         sum(served(problem, d, x, t)) for x in counted for t in range(problem.quarters)

@@ -1,6 +1,6 @@
-"""Power beside the firm grid, recomputed.
+"""Power in addition to firm grid power, recomputed.
 
-What plants and tranches carry, what pauses, what it costs and emits.
+It covers the load of plants and tranches, paused work, cost and carbon.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dcplan.units import HOURS_PER_QUARTER, HOURS_PER_YEAR, KG_PER_TONNE, KW_PER
 
 
 def units_serving(d: Decisions, site: SiteTerms, plant: OnsiteTerms, t: int) -> int:
-    """Units of a plant that serve in a quarter."""
+    """Return the units of a plant in service in a quarter."""
     return sum(
         n
         for (s, o, q), n in d.onsite.items()
@@ -26,16 +26,16 @@ def units_serving(d: Decisions, site: SiteTerms, plant: OnsiteTerms, t: int) -> 
 
 
 def plants_mw(d: Decisions, site: SiteTerms, t: int) -> float:
-    """Load that the plants of a site can carry, spare units left out [MW]."""
+    """Return the load that the plants of a site can carry, without spare units [MW]."""
     return sum(
         x.unit_mw * max(units_serving(d, site, x, t) - x.spare_units, 0) for x in site.onsite
     )
 
 
 def interruptible_use_mw(d: Decisions, site: SiteTerms, peak_mw: float, t: int) -> dict[str, float]:
-    """Interruptible power that a peak needs beside firm power and plants [MW].
+    """Return the interruptible power that a peak needs beyond firm power and plants [MW].
 
-    Seldom cut tranches first.
+    Tranches with few hours of interruption come first.
     """
     left = peak_mw - site.utility_mw[t] - plants_mw(d, site, t)
     found = {}
@@ -46,22 +46,22 @@ def interruptible_use_mw(d: Decisions, site: SiteTerms, peak_mw: float, t: int) 
 
 
 def limit_mw(d: Decisions, site: SiteTerms, t: int) -> float:
-    """Most peak that a site can carry [MW]."""
+    """Return the maximum peak load of a site [MW]."""
     return site.utility_mw[t] + sum(x.mw[t] for x in site.tranches) + plants_mw(d, site, t)
 
 
 def generated_mwh(d: Decisions, site: SiteTerms, t: int) -> float:
-    """Energy from plants on the site [MWh]."""
+    """Return the energy from on-site plants [MWh]."""
     return sum(e for (s, _, q), e in d.onsite_mwh.items() if (s, q) == (site.id, t))
 
 
 def generated_mw(d: Decisions, site: SiteTerms, t: int) -> float:
-    """Peak that plants take off the grid [MW]."""
+    """Return the peak load that plants carry instead of the grid [MW]."""
     return sum(e for (s, _, q), e in d.onsite_mw.items() if (s, q) == (site.id, t))
 
 
 def carbon_t(d: Decisions, site: SiteTerms, facility_mwh: float, t: int) -> float:
-    """Operational carbon of a site: grid and stacks [t]."""
+    """Return the operational carbon of a site: grid and plants [t]."""
     own = {o.id: o.g_per_kwh for o in site.onsite}
     stacks = sum(own[o] * e for (s, o, q), e in d.onsite_mwh.items() if (s, q) == (site.id, t))
     return (
@@ -72,12 +72,11 @@ def carbon_t(d: Decisions, site: SiteTerms, facility_mwh: float, t: int) -> floa
 def redispatched(
     problem: PlanningProblem, d: Decisions, facility_mwh: Callable[[str, int], float]
 ) -> Decisions:
-    """Return the plan with its plants' energy for the exact load.
+    """Return the plan with the plants' energy for the exact load.
 
-    Which whole switches raise above the model's count.
-
-    What the grid cannot carry is made by the plants that run, the cheapest first; what the load
-    does not take is not made, the dearest first.
+    Integer switch counts raise the load above that of the model. Energy that the grid cannot
+    supply comes from the running plants, the cheapest first. Energy beyond the load is not
+    generated, the most expensive plants first.
     """
     made = dict(d.onsite_mwh)
     for site in (s for s in problem.sites if s.onsite):
@@ -139,7 +138,7 @@ def limits(
     peak_mw: float,
     facility_mwh: float,
 ) -> Iterable[tuple[CheckId, str, float, float]]:
-    """Name, place, used and limit of every rule of plants and tranches."""
+    """Yield check, place, use and limit for plants and tranches."""
     for o in site.onsite:
         units = units_serving(d, site, o, t)
         carried = o.unit_mw * max(units - o.spare_units, 0)

@@ -1,4 +1,4 @@
-"""Split merged halls again: each single hall unit must hold its share of the racks."""
+"""Packing of racks into single halls: the model merges identical halls, the audit separates them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dcplan.units import KW_PER_MW
 
 @dataclass
 class Unit:
-    """Room left in one hall unit."""
+    """Remaining capacity of one hall."""
 
     cooling: str
     slots: float
@@ -19,7 +19,7 @@ class Unit:
     liquid_kw: float
 
     def takes(self, place: Placement) -> int:
-        """How many more racks fit."""
+        """Return how many more racks fit."""
         tiny = 1e-6
         pairs = (
             (self.slots, place.slots),
@@ -30,7 +30,7 @@ class Unit:
         return int(min((room + tiny) // each for room, each in pairs if each > 0))
 
     def put(self, place: Placement, n: int) -> None:
-        """Take the room of so many racks."""
+        """Use the capacity of a number of racks."""
         self.slots -= n * place.slots
         self.hall_kw -= n * (place.rated_kw + place.overhead_kw)
         self.air_kw -= n * place.air_kw
@@ -44,10 +44,11 @@ def unplaced(
     network_kw: float,
     network_racks: float,
 ) -> int:
-    """Racks, or parts of the network, that find no room: 0 proves that a layout exists.
+    """Return the racks, or parts of the network, without a place; 0 proves that a layout exists.
 
-    Racks go whole, largest first, into the emptiest unit that holds them; switches then share the
-    room left in any unit of the domain, as one leaf pair fits where a rack does not.
+    Complete racks go, largest first, into the hall with the most remaining capacity. Switches then
+    share the remaining capacity of all halls, because a pair of leaf switches fits where a rack
+    does not.
     """
     total = sum(units.values())
     if total == 0:
@@ -76,9 +77,9 @@ def unplaced(
 
 
 def _filled(rooms: list[Unit], place: Placement, n: int) -> int:
-    """Racks left over when each goes into the emptiest unit.
+    """Return the racks that remain when each goes into the hall with the most remaining capacity.
 
-    Units on one level are filled together, many at a time.
+    Halls with equal capacity are filled together, many racks at a time.
     """
     each = place.rated_kw + place.overhead_kw
     while n:
@@ -97,7 +98,7 @@ def _filled(rooms: list[Unit], place: Placement, n: int) -> int:
             for unit in level:
                 unit.put(place, most)
             n -= most * len(level)
-        else:  # fewer racks than units
+        else:  # fewer racks than halls
             level[0].put(place, 1)
             n -= 1
     return 0

@@ -1,4 +1,4 @@
-"""Audit a plan: facts against the catalog, exact accounts, every check, and the audited cost."""
+"""The audit of a plan: values against the catalog, exact accounts, every check, audited cost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dcplan.units import quarter_index, quarter_name
 
 @dataclass(frozen=True)
 class Audit:
-    """What the audit found."""
+    """Result of the audit."""
 
     books: Accounts
     checks: tuple[Check, ...]
@@ -29,12 +29,12 @@ class Audit:
 
     @property
     def broken(self) -> list[Check]:
-        """Checks that do not hold, given decisions left out."""
+        """Return the violated checks, except those of given decisions."""
         return [c for c in self.checks if not c.holds and not c.given]
 
     @property
     def only_parts(self) -> bool:
-        """Whether nothing but limits of parts is exceeded."""
+        """Return whether only limits of parts are exceeded."""
         bought = set(BOUGHT.values())
         return (
             bool(self.problems)
@@ -44,20 +44,20 @@ class Audit:
 
     @property
     def passed(self) -> bool:
-        """Whether the plan may be printed."""
+        """Return whether the plan may be shown."""
         return not self.problems
 
 
 def settled(problem: PlanningProblem, decisions: Decisions) -> Decisions:
-    """Decisions with what follows from whole switches.
+    """Return the decisions with the consequences of integer switch counts.
 
-    The energy that plants on the site must make.
+    They change the energy that on-site plants must generate.
     """
     if not any(s.onsite for s in problem.sites):
         return decisions
     try:
         books = make_accounts(problem, decisions)
-    except ValueError:  # no such network: the audit says so
+    except ValueError:  # the network does not exist; the audit reports it
         return decisions
     return redispatched(
         problem, decisions, lambda site, t: books.site(problem, site, t, "facility_mwh")
@@ -65,7 +65,7 @@ def settled(problem: PlanningProblem, decisions: Decisions) -> Decisions:
 
 
 def audit(problem: PlanningProblem, decisions: Decisions, question: Question) -> Audit:
-    """Recompute a plan and list what does not hold; never raises for a bad plan."""
+    """Recompute a plan and list its violations; a wrong plan never raises an error."""
     try:
         books = make_accounts(problem, decisions)
     except ValueError as error:
@@ -89,7 +89,7 @@ def audit(problem: PlanningProblem, decisions: Decisions, question: Question) ->
 
 
 def _merged(problem: PlanningProblem, checks: list[Check]) -> tuple[str, ...]:
-    """One sentence a limit: its worst quarter, and in how many quarters it is exceeded."""
+    """Return one sentence per limit: its worst quarter, and the number of quarters above it."""
     groups: dict[tuple[str, str], list[Check]] = {}
     for check in checks:
         groups.setdefault((check.name, check.where), []).append(check)

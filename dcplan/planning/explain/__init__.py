@@ -1,1 +1,1 @@
-"""Why: conflicts and verified remedies, binding limits and their prices, what is stranded."""
+"""Explanations: conflicts and verified remedies, binding limits, shadow prices, stranded capacity."""

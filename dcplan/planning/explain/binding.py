@@ -1,4 +1,4 @@
-"""What binds a plan: limits used up, what one more unit of each is worth, and what lies idle."""
+"""Binding limits of a plan, their shadow prices, and stranded capacity."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.units import KW_PER_MW
 
 FULL = 0.995
-"""Use over limit from which a limit is called binding."""
+"""Ratio of use to limit from which a limit is binding."""
 FULL_HALL = 0.97
-"""Whole racks leave a part of one free."""
+"""The same ratio for halls, where an integer number of racks leaves a part of one rack free."""
 TINY = 1e-7
 
 
 @dataclass(frozen=True)
 class Binding:
-    """A limit that a plan uses up, over all quarters in which it does."""
+    """A binding limit of a plan, over all its quarters."""
 
     family: Key
     rows: tuple[Key, ...]
-    """Those used up."""
+    """Rows at their limit."""
     price_musd: float
-    """Of one more unit in all its quarters, whole choices fixed; negative saves."""
+    """Cost of one more unit in all its quarters, integer decisions fixed; negative saves cost."""
 
 
 def bindings(matrix: Matrix, values: Vector) -> list[Binding]:
-    """Limits of the user's own that are used up, those that are dear first."""
+    """Return the user's binding limits, those with the largest shadow price first."""
     use, gross = matrix.activity(values), _sizes(matrix, values)
     fixed = {int(i): float(round(values[i])) for i in np.flatnonzero(matrix.integer)}
     duals = highs.row_prices(matrix, fixed) or {}
@@ -56,14 +56,14 @@ def bindings(matrix: Matrix, values: Vector) -> list[Binding]:
 
 
 def _sizes(matrix: Matrix, values: Vector) -> Vector:
-    """Return the sum of the sizes of every row's terms: nothing is used where that is 0."""
+    """Return the sum of the absolute terms of every row; 0 means no use."""
     return replace(matrix, value=np.abs(matrix.value)).activity(np.abs(values))
 
 
 def _is_full(matrix: Matrix, i: int, use: float) -> bool:
-    """Rows of capacity times a count have 0 on the right.
+    """Return whether a row is at its limit.
 
-    There nothing is left where both sides are equal.
+    Rows of a capacity times a count have 0 on the right side and are full if both sides are equal.
     """
     for limit, sign in ((matrix.row_upper[i], 1.0), (matrix.row_lower[i], -1.0)):
         if np.isfinite(limit):
@@ -80,9 +80,9 @@ def with_one_more(
     time_limit_s: float,
     stop: Callable[[], bool] | None = None,
 ) -> Outcome:
-    """Return the model re-solved with one more unit in all of a limit's rows.
+    """Return the model re-solved with one more unit in all rows of a limit.
 
-    From the plan as it is.
+    The solve starts from the current plan.
     """
     lower, upper = matrix.row_lower.copy(), matrix.row_upper.copy()
     for i, row in enumerate(matrix.rows):
@@ -96,18 +96,18 @@ def with_one_more(
 
 @dataclass(frozen=True)
 class Stranded:
-    """What is there and cannot be used in the last quarter."""
+    """Capacity that cannot be used in the last quarter."""
 
     where: str
     what: str
     idle: float
     there: float
     by: str
-    """What keeps it from use."""
+    """Limits that prevent its use."""
 
 
 def stranded(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[Stranded]:
-    """Idle power of sites, and idle room of fitted halls with the limit that strands each."""
+    """Return idle power of sites and idle capacity of fitted halls, with the limits that cause it."""
     t = problem.quarters - 1
     found = []
     full_halls: dict[str, list[str]] = {}
@@ -136,7 +136,7 @@ def stranded(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[St
         site = problem.site(h.site)
         if peak >= FULL_HALL * limit_mw(d, site, t):
             full = [*full, f"utility MW of {h.site}"]
-        by = ", ".join(full) or "no demand for more"
+        by = ", ".join(full) or "no further demand"
         found += [
             Stranded(h.id, name, most - used, most, by)
             for name, used, most in rows
@@ -153,7 +153,7 @@ def stranded(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[St
             ]
             found.append(
                 Stranded(
-                    s.id, "utility MW", most - used, most, ", ".join(full) or "no demand for more"
+                    s.id, "utility MW", most - used, most, ", ".join(full) or "no further demand"
                 )
             )
     return found

@@ -1,4 +1,4 @@
-"""Why there is no plan: the limits to widen, in the planner's units, from the elastic relaxation."""
+"""Remedies for a scenario without a plan: limits to relax, from the elastic relaxation."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ TINY = 1e-6
 
 @dataclass(frozen=True)
 class Remedy:
-    """One limit and by how much it must move."""
+    """One limit and its required change."""
 
     what: str
     amount: float
     unit: str
     at_least: bool = False
     rows: tuple[Key, ...] = ()
-    """Rows of the model that it moves."""
+    """Rows of the model that change."""
     slack: float = 0.0
-    """By how much it moves them, in their own unit."""
+    """Change of these rows, in their own unit."""
 
     def sentence(self) -> str:
-        """``utility_mw of ashburn in 2027-Q2: 3.2 MW more``."""
+        """Return a sentence such as ``utility_mw of ashburn in 2027-Q2: 3.2 MW more``."""
         return f"{self.what}: {'at least ' if self.at_least else ''}{self.amount:,.4g} {self.unit}"
 
 
@@ -44,12 +44,12 @@ def remedies(
     fixed: Mapping[int, float] | None = None,
     time_limit_s: float = 20.0,
 ) -> list[Remedy]:
-    """Smallest priced change of the user's own limits that lets a plan exist.
+    """Return the smallest priced change of the user's limits that makes a plan possible.
 
-    Empty when none was found in time.
+    It is empty if none was found in time.
 
-    With integers, so that applying it is enough up to whole switches; where that takes too long,
-    from the relaxation, which says only what is needed at least.
+    The search uses integer decisions, so that the change is sufficient except for integer switch
+    counts. If that takes too long, the relaxation gives only a necessary change.
     """
     soft = elastic(matrix, PENALTIES)
     whole = highs.solve(soft, gap=0.02, time_limit_s=time_limit_s, fixed=fixed)
@@ -79,11 +79,11 @@ def _remedy(problem: PlanningProblem, row: Key, amount: float) -> Remedy:
 
 @dataclass(frozen=True)
 class Alternative:
-    """Changes that together let a plan exist, and what the plan then costs."""
+    """Changes that together make a plan possible, and the cost of that plan."""
 
     remedies: tuple[Remedy, ...]
     cost_musd: float | None
-    """Of a plan found with them; None where none was found in time."""
+    """Cost of a plan found with them; None if none was found in time."""
 
 
 def alternatives(
@@ -94,11 +94,9 @@ def alternatives(
     time_limit_s: float = 20.0,
     stop: Callable[[], bool] | None = None,
 ) -> list[Alternative]:
-    """Return the smallest change.
+    """Return the smallest change, then others that avoid its largest part; each is tested.
 
-    Then the smallest that does not touch what the one before leaned on most; each tried out.
-
-    A remedy is verified by solving the model itself with the rows moved by its amounts.
+    A remedy is verified by a solve of the model with its rows changed by these amounts.
     """
     found: list[Alternative] = []
     prices = dict(PENALTIES)
@@ -122,7 +120,7 @@ def alternatives(
 def _moved(
     matrix: Matrix, soft: Matrix, values: np.ndarray[tuple[int], np.dtype[np.float64]]
 ) -> Matrix:
-    """Return the model with every row moved by its slack, up to the solver's tolerance."""
+    """Return the model with every row changed by its slack and the solver's tolerance."""
     lower, upper = matrix.row_lower.copy(), matrix.row_upper.copy()
     for key, value in zip(soft.columns, values, strict=True):
         if key.name == SLACK and value > TINY:

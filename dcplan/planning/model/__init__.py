@@ -1,1 +1,1 @@
-"""The mathematical program in Pyomo; one file per topic, each readable as the maths it states."""
+"""The mathematical program in Pyomo, one file per topic."""

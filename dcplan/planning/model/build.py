@@ -1,4 +1,4 @@
-"""Table of contents of the maths."""
+"""Building of the model: the list of its parts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dcplan.planning.problem.terms import PlanningProblem
 
 
 def build_model(problem: PlanningProblem) -> tuple[pyo.ConcreteModel, Sets]:
-    """Return the whole program: what is decided, what limits it, what it costs."""
+    """Return the complete program: variables, constraints and objective."""
     sets = make_sets(problem)
     model = pyo.ConcreteModel(name="dcplan")
     add_variables(model, sets)

@@ -1,4 +1,4 @@
-"""Replanning: what an earlier plan froze stays, and only so much of the rest may change."""
+"""Replanning: frozen decisions of an earlier plan stay, and changes of the rest are limited."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from dcplan.planning.model.sets import Sets
 
 
 def add_changes(model: pyo.ConcreteModel, sets: Sets) -> None:
-    r"""State how far a plan may differ from an earlier one, :math:`x^0`.
+    r"""Limit the differences between a plan and an earlier one, :math:`x^0`.
 
     .. math::
        x_i = x^0_i \ (t_i \le t_{freeze}), \quad -x^0_i c_i \le x_i - x^0_i \le (u_i - x^0_i)\, c_i,
        \quad \sum_i c_i + \sum_j (1 - x_{j m^0}) + \sum_h (1 - y_{h f^0}) \le N
 
-    A change is another amount of one order (hall, cooling, system and quarter), another way to run
-    a job, or another fabric of a hall that had one; halls and power blocks follow and are not
-    counted.
+    A change is another amount of one order (hall, cooling, system and quarter), another run option
+    of a job, or another fabric of a hall that had one. Halls and power blocks follow and do not
+    count.
     """
     earlier = sets.problem.earlier
     if earlier is None:
@@ -50,7 +50,7 @@ def _count(model: pyo.ConcreteModel, sets: Sets, earlier: EarlierPlan) -> Any:
     for i, config in enumerate(sets.problem.run_options):
         if earlier.values.get(RUN.key(i)):
             kept[config.job].append(i)
-    for job in sets.problem.jobs:  # a job whose way is gone changes in any case
+    for job in sets.problem.jobs:  # a job whose run option no longer exists changes in any case
         count += 1 - sum(model.run[i] for i in kept[job.id])
     for key in model.fabric:
         if earlier.values.get(FABRIC.key(*key)):

@@ -1,7 +1,4 @@
-"""Rented accelerators.
-
-Their limits, commitments to terms, and what both cost, after the horizon too.
-"""
+"""Rented accelerators: limits, commitments, and the cost of both, also after the horizon."""
 
 from __future__ import annotations
 
@@ -24,10 +21,7 @@ M = USD_PER_MUSD
 
 
 def declare_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
-    """Declare commitments in whole nodes by start quarter.
-
-    And the average use of a month that they cover.
-    """
+    """Declare commitments in nodes by start quarter, and the average monthly use they cover."""
     most = {
         (o.id, c.term): o.max_accelerators // o.node_accelerators
         for o in sets.problem.offers
@@ -43,7 +37,7 @@ def declare_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def add_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
-    r"""State what may be rented, and what a commitment covers.
+    r"""Limit rented accelerators, and the use that commitments cover.
 
     .. math::
        \sum_{m\ active} g_m x_{jm} + \sum_d v_{dot} \le G_o, \qquad
@@ -51,8 +45,8 @@ def add_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
        u_{oi} \le \sum_{c} \sum_{\tau\ in\ force} k_o\, b_{oc\tau}, \qquad
        u_{oi} \le \sum_m g_m\,\mathrm{days}_{mi}/D_{month}\; x_{jm} + \sum_d v_{dot}
 
-    with u the use of a month that commitments cover; an offer without a price on demand is used
-    under one alone.
+    with u the monthly use that commitments cover. An offer without an on-demand price is used only
+    under a commitment.
     """
     problem = sets.problem
     months = list(sets.months)
@@ -73,7 +67,7 @@ def add_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def _committed(model: pyo.ConcreteModel, sets: Sets, offer: str, month: int) -> list[Any]:
-    """Accelerators that an offer must have ready in a month."""
+    """Return the accelerators of an offer that are reserved in a month."""
     t = month // MONTHS_PER_QUARTER
     runs = [
         c.accelerators * model.run[i]
@@ -107,7 +101,7 @@ def _add_commitments(model: pyo.ConcreteModel, sets: Sets, months: list[int]) ->
 
 
 def in_force(model: pyo.ConcreteModel, offer: OfferTerms, t: int) -> Any:
-    """Accelerators committed to in a quarter."""
+    """Return the committed accelerators in a quarter."""
     return sum(
         offer.node_accelerators * model.committed[offer.id, c.term, q]
         for c in offer.committed
@@ -116,7 +110,7 @@ def in_force(model: pyo.ConcreteModel, offer: OfferTerms, t: int) -> Any:
 
 
 def _use(model: pyo.ConcreteModel, sets: Sets, offer: str, month: int) -> Any:
-    """Average accelerators of an offer used in a month."""
+    """Return the average accelerators of an offer in use in a month."""
     begin, total = month * DAYS_PER_MONTH, 0.0
     for i, c in enumerate(sets.problem.run_options):
         first = c.start_month * DAYS_PER_MONTH
@@ -132,9 +126,9 @@ def _use(model: pyo.ConcreteModel, sets: Sets, offer: str, month: int) -> Any:
 
 
 def cloud(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
-    """Rented accelerators of a quarter [M$].
+    """Return the cost of rented accelerators in a quarter [M$].
 
-    What is used at the price on demand, less what commitments cover.
+    It is the use at the on-demand price, minus the use that commitments cover.
     """
     price = {o.id: o.usd_per_accelerator_hour[t] for o in sets.problem.offers}
     total: Any = 0.0
@@ -154,7 +148,7 @@ def cloud(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
 
 
 def after(model: pyo.ConcreteModel, sets: Sets) -> dict[int, Any]:
-    """Return what commitments still cost in quarters after the horizon [M$]."""
+    """Return the cost of commitments in quarters after the horizon [M$]."""
     terms = [c.quarters for o in sets.problem.offers for c in o.committed]
     last = len(sets.quarters)
     return {t: _paid(model, sets, t) for t in range(last, last + max(terms, default=1) - 1)}

@@ -1,4 +1,4 @@
-"""Fabrics: one option per hall domain, its ports ordered and in service, its reach."""
+"""Fabrics: one option per hall, its ports ordered and in service, its reach."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dcplan.units import USD_PER_MUSD
 
 
 def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
-    r"""State the fabric choice.
+    r"""Constrain the choice of fabrics.
 
     .. math::
        \sum_f y_{hf} \le 1, \qquad \sum_f q_{hfgt} = \sum_{k \in g, c} r_k b_{hkct}, \qquad
@@ -21,9 +21,9 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
          \big(\min(P_{hf}, \text{what the hall can hold} + s_{hg}) + e_{hgt}\big)\, y_{hf}, \qquad
        \sum_t p_{hfgt} \le T \cdot \text{what the hall can hold} \cdot y_{hf}
 
-    Ports are bought with the racks (q) and draw power while the racks serve (p). Those of assets
-    (s) count as bought in the first quarter, also when the asset is sold, until it ends (e: ended
-    by then).
+    Ports are bought with the racks (q) and use power while the racks are in service (p). Ports of
+    assets (s) count as bought in the first quarter until their end of life (e: ended by then), also
+    if the asset is sold.
     """
     t = list(sets.quarters)
     halls = [h for h, fs in sets.options.items() if fs]
@@ -68,7 +68,7 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
     life = sets.problem.finance.life_quarters
     ends = {
         q for q in t if q >= min(life, len(t)) - 1
-    }  # one window unless hardware retires inside the horizon
+    }  # one window unless hardware reaches its end of life inside the horizon
     windows = [
         (*key, end)
         for key in keys
@@ -81,16 +81,16 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def _add_reuse(model: pyo.ConcreteModel, sets: Sets) -> None:
-    r"""State which ports may take the place of ended ones on their switches.
+    r"""Limit the new ports that replace ended ports on their switches.
 
-    No more than ended, none twice.
+    They are at most the ended ports, and each ended port is replaced once.
 
     .. math::
        u_{hfgt} \le q_{hfgt}, \qquad
        \sum_{\tau \le t} u_{hfg\tau} \le e_{hgt}\, y_{hf} + \sum_{\tau \le t - E} q_{hfg\tau}
 
-    Exact networks round: one node less may leave all switches, so that the next one comes without
-    any.
+    Exact networks round up: with one node less all switches may remain, so the next node needs
+    none.
     """
     life = sets.problem.finance.life_quarters
 
@@ -111,7 +111,7 @@ def _add_reuse(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def _add_steps(model: pyo.ConcreteModel, sets: Sets, t: list[int]) -> None:
-    r"""State what a network costs in whole switches.
+    r"""Constrain the cost of a network with integer switch counts.
 
     .. math::
        C_{hfgt} \ge \bar c\, Q_{hfgt}, \quad C_{hfgt} \ge b\, Q_{hfgt} + \sum_i a_i \delta_{hfgit},
@@ -156,7 +156,7 @@ def _add_steps(model: pyo.ConcreteModel, sets: Sets, t: list[int]) -> None:
 
 
 def _racks_paid(model: pyo.ConcreteModel, sets: Sets, key: tuple[str, str, str], t: int) -> Any:
-    """Racks ordered in a quarter; a given fleet, assets and orders count in the first."""
+    """Return the racks ordered in a quarter; fleet, assets and orders count in the first."""
     given: Any = model.fleet[key] if key in sets.fleet and t == 0 else 0
     if t == 0:
         given += sum(x.racks if x.in_service else kept(model, x, 0) for x in sets.existing(key))

@@ -1,4 +1,4 @@
-"""Objectives other than cost, and upper limits of any measure (epsilon rows)."""
+"""Objectives other than cost, and upper limits on any measure (epsilon constraints)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from dcplan.units import (
 
 
 def add_goal(model: pyo.ConcreteModel, sets: Sets) -> None:
-    r"""State what is minimised, :math:`\min m_0` with :math:`m_i \le \epsilon_i`.
+    r"""Set the objective, :math:`\min m_0` with :math:`m_i \le \epsilon_i`.
 
-    Measures: present cost and capital [M$], carbon of owned sites and with the cloud's [t], minus
-    the delivered research [PFLOP-days], the sum of all jobs' finish days, one job's days, the
-    facility peak over all sites [MW].
+    Measures: present cost and capital cost [M$], carbon of owned sites without and with the cloud
+    [t], the negative of delivered research [PFLOP-days], the sum of all jobs' finish days, the days
+    of one job, the facility peak over all sites [MW].
     """
     goal = sets.problem.goal
     if sets.problem.carbon_known or CARBON in goal.measures:
@@ -48,9 +48,9 @@ def add_goal(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def _without_unknown(model: pyo.ConcreteModel, sets: Sets) -> None:
-    """Offers whose carbon is not known are not rented where carbon counts.
+    """Forbid offers with unknown carbon if carbon counts.
 
-    They would pass for clean.
+    Otherwise they would count as carbon-free.
     """
     unknown = {o.id for o in sets.problem.offers if o.kg_per_accelerator_hour is None}
     for i, config in enumerate(sets.problem.run_options):
@@ -62,7 +62,7 @@ def _without_unknown(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def measure(model: pyo.ConcreteModel, sets: Sets, name: str) -> Any:
-    """One measure as an expression of the model."""
+    """Return one measure as an expression of the model."""
     if name.startswith(DAYS):
         return _jobs(model, sets, lambda c: c.days, name.removeprefix(DAYS))
     found: dict[str, Any] = {
@@ -100,7 +100,7 @@ def _own_carbon(model: pyo.ConcreteModel, sets: Sets) -> Any:
 def _cloud_carbon(model: pyo.ConcreteModel, sets: Sets) -> Any:
     each = {
         o.id: (o.kg_per_accelerator_hour or 0.0) / KG_PER_TONNE for o in sets.problem.offers
-    }  # unknown: not rented
+    }  # unknown: cannot be rented
     total: Any = 0.0
     for i, config in enumerate(sets.problem.run_options):
         if config.on_cloud:
@@ -115,7 +115,7 @@ def _hours(config: RunOption) -> float:
 
 
 def _delivered(model: pyo.ConcreteModel, sets: Sets) -> Any:
-    """Research on each demand's reference job, rented work included [PFLOP-days]."""
+    """Return the delivered research on the reference jobs, including rented work [PFLOP-days]."""
     total: Any = 0.0
     chips = {o.id: o.accelerator for o in sets.problem.offers}
     for demand in (x for x in sets.problem.demands if x.unit == PFLOPS):

@@ -1,4 +1,4 @@
-"""Halls: units fitted with a cooling, rack positions, electrical, liquid and air limits."""
+"""Halls: fit-out with a cooling option, rack positions, electrical, liquid and air limits."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from dcplan.units import KW_PER_MW
 
 
 def network_kw(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int, *, upper: bool) -> Any:
-    """Power of the hall's network [kW].
+    """Return the power of the hall's network [kW].
 
-    Ideal per-port shares, or upper ones that cover rounding.
+    It uses ideal per-port shares, or upper shares that cover rounding.
     """
     return _by_port(model, sets, hall, t, "upper_kw" if upper else "kw")
 
 
 def storage_kw(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> Any:
-    """Power of the hall's storage: what is given, and what comes with each rack [kW]."""
+    """Return the power of the hall's storage: the given storage and that of each rack [kW]."""
     return sets.problem.hall(hall).storage_kw + _sum(
         model, sets, sets.in_hall[hall], "storage_kw", t
     )
 
 
 def network_racks(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> Any:
-    """Rack positions of the hall's switches, upper shares [racks]."""
+    """Return the rack positions of the hall's switches, from upper shares [racks]."""
     return _by_port(model, sets, hall, t, "upper_racks")
 
 
@@ -38,9 +38,9 @@ def _by_port(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int, what: str)
 
 
 def margin(sets: Sets, hall: str, what: str) -> float:
-    """Return rounding margin that each fitted unit of a hall keeps free.
+    """Return the rounding margin of each fitted unit of a hall.
 
-    Largest over its fabric options.
+    It is the largest margin of its fabric options.
     """
     found = [getattr(o, what) for o in sets.problem.fabrics if o.hall == hall]
     return (
@@ -49,9 +49,9 @@ def margin(sets: Sets, hall: str, what: str) -> float:
 
 
 def add_halls(model: pyo.ConcreteModel, sets: Sets) -> None:
-    r"""State what a fitted hall unit can hold.
+    r"""Constrain the use of fitted hall units.
 
-    With the unit count as the capacity's factor (convex hull).
+    The number of fitted units multiplies the capacity (convex hull).
 
     .. math::
        \sum_k s_k n_{hkct} \le R_h z_{hct}, \quad
@@ -59,7 +59,7 @@ def add_halls(model: pyo.ConcreteModel, sets: Sets) -> None:
        \sum_k l_k n_{hkct} \le Q^{liq}_{hc} z_{hct}, \quad
        \sum_k a_k n_{hkct} + w^{net}_{ht} \le Q^{air}_{hc} z_{hct}
 
-    Rows over all coolings of a hall add switches and storage; a fitted unit stays fitted.
+    Constraints over all cooling options of a hall add switches and storage; fit-out is permanent.
     """
     problem, t = sets.problem, list(sets.quarters)
     halls = [h.id for h in problem.halls]
@@ -108,9 +108,7 @@ def _positions(
     def all_coolings(m: pyo.ConcreteModel, h: str, q: int) -> Any:
         hall = sets.problem.hall(h)
         used = _sum(m, sets, sets.in_hall[h], "slots", q)
-        if _holds_fleet(
-            sets, h
-        ):  # a given fleet may fill the hall: its switches are reported by the audit
+        if _holds_fleet(sets, h):  # a given fleet may fill the hall; the audit reports its switches
             return used <= hall.racks * _units(m, sets, h, q)
         room = hall.racks - margin(sets, h, "margin_racks")
         used += network_racks(m, sets, h, q) + _sum(m, sets, sets.in_hall[h], "storage_racks", q)

@@ -1,4 +1,4 @@
-"""Money: spending by quarter, budgets, residual value, the discounted objective. All in M$."""
+"""Cost: spending by quarter, budgets, residual value, the discounted objective, all in M$."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ M = USD_PER_MUSD
 
 
 def add_money(model: pyo.ConcreteModel, sets: Sets) -> None:
-    r"""State budgets and the objective.
+    r"""Add budgets and the objective.
 
     .. math::
        \min \sum_t \beta_t\,(C_t + E_t + O_t + R_t) - \beta_T V, \qquad
        \sum_{\tau \le t} (C + E + O + R)_\tau - \phi\,C_\tau + \phi \sum_{u < \tau} a_{\tau-u} C_u
        \le \sum_{\tau \le t} b_\tau
 
-    Payments are discounted at mid-quarter, the residual V at the end of the horizon; what
-    commitments cost after it at their own time. Budget rows use the
-    upper network shares, so that rounded-up switch counts stay within them.
+    Payments are discounted at mid-quarter, the residual value V at the end of the horizon, and the
+    cost of commitments after the horizon at its own time. Budget constraints use the upper network
+    shares, so that rounded-up switch counts stay within them.
     """
     t = list(sets.quarters)
     spent = {q: capex(model, sets, q) + running(model, sets, q) + cloud(model, sets, q) for q in t}
@@ -36,7 +36,7 @@ def add_money(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def present_cost(model: pyo.ConcreteModel, sets: Sets) -> Any:
-    """Discounted spending less the discounted residual value [M$]."""
+    """Return discounted spending minus discounted residual value [M$]."""
     t = sets.quarters
     return _present(
         model,
@@ -60,7 +60,7 @@ def _present(model: pyo.ConcreteModel, sets: Sets, spent: dict[int, Any]) -> Any
 
 
 def _unmet(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
-    """Value of demand not served: no payment, so no budget counts it [M$]."""
+    """Return the cost of unserved demand, which is not a payment, so no budget counts it [M$]."""
     priced = {d.id: d.unmet_usd for d in sets.problem.demands}
     return sum((priced[d] or 0.0) / M * v for (d, q), v in model.unmet.items() if q == t)
 
@@ -85,7 +85,7 @@ def _add_budget(model: pyo.ConcreteModel, sets: Sets, spent: dict[int, Any]) -> 
 
 
 def capex(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
-    """Racks, network, hall units, power blocks and storage bought in a quarter [M$]."""
+    """Return the cost of racks, network, hall units, power blocks and storage of a quarter [M$]."""
     total = sum(
         sets.places[o[:3]].order_usd(t) / M * model.buy[o] for o in sets.orders if o[3] == t
     )
@@ -109,19 +109,18 @@ def _plant_usd(sets: Sets, site: str, plant: str) -> float:
 
 
 def unit_costs(sets: Sets) -> list[tuple[str, str, float]]:
-    """Hall, cooling and USD of fitting one unit: building for new ones, fit-out for all."""
+    """Return hall, cooling and USD to fit one unit: building for new units, fit-out for all."""
     return [
         (h.id, c.id, c.building_usd + c.fit_out_usd) for h in sets.problem.halls for c in h.coolings
     ]
 
 
 def network(model: pyo.ConcreteModel, sets: Sets, t: int, what: str) -> Any:
-    """Network bought in a quarter [M$].
+    """Return the cost of the network bought in a quarter [M$].
 
-    In whole switches where the model knows them, else by per-port shares.
+    It uses integer switch counts if the model has step costs, otherwise per-port shares.
 
-    Ports that take the place of ended ones on their switches cost their own optics and cable at
-    least.
+    Ports that replace ended ports on their switches cost at least their own optics and cable.
     """
     total: Any = 0.0
     for h, pairs in sets.served.items():
@@ -145,9 +144,9 @@ def _rounding(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
 
 
 def _existing_capex(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
-    """Return what is due for orders that arrive in a quarter [M$].
+    """Return payments for orders that arrive in a quarter [M$].
 
-    And for cancelled ones in the first.
+    Payments for cancelled orders are in the first quarter.
     """
     total: Any = 0.0
     for x in sets.problem.existing:
@@ -159,7 +158,7 @@ def _existing_capex(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
 
 
 def _sold(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
-    """Return what assets sold in a quarter bring: no budget counts on it [M$]."""
+    """Return the sale value of assets in a quarter, which no budget counts [M$]."""
     return sum(
         x.resale_usd[t] / M * model.disposed[x.id, t]
         for x in sets.problem.existing
@@ -168,14 +167,14 @@ def _sold(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
 
 
 def _fitted(model: pyo.ConcreteModel, sets: Sets, hall: str, cooling: str, t: int) -> Any:
-    """Hall units fitted in a quarter; what assets fill was before [units]."""
+    """Return the hall units fitted in a quarter, without those in use by assets [units]."""
     return _added(model.fitted, (hall, cooling), t) - (
         sets.problem.hall(hall).existing_units.get(cooling, 0) if t == 0 else 0
     )
 
 
 def _debt(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
-    """Return what is paid back in a quarter less what is borrowed in it [M$]."""
+    """Return debt service minus new debt of a quarter [M$]."""
     finance = sets.problem.finance
     if not finance.debt_share_frac:
         return 0.0
@@ -192,7 +191,7 @@ def _backed(model: pyo.ConcreteModel) -> list[str]:
 
 
 def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
-    """Energy, demand charge, maintenance, facility cost, staff and lease of a quarter [M$]."""
+    """Return energy, demand charge, maintenance, facility cost, staff and lease of a quarter [M$]."""
     total: Any = 0.0
     for site in sets.problem.sites:
         total += site.usd_per_kwh[t] * KW_PER_MW / M * grid_mwh(model, site.id, t)
@@ -222,7 +221,7 @@ def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
 
 
 def _onsite(model: pyo.ConcreteModel, site: SiteTerms, t: int) -> Any:
-    """Fuel and upkeep of plants on the site [M$]."""
+    """Return fuel and fixed cost of on-site plants [M$]."""
     total: Any = 0.0
     for o in site.onsite:
         if (site.id, o.id, t) in model.onsite_mwh:
@@ -237,9 +236,9 @@ def _onsite(model: pyo.ConcreteModel, site: SiteTerms, t: int) -> Any:
 
 
 def residual(model: pyo.ConcreteModel, sets: Sets) -> Any:
-    """Value left at the end of the horizon [M$].
+    """Return the residual value at the end of the horizon [M$].
 
-    Market share of hardware, book value of the building.
+    It is the market value of hardware, and the book value of buildings.
     """
     finance, t = sets.problem.finance, list(sets.quarters)
     hardware = finance.hardware_residual_frac

@@ -1,6 +1,6 @@
-"""Power beside the firm grid.
+"""Power in addition to firm grid power.
 
-Interruptible tranches with the work they pause, and plants on the site.
+It models interruptible tranches with the work that they pause, and on-site plants.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def _plants(sets: Sets) -> dict[tuple[str, str], OnsiteTerms]:
 
 
 def declare_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
-    """Declare variables where a site has tranches or plants.
+    """Declare variables of sites with tranches or plants.
 
-    ``interruptible_mw`` of a tranche; ``paused`` accelerators; plants' ``onsite_buy`` units ordered,
+    ``interruptible_mw`` of a tranche; ``paused`` accelerators; ``onsite_buy`` units of plants ordered,
     ``onsite_on`` in use, ``onsite_mw`` of peak and ``onsite_mwh`` of energy.
     """
     t = list(sets.quarters)
@@ -57,7 +57,7 @@ def declare_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def add_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
-    r"""State what else than firm grid power carries a site's peak and energy.
+    r"""Constrain the sources of a site's peak and energy in addition to firm grid power.
 
     .. math::
        P_{st} \le G_{st} + \sum_i d_{sit} + \sum_o g_{sot}, \quad d_{sit} \le D_{sit}, \quad
@@ -66,8 +66,9 @@ def add_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
        \quad \sum_{h,k,c} w_k\,\mathrm{PUE}^{peak}_c\, p_{hkct} / a_k \ge \sum_i \frac{h_i}{8766}
        d_{sit}
 
-    The load on a tranche pauses while it is cut: accelerators p rest on the quarter's average, and
-    the rows of shared accelerators (``work``) take them off. Nothing is sold to the grid.
+    The load on a tranche pauses while it is interrupted: accelerators p pause on the quarter's
+    average, and the constraints of shared accelerators (``work``) subtract them. No energy is sold
+    to the grid.
     """
     t = list(sets.quarters)
     tranches, plants = _tranches(sets), _plants(sets)
@@ -128,22 +129,22 @@ def _add_plants(
 
 
 def interruptible_mw(model: pyo.ConcreteModel, site: str, t: int) -> Any:
-    """Interruptible power that a site uses [MW]."""
+    """Return the interruptible power that a site uses [MW]."""
     return sum(v for (s, _, q), v in model.interruptible_mw.items() if (s, q) == (site, t))
 
 
 def generated_mw(model: pyo.ConcreteModel, site: str, t: int) -> Any:
-    """Peak that plants on the site carry [MW]."""
+    """Return the peak load that on-site plants carry [MW]."""
     return sum(v for (s, _, q), v in model.onsite_mw.items() if (s, q) == (site, t))
 
 
 def generated_mwh(model: pyo.ConcreteModel, site: str, t: int) -> Any:
-    """Energy that plants on the site make [MWh]."""
+    """Return the energy that on-site plants generate [MWh]."""
     return sum(v for (s, _, q), v in model.onsite_mwh.items() if (s, q) == (site, t))
 
 
 def grid_mwh(model: pyo.ConcreteModel, site: str, t: int) -> Any:
-    """Energy from the grid [MWh]."""
+    """Return the energy from the grid [MWh]."""
     return model.energy_mwh[site, t] - generated_mwh(model, site, t)
 
 

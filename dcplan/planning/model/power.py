@@ -1,7 +1,4 @@
-"""Site power: peak against the utility limit, blocks with redundancy, billed demand, energy.
-
-Carbon, water.
-"""
+"""Site power: peak load, redundant blocks, billed demand, energy, carbon and water."""
 
 from __future__ import annotations
 
@@ -18,14 +15,14 @@ from dcplan.units import HOURS_PER_QUARTER, KG_PER_TONNE, KW_PER_MW, L_PER_M3, Q
 
 
 def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
-    r"""State the power of each site.
+    r"""Constrain the power of each site.
 
     .. math::
        P_{st} = \sum_{h,k,c} w_k\,\mathrm{PUE}^{peak}_c n_{hkct} + w^{net}\,\mathrm{PUE}^{peak},
        \quad P_{st} \le G_{st}, \quad B (b_{st} - r\,u_{st}) \ge \rho\, P^{new}_{st}, \quad B
        (b_{st} - u_{st}) \ge P^{new}_{st}
 
-    Energy is average power by state times the mean PUE of the racks' own cooling.
+    Energy is average power by state times the mean PUE of the racks' cooling option.
     """
     problem, t = sets.problem, list(sets.quarters)
     sites = [s.id for s in problem.sites]
@@ -65,7 +62,7 @@ def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def _grid_energy(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
-    """Return what plants do not make, the grid's firm and drawn power must."""
+    """Limit grid energy to firm and used interruptible power; plants generate the rest."""
     need = _energy_mwh(model, sets, site, t, upper=True) - generated_mwh(model, site, t)
     return need <= HOURS_PER_QUARTER * (
         sets.problem.site(site).utility_mw[t] + interruptible_mw(model, site, t)
@@ -83,7 +80,7 @@ def _minimum(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
 def site_peak_mw(
     model: pyo.ConcreteModel, sets: Sets, site: str, t: int, *, upper: bool, new_only: bool = False
 ) -> Any:
-    """Facility peak of a site on the design day, from rated power [MW]."""
+    """Return the facility peak of a site on the design day, from rated power [MW]."""
     total: Any = 0.0
     for hall in sets.problem.halls:
         if hall.site != site or (new_only and not hall.needs_blocks) or not hall.coolings:
@@ -118,7 +115,9 @@ def _add_blocks(
     def one_may_fail(m: pyo.ConcreteModel, s: str, q: int) -> Any:
         terms = sets.problem.site(s)
         if RULES[terms.redundancy] in (RULES["n"], RULES["n+1"]):
-            return pyo.Constraint.Skip  # N has no spare; N+1 says the same in the row above
+            return (
+                pyo.Constraint.Skip
+            )  # N has no spare block; for N+1 the constraint above is the same
         carried = terms.block_mw * (m.blocks[s, q] - m.used_new[s, q])
         return carried >= site_peak_mw(m, sets, s, q, upper=True, new_only=True)
 
@@ -154,11 +153,11 @@ def _energy_mwh(
     *,
     upper: bool = False,
 ) -> Any:
-    """Average power by state times mean PUE.
+    """Return average power by state times mean PUE.
 
-    Standing for all racks, more while training or researching.
+    All racks use idle power, and more while they train or do research.
 
-    With ``what="wue_l_per_kwh"`` the same sum is site water in m3, as WUE counts IT energy.
+    With ``what="wue_l_per_kwh"`` the same sum is site water in m3, because WUE is per IT energy.
     """
     total: Any = 0.0
     for hall in sets.problem.halls:

@@ -1,4 +1,4 @@
-"""Racks: ordered, delivered, in service, retired; the given fleet, assets and orders."""
+"""Racks: orders, deliveries, service and end of life; fleet, assets and orders."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dcplan.planning.problem.terms import ExistingTerms, PlanningProblem
 
 
 def add_racks(model: pyo.ConcreteModel, sets: Sets) -> None:
-    r"""State the rack balance.
+    r"""Add the rack balance.
 
     .. math::
        n_{hkct} = f_{hkc} + \sum_i \Big(a_i - \sum_{\tau \le t} v_{i\tau}\Big)
@@ -43,7 +43,7 @@ def add_racks(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def _some(model: pyo.ConcreteModel, sets: Sets, system: str) -> Any:
-    """At least one rack of a system; impossible where it cannot be ordered at all."""
+    """Require at least one rack of a system; infeasible if it cannot be ordered."""
     orders = [model.buy[o] for o in sets.orders if o[2] == system]
     return sum(orders) >= 1 if orders else pyo.Constraint.Infeasible
 
@@ -53,7 +53,7 @@ def _racks_of(problem: PlanningProblem, existing: str) -> int:
 
 
 def kept(model: pyo.ConcreteModel, existing: ExistingTerms, t: int) -> Any:
-    """Racks of an asset or order that are neither sold nor cancelled by a quarter."""
+    """Return the racks of an asset or order that are not sold or cancelled by a quarter."""
     return existing.racks - sum(
         model.disposed[existing.id, q] for q in existing.disposal_window if q <= t
     )

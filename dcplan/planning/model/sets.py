@@ -1,4 +1,4 @@
-"""Sparse index sets of the model, made in plain Python before any variable exists."""
+"""Sparse index sets of the model, built in plain Python before its variables."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from dcplan.planning.problem.work.terms import RunOption
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, MONTHS_PER_QUARTER
 
 P = tuple[str, str, str]
-"""Hall, cooling, system."""
+"""Hall, cooling and system."""
 
 
 @dataclass(frozen=True)
 class Sets:
-    """Index sets and look-ups; lists keep the menu's order so that models are reproducible."""
+    """Index sets and look-ups; lists keep the order of the problem, so models are equal."""
 
     problem: PlanningProblem
     quarters: range
@@ -41,28 +41,28 @@ class Sets:
     options: dict[str, list[str]]
     option: dict[tuple[str, str], FabricOption]
     served: dict[str, list[tuple[str, str]]]
-    """Hall -> pairs of fabric option and NIC class that it can serve."""
+    """Hall -> pairs of fabric option and NIC class that the option can connect."""
     class_of: dict[str, PortClass]
 
     def days_in_quarter(self, config: RunOption, t: int) -> float:
-        """Days of a run that fall in a quarter."""
+        """Return the days of a run in a quarter."""
         first = config.start_month * DAYS_PER_MONTH
         begin, end = t * DAYS_PER_QUARTER, (t + 1) * DAYS_PER_QUARTER
         return max(0.0, min(first + config.days, end) - max(first, begin))
 
     def active_months(self, config: RunOption) -> range:
-        """Months in which a run holds its accelerators."""
+        """Return the months in which a run uses its accelerators."""
         return range(config.start_month, min(config.start_month + config.months, len(self.months)))
 
     def alive(self, key: P, t: int) -> list[int]:
-        """Order quarters whose racks serve in quarter t: delivered and not at the end of life."""
+        """Return the order quarters whose racks are in service in quarter t."""
         place, life = self.places[key], self.problem.finance.life_quarters
         return [q for q in self.order_quarters(key) if q + place.lead <= t < q + place.lead + life]
 
     def order_quarters(self, key: P) -> list[int]:
-        """Quarters in which a placement may be ordered.
+        """Return the quarters in which a placement may be ordered.
 
-        Released, and delivered inside the horizon.
+        It must be released, and delivered inside the horizon.
         """
         place = self.places[key]
         if (
@@ -73,24 +73,24 @@ class Sets:
         return list(range(place.first_order, len(self.quarters) - place.lead))
 
     def existing(self, key: P) -> list[ExistingTerms]:
-        """Assets and orders of a placement."""
+        """Return the assets and orders of a placement."""
         return [x for x in self.problem.existing if x.key == key]
 
     def fleet_alive(self, t: int) -> bool:
-        """Whether the given fleet still serves in quarter t."""
+        """Return whether the given fleet is still in service in quarter t."""
         return t < self.problem.finance.life_quarters
 
     def share(self, hall: str, fabric: str, ports: str, what: str) -> float:
-        """One per-port figure of a NIC class on a fabric option.
+        """Return one per-port value of a NIC class on a fabric option.
 
-        Usd, kw, upper_usd, upper_kw or upper_racks.
+        It is usd, kw, upper_usd, upper_kw or upper_racks.
         """
         if self.relaxed:
             what = what.removeprefix("upper_")
         return float(getattr(self.option[hall, fabric].shares[self.class_of[ports]], what))
 
     def existing_ports(self, hall: str, ports: str, last: int | None = None) -> int:
-        """Ports of a hall's assets of a NIC class, all of them or those that end in a quarter."""
+        """Return the ports of a hall's assets of a NIC class: all, or those that end in a quarter."""
         return sum(
             self.places[x.key].ports * x.racks
             for x in self.problem.existing
@@ -101,7 +101,7 @@ class Sets:
         )
 
     def ended(self, hall: str, ports: str) -> list[int]:
-        """Quarters inside the horizon in which assets of a hall and NIC class end."""
+        """Return the quarters inside the horizon in which assets of a hall and NIC class end."""
         found = {
             x.last
             for x in self.problem.existing
@@ -111,9 +111,9 @@ class Sets:
 
     @functools.cached_property
     def step_costs(self) -> dict[tuple[str, str, str], StepCost]:
-        """Hall, fabric and NIC class -> steps of its cost.
+        """Return hall, fabric and NIC class -> steps of its cost.
 
-        None where hardware retires inside the horizon.
+        It is empty if hardware reaches its end of life inside the horizon.
         """
         problem = self.problem
         if not problem.integer_switches or problem.finance.life_quarters < problem.quarters:
@@ -127,7 +127,7 @@ class Sets:
 
     @functools.cached_property
     def renewed(self) -> list[tuple[str, str, str, int]]:
-        """Purchases that may take the place of ended ports: hall, fabric, NIC class, quarter."""
+        """Return purchases that may replace ended ports: hall, fabric, NIC class, quarter."""
         life = self.problem.finance.life_quarters
         keys = [
             (h, f, c)
@@ -139,9 +139,9 @@ class Sets:
         return [(h, f, c, t) for h, f, c in keys for t in self.quarters if t >= first[h, c]]
 
     def freed_usd(self, hall: str, fabric: str, ports: str) -> float:
-        """Most that a retired port may spare a new one.
+        """Return the maximum cost that a replaced port saves a new port.
 
-        What its share holds beyond its own optics and cable.
+        It is the port's share without its own optics and cable.
         """
         option, kind = self.option[hall, fabric], self.class_of[ports]
         own = link_usd(option.designs[kind], option.parts[kind])
@@ -149,7 +149,7 @@ class Sets:
 
     @functools.cached_property
     def backed(self) -> list[str]:
-        """Sites with halls that need power blocks."""
+        """Return the sites with halls that need power blocks."""
         return [
             s.id
             for s in self.problem.sites
@@ -158,19 +158,19 @@ class Sets:
 
     @property
     def two_sided(self) -> list[str]:
-        """Sites whose power blocks come in pairs."""
+        """Return the sites whose power blocks are bought in pairs."""
         return [s for s in self.backed if self.problem.site(s).redundancy == TWO_SIDES]
 
     @property
     def relaxed(self) -> bool:
-        """Whether limits use ideal shares without margin.
+        """Return whether limits use ideal shares without margin.
 
-        For a bound that holds for whole switches.
+        Then the bound also holds for integer switch counts.
         """
         return self.problem.margin_factor == 0
 
     def ports_cap(self, hall: str, ports: PortClass) -> int:
-        """Most NIC ports of a class that a hall can hold."""
+        """Return the maximum NIC ports of a class in a hall."""
         count = self.problem.hall(hall).count
         most = [
             self.places[k].max_racks_unit * self.places[k].ports
@@ -181,7 +181,7 @@ class Sets:
 
 
 def make_sets(problem: PlanningProblem) -> Sets:
-    """Build the sparse sets of a menu."""
+    """Build the sparse sets of a planning problem."""
     places = {p.key: p for p in problem.placements}
     in_hall: dict[str, list[P]] = {h.id: [] for h in problem.halls}
     with_cooling: dict[tuple[str, str], list[P]] = {
@@ -224,7 +224,7 @@ def make_sets(problem: PlanningProblem) -> Sets:
 
 
 def most_racks(sets: Sets, key: P, t: int) -> int:
-    """Upper bound of the racks ordered at once: what the hall type can hold."""
+    """Return an upper bound on the racks of one order: the capacity of the hall type."""
     place = sets.places[key]
     supply = next((s.racks[t] for s in sets.problem.supply if s.system == place.system), math.inf)
     return int(min(place.max_racks_unit * sets.problem.hall(place.hall).count, supply))

@@ -1,7 +1,4 @@
-"""What vendors deliver, and how much may come from one.
-
-Racks, switches, optics, power blocks, shares of makers.
-"""
+"""Supply: deliveries of racks, switches, optics and power blocks, and shares of makers."""
 
 from __future__ import annotations
 
@@ -14,14 +11,14 @@ from dcplan.units import USD_PER_MUSD
 
 
 def add_supply(model: pyo.ConcreteModel, sets: Sets) -> None:
-    r"""State the limits of vendors.
+    r"""Add the limits of vendors.
 
     .. math::
        \sum_{h,c} b_{hkc\tau} \le U_{k\tau}, \qquad \sum_{hfg} s_{fg}\, q_{hfg\tau} \le
        U^{part}_\tau, \qquad \sum_s (B_{s\tau} - B_{s,\tau-1}) \le U^{block}_\tau, \qquad \sum_{k
        \in v,\tau} p_{k\tau} b_{hkc\tau} \le \phi_v \sum_{k,\tau} p_{k\tau} b_{hkc\tau}
 
-    Switches and transceivers are counted in shares of a NIC port, the audit counts them whole.
+    The model counts switches and transceivers in shares per NIC port, the audit as integers.
     """
     problem = sets.problem
     limits = {s.system: s.racks for s in problem.supply}
@@ -54,7 +51,7 @@ def add_supply(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def _parts(model: pyo.ConcreteModel, sets: Sets, part: str, t: int) -> Any:
-    """Parts bought in a quarter; the network of assets was before."""
+    """Return the parts bought in a quarter, without the network of assets."""
     if part == "power_blocks":
         return sum(
             v - (model.blocks[s, t - 1] if t else 0) for (s, q), v in model.blocks.items() if q == t

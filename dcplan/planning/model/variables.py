@@ -26,14 +26,13 @@ from dcplan.planning.model.sets import Sets, most_racks
 def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     """Declare every variable.
 
-    ``buy`` racks ordered; ``racks`` in service; ``fleet`` given racks by cooling;
-    ``disposed`` racks of assets and orders, sold or cancelled; ``fitted`` hall units
-    with a cooling; ``fabric`` chosen; ``ports_bought`` and ``ports_served`` on it,
-    ``reused`` places of ended ones, ``step`` of whole
-    leaves begun and ``network_musd`` spent so far; ``training`` and
-    ``serving`` accelerators of demands (quarter average), ``unmet`` demand;
-    ``run`` a job configuration; ``rented`` accelerators;
-    ``blocks`` of backup power; ``used`` sites; ``peak_mw``, ``billed_mw``, ``energy_mwh``.
+    ``buy`` racks ordered; ``racks`` in service; ``fleet`` given racks by cooling; ``disposed``
+    racks of assets and orders that are sold or cancelled; ``fitted`` hall units with a cooling
+    option; ``fabric`` chosen; ``ports_bought`` and ``ports_served`` on it; ``reused`` places of
+    ended ports; ``step`` of leaf switches started and ``network_musd`` spent so far; ``training``
+    and ``serving`` accelerators of demands (quarterly average); ``unmet`` demand; ``run`` option of
+    a job; ``rented`` accelerators; ``blocks`` of backup power; ``used`` sites; ``peak_mw``,
+    ``billed_mw``, ``energy_mwh``.
     """
     problem, t = sets.problem, list(sets.quarters)
     count = {h.id: h.count for h in problem.halls}
@@ -45,8 +44,8 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
         domain=pyo.NonNegativeIntegers,
         bounds=lambda _, h, c, k, q: (0, most_racks(sets, (h, c, k), q)),
     )
-    # whole because orders are; declared so because HiGHS presolve gave wrong optima when left to
-    # find out
+    # racks are integers because orders are; they are declared as integers because HiGHS presolve
+    # returned wrong optima otherwise
     # (docs/decisions.md, "presolve"; tests/planning/test_brute_force.py seeds 0 and 10)
     model.racks = pyo.Var(RACKS.index(sets), domain=pyo.NonNegativeIntegers)
     model.fleet = pyo.Var(FLEET.index(sets), domain=pyo.NonNegativeIntegers)
@@ -93,6 +92,6 @@ def _open(sets: Sets, hall: str, t: int) -> int:
 
 
 def _training_places(sets: Sets) -> list[tuple[str, str, str]]:
-    """Placements some job configuration may run on."""
+    """Return the placements that a run option uses."""
     able = {(c.place, c.system) for c in sets.problem.run_options if not c.on_cloud}
     return [key for key in sets.places if (key[0], key[2]) in able]

@@ -1,4 +1,4 @@
-"""Work: each job runs once, accelerators are not shared, demands are met."""
+"""Work: each job runs once, an accelerator has one use at a time, demand is met."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER
 
 
 def add_work(model: pyo.ConcreteModel, sets: Sets) -> None:
-    r"""State the workloads.
+    r"""Add the workloads.
 
     .. math::
        \sum_m x_{jm} = 1, \quad \sum_{m\ active} g_m x_{jm} \le \sum_c a_k n_{hkct}, \quad
@@ -91,7 +91,7 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def _add_fabric_speed(model: pyo.ConcreteModel, sets: Sets) -> None:
-    """Return a job counted at a link rate needs a fabric that gives its system that rate."""
+    """Require a fabric with the link rate of each run option."""
     groups: dict[tuple[str, str, str, float], list[int]] = defaultdict(list)
     for i, config in enumerate(sets.problem.run_options):
         if not config.on_cloud:
@@ -128,7 +128,7 @@ def _add_demands(model: pyo.ConcreteModel, sets: Sets) -> None:
         )
         given_up = sum(m.unmet[d, q] for q in (t,) if (d, q) in m.unmet)
         total = owned + rented + given_up
-        if not hasattr(total, "is_expression_type"):  # nothing can serve the demand
+        if not hasattr(total, "is_expression_type"):  # no hardware can serve the demand
             return pyo.Constraint.Feasible if demand.wanted[t] <= 0 else pyo.Constraint.Infeasible
         return total >= demand.wanted[t]
 

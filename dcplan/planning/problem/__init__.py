@@ -1,1 +1,1 @@
-"""Scenario and catalog -> plain tables of every candidate with its coefficients."""
+"""The planning problem: tables of every candidate with its coefficients."""

@@ -1,4 +1,4 @@
-"""Scenario and catalog -> menu: the one place where the physics rooms meet the planner's question."""
+"""Building of the planning problem from scenario and catalog, with values of the physics rooms."""
 
 from __future__ import annotations
 
@@ -52,19 +52,19 @@ from dcplan.units import BITS_PER_BYTE
 
 @dataclass(frozen=True)
 class Built:
-    """A menu with the record of what it was built from."""
+    """A planning problem with the log of its inputs."""
 
     problem: PlanningProblem
     log: InputLog
 
 
 def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None = None) -> Built:
-    """Build the menu of a scenario; ``extra_days`` are run lengths to offer besides, by job.
+    """Build the planning problem of a scenario; ``extra_days`` are additional run durations by job.
 
     Raises
     ------
     InputError
-        When the objective is not supported, or a named model cannot be read.
+        If the objective is not supported, or a named model cannot be read.
     """
     _refuse_objective(question)
     scenario = question.scenario
@@ -129,18 +129,18 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
 
 
 def _refuse_objective(question: Question) -> None:
-    """Return an objective needs the work that it is about."""
+    """Reject an objective without the work that it measures."""
     scenario, cause = question.scenario, ""
     if scenario.objective == "max_compute" and not counted(scenario):
-        cause = "objective max_compute needs pflops_delivered in workloads.capacity: its reference job counts it"
+        cause = "objective max_compute needs pflops_delivered in workloads.capacity, with its reference job"
     if scenario.objective == "min_time" and not scenario.workloads.training:
-        cause = "objective min_time needs workloads.training: there is no run to end early"
+        cause = "objective min_time needs a job in workloads.training"
     if cause:
         raise InputError([question.tree.problem("DC004", cause, ("objective",))])
 
 
 def counted(scenario: Scenario) -> bool:
-    """Whether a demand counts compute, in FLOP/s of a reference job."""
+    """Return whether a demand is measured in FLOP/s of a reference job."""
     return any(c.unit == "pflops_delivered" for c in scenario.workloads.capacity)
 
 
@@ -214,7 +214,7 @@ def _fabrics(
 def _connected(
     placed: list[Placement], fabrics: list[FabricOption], excluded: list[ExcludedOption]
 ) -> list[Placement]:
-    """Placements that some fabric of their hall can connect."""
+    """Return the placements that a fabric of their hall can connect."""
     served = {(o.hall, c) for o in fabrics for c in o.shares}
     kept = []
     for p in placed:
@@ -260,7 +260,7 @@ def _work(
 
 
 def _idle_prices(question: Question) -> list[str]:
-    """Prices of rent that nothing in the scenario asks for."""
+    """Find cloud prices that the scenario does not use."""
     cloud = question.scenario.cloud
     if cloud is None:
         return []
@@ -280,7 +280,7 @@ def _idle_prices(question: Question) -> list[str]:
 
 
 def _not_counted(excluded: list[ExcludedOption]) -> list[str]:
-    """Hardware of the user's own that this plan does not count, or not all of it."""
+    """List the user's own hardware that the plan ignores completely or in part."""
     return [
         f"{x.kind} {x.id} ({x.where}): {x.reason}"
         for x in excluded
@@ -289,13 +289,13 @@ def _not_counted(excluded: list[ExcludedOption]) -> list[str]:
 
 
 def _unused(question: Question, log: InputLog) -> list[str]:
-    """Catalog values of the scenario's own that nothing in this plan asks for."""
+    """Find the scenario's own catalog values that this plan does not use."""
     scenario, text = question.scenario, [f".{key}." for key in log.rows]
     families = {scenario.fabric.id} if scenario.fabric else set(log.catalog.rows["fabrics"])
     if not scenario.fabric and scenario.fabrics != "all":
         families = set(
             scenario.fabrics
-        )  # a family shapes the network without leaving a number in the ledger
+        )  # a family shapes the network without a number in the input log
     return [
         f"prices.{key} is not used by this plan"
         for key in scenario.prices
@@ -307,22 +307,22 @@ def _warnings(question: Question) -> list[str]:
     scenario = question.scenario
     notes = [
         f"{site.id}: energy.demand_usd_per_kw_month is given but usd_per_kwh is the catalog's all-in average, "
-        "which already holds demand charges: give usd_per_kwh without them"
+        "which already includes demand charges; give usd_per_kwh without them"
         for site in scenario.sites
         if site.energy.demand_usd_per_kw_month and site.energy.usd_per_kwh is None
     ]
     over = scenario.fabric.oversubscription if scenario.fabric else None
     if over and any(x and x.value > 1 for x in (over.leaf_spine, over.spine_core)):
         notes.append(
-            "oversubscription changes switch counts and cost here, not yet the training time"
+            "oversubscription changes switch counts and cost, but not the training time in this version"
         )
     notes += _idle_prices(question)
     if scenario.cloud and scenario.cloud.egress_tb_per_month:
-        notes.append("cloud.egress_tb_per_month is not counted by plan in this version")
+        notes.append("`plan` does not count cloud.egress_tb_per_month in this version")
     if scenario.finance.tax != type(scenario.finance.tax)():
-        notes.append("finance.tax is not counted by plan: its cost is before tax")
+        notes.append("`plan` does not count finance.tax; its cost is before tax")
     if scenario.finance.debt:
         notes.append(
-            "finance.debt counts in the budget; the net present cost is of the project, before financing"
+            "finance.debt counts in the budget; the net present cost is that of the project before financing"
         )
     return [*notes, *sanity_notes(question)]

@@ -1,4 +1,4 @@
-"""Delays before a job can start: late delivery of what is bought, late energization of a new hall."""
+"""Delays before a job can start: late delivery of hardware, late energization of a new hall."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def slips(
     fleet: FleetTerms | None,
     log: InputLog,
 ) -> dict[tuple[str, str], dict[str, Bounds]]:
-    """Delays before a job can start, by hall and system.
+    """Return the delays before a job can start, by hall and system.
 
-    Delivery of what is bought, energisation of a new hall.
+    They are the delivery of hardware and the energization of a new hall.
     """
     found: dict[tuple[str, str], dict[str, Bounds]] = {}
     for p in placed:

@@ -1,6 +1,6 @@
-"""Power beside the firm grid.
+"""Power in addition to firm grid power.
 
-Tranches that may be cut, plants on the site; with dates, prices and carbon.
+It holds interruptible tranches and on-site plants, with dates, prices and carbon.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from dcplan.units import KW_PER_MW, QUARTERS_PER_YEAR, quarter_index
 
 @dataclass(frozen=True)
 class TrancheTerms:
-    """Grid power that the utility may cut."""
+    """Grid power that the utility may interrupt."""
 
     id: str
     mw: tuple[float, ...]
-    """By quarter; 0 before its energisation."""
+    """Power by quarter; 0 before energization."""
     hours_per_year: float
 
 
 @dataclass(frozen=True)
 class OnsiteTerms:
-    """A kind of plant on the site: what one unit gives, costs and emits."""
+    """A kind of on-site plant: power, cost and carbon of one unit."""
 
     id: str
     unit_mw: float
@@ -40,7 +40,7 @@ class OnsiteTerms:
 
 
 def tranche_terms(site: Site, scenario: Scenario, log: InputLog) -> tuple[TrancheTerms, ...]:
-    """Interruptible tranches of a site."""
+    """Return the interruptible tranches of a site."""
     return tuple(_tranche(entry, site, scenario, log) for entry in site.interruptible)
 
 
@@ -54,9 +54,9 @@ def _tranche(entry: Interruptible, site: Site, scenario: Scenario, log: InputLog
 
 
 def onsite_terms(site: Site, log: InputLog) -> tuple[OnsiteTerms, ...]:
-    """Plants that a site may build, in whole units, with the catalog's price, fuel and carbon.
+    """Return the plants that a site may build, with catalog price, fuel and carbon per unit.
 
-    A contract's price per MWh (`usd_per_mwh`) stands for capital, upkeep and fuel.
+    A contract price per MWh (`usd_per_mwh`) replaces capital, fixed and fuel cost.
     """
     return tuple(_onsite(entry, site, log) for entry in site.onsite)
 

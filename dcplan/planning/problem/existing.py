@@ -1,7 +1,4 @@
-"""Hardware in service or on order when the plan begins.
-
-Where it stands, how long it serves, how to part with it.
-"""
+"""Existing and on-order hardware: its place, its time in service, and its disposal."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ Bounds = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class _Where:
-    """Hardware and its place, resolved."""
+    """Hardware with its resolved place."""
 
     entry: Asset | Order
     hall: str
@@ -44,12 +41,12 @@ class _Where:
 
 
 def entries_of(question: Question, halls: dict[str, HallTerms]) -> list[_Where]:
-    """Assets and orders with the hall and cooling they stand in."""
+    """Return assets and orders with their hall and cooling."""
     found = []
     entries: list[Asset | Order] = [*question.scenario.assets, *question.scenario.orders]
     for entry in entries:
         place = hall_of(entry, question.scenario)
-        if place is None:  # the scenario's checks name the place
+        if place is None:  # the checks of the scenario report the place
             msg = f"{entry.id} has no hall"
             raise ValueError(msg)
         hall = halls[f"{place[0]}/{place[1].id}"]
@@ -66,9 +63,9 @@ def existing_placements(
     placed: list[Placement],
     excluded: list[ExcludedOption],
 ) -> list[Placement]:
-    """All placements, with those of hardware that the plan may not order.
+    """Add the placements of existing and on-order hardware.
 
-    Or that fills racks its own way.
+    They are placements that the plan may not order, or with another number of nodes per rack.
     """
     per_su = question.scenario.fabric.nodes_per_su if question.scenario.fabric else None
     groups: dict[tuple[str, str], list[_Where]] = defaultdict(list)
@@ -102,9 +99,9 @@ def existing_terms(
     placed: Iterable[Placement],
     excluded: list[ExcludedOption],
 ) -> tuple[ExistingTerms, ...]:
-    """Racks, life, price and way out of everything held.
+    """Return racks, life, price and disposal terms of existing and on-order hardware.
 
-    What is at its end of life, or fits nowhere, is left out.
+    Hardware at its end of life, or without a suitable place, is excluded.
     """
     scenario = question.scenario
     life = log.chosen(
@@ -124,7 +121,7 @@ def existing_terms(
         if not racks:
             raise InputError([_no_rack(item, question, place)])
         if rest:
-            reason = f"{rest} of {item.entry.accelerators} accelerators stand in a part-filled rack: not counted"
+            reason = f"{rest} of {item.entry.accelerators} accelerators are in a partly filled rack and are ignored"
             excluded.append(ExcludedOption(kind, item.entry.id, item.hall, reason))
         price = _unit_usd(item, log) * place.nodes
         left = residual_of(scenario.finance, life, log)
@@ -135,13 +132,13 @@ def existing_terms(
         if terms.first >= scenario.horizon.quarters:
             excluded.append(
                 ExcludedOption(
-                    kind, item.entry.id, item.hall, "by its median slip it comes after the horizon"
+                    kind, item.entry.id, item.hall, "its median delivery is after the horizon"
                 )
             )
         elif terms.last <= 0:
             excluded.append(
                 ExcludedOption(
-                    kind, item.entry.id, item.hall, "at its end of life when the plan begins"
+                    kind, item.entry.id, item.hall, "it is at its end of life when the plan begins"
                 )
             )
         elif racks:
@@ -150,12 +147,13 @@ def existing_terms(
 
 
 def _misfit(item: _Where, question: Question, excluded: list[ExcludedOption]) -> Problem:
-    """Why hardware cannot stand where it is said to, with its place."""
+    """Return why hardware does not fit its hall, with its place."""
     kind = "assets" if isinstance(item.entry, Asset) else "orders"
     entries: Sequence[Asset | Order] = getattr(question.scenario, kind)
     mine = (x for x in excluded if x.id == item.system.id and x.where.startswith(item.hall))
     reasons = (
-        "; ".join(dict.fromkeys(x.reason for x in mine)) or "no fabric of the scenario connects it"
+        "; ".join(dict.fromkeys(x.reason for x in mine))
+        or "no fabric of the scenario can connect it"
     )
     cause = f"{item.entry.id}: {item.system.id} does not fit {item.hall} under {item.cooling}: {reasons}"
     return question.tree.problem(
@@ -166,9 +164,9 @@ def _misfit(item: _Where, question: Question, excluded: list[ExcludedOption]) ->
 def _no_rack(item: _Where, question: Question, place: Placement) -> Problem:
     kind = "assets" if isinstance(item.entry, Asset) else "orders"
     entries: Sequence[Asset | Order] = getattr(question.scenario, kind)
-    cause = f"{item.entry.id}: {item.entry.accelerators} accelerators fill no rack of {place.nodes} nodes"
+    cause = f"{item.entry.id}: {item.entry.accelerators} accelerators do not fill one rack of {place.nodes} nodes"
     where = (kind, [x.id for x in entries].index(item.entry.id), "accelerators")
-    return question.tree.problem("DC033", cause, where, help="give nodes_per_rack as they stand")
+    return question.tree.problem("DC033", cause, where, help="give the actual nodes_per_rack")
 
 
 def _unit_usd(item: _Where, log: InputLog) -> float:
@@ -246,7 +244,7 @@ def _order(
 
 
 def delay_of(order: Order, log: InputLog) -> Bounds:
-    """Days that an order comes late: its own, or the catalog's."""
+    """Return the delivery delay of an order in days: its own, or the catalog's."""
     if order.slip_days is None:
         low, high = log.catalog.get("reliability", "delivery-slip-days", Parameter).value.bounds
         return low, log.parameter("reliability", "delivery-slip-days"), high
@@ -263,9 +261,9 @@ def delays(
     orderable: Iterable[str],
     log: InputLog,
 ) -> dict[tuple[str, str], dict[str, Bounds]]:
-    """Delays before a job, by hall and system.
+    """Return the delays before a job, by hall and system.
 
-    Where no new racks can be among its own, those of the orders alone.
+    If a job can use no new racks, only the delays of the orders count.
     """
     result, known = dict(late), set(orderable)
     groups: dict[tuple[str, str], list[Asset | Order]] = defaultdict(list)
@@ -283,16 +281,16 @@ def delays(
 
 
 def _rest(delay: Bounds) -> Bounds:
-    """Return what a delivery slips beyond the whole quarters by which it is planned later."""
+    """Return the delay beyond the integer number of quarters that the plan already adds."""
     whole = DAYS_PER_QUARTER * (delay[1] // DAYS_PER_QUARTER)
     low, mid, high = (max(x - whole, 0.0) for x in delay)
     return low, mid, high
 
 
 def with_existing_fit_out(problem: PlanningProblem) -> PlanningProblem:
-    """Halls with what assets already paid for.
+    """Return halls with the parts that assets already paid for.
 
-    Units fitted, and the network of their racks by fabric option.
+    They are the fitted hall units, and the network of the racks by fabric option.
     """
     most = {p.key: p.max_racks_unit for p in problem.placements}
     share: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
@@ -326,7 +324,7 @@ def with_existing_fit_out(problem: PlanningProblem) -> PlanningProblem:
 def _network(problem: PlanningProblem, hall: str, option: str, racks: Mapping[P, int]) -> Network:
     try:
         return exact_network(problem, hall, option, racks)
-    except ValueError:  # the option does not reach all of them: it cannot be chosen
+    except ValueError:  # the option does not reach all racks and cannot be chosen
         return EMPTY
 
 
@@ -336,7 +334,7 @@ def connected(
     fabrics: Sequence[FabricOption],
     excluded: list[ExcludedOption],
 ) -> list[FabricOption]:
-    """Fabric options, those of halls with assets only of the family that connects them."""
+    """Return the fabric options; a hall with assets keeps only the family of its assets."""
     own = {
         x.hall: question.catalog.get("fabrics", x.entry.fabric, Fabric).id
         for x in entries_of(question, halls)
@@ -349,7 +347,10 @@ def connected(
         else:
             excluded.append(
                 ExcludedOption(
-                    Kind.FABRIC, option.id, option.hall, f"its assets are on {own[option.hall]}"
+                    Kind.FABRIC,
+                    option.id,
+                    option.hall,
+                    f"the assets of the hall use {own[option.hall]}",
                 )
             )
     return kept

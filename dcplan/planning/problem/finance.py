@@ -1,4 +1,4 @@
-"""Money terms of a scenario: discount rate, budget, residual shares."""
+"""Financial terms of a scenario: discount rate, budget, residual values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerm
     """Resolve ``finance:`` with the catalog's defaults.
 
     Hardware keeps the residual curve's share of its price at the end of the horizon; buildings,
-    power and cooling keep their straight-line book value. Without this the model would stop buying
+    power and cooling keep their straight-line book value. Otherwise the model would stop buying
     near the end.
     """
     rate = log.chosen("finance.discount_rate", finance.discount_rate, "finance", "discount-rate")
@@ -47,9 +47,9 @@ def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerm
 
 
 def _debt(finance: Finance, quarters: int, log: InputLog) -> tuple[float, tuple[float, ...]]:
-    """Borrowed share of capital, and its service.
+    """Return the borrowed share of capital cost, and its debt service.
 
-    Monthly level payments from the quarter after the draw.
+    It has level monthly payments from the quarter after the loan on.
     """
     if finance.debt is None:
         return 0.0, ()

@@ -1,6 +1,7 @@
-"""Fabric options of a hall domain.
+"""Fabric options of a hall.
 
-Family x tiers, with per-port shares for the model and designs for the audit.
+An option is a family with a number of tiers. It has per-port shares for the model and designs for
+the audit.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ def fabric_options(
     log: InputLog,
     excluded: list[ExcludedOption],
 ) -> list[FabricOption]:
-    """All fabrics a hall domain may be built on.
+    """Return all fabrics that a hall may use.
 
-    Those that cannot be priced or serve nobody are named.
+    Fabrics without a price or without suitable systems are listed as excluded.
     """
     families = log.catalog.table("fabrics", Fabric)
     given = scenario.fabric
@@ -53,7 +54,10 @@ def fabric_options(
         if not served:
             excluded.append(
                 ExcludedOption(
-                    Kind.FABRIC, family.id, hall.id, f"no system here has {family.protocol} ports"
+                    Kind.FABRIC,
+                    family.id,
+                    hall.id,
+                    f"no system of this hall has {family.protocol} ports",
                 )
             )
             continue
@@ -61,7 +65,7 @@ def fabric_options(
             given and given.topology not in (None, "fat-tree", "rail-optimized")
         ):
             asked = given.topology if given and given.topology else family.topology
-            reason = f"plans take trees, not topology {asked}: dcplan fabric sizes it"
+            reason = f"topology {asked}: `plan` supports fat-tree and rail-optimized only; use dcplan fabric to size it"
             excluded.append(ExcludedOption(Kind.FABRIC, family.id, hall.id, reason))
             continue
         for tiers in [given.tiers] if given and given.tiers else family.tiers:
@@ -98,13 +102,13 @@ def _option(
         if family.rate_gbps.value < ports.gbps:
             slow, fast = f"{family.rate_gbps.value:g}", f"{ports.gbps:g}"
             missing.append(
-                f"{slow} Gb/s is below the {fast} Gb/s NICs: training was measured at full rate"
+                f"{slow} Gb/s is less than the {fast} Gb/s NICs; training was measured at full rate"
             )
             continue
         link = ports.gbps / planes
         try:
             designs[ports] = _design(log, models, link, tiers, planes, family, given)
-        except MissingError as error:  # this class cannot use the family; others still may
+        except MissingError as error:  # this class cannot use the family; other classes may
             missing.append(str(error))
             continue
         parts[ports] = parts_of(log, family, models, link, ports.ports_per_cage)
@@ -137,11 +141,11 @@ def _option(
 
 
 def _max_ports(designs: Mapping[PortClass, ClosDesign], placed: Iterable[Placement]) -> int:
-    """Ports that the tiers reach when leaves are bought for whole scalable units.
+    """Return the ports that the tiers reach with an integer number of leaf switches per unit.
 
-    Two tiers hold as many leaves as a spine has ports. A unit of n nodes takes ceil(n / d) leaves a
-    rail, so leaves that are not full cost reach; each further system may leave one more unit part
-    empty.
+    Two tiers hold as many leaf switches as a spine switch has ports. A unit of n nodes needs
+    ceil(n / d) leaf switches per rail, so partly used leaf switches reduce the reach. Each further
+    system may leave one more unit partly empty.
     """
     placed = list(placed)
     reach = [d.reach_endpoints for d in designs.values()]
@@ -184,12 +188,12 @@ def _design(
 
 
 def _share(plan: ClosDesign, parts: Parts, nodes_per_su: int, rack_units: float) -> NetworkShare:
-    """Per NIC port: ideal fractions of switches and optics.
+    """Return the network per NIC port: ideal fractions and upper values of switches and optics.
 
-    And upper ones that cover divisor rounding.
+    The upper values cover the rounding to divisors.
 
-    A full scalable unit owns whole leaves per rail, so its leaves per port are ceil(n/d)/n; a
-    smaller unit shares leaves, 1/d. Either never exceeds the exact count.
+    A full scalable unit has its own leaf switches per rail, ceil(n/d)/n per port; a smaller unit
+    shares leaf switches, 1/d per port. Neither exceeds the exact count.
     """
     p, q = plan.planes, parts.leaf_optic_ports
     leaf = p * _leaves_per_port(plan, nodes_per_su)
@@ -231,7 +235,7 @@ def _leaves_per_port(plan: ClosDesign, nodes_per_su: int) -> float:
 
 
 def _worst_rounding(uplinks: int) -> float:
-    """Largest ratio of a spine count rounded up to a divisor of the uplinks to the count before."""
+    """Return the largest ratio of a spine count rounded up to a divisor of the uplinks to itself."""
     divisors = [d for d in range(1, uplinks + 1) if uplinks % d == 0]
     pairs = itertools.pairwise(divisors)
     return max((high / (low + 1) for low, high in pairs), default=1.0)
@@ -240,9 +244,9 @@ def _worst_rounding(uplinks: int) -> float:
 def _su_margin(
     plan: ClosDesign, parts: Parts, placement: Placement, rack_units: float
 ) -> tuple[float, float, float]:
-    """USD, kW and network racks of one scalable unit that is started but not filled.
+    """Return USD, kW and network racks of one scalable unit that is started but not filled.
 
-    Plus a spine and a core.
+    They include one spine and one core switch.
     """
     nodes = placement.port_class.nodes_per_su
     links = (
@@ -253,7 +257,7 @@ def _su_margin(
     share = _share(plan, parts, nodes, rack_units)
     extra_switches = (plan.tiers > 1) + (plan.tiers > 2)
     p = plan.planes
-    # the last pod's spines may each have one port up more than the ratio asks for
+    # each spine switch of the last pod may have one more uplink than the ratio requires
     ports_up = plan.leaf_up if plan.tiers > 2 else 0
     optics = plan.spine_ports / parts.leaf_optic_ports * extra_switches + 2 * ports_up + 1
     cables = ports_up * parts.cable_usd
@@ -272,11 +276,10 @@ def _su_margin(
 def _without_dominated(
     hall: HallTerms, options: list[FabricOption], excluded: list[ExcludedOption], most_ports: int
 ) -> list[FabricOption]:
-    """Drop options that another one beats or equals in rate, reach, cost.
+    """Exclude options that another option equals or beats in rate, reach, cost, power and space.
 
-    Power and space on every port class.
-
-    Reach beyond the ports that the hall can hold is worth nothing.
+    The comparison covers every port class. Reach beyond the ports that the hall can hold does not
+    count.
     """
     kept: list[FabricOption] = []
     for option in sorted(
@@ -289,7 +292,7 @@ def _without_dominated(
                     Kind.FABRIC,
                     option.id,
                     hall.id,
-                    f"dominated by {better.id}: no slower, no dearer, no hungrier",
+                    f"dominated by {better.id} in speed, cost and power",
                 )
             )
         else:
@@ -322,6 +325,6 @@ def _share_at_most(a: NetworkShare, b: NetworkShare) -> bool:
 
 
 def link_gb_per_s(option: FabricOption, placement: Placement) -> float:
-    """One-way scale-out bandwidth of one accelerator [GB/s]."""
+    """Return the one-way scale-out bandwidth of one accelerator [GB/s]."""
     ports_each = placement.ports / placement.accelerators
     return ports_each * option.link_gbps(placement.port_class) / BITS_PER_BYTE

@@ -1,7 +1,4 @@
-"""Under which cooling of a hall a system may stand, how many nodes a rack holds.
-
-And what one rack draws.
-"""
+"""Placement of a system in a hall: suitable cooling options, nodes per rack, power of a rack."""
 
 from __future__ import annotations
 
@@ -28,9 +25,9 @@ def placements(
     busy_frac: float = 0.0,
     fleet_nodes: int | None = None,
 ) -> list[Placement]:
-    """Every cooling option of a hall under which the system fits.
+    """Return the placements of a system, one per suitable cooling option of the hall.
 
-    The others are named with the reason.
+    Other cooling options are excluded with a reason.
     """
     result = []
     for cooling in hall.coolings:
@@ -60,11 +57,11 @@ def placements(
 
 def _incompatible(system: System, cooling: CoolingOption) -> str:
     if not set(system.cooling_modes) & set(cooling.accepts):
-        return f"{'/'.join(system.cooling_modes)}-cooled, {cooling.id} accepts {'/'.join(cooling.accepts)}"
+        return f"system is {'/'.join(system.cooling_modes)}-cooled; {cooling.id} accepts {'/'.join(cooling.accepts)}"
     supply, limit = cooling.coolant_supply_c, system.coolant_supply_max_c
     uses_liquid = "liquid" in system.cooling_modes and "liquid" in cooling.accepts
     if uses_liquid and supply and limit and supply.value > limit.value:
-        return f"coolant {supply.value:g} °C on the design day > {limit.value:g} °C allowed"
+        return f"coolant has {supply.value:g} °C on the design day; the system allows {limit.value:g} °C"
     return ""
 
 
@@ -101,7 +98,7 @@ def _placed(
         hall, cooling, slots, system.rated_kw + overhead_node, air, liquid, nodes
     )
     if most < 1:
-        return f"not one rack fits the hall's {name}"
+        return f"one rack exceeds the hall's {name}"
     return Placement(
         hall=hall.id,
         cooling=cooling.id,
@@ -155,9 +152,9 @@ def _most_racks(
     liquid_kw: float,
     nodes: int,
 ) -> tuple[int, str]:
-    """Racks of so many nodes that the hall holds, and the limit that says so.
+    """Return the number of racks with these nodes that the hall holds, and the binding limit.
 
-    ``node_kw`` has its cooling in it.
+    ``node_kw`` includes the power of its cooling.
     """
     bound, name = min(
         (hall.racks / slots, "rack positions"),
@@ -169,12 +166,12 @@ def _most_racks(
 
 
 def _ratio(limit_kw: float, used_kw: float) -> float:
-    """How many fit; without use, any number."""
+    """Return how many fit; infinite if nothing is used."""
     return limit_kw / used_kw if used_kw > 0 else math.inf
 
 
 def idle_average_kw(idle_kw: float, training_kw: float, busy_frac: float) -> float:
-    """Average power of a unit that works at training power for a share of the time [kW].
+    """Return the average power of a unit that runs at training power for a share of the time [kW].
 
     Examples
     --------
@@ -193,7 +190,7 @@ def _fit(
     liquid_kw: float,
 ) -> Fit:
     unit = system.row
-    per_slot = max(unit.racks, 1)  # a pod spreads over several racks; the limits hold for each
+    per_slot = max(unit.racks, 1)  # a pod covers several racks; the limits apply to each
     limits = RackLimits(
         electrical_kw=given.rack_kw_max.value,
         air_kw=row.air_rack_kw_max.value,
@@ -213,9 +210,9 @@ def _fit(
 
 
 def evenly_filled(nodes: int, most: int) -> int:
-    """Nodes per rack, at most ``most``, that fill every rack alike.
+    """Return the nodes per rack, at most ``most``, that fill all racks equally.
 
-    ``most`` when that would take twice the racks.
+    It is ``most`` if equal filling needs at least twice the racks.
 
     Examples
     --------

@@ -85,9 +85,9 @@ def _staff(site: Site, log: InputLog) -> float:
 
 
 def _opex(site: Site, log: InputLog) -> float:
-    """USD per kW of rated IT and quarter.
+    """Return the operating cost in USD per kW of rated IT and quarter.
 
-    With staff named, maintenance alone; otherwise all fixed cost.
+    If staff is given, it is maintenance only; otherwise all fixed cost.
     """
     key = "facility-maintenance-usd-per-kw-year" if site.staff else "fixed-opex-usd-per-kw-year"
     if site.lease:  # the landlord maintains the building
@@ -176,7 +176,7 @@ def _cooling(
     building = 0.0
     if (
         not hall.existing and site.lease is None
-    ):  # the shell is priced per MW of facility, so the option's peak PUE counts
+    ):  # the shell is priced per MW of facility power, so the peak PUE of the option counts
         building = log.parameter("power", "building-shell-usd-per-mw") * it_mw * peak
     return CoolingTerms(
         row.id, air_mw, liquid_mw, mean, peak, wue, fit_out * it_mw * KW_PER_MW, building
@@ -184,7 +184,7 @@ def _cooling(
 
 
 def _supply_c(row: CoolingOption, log: InputLog) -> float | None:
-    """Facility water of a liquid option at its usual coolant temperature."""
+    """Return the facility water temperature of a liquid option at its usual coolant temperature."""
     if row.model is None or row.coolant_supply_c is None:
         return None
     coolant = log.take(f"cooling.{row.id}.coolant_supply_c", row.coolant_supply_c)
@@ -192,9 +192,9 @@ def _supply_c(row: CoolingOption, log: InputLog) -> float | None:
 
 
 def _is_home(hall: Hall, site: Site, scenario: Scenario) -> bool:
-    """Storage named in the scenario stands in the fleet's hall.
+    """Return whether storage named in the scenario is in this hall.
 
-    Else in the first hall of the first site.
+    It is in the hall of the fleet, or in the first hall of the first site.
     """
     home_site = (scenario.fleet and scenario.fleet.site) or scenario.sites[0].id
     first = next(s for s in scenario.sites if s.id == home_site).halls[0].id

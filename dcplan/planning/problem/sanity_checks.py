@@ -1,6 +1,6 @@
-"""Slips that are valid but unlikely.
+"""Notes on valid but unlikely values.
 
-A price in thousands, MW for kW, an overlay that nothing uses.
+Examples are a price in thousands, MW instead of kW, or an overlay without use.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from dcplan.scenario.load import Question
 from dcplan.units import KW_PER_MW
 
 REMARK_RATIO = 4.0
-"""An own value this many times above or below the catalog's is worth a second look."""
+"""Ratio of a user's value to the catalog value, or its inverse, from which dcplan adds a note."""
 
 
 def sanity_notes(question: Question) -> list[str]:
-    """One sentence for each value of a scenario that looks like a slip."""
+    """Return one sentence for each value of a scenario that is probably wrong."""
     return [*_prices(question), *_halls(question), *_unused(question)]
 
 
@@ -36,9 +36,11 @@ def _prices(question: Question) -> Iterator[str]:
                 if now.status is Status.CATALOG or field not in old:
                     continue
                 if _far(now, old[field]):
+                    ratio = now.value / old[field].value
+                    times = f"{ratio:,.0f}" if ratio >= REMARK_RATIO else f"{ratio:.3g}"
                     yield (
-                        f"{row.id}.{field} = {now.value:g} is {now.value / old[field].value:.3g} times the catalog's "
-                        f"{old[field].value:g} ({now.at}): a slip?"
+                        f"{row.id}.{field} = {now.value:g} is {times} times the catalog value "
+                        f"{old[field].value:g} ({now.at}); check the unit"
                     )
 
 
@@ -55,10 +57,13 @@ def _halls(question: Question) -> Iterator[str]:
             it_mw = hall.it_mw.value
             if most > 0 and it_mw > REMARK_RATIO * most:
                 place = f"{site.id}/{hall.id}"
-                yield f"{place}: it_mw = {it_mw:g} beside utility_mw of at most {most:g} ({hall.it_mw.at}): a slip?"
+                yield (
+                    f"{place}: it_mw = {it_mw:g} is far above utility_mw, at most {most:g} "
+                    f"({hall.it_mw.at}); check the unit"
+                )
             if hall.rack_kw_max.value > it_mw * KW_PER_MW:
                 rack_kw = hall.rack_kw_max.value
-                yield f"{site.id}/{hall.id}: one rack of {rack_kw:g} kW is more than the hall's {it_mw:g} MW"
+                yield f"{site.id}/{hall.id}: one rack of {rack_kw:g} kW needs more than the hall's {it_mw:g} MW"
 
 
 def _unused(question: Question) -> Iterator[str]:
@@ -71,4 +76,4 @@ def _unused(question: Question) -> Iterator[str]:
         row = catalog.find("systems", reference, System)
         if row is not None and row.id not in named:
             at = question.at("prices", reference)
-            yield f"prices.{reference}: this system is not in `systems`, the price is not used ({at})"
+            yield f"prices.{reference}: this system is not in `systems`, so the price is not used ({at})"

@@ -1,4 +1,4 @@
-"""Shared storage of a plan: what each accelerator adds, and what the jobs need in all."""
+"""Shared storage of a plan: the share of each accelerator, and the total need of the jobs."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def _named(question: Question) -> StorageTier:
 
 
 def storage_share(question: Question, log: InputLog) -> StorageShare:
-    """Storage for one accelerator.
+    """Return the storage of one accelerator.
 
-    Capacity and the rates of the service level, whichever takes more blocks.
+    It covers capacity and the rates of the service level; the larger number of blocks counts.
     """
     wish = question.scenario.storage or Storage()
     row = _named(question)
@@ -55,9 +55,9 @@ def storage_share(question: Question, log: InputLog) -> StorageShare:
 def with_storage(
     placed: list[Placement], question: Question, log: InputLog
 ) -> tuple[list[Placement], StorageShare | None]:
-    """Racks with the storage that comes with them.
+    """Return placements with the storage of their racks.
 
-    None where the scenario gives the capacity itself.
+    The share is None if the scenario gives the capacity itself.
     """
     wish = question.scenario.storage
     if wish is not None and wish.usable_pb is not None:
@@ -75,9 +75,9 @@ def with_storage(
 
 
 def given_storage(question: Question, log: InputLog) -> tuple[float, float, float]:
-    """Power, racks and price of the capacity that the scenario gives [kW], [-], [USD].
+    """Return power, racks and price of the given capacity [kW], [-], [USD].
 
-    All of it, or its data set's.
+    It is all of the storage, or only that of the given data set.
     """
     wish = question.scenario.storage
     if wish is None or (wish.usable_pb is None and wish.dataset_tb is None):

@@ -1,7 +1,4 @@
-"""Switches come whole.
-
-The cost of a fabric by the number of its leaves, as steps that the model may climb.
-"""
+"""Integer switch counts: the cost of a fabric in steps of its leaf switches."""
 
 from __future__ import annotations
 
@@ -23,10 +20,10 @@ from dcplan.planning.problem.terms import (
 )
 
 MOST_STEPS = 24
-"""Steps of one fabric and NIC class; of larger networks the highest jumps are kept."""
+"""Maximum steps of one fabric and NIC class; larger networks keep the largest jumps."""
 MOST_LEAVES = 2048
-"""Larger networks round by less than a thousandth, and a spine count that doubles shows in the
-highest jumps below."""
+"""Maximum leaf switches with steps. Larger networks round by less than 0.1 %, and a doubled spine
+count appears in the largest jumps."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +33,9 @@ class _Step:
 
 
 def with_steps(problem: PlanningProblem, most: int) -> PlanningProblem:
-    """Return the menu with steps of whole switches, where a model can carry them.
+    """Return the planning problem with step costs of integer switch counts, if the model is small.
 
-    At most so many over all quarters.
+    The number of steps over all quarters is at most ``most``.
     """
     placed = {h.id: [p for p in problem.placements if p.hall == h.id] for h in problem.halls}
     there = {
@@ -65,12 +62,12 @@ def step_costs(
     placed: Iterable[Placement],
     there: Mapping[tuple[str, str, str], int],
 ) -> dict[PortClass, StepCost]:
-    """Return steps of each NIC class whose systems have rails alike.
+    """Return the steps of each NIC class whose systems have the same number of rails.
 
-    Others keep the per-port share alone.
+    Other classes use only the per-port share.
 
-    ``there`` are racks of assets by placement: their ports stay connected when they are sold,
-    beside all that the hall can hold.
+    ``there`` are racks of assets by placement: their ports stay connected after a sale, in
+    addition to all ports that the hall can hold.
     """
     found = {}
     for ports in option.shares:
@@ -90,15 +87,15 @@ def step_costs(
 def step_cost(
     plan: ClosDesign, parts: Parts, ports: PortClass, rails: int, most_ports: int
 ) -> StepCost | None:
-    r"""Lower bound of a network's cost by its ports.
+    r"""Return a lower bound on a network's cost by its ports.
 
-    Links in proportion, switches by steps of whole leaves.
+    Links count in proportion, switches in steps of leaf switches.
 
     .. math:: C(P) \ge b P + A(L(P)), \quad A(L) = \text{switches, optics and cables between } L \text{ leaves}
 
-    Exact for one system whose units are full; each further system has leaves of its own, so that it
-    costs more. The steps never fall: fewer leaves never cost more than the cheapest network of as
-    many or more.
+    The bound is exact for one system with full units. Each further system has its own leaf switches
+    and costs more. The steps do not decrease: a number of leaf switches never costs more than the
+    cheapest network with at least that number.
     """
     steps = _steps(plan, parts, ports, rails, most_ports)
     if not steps:
@@ -108,7 +105,7 @@ def step_cost(
         usd[i] = min(usd[i], usd[i + 1])
     rises = [(usd[i] - (usd[i - 1] if i else 0.0), i) for i in range(len(usd))]
     kept = sorted({0, *(i for _, i in sorted(rises, reverse=True)[:MOST_STEPS])})
-    # a step kept begins where the one before it ends, and holds until the next kept one begins
+    # a kept step begins at the end of the step before it and lasts until the next kept step
     ends = [*(steps[i - 1].ports for i in kept[1:]), steps[-1].ports]
     widths = [end - begin for begin, end in zip([0, *ends], ends, strict=False)]
     heights = [usd[i] for i in kept]
@@ -117,7 +114,7 @@ def step_cost(
 
 
 def link_usd(plan: ClosDesign, parts: Parts) -> float:
-    """Optics and cable of one NIC port, over all planes: what each one needs of its own [USD]."""
+    """Return the cost of optics and cable of one NIC port over all planes [USD]."""
     each = (
         parts.leaf_optic_usd / parts.leaf_optic_ports
         + parts.node_optic_usd / parts.node_optic_ports
@@ -128,7 +125,7 @@ def link_usd(plan: ClosDesign, parts: Parts) -> float:
 def _steps(
     plan: ClosDesign, parts: Parts, ports: PortClass, rails: int, most_ports: int
 ) -> list[_Step]:
-    """Ports that each leaf count carries, and what all but the links to nodes costs there."""
+    """Return the ports of each leaf count, and its cost without the links to nodes."""
     per_unit = ports.nodes_per_su * rails
     units = math.ceil(most_ports / per_unit)
     if leaves(units * ports.nodes_per_su, rails, ports.nodes_per_su, plan.leaf_down) > MOST_LEAVES:
@@ -142,7 +139,7 @@ def _steps(
     for count, most in found.items():
         try:
             usd = _between_usd(plan, parts, count)
-        except ValueError:  # beyond the tiers' reach, which the model limits
+        except ValueError:  # beyond the reach of the tiers, which the model limits
             break
         steps.append(_Step(most, usd))
     return steps

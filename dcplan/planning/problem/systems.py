@@ -1,4 +1,4 @@
-"""Systems that are asked for, with their power, price and ordering terms."""
+"""Requested systems with their power, price and ordering terms."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from dcplan.scenario.schema import Scenario, Supply
 from dcplan.units import KG_PER_TONNE, QUARTERS_PER_YEAR, quarter_index
 
 DEFAULT_LEAD_QUARTERS = 1
-"""Of the scenario format, where neither `supply` nor the catalog gives one."""
+"""Default lead time if neither `supply` nor the catalog gives one."""
 
 
 @dataclass(frozen=True)
 class SystemTerms:
-    """One system with its kW, price and ordering terms, before it meets a hall."""
+    """One system with its power, price and ordering terms, before its placement in a hall."""
 
     row: System
     rated_kw: float
@@ -39,7 +39,7 @@ class SystemTerms:
 def requested_systems(
     scenario: Scenario, log: InputLog, excluded: list[ExcludedOption]
 ) -> list[SystemTerms]:
-    """Systems the scenario names (or all that are sold), each with what it lacks as a reason."""
+    """Return the systems of the scenario (or all on sale), and exclude those without data."""
     table = log.catalog.table("systems", System)
     if scenario.systems == "all":
         ids = list(table)
@@ -60,18 +60,18 @@ def _lacks(row: System, *, fleet: bool) -> tuple[str, Cause] | None:
     if not row.sold and not fleet:
         return row.not_sold_reason or "not for sale", Cause.OTHER
     if row.rated_kw is None:
-        return "no power figure", Cause.OTHER
+        return "the catalog has no power value", Cause.OTHER
     if row.price_usd is None:
         return "no price", Cause.NO_PRICE
     if row.release is None and not fleet:
-        return "no release date", Cause.OTHER
+        return "the catalog has no release date", Cause.OTHER
     if row.scaleout_ports is None or row.scaleout_port_gbps is None or not row.protocols:
-        return "no scale-out ports in the catalog", Cause.OTHER
+        return "the catalog has no scale-out ports", Cause.OTHER
     return None
 
 
 def system_terms(row: System, scenario: Scenario, log: InputLog) -> SystemTerms:
-    """Resolve the three kW, price, lead and release of one system."""
+    """Resolve rated, peak and average power, price, lead time and release of one system."""
     key = f"systems.{row.id}"
     rated = log.take(f"{key}.rated_kw", _given(row.rated_kw))
     peak = (
@@ -118,7 +118,7 @@ def system_terms(row: System, scenario: Scenario, log: InputLog) -> SystemTerms:
 def _price_factor(
     row: System, supply: Supply | None, scenario: Scenario, log: InputLog
 ) -> tuple[float, ...]:
-    """Price by order quarter over the catalog's: quoted by quarter, or growing at a yearly rate."""
+    """Return the price by order quarter relative to the catalog: a list, or a rate per year."""
     quarters, base = scenario.horizon.quarters, _given(row.price_usd).value
     if supply is not None and supply.price_usd is not None:
         quoted = log.series(f"supply.{row.id}.price_usd", supply.price_usd, quarters)
@@ -137,14 +137,14 @@ def _price_factor(
 
 
 def _given(quantity: Quantity | None) -> Quantity:
-    if quantity is None:  # callers filter with _lacks
-        msg = "a system without rated_kw or price reached the menu"
+    if quantity is None:  # callers exclude such systems with _lacks
+        msg = "a system without rated_kw or price is in the planning problem"
         raise ValueError(msg)
     return quantity
 
 
 def supply_terms(scenario: Scenario, log: InputLog) -> tuple[SupplyTerms, ...]:
-    """Vendor limits by order quarter."""
+    """Return the vendor limits by order quarter."""
     quarters = scenario.horizon.quarters
     result = []
     for entry in scenario.supply:
@@ -157,7 +157,7 @@ def supply_terms(scenario: Scenario, log: InputLog) -> tuple[SupplyTerms, ...]:
 
 
 def parts_terms(scenario: Scenario, log: InputLog) -> tuple[PartsTerms, ...]:
-    """Limits of parts by quarter, those that are given."""
+    """Return the given limits of parts by quarter."""
     given, quarters = scenario.parts_per_quarter, scenario.horizon.quarters
     series = ((name, getattr(given, name)) for name in ("switches", "transceivers", "power_blocks"))
     found = [(name, s) for name, s in series if s is not None]

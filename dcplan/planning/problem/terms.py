@@ -1,6 +1,4 @@
-"""Plain tables of every candidate with its coefficients.
-
-All that the model and the audit know of the world.
+"""Tables of every candidate with its coefficients: the only input of the model and the audit.
 
 Indices: ``hall`` and ``site`` are ids (``site/hall`` for halls), ``t`` counts quarters from 0,
 months from 0.
@@ -42,12 +40,12 @@ class SiteTerms:
     tranches: tuple[TrancheTerms, ...] = ()
     onsite: tuple[OnsiteTerms, ...] = ()
     block_lead: int = 0
-    """Quarters before which no new block serves."""
+    """Quarters before the first new block is in service."""
 
 
 @dataclass(frozen=True)
 class CoolingTerms:
-    """One cooling option of one hall: capacity of a fitted unit and its coefficients."""
+    """One cooling option of one hall: capacity and coefficients of one fitted hall."""
 
     id: str
     air_mw: float
@@ -57,12 +55,12 @@ class CoolingTerms:
     wue_l_per_kwh: float
     fit_out_usd: float
     building_usd: float
-    """Shell of one new unit; 0 for existing and leased halls."""
+    """Cost of the shell of one new hall; 0 for existing and leased halls."""
 
 
 @dataclass(frozen=True)
 class HallTerms:
-    """A hall type: limits of one unit, how many units, what a new one costs."""
+    """A hall type: limits of one hall, number of halls, cost of a new hall."""
 
     id: str
     site: str
@@ -75,38 +73,38 @@ class HallTerms:
     needs_blocks: bool
     coolings: tuple[CoolingTerms, ...]
     rack_units: float = math.inf
-    """Height of a rack; infinite where height does not limit. [U]"""
+    """Height of a rack; infinite if the height is no limit. [U]"""
     storage_kw: float = 0.0
     storage_racks: float = 0.0
     storage_usd: float = 0.0
     existing_units: Mapping[str, int] = field(default_factory=dict)
-    """Units that assets fill, by cooling: fitted before the plan begins."""
+    """Halls of the type that assets use, by cooling; they are fitted before the plan begins."""
     existing_units_usd: Mapping[str, float] = field(default_factory=dict)
-    """What the assets' network cost, by fabric option: paid before the plan begins."""
+    """Cost of the assets' network by fabric option, paid before the plan begins."""
     existing_parts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Its switches and transceivers, by fabric option."""
+    """Switches and transceivers of the assets' network, by fabric option."""
 
     def cooling(self, key: str) -> CoolingTerms:
-        """Terms of one of the hall's cooling options."""
+        """Return the terms of one of the hall's cooling options."""
         return next(c for c in self.coolings if c.id == key)
 
 
 @dataclass(frozen=True)
 class PortClass:
-    """NIC ports alike for a fabric.
+    """A class of identical NIC ports.
 
-    Rate, protocols, and nodes of the scalable unit their leaves are bought for.
+    It has a rate, protocols, and the nodes per scalable unit of their leaf switches.
     """
 
     gbps: float
     protocols: tuple[str, ...]
     nodes_per_su: int
     ports_per_cage: int = 1
-    """NIC ports behind one transceiver of a node."""
+    """NIC ports per transceiver of a node."""
 
     @property
     def id(self) -> str:
-        """Short name for rows and columns."""
+        """Return a short name for rows and columns."""
         return f"{self.gbps:g}g-{'-'.join(self.protocols)}-su{self.nodes_per_su}"
 
 
@@ -114,7 +112,7 @@ class PortClass:
 class Placement:
     """A system in a hall under a cooling option.
 
-    All figures are for one rack (or one multi-rack unit).
+    All values are for one rack (or one multi-rack unit).
     """
 
     hall: str
@@ -128,8 +126,8 @@ class Placement:
     peak_kw: float
     idle_kw: float
     idle_average_kw: float
-    """Average while none of the scenario's work runs on it: idle, or a given fleet's own
-    utilization."""
+    """Average power without work of the scenario: idle power, or that of the utilization of a given
+    fleet."""
     training_kw: float
     research_kw: float
     air_kw: float
@@ -149,26 +147,26 @@ class Placement:
     storage_usd: float = 0.0
     storage_kw: float = 0.0
     storage_racks: float = 0.0
-    """Shared storage that comes with one rack; it stands in racks of its own."""
+    """Shared storage for one rack; it has its own racks."""
     derived_nodes: int = 0
-    """Nodes that the rack's limits allow; a given override may exceed them and is reported."""
+    """Nodes that the rack's limits allow; a given number may exceed it and is reported."""
 
     makers: tuple[str, ...] = ()
-    """Of the system and of its accelerators."""
+    """Makers of the system and of its accelerators."""
     price_factor: tuple[float, ...] = ()
-    """By order quarter, over the price; left out, it does not change."""
+    """Price by order quarter relative to the price; empty: no change."""
 
     def rack_usd(self, t: int) -> float:
-        """Price of one rack ordered in a quarter."""
+        """Return the price of one rack ordered in a quarter."""
         return self.price_usd * (self.price_factor[t] if self.price_factor else 1.0)
 
     def order_usd(self, t: int) -> float:
-        """Return the same, with the storage that comes with it."""
+        """Return the price of one rack ordered in a quarter, including its storage."""
         return self.rack_usd(t) + self.storage_usd
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Hall, cooling and system."""
+        """Return hall, cooling and system."""
         return self.hall, self.cooling, self.system
 
 
@@ -176,7 +174,7 @@ class Placement:
 class NetworkShare:
     """Network per NIC port of one class on one fabric option.
 
-    Ideal figures, and upper ones that cover rounding.
+    It holds ideal values, and upper values that cover rounding.
     """
 
     usd: float
@@ -195,14 +193,14 @@ class NetworkShare:
 class StepCost:
     """Lower bound of a NIC class's network cost.
 
-    So much a port, and a jump for each step of ports begun.
+    It is a cost per port, plus a jump for each started step of ports.
     """
 
     usd_per_port: float
     widths: tuple[int, ...]
     """Ports of each step."""
     jumps_usd: tuple[float, ...]
-    """What beginning a step adds."""
+    """Additional cost of each started step."""
 
 
 @dataclass(frozen=True)
@@ -222,34 +220,34 @@ class FabricOption:
     switch_models: tuple[str, str, str]
     switch_racks_units: float
     step_costs: Mapping[PortClass, StepCost] = field(default_factory=dict)
-    """Where steps are known; the per-port share bounds the cost besides."""
+    """Step costs, if known; the per-port share is another bound on the cost."""
     margin_usd: float = 0.0
     margin_kw: float = 0.0
     margin_racks: float = 0.0
-    """What one started scalable unit of the largest system may add above the per-port shares."""
+    """Maximum that a started scalable unit of the largest system adds to the per-port shares."""
 
     def link_gbps(self, ports: PortClass) -> float:
-        """One-way rate a NIC port of a class gets on this fabric."""
+        """Return the one-way rate of a NIC port of a class on this fabric."""
         return min(ports.gbps, self.gbps)
 
 
 @dataclass(frozen=True)
 class FinanceTerms:
-    """Discounting, budget, residual shares."""
+    """Discount rate, budget, residual values."""
 
     discount_rate: float
     life_quarters: int
     budget_total_usd: float | None
     budget_usd: tuple[float, ...] | None
     hardware_residual_frac: tuple[float, ...]
-    """By order quarter: share of the price left at the end of the horizon."""
+    """Share of the price left at the end of the horizon, by order quarter."""
     building_residual_frac: tuple[float, ...]
     power_residual_frac: tuple[float, ...]
     cooling_residual_frac: tuple[float, ...]
     debt_share_frac: float = 0.0
-    """Of capital spending, what lenders pay in its quarter."""
+    """Share of capital spending that lenders pay in the same quarter."""
     debt_service_frac: tuple[float, ...] = ()
-    """Of what was borrowed, what is paid back with interest 0, 1, 2 … quarters after."""
+    """Debt service as a share of the loan, 0, 1, 2 … quarters later, with interest."""
 
 
 @dataclass(frozen=True)
@@ -263,43 +261,44 @@ class FleetTerms:
 
 @dataclass(frozen=True)
 class ExistingTerms:
-    """Racks that exist or are on order when the plan begins."""
+    """Racks in service or on order when the plan begins."""
 
     id: str
     key: tuple[str, str, str]
-    """Hall, cooling, system."""
+    """Hall, cooling and system."""
     racks: int
     first: int
-    """Quarter from which they serve."""
+    """First quarter in service."""
     last: int
-    """First quarter after their life."""
+    """First quarter after the end of life."""
     end_usd: float
-    """Worth of a rack at the end of the horizon."""
+    """Residual value of a rack at the end of the horizon."""
     resale_usd: tuple[float, ...] = ()
-    """Worth of a rack by the quarter in which it is sold; none where it stays."""
+    """Sale value of a rack by quarter of sale; empty if it may not be sold."""
     due_usd: float = 0.0
-    """Paid for a rack, storage included, when it arrives."""
+    """Payment due on arrival of a rack, including storage."""
     storage_usd: float = 0.0
     cancel_usd: float | None = None
-    """Paid to cancel a rack, what was paid ahead set off; None where the order stands."""
+    """Payment to cancel a rack, after deduction of advance payments; None if it cannot be
+    cancelled."""
     in_service: bool = False
-    """In service and connected before the plan begins."""
+    """Whether the racks are in service and connected before the plan begins."""
 
     @property
     def disposal_window(self) -> range:
-        """Quarters in which racks may be sold or cancelled."""
+        """Return the quarters in which racks may be sold or cancelled."""
         if self.cancel_usd is not None:
             return range(1)
         return range(min(len(self.resale_usd), self.last))
 
     def serves(self, t: int) -> bool:
-        """Whether what is kept serves in a quarter."""
+        """Return whether the racks that are not disposed of are in service in a quarter."""
         return self.first <= t < self.last
 
 
 @dataclass(frozen=True)
 class SupplyTerms:
-    """Racks a vendor ships by order quarter; None means no limit."""
+    """Maximum racks from a vendor by order quarter; None means no limit."""
 
     system: str
     racks: tuple[float, ...]
@@ -307,7 +306,7 @@ class SupplyTerms:
 
 @dataclass(frozen=True)
 class PartsTerms:
-    """Switches, transceivers or power blocks that may be bought in a quarter, over all sites."""
+    """Maximum switches, transceivers or power blocks bought per quarter, over all sites."""
 
     part: str
     most: tuple[float, ...]
@@ -315,7 +314,7 @@ class PartsTerms:
 
 @dataclass(frozen=True)
 class StorageShare:
-    """Storage that comes with one accelerator, in parts of a building block."""
+    """Storage of one accelerator, in fractions of a building block."""
 
     tier: str
     blocks: float
@@ -326,12 +325,12 @@ class StorageShare:
     racks: float
     usd: float
     binds: str
-    """``capacity``, ``read`` or ``write``."""
+    """Binding requirement: ``capacity``, ``read`` or ``write``."""
 
 
 @dataclass(frozen=True)
 class PlanningProblem:
-    """Everything the optimizer may choose from."""
+    """All candidates of the optimization, with their coefficients and limits."""
 
     start: str
     quarters: int
@@ -346,38 +345,37 @@ class PlanningProblem:
     supply: tuple[SupplyTerms, ...]
     finance: FinanceTerms
     orderable: frozenset[str]
-    """Systems that may be ordered; a given fleet's system is orderable only when ``systems`` names
-    it."""
+    """Systems that may be ordered; the system of a given fleet only if ``systems`` names it."""
     closed: frozenset[tuple[str, str]] = frozenset()
-    """Halls and systems that are not ordered for them."""
+    """Pairs of hall and system without orders."""
     fleet: FleetTerms | None = None
     parts: tuple[PartsTerms, ...] = ()
     vendor_share: Mapping[str, float] = field(default_factory=dict)
-    """Largest share of the spending on ordered racks, by maker."""
+    """Maximum share of the spending on ordered racks, by maker."""
     existing: tuple[ExistingTerms, ...] = ()
-    """Assets and orders."""
+    """Existing and on-order hardware: assets and orders."""
     cloud_max_accelerators: int | None = None
     margin_factor: float = 1.0
-    """How many rounding margins the limits keep. 0 is the true relaxation: ideal shares in every
-    limit, so that its bound and its infeasibility hold for whole switches too."""
+    """Number of rounding margins in the limits. 0 is the true relaxation: every limit uses ideal
+    shares, so its bound and its infeasibility also hold for integer switch counts."""
     goal: Goal = field(default_factory=Goal)
     carbon_known: bool = False
-    """Offers of unknown carbon are not rented."""
+    """Whether only offers with known carbon may be rented."""
     earlier: EarlierPlan | None = None
     forced: tuple[str, ...] = ()
-    """Systems of which at least one rack must be bought."""
+    """Systems with at least one ordered rack."""
     integer_switches: bool = False
-    """Networks cost steps of whole leaves in the model, not shares alone; for menus small enough.
-    """
+    """Whether the model has step costs of leaf switches in addition to shares; only in small
+    problems."""
     storage: StorageShare | None = None
-    """What each accelerator brings; None where the scenario gives the capacity."""
+    """Storage of each accelerator; None if the scenario gives the capacity."""
     excluded: tuple[ExcludedOption, ...] = ()
     warnings: tuple[str, ...] = ()
 
     def hall(self, key: str) -> HallTerms:
-        """Hall by id."""
+        """Return a hall by id."""
         return next(h for h in self.halls if h.id == key)
 
     def site(self, key: str) -> SiteTerms:
-        """Site by id."""
+        """Return a site by id."""
         return next(s for s in self.sites if s.id == key)

@@ -1,4 +1,4 @@
-"""Solutions read as plans: whole switches and racks, settled and audited."""
+"""Audited plans of solutions, with integer switch counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dcplan.scenario.load import Question
 def audited(
     problem: PlanningProblem, matrix: Matrix, outcome: Outcome, question: Question
 ) -> tuple[Decisions, Audit]:
-    """Decisions of a solution, switches counted whole, and their audit."""
+    """Return the decisions of a solution with integer switch counts, and their audit."""
     decisions = settled(problem, _decided(problem, matrix, outcome))
     return decisions, audit(problem, decisions, question)
 
@@ -27,7 +27,7 @@ def audited(
 def audited_solution(
     problem: PlanningProblem, matrix: Matrix, outcome: Outcome, question: Question
 ) -> Solved:
-    """Return a solution with its audit, passed or not."""
+    """Return a solution with its audit, whether passed or failed."""
     report = SolveReport(
         outcome.bound,
         outcome.seconds,
@@ -48,9 +48,9 @@ def audited_solution(
 
 
 def audited_cost_usd(problem: PlanningProblem, matrix: Matrix, outcome: Outcome) -> float | None:
-    """Cost of a solution with whole switches, whether or not it keeps every limit.
+    """Return the cost of a solution with integer switch counts, even if it violates limits.
 
-    None without one.
+    It is None without a solution.
     """
     if outcome.values is None:
         return None
@@ -62,12 +62,12 @@ def audited_cost_usd(problem: PlanningProblem, matrix: Matrix, outcome: Outcome)
 
 
 def failed(last: Audit | None) -> AuditError:
-    """Return the error of a plan that no margin made feasible, or of none."""
+    """Return the error of a plan that no margin made feasible, or of no plan."""
     found = "; ".join(last.problems[:5]) if last else "no plan"
     return AuditError(f"the plan fails its audit: {found}")
 
 
 def _decided(problem: PlanningProblem, matrix: Matrix, outcome: Outcome) -> Decisions:
-    """Read the decisions of a solution; of none, nothing is decided."""
+    """Read the decisions of a solution; without a solution all decisions are 0."""
     values = np.zeros(len(matrix.columns)) if outcome.values is None else outcome.values
     return from_solution(problem, matrix.columns, [float(v) for v in matrix.rounded(values)])

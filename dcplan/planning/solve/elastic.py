@@ -1,7 +1,4 @@
-"""What is made of a compiled program.
-
-Its rows breakable at a price, its rows in conflict, columns by variable.
-"""
+"""Elastic programs with priced violations of rows, and conflicts between rows."""
 
 from __future__ import annotations
 
@@ -14,18 +11,19 @@ from dcplan.planning.solve.highs import loaded
 from dcplan.planning.solve.matrix import Matrix
 
 SLACK = "slack"
-"""Name of the columns that break a row; their index is the row's position and key."""
+"""Name of the slack columns; their index is the position and key of the row."""
 ELASTIC_AND_IRREDUCIBLE = 2 | 4 | 16
-"""HiGHS ``iis_strategy``: an elastic LP of the relaxation, reduced; the default, 0, finds no
-conflict of rows."""
+"""HiGHS ``iis_strategy``: an elastic LP of the relaxation, reduced; the default 0 finds no
+conflicting rows."""
 
 
 def elastic(matrix: Matrix, prices: Mapping[str, float]) -> Matrix:
-    """Copy in which the rows of some constraints may be broken at a price per unit.
+    """Return a copy in which the rows of some constraints may be violated at a price per unit.
 
-    And nothing else costs.
+    All other costs are 0.
 
-    ``prices`` is constraint name (before its index) -> price; equality rows get a slack each way.
+    ``prices`` is constraint name (before its index) -> price; equality rows get a slack in each
+    direction.
     """
     cost, lower, upper = [np.zeros_like(matrix.cost)], [matrix.lower], [matrix.upper]
     columns = list(matrix.columns)
@@ -62,9 +60,9 @@ def elastic(matrix: Matrix, prices: Mapping[str, float]) -> Matrix:
 
 
 def conflict(matrix: Matrix, time_limit_s: float) -> list[Key]:
-    """Rows that cannot hold together, as few as HiGHS finds in time.
+    """Return rows that contradict each other, as few as HiGHS finds in time.
 
-    Empty where only whole numbers conflict.
+    It is empty if the conflict is only one of integer decisions.
     """
     solver = loaded(matrix, np.zeros(len(matrix.columns), dtype=bool), matrix.lower, matrix.upper)
     solver.setOptionValue("iis_strategy", ELASTIC_AND_IRREDUCIBLE)

@@ -1,7 +1,7 @@
-"""A matrix solved by HiGHS in one thread.
+"""Solving of matrices with HiGHS in one thread.
 
-Traps that shape this file (measured on highspy 1.15): ``threads`` is global to the process and a
-second value makes ``run`` fail silently; progress callbacks need ``output_flag`` on.
+Two problems of highspy 1.15 shape this file: ``threads`` is global to the process, and a second
+value makes ``run`` fail without an error; progress callbacks need ``output_flag``.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.planning.solve.status import SolveStatus
 
 SMALL_COLUMNS = 1_000
-"""Models up to this size are solved without presolve: it costs nothing there, and HiGHS 1.10 to
-1.15 presolve was seen to return wrong optima on tiny instances (docs/decisions.md, "presolve")."""
+"""Models up to this size are solved without presolve. It costs no time there, and the presolve of
+HiGHS 1.10 to 1.15 returned wrong optima on tiny instances (docs/decisions.md, "presolve")."""
 
 QUIET = {
     "mip_heuristic_effort": 0.0,
@@ -31,13 +31,13 @@ QUIET = {
     "mip_heuristic_run_root_reduced_cost": False,
     "mip_allow_restart": False,
 }
-"""Without searches for plans the bound of the retrofit scenario comes in 6 s instead of 20
+"""Without heuristics for plans, the bound of the retrofit scenario takes 6 s instead of 20 s
 (docs/decisions.md)."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a solve proved."""
+    """Result of a solve."""
 
     status: SolveStatus
     objective: float
@@ -48,19 +48,19 @@ class Outcome:
 
     @property
     def gap_frac(self) -> float:
-        """Proven relative gap; infinite without an incumbent."""
+        """Return the proven relative gap; infinite without an incumbent."""
         if self.values is None:
             return math.inf
         return max(0.0, self.objective - self.bound) / max(abs(self.objective), 1e-9)
 
 
 def version() -> str:
-    """Version of the solver."""
+    """Return the version of the solver."""
     return str(highspy.Highs().version())
 
 
 def self_test() -> str:
-    """``HiGHS solves``, or what it answered to the smallest integer above 1.5."""
+    """Return ``HiGHS solves``, or its wrong answer for the smallest integer of at least 1.5."""
     solver = highspy.Highs()
     for name, value in (("output_flag", False), ("threads", 1)):
         solver.setOptionValue(name, value)
@@ -77,7 +77,7 @@ def self_test() -> str:
 def loaded(
     matrix: Matrix, integer: npt.NDArray[np.bool_], lower: Vector, upper: Vector
 ) -> highspy.Highs:
-    """Return a solver that holds the model, with the options that every solve has."""
+    """Return a solver with the model and the options of every solve."""
     solver = highspy.Highs()
     for name, value in (
         ("output_flag", True),
@@ -103,13 +103,13 @@ def loaded(
     ]
     problem.integrality_ = kinds
     if solver.passModel(problem) == highspy.HighsStatus.kError:
-        msg = "HiGHS refused the model"
+        msg = "HiGHS rejected the model"
         raise RuntimeError(msg)
     return solver
 
 
 Progress = Callable[[float, float, float, int], None]
-"""Called with seconds, incumbent, bound and nodes."""
+"""Callback with seconds, incumbent, bound and nodes."""
 
 
 def solve(
@@ -125,17 +125,15 @@ def solve(
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Outcome:
-    """Solve a program, or one with some integers relaxed, some columns fixed.
+    """Solve a program, optionally with relaxed integers, fixed columns and a start.
 
-    From a (partial) start.
-
-    With ``prove`` the start is thought good: time goes into the bound, not into looking for better
-    plans. A plan as good as ``target`` ends the search.
+    The start may be partial. With ``prove`` the start is considered good: time is used for the
+    bound, not for better plans. A plan as good as ``target`` ends the search.
 
     Raises
     ------
     RuntimeError
-        When HiGHS ends without saying why: a bug, never an answer.
+        If HiGHS ends without a known status, which is a bug.
     """
     began = time.monotonic()
     lower, upper = matrix.lower.copy(), matrix.upper.copy()
@@ -170,7 +168,7 @@ class Point:
 
 
 def relaxation(matrix: Matrix) -> Point | None:
-    """Solve the linear relaxation; None when it has no optimum."""
+    """Solve the linear relaxation; None if it has no optimum."""
     solver = loaded(matrix, np.zeros(len(matrix.columns), dtype=bool), matrix.lower, matrix.upper)
     solver.run()
     if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
@@ -181,9 +179,9 @@ def relaxation(matrix: Matrix) -> Point | None:
 
 
 def row_prices(matrix: Matrix, fixed: Mapping[int, float]) -> dict[Key, float] | None:
-    """Return what one more unit of each row's right side changes the objective by.
+    """Return the change of the objective per unit of each row's right side (shadow price).
 
-    Integers fixed; None without an optimum.
+    Integers are fixed; it is None without an optimum.
     """
     lower, upper = matrix.lower.copy(), matrix.upper.copy()
     for i, value in fixed.items():

@@ -40,7 +40,7 @@ class Matrix:
         return [i for i, key in enumerate(self.columns) if key.name in wanted]
 
     def integer_values(self, values: Vector) -> dict[Key, float]:
-        """Return the integers of a solution, rounded, by column."""
+        """Return the rounded integers of a solution by column."""
         return {
             key: float(round(values[i])) for i, key in enumerate(self.columns) if self.integer[i]
         }
@@ -59,9 +59,9 @@ class Matrix:
 def compile_model(model: pyo.ConcreteModel) -> Matrix:
     """Translate a Pyomo model once.
 
-    Rows keep their constraint's name, columns the order of their declaration.
+    Rows keep the name of their constraint, columns the order of their declaration.
 
-    Pyomo's own visitor reads the expressions; its standard-form writer is left out because it
+    Pyomo's own visitor reads the expressions. Its standard-form writer is not used because it
     imports scipy.stats, which takes longer than a small plan.
     """
     variables = list(model.component_data_objects(pyo.Var, descend_into=False))
@@ -108,7 +108,7 @@ def compile_model(model: pyo.ConcreteModel) -> Matrix:
 
 
 def _key(component: Any) -> Key:
-    """Return the name and index of a variable or constraint, ids and numbers as they were given."""
+    """Return the name and index of a variable or constraint, with unchanged ids and numbers."""
     index = component.index()
     name = component.parent_component().local_name
     if index is None:

@@ -1,4 +1,4 @@
-"""Objectives: the best of what is asked, and among such plans the cheapest."""
+"""Objectives: the best value of the objective, then the cheapest plan with this value."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dcplan.scenario.load import Question
 SLACK = 1e-6
 AUDITED_SLACK = 1e-3
 FIRST_SHARE = 0.6
-"""Of the time limit, for the objective itself; the rest for the cheapest plan that keeps it."""
+"""Share of the time limit for the objective itself; the rest is for the cheapest plan."""
 
 
 def solve_objective(problem: PlanningProblem, question: Question, request: SolveRequest) -> Solved:
     """Solve for the scenario's objective.
 
-    Where it is not cost, the cheapest plan at its best value.
+    If it is not cost, the result is the cheapest plan with its best value.
 
     The bound and the gap are those of the objective. With fixed decisions the objective is only
     evaluated.

@@ -1,4 +1,4 @@
-"""Repair of plans that whole switches break: parts and budget held back, runs and fabrics kept."""
+"""Repair of plans that integer switch counts make infeasible: lower limits of parts and budget."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ from dcplan.planning.solve.request import SolveSession
 from dcplan.planning.solve.staged import CHOICES, start_from
 
 MARGIN_FACTORS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0)
-"""Rounding margins tried in turn. 0 is the true relaxation: its bound and its infeasibility hold
-for whole switches too, and most of its plans pass the audit as they are."""
+"""Rounding margins tried in turn. 0 is the true relaxation: its bound and its infeasibility also
+hold for integer switch counts, and most of its plans pass the audit without change."""
 REPAIR_MARGIN = 1.5
-"""Of what a budget was exceeded by, kept free in the next try."""
+"""Factor on the budget excess that the next try keeps free."""
 LESS_PARTS = 0.5
-"""Of a limit of parts that whole ones exceeded, left for the next try."""
+"""Factor on a limit of parts that integer counts exceeded, for the next try."""
 REPAIR_SHARE = 0.1
-"""Of the time limit, what a repair may take after its end: a plan that fails its audit is no plan.
-"""
+"""Share of the time limit for a repair, even after the time limit: a plan that fails its audit is
+not a plan."""
 
 
 def with_less_parts(problem: PlanningProblem, last: Audit, *, everywhere: bool) -> PlanningProblem:
-    """Limits of parts that whole ones exceeded, lowered.
+    """Return the problem with lower limits of the parts that integer counts exceeded.
 
-    The model counts shares of a port, and steps are coarse.
+    The model counts shares per port, and steps are coarse.
 
-    First in the quarter alone; then in all, since orders move to the next.
+    The limit is lowered first in the quarter only, then in all quarters, because orders move to the
+    next quarter.
     """
     part_of = {check: str(part) for part, check in BOUGHT.items()}
     over = {(part_of[c.id], c.quarter) for c in last.checks if not c.holds and c.id in part_of}
@@ -54,9 +55,9 @@ def with_less_parts(problem: PlanningProblem, last: Audit, *, everywhere: bool) 
 def repaired(
     problem: PlanningProblem, matrix: Matrix, outcome: Outcome, session: SolveSession
 ) -> tuple[Decisions, Audit, dict[Key, float]] | None:
-    """Keep the runs and fabrics of a plan that whole switches break.
+    """Keep the runs and fabrics of a plan that fails its audit, and re-solve the rest.
 
-    With margins the rest makes room for them.
+    Margins make room for integer switch counts.
     """
     if outcome.values is None:
         return None
@@ -84,7 +85,7 @@ def repaired(
 
 
 def _less(finance: FinanceTerms, usd: float) -> FinanceTerms:
-    """Budgets less what whole switches cost above the model's count."""
+    """Return budgets reduced by the cost of integer switch counts above the model's count."""
     total, series = finance.budget_total_usd, finance.budget_usd
     return replace(
         finance,

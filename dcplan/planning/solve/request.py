@@ -1,4 +1,4 @@
-"""What a solve is asked, and the run that carries it through every step of the strategy."""
+"""The request of a solve, and its session through every step of the strategy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dcplan.scenario.load import Question
 
 
 class Clock:
-    """The time of one call, against its limit."""
+    """The time of one call and its limit."""
 
     def __init__(self, limit_s: float) -> None:
         """Start the clock."""
@@ -27,13 +27,13 @@ class Clock:
         return time.monotonic() - self.began
 
     def left(self, least_s: float = -math.inf) -> float:
-        """Return the time until the limit, at least ``least_s``; below 0 after it [s]."""
+        """Return the time until the limit, at least ``least_s``; negative after it [s]."""
         return max(self.limit_s - self.spent(), least_s)
 
 
 @dataclass(frozen=True)
 class SolveRequest:
-    """How close, how long and from where a solve goes.
+    """Gap, time limit and start of a solve.
 
     Parameters
     ----------
@@ -44,11 +44,11 @@ class SolveRequest:
     fixed : Table, optional
         Decisions to repeat; everything else is recomputed.
     near : mapping, optional
-        Integers of a plan for a problem like this one, to start from.
+        Integers of a plan for a similar problem, as a start.
     progress : callable, optional
         Called with seconds, incumbent, bound and nodes.
     stop : callable, optional
-        Asked whether to end now.
+        Function that returns whether to end now.
     """
 
     gap: float
@@ -65,7 +65,7 @@ class SolveRequest:
 
 @dataclass(frozen=True)
 class SolveSession:
-    """One solve in progress: its question, what was asked, and its clock."""
+    """One solve in progress: its question, its request and its clock."""
 
     question: Question
     request: SolveRequest
@@ -78,20 +78,20 @@ class SolveSession:
 
     @property
     def gap(self) -> float:
-        """The asked gap."""
+        """Return the requested gap."""
         return self.request.gap
 
     @property
     def stopped(self) -> bool:
-        """Whether somebody asked the solve to end."""
+        """Return whether a request to stop was made."""
         return self.request.stop is not None and self.request.stop()
 
     def part(self, share: float) -> SolveSession:
-        """Return a run for a share of the time that is left."""
+        """Return a session for a share of the remaining time."""
         return replace(self, clock=Clock(share * self.clock.left()))
 
     def started_from(self, near: Mapping[Key, float] | None) -> SolveSession:
-        """Return the same run, free of given decisions and started from another plan."""
+        """Return the same session without given decisions, started from another plan."""
         return replace(self, request=replace(self.request, fixed=None, near=near))
 
     def solve(
@@ -105,7 +105,7 @@ class SolveSession:
         silent: bool = False,
         least_s: float = 0.0,
     ) -> Outcome:
-        """Solve a program in the time that is left, and at least in ``least_s`` [s]."""
+        """Solve a program in the remaining time, at least ``least_s`` [s]."""
         return highs.solve(
             matrix,
             gap=gap,

@@ -1,10 +1,8 @@
-"""Plans with fewer kinds of hardware in a hall.
+"""Problems with one system per hall.
 
-The model sees shares of leaves, the bill has whole ones of each kind.
-
-A second system of a hall has leaves of its own. In a small hall that costs more than the rack, and
-the model's cost, a lower bound, does not show it. So where a plan mixes systems, each of them alone
-is tried, too.
+A second system of a hall has its own leaf switches. In a small hall they cost more than the rack,
+and the model's cost, a lower bound with shares of leaf switches, does not show it. If a plan mixes
+systems in a hall, each system is therefore also planned alone.
 """
 
 from __future__ import annotations
@@ -16,13 +14,13 @@ from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 
 MOST = 3
-"""Other menus tried; each takes as long as the plan did."""
+"""Maximum number of other problems tried; each takes as long as the plan."""
 
 
 def single_system(problem: PlanningProblem, d: Decisions) -> list[PlanningProblem]:
-    """Menus in which the halls that mix systems are ordered for with one system.
+    """Return problems in which halls with several systems order only one system.
 
-    Or with what stands there alone.
+    The first uses only the existing systems of such halls.
     """
     kinds: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for (h, _, k, _), n in d.ordered.items():

@@ -1,4 +1,4 @@
-"""How a solve ends: the audited plan, or the proof that there is none."""
+"""Result of a solve: the audited plan, or the proof that there is none."""
 
 from __future__ import annotations
 
@@ -25,45 +25,45 @@ class Solved:
     decisions: Decisions | None
     audit: Audit | None
     bound: float
-    """No plan has less of the goal's measure."""
+    """Lower bound of the goal's measure over all plans."""
     seconds: float
     nodes: int
     matrix: Matrix
     problem: PlanningProblem
     fixed: dict[int, float] | None = None
     solver_gap_frac: float = math.inf
-    """Gap at which the search ended, before switches were counted whole."""
+    """Gap at which the search ended, before integer switch counts."""
     searched: float = math.inf
-    """The goal's measure as the model counts it."""
+    """Goal's measure in the model."""
     integer_values: Mapping[Key, float] = field(default_factory=dict)
-    """Integers of the plan by column: a start for one like it."""
+    """Integers of the plan by column, a start for a similar problem."""
     ended: str = ""
-    """Why the search ended though time was left and the gap is open."""
+    """Reason why the search ended before the time limit with an open gap."""
     timed: bool = False
     """Whether time ended a part of the search."""
 
     @property
     def reproducible(self) -> bool:
-        """Whether any machine finds the same: nothing was ended by time."""
+        """Return whether every machine finds the same result, because time ended nothing."""
         return (
             self.status in (SolveStatus.OPTIMAL, SolveStatus.INFEASIBLE) or bool(self.ended)
         ) and not self.timed
 
     @property
     def value(self) -> float:
-        """The goal's measure of the audited plan; infinite without one."""
+        """Return the goal's measure of the audited plan; infinite without one."""
         if self.audit is None or self.decisions is None:
             return math.inf
         return measured(self.problem.goal.measure, self.problem, self.decisions, self.audit.books)
 
     @property
     def bound_usd(self) -> float:
-        """Proven bound of the cost; not a number where something else is minimised."""
+        """Return the proven bound of the cost; not a number for other objectives."""
         return self.bound * USD_PER_MUSD if self.problem.goal.measure == COST else math.nan
 
     @property
     def gap_frac(self) -> float:
-        """Proven gap against the audited plan; infinite without one."""
+        """Return the proven gap of the audited plan; infinite without one."""
         if self.audit is None:
             return math.inf
         return max(0.0, self.value - self.bound) / max(abs(self.value), 1e-6)
@@ -71,7 +71,7 @@ class Solved:
 
 @dataclass(frozen=True)
 class SolveReport:
-    """What every way to end a solve reports."""
+    """Values of a solve for every kind of result."""
 
     bound: float
     seconds: float
@@ -89,7 +89,7 @@ class SolveReport:
         audited: Audit | None = None,
         integer_values: Mapping[Key, float] | None = None,
     ) -> Solved:
-        """Return the end with this status, and the plan where there is one."""
+        """Return the result with this status, and the plan if there is one."""
         return Solved(
             status,
             decisions,

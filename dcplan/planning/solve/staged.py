@@ -1,6 +1,6 @@
 """Mid-sized models in stages.
 
-A rough plan without whole switches, its racks with them, then the bound.
+The stages are a plan without integer switch counts, its racks with them, and the bound.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from dcplan.planning.solve.request import SolveSession
 from dcplan.planning.solve.status import SolveStatus
 
 DIRECT_COLUMNS = 5_000
-"""Smaller models are not branched on by counts (``large``)."""
+"""Models up to this size do not branch on counts (``large``)."""
 CHOICES = (RUN.variable, FABRIC.variable)
-"""Decisions that a rough plan settles for a better one."""
+"""Decisions that a rough plan fixes for a better plan."""
 ENDED = (SolveStatus.INTERRUPTED, SolveStatus.LIMIT)
-"""Statuses of a solve that did not run to its gap."""
+"""Statuses of a solve that did not reach its gap."""
 ROUGH_GAP = 0.02
-"""Of the model without whole switches, whose plan is only a start."""
+"""Gap of the model without integer switch counts, whose plan is only a start."""
 
 
 def in_stages(matrix: Matrix, plain: Matrix, session: SolveSession, gap: float) -> Outcome:
-    """Solve a model with whole switches from the same model without.
+    """Solve a model with integer switch counts, starting from the same model without them.
 
-    A good plan soon, then the bound.
+    The stages give a good plan early, then the bound.
 
-    ``plain`` is a relaxation, so its bound and its infeasibility hold; its runs and fabrics, fixed,
-    give the start. The runs and fabrics of a plan that the run starts from do so sooner, where they
-    are feasible here.
+    ``plain`` is a relaxation, so its bound and its infeasibility hold. Its runs and fabrics, fixed,
+    give the start. If the session starts from another plan, the runs and fabrics of that plan give
+    the start, if they are feasible here.
     """
     if session.request.near:
         there = known(matrix, session.request.near)
@@ -61,18 +61,18 @@ def in_stages(matrix: Matrix, plain: Matrix, session: SolveSession, gap: float) 
 
 
 def known(matrix: Matrix, near: Mapping[Key, float]) -> dict[int, float]:
-    """Columns that a plan for another menu has, too."""
+    """Return the columns that a plan for another problem also has."""
     return {
         i: near[name] for i, name in enumerate(matrix.columns) if matrix.integer[i] and name in near
     }
 
 
 def integer_values(matrix: Matrix, values: Mapping[int, float]) -> dict[int, float]:
-    """Return the integers of a start; what is continuous follows from them."""
+    """Return the integers of a start; the continuous values follow from them."""
     return {i: float(round(v)) for i, v in values.items() if matrix.integer[i]}
 
 
 def start_from(matrix: Matrix, source: Matrix, values: Vector) -> dict[int, float]:
-    """Values of one model as a start for another with the same column names."""
+    """Return values of one model as a start for another with the same column names."""
     known = dict(zip(source.columns, values, strict=True))
     return {i: float(known[name]) for i, name in enumerate(matrix.columns) if name in known}

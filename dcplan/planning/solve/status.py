@@ -1,4 +1,4 @@
-"""How a solve ended."""
+"""Status at the end of a solve."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from enum import StrEnum
 
 
 class SolveStatus(StrEnum):
-    """How a solve ended."""
+    """Status at the end of a solve."""
 
     OPTIMAL = "optimal"
-    """The asked gap is proved."""
+    """The requested gap is proved."""
     INFEASIBLE = "infeasible"
     """No solution exists."""
     LIMIT = "limit"
-    """Time or nodes ran out."""
+    """The time limit or the node limit was reached."""
     INTERRUPTED = "interrupted"
-    """Somebody asked it to end."""
+    """A request to stop was made."""
     ROUNDING = "rounding"
-    """No plan was found within the rounding margins, though the relaxation has one: nothing is
+    """No plan was found within the rounding margins, but the relaxation has a solution; nothing is
     proved."""

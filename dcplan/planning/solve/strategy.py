@@ -1,4 +1,4 @@
-"""The decision tree of a solve: which method runs when, from a problem to an audited plan.
+"""The decision tree of a solve: the methods from a planning problem to an audited plan.
 
 ::
 
@@ -6,18 +6,30 @@
     1. by_size
        a. decisions are given, or the model has at most DIRECT_COLUMNS columns: with_margins
           For each rounding margin, from none to the widest:
-          - model with whole switches and more than SMALL_COLUMNS columns: in_stages (staged.py)
+          - model with integer switch counts and more than SMALL_COLUMNS columns: in_stages
+            (staged.py)
           - any other model: HiGHS once
-          The plan is audited. Where the audit fails: limits of parts are lowered, and without a
-          margin the plan is repaired (repair.py); then the next margin.
+          The plan is audited. If the audit fails, the limits of parts are lowered, and without a
+          margin the plan is repaired (repair.py); then the next margin follows.
        b. a larger model: by_counts
-          Branch and bound on counts of halls, fabrics and sites (large/); where that finds no
-          plan, HiGHS on the whole model with margins.
+          Branch and bound on counts of halls, fabrics and sites (large/) for LARGE_SHARE of the
+          time; if it finds no plan, HiGHS on the full model with margins.
     2. no decision is given and the gap is open: single systems
        Halls that mix systems are planned with one system each (single_system.py); a cheaper plan
        replaces the first. The bound stays.
 
-``objective.py`` wraps this tree for objectives other than cost.
+    When time runs out:
+    - with_margins: HiGHS returns its best plan so far with the proven bound (status LIMIT). If that
+      plan fails its audit, each solve of its repair still gets REPAIR_SHARE of the time limit. A
+      solve that ends without a plan ends the loop, with status LIMIT and no plan.
+    - in_stages: the last stage with a plan gives the plan, the rough model gives the bound.
+    - by_counts: the search returns its best audited plan (status LIMIT). Without a plan, it takes
+      EXTRA of its time for one, and then the full model uses the remaining time.
+    - single systems: none is tried with less than LEAST_S left; the first plan stays.
+    A request to stop has the same effects, with status INTERRUPTED.
+
+``objective.py`` uses this tree for objectives other than cost. The plan of a hedge has its own solve
+with margins, ``answers/plan/hedge_plans.py: together``, because all variants are one program.
 """
 
 from __future__ import annotations
@@ -46,19 +58,20 @@ from dcplan.result import Table
 from dcplan.scenario.load import Question
 
 LARGE_MARGIN_FACTORS = (1.0, 2.0, 4.0, 16.0)
-"""Margins tried where branching on counts finds no plan of a large model."""
+"""Margins tried if branching on counts finds no plan of a large model."""
 LARGE_SHARE = 0.8
 """Share of the time for branching on counts."""
 MOST_STEPS = 6_000
-"""Steps of whole switches over all quarters that a model may carry."""
+"""Maximum number of step costs over all quarters in a model."""
 LEAST_S = 1.0
-"""Time below which no further method is begun. [s]"""
+"""Minimum remaining time to start another method. [s]"""
 WHOLE_SHARE = 0.6
-"""Share of the asked gap for the search; the rest is left for what the steps do not see."""
+"""Share of the requested gap for the search; the rest covers costs that step costs do not
+include."""
 
 
 class UnknownDecisionError(ValueError):
-    """Fixed decisions that are malformed or not in the problem."""
+    """Fixed decisions are malformed or not in the problem."""
 
 
 def solve_problem(problem: PlanningProblem, question: Question, request: SolveRequest) -> Solved:
@@ -67,10 +80,10 @@ def solve_problem(problem: PlanningProblem, question: Question, request: SolveRe
     Raises
     ------
     AuditError
-        When no rounding margin makes the exact plan feasible, or the plan disagrees with the
+        If no rounding margin makes the exact plan feasible, or the plan contradicts the
         catalog.
     UnknownDecisionError
-        When fixed decisions are not offered any more.
+        If fixed decisions are no longer available.
     """
     session = SolveSession.of(question, request)
     found = _by_size(problem, session)
@@ -82,7 +95,7 @@ def solve_problem(problem: PlanningProblem, question: Question, request: SolveRe
             break
         try:
             rival = _by_size(other, session.started_from(found.integer_values))
-        except AuditError:  # no margin makes this one fit: the plan found stays
+        except AuditError:  # no margin makes this problem feasible: the first plan stays
             continue
         if rival.audit is not None and rival.value < found.value:
             found = replace(rival, bound=found.bound, status=found.status)
@@ -97,7 +110,7 @@ def _by_size(problem: PlanningProblem, session: SolveSession) -> Solved:
 
 
 def _with_margins(problem: PlanningProblem, session: SolveSession, base: Matrix) -> Solved:
-    """Solve with wider and wider rounding margins until the audit passes."""
+    """Solve with increasing rounding margins until the audit passes."""
     bound, given = -math.inf, session.request.fixed
     last: Audit | None = None
     stepped = with_steps(problem, MOST_STEPS) if given is None else problem
@@ -110,7 +123,7 @@ def _with_margins(problem: PlanningProblem, session: SolveSession, base: Matrix)
         bound = outcome.bound if factor == 0 else bound
         judged = replace(
             tried, parts=problem.parts
-        )  # by what the user allows, not by what was tried
+        )  # audited with the user's limits, not with the lowered ones
         report = SolveReport(
             *(bound, session.clock.spent(), outcome.nodes, matrix, judged, fixed),
             *(outcome.gap_frac, outcome.objective),
@@ -121,7 +134,7 @@ def _with_margins(problem: PlanningProblem, session: SolveSession, base: Matrix)
         decisions, last = audited(judged, matrix, outcome, session.question)
         if last.passed:
             return report.of(outcome.status, decisions, last, matrix.integer_values(outcome.values))
-        if given is not None:  # given decisions cannot be moved: what they break is the answer
+        if given is not None:  # given decisions cannot change, so their violations are the answer
             return report.of(SolveStatus.INFEASIBLE, None, last)
         stepped = with_less_parts(stepped, last, everywhere=factor >= 1.0)
         if factor == 0 and len(matrix.columns) > SMALL_COLUMNS:
@@ -129,7 +142,7 @@ def _with_margins(problem: PlanningProblem, session: SolveSession, base: Matrix)
             if repair is not None:
                 return report.of(outcome.status, *repair)
     if last is not None and last.only_parts:
-        # no way was found to keep whole switches within parts_per_quarter
+        # no tried plan keeps integer switch counts within parts_per_quarter
         return report.of(SolveStatus.ROUNDING)
     raise failed(last)
 
@@ -143,7 +156,7 @@ def _direct(
     staged: bool,
     steps: bool,
 ) -> Outcome:
-    """Solve one model, in stages where it has whole switches and is not small."""
+    """Solve one model, in stages if it has integer switch counts and is not small."""
     if staged and len(base.columns) > SMALL_COLUMNS:
         return in_stages(matrix, base, session, WHOLE_SHARE * session.gap)
     near = session.request.near
@@ -153,7 +166,7 @@ def _direct(
 
 
 def _by_counts(problem: PlanningProblem, session: SolveSession, base: Matrix) -> Solved:
-    """Branch on counts; where that finds no plan, HiGHS on the whole model with margins."""
+    """Branch on counts; if that finds no plan, solve the full model with margins."""
     plain = replace(problem, margin_factor=0.0)
 
     def valued(matrix: Matrix, outcome: Outcome) -> tuple[Decisions, Audit, float]:
@@ -182,7 +195,7 @@ def _by_counts(problem: PlanningProblem, session: SolveSession, base: Matrix) ->
 
 
 def _full_model(problem: PlanningProblem, session: SolveSession, report: SolveReport) -> Solved:
-    """Solve a large model at once, with wider and wider margins, for the time that is left."""
+    """Solve a full large model with increasing margins in the remaining time."""
     status = SolveStatus.INTERRUPTED if session.stopped else SolveStatus.ROUNDING
     for factor in () if session.stopped else LARGE_MARGIN_FACTORS:
         tried = replace(problem, margin_factor=factor)
@@ -208,6 +221,6 @@ def _fixed(
         return None
     fixed = fixed_columns(problem, matrix.columns, list(matrix.integer), table)
     if isinstance(fixed, list):
-        msg = "decisions that this scenario does not offer: " + "; ".join(fixed[:5])
+        msg = "decisions that this scenario does not have: " + "; ".join(fixed[:5])
         raise UnknownDecisionError(msg)
     return fixed

@@ -1,1 +1,1 @@
-"""A plan in sampled futures, and one plan for several variants."""
+"""Monte Carlo simulation of a plan, and one plan for several variants."""

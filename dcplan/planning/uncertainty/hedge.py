@@ -1,10 +1,10 @@
-"""One plan for several worlds.
+"""One plan for several variants (two-stage stochastic program).
 
-First decisions shared, the rest follows when the world is known (two stages).
+First decisions are common to all variants; later decisions follow when the variant is known.
 
-The matrices of the worlds are stacked; columns of shared decisions are one. The cost is the
-expected one, or the mean of the worst share of the worlds (CVaR, Rockafellar and Uryasev 2000, eq.
-4: min eta + sum p z / alpha).
+The matrices of the variants are stacked, with one column for each common decision. The objective is
+the expected cost, or the mean of the worst share of the variants (CVaR, Rockafellar and Uryasev
+2000, eq. 4: min eta + sum p z / alpha).
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from dcplan.planning.solve.matrix import Matrix, Vector
 
 @dataclass(frozen=True)
 class Stack:
-    """A stacked program, and where each world's columns are in it."""
+    """A stacked program, and the positions of each variant's columns in it."""
 
     matrix: Matrix
     places: tuple[npt.NDArray[np.int64], ...]
 
     def values(self, variant: int, values: Vector) -> Vector:
-        """Return a solution in the columns of one world."""
+        """Return a solution in the columns of one variant."""
         return np.asarray(values[self.places[variant]], dtype=np.float64)
 
 
 def is_first(column: Key, through: int) -> bool:
-    """Return whether a decision is taken before the world is known.
+    """Return whether a decision is made before the variant is known.
 
     Examples
     --------
@@ -49,11 +49,11 @@ def is_first(column: Key, through: int) -> bool:
 def stacked(
     variants: Sequence[Matrix], weights: Sequence[float], through: int, tail_frac: float = 1.0
 ) -> Stack:
-    """Stack the programs of the worlds.
+    """Stack the programs of the variants.
 
-    A first decision that one world does not offer is taken in none.
+    A first decision that one variant does not offer is not available in any variant.
 
-    Weights sum to 1. With ``tail_frac`` below 1 the cost is the mean of that worst share.
+    Weights sum to 1. With ``tail_frac`` below 1, the cost is the mean of that worst share.
     """
     shared = _shared(variants, through)
     columns, places = _columns(variants, shared, through)
@@ -82,7 +82,7 @@ def stacked(
 
 
 def _shared(variants: Sequence[Matrix], through: int) -> list[Key]:
-    """First decisions that every world offers."""
+    """Return the first decisions that every variant offers."""
     there = [set(m.columns) for m in variants]
     return [
         c
@@ -165,9 +165,9 @@ def _with_tail(
     weights: Sequence[float],
     tail_frac: float,
 ) -> Matrix:
-    """Return the same program with eta + sum p z / alpha for its cost.
+    """Return the same program with the cost eta + sum p z / alpha.
 
-    And z >= cost of the world - eta.
+    Its rows are z >= cost of the variant - eta.
     """
     n, k, m = len(plain.columns), len(variants), len(plain.rows)
     counts = np.diff(plain.start)
@@ -198,7 +198,7 @@ def _with_tail(
 
 
 def cvar(costs: Sequence[float], weights: Sequence[float], tail_frac: float) -> float:
-    """Mean of the worst share of weighted costs; the expected cost where the share is all.
+    """Return the mean of the worst share of weighted costs; the expected cost for a share of 1.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def cvar(costs: Sequence[float], weights: Sequence[float], tail_frac: float) -> 
 
 
 def first_of(columns: Mapping[Key, float], through: int) -> dict[Key, float]:
-    """Return the first decisions among a plan's integers; fabrics only of halls that they buy for.
+    """Return the first decisions among a plan's integers, with fabrics only of halls with orders.
 
     Examples
     --------
@@ -230,5 +230,5 @@ def first_of(columns: Mapping[Key, float], through: int) -> dict[Key, float]:
 
 
 def _own(variant: int, key: Key) -> Key:
-    """Return the key of a column or row that belongs to one world."""
+    """Return the key of a column or row that belongs to one variant."""
     return Key("world", (variant, key))

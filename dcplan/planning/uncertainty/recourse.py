@@ -1,4 +1,4 @@
-"""What follows in a future: demands served anew by an LP on the accelerators that are there."""
+"""Recourse in a sampled scenario: an LP that serves demand with the available accelerators."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from dcplan.units import HOURS_PER_QUARTER
 
 P = tuple[str, str, str]
 Row = tuple[str, P, int]
-"""Kind of a row, what it limits (a placement; an offer or demand in first place) and quarter."""
+"""Kind of a row, its limited object (a placement; an offer or demand as first id) and its
+quarter."""
 LAST_RESORT = 2.0
-"""A demand without a price of its own is left unserved at twice the dearest rent: only where
-nothing else is left."""
+"""Cost factor of unserved demand without its own price: twice the highest rent, so that it is the
+last resort."""
 NO_RENT_USD = 1e6
-"""Where nothing can be rented: per unit and quarter, above any energy bill."""
+"""Cost per unit and quarter if nothing can be rented, above any energy cost."""
 
 
 @dataclass(frozen=True)
 class Served:
-    """Who serves what, and what renting and not serving cost, discounted."""
+    """Allocation of demand, and the discounted cost of rent and of unserved demand."""
 
     serving: dict[tuple[str, P, int], float]
     rented_usd: float
@@ -37,11 +38,11 @@ class Served:
 
 @dataclass(frozen=True)
 class Recourse:
-    """The LP whose right-hand sides and costs a future changes.
+    """The LP of a planning problem; a sampled scenario changes its right-hand sides and costs.
 
-    Columns: own accelerators by demand, placement and quarter; rented ones by demand, offer and
-    quarter; what a commitment covers; unserved demand. Rows: room of each placement, of each offer
-    and of all of them, coverage by commitment and by use, and demand.
+    Columns: own accelerators by demand, placement and quarter; rented accelerators by demand, offer
+    and quarter; use under commitments; unserved demand. Rows: capacity of each placement, of each
+    offer and of all offers; commitments by limit and by use; demand.
     """
 
     problem: PlanningProblem
@@ -54,31 +55,31 @@ class Recourse:
     cover_usd: npt.NDArray[np.float64]
     left_usd: npt.NDArray[np.float64]
     priced: npt.NDArray[np.bool_]
-    """Whether leaving a demand unserved has a price of its own."""
+    """Whether unserved demand has its own price."""
     rows: list[Row]
     matrix: csr_array
     price: Mapping[tuple[str, int], float]
-    """Present cost of an accelerator rented on demand for a quarter."""
+    """Present cost of renting one accelerator on demand for a quarter."""
     wanted: Mapping[tuple[str, int], float]
     most: Mapping[str, int]
-    """Accelerators of an offer."""
+    """Maximum accelerators of an offer."""
     flexible: Mapping[str, bool]
-    """Whether an offer may be used beyond its commitments."""
+    """Whether on-demand use beyond the commitments is possible."""
 
     def solve(
         self,
         room: Mapping[tuple[P, int], float],
-        existing: Mapping[tuple[str, int], float],
+        in_use: Mapping[tuple[str, int], float],
         demand: float,
         energy: float,
         cloud: float,
         bound: Mapping[tuple[str, int], float],
     ) -> Served:
-        """Serve the demands at least cost.
+        """Serve the demands at minimum cost.
 
-        ``existing`` are runs on rented accelerators, paid at the same prices.
+        ``in_use`` are rented accelerators of runs, paid at the same prices.
         """
-        running = sum(self.price[key] * n for key, n in existing.items()) * cloud
+        running = sum(self.price[key] * n for key, n in in_use.items()) * cloud
         if not self.rows:
             return Served({}, running, 0.0, {}, 0.0)
         left_usd = np.where(
@@ -87,10 +88,10 @@ class Recourse:
         cost = np.concatenate(
             [energy * self.energy_usd, cloud * self.rent_usd, -cloud * self.cover_usd, left_usd]
         )
-        sides = np.array([self._side(row, room, existing, demand, bound) for row in self.rows])
+        sides = np.array([self._side(row, room, in_use, demand, bound) for row in self.rows])
         found = linprog(cost, A_ub=self.matrix, b_ub=sides, method="highs")  # type: ignore[call-overload]
         if found.x is None:
-            msg = f"futures: {found.message}"
+            msg = f"recourse: {found.message}"
             raise ValueError(msg)
         n, m, k = len(self.own), len(self.rent), len(self.cover)
         x = found.x
@@ -108,7 +109,7 @@ class Recourse:
         self,
         row: Row,
         room: Mapping[tuple[P, int], float],
-        existing: Mapping[tuple[str, int], float],
+        in_use: Mapping[tuple[str, int], float],
         demand: float,
         bound: Mapping[tuple[str, int], float],
     ) -> float:
@@ -121,17 +122,17 @@ class Recourse:
         if kind == "all":
             return max(
                 (self.problem.cloud_max_accelerators or 0)
-                - sum(n for (_, q), n in existing.items() if q == t),
+                - sum(n for (_, q), n in in_use.items() if q == t),
                 0.0,
             )
         if kind == "offer":
             most = self.most[what[0]] if self.flexible[what[0]] else bound[at]
-            return max(most - existing.get(at, 0.0), 0.0)
-        return bound[at] if kind == "bound" else existing.get(at, 0.0)
+            return max(most - in_use.get(at, 0.0), 0.0)
+        return bound[at] if kind == "bound" else in_use.get(at, 0.0)
 
 
 def recourse_of(problem: PlanningProblem, factor: Sequence[float]) -> Recourse:
-    """Return the LP of a menu; ``factor`` discounts each quarter."""
+    """Return the LP of a planning problem; ``factor`` discounts each quarter."""
     quarters = range(problem.quarters)
     own = [
         (d.id, p.key, t)
@@ -176,7 +177,7 @@ def recourse_of(problem: PlanningProblem, factor: Sequence[float]) -> Recourse:
 
 
 def _energy_usd(problem: PlanningProblem, demand: str, key: P, t: int) -> float:
-    """Energy that serving adds to a standing accelerator in a quarter."""
+    """Return the energy cost that serving adds to an idle accelerator in a quarter."""
     place = next(p for p in problem.placements if p.key == key)
     load = next(d.load_frac for d in problem.demands if d.id == demand)
     hall = problem.hall(place.hall)
@@ -190,7 +191,7 @@ def _energy_usd(problem: PlanningProblem, demand: str, key: P, t: int) -> float:
 
 
 def _unmet_usd(problem: PlanningProblem, demand: str, t: int) -> float:
-    """Price of a unit not served for a quarter."""
+    """Return the cost of one unserved unit for a quarter."""
     terms = next(d for d in problem.demands if d.id == demand)
     if terms.unmet_usd is not None:
         return terms.unmet_usd
@@ -211,7 +212,7 @@ def _rows(
     cover: Sequence[tuple[str, int]],
     left: Sequence[tuple[str, int]],
 ) -> tuple[list[Row], csr_array]:
-    """Rows by kind and index, and their coefficients."""
+    """Return the rows by kind and index, and their coefficients."""
     position: dict[Row, int] = {}
     entries: list[tuple[int, int, float]] = []
 

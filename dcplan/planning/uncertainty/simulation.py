@@ -1,10 +1,10 @@
-"""A plan in sampled futures.
+"""Monte Carlo simulation of a plan.
 
-What is decided stays, what can follow does (an LP), and what that costs.
+Decisions stay, recourse decisions follow from an LP, and the cost is recomputed.
 
 Orders, halls, fabrics, blocks, commitments and runs (place, size, planned start) are fixed.
-Hardware may come late, runs take longer, demand and prices differ; demands are then served anew on
-what is left: on own accelerators, rented ones, or not at all.
+Hardware may be late, runs may take longer, demand and prices may differ. The LP then serves demand
+with the remaining own accelerators, with rented accelerators, or leaves it unserved.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ INPUTS = (
     "demand",
     "delivery_days",
 )
-"""Inputs that may vary; factors, and days."""
+"""Uncertain inputs: factors, and days."""
 
 
 @dataclass(frozen=True)
 class SampledScenario:
-    """One way things turn out: factors on the plan's values, and days by which hardware is late."""
+    """One sampled scenario: factors on the plan's values, and delivery delay in days."""
 
     hardware_price: float = 1.0
     energy_price: float = 1.0
@@ -58,18 +58,18 @@ class SampledScenario:
 
 @dataclass(frozen=True)
 class SimulatedOutcome:
-    """What a future makes of a plan."""
+    """Outcome of a plan in one sampled scenario."""
 
     npv_usd: float
     unmet: Mapping[str, float]
-    """By demand, in its unit times quarters."""
+    """Unserved demand, in its unit times quarters."""
     late_days: Mapping[str, float]
-    """By job: end after its deadline; below 0 it is early."""
+    """Days after the deadline by job; negative means early."""
     rented_hours: float
 
 
 def sampled(spread: Mapping[str, Marginal], count: int, seed: int) -> list[SampledScenario]:
-    """Futures by a Latin hypercube over the inputs' distributions.
+    """Return scenarios sampled by a Latin hypercube over the distributions of the inputs.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def sampled(spread: Mapping[str, Marginal], count: int, seed: int) -> list[Sampl
 
 
 class Evaluator:
-    """Evaluates one plan; what does not depend on the future is worked out once."""
+    """Evaluator of one plan; values that do not depend on the sample are computed once."""
 
     def __init__(self, problem: PlanningProblem, d: Decisions, books: Accounts) -> None:
         self.problem, self.d, self.books = problem, d, books
@@ -113,21 +113,21 @@ class Evaluator:
         self.recourse: Recourse = recourse_of(problem, self.factor)
 
     def _on_demand(self, flows: Sequence[Flow]) -> float:
-        """Present value of what is rented beyond commitments."""
+        """Return the present value of on-demand rent."""
         rented = [f for f in flows if f.group is FlowGroup.CLOUD and f.term == ON_DEMAND]
         return npv_usd(rented, self.problem.finance.discount_rate)
 
     def simulated_outcome(self, sample: SampledScenario) -> SimulatedOutcome:
-        """Cost, service and lateness of the plan in one future."""
+        """Return cost, service and lateness of the plan in one sampled scenario."""
         starts = self._starts(sample)
-        training, existing, hours = self._busy(starts, sample)
+        training, in_use, hours = self._busy(starts, sample)
         there = {key: self._accelerators(*key, sample) for key in self.racks}
         used = {
             key: training.get(key, 0.0) + self.d.paused.get((*key[0], key[1]), 0.0) for key in there
         }
         room = {key: max(n - used[key], 0.0) for key, n in there.items()}
         found = self.recourse.solve(
-            room, existing, sample.demand, sample.energy_price, sample.cloud_price, self._bound()
+            room, in_use, sample.demand, sample.energy_price, sample.cloud_price, self._bound()
         )
         moved = self._energy_moved_usd(training, there, found.serving)
         usd = self.base_usd
@@ -140,7 +140,7 @@ class Evaluator:
         )
 
     def _bound(self) -> dict[tuple[str, int], float]:
-        """Accelerators committed to, by offer and quarter."""
+        """Return the committed accelerators by offer and quarter."""
         return {
             (o.id, t): float(in_force(self.d, o, t))
             for o in self.problem.offers
@@ -151,7 +151,7 @@ class Evaluator:
         return run.days_p50 * sample.step_time * sample.tokens
 
     def _starts(self, sample: SampledScenario) -> dict[str, float]:
-        """First day of every run: after its hardware came, and when enough of it is free."""
+        """Return the first day of every run: its hardware has arrived and enough of it is free."""
         starts: dict[str, float] = {}
         busy: dict[tuple[str, str], list[tuple[float, float, int]]] = {}
         for run in sorted(self.d.runs, key=lambda r: (r.start_month, r.job)):
@@ -175,12 +175,12 @@ class Evaluator:
     def _busy(
         self, starts: Mapping[str, float], sample: SampledScenario
     ) -> tuple[dict[tuple[tuple[str, str, str], int], float], dict[tuple[str, int], float], float]:
-        """Accelerators in training by placement and quarter.
+        """Return accelerators in training by placement and quarter.
 
-        Rented ones by offer and quarter; rented hours.
+        It also returns rented accelerators by offer and quarter, and rented hours.
         """
         training: dict[tuple[tuple[str, str, str], int], float] = {}
-        existing: dict[tuple[str, int], float] = {}
+        in_use: dict[tuple[str, int], float] = {}
         hours = 0.0
         for run in self.d.runs:
             length = self._length(run, sample)
@@ -192,16 +192,16 @@ class Evaluator:
                     continue
                 if run.on_cloud:
                     key = (offer_of(run.place), t)
-                    existing[key] = existing.get(key, 0.0) + run.accelerators * share
+                    in_use[key] = in_use.get(key, 0.0) + run.accelerators * share
                     continue
                 for place, part in self._parts(run, t):
                     training[place, t] = (
                         training.get((place, t), 0.0) + run.accelerators * share * part
                     )
-        return training, existing, hours
+        return training, in_use, hours
 
     def _parts(self, run: RunOption, t: int) -> list[tuple[tuple[str, str, str], float]]:
-        """Placements of a run's system in its hall, in proportion to their racks."""
+        """Return the placements of a run's system in its hall, weighted by racks."""
         own = [
             p.key for p in self.problem.placements if (p.hall, p.system) == (run.place, run.system)
         ]
@@ -209,7 +209,7 @@ class Evaluator:
         return [(key, self.racks[key, t] / total) for key in own] if total else []
 
     def _accelerators(self, key: tuple[str, str, str], t: int, sample: SampledScenario) -> float:
-        """Average of a quarter: what is late is missing until it comes."""
+        """Return the average accelerators of a quarter; late hardware counts from its arrival."""
         missing = sum(
             n * _overlap(a * DAYS_PER_QUARTER, sample.delivery_days, t) / DAYS_PER_QUARTER
             for k, a, n in self.arrivals
@@ -223,7 +223,7 @@ class Evaluator:
         there: Mapping[tuple[tuple[str, str, str], int], float],
         serving: Mapping[tuple[str, tuple[str, str, str], int], float],
     ) -> float:
-        """Energy of the future less that of the plan, at planned prices, discounted."""
+        """Return the sample's energy cost minus the plan's, discounted, at planned prices."""
         total = 0.0
         for place in self.problem.placements:
             hall = self.problem.hall(place.hall)
@@ -262,14 +262,14 @@ class Evaluator:
 
 
 def _racks(flows: Sequence[Flow]) -> list[Flow]:
-    """Return what is ordered or given at prices that may still change, and its value at the end."""
+    """Return payments at prices that may still change, and the residual value of their hardware."""
     return [f for f in flows if f.asset is AssetClass.RACKS]
 
 
 def _arrivals(
     problem: PlanningProblem, d: Decisions
 ) -> list[tuple[tuple[str, str, str], int, int]]:
-    """Placement, quarter and racks of everything that is still to come."""
+    """Return placement, quarter and racks of all hardware that has not yet arrived."""
     lead = {p.key: p.lead for p in problem.placements}
     found = [((h, c, k), t + lead[h, c, k], n) for (h, c, k, t), n in d.ordered.items()]
     return found + [
@@ -278,7 +278,7 @@ def _arrivals(
 
 
 def _overlap(first: float, days: float, t: int) -> float:
-    """Days of a stretch that fall in a quarter."""
+    """Return the days of a period in a quarter."""
     return max(
         0.0, min(first + days, (t + 1) * DAYS_PER_QUARTER) - max(first, t * DAYS_PER_QUARTER)
     )
@@ -290,9 +290,9 @@ def _first_free(
     others: Sequence[tuple[float, float, int]],
     capacity: Callable[[float], int],
 ) -> float:
-    """First day from which enough accelerators are free of runs that began before."""
+    """Return the first day with enough accelerators that earlier runs do not use."""
     for moment in sorted({day, *(end for _, end, _ in others if end > day)}):
-        existing = sum(n for begin, end, n in others if begin <= moment + 1e-9 < end)
-        if existing + wanted <= capacity(moment):
+        in_use = sum(n for begin, end, n in others if begin <= moment + 1e-9 < end)
+        if in_use + wanted <= capacity(moment):
             return moment
     return max((end for _, end, _ in others), default=day)

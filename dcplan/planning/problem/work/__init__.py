@@ -1,1 +1,1 @@
-"""Jobs, demands and where they may run."""
+"""Jobs and demands, and the places where they may run."""

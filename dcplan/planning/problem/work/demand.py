@@ -1,4 +1,4 @@
-"""Demands that any fitting accelerator serves: what one accelerator of each place serves of them."""
+"""Demands that any suitable accelerator may serve, and the amount that one accelerator serves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dcplan.scenario.schema import Capacity, Demand, Inference, Reference
 from dcplan.units import BITS_PER_BYTE, HOURS_PER_QUARTER, TFLOPS_PER_PFLOPS, TOKENS_PER_KTOKEN
 
 REFERENCE_ACCELERATOR = "h100-sxm"
-"""The accelerator that H100-equivalents count."""
+"""Accelerator of the unit H100-equivalents."""
 
 
 def demand_terms(
@@ -29,7 +29,7 @@ def demand_terms(
     problem: JobCandidates,
     country: dict[str, str],
 ) -> tuple[DemandTerms, ...]:
-    """Every capacity and inference demand of a scenario."""
+    """Return every capacity and inference demand of a scenario."""
     work = question.scenario.workloads
     found = []
     for x in work.capacity:
@@ -50,9 +50,10 @@ def permitted(
     log: InputLog,
     excluded: list[ExcludedOption],
 ) -> list[Target]:
-    """Places that may serve a demand: its sites (naming them excludes the cloud), its systems.
+    """Return the places that may serve a demand: its sites (without the cloud) and its systems.
 
-    Sorted so that the slowest link of a hall comes last and decides, conservatively.
+    They are sorted so that the slowest link of a hall comes last and is used, which is
+    conservative.
     """
     found = []
     wanted = {_row(name, log) for name in demand.systems or ()}
@@ -72,7 +73,7 @@ def permitted(
 
 
 def _row(name: str, log: InputLog) -> str:
-    """Id of the catalog row that a name or alias means."""
+    """Return the id of the catalog row with this name or alias."""
     rows = (log.catalog.find(kind, name, Row) for kind in ("systems", "accelerators", "cloud"))
     return next((row.id for row in rows if row is not None), name)
 
@@ -129,7 +130,7 @@ def _h100_tflops(
     problem: JobCandidates,
     log: InputLog,
 ) -> float:
-    """Return what an H100 in a server of eight with 400 Gb/s each achieves on the reference job."""
+    """Return the TFLOP/s of an H100, in a server of 8 with 400 Gb/s each, on the reference job."""
     row = next(
         r
         for r in log.catalog.table("systems", System).values()
@@ -141,7 +142,7 @@ def _h100_tflops(
         reference, Target("", row.id, REFERENCE_ACCELERATOR, row.accelerators, 10**6, each, gbps)
     )
     if isinstance(rate, str):
-        cause = f"{REFERENCE_ACCELERATOR}, which H100-equivalents count, cannot run the reference job: {rate}"
+        cause = f"{REFERENCE_ACCELERATOR}, the reference of H100-equivalents, cannot run the reference job: {rate}"
         key = [c.id for c in question.scenario.workloads.capacity].index(demand.id)
         path = ("workloads", "capacity", key, "reference")
         raise InputError([question.tree.problem("DC032", cause, path)])

@@ -1,7 +1,4 @@
-"""Choice among job configurations.
-
-The lengths and counts to try, those that nothing beats, and when each may start.
-"""
+"""Selection of run options: durations and counts to try, non-dominated options, start months."""
 
 from __future__ import annotations
 
@@ -31,9 +28,9 @@ SEARCH_GROWTH = 1.03
 def wanted_s(
     job: Job, terms: JobTerms, spec: Hardware, usual_goodput: float, low_goodput: float
 ) -> list[float]:
-    """Return the step times of the runs that the menu asks for, to choose the counts to search.
+    """Return the step times of the durations to try, which choose the counts to search.
 
-    They are those at the usual goodput, and a shorter one should it be lower by ``low_goodput``.
+    They apply at the usual goodput; a shorter step time covers a goodput lower by ``low_goodput``.
     """
     steps = job.tokens.value / max(job.global_batch_tokens.value, job.seq_len)
     slower = (1.0 + spec.spread_frac) ** (NormalDist().inv_cdf(terms.confidence) / P90)
@@ -43,7 +40,7 @@ def wanted_s(
 
 
 def facts(expected: Outlook, late: RunTime, i: int) -> dict[str, float]:
-    """Return what the plan says about a run's stops and its end."""
+    """Return the reported values of a run's stops and its end."""
 
     def at(value: object) -> float:
         return float(
@@ -63,7 +60,7 @@ def facts(expected: Outlook, late: RunTime, i: int) -> dict[str, float]:
 
 
 def mfu(swept: Sweep, i: int, spec: Hardware) -> float:
-    """Model FLOP/s of a swept count over its peak."""
+    """Return model FLOP/s of a swept count divided by its peak."""
     return float(
         swept.flops_per_step
         / swept.step_time_s[i]
@@ -72,7 +69,7 @@ def mfu(swept: Sweep, i: int, spec: Hardware) -> float:
 
 
 def lengths(terms: JobTerms) -> list[float]:
-    """Days of the runs on the menu, ascending: months, and the longest there is time for."""
+    """Return the durations to try in days, ascending: months, and the longest possible."""
     longest = min(
         terms.end_day - terms.first_month * DAYS_PER_MONTH, terms.deadline_days or math.inf
     )
@@ -81,7 +78,7 @@ def lengths(terms: JobTerms) -> list[float]:
 
 
 def counts(unit: int, limit: int) -> list[int]:
-    """Accelerator counts to try: every unit at first, then in steps of 3 %."""
+    """Return the accelerator counts to try: every unit at first, then steps of 3 %."""
     tried, units = [], 1
     while units * unit <= limit:
         tried.append(units * unit)
@@ -92,32 +89,32 @@ def counts(unit: int, limit: int) -> list[int]:
 def why_none(
     swept: Sweep, target: Target, precision: str, goodput: float | None = None
 ) -> tuple[str, Cause]:
-    """Say why a place has no configuration: its memory, its size or its stops."""
+    """Return why a place has no run option: its memory, its size or its stops."""
     if not swept.accelerators.size:
-        text = f"{precision}: too slow with the {target.limit} {target.accelerator} that it holds"
+        text = f"{precision}: too slow with its {target.limit} {target.accelerator}"
         return text, Cause.OTHER
     if not np.isfinite(swept.step_time_s).any():
         count = int(swept.accelerators[-1])
-        text = f"{precision}: no layout fits the memory of up to {count} {target.accelerator}"
+        text = f"{precision}: no layout fits in the memory of up to {count} {target.accelerator}"
         return text, Cause.MEMORY
     most = f"{precision}: too slow with up to {int(swept.accelerators[-1])} {target.accelerator}"
     if goodput is not None and goodput < REMARK_GOODPUT_FRAC:
-        most += f", where stops leave {goodput:.0%} goodput"
+        most += f" at {goodput:.0%} goodput"
     if is_cloud(target.place):
         most += " (cloud.max_accelerators_per_offer)"
     return most, Cause.OTHER
 
 
 def length(config: RunOption, terms: JobTerms) -> float:
-    """Return what sets configurations of a size apart.
+    """Return the duration that distinguishes run options of the same size.
 
-    Whole months, or days where lengths between are asked for.
+    It is an integer number of months, or days if durations between months are requested.
     """
     return config.days if terms.extra_days else float(config.months)
 
 
 def undominated(run_options: list[RunOption], terms: JobTerms) -> list[RunOption]:
-    """Drop configurations that need no fewer accelerators and no less time than another one."""
+    """Remove run options that need no fewer accelerators and no less time than another one."""
     sizes = [(c.accelerators, length(c, terms)) for c in run_options]
     return [
         c
@@ -127,15 +124,16 @@ def undominated(run_options: list[RunOption], terms: JobTerms) -> list[RunOption
 
 
 def after(delays: Mapping[str, Bounds], days: float) -> dict[str, Bounds]:
-    """Return what is left of delays when so many days are kept free for them."""
+    """Return the delays that remain after a number of reserved days."""
     left = {name: tuple(max(x - days, 0.0) for x in bounds) for name, bounds in delays.items()}
     return {name: (low, mid, high) for name, (low, mid, high) in left.items() if high > 0}
 
 
 def starts(run_options: list[RunOption], terms: JobTerms) -> list[RunOption]:
-    """Every start month that still ends in time: monthly for short runs, quarterly for long ones.
+    """Return every start month that ends in time: monthly for short runs, quarterly for long runs.
 
-    Where a delay of the hardware would make a dated run late, it must serve a quarter ahead.
+    If a hardware delay would make a run with a deadline late, its hardware must be in service one
+    quarter earlier.
     """
     result = []
     for config in run_options:

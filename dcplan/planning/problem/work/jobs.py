@@ -1,7 +1,4 @@
-"""Job configurations: on every hall system and cloud offer.
-
-How many accelerators finish a job in how many days.
-"""
+"""Run options of jobs on every hall system and cloud offer: accelerators and duration."""
 
 from __future__ import annotations
 
@@ -35,11 +32,11 @@ from dcplan.training.grid import model_parallel_accelerators
 from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, SECONDS_PER_DAY, quarter_index
 
 FAR_DAYS = 1e5
-"""Stands in for the length of runs that no layout makes."""
+"""Duration of runs without a feasible layout."""
 
 
 def job_terms(job: Job, question: Question, log: InputLog) -> JobTerms:
-    """When a job may run, in months and days from the start of the horizon."""
+    """Return when a job may run, in months and days from the start of the horizon."""
     scenario = question.scenario
     start = quarter_index(scenario.horizon.start)
     first = quarter_index(job.start) - start if job.start else 0
@@ -59,7 +56,7 @@ def job_terms(job: Job, question: Question, log: InputLog) -> JobTerms:
 
 
 class JobCandidates:
-    """Builds configurations; sweeps are shared between halls that hold the same system."""
+    """Builder of run options; halls with the same system share sweeps."""
 
     def __init__(
         self,
@@ -70,7 +67,7 @@ class JobCandidates:
     ) -> None:
         self.question, self.log, self.excluded = question, log, excluded
         self.delays = delays or {}
-        """Delays that come before a job, by hall and system: P10, P50 and P90. [days]"""
+        """Delays before a job, by hall and system: P10, P50 and P90. [days]"""
         self.largest: dict[tuple[str, int, float], int] = {}
         """Largest count of an accelerator with the same unit and links, over all places."""
         self._cache: dict[tuple[object, ...], Sweep] = {}
@@ -80,19 +77,19 @@ class JobCandidates:
         self._rates: dict[tuple[object, ...], float | str] = {}
 
     def shape(self, reference: str) -> Architecture:
-        """Architecture of a model reference, read once."""
+        """Return the architecture of a model reference, read once."""
         if reference not in self._shapes:
             self._shapes[reference] = architecture(reference, self.question)
         return self._shapes[reference]
 
     def _images(self, job: Job) -> float:
-        """Images of a sequence; of a model without an encoder, none."""
+        """Return the images per sequence; 0 for a model without an encoder."""
         if self.shape(job.model).tower is None:
             return job.images or 0.0
         return self.log.assumed(f"jobs.{job.id}.images", job.images, 0.0)
 
     def _hardware(self, job: Job, target: Target, precision: str) -> Hardware | str:
-        """Training view of a target, its age counted in."""
+        """Return the training numbers of a target, including the maturity of its software."""
         key = (job.id, target.accelerator, target.gb_per_s, precision)
         if key not in self._specs:
             moe = self.shape(job.model).moe_layers > 0
@@ -137,7 +134,7 @@ class JobCandidates:
     def _within(
         self, job: Job, terms: JobTerms, target: Target, precision: str
     ) -> tuple[Sweep, Hardware] | str:
-        """Return the shared sweep up to this place's own limit."""
+        """Return the shared sweep up to the limit of this place."""
         found = self._sweep(job, terms, target, precision)
         if isinstance(found, str):
             return found
@@ -177,14 +174,14 @@ class JobCandidates:
         )
 
     def _last_goodput(self, job: Job, target: Target, swept: Sweep, spec: Hardware) -> float | None:
-        """Goodput at the largest count, to say why it is too slow."""
+        """Return the goodput at the largest count, for the reason of an exclusion."""
         if not swept.accelerators.size or not np.isfinite(swept.step_time_s[-1]):
             return None
         clean = job.tokens.value / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
         return float(np.asarray(self._outlook(job, target, swept, spec, clean).goodput.value)[-1])
 
     def _system(self, target: Target, *, cloud: bool) -> System:
-        """Return the system of a hall, or any that carries a rented accelerator."""
+        """Return the system of a hall, or any system with the rented accelerator."""
         catalog = self.question.catalog
         if not cloud:
             return catalog.get("systems", target.system, System)
@@ -205,7 +202,7 @@ class JobCandidates:
         return min(rows, key=lambda r: abs(r.accelerators - target.unit)) if rows else plain
 
     def run_options(self, job: Job, terms: JobTerms, where: Iterable[Target]) -> list[RunOption]:
-        """Non-dominated ways to run a job: for each length the smallest cluster that makes it."""
+        """Return the non-dominated run options of a job: the smallest cluster for each duration."""
         result: list[RunOption] = []
         where = list(where)
         for t in where:
@@ -268,7 +265,7 @@ class JobCandidates:
         clean = job.tokens.value / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
         expected = self._outlook(job, target, swept, spec, clean)
         if job.accelerators and job.accelerators + expected.spares[0] > target.limit:
-            # all that is left stands by
+            # all remaining accelerators are spares
             expected = self._outlook(
                 job, target, swept, spec, clean, max(target.limit - job.accelerators, 0)
             )
@@ -313,7 +310,7 @@ class JobCandidates:
         return list(found.values())
 
     def reference_tflops(self, ref: Reference, target: Target) -> float | str:
-        """Model TFLOP/s one accelerator delivers on a reference job."""
+        """Return the model TFLOP/s of one accelerator on a reference job."""
         key = (
             ref.model,
             ref.seq_len,

@@ -1,4 +1,4 @@
-"""Residency: work that may stand only in some countries."""
+"""Data residency: work that may run only in some countries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dcplan.scenario.schema import Scenario
 
 
 def countries_of(scenario: Scenario, rented: Iterable[OfferTerms], log: InputLog) -> dict[str, str]:
-    """Country of each site and of each offer's region (``cloud:<offer>``).
+    """Return the country of each site and of each offer's region (``cloud:<offer>``).
 
     Offers of unknown regions have none.
     """
@@ -35,9 +35,9 @@ def resident(
     key: str,
     excluded: list[ExcludedOption],
 ) -> list[Target]:
-    """Places in the allowed countries.
+    """Return the places in the allowed countries, or all places if no country is named.
 
-    All of them where none is named. The others are left out with the reason.
+    Other places are excluded with a reason.
     """
     if allowed is None:
         return list(where)
@@ -49,6 +49,8 @@ def resident(
         if here in wanted:
             found.append(target)
             continue
-        reason = f"in {here or 'an unknown country'}; countries allows {', '.join(sorted(wanted))}"
+        reason = (
+            f"in {here or 'an unknown country'}; `countries` allows {', '.join(sorted(wanted))}"
+        )
         excluded.append(ExcludedOption(kind, key, f"{target.place} {target.system}", reason))
     return found

@@ -1,4 +1,4 @@
-"""Where a job may run: halls with a system on a fabric, and cloud offers."""
+"""Places where a job may run: halls with a system on a fabric, and cloud offers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dcplan.units import BITS_PER_BYTE
 
 @dataclass(frozen=True)
 class Target:
-    """Where a job may run: units of accelerators on one system (or offer) at one link rate."""
+    """A place where a job may run: units of one system (or offer) at one link rate."""
 
     place: str
     system: str
@@ -25,7 +25,7 @@ class Target:
     link_gbps: float
     usd_per_accelerator_hour: float = 0.0
     network: Network | None = None
-    """Switches and links of a NIC port; None for a class network."""
+    """Switches and links per NIC port; None for a class network."""
     redundancy: str = "n+1"
 
 
@@ -37,7 +37,7 @@ def targets(
     offer_gb_per_s: Mapping[str, float],
     redundancy: Mapping[str, str],
 ) -> list[Target]:
-    """All places a job may run: (hall, system, link rate) and offers."""
+    """Return all places where a job may run: (hall, system, link rate) and offers."""
     found: dict[tuple[str, str, float], Target] = {}
     limits: dict[tuple[str, str], int] = {}
     for p in placed:

@@ -1,4 +1,4 @@
-"""Terms of the work: jobs and ways to run them, demands, rentable offers."""
+"""Terms of the work: jobs, run options and demands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PFLOPS, HOURS, H100, TOKENS = "PFLOP/s", "busy accelerators", "H100-equivalents"
 
 @dataclass(frozen=True)
 class JobTerms:
-    """A training job: when it may run."""
+    """A training job: the time in which it may run."""
 
     id: str
     first_month: int
@@ -23,17 +23,17 @@ class JobTerms:
     confidence: float
     sites: tuple[str, ...]
     cloud: bool = True
-    """Rented hardware may run it; a job that names its sites stays there."""
+    """Whether it may run in the cloud; a job with named sites may not."""
     extra_days: tuple[float, ...] = ()
-    """Lengths that the menu offers besides the usual months."""
+    """Additional durations to try, in addition to the usual months."""
     dated: bool = True
-    """It has a deadline: what may delay its start counts. Else its planned end lies inside the
-    horizon."""
+    """Whether it has a deadline, so that delays of its start count. Otherwise its planned end is
+    inside the horizon."""
 
 
 @dataclass(frozen=True)
 class RunOption:
-    """One way to run a job: where, on what, how many, how long. Times at the asked confidence."""
+    """One way to run a job: place, system, count, duration. Times are at the required confidence."""
 
     job: str
     place: str
@@ -50,58 +50,58 @@ class RunOption:
     mfu_frac: float
     step_time_s: float
     spares: int = 0
-    """Of ``accelerators``, those that stand by for failed ones."""
+    """Part of ``accelerators``: spares for failed ones."""
     used: int = 0
-    """Of ``accelerators``, those that fill whole replicas of the layout; each may hold several
+    """Part of ``accelerators`` that full replicas of the layout use; each may hold several
     ranks."""
     end_days: float = 0.0
-    """From the planned start to the end, what may delay the start counted in; at the asked
-    confidence."""
+    """Days from the planned start to the end, including possible delays of the start, at the
+    required confidence."""
     ahead_days: float = 0.0
-    """The same where the hardware serves a quarter before the start, which takes up that much of a
+    """The same if the hardware is in service one quarter before the start, which absorbs that much
     delay."""
     lead_months: int = 0
-    """Months before the start from which its accelerators must be in service."""
+    """Months before the start in which its accelerators must already be in service."""
     outlook: Mapping[str, float] = field(default_factory=dict)
     """Goodput, stops, checkpoint interval, median end, and shares of the end's variance."""
     ahead_outlook: Mapping[str, float] = field(default_factory=dict)
-    """The same where the hardware serves a quarter before the start."""
+    """The same if the hardware is in service one quarter before the start."""
 
     @property
     def finish_days(self) -> float:
-        """Days from the planned start to the end at the asked confidence."""
+        """Return days from the planned start to the end, at the required confidence."""
         return max(self.days, self.end_days)
 
     @property
     def serving_quarter(self) -> int:
-        """Quarter from which its accelerators must be in service."""
+        """Return the first quarter in which its accelerators must be in service."""
         return (self.start_month - self.lead_months) // 3
 
     @property
     def months(self) -> int:
-        """Whole months in which its accelerators are reserved."""
+        """Return the number of months in which its accelerators are reserved."""
         return max(1, -int(-self.days // DAYS_PER_MONTH))
 
     @property
     def on_cloud(self) -> bool:
-        """Whether it runs on rented accelerators."""
+        """Return whether it runs on rented accelerators."""
         return is_cloud(self.place)
 
 
 @dataclass(frozen=True)
 class DemandTerms:
-    """Work that any fitting accelerator may serve: research capacity or inference."""
+    """Demand that any suitable accelerator may serve: research capacity or inference."""
 
     id: str
     wanted: tuple[float, ...]
-    """By quarter, in ``unit``."""
+    """Demand by quarter, in ``unit``."""
     each: Mapping[tuple[str, str], float]
-    """(hall or ``cloud:<offer>``, system or accelerator) -> what one accelerator serves,
-    utilization counted."""
+    """(hall or ``cloud:<offer>``, system or accelerator) -> amount that one accelerator serves,
+    including utilization."""
     unit: str = PFLOPS
     load_frac: float = 1.0
-    """Average load over the load that accelerators are held for; energy follows the average."""
+    """Average load divided by the load that sizes the accelerators; energy follows the average."""
     unmet_usd: float | None = None
-    """What a unit not served for a quarter costs; None where all of it must be served."""
+    """Cost of one unserved unit per quarter; None if all demand must be served."""
     scenario_unit: tuple[str, float] = ("pflops_delivered", 1.0)
-    """Field of the scenario that it is given in, and how many of its units one of ``unit`` is."""
+    """Field of the scenario that gives the demand, and the number of its units in one ``unit``."""

@@ -1,12 +1,13 @@
 """A smaller relaxation of large models.
 
-Runs on own hardware as the work they take, not as start, size and length.
+Runs on own hardware become the work that they need, without start, size and duration.
 
-Most columns of a large model are runs, and their integrality costs nothing (docs/decisions.md).
-Each job on one system of one hall becomes one share of its work a quarter. The least work of its
-configurations stands for all of them, their peaks are left out, and the row that books their hours
-may book more: every plan of the model is one of this relaxation, so its bound holds. Where a
-solution uses such shares, the runs themselves can take their place (``kept``).
+Most columns of a large model are runs, and their integrality changes the cost little
+(docs/decisions.md). Each job on one system of one hall becomes one share of its work per quarter.
+The work of the group is the least work of its run options, their peaks are ignored, and the row
+that counts their hours may count more. Every plan of the model is therefore a plan of this
+relaxation, and its bound holds. If a solution uses such shares, the runs themselves can replace
+them (``kept``).
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.matrix import Matrix, Vector
 
 BOOKED = "training_use"
-"""Row that books a run's hours, by hall, system and quarter."""
+"""Row that counts a run's hours, by hall, system and quarter."""
 PEAKS = ("accelerators_for_jobs", "serving_ahead", "fabric_speed")
-"""Rows of single runs."""
+"""Rows of peaks, which apply to single runs."""
 WORK = "work"
-"""Columns that stand for runs: job, hall, system and the row that books them."""
+"""Name of the columns that replace runs: job, hall, system and the row that counts them."""
 TINY = 1e-6
 
 Group = tuple[str, str, str]
@@ -44,7 +45,7 @@ class _Column:
 
 @dataclass
 class _Work:
-    """What the runs of a group have in common, and what they take at least."""
+    """Common values of the runs of a group, and their minimum work."""
 
     least: float = np.inf
     quarters: dict[int, None] = field(default_factory=dict)
@@ -57,9 +58,9 @@ class _Work:
     def take(
         self, column: int, cost: float, booked: dict[int, float], other: dict[int, float]
     ) -> None:
-        """Count a run in; runs that differ elsewhere, in an objective or a limit.
+        """Add a run to the group.
 
-        Must stay what they are.
+        Runs with another effect, in an objective or a limit, stay runs.
         """
         if self.other is None:
             self.other, self.cost = other, cost
@@ -72,7 +73,7 @@ class _Work:
 
 
 def with_work(matrix: Matrix, problem: PlanningProblem, kept: Iterable[Group] = ()) -> Matrix:
-    """Relax runs into shares of work, but for groups ``kept``.
+    """Relax runs into shares of work, except those of the groups ``kept``.
 
     Columns are named ``work[job,hall,system,row]``.
     """
@@ -83,7 +84,7 @@ def with_work(matrix: Matrix, problem: PlanningProblem, kept: Iterable[Group] = 
     columns = [_own(matrix, i) for i in range(len(matrix.columns)) if i not in gone]
     lower, upper = matrix.row_lower.copy(), matrix.row_upper.copy()
     for (job, hall, system), work in works.items():
-        for row in work.quarters:  # the row may book more than is used
+        for row in work.quarters:  # the row may count more than is used
             (upper if work.sign < 0 else lower)[row] = np.inf if work.sign < 0 else -np.inf
             entries = {row: work.sign * work.least, **(work.other or {})}
             key = Key(WORK, (job, hall, system, matrix.rows[row]))
@@ -96,13 +97,13 @@ def with_work(matrix: Matrix, problem: PlanningProblem, kept: Iterable[Group] = 
 
 
 def groups_used(matrix: Matrix, values: Vector) -> set[Group]:
-    """Return the groups whose work a solution of the relaxation takes."""
+    """Return the groups whose work a solution of the relaxation uses."""
     used = (key for key, v in zip(matrix.columns, values, strict=True) if v > TINY)
     return {key.ids[:3] for key in used if key.name == WORK}
 
 
 def without(matrix: Matrix, closed: Iterable[int]) -> Matrix:
-    """Return the model less some columns, as if they were fixed at 0."""
+    """Return the model without some columns, as if they were fixed at 0."""
     gone = set(closed)
     own = [i for i in range(len(matrix.columns)) if i not in gone]
     return _matrix(matrix, [_own(matrix, i) for i in own], range(len(matrix.rows)), own, 0)
@@ -136,9 +137,10 @@ def _own(matrix: Matrix, i: int) -> _Column:
 def _matrix(
     matrix: Matrix, columns: list[_Column], rows: Iterable[int], own: list[int], extra: int
 ) -> Matrix:
-    """Put columns together.
+    """Build a matrix from columns.
 
-    ``own`` ones of the matrix with their bounds, ``extra`` new ones from 0.
+    ``own`` are columns of the matrix with their bounds, ``extra`` are new columns with lower
+    bound 0.
     """
     kept = list(rows)
     place = {row: i for i, row in enumerate(kept)}

@@ -1,10 +1,10 @@
-"""Branch and bound over counts: how many halls, of what reach, at which sites, when.
+"""Branch and bound over counts: number, reach, site and time of halls.
 
-HiGHS branches on single columns, and its presolve takes sums of them out again. The questions that
-divide large models are sums: is any new hall open by then, does any fabric of this hall reach
-further. Each node is the linear relaxation with some sums bounded, solved from its parent's basis.
-Sums of whole numbers are whole, so the lowest open node is a bound. Which sum to branch on is
-learned from what earlier ones gained, first from short trials (strong branching).
+HiGHS branches on single columns, and its presolve removes sums of columns. Large models are divided
+by sums: whether any new hall is open by a quarter, whether any fabric of a hall reaches further.
+Each node is the linear relaxation with bounds on some sums, solved from the basis of its parent.
+Sums of integers are integers, so the lowest open node is a bound. The choice of the sum to branch
+on follows from earlier gains, first from short trials (strong branching).
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from dcplan.planning.solve.highs import loaded
 from dcplan.planning.solve.matrix import Matrix, Vector
 
 TRIALS, TRIAL_STEPS = 6, 100
-"""Sums tried at a node of which nothing is known, and simplex steps of a trial."""
+"""Number of sums tried at a node without known gains, and simplex steps of a trial."""
 NODE_STEPS, AGAIN_STEPS = 3_000, 100_000
-"""Simplex steps of a node, which takes hundreds from its parent's basis; and of one solved again
-from nothing."""
+"""Maximum simplex steps of a node, which needs hundreds from its parent's basis; and of a node
+re-solved without a basis."""
 NODE_S = 60.0
-"""Seconds of a node from its parent's basis. Simplex steps end nodes; this is for a solver that
-does not count them."""
+"""Maximum time of a node from its parent's basis. Simplex steps end nodes; this limit is for a
+solver that does not count them. [s]"""
 DEVEX = 1
-"""HiGHS's edge weights that begin at 1; its usual ones are likely computed anew for every basis
-that it is given. The first whole node of 4 x 12 x 14 x 6 x 16 took 26 s of CPU with those and 15 s
-with these, and was the same."""
+"""HiGHS's edge weights with initial value 1; its default weights are probably recomputed for every
+given basis. The first integral node of 4 x 12 x 14 x 6 x 16 took 26 s of CPU time with the default
+and 15 s with these, with the same result."""
 FAR = 2.0
-"""Times its bound that a node may rise before it is closed: HiGHS 1.15 was seen to walk on for
-minutes."""
+"""Maximum rise of a node's bound, as a factor, before the node is closed: HiGHS 1.15 continued for
+minutes in such a case."""
 WHOLE = 1e-5
 LEAST_GAIN = 1e-4
 CLOSED_GAIN = 0.1
-"""Gain that a closed branch counts for, as a share of the bound."""
+"""Assumed gain of a closed branch, as a share of the bound."""
 DOWN, UP = 0, 1
 
 Range = tuple[float, float]
@@ -50,7 +50,7 @@ Bounds = Mapping[int, Range]
 
 @dataclass(frozen=True)
 class Count:
-    """A sum of integer columns; those of a lower rank are branched on first."""
+    """A sum of integer columns; sums of a lower rank are branched on first."""
 
     name: str
     columns: tuple[int, ...]
@@ -59,7 +59,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Node:
-    """A part of the program: its bound, the sums' ranges, and the relaxation's solution."""
+    """A part of the program: its bound, the ranges of the sums, and the relaxation's solution."""
 
     bound: float
     ranges: Bounds
@@ -86,11 +86,11 @@ class Search:
             )
         self._until = math.inf
         self.timed = False
-        """Whether a node was ended by time, so that another machine may divide otherwise."""
+        """Whether time ended a node, so that another machine may branch differently."""
         self.solver.cbSimplexInterrupt += self._watch
         self.nodes = 0
         self.closed = math.inf
-        """Least bound of nodes that are done: cut off, whole, or beyond the solver."""
+        """Lowest bound of closed nodes: cut off, integral, or not solvable."""
         self._ranges: Bounds = {}
         self._gains: dict[tuple[int, int], tuple[float, int]] = {}
         self._open: list[tuple[float, int, Node]] = []
@@ -105,24 +105,24 @@ class Search:
 
     @property
     def bound(self) -> float:
-        """No solution has less; infinite where none exists."""
+        """Return the lower bound of all solutions; infinite if none exists."""
         return min(self.closed, self._open[0][0] if self._open else math.inf)
 
     @property
     def lowest(self) -> Node | None:
-        """The open node of the least bound."""
+        """Return the open node with the lowest bound."""
         return self._open[0][2] if self._open else None
 
     def next(
         self, cutoff: float, most: int, *, deep: bool = False, worth: float = math.inf
     ) -> Node | None:
-        """Divide nodes until one is whole that none before was; None when all reach ``cutoff``.
+        """Divide nodes until a new integral node is found; None if all reach ``cutoff``.
 
-        Lowest first, or ``deep``: from the lowest always into the better half, which soon ends in a
-        good whole node; one that reaches ``worth`` is left open and the dive begins again, for its
-        plan would not be looked for. A node is whole when its counts of rank 0 are; later it is
-        divided by those of other ranks. None, too, when ``most`` nodes are solved in all, or the
-        search is stopped: see ``ended``.
+        The lowest node comes first. With ``deep`` the search dives from the lowest node always into
+        the better half, which soon gives a good integral node; a node that reaches ``worth`` stays
+        open and a new dive begins, because its plan would not be searched. A node is integral if
+        its counts of rank 0 are; later it is divided by counts of other ranks. The result is also
+        None after ``most`` nodes in total, or if the search is stopped: see ``ended``.
         """
         node: Node | None = None
         while self.nodes < most and not self.stopped():
@@ -150,7 +150,7 @@ class Search:
         return None
 
     def ended(self, cutoff: float) -> bool:
-        """Whether all nodes reach ``cutoff``, or the search is stopped."""
+        """Return whether all nodes reach ``cutoff``, or the search is stopped."""
         return not self._open or self._open[0][0] >= cutoff or self.stopped()
 
     def _split(self, node: Node) -> list[int]:
@@ -166,7 +166,7 @@ class Search:
         heapq.heappush(self._open, (node.bound, next(self._number), node))
 
     def _halves(self, node: Node, split: list[int], cutoff: float) -> list[Node]:
-        """Both sides of the count that promises most; those at the cutoff are closed."""
+        """Return both branches of the most promising count; branches at the cutoff are closed."""
         self._try(node, split)
         chosen = max((i for i in split if self._known(i)), key=lambda i: self._promise(node, i))
         found = []
@@ -178,7 +178,7 @@ class Search:
         return found
 
     def _try(self, node: Node, split: list[int]) -> None:
-        """Learn about the most fractional counts of which nothing is known, in few simplex steps."""
+        """Try the most fractional counts without known gains, in few simplex steps."""
         new = sorted(
             (i for i in split if not self._known(i)),
             key=lambda i: -abs(node.sums[i] - round(node.sums[i])),
@@ -208,7 +208,7 @@ class Search:
         return math.prod(gains)
 
     def _learn(self, node: Node, i: int, side: int, bound: float) -> None:
-        """Keep what a unit of a count's way up or down gained."""
+        """Record the gain per unit of a count's branch up or down."""
         most = CLOSED_GAIN * abs(node.bound)
         gain = min(max(bound - node.bound, 0.0), most)
         total, times = self._gains.get((i, side), (0.0, 0))
@@ -234,7 +234,7 @@ class Search:
     def _solved(self, ranges: Bounds, parent: Node | None, cutoff: float = math.inf) -> Node | None:
         """Return the node of these ranges.
 
-        None where it has no solution, reaches the cutoff, or is beyond the solver.
+        It is None if the node has no solution, reaches the cutoff, or cannot be solved.
         """
         self.nodes += 1
         worst = (
@@ -265,7 +265,7 @@ class Search:
         return Node(bound, ranges, self.solver.getBasis(), sums, np.array(found.col_value))
 
     def _again(self) -> None:
-        """Return a solve that lost its way, once more from nothing."""
+        """Repeat a failed solve without a basis."""
         self.solver.clearSolver()
         self._until = math.inf
         self.solver.setOptionValue("presolve", "choose")

@@ -1,7 +1,4 @@
-"""Sums that divide a large model.
-
-New halls by quarter, units of a hall, how far fabrics reach, sites in use.
-"""
+"""Sums that divide a large model: new halls by quarter, hall units, fabric reach, sites in use."""
 
 from __future__ import annotations
 
@@ -14,9 +11,9 @@ from dcplan.planning.solve.matrix import Matrix
 
 
 def counts(matrix: Matrix, problem: PlanningProblem) -> list[Count]:
-    """Return sums of strategic integers, wide ones first, then every one of them alone.
+    """Return sums of strategic integers: wide sums first, then each integer alone.
 
-    Then those that only bound.
+    Sums that only improve the bound come last.
     """
     sums: dict[str, list[int]] = defaultdict(list)
     reach = {(o.hall, o.id): o.max_ports for o in problem.fabrics}

@@ -1,4 +1,4 @@
-"""From the limits that a plan's whole switches and racks break to rows with as much less room."""
+"""Tighter rows for limits that integer switch and rack counts violate."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.units import KW_PER_MW
 
 MORE = 1.25
-"""Of what was exceeded, taken away: other racks round otherwise."""
+"""Factor on the excess that a row is tightened by: other racks round differently."""
 BLOCK_PART = 0.1
-"""Of a block that is missing, as load: the rest of it is there already, as likely as not."""
+"""Share of a missing block, as load: on average, a part of the block is already in use."""
 
 
 def shortfalls(problem: PlanningProblem, checks: Iterable[Check]) -> dict[Key, float] | None:
-    """Return the room to take from rows; None where a broken check is not of rounding."""
+    """Return the amounts to tighten rows by; None if a violated check is not one of rounding."""
     broken = [c for c in checks if not c.holds and not c.given]
     unpacked = CheckId.RACKS_WITHOUT_HALL_UNIT
     full = {(c.where, c.quarter) for c in broken if c.id is not unpacked}
@@ -46,7 +46,7 @@ def shortfalls(problem: PlanningProblem, checks: Iterable[Check]) -> dict[Key, f
 def _unpacked(
     problem: PlanningProblem, check: Check, racks: float, found: dict[Key, float]
 ) -> None:
-    """Take room for one more of the largest racks where no unit of a merged hall holds one whole."""
+    """Tighten rows by one more of the largest racks if no single hall can hold a complete rack."""
     placed = [p for p in problem.placements if p.hall == check.where]
     at = (check.where, check.quarter)
     found[Key(HALL_RACKS.row, at)] += racks * max(p.slots for p in placed)
@@ -55,9 +55,9 @@ def _unpacked(
 
 
 def tightened(matrix: Matrix, values: Vector, less: Mapping[Key, float]) -> Matrix:
-    """Return the model in which some rows leave so much more room than a solution does.
+    """Return the model in which some rows leave more slack than a solution uses.
 
-    Unknown names have no row.
+    Names without a row are ignored.
     """
     lower, upper = matrix.row_lower.copy(), matrix.row_upper.copy()
     used = matrix.activity(values)

@@ -1,16 +1,14 @@
-"""Large models: branch on counts in a relaxation with few columns.
+"""Large models: branching on counts in a relaxation with few columns.
 
-Round its whole nodes to audited plans.
+1. The relaxation replaces runs by work (``aggregate``). If it uses such work, the runs themselves
+   replace the work.
+2. Branch and bound over halls, fabrics and sites (``branching``) proves the bound.
+3. An integral node gives halls and fabrics. With these fixed, HiGHS finds racks and runs among
+   those that the relaxation uses. Limits that integer switch counts violate are tightened
+   (``rounding``) until the plan passes its audit.
 
-1. The relaxation takes runs as work (``aggregate``); where it uses such work, the runs themselves
-take its place. 2. Branch and bound over halls, fabrics and sites (``branching``) proves the bound.
-3. A whole node gives halls and fabrics; with these fixed HiGHS finds racks and runs among those
-that the relaxation
-   likes. What whole switches break is taken from the rows' room (``rounding``), until the plan
-   passes its audit.
-
-On scenarios/three-site-build-out.yaml the full model with margins for the rounding gave plans 2 %
-worse.
+On scenarios/three-site-build-out.yaml the full model with rounding margins gave plans that cost
+2 % more.
 """
 
 from __future__ import annotations
@@ -33,25 +31,25 @@ from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.planning.solve.request import SolveSession
 
 REFINEMENTS = 3
-"""Times that runs take the place of work which the relaxation uses."""
+"""Maximum number of times that runs replace work in the relaxation."""
 RUNS_PER_JOB = 15
 ROUNDS = 8
-"""Tries to make whole switches fit a node's halls."""
+"""Maximum tries to fit integer switch counts into a node's halls."""
 RACK_GAP = 0.1
-"""Of the asked gap, for racks and runs of given halls."""
+"""Share of the requested gap for racks and runs of given halls."""
 WORTH = 0.25
-"""Of the asked gap, what a plan must promise to be looked for: one takes seconds."""
+"""Share of the requested gap that a plan must promise before it is searched, which takes
+seconds."""
 FIRST_NODES = 100
-"""Nodes until a second dive; each later one waits for as many as there are by then, and so many
-more."""
+"""Nodes until a second dive; each later dive waits for twice the nodes so far."""
 MOST_NODES = 20_000
 EXTRA = 0.15
-"""Of the time, besides, for a plan where the search found none."""
+"""Additional share of the time for a plan if the search found none."""
 TINY = 1e-6
 STRATEGY = (FABRIC.variable, FITTED.variable)
 
 Auditor = Callable[[Matrix, Outcome], tuple[Decisions, Audit, float]]
-"""Decisions of a solution, their audit, and the goal's measure."""
+"""Function that gives decisions of a solution, their audit, and the goal's measure."""
 
 
 @dataclass(frozen=True)
@@ -63,41 +61,41 @@ class Found:
     audit: Audit
     value: float
     integer_values: Mapping[Key, float]
-    """Integers by column."""
+    """Integer values by column."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The best plan, if any, and what was proved."""
+    """The best plan, if any, and the proven bound."""
 
     plan: Found | None
     bound: float
     nodes: int
     infeasible: bool = False
     ended: str = ""
-    """Why it ended though time was left and the gap is open; empty where neither is so."""
+    """Reason why the search ended before the time limit with an open gap; otherwise empty."""
     timed: bool = False
-    """Whether a node was ended by time."""
+    """Whether time ended a node."""
 
 
 class CountSearch:
-    """One large model; ``base`` has all columns, no rounding margins and no steps."""
+    """Search of one large model; ``base`` has all columns, no rounding margins and no step costs."""
 
     def __init__(
         self, problem: PlanningProblem, base: Matrix, auditor: Auditor, session: SolveSession
     ) -> None:
-        """Begin a search; the run's clock ends it."""
+        """Begin a search; the clock of the session ends it."""
         self.problem, self.base, self.auditor, self.session = problem, base, auditor, session
         self.gap, self.limit_s = session.gap, session.clock.limit_s
         self.extra_s = 0.0
         self.best: Found | None = None
         self.slack = math.inf
-        """Least that a plan cost above the bound of its node."""
+        """Smallest difference between the cost of a plan and the bound of its node."""
 
     def solve(self, near: Mapping[Key, float] | None = None) -> Answer:
-        """Search until the gap is proved, nothing is open, or time is out.
+        """Search until the gap is proved, no node is open, or the time limit is reached.
 
-        ``near`` is a plan of a model like it.
+        ``near`` is a plan of a similar model.
         """
         relaxed = self._relaxation()
         if relaxed is None:
@@ -129,9 +127,9 @@ class CountSearch:
         )
 
     def _rounded_up(self, relaxed: Matrix, values: Vector) -> dict[Key, float]:
-        """Return a node's halls rounded up, and of its fabrics the one that reaches furthest.
+        """Return a node's halls rounded up, and its fabric with the largest reach.
 
-        Poor, but a plan.
+        It is an expensive plan, but a plan.
         """
         chosen = {
             key: math.ceil(v - TINY) if key.name == FITTED.variable else 0.0
@@ -147,9 +145,9 @@ class CountSearch:
         return chosen | {key: 1.0 for _, _, key in widest.values()}
 
     def _relaxation(self) -> Matrix | None:
-        """Return runs as work, but for those that the relaxation uses.
+        """Return the relaxation with runs as work, except for groups that it uses.
 
-        None where it has no solution.
+        It is None if the relaxation has no solution.
         """
         kept: set[Group] = set()
         relaxed = with_work(self.base, self.problem)
@@ -168,11 +166,11 @@ class CountSearch:
         return self.session.clock.left() <= 0 or self.session.stopped
 
     def _cutoff(self) -> float:
-        """Bound at which a node need not be divided."""
+        """Return the bound from which a node need not be divided."""
         return self.best.value - self.gap * abs(self.best.value) if self.best else math.inf
 
     def _worth(self) -> float:
-        """Bound of a node beyond which its plan is unlikely to be clearly better than the best."""
+        """Return the bound from which the plan of a node is unlikely to be clearly better."""
         return (
             self.best.value - self.slack - WORTH * self.gap * abs(self.best.value)
             if self.best
@@ -186,9 +184,9 @@ class CountSearch:
             self.session.request.progress(spent, value, search.bound, search.nodes)
 
     def _plan(self, chosen: Mapping[Key, float], bound: float) -> None:
-        """Racks and runs for the halls chosen, room taken away until whole switches fit.
+        """Find racks and runs for the chosen halls; tighten limits until integer switch counts fit.
 
-        Else for its fabrics alone.
+        If that fails, try the chosen fabrics only.
         """
         self._keep(
             self._rounds(self._fixed(chosen, STRATEGY))
@@ -227,9 +225,9 @@ class CountSearch:
         return None
 
     def _fixed(self, chosen: Mapping[Key, float], names: tuple[str, ...]) -> Matrix | None:
-        """Return the full model with these columns as chosen.
+        """Return the full model with these columns fixed.
 
-        And the runs that its relaxation likes.
+        Its runs are those that the relaxation prefers.
         """
         lower, upper = self.base.lower.copy(), self.base.upper.copy()
         for i in self.base.of(names):
@@ -241,7 +239,7 @@ class CountSearch:
         return None if point is None else without(model, self._unlikely(model, point))
 
     def _unlikely(self, model: Matrix, point: Point) -> list[int]:
-        """Return runs that the relaxation does not take, but for the nearest few of each job."""
+        """Return runs that the relaxation does not use, except the nearest few of each job."""
         runs: dict[str, list[tuple[bool, float, int]]] = defaultdict(list)
         for i in model.of((RUN.variable,)):
             job = self.problem.run_options[model.columns[i].ids[0]].job
@@ -257,4 +255,4 @@ class CountSearch:
 def _ended(nodes: int) -> str:
     if nodes >= MOST_NODES:
         return f"the search ended after {nodes:,} nodes"
-    return "no count of halls, fabrics and sites is left to divide; the rest is racks and whole switches"
+    return "all counts of halls, fabrics and sites are integral; the remaining gap is racks and integer switch counts"
