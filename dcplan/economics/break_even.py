@@ -1,4 +1,4 @@
-"""When owning has paid for itself, in hours or months; "never" is a result, not infinity."""
+"""Break-even of owning and renting, in hours or months; "never" is a result, not infinity."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ def break_even_hours(
     utilization_frac: Value = 1.0,
     discount_frac: Value = 0.0,
 ) -> Value | None:
-    r"""Return clock hours until the rent saved has paid for the purchase.
+    r"""Return the clock hours until the saved rent equals the purchase.
 
-    :math:`H = C / (u\,(1-d)\,p - o)`, undiscounted and without residual value, as published
-    calculators have it; :func:`npv_break_even_months` has both.
+    :math:`H = C / (u\,(1-d)\,p - o)`, undiscounted and without residual value, as in published
+    calculators; :func:`npv_break_even_months` has both.
 
     Parameters
     ----------
     capex_usd : float or array
-        Purchase, at least 0. [USD]
+        Purchase cost, at least 0. [USD]
     rented_usd_per_h : float or array
         Rent of the same capacity, on demand. [USD/h]
     owned_usd_per_h : float or array
-        Running cost of the owned one by clock hour: energy, hosting, staff. [USD/h]
+        Running cost of owned hardware per clock hour: energy, hosting, staff. [USD/h]
     utilization_frac : float or array
-        Part of the clock hours in which one would rent, 0 to 1; the owned one runs through. [-]
+        Share of the clock hours with rent, 0 to 1; owned hardware runs all hours. [-]
     discount_frac : float or array
         Commitment or negotiated discount on the rent, at most 1. [-]
 
@@ -64,14 +64,14 @@ def break_even_hours(
 def crossing(lead_usd: Callable[[float], float], low: float, high: float) -> float | None:
     """Find the value from which a rising lead stays at or above zero; None for never.
 
-    The interval is halved to the last digit of a double.
+    Bisection continues to the last digit of a double.
 
     Parameters
     ----------
     lead_usd : callable
-        What one side is ahead by, at a value; it rises, in steps or evenly. [USD]
+        Advantage of one side at a value; it increases, in steps or evenly. [USD]
     low, high : float
-        Between these.
+        Ends of the search interval.
 
     Examples
     --------
@@ -109,8 +109,8 @@ def npv_break_even_months(
     rate_per_month : float or array of samples
         Effective, above -1; 0 compares undiscounted sums. [1/month]
     residual_usd : float or array, shape (..., months + 1)
-        What the owned hardware would bring if sold in that month; not a flow, it counts in its own
-        month alone. [USD]
+        Sale value of the owned hardware in that month; it is not a flow and counts only in its own
+        month. [USD]
     for_good : bool
         The month after which owning stays cheaper, instead of the first; they differ when hardware
         is renewed.
@@ -140,9 +140,9 @@ def cumulative_advantage_usd(
     *,
     residual_usd: npt.ArrayLike = 0.0,
 ) -> Array:
-    """Return the present value of rent less owned cost so far, by month.
+    """Return the cumulative present value of rent minus owned cost, by month.
 
-    It is positive where owning is ahead. Arguments as :func:`npv_break_even_months`.
+    It is positive if owning costs less. Arguments as :func:`npv_break_even_months`.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def first_crossing(cumulative_usd: npt.ArrayLike, *, for_good: bool = False) -> 
 def payback_months(
     flows_usd: npt.ArrayLike, rate_per_month: Value = 0.0, *, for_good: bool = False
 ) -> Value | None:
-    """Return months until the money is back; None (NaN in arrays) for never.
+    """Return the months until the investment is paid back; None (NaN in arrays) for never.
 
     A rate discounts the flows.
 
@@ -201,7 +201,7 @@ def payback_months(
     rate_per_month : float or array of samples
         0 for simple payback. [1/month]
     for_good : bool
-        As :func:`first_crossing`; later spending (a refresh) may sink a project again.
+        As :func:`first_crossing`; later spending (a refresh) may make the sum negative again.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The one cash-flow builder: dated lines in, totals, present values and quarterly sums out."""
+"""Cash flows: dated payments, their totals, present values and quarterly sums."""
 
 from __future__ import annotations
 
@@ -18,30 +18,31 @@ class FlowGroup(StrEnum):
     OPEX = "opex"
     CLOUD = "cloud"
     UNSERVED = "unserved"
-    """No payment: the value of demand not served."""
+    """Cost of unserved demand, which is not a payment."""
     POST_HORIZON = "post_horizon"
     """Rent paid after the horizon."""
     RESIDUAL = "residual"
 
 
 class AssetClass(StrEnum):
-    """What a payment is for, where its residual value, taxes or price depend on it."""
+    """Purpose of a payment, if its residual value, taxes or price depend on it."""
 
     RACKS = "racks"
-    """Systems, bought at prices that may still change."""
+    """Systems ordered at prices that may still change."""
     NETWORK = "network"
     STORAGE = "storage"
     EXISTING = "existing"
-    """Systems and storage in service or on order before the plan, each with its own end value."""
+    """Systems and storage in service or on order before the plan, each with its own residual
+    value."""
     BUILDING = "building"
     COOLING = "cooling"
     """Cooling and fit-out of a hall."""
     POWER = "power"
-    """Power blocks and plants on the site."""
+    """Power blocks and on-site plants."""
     SALES_TAX = "sales-tax"
     """Sales tax on equipment, written off with it."""
     GRID_ENERGY = "grid-energy"
-    """Energy from the grid, paid by the kWh."""
+    """Energy from the grid, paid per kWh."""
     OTHER = "other"
     """Services, fees, rent and sales."""
 
@@ -51,14 +52,14 @@ NO_CASH = frozenset({FlowGroup.UNSERVED, FlowGroup.POST_HORIZON, FlowGroup.RESID
 EQUIPMENT = frozenset(
     {AssetClass.RACKS, AssetClass.NETWORK, AssetClass.STORAGE, AssetClass.EXISTING}
 )
-"""Hardware in the racks: sales and property tax and the scenario's tax life apply to it."""
+"""Hardware in racks, with sales tax, property tax and the tax life of the scenario."""
 CAPITAL = EQUIPMENT | {AssetClass.BUILDING, AssetClass.COOLING, AssetClass.POWER}
-"""Classes that are bought, financed and sold."""
+"""Classes of capital cost, which are bought, financed and sold."""
 
 
 @dataclass(frozen=True)
 class Flow:
-    """One payment: positive is cash out, a residual is negative (value kept).
+    """One payment: positive is cash out; a residual value is negative.
 
     ``quarter`` counts from 0; ``at_end`` books it at the end of that quarter instead of its middle.
     """
@@ -66,13 +67,13 @@ class Flow:
     quarter: int
     group: FlowGroup
     line: str
-    """Text that tables show; no rule reads it."""
+    """Text for tables; no code depends on it."""
     usd: float
     site: str = ""
     at_end: bool = False
     asset: AssetClass = field(kw_only=True)
     offer: str = field(default="", kw_only=True)
-    """Catalog id of the cloud offer that is rented."""
+    """Catalog id of the rented cloud offer."""
     term: str = field(default="", kw_only=True)
     """Rental term of the offer."""
 
@@ -116,7 +117,7 @@ def totals_usd(flows: Iterable[Flow]) -> dict[FlowGroup, float]:
 def cash_out_usd(flows: Iterable[Flow], quarters: int) -> list[float]:
     """Sum the cash out by quarter, which a budget limits. [USD].
 
-    Residuals, unserved demand and payments after the horizon are no part of it.
+    Residual values, unserved demand and payments after the horizon do not count.
     """
     result = [0.0] * quarters
     for flow in flows:
@@ -128,9 +129,9 @@ def cash_out_usd(flows: Iterable[Flow], quarters: int) -> list[float]:
 def debt_usd(
     flows: Iterable[Flow], quarters: int, share_frac: float, service_frac: Sequence[float]
 ) -> tuple[list[float], list[float]]:
-    """Sum what is borrowed and what is paid back by quarter. [USD].
+    """Sum new debt and debt service by quarter. [USD].
 
-    A share of each quarter's capital is borrowed; its service follows in later quarters.
+    A share of each quarter's capital cost is borrowed; debt service follows in later quarters.
 
     Examples
     --------

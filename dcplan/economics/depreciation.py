@@ -1,4 +1,4 @@
-"""What an asset loses for the tax office, in the books and in the market."""
+"""Depreciation of an asset: tax, book and market value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dcplan.economics.ranges import Array, Value, above, as_value, within
 
 Convention = Literal["half-year", "mid-quarter", "mid-month", "full-year"]
 SHARES_TOLERANCE = 1e-4
-"""Published tables are rounded to 0.01 % a year, and their sums with them."""
+"""Tolerance on the sum of published tables, which are rounded to 0.01 % per year."""
 
 
 def first_year_frac(convention: Convention, *, quarter: int = 1, month: int = 1) -> float:
@@ -53,7 +53,7 @@ def macrs_shares(
 ) -> Array:
     r"""Return the share of the basis deducted in each tax year, unrounded; the sum is 1.
 
-    Declining balance on what is left, :math:`d/L`, until the straight line over the remaining life
+    Declining balance on the remaining basis, :math:`d/L`, until the straight line over the remaining life
     is more.
 
     Parameters
@@ -132,7 +132,7 @@ def tax_depreciation_usd(
         msg = f"shares_frac must sum to 1, got {shares.sum():g}"
         raise ValueError(msg)
     basis, bonus = within("basis_usd", basis_usd, 0.0), within("bonus_frac", bonus_frac, 0.0, 1.0)
-    # a table rounded to 0.01 % still writes off the whole basis, neither more nor less
+    # a table rounded to 0.01 % still writes off exactly the full basis
     by_year = (1.0 - bonus)[..., None] * (shares / shares.sum())
     by_year[..., 0] += bonus
     return np.asarray(basis[..., None] * by_year)
@@ -141,7 +141,7 @@ def tax_depreciation_usd(
 def straight_line_usd(
     cost_usd: Value, life_years: float, *, salvage_usd: Value = 0.0, first_year_frac: float = 1.0
 ) -> Array:
-    """Charge cost less salvage in equal years; a broken life ends with a part of a year.
+    """Depreciate cost minus salvage in equal years; a fractional life ends with a part of a year.
 
     Parameters
     ----------

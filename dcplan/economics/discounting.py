@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dcplan.economics.ranges import Array, within
 
 LOWEST_RATE, HIGHEST_RATE = -1.0 + 1e-12, 1e9
-"""Rates of return are looked for between these. [1/period]"""
+"""Search range of rates of return. [1/period]"""
 
 
 def discount_factor(rate_per_year: float, years: float) -> float:
@@ -26,7 +26,7 @@ def discount_factor(rate_per_year: float, years: float) -> float:
 
 
 def residual_frac(curve: Sequence[float], age_years: float) -> float:
-    """Return the share of the price left at an age: linear by year, the last value kept.
+    """Return the share of the price left at an age: linear by year, constant after the last value.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def straight_residual_frac(age_years: float, life_years: float, end_frac: float)
 
 
 def straight_line_frac(age_years: float, life_years: float) -> float:
-    """Return the book value left of an asset that is written off evenly over its life.
+    """Return the remaining book value of an asset that is written off evenly over its life.
 
     Examples
     --------
@@ -77,14 +77,14 @@ class InternalRate:
 
     @property
     def rate(self) -> float | None:
-        """The internal rate; None where there is none, or several without a meaning."""
+        """Return the internal rate; None if there is none, or several."""
         return self.rates[0] if len(self.rates) == 1 else None
 
 
 def irr(flows_usd: npt.ArrayLike, times: npt.ArrayLike | None = None) -> InternalRate:
     r"""Find all internal rates of return i of :math:`\sum_k F_k (1+i)^{-t_k} = 0`.
 
-    Roots lie between the turning points, found in the same way from the derivative; a single change
+    Roots are between the turning points, which are roots of the derivative; a single change
     of sign has exactly one root.
 
     Parameters
@@ -92,7 +92,7 @@ def irr(flows_usd: npt.ArrayLike, times: npt.ArrayLike | None = None) -> Interna
     flows_usd : array, shape (flows,)
         Money in is positive. [USD]
     times : array, shape (flows,), optional
-        When each falls, in periods; 0, 1, 2 … when left out. Days / 365 give Excel's XIRR, per
+        Time of each flow in periods; default 0, 1, 2 …. Days / 365 give Excel's XIRR, per
         year. [periods]
 
     Examples

@@ -64,7 +64,7 @@ def level_payment_usd(
     in_advance : bool
         Paid at the start of each period.
     balloon_usd : float or array
-        Paid besides at the end of the last period; the whole principal makes a bullet loan. [USD]
+        Additional payment at the end of the last period; the full principal makes a bullet loan. [USD]
 
     References
     ----------
@@ -83,10 +83,10 @@ def level_payment_usd(
 
 @dataclass(frozen=True)
 class Amortization:
-    """A loan by time, in USD: column k of each array is k periods after it was paid out.
+    """A loan over time, in USD: column k of each array is k periods after the payout.
 
     The shape is (..., n + 1). Payments of column k are interest and principal of column k; the
-    balance is what is owed after them.
+    balance is the debt after them.
     """
 
     payment_usd: Array
@@ -105,7 +105,7 @@ def amortization(
 ) -> Amortization:
     """Schedule a loan of level payments; the balance of the last column is zero.
 
-    In arrears column 0 holds no payment; in advance column n holds the balloon alone.
+    In arrears column 0 holds no payment; in advance, column n holds only the balloon.
     Arguments as :func:`level_payment_usd`; all but ``periods`` may be arrays of samples.
 
     Raises

@@ -1,4 +1,4 @@
-"""One side of a comparison: a plan's flows by month, with taxes and debt."""
+"""One side of a comparison: monthly cash flows of a plan, with taxes and debt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a side: the text that tables show, and the class that rules read."""
+    """One line of a side: text for tables, and asset class for rules."""
 
     label: str
     asset: AssetClass = AssetClass.OTHER
@@ -32,31 +32,31 @@ GOODPUT_LOSS = Line("goodput loss")
 
 @dataclass(frozen=True)
 class Side:
-    """Cash out by line and month, money in negative; what is left at the end of the last month.
+    """Cash out by line and month (money in is negative), and values at the end of the last month.
 
-    All in USD.
+    All values are in USD.
     """
 
     lines: Mapping[Line, Array]
     end_usd: Mapping[Line, float] = field(default_factory=dict)
-    """Worth at the end, by line; not negative."""
+    """Residual value at the end, by line; not negative."""
     outside: Mapping[Line, tuple[tuple[int, float], ...]] = field(default_factory=dict)
     """Payments of a line before the first month (negative months) or after the last, as month and
     USD."""
 
     @property
     def months(self) -> int:
-        """Length of the horizon."""
+        """Return the number of months of the horizon."""
         return len(next(iter(self.lines.values())))
 
     @property
     def cash_usd(self) -> Array:
-        """All lines together, by month."""
+        """Return the sum of all lines, by month."""
         return np.asarray(sum(self.lines.values()))
 
     @property
     def outside_usd(self) -> dict[int, float]:
-        """Payments before and after the horizon, by month."""
+        """Return the payments before and after the horizon, by month."""
         found: dict[int, float] = {}
         for pairs in self.outside.values():
             for month, usd in pairs:
@@ -68,14 +68,14 @@ class Side:
         return [line for line in self.lines if line.asset in classes]
 
     def sum_usd(self, line: Line) -> float:
-        """Sum the payments of a line undiscounted, those outside the horizon too. [USD]."""
+        """Sum the payments of a line undiscounted, including those outside the horizon. [USD]."""
         inside = float(self.lines[line].sum()) if line in self.lines else 0.0
         return inside + sum(usd for _, usd in self.outside.get(line, ()))
 
     def npv_usd(self, rate_per_year: float) -> float:
-        """Return the present cost of all payments, less the worth left at the end. [USD].
+        """Return the present cost of all payments minus the residual value at the end. [USD].
 
-        Payments fall in the middle of their months, the worth at the end of the last one.
+        Payments are in the middle of their months, the residual value is at the end of the last one.
         """
         paid = sum(self.npvs_usd(rate_per_year).values())
         return paid + sum(self.end_npvs_usd(rate_per_year).values())
@@ -93,13 +93,13 @@ class Side:
         return found
 
     def end_npvs_usd(self, rate_per_year: float) -> dict[Line, float]:
-        """Return the present value of what is left at the end by line, as money in. [USD]."""
+        """Return the present value of the residual values by line, as money in. [USD]."""
         factor = (1.0 + rate_per_year) ** (-self.months / MONTHS_PER_YEAR)
         return {line: -usd * factor for line, usd in self.end_usd.items() if usd}
 
 
 def month_factors(rate_per_year: float, months: int) -> Array:
-    """Discount factor of the middle of each month, effective yearly rate.
+    """Return the discount factor of the middle of each month for an effective annual rate.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def month_factors(rate_per_year: float, months: int) -> Array:
 def owned_side(flows: Iterable[Flow], quarters: int) -> Side:
     """Spread quarterly flows over months.
 
-    Capital falls in the first month of its quarter, running cost in thirds.
+    Capital cost is in the first month of its quarter, running cost is divided by three.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def owned_side(flows: Iterable[Flow], quarters: int) -> Side:
 
 
 def by_year(cash_usd: Array) -> Array:
-    """Sum twelve months each; the last year may be shorter.
+    """Sum each twelve months; the last year may be shorter.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def by_year(cash_usd: Array) -> Array:
 
 
 def _at_year_ends(values_usd: Array, months: int) -> Array:
-    """Yearly amounts in the last month of each year."""
+    """Place annual amounts in the last month of each year."""
     cash = np.zeros(months)
     for year, value in enumerate(values_usd):
         cash[min((year + 1) * MONTHS_PER_YEAR, months) - 1] += value
@@ -166,7 +166,7 @@ def _at_year_ends(values_usd: Array, months: int) -> Array:
 def book_by_year(cash_usd: Array, life_years: float) -> Array:
     """Return the book value at the start of each year, written off evenly. [USD].
 
-    It is of what was bought before. What is bought in the first month counts from the first year.
+    It covers earlier purchases. Purchases in the first month count from the first year.
     """
     months = len(cash_usd)
     starts = np.arange(0, months, MONTHS_PER_YEAR)
@@ -198,9 +198,9 @@ def with_sales_tax(side: Side, taxed: Sequence[Line], rate_frac: float) -> Side:
 
 @dataclass(frozen=True)
 class Milestones:
-    """When a purchase is paid.
+    """Payment milestones of a purchase.
 
-    A deposit is paid before, a part at acceptance after, the rest in the month of service.
+    A deposit is paid before, an acceptance payment after, and the rest in the month of service.
     """
 
     deposit_frac: float
@@ -210,10 +210,10 @@ class Milestones:
 
 
 def with_milestones(side: Side, bought: Sequence[Line], due: Milestones) -> Side:
-    """Add the line by which payments differ from all on delivery.
+    """Add the line of differences from full payment on delivery.
 
-    It counts the capital lines of what is bought. What falls before the horizon or after it stands
-    outside, in its own month.
+    It counts the capital lines of the purchases. Payments before or after the horizon are recorded
+    outside it, in their own month.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def with_milestones(side: Side, bought: Sequence[Line], due: Milestones) -> Side
 def with_lost_goodput(side: Side, loss_frac: float) -> Side:
     """Add the cost of hours whose work is lost.
 
-    So much more of the same fleet would make up for it.
+    The cost is that of the additional fleet that would replace the lost work.
 
     Examples
     --------
@@ -268,21 +268,21 @@ def with_lost_goodput(side: Side, loss_frac: float) -> Side:
 
 @dataclass(frozen=True)
 class Loan:
-    """Cash of a loan by month: drawn is money in. [USD].
+    """Cash flows of a loan by month; ``drawn`` is money in. [USD].
 
-    What is left at the end is paid off then.
+    The remaining balance is paid at the end.
     """
 
     drawn: Array
     payments: Array
     interest: Array
     end_balance_usd: float
-    """After the last payment, in the middle of the last month."""
+    """Balance after the last payment, in the middle of the last month."""
     rate_per_month: float = 0.0
 
     @property
     def owed_at_end_usd(self) -> float:
-        """What pays the loan off at the end of the last month, half a month after."""
+        """Return the payoff of the loan at the end of the last month, half a month later."""
         return float(self.end_balance_usd * (1.0 + self.rate_per_month) ** 0.5)
 
 
@@ -306,11 +306,11 @@ def loan_of(capital_usd: Array, share_frac: float, rate_per_year: float, term_mo
 def with_income_tax(
     side: Side, capital: Mapping[Line, Sequence[float]], rate_frac: float, interest_usd: Array
 ) -> Side:
-    """Add the income tax saved.
+    """Add the saved income tax.
 
-    Running cost, depreciation and interest shield other income at once; sales are taxed.
+    Running cost, depreciation and interest reduce other taxable income at once; sales are taxed.
     ``capital`` names the capital lines with their yearly shares; each is written off from the year
-    it is paid. What is left of the basis at the end is set against the worth there. Running cost
+    it is paid. The remaining basis at the end is deducted from the residual value. Running cost
     outside the horizon saves its tax in its own month.
     """
     months = side.months

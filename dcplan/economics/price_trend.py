@@ -1,4 +1,4 @@
-"""The yearly change of price that two commitments of different length imply."""
+"""Annual price change implied by two commitments of different length."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dcplan.economics.ranges import Value, above, as_value, within
 HALVINGS = 200
 """Bisections: enough for the last bit of a double over the range searched."""
 SEARCH_HIGHEST_FACTOR = 1e3
-"""Prices that rise a thousandfold a year are no term structure."""
+"""Highest annual factor in the search."""
 
 
 def term_weight(yearly_factor: Value, years: float) -> Value:
-    r"""Sum the yearly prices of a term over the first: :math:`1 + r + r^2 + …`.
+    r"""Return the sum of the annual prices of a term divided by the first: :math:`1 + r + r^2 + …`.
 
-    A broken year counts in part.
+    A fractional year counts in part.
 
     Examples
     --------
@@ -31,9 +31,9 @@ def term_weight(yearly_factor: Value, years: float) -> Value:
 def implied_yearly_factor(
     short_usd: float, short_years: float, long_usd: float, long_years: float
 ) -> float:
-    r"""Return the price of a year over the one before that two commitments imply.
+    r"""Return the implied ratio of one year's price to the price of the year before.
 
-    A term costs what its years cost.
+    The price of a term is the sum of the prices of its years.
 
     .. math:: \frac{p_1 n_1}{\sum_{k<n_1} r^k} = \frac{p_3 n_3}{\sum_{k<n_3} r^k}
 
@@ -50,7 +50,7 @@ def implied_yearly_factor(
     Raises
     ------
     ValueError
-        When the terms are not in order or both within one year, or no factor fits: the long term
+        If the terms are not in order or both within one year, or no factor fits because the long term
         costs less in total than the short one.
 
     References
@@ -78,7 +78,7 @@ def implied_yearly_factor(
 
     low, high = 0.0, SEARCH_HIGHEST_FACTOR
     if long_years <= 1.0:
-        msg = "both terms end within the first year, so they say nothing about the next"
+        msg = "both terms end within the first year and give no information on later years"
         raise ValueError(msg)
     if not total(low) * (1.0 - 1e-12) <= goal <= total(high):
         msg = f"no yearly factor fits: the long term costs {goal:g} times the short one in total"

@@ -1,4 +1,4 @@
-"""Numbers or arrays in, numbers or arrays out; and what is refused, in one sentence."""
+"""Conversion between numbers and arrays, and range checks with their messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Value = float | Array
 
 
 def as_value(result: npt.ArrayLike) -> Value:
-    """Return a plain float where the result is one number, the array itself otherwise.
+    """Return a float if the result is one number, otherwise the array.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def none_if_never(result: npt.ArrayLike) -> Value | None:
 
 
 def within(name: str, value: npt.ArrayLike, low: float = -np.inf, high: float = np.inf) -> Array:
-    """Return the value as an array, refused unless every entry is from ``low`` to ``high``.
+    """Return the value as an array; every entry must be from ``low`` to ``high``.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def within(name: str, value: npt.ArrayLike, low: float = -np.inf, high: float = 
 
 
 def above(name: str, value: npt.ArrayLike, low: float = 0.0) -> Array:
-    """Return the value as an array, refused unless every entry is finite and above ``low``.
+    """Return the value as an array; every entry must be finite and above ``low``.
 
     Examples
     --------

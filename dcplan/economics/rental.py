@@ -1,4 +1,4 @@
-"""What rent costs: hours, lost goodput, and commitments, which are paid used or not."""
+"""Cost of rent: hours, lost goodput, and commitments, which are paid whether used or not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ON_DEMAND = "on demand"
 def accelerators_usd_per_month(
     accelerators: Value, usd_per_accelerator_hour: Value, hours_per_month: float
 ) -> Value:
-    """Price a month of rent, with 720 or 730 hours as the price list counts them.
+    """Price a month of rent, with the 720 or 730 hours of the price list.
 
     Examples
     --------
@@ -30,14 +30,14 @@ def accelerators_usd_per_month(
 
 
 def goodput_loss_usd(accelerators_usd: Value, goodput_frac: Value) -> Value:
-    r"""Return the part of a rent that bought no progress: :math:`S(1-g)`, as ClusterMAX counts it.
+    r"""Return the part of a rent without progress: :math:`S(1-g)`, as ClusterMAX counts it.
 
     Parameters
     ----------
     accelerators_usd : float or array
         Rent of the accelerators. [USD]
     goodput_frac : float or array
-        Useful over paid time, above 0, at most 1. [-]
+        Useful time divided by paid time, above 0, at most 1. [-]
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Reservation:
-    """Reserved units of one usage, paid in every hour at their amortised price."""
+    """Reserved units of one usage, paid in every hour at their amortized price."""
 
     name: str
     usage: str
@@ -71,12 +71,12 @@ class Reservation:
 
 @dataclass(frozen=True)
 class SavingsPlan:
-    """A commitment to spend so many USD in each hour, at rates of its own."""
+    """A commitment to spend an amount in USD per hour, at its own rates."""
 
     name: str
     usd_per_h: float
     rates_usd: Mapping[str, float]
-    """Usage name -> price of a unit and hour. What is not named is out of reach."""
+    """Usage name -> price of a unit and hour. Other usages are not covered."""
     specific: bool = False
     """Bound to a family (EC2 Instance Savings Plan), so applied before general ones (Compute
     Savings Plan)."""
@@ -94,7 +94,7 @@ class Covered:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Who pays for which use; all values are of one hour, or arrays by hour."""
+    """Coverage of usage by commitments; all values are for one hour, or arrays by hour."""
 
     rows: tuple[Covered, ...]
     purchased_usd: dict[str, float]
@@ -102,11 +102,11 @@ class Coverage:
     used_usd: dict[str, Value]
     unused_usd: dict[str, Value]
     on_demand_usd: Value
-    """What no commitment reached."""
+    """Usage that no commitment covers."""
 
     @property
     def total_usd(self) -> Value:
-        """All commitments plus what is on demand."""
+        """Return the cost of all commitments plus on-demand use."""
         return as_value(np.asarray(self.on_demand_usd) + sum(self.purchased_usd.values()))
 
 
@@ -134,7 +134,7 @@ def cover(
     Raises
     ------
     ValueError
-        When a name stands twice, or a commitment names a usage that is not given.
+        If a name occurs twice, or a commitment names an unknown usage.
 
     References
     ----------
@@ -198,7 +198,7 @@ def _check(
         (p.name, set(p.rates_usd)) for p in plans
     ]:
         if reached - known:
-            msg = f"{name} names a usage that is not given: {sorted(reached - known)[0]}"
+            msg = f"{name} names an unknown usage: {sorted(reached - known)[0]}"
             raise ValueError(msg)
     within("usd_per_h", [p.usd_per_h for p in plans], 0.0)
     within("quantity", [r.quantity for r in reservations], 0.0)
@@ -213,7 +213,7 @@ def _check(
 def amortized_usd_per_h(
     upfront_usd: Value, recurring_usd: Value, payments: float, hours: float
 ) -> Value:
-    """Return the price of an hour with all that its commitment costs.
+    """Return the price of an hour including all costs of its commitment.
 
     (upfront + n x recurring) / hours.
 

@@ -1,4 +1,4 @@
-"""What one training run costs on owned hardware: the value it loses, its network and energy."""
+"""Cost of one training run on owned hardware: value loss, network and energy."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from dcplan.units import FLOPS_PER_TFLOP, SECONDS_PER_HOUR
 
 @dataclass(frozen=True)
 class RunCost:
-    """Cost of a run in its own lines, before and after the deflator.
+    """Cost of a run by line, before and after the deflator.
 
-    Staff, failed runs and building are not in it.
+    It does not include staff, failed runs and buildings.
 
     Examples
     --------
@@ -27,16 +27,16 @@ class RunCost:
     network_usd: Value
     energy_usd: Value
     deflator: Value = 1.0
-    """Prices of the reporting year over those of the run. [-]"""
+    """Prices of the reporting year divided by prices of the run. [-]"""
 
     @property
     def nominal_usd(self) -> Value:
-        """Sum of the lines at prices of the run."""
+        """Return the sum of the lines at prices of the run."""
         return as_value(np.asarray(self.hardware_usd) + self.network_usd + self.energy_usd)
 
     @property
     def total_usd(self) -> Value:
-        """Sum of the lines at prices of the reporting year."""
+        """Return the sum of the lines at prices of the reporting year."""
         return as_value(np.asarray(self.nominal_usd) * self.deflator)
 
 
@@ -50,17 +50,17 @@ def amortized_hardware_usd(
 ) -> Value:
     r"""Return the value that accelerators lose during a run, as Epoch AI counts it.
 
-    :math:`P\,10^{-kt} \cdot k \ln 10 / H` for each of its hours. The decline at the start of the
-    run holds for all of it.
+    :math:`P\,10^{-kt} \cdot k \ln 10 / H` for each of its hours. The rate of decline at the start of the
+    run applies to the full run.
 
     Parameters
     ----------
     price_usd : float or array
-        Of one accelerator with its server, when bought. [USD]
+        Purchase price of one accelerator with its server. [USD]
     years_owned : float or array
-        From purchase to the start of the run, at least 0. [years]
+        Time from purchase to the start of the run, at least 0. [years]
     accelerator_hours : float or array
-        Of the run, at least 0. [h]
+        Accelerator-hours of the run, at least 0. [h]
     oom_per_year : float or array
         Orders of magnitude of value lost a year; Epoch AI 0.14. [1/year]
     hours_per_year : float
@@ -88,16 +88,16 @@ def lost_value_usd(
 ) -> Value:
     r"""Return the value that owned hardware loses during a run of any length.
 
-    :math:`P\,10^{-kt}(1 - 10^{-kT})`. For short runs it is :func:`amortized_hardware_usd`, which
-    holds the decline at the start for all of the run and for long ones exceeds what there is to
-    lose.
+    :math:`P\,10^{-kt}(1 - 10^{-kT})`. For short runs it equals :func:`amortized_hardware_usd`,
+    which applies the rate of decline at the start to the full run, and for long runs exceeds the
+    value that can be lost.
 
     Parameters
     ----------
     price_usd : float or array
-        When bought. [USD]
+        Purchase price. [USD]
     years_owned, run_years : float or array
-        From purchase to the start of the run, and its length, at least 0. [years]
+        Time from purchase to the start of the run, and its duration, at least 0. [years]
     oom_per_year : float or array
         Orders of magnitude of value lost a year. [1/year]
 
@@ -154,7 +154,7 @@ def accelerator_hours(
     *,
     flops_per_param_token: Value = 6.0,
 ) -> Value:
-    """Return the hours for a number of tokens at a known use of peak: 6 N D / (peak x MFU).
+    """Return the hours for a number of tokens at a known utilization: 6 N D / (peak x MFU).
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from dcplan.economics.ranges import Array, Value, as_value, within
 Shape = Literal["triangular", "pert", "uniform"]
 Method = Literal["latin-hypercube", "sobol"]
 PERT_WEIGHT = 4.0
-"""How much the most likely value counts over an end, in PERT of 1959."""
+"""Weight of the most likely value relative to an end, in PERT of 1959."""
 
 
 def _ordered(low: Value, likely: Value, high: Value) -> tuple[Array, Array, Array]:
@@ -26,7 +26,7 @@ def _ordered(low: Value, likely: Value, high: Value) -> tuple[Array, Array, Arra
 
 
 def triangular_quantile(share: npt.ArrayLike, low: Value, likely: Value, high: Value) -> Value:
-    """Return the value below which a share of the triangular distribution lies.
+    """Return the quantile of the triangular distribution for a share.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def pert_mean(low: Value, likely: Value, high: Value, *, weight: Value = PERT_WE
 
 @dataclass(frozen=True)
 class Marginal:
-    """One input: its bounds, its value in between (the most likely one), and how it spreads."""
+    """One input: its bounds, its most likely value, and its distribution."""
 
     low: float
     value: float
@@ -76,7 +76,7 @@ class Marginal:
             raise ValueError(msg)
 
     def quantile(self, share: Array) -> Array:
-        """Return the values below which these shares lie."""
+        """Return the quantiles of these shares."""
         width = self.high - self.low
         if width == 0.0:
             return np.full(share.shape, self.value)
@@ -99,20 +99,20 @@ def samples(
     method: Method = "latin-hypercube",
     correlation: npt.ArrayLike | None = None,
 ) -> dict[str, Array]:
-    """Draw samples of all inputs together; the same seed gives the same samples.
+    """Sample all inputs together; the same seed gives the same samples.
 
     Parameters
     ----------
     inputs : mapping of name to Marginal
-        Order matters for the samples.
+        Inputs; their order changes the samples.
     count : int
-        From 1; a power of two is best for "sobol".
+        Number of samples, at least 1; a power of two is best for "sobol".
     seed : int
-        Of the scrambling.
+        Seed of the scrambling.
     method : {"latin-hypercube", "sobol"}
         Each marginal is stratified in ``count`` parts, or the points fill the cube evenly.
     correlation : array, shape (inputs, inputs), optional
-        Of a Gaussian copula, positive definite; none for independent inputs. Prices of hardware and
+        Correlation of a Gaussian copula, positive definite; None for independent inputs. Prices of hardware and
         of rent move together. Of correlated inputs only the first stays exactly stratified.
 
     Returns
@@ -150,7 +150,7 @@ def samples(
 
 def unit_points(dimensions: int, count: int, seed: int, method: Method) -> Array:
     """Return seeded points that fill the unit cube evenly, shape (count, dimensions)."""
-    from scipy.stats import qmc  # takes over a second to import
+    from scipy.stats import qmc  # needs more than a second to import
 
     if method == "sobol":
         return np.asarray(

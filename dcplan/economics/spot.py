@@ -1,4 +1,4 @@
-"""Spot capacity: cheap hours, some of which are lost to interruptions."""
+"""Spot capacity: low prices, with hours lost to interruptions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def spot_useful_frac(
     Parameters
     ----------
     interruptions_per_h : float or array
-        Rate of the whole job, at least 0: instances x rate of one. [1/h]
+        Interruption rate of the complete job, at least 0: instances x rate of one. [1/h]
     interval_h : float or array
         Useful work between checkpoints, above 0. [h]
     save_h, restart_h : float or array
@@ -43,7 +43,7 @@ def spot_useful_frac(
     expected = rate * (work + save)
     calm = expected == 0.0
     safe = np.where(calm, 1.0, expected)
-    # both exponentials fall, so that a hopeless rate gives 0 instead of an overflow
+    # both exponentials decrease, so a very high rate gives 0 instead of an overflow
     finished = np.where(calm, 1.0, safe * np.exp(-safe) / -np.expm1(-safe))
     return as_value(work / (work + save) * np.exp(-rate * restart) * finished)
 
@@ -68,7 +68,7 @@ def spot_calendar_h(
     Parameters
     ----------
     useful_h : float or array
-        Work to do. [h]
+        Useful work. [h]
     useful_frac, interruptions_per_h : float or array
         As in :func:`spot_useful_frac`.
     wait_h : float or array

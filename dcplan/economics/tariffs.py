@@ -18,7 +18,7 @@ def billed_demand_kw(
     ratchet_frac: Value = 0.0,
     ratchet_months: int = 11,
 ) -> Array:
-    r"""Return the demand that is billed: the metered peak, minimum take or ratchet, the most.
+    r"""Return the billed demand: the maximum of metered peak, minimum demand and ratchet.
 
     .. math:: \max(P_t,\ f\,C_t,\ \rho \max_{s = t-m \ldots t-1} P_s)
 
@@ -29,11 +29,11 @@ def billed_demand_kw(
     contracted_kw : float or array, shape (..., months)
         Contracted demand; a row of months makes a ramp. [kW]
     floor_frac : float or array of samples
-        Part of the contract that is paid in any case, 0 to 1. [-]
+        Part of the contract that is always paid, 0 to 1. [-]
     ratchet_frac : float or array of samples
         Part of the highest peak of earlier months that is paid, 0 to 1. [-]
     ratchet_months : int
-        How many earlier months the ratchet remembers.
+        Number of earlier months in the ratchet.
 
     References
     ----------
@@ -71,7 +71,7 @@ class EnergyBill:
 
     @property
     def total_usd(self) -> Array:
-        """All three, by month."""
+        """Return the total of all three, by month."""
         return np.asarray(self.energy_usd + self.demand_usd + self.fixed_usd)
 
 
@@ -95,7 +95,7 @@ def energy_bill(
     usd_per_kwh, usd_per_kw_month : float or array, shape (..., months)
         Prices, which may change by month.
     minimum_kwh : float or array, shape (..., months)
-        Energy paid whether taken or not (take or pay). [kWh]
+        Minimum energy that is always paid (take or pay). [kWh]
     fixed_usd_per_month : float or array, shape (..., months)
         Customer charge. [USD]
 

@@ -1,4 +1,4 @@
-"""Income and property tax; a loss is used later, or at once elsewhere in the company."""
+"""Income and property tax; a loss is carried forward, or used at once elsewhere in the company."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class IncomeTax:
     taxable_usd: Array
     """Income less deductions, before losses of other years; negative in a loss year."""
     loss_used_usd: Array
-    """Earlier losses set against this year."""
+    """Earlier losses deducted in this year."""
     loss_carried_usd: Array
-    """Losses left to carry at the end of the year."""
+    """Losses to carry forward at the end of the year."""
     tax_usd: Array
-    """Paid; negative where a loss saves tax elsewhere in the company."""
+    """Tax paid; negative if a loss saves tax elsewhere in the company."""
 
 
 def income_tax(
@@ -39,7 +39,7 @@ def income_tax(
 ) -> IncomeTax:
     r"""Return income tax by year: :math:`T_t = \tau\,(E_t - D_t - I_t - L_t)`.
 
-    Each shield enters once, here.
+    Each deduction counts once, here.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def income_tax(
     rate_frac : float or array of samples
         Federal and state together, 0 to 1. [-]
     losses : {"carry-forward", "used-at-once"}
-        A loss waits for later income of this project, or saves tax at once on income elsewhere in
+        A loss is deducted from later income of this project, or saves tax at once on income elsewhere in
         the company.
     offset_limit_frac : float or array of samples
         Part of a year's income that carried losses may offset; 0.8 in the US since 2018 (Internal
@@ -95,7 +95,7 @@ def income_tax(
             left[..., t] = carried
         return IncomeTax(taxable, used, left, np.asarray(rate * (np.maximum(taxable, 0.0) - used)))
     if np.any(carried > 0.0):
-        msg = "opening_loss_usd must be 0 where losses are used at once"
+        msg = "opening_loss_usd must be 0 if losses are used at once"
         raise ValueError(msg)
     return IncomeTax(taxable, used, left, np.asarray(rate * taxable))
 
@@ -118,7 +118,7 @@ def property_tax_usd(
     assessment_frac : float or array of samples
         Assessed over market value. [-]
     abated_frac : float or array, shape (years,)
-        Part forgiven by agreement. [-]
+        Part abated by agreement. [-]
 
     Examples
     --------

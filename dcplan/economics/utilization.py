@@ -1,4 +1,4 @@
-"""The four meanings of utilization, and what a unit of delivered work costs."""
+"""The four meanings of utilization, and the cost of delivered work."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FLOP_PER_PFLOP_DAY = 1e15 * SECONDS_PER_DAY
 
 @dataclass(frozen=True)
 class Utilization:
-    """From owned hours to floating-point work: each is a part of the one before, 0 to 1.
+    """Utilization from owned hours to floating-point work; each value is a share of the one before.
 
     Examples
     --------
@@ -27,20 +27,20 @@ class Utilization:
     """
 
     allocated_frac: Value = 1.0
-    """Hours reserved for a job over owned hours."""
+    """Hours reserved for a job, divided by owned hours."""
     busy_frac: Value = 1.0
-    """Hours in which kernels run over allocated hours."""
+    """Hours in which kernels run, divided by allocated hours."""
     goodput_frac: Value = 1.0
-    """Hours whose work is kept, not done again, over busy hours."""
+    """Hours of work that is not repeated, divided by busy hours."""
     mfu_frac: Value = 1.0
-    """Model FLOP over peak FLOP in good hours."""
+    """Model FLOP divided by peak FLOP, in good hours."""
 
     def __post_init__(self) -> None:
         for name in ("allocated_frac", "busy_frac", "goodput_frac", "mfu_frac"):
             within(name, getattr(self, name), 0.0, 1.0)
 
     def hours_frac(self, level: Level) -> Value:
-        """Return the hours of a level over owned hours; 1 for "owned"."""
+        """Return the hours of a level divided by owned hours; 1 for "owned"."""
         steps = (self.allocated_frac, self.busy_frac, self.goodput_frac)
         product = np.ones(())
         for step in steps[: LEVELS.index(level)]:
@@ -49,14 +49,14 @@ class Utilization:
 
     @property
     def delivered_frac(self) -> Value:
-        """Model FLOP delivered over the peak FLOP of all owned hours."""
+        """Return the delivered model FLOP divided by the peak FLOP of all owned hours."""
         return as_value(np.asarray(self.hours_frac("good")) * self.mfu_frac)
 
 
 def delivered_pflop_days(
     accelerators: Value, peak_pflops: Value, days: Value, use: Utilization
 ) -> Value:
-    """Return model PFLOP-days of owned accelerators over owned days.
+    """Return the model PFLOP-days of owned accelerators over owned days.
 
     Parameters
     ----------
@@ -94,14 +94,14 @@ def usd_per_accelerator_hour(
     accelerators, hours : float or array
         Owned, and clock hours of the same period: 8,760 or 8,766 a year. [-], [h]
     use : Utilization
-        Its MFU does not enter: an hour is an hour.
+        The MFU does not count.
     level : {"owned", "allocated", "busy", "good"}
-        Which hours divide.
+        Hours of the divisor.
 
     Raises
     ------
     ValueError
-        When no hour is left to divide by.
+        If the number of hours is 0.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Collectives of all accelerators against message size.
+"""Time of collectives over all accelerators by message size.
 
-Domains and rails side by side, two protocols.
+Domains and rails work in parallel, with two protocols.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from dcplan.units import GIGA
 
 @dataclass(frozen=True)
 class Levels:
-    """Accelerators of a collective, what joins them, and its latencies.
+    """Accelerators of a collective, their links, and latencies.
 
-    Rates are one-way, of one accelerator.
+    Rates are one-way, per accelerator.
     """
 
     ranks: int
     domain: int
-    """Of them in one scale-up domain."""
+    """Accelerators in one scale-up domain."""
     scaleup_bytes_per_s: float
     scaleout_bytes_per_s: float
     scaleup_s: float
@@ -30,40 +30,40 @@ class Levels:
     scaleout_s: float
     """Latency of a step between domains."""
     gain: float = 1.0
-    """Of switches that add up inside a domain, on all-reduce."""
+    """Gain of all-reduce from switches that reduce inside a domain."""
     bulk_s: float = 0.0
-    """What the protocol for large messages takes before the first byte."""
+    """Start time of the protocol for large messages."""
     low_latency_frac: float = 1.0
-    """Rate of the protocol for small messages over that for large ones."""
+    """Rate of the protocol for small messages, relative to that for large messages."""
 
     @property
     def inside(self) -> int:
-        """Ranks in a domain."""
+        """Return the ranks in a domain."""
         return min(self.ranks, self.domain)
 
     @property
     def domains(self) -> float:
-        """Domains."""
+        """Return the number of domains."""
         return self.ranks / self.inside
 
 
 def all_reduce_s(message_bytes: Array, levels: Levels) -> Array:
-    r"""All-reduce: halves inside the domains while rails reduce between them.
+    r"""Return all-reduce time: half operations inside domains while rails reduce between them.
 
-    The faster of two protocols.
+    The faster of two protocols counts.
 
     .. math:: t = \max\left(\frac{2(g-1)}{g}\frac{M}{\gamma\,\beta_{up}},\;
               \frac{2(k-1)}{k}\frac{M/g}{\beta_{out}}\right) + 2\lceil\log_2 g\rceil\alpha_{up}
               + 2\lceil\log_2 k\rceil\alpha_{out}
 
     for g ranks in a domain and k domains: network bytes of a NIC are :math:`2(k-1)/k \cdot M/g`.
-    Large messages add the start of the bulk protocol, small ones run at the low-latency protocol's
-    rate.
+    Large messages add the start time of the bulk protocol; small messages use the low-latency
+    protocol's rate.
 
     Parameters
     ----------
     message_bytes : array
-        What every rank has. [byte]
+        Message of every rank. [byte]
     levels : Levels
         Ranks, rates, latencies.
 
@@ -74,7 +74,7 @@ def all_reduce_s(message_bytes: Array, levels: Levels) -> Array:
 
     Examples
     --------
-    Eight accelerators of 450 GB/s at 0.814: the bus bandwidth of a ring is what a link gives.
+    Eight accelerators of 450 GB/s at 0.814: the bus bandwidth of a ring is the bandwidth of a link.
 
     >>> levels = Levels(8, 8, 366e9, 38e9, 3e-6, 13e-6)
     >>> m = np.array(8 * 2.0**30)
@@ -95,9 +95,9 @@ def all_reduce_s(message_bytes: Array, levels: Levels) -> Array:
 
 
 def all_gather_s(message_bytes: Array, levels: Levels) -> Array:
-    """All-gather (or reduce-scatter) of a message in all.
+    """Return all-gather (or reduce-scatter) time of a total message.
 
-    Half an all-reduce, which switches do not shorten.
+    It is half an all-reduce, without the gain from switches.
     """
     plain = Levels(
         levels.ranks,
@@ -114,11 +114,11 @@ def all_gather_s(message_bytes: Array, levels: Levels) -> Array:
 
 
 def exchange_s(message_bytes: Array, levels: Levels) -> Array:
-    r"""All-to-all: every rank sends an equal share of its message to every other.
+    r"""Return all-to-all time: every rank sends an equal share of its message to every other rank.
 
     .. math:: t = \frac{n-g}{n}\frac{M}{\beta_{out}} + \frac{g-1}{n}\frac{M}{\beta_{up}} + \alpha
 
-    What leaves the domain and what stays follow one another, since senders are the same.
+    Transfers out of the domain and inside it are sequential, because the senders are the same.
 
     Examples
     --------
@@ -137,5 +137,5 @@ def exchange_s(message_bytes: Array, levels: Levels) -> Array:
 
 
 def bus_gb_per_s(message_bytes: Array, seconds: Array, ranks: int, halves: int = 2) -> Array:
-    """Bus bandwidth as nccl-tests print it: M / t x halves x (n - 1) / n [GB/s]."""
+    """Return the bus bandwidth as in nccl-tests: M / t x halves x (n - 1) / n [GB/s]."""
     return message_bytes / seconds / GIGA * halves * (ranks - 1) / ranks

@@ -12,10 +12,10 @@ from dcplan.fabric.topology.wiring import Fill
 
 @dataclass(frozen=True)
 class Parts:
-    """Prices and powers of what a fabric family is built of; all per piece [USD, kW, U].
+    """Prices, powers and heights of the parts of a fabric family, per part [USD, kW, U].
 
-    ``leaf_optic_ports`` is how many ports one switch-side transceiver carries (2 for a twin-port
-    cage), ``node_optic_ports`` how many one of a node.
+    ``leaf_optic_ports`` is the number of ports of one switch-side transceiver (2 for a twin-port
+    cage), ``node_optic_ports`` that of a node-side transceiver.
     """
 
     leaf_usd: float
@@ -36,21 +36,21 @@ class Parts:
 
 @dataclass(frozen=True)
 class Fills:
-    """All switches of a network by their ports in use."""
+    """All switches of a network by their used ports."""
 
     leaf: tuple[Fill, ...] = ()
     spine: tuple[Fill, ...] = ()
     core: tuple[Fill, ...] = ()
 
     def times(self, copies: int) -> Fills:
-        """As many such networks side by side."""
+        """Return the fills of several identical networks."""
         return Fills(
             *(tuple(Fill(f.switches * copies, f.down, f.up) for f in t) for t in self.tiers)
         )
 
     @property
     def tiers(self) -> tuple[tuple[Fill, ...], ...]:
-        """Leaves, spines, cores."""
+        """Return leaf, spine and core switches."""
         return self.leaf, self.spine, self.core
 
 
@@ -68,19 +68,19 @@ class Bill:
 
 
 def cages(fills: Iterable[Fill], ports_down: int, ports_up: int) -> int:
-    r"""Cages in use: each switch fills its own.
+    r"""Return the used cages: each switch uses its own.
 
     :math:`\sum_i \lceil d_i/p_d \rceil + \lceil u_i/p_u \rceil`.
 
-    A cage carries links of one direction: those to nodes and those to spines differ in length and
-    so in optic.
+    A cage carries links of one direction: links to nodes and links to spines differ in length and
+    therefore in optics.
 
     Parameters
     ----------
     fills : iterable of Fill
-        Switches by their ports in use.
+        Switches by their used ports.
     ports_down, ports_up : int
-        Ports of a cage towards nodes, and towards spines. [-]
+        Ports per cage towards nodes, and towards spines. [-]
 
     References
     ----------
@@ -97,15 +97,15 @@ def cages(fills: Iterable[Fill], ports_down: int, ports_up: int) -> int:
 
 
 def switch_cages(fills: Fills, node_ports: int, between_ports: int) -> int:
-    """Cages of all switches; ``between_ports`` is how many links between switches one carries."""
+    """Return the cages of all switches; ``between_ports`` is the links between switches per cage."""
     above = cages((*fills.spine, *fills.core), between_ports, between_ports)
     return cages(fills.leaf, node_ports, between_ports) + above
 
 
 def node_cages(node_links: int, management_links: int, ports: int) -> int:
-    """Transceivers at the far end of leaf links.
+    """Return the transceivers at the far end of leaf links.
 
-    ``ports`` links each at nodes, one each at managers.
+    A transceiver has ``ports`` links at nodes, and one link at managers.
     """
     return math.ceil((node_links - management_links) / ports) + management_links
 
@@ -119,8 +119,8 @@ def bill(
 ) -> Bill:
     """Count, price and power every part of a network.
 
-    Every cage in use has a transceiver at its switch; nodes have one for ``node_optic_ports``
-    links. Switch power is the figure without optics, transceivers are added: optics are never
+    Every used cage has a transceiver at its switch; nodes have one per ``node_optic_ports``
+    links. Switch power is without optics, and transceivers are added, so optics are not
     counted twice.
 
     Parameters
@@ -130,12 +130,12 @@ def bill(
     parts : Parts
         Prices and powers.
     fills : Fills
-        The same switches by their ports in use.
+        The same switches by their used ports.
     between_ports : int, optional
-        Links between switches that one transceiver carries, where they are faster than those to
+        Links between switches per transceiver, if they are faster than links to
         nodes. [-]
     management_links : int, default 0
-        Links of managers among those of nodes. [-]
+        Management links among the links of nodes. [-]
 
     Examples
     --------

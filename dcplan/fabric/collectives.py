@@ -14,7 +14,7 @@ Array = npt.NDArray[np.float64]
 def ring_half_s(
     message: Array, ranks: Array, per_s: Array | float, latency_s: Array | float = 0.0
 ) -> Array:
-    r"""Ring reduce-scatter, or all-gather, of a message over ``ranks``.
+    r"""Return the time of a ring reduce-scatter or all-gather of a message.
 
     .. math:: t = (n-1)\,\alpha + \frac{n-1}{n}\,\frac{M}{\beta}
 
@@ -43,11 +43,11 @@ def ring_half_s(
 
 
 def tree_half_s(message: Array, ranks: Array, per_s: Array, latency_s: Array) -> Array:
-    r"""Reduce-scatter, or all-gather, whose steps grow with the logarithm of the ranks.
+    r"""Return the time of a reduce-scatter or all-gather with a logarithmic number of steps.
 
     .. math:: t = \lceil\log_2 n\rceil\,\alpha + \frac{n-1}{n}\,\frac{M}{\beta}
 
-    What libraries do on many ranks (trees, PAT) and switches do in hardware (NVLink SHARP).
+    Libraries use it on many ranks (trees, PAT), and switches in hardware (NVLink SHARP).
 
     Examples
     --------
@@ -67,13 +67,13 @@ def group_rate(
     scaleup_bytes_per_s: Array,
     scaleout_bytes_per_s: Array,
 ) -> tuple[Array, npt.NDArray[np.bool_]]:
-    r"""Bandwidth of one group's ring, with all other groups of the domain busy.
+    r"""Return the ring bandwidth of one group while all other groups of the domain are busy.
 
-    And whether it leaves the domain.
+    The second value is whether the group leaves the domain.
 
-    A group whose ranks stand ``stride`` apart has :math:`r = \min(n, \lfloor d/stride\rfloor)` of
+    A group with rank distance ``stride`` has :math:`r = \min(n, \lfloor d/stride\rfloor)` of
     them in a domain of d. Inside one domain the ring runs at the scale-up rate. Across domains it
-    owns the r NICs of its own ranks: :math:`\min(\beta_{up}, r\,\beta_{out})`; the other groups use
+    uses the r NICs of its own ranks: :math:`\min(\beta_{up}, r\,\beta_{out})`; the other groups use
     the others, so no link is counted twice.
 
     Parameters
@@ -82,12 +82,12 @@ def group_rate(
         Ranks of the group, their distance in rank order, ranks of a scale-up domain; at least 1.
         [-]
     scaleup_bytes_per_s, scaleout_bytes_per_s : array
-        One-way, of one rank. [byte/s]
+        One-way rate of one rank. [byte/s]
 
     Returns
     -------
     tuple of array
-        Rate, and 1 where the group leaves the domain.
+        Rate, and 1 if the group leaves the domain.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def group_rate(
     >>> float(rate), bool(leaves)
     (400.0, True)
 
-    With tensor parallel 8 one rank of each group is left in a node.
+    With tensor parallelism 8, each group has one rank per node.
 
     >>> float(group_rate(64 * one, 8 * one, 8 * one, 450 * one, 50 * one)[0])
     50.0
@@ -121,13 +121,13 @@ def all_to_all_s(
     scaleout_bytes_per_s: Array,
     most_domains: Array | float = np.inf,
 ) -> Array:
-    r"""Send each of ``rows`` to ``copies`` random ranks of the group.
+    r"""Return the time to send each of ``rows`` to ``copies`` random ranks of the group.
 
-    What expert parallel does with tokens.
+    It models the tokens of expert parallelism.
 
-    A row is sent once to each rank, and across domains once to each domain, that it needs; of n
+    A row is sent once to each required rank, and once to each required other domain; of n
     that is on average :math:`D(n) = (n-1)(1 - (1 - 1/n)^c)` others, at most ``most_domains``. The
-    two run side by side:
+    two transfers run in parallel:
 
     .. math:: t = R\,b\,\max\left(D(n)/\beta_{up},\; D(N)/\beta_{out}\right)
 

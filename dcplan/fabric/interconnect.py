@@ -1,4 +1,4 @@
-"""Between halls and sites: coherent links over leased fibre."""
+"""Links between halls and sites: coherent optics over leased fiber."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from dcplan.units import MONTHS_PER_YEAR
 
 @dataclass(frozen=True)
 class Line:
-    """What a long link is made of and what it costs."""
+    """Parts of a long link and their prices."""
 
     port_gbps: float
     port_usd: float
     port_kw: float
     plain_reach_km: float
-    """Without amplifiers and multiplexers: a wavelength has a fibre pair of its own."""
+    """Reach without amplifiers and multiplexers: each wavelength has its own fiber pair."""
     amplified_reach_km: float
     pair_gbps: float
-    """What one fibre pair carries on all wavelengths."""
+    """Capacity of one fiber pair over all wavelengths."""
     span_km: float
     amplifier_usd: float
     mux_pair_usd: float
@@ -45,27 +45,27 @@ class Interconnect:
 def interconnect(gbps: float, route_km: float, line: Line) -> Interconnect:
     r"""Size links of a capacity over a route.
 
-    Ports are :math:`2\lceil C / c \rceil`. Beyond the plain reach of a port, wavelengths share
-    pairs over multiplexers and amplifiers stand at the ends and after every span; within it the
-    cheaper of one pair a link and shared pairs is taken over ten years.
+    Ports are :math:`2\lceil C / c \rceil`. Beyond the plain reach of a port, wavelengths share fiber
+    pairs through multiplexers, with amplifiers at both ends and after every span. Within the plain
+    reach, the cheaper of separate pairs and shared pairs over ten years is used.
 
     Parameters
     ----------
     gbps : float
         Capacity one way. [Gb/s]
     route_km : float
-        Length of the fibre, not of the air line. [km]
+        Length of the fiber route, not of the direct line. [km]
     line : Line
         Parts and prices.
 
     Raises
     ------
     ValueError
-        When the route is longer than the ports reach with amplifiers.
+        If the route is longer than the reach of the ports with amplifiers.
 
     Examples
     --------
-    Ten terabits over 60 km of 400ZR: 25 links on one pair, amplified at both ends.
+    10 Tb/s over 60 km of 400ZR: 25 links on one pair, amplified at both ends.
 
     >>> zr = Line(400.0, 4000.0, 0.018, 40.0, 120.0, 25600.0, 80.0, 10000.0, 12000.0, 150.0, 4.897)
     >>> found = interconnect(10000.0, 60.0, zr)
@@ -73,7 +73,7 @@ def interconnect(gbps: float, route_km: float, line: Line) -> Interconnect:
     (25, 1, 2, 588)
     """
     if route_km > line.amplified_reach_km:
-        msg = f"{route_km:g} km is beyond the {line.amplified_reach_km:g} km that the port reaches with amplifiers"
+        msg = f"{route_km:g} km is more than the reach of the port with amplifiers, {line.amplified_reach_km:g} km"
         raise ValueError(msg)
     links = max(math.ceil(gbps / line.port_gbps - 1e-9), 1)
     shared = _shared(links, route_km, line)
@@ -96,7 +96,7 @@ def interconnect(gbps: float, route_km: float, line: Line) -> Interconnect:
 
 
 SourcingOption = tuple[int, int, float]
-"""Fibre pairs, amplifiers, and their price with multiplexers."""
+"""Fiber pairs, amplifiers, and their price with multiplexers."""
 
 
 def _shared(links: int, route_km: float, line: Line) -> SourcingOption:

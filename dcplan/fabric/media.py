@@ -1,4 +1,4 @@
-"""Transceivers and cables by reach: what joins two ports a given length apart."""
+"""Transceivers and cables by reach, for links of a given length."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Medium:
-    """A cable with both its ends, or a pair of transceivers with the fibre between them.
+    """A cable with both ends, or a pair of transceivers with the fiber between them.
 
-    ``usd`` and ``kw`` are for one link and both its ends; ``usd_per_m`` for the fibre.
+    ``usd`` and ``kw`` are for one link with both ends; ``usd_per_m`` is for the fiber.
     """
 
     id: str
@@ -23,24 +23,24 @@ class Medium:
     usd_per_m: float = 0.0
 
     def cost(self, meters: float) -> float:
-        """Price of one link of a length [USD]."""
+        """Return the price of one link of a length [USD]."""
         return self.usd + self.usd_per_m * meters
 
 
 def pick(media: Sequence[Medium], meters: float) -> Medium:
-    """Return the cheapest medium that reaches; of equals the one that draws less.
+    """Return the cheapest medium with sufficient reach; for equal prices the one with less power.
 
     Parameters
     ----------
     media : sequence of Medium
-        What may be used.
+        Available media.
     meters : float
         Length of the cable. [m]
 
     Raises
     ------
     ValueError
-        When none reaches; the message names the longest one.
+        If no reach is sufficient; the message names the longest medium.
 
     Examples
     --------
@@ -52,7 +52,11 @@ def pick(media: Sequence[Medium], meters: float) -> Medium:
     able = [m for m in media if m.reach_m >= meters - 1e-9]
     if not able:
         longest = max(media, key=lambda m: m.reach_m, default=None)
-        most = f"{longest.id} reaches {longest.reach_m:g} m" if longest else "the catalog has none"
+        most = (
+            f"{longest.id} reaches {longest.reach_m:g} m"
+            if longest
+            else "the catalog has no medium"
+        )
         msg = f"no medium reaches {meters:g} m: {most}"
         raise ValueError(msg)
     return min(able, key=lambda m: (m.cost(meters), m.kw, m.id))

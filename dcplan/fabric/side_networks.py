@@ -1,4 +1,4 @@
-"""Storage, in-band and out-of-band networks beside the compute fabric."""
+"""Storage, in-band and out-of-band networks in addition to the compute fabric."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dcplan.fabric.topology.design import design
 from dcplan.fabric.topology.wiring import even, upper_fills
 
 RATIO_TOLERANCE = 1e-2
-"""Ports by which a ratio given to a few digits (1.333 for 4:3) may miss a whole number."""
+"""Tolerance in ports for a rounded ratio (1.333 for 4:3)."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """A side network: switches, links, ports in use."""
+    """A side network: switches, links, used ports."""
 
     leaf: int
     spine: int
@@ -28,7 +28,7 @@ class Side:
 
     @property
     def switches(self) -> int:
-        """All switches."""
+        """Return the number of all switches."""
         return self.leaf + self.spine + self.core
 
 
@@ -41,13 +41,13 @@ def storage(
     target_ports: int,
     target_leaves_per_su: int,
 ) -> Side:
-    r"""Storage network: leaves of nodes, oversubscribed, and leaves of storage, not.
+    r"""Size a storage network: oversubscribed leaf switches of nodes, others of storage.
 
-    Under the same spines.
+    Both have the same spine switches.
 
-    Node leaves are bought for whole units, a leaf for ``radix / 2`` links; storage leaves as many a
-    unit as given. Spines are the fewest that hold all uplinks and divide those of node leaves;
-    those of storage leaves are rounded up.
+    Node leaf switches are bought per complete unit, one for ``radix / 2`` links; storage leaf
+    switches in the given number per unit. The number of spine switches is the smallest that has all
+    uplinks and divides those of node leaves; uplinks of storage leaves are rounded up.
 
     Parameters
     ----------
@@ -56,16 +56,16 @@ def storage(
     radix : int
         Ports of a switch. [-]
     oversubscription : float
-        Down over up of node leaves, at least 1. [-]
+        Oversubscription of node leaf switches, at least 1. [-]
     target_ports : int
         Switch ports to storage. [-]
     target_leaves_per_su : int
-        Leaves for them, a unit. [-]
+        Leaf switches for storage per unit. [-]
 
     Raises
     ------
     ValueError
-        When three tiers do not hold the links.
+        If three tiers do not have enough ports.
 
     References
     ----------
@@ -97,8 +97,8 @@ def storage(
             oversubscription,
         )
     spine = math.ceil((node_leaves * up + store_leaves * each) / radix)
-    # every leaf reaches every spine alike: uplinks are rounded up, until leaves and spines hold
-    # them
+    # every leaf reaches every spine equally: uplinks are rounded up until leaves and spines have
+    # enough ports
     while True:
         node_up, store_up = (math.ceil(n / spine) * spine for n in (up, each))
         between = node_leaves * node_up + store_leaves * store_up
@@ -123,9 +123,9 @@ def storage(
 def _three_tiers(
     node: tuple[int, int], store: tuple[int, int], radix: int, oversubscription: float
 ) -> Side:
-    """More leaves than a spine has ports.
+    """Size a network with more leaf switches than a spine switch has ports.
 
-    Those of nodes and of storage in one tree, all oversubscribed alike.
+    Leaf switches of nodes and of storage are in one tree with the same oversubscription.
     """
     plan = design(radix, 3, leaf_spine=oversubscription)
     count = node[0] + store[0]
@@ -152,9 +152,9 @@ def in_band(
     peer_links: int,
     cores: int,
 ) -> Side:
-    """In-band (management) network.
+    """Size an in-band (management) network.
 
-    Leaves in pairs with links between peers, under two cores; one pair alone if small.
+    Leaf switches are in pairs with peer links, below two core switches; a small network is one pair.
 
     References
     ----------
@@ -172,7 +172,7 @@ def in_band(
         return Side(2, 0, nodes * links_per_node, other_links, peer_links, fills)
     leaf = core = 0
     while core == 0 or core > uplinks:
-        # every leaf has a link to every core
+        # every leaf switch has a link to every core switch
         uplinks = max(uplinks, core)
         leaf = 2 * math.ceil(ends / (radix - uplinks - peer_links) / 2)
         core = max(cores, math.ceil(leaf * uplinks / radix))
@@ -199,11 +199,10 @@ def out_of_band(
     racks_per_switch: int,
     uplinks: int,
 ) -> Side:
-    r"""Out-of-band network: 1 Gb/s switches among the node racks, enough for every managed port.
+    r"""Size an out-of-band network: 1 Gb/s switches in the node racks for every managed port.
 
-    A switch serves as many racks as its ports hold, at most ``racks_per_switch``; a rack of more
-    ports has several. ``ports`` are all managed ones, ``inside`` those of the node racks among
-    them.
+    A switch serves as many racks as its ports allow, at most ``racks_per_switch``; a rack with more
+    ports has several switches. ``ports`` are all managed ports, ``inside`` the part in node racks.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Efficiency of a power chain against load, stage by stage."""
+"""Efficiency of a power chain by load, stage by stage."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Stage:
-    """One converter: losses over its rating without load, in proportion to it.
-
-    And with its square.
-    """
+    """One converter: losses relative to its rating, constant, linear and quadratic in the load."""
 
     name: str
     fixed: float
@@ -19,7 +16,7 @@ class Stage:
     square: float
 
     def efficiency(self, load: float) -> float:
-        r"""Output over input: :math:`\eta = x / (x + a_0 + a_1 x + a_2 x^2)`.
+        r"""Return output divided by input: :math:`\eta = x / (x + a_0 + a_1 x + a_2 x^2)`.
 
         Parameters
         ----------
@@ -35,7 +32,7 @@ class Stage:
 
 
 def through(stages: Sequence[Stage], loads: Sequence[float]) -> float:
-    """Efficiency of stages one after the other, each at its own load.
+    """Return the efficiency of stages in series, each at its own load.
 
     Examples
     --------

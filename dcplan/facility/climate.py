@@ -15,7 +15,7 @@ DESIGN_FRAC = 0.004
 
 @dataclass(frozen=True)
 class Climate:
-    """Bins of a typical year; ``hours`` are those at a pair of temperatures in a quarter."""
+    """Bins of a typical year; ``hours`` are the hours at a pair of temperatures in a quarter."""
 
     place: str
     quarter: npt.NDArray[np.int64]
@@ -27,17 +27,17 @@ class Climate:
     design_wet_c: float
 
     def mean(self, values: Array) -> Array:
-        """Mean over the year of values that end in bins."""
+        """Return the annual mean of values whose last axis is the bins."""
         return np.asarray(values @ self.hours / self.hours.sum())
 
     def by_quarter(self, values: Array) -> Array:
-        """Means of the four quarters."""
+        """Return the means of the four quarters."""
         weights = np.stack([np.where(self.quarter == q, self.hours, 0.0) for q in range(QUARTERS)])
         return np.asarray(values @ weights.T / weights.sum(axis=1))
 
 
 def exceeded(values: Array, hours: Array, share: float = DESIGN_FRAC) -> float:
-    """Value that is exceeded in a share of the hours.
+    """Return the value that is exceeded in a share of the hours.
 
     Examples
     --------
@@ -57,12 +57,12 @@ def climate(
     hours: Array,
     design: tuple[float | None, float | None] = (None, None),
 ) -> Climate:
-    """Bins with their design day: as given, else what 0.4 % of the hours exceed.
+    """Return bins with their design day: given, or exceeded in 0.4 % of the hours.
 
     Raises
     ------
     ValueError
-        When a wet bulb is above its dry bulb by more than a bin, or a temperature is outside -60 to
+        If a wet bulb is above its dry bulb by more than a bin, or a temperature is outside -60 to
         60 C.
     """
     if dry_c.size == 0 or not (np.all(np.abs(dry_c) <= 60) and np.all(np.abs(wet_c) <= 60)):

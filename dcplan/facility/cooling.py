@@ -1,6 +1,6 @@
 """PUE and WUE of water-cooled and dry-cooled halls from their components.
 
-Over all weather bins and draws at once.
+All weather bins and samples are computed at once.
 """
 
 from __future__ import annotations
@@ -16,51 +16,51 @@ from dcplan.units import KJ_PER_KWH
 
 Array = npt.NDArray[np.float64]
 Sampled = Mapping[str, Array]
-"""Parameter -> column of draws."""
+"""Parameter -> column of samples."""
 
 
 @dataclass(frozen=True)
 class Loads:
-    """What the hall asks of its cooling."""
+    """Heat loads of a hall on its cooling."""
 
     air_frac: Array | float
-    """Share of the IT heat that room fans move; the rest goes into liquid, or a door without room
+    """Share of the IT heat that room fans remove; the rest goes to liquid, or to a door without room
     fans."""
     cdu: bool
-    """Liquid passes coolant distribution units."""
+    """Whether the liquid passes coolant distribution units."""
     all_heat: bool
-    """Losses before the racks warm the hall, too, and leave through the same plant."""
+    """Whether losses before the racks also heat the hall and leave through the same plant."""
     load: float = 1.0
-    """IT power over what the plant is built for."""
+    """IT power divided by the design IT power of the plant."""
     designed: bool = False
-    """The supply is a design's own: room air has water of its own where that is too warm for air,
-    and dry coolers spray as long as the supply is warmer than asked."""
+    """Whether the supply temperature is a design value: room air then has its own colder water if
+    the supply is too warm for air, and dry coolers spray while the supply is above its setting."""
 
 
 @dataclass(frozen=True)
 class Hours:
-    """Rows are draws, columns weather bins; all over IT energy."""
+    """Rows are samples, columns weather bins; all values are per IT energy."""
 
     pue: Array
     wue_l_per_kwh: Array
     chiller_frac: Array
-    """Share of heat that chillers move."""
+    """Share of heat that chillers remove."""
     chilled: Array
-    """Heat that chillers move."""
+    """Heat that chillers remove."""
     rejected: Array
-    """Heat that leaves through towers or dry coolers: what stays in the hall, and the chillers'
-    work."""
+    """Heat that towers or dry coolers reject: the heat of the hall, and the work of the
+    chillers."""
 
 
 def over_towers(wet_c: Array, supply_c: Array, p: Sampled, loads: Loads) -> Hours:
-    r"""Towers with a waterside economizer, chillers for what they cannot hold.
+    r"""Return PUE and WUE of towers with a waterside economizer and chillers.
 
     .. math:: PUE = 1 + e_{el} + q\left(a\,e_{fan} + (1-a)\,e_{CDU} + e_{pump} + (1 + f/COP)(e_{cond} + e_{tower})
               + f/COP\right)
 
     with the chiller share f of :func:`dcplan.facility.plant.mechanical_frac` for a source at the
     wet bulb plus the approaches of tower and exchanger; q is IT heat, and losses before the racks
-    where they stay in the hall. Water is lost with the heat that reaches the tower: IT heat,
+    if they stay in the hall. Water is lost with the heat that reaches the tower: IT heat,
     chiller work, and those losses.
 
     Parameters
@@ -68,9 +68,9 @@ def over_towers(wet_c: Array, supply_c: Array, p: Sampled, loads: Loads) -> Hour
     wet_c : array
         Wet bulb of the bins. [C]
     supply_c : array
-        Facility water supplied, a column of draws. [C]
+        Supply temperature of facility water, a column of samples. [C]
     p : mapping
-        Draws of ups, distribution, lighting, fan_pa, fan_efficiency, air_rise_k, chiller_load,
+        Samples of ups, distribution, lighting, fan_pa, fan_efficiency, air_rise_k, chiller_load,
         chiller_cop_factor, cycles, tower_approach_k, exchanger_approach_k, tower_range_k,
         facility_rise_k, windage_frac, pump_efficiency, facility_head_kpa, tower_head_kpa,
         tower_fan_pa, tower_fan_efficiency, liquid_to_air, cdu_frac, pump_fixed_frac,
@@ -133,21 +133,21 @@ def over_towers(wet_c: Array, supply_c: Array, p: Sampled, loads: Loads) -> Hour
 def over_dry_coolers(
     dry_c: Array, wet_c: Array, supply_c: Array, p: Sampled, loads: Loads
 ) -> Hours:
-    r"""Dry coolers that spray when the dry bulb is too warm and the wet bulb cold enough.
+    r"""Return PUE and WUE of dry coolers that spray at a high dry bulb and a low wet bulb.
 
-    No chillers.
+    There are no chillers.
 
-    Water cools the air by what is missing,
+    Water cools the air by the missing temperature difference,
     :math:`w = \frac{3600}{h_{fg}}\min\left((T_{dry} + A - T_s) / \Delta T_{air}, 1\right)`, while
-    :math:`T_{wet} + B \le T_s`; warmer than that the supply floats above its setting, sprayed still
-    where it is a design's own.
+    :math:`T_{wet} + B \le T_s`; above that the supply temperature rises above its setting, with
+    spraying only if the supply temperature is a design value.
 
     Parameters
     ----------
     dry_c, wet_c : array
         Dry and wet bulb of the bins. [C]
     supply_c : array
-        Facility water above which spraying starts, a column of draws. [C]
+        Facility water temperature above which spraying starts, a column of samples. [C]
     p : mapping
         As in :func:`over_towers`, and dry_approach_k, spray_approach_k, dry_air_rise_k, dry_fan_pa.
     loads : Loads
@@ -179,7 +179,7 @@ def over_dry_coolers(
 
 def _electrical(p: Sampled, load: float) -> Array:
     full = plant.electrical_frac(p["ups"], p["distribution"], np.zeros_like(p["ups"]))
-    # losses fall with the square of load above a fixed part
+    # losses decrease with the square of the load, above a fixed part
     fixed = p["ups_fixed_frac"]
     return np.asarray(full * (fixed / load + (1.0 - fixed) * load) + p["lighting"] / load)
 
@@ -198,7 +198,7 @@ def _turned_down(moved: Array, p: Sampled, load: float) -> Array:
 
 @dataclass(frozen=True)
 class Spread:
-    """Median of the draws, and 5 and 95 % of them."""
+    """Median, 5th and 95th percentile of the samples."""
 
     low: float
     value: float
@@ -206,6 +206,6 @@ class Spread:
 
     @classmethod
     def of(cls, draws: Array) -> Spread:
-        """Percentiles over draws."""
+        """Return the percentiles over samples."""
         low, value, high = np.percentile(draws, [5.0, 50.0, 95.0])
         return cls(float(low), float(value), float(high))

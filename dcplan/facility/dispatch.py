@@ -1,4 +1,4 @@
-"""Hourly dispatch of grid, generators and batteries against a load: a small linear programme."""
+"""Hourly dispatch of grid, generators and batteries: a small linear program."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from dcplan.units import KG_PER_TONNE
 
 Array = npt.NDArray[np.float64]
 PENALTY_USD_PER_MWH = 1e5
-"""Price of load that nothing serves: above every fuel."""
+"""Price of unserved load, above every fuel price."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """What can serve load in an hour."""
+    """A power source."""
 
     name: str
     mw: float | Array
-    """Firm power; an array by hour where a grid tranche is interrupted."""
+    """Firm power; an array by hour if a grid tranche is interrupted."""
     usd_per_mwh: float
-    """Fuel, variable cost, tariff."""
+    """Cost of energy: fuel, variable cost, tariff."""
     kg_co2_per_mwh: float = 0.0
 
 
 @dataclass(frozen=True)
 class Battery:
-    """Storage beside the sources."""
+    """Battery storage in addition to the sources."""
 
     mw: float
     mwh: float
@@ -46,7 +46,7 @@ class Dispatch:
     t_co2: float
     short_mwh: float
     battery_mwh: float
-    """Discharged."""
+    """Discharged energy."""
 
 
 def dispatch(
@@ -55,31 +55,31 @@ def dispatch(
     battery: Battery | None = None,
     hours: Array | None = None,
 ) -> Dispatch:
-    r"""Serve every hour at the least cost.
+    r"""Serve every hour at minimum cost.
 
     .. math:: \min \sum_{h,s} c_s g_{hs} + C\,u_h \quad
               \sum_s g_{hs} + d_h - q_h + u_h = L_h,\; e_{h+1} = e_h + \sqrt{\eta}\,q_h -
               d_h/\sqrt{\eta}
 
     with :math:`0 \le g_{hs} \le G_{hs}`, charge and discharge within the battery's power, and the
-    store as full at the end as at the start.
+    stored energy at the end equal to that at the start.
 
     Parameters
     ----------
     load_mw : array
         Load by hour, not negative. [MW]
     sources : sequence of Source
-        In any order; cost decides.
+        Sources in any order; cost determines the dispatch.
     battery : Battery, optional
         Storage.
     hours : array, optional
-        How long each hour counts in the sums, one where left out; a typical year of 8,760 hours
-        stands for a longer one. [h]
+        Weight of each hour in the sums, default 1; a typical year of 8,760 hours
+        can represent a longer year. [h]
 
     Raises
     ------
     ValueError
-        When the programme has no optimum.
+        If the program has no optimum.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def dispatch(
         half = float(np.sqrt(battery.round_trip_frac))
         one = eye_array(steps)
         nothing = csr_array((steps, steps * (count + 1)))
-        # e_{h+1} - e_h - half q + d / half = 0, the last hour followed by the first
+        # e_{h+1} - e_h - half q + d / half = 0, with the first hour after the last
         after = eye_array(steps, k=1) + csr_array(([1.0], ([steps - 1], [0])), shape=(steps, steps))
         keep: Any = hstack([nothing, -half * one, one / half, after - one])
         equal = vstack([hstack([serve, -one, one, csr_array((steps, steps))]), keep])

@@ -1,6 +1,6 @@
-"""Racks of a hall in rows.
+"""Layout of racks in rows.
 
-Kinds mixed evenly, distribution units at the ends, network in the middle.
+Kinds are mixed evenly, with distribution units at the ends and network in the middle.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from collections.abc import Mapping
 
 
 def rows_of(racks: Mapping[str, int], per_row: int) -> tuple[dict[str, int], ...]:
-    r"""Racks of each kind in each row, so that every row has its share of every kind.
+    r"""Return the racks of each kind in each row, with an equal share of every kind.
 
-    Rack j of a kind with c racks is placed at :math:`(j + 1/2) / c` of the way through the hall;
-    the sequence is cut into rows.
+    Rack j of a kind with c racks has the position :math:`(j + 1/2) / c` in the sequence;
+    the sequence is divided into rows.
 
     Parameters
     ----------
     racks : mapping
         Kind -> racks, not negative.
     per_row : int
-        Positions of a row, at least 1.
+        Positions per row, at least 1.
 
     Examples
     --------
@@ -35,9 +35,9 @@ def rows_of(racks: Mapping[str, int], per_row: int) -> tuple[dict[str, int], ...
 
 
 def line_up(row: Mapping[str, int], ends: str, middle: str) -> tuple[str, ...]:
-    """Kinds along a row: those of ``ends`` at both ends, those of ``middle`` in the middle.
+    """Return the kinds along a row: ``ends`` at both ends, ``middle`` in the middle.
 
-    The rest between.
+    Other kinds are in between.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def line_up(row: Mapping[str, int], ends: str, middle: str) -> tuple[str, ...]:
 def area_m2(
     rows: int, per_row: int, rack_pitch_m: float, row_pitch_m: float, margin_m: float
 ) -> float:
-    r"""Floor of rows and the way round them: :math:`(n\,p_{rack} + 2m)(r\,p_{row} + 2m)`.
+    r"""Return the floor area of rows and the aisle around them: :math:`(n\,p_{rack} + 2m)(r\,p_{row} + 2m)`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Liquid loops: flow, distribution units, seconds that a loop carries heat alone."""
+"""Liquid loops: flow, coolant distribution units, ride-through time."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dcplan.units import SECONDS_PER_MINUTE
 
 
 def flow_l_per_min(heat_kw: float, rise_k: float, heat_kj_per_l_k: float) -> float:
-    r"""Coolant flow that carries heat: :math:`V = 60\,Q / (\rho c_p\,\Delta T)`.
+    r"""Return the coolant flow for a heat load: :math:`V = 60\,Q / (\rho c_p\,\Delta T)`.
 
     Parameters
     ----------
     heat_kw : float
-        Heat into the liquid. [kW]
+        Heat load of the liquid. [kW]
     rise_k : float
-        Warming of the coolant, above 0. [K]
+        Temperature rise of the coolant, above 0. [K]
     heat_kj_per_l_k : float
         Volumetric heat capacity; 4.20 with 25 % propylene glycol at 40 C. [kJ/L/K]
 
@@ -30,7 +30,7 @@ def flow_l_per_min(heat_kw: float, rise_k: float, heat_kj_per_l_k: float) -> flo
 
 
 def units(heat_kw: float, rating_kw: float, spare: int = 1) -> int:
-    """Distribution units for a heat, and spare ones; none without heat.
+    """Return the coolant distribution units for a heat load, with spares; 0 without heat.
 
     Examples
     --------
@@ -41,18 +41,18 @@ def units(heat_kw: float, rating_kw: float, spare: int = 1) -> int:
 
 
 def ride_through_s(liters_per_kw: float, heat_kj_per_l_k: float, allowed_rise_k: float) -> float:
-    r"""Seconds until a loop without heat rejection has warmed by what is allowed.
+    r"""Return the seconds until a loop without heat rejection reaches the allowed temperature rise.
 
     :math:`v\,\rho c_p\,\Delta T`.
 
     Parameters
     ----------
     liters_per_kw : float
-        Volume of the loop over its heat. [L/kW]
+        Volume of the loop per heat load. [L/kW]
     heat_kj_per_l_k : float
         Volumetric heat capacity. [kJ/L/K]
     allowed_rise_k : float
-        From the supply temperature to the limit of what is cooled; nothing where there is no room.
+        Rise from the supply temperature to the limit of the equipment; a negative rise counts as 0.
         [K]
 
     Examples

@@ -1,6 +1,6 @@
 """Moist air in SI units.
 
-The one place that calls psychrolib (ASHRAE Handbook of Fundamentals 2017, chapter 1).
+Only this module calls psychrolib (ASHRAE Handbook of Fundamentals 2017, chapter 1).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ Array = npt.NDArray[np.float64]
 
 
 def wet_bulb_c(dry_c: Array, humidity_frac: Array, pressure_pa: Array) -> Array:
-    """Wet-bulb temperature.
+    """Return the wet-bulb temperature.
 
     Parameters
     ----------

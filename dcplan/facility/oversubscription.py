@@ -1,4 +1,4 @@
-"""Racks of more rated power than their feed: how often jobs together ask for more than there is."""
+"""Power oversubscription: probability that jobs together exceed the feed of their racks."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Risk:
-    """What oversubscription does with jobs of one size that start and stop independently."""
+    """Risk of power oversubscription with independent jobs of equal size."""
 
     jobs: int
     over_frac: float
     """Share of the time above the feed."""
     mean_over_frac: float
-    """Mean excess over the feed in that time."""
+    """Mean excess above the feed in that time."""
     worst_frac: float
-    """Load over the feed when all jobs run."""
+    """Load relative to the feed while all jobs run."""
 
 
 def risk(
     jobs: int, busy_frac: float, high_frac: float, low_frac: float, oversubscription: float
 ) -> Risk:
-    r"""Binomial risk: each of J jobs runs with probability u, else idles.
+    r"""Return the binomial risk: each of J jobs runs with probability u and is otherwise idle.
 
     .. math:: x_k = R\,\frac{k\,h + (J-k)\,l}{J}, \quad P = \sum_{x_k > 1} \binom{J}{k} u^k (1-u)^{J-k}
 
-    One job over all racks is in step with itself, so it is over the feed whenever it runs and R h >
-    1; many small ones average out.
+    One job over all racks is synchronous, so it exceeds the feed whenever it runs and R h >
+    1; many small jobs average out.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ def risk(
     busy_frac : float
         Share of the time in which a job runs. [-]
     high_frac, low_frac : float
-        Power of a running and of an idle rack over its rated power. [-]
+        Power of a running and of an idle rack, relative to rated power. [-]
     oversubscription : float
-        Rated power of all racks over the feed, from 1. [-]
+        Rated power of all racks, relative to the feed, from 1. [-]
 
     Examples
     --------

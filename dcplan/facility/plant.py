@@ -1,4 +1,4 @@
-"""Power and water of cooling equipment, all over the heat that it moves."""
+"""Power and water of cooling equipment, per unit of removed heat."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ Array = npt.NDArray[np.float64]
 
 
 def chiller_cop(load: Array, condenser_c: Array, coldest_c: Array, least_cop: Array) -> Array:
-    r"""Coefficient of performance of a water chiller.
+    r"""Return the coefficient of performance of a water chiller.
 
     .. math:: COP = 16.798751 + 0.008840 t^2 - 8.528931 L^2 + 9.885294 L - 0.760621 t + 0.084615 L t
 
     Parameters
     ----------
     load : array
-        Load over rating, 0 to 1. [-]
+        Load relative to rating, 0 to 1. [-]
     condenser_c : array
-        Condenser-side temperature; none above the fit's lowest point (38 to 43 C) is used. [C]
+        Condenser-side temperature; at most that of the lowest point of the fit, 38 to 43 C. [C]
     coldest_c : array
-        Condenser-side temperature below which chillers are not run. [C]
+        Condenser-side temperature below which chillers do not run. [C]
     least_cop : array
         Lower bound of the result. [-]
 
@@ -36,7 +36,9 @@ def chiller_cop(load: Array, condenser_c: Array, coldest_c: Array, least_cop: Ar
     >>> round(float(chiller_cop(load, water_c, coldest_c, least)), 3)
     7.176
     """
-    lowest = (0.760621 - 0.084615 * load) / (2.0 * 0.008840)  # past it the fit would rise again
+    lowest = (0.760621 - 0.084615 * load) / (
+        2.0 * 0.008840
+    )  # beyond it the fit would increase again
     t = np.clip(condenser_c, coldest_c, lowest)
     cop = (
         16.798751
@@ -50,7 +52,7 @@ def chiller_cop(load: Array, condenser_c: Array, coldest_c: Array, least_cop: Ar
 
 
 def fan_frac(pressure_pa: Array, efficiency: Array, rise_k: Array, air_j_per_m3_k: Array) -> Array:
-    r"""Fan power over heat moved by air: :math:`\Delta p / (\eta\,\rho c_p\,\Delta T)`.
+    r"""Return fan power per heat removed by air: :math:`\Delta p / (\eta\,\rho c_p\,\Delta T)`.
 
     Examples
     --------
@@ -62,7 +64,7 @@ def fan_frac(pressure_pa: Array, efficiency: Array, rise_k: Array, air_j_per_m3_
 
 
 def pump_frac(head_kpa: Array, efficiency: Array, rise_k: Array, water_kj_per_kg_k: Array) -> Array:
-    r"""Pump power over heat moved by water: :math:`\Delta p / (\eta\,\rho c_p\,\Delta T)`.
+    r"""Return pump power per heat removed by water: :math:`\Delta p / (\eta\,\rho c_p\,\Delta T)`.
 
     Examples
     --------
@@ -82,7 +84,7 @@ def tower_fan_frac(
     water_kj_per_kg_k: Array,
     air_kg_per_m3: Array,
 ) -> Array:
-    """Tower fan power over heat: air in proportion to water by mass.
+    """Return tower fan power per heat; the air mass is proportional to the water mass.
 
     Examples
     --------
@@ -102,7 +104,7 @@ def tower_water_l_per_kwh(
     vaporisation_kj_per_kg: Array,
     water_kj_per_kg_k: Array,
 ) -> Array:
-    r"""Water of a tower over heat rejected: evaporation, and the larger of drift and blowdown.
+    r"""Return tower water per rejected heat: evaporation plus the larger of drift and blowdown.
 
     .. math:: w = e + \max\left(\phi\,\frac{3600}{c\,\Delta T},\; \frac{e}{CoC - 1}\right),\quad e = 3600 / h_{fg}
 
@@ -111,11 +113,11 @@ def tower_water_l_per_kwh(
     cycles : array
         Cycles of concentration, above 1. [-]
     windage_frac : array
-        Droplets lost over circulated water. [-]
+        Droplet loss relative to circulated water. [-]
     range_k : array
-        Cooling of the tower water. [K]
+        Temperature range of the tower water. [K]
     vaporisation_kj_per_kg, water_kj_per_kg_k : array
-        Heat of vaporisation h_fg and specific heat c of water. [kJ/kg, kJ/kg/K]
+        Heat of vaporization h_fg and specific heat c of water. [kJ/kg, kJ/kg/K]
 
     Examples
     --------
@@ -131,9 +133,9 @@ def tower_water_l_per_kwh(
 
 
 def mechanical_frac(source_c: Array, supply_c: Array, rise_k: Array) -> Array:
-    r"""Share of heat that chillers take.
+    r"""Return the share of heat that chillers remove.
 
-    None while the source is colder than the supply, all from the return on.
+    It is 0 while the source is colder than the supply, and 1 from the return temperature on.
 
     .. math:: f = \mathrm{clip}\left(\frac{T_{source} - T_{supply}}{\Delta T}, 0, 1\right)
 
@@ -146,7 +148,7 @@ def mechanical_frac(source_c: Array, supply_c: Array, rise_k: Array) -> Array:
 
 
 def electrical_frac(ups: Array, distribution: Array, lighting: Array) -> Array:
-    """Losses before the racks and lighting, over IT power.
+    """Return losses before the racks and lighting, relative to IT power.
 
     Examples
     --------
@@ -157,9 +159,9 @@ def electrical_frac(ups: Array, distribution: Array, lighting: Array) -> Array:
 
 
 def part_load(full_frac: Array, load: float, fixed_frac: Array) -> Array:
-    r"""Return a loss over IT power at part load.
+    r"""Return a loss relative to IT power at part load.
 
-    A fixed share, and one that falls with the cube of flow, never below zero.
+    It has a fixed share and a share that decreases with the cube of the flow.
 
     .. math:: l(x) = l(1)\,\left(f/x + (1-f)\,x^2\right)
 

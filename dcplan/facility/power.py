@@ -16,12 +16,12 @@ TWO_SIDES = "2n"
 
 
 def blocks_needed(load_mw: float, block_mw: float, redundancy: str) -> int:
-    """Whole blocks that carry a load.
+    """Return the number of blocks for a load.
 
     ``b = max(ceil(factor x load / B) + spare, ceil(load / B) + 1)``.
 
-    The second term keeps what redundancy means where blocks are few: with any rule but N, one block
-    may fail. Under 2N either of two equal sides carries all of the load, so that ``b = 2 ceil(load
+    The second term keeps the redundancy with few blocks: with any rule except N, one block
+    may fail. Under 2N each of two equal sides carries the full load, so that ``b = 2 ceil(load
     / B)``.
 
     Parameters

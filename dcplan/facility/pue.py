@@ -1,4 +1,4 @@
-"""PUE and WUE: size class, and the choice of a tabulated row by climate zone.
+"""Tabulated PUE and WUE: size class, and the row of a climate zone.
 
 Medians of Lei et al. 2025 by climate zone and size class, for options without a component model
 (airside economizers, plain chillers, DX); the others are computed from the weather
@@ -27,7 +27,7 @@ class PueEntry:
 
 
 def size_class(it_mw: float) -> str:
-    """Size class of a hall by its IT power: large from 10 MW, midsize from 1 MW, else small.
+    """Return the size class of a hall by IT power: large from 10 MW, midsize from 1 MW, or small.
 
     Examples
     --------
@@ -38,9 +38,9 @@ def size_class(it_mw: float) -> str:
 
 
 def lookup(entries: Iterable[PueEntry], cooling: str, size: str, zone: str) -> PueEntry | None:
-    """Row of a cooling option.
+    """Return the row of a cooling option.
 
-    Its own zone first, then the row pooled over zones; None when neither exists.
+    The row of the zone comes first, then the row of all zones; None if neither exists.
     """
     rows = [e for e in entries if e.cooling == cooling and e.size == size]
     by_zone = {e.zone: e for e in rows}

@@ -1,4 +1,4 @@
-"""How many nodes a rack of a hall may hold: electrical, thermal, weight and space limits."""
+"""Nodes per rack by electrical, thermal, weight and space limits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class RackLimits:
-    """Limits of one rack position. Infinity means: not given, not limiting."""
+    """Limits of one rack position. Infinity means no limit."""
 
     electrical_kw: float
     air_kw: float
@@ -19,7 +19,7 @@ class RackLimits:
 
 @dataclass(frozen=True)
 class Fit:
-    """Nodes per rack and what limits them; 0 nodes means: does not fit."""
+    """Nodes per rack and the binding limit; 0 nodes means that no node fits."""
 
     nodes: int
     limit: str
@@ -29,7 +29,7 @@ class Fit:
 def split_heat_kw(
     rated_kw: float, liquid_frac: float, *, liquid_cooled_hall: bool
 ) -> tuple[float, float]:
-    """Air and liquid heat of one unit: an air-cooled server in a liquid hall is all air.
+    """Return air and liquid heat of one unit; an air-cooled server has only air heat.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def nodes_per_rack(
     weight_kg: float | None = None,
     rack_units: float | None = None,
 ) -> Fit:
-    r"""Largest whole number of nodes inside every limit of a rack.
+    r"""Return the largest number of nodes within every limit of a rack.
 
     .. math:: n = \lfloor \min_i (limit_i / need_i) \rfloor
 
@@ -63,8 +63,8 @@ def nodes_per_rack(
     air_kw, liquid_kw : float
         Heat of one node into air and into liquid. [kW]
     weight_kg, rack_units : float, optional
-        Weight and height of one node; unknown ones do not limit, and the reason says so where a
-        weight limit goes unchecked. [kg, U]
+        Weight and height of one node; unknown values do not limit, and the reason reports it if a
+        weight limit is not checked. [kg, U]
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Even draws of uncertain parameters, the same every time."""
+"""Even samples of uncertain parameters, always the same."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DRAWS = 256
 
 
 def even_draws(dimensions: int, count: int = DRAWS) -> Array:
-    r"""Points that fill the unit cube evenly: :math:`u_{ij} = \{1/2 + (i+1)\,\varphi_d^{-(j+1)}\}`.
+    r"""Return points that fill the unit cube evenly: :math:`u_{ij} = \{1/2 + (i+1)\,\varphi_d^{-(j+1)}\}`.
 
     The base is the root of :math:`x^{d+1} = x + 1`.
 
@@ -34,9 +34,9 @@ def even_draws(dimensions: int, count: int = DRAWS) -> Array:
 
 
 def draw(bounds: Mapping[str, tuple[float, float]], count: int = DRAWS) -> dict[str, Array]:
-    """Uniform draws of named parameters between their bounds.
+    """Return uniform samples of named parameters between their bounds.
 
-    Each as a column to be spread over bins.
+    Each parameter is a column, to combine with weather bins.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Synchronous load swings of training: amplitude, frequency, ramp, and what takes them away."""
+"""Synchronous load swings of training: amplitude, frequency, ramp, and remedies."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from dcplan.units import MJ_PER_KWH
 
 @dataclass(frozen=True)
 class Step:
-    """A training step as its power shows it."""
+    """Power profile of a training step."""
 
     period_s: float
     low_share: float
-    """Share of the step in which all accelerators wait or exchange data at once."""
+    """Share of the step in which all accelerators wait or exchange data at the same time."""
     high_mw: float
     low_mw: float
     edge_s: float
-    """How fast the power falls and rises."""
+    """Time of a power edge, falling or rising."""
 
 
 @dataclass(frozen=True)
 class Swing:
-    """What the step does to the site."""
+    """Load swing that a step causes at the site."""
 
     amplitude_mw: float
     frequency_hz: float
@@ -32,19 +32,19 @@ class Swing:
 
 @dataclass(frozen=True)
 class Remedy:
-    """One way to keep within a ramp limit."""
+    """Remedies that keep a ramp limit."""
 
     store_mw: float
     store_kwh: float
     floor_mw: float
     extra_mw: float
-    """Mean power that a floor adds."""
+    """Mean additional power of a power floor."""
 
 
 def swing(step: Step) -> Swing:
-    r"""Amplitude :math:`\Delta P`, frequency :math:`1/T`.
+    r"""Return amplitude :math:`\Delta P`, frequency :math:`1/T`, ramp and mean power.
 
-    Ramp :math:`\Delta P / t_{edge}` and mean power.
+    The ramp is :math:`\Delta P / t_{edge}`.
 
     Examples
     --------
@@ -60,18 +60,18 @@ def swing(step: Step) -> Swing:
 
 
 def remedy(step: Step, ramp_limit_mw_per_s: float) -> Remedy:
-    r"""Storage that flattens the step, and the floor of power that alone keeps the limit.
+    r"""Return the storage that flattens the step, and the power floor that keeps the limit alone.
 
-    Storage takes :math:`\Delta P\,(1-s)` in the low phase and gives :math:`\Delta P\,s` in the
+    Storage charges with :math:`\Delta P\,(1-s)` in the low phase and gives :math:`\Delta P\,s` in the
     rest, and holds :math:`\Delta P\,s\,(1-s)\,T`. A floor leaves :math:`\Delta P' =
-    r_{max}\,t_{edge}`; what it burns in low phases is :math:`(\Delta P - \Delta P')\,s` on average.
+    r_{max}\,t_{edge}`; its additional power in low phases is :math:`(\Delta P - \Delta P')\,s` on average.
 
     Parameters
     ----------
     step : Step
         The step.
     ramp_limit_mw_per_s : float
-        Most that the site may change. [MW/s]
+        Maximum ramp of the site. [MW/s]
 
     Examples
     --------

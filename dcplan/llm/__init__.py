@@ -1,4 +1,4 @@
-"""A language model: configuration, architecture, operations, kernel times.
+"""Language models: configuration, architecture, operations, kernel times.
 
-Shared by training and serving.
+Training and serving share them.
 """

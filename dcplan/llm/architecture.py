@@ -1,4 +1,4 @@
-"""Shape of a model: what its parameters, FLOPs and operations are counted from."""
+"""Architecture of a model, the basis of parameter, FLOP and operation counts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 class Architecture:
     """Sizes of a transformer, or of a hybrid of attention, MLP and Mamba-2 blocks.
 
-    ``attention_params`` and the MLP counts are per layer, norms and biases included where the model
+    ``attention_params`` and the MLP counts are per layer, including norms and biases if the model
     has them. ``attention_layers`` and ``dense_layers`` count attention and dense MLP blocks; in a
-    plain transformer a layer holds one attention block and one dense or mixture-of-experts block.
+    plain transformer a layer has one attention block and one dense or mixture-of-experts block.
     """
 
     layers: int
@@ -37,7 +37,7 @@ class Architecture:
     experts: int = 0
     experts_per_token: int = 0
     expert_groups: int = 0
-    """Groups of experts that one token may use (node-limited routing); 0 where free."""
+    """Groups of experts that one token may use (node-limited routing); 0 if any."""
     expert_ffn: int = 0
     shared_ffn: int = 0
     expert_params: int = 0
@@ -51,42 +51,42 @@ class Architecture:
     mtp_layers: int = 0
     position_params: int = 0
     norm_params: int = 0
-    """Outside the blocks, met by every token: last norm; patch and output projections of a vision
-    model."""
+    """Parameters outside the blocks that every token uses: last norm; patch and output projections
+    of a vision model."""
     causal: bool = True
-    """False where every query meets all keys, and a local one all keys of its window."""
+    """False if every query attends to all keys, and a local query to all keys of its window."""
     once_params: int = 0
-    """Held but not applied to every token: modulation, time and label embedders of a diffusion
-    transformer (once a sample), the second copy of two-stream blocks (a token passes through one
-    copy)."""
+    """Parameters that are stored but not used by every token: modulation, time and label embedders
+    of a diffusion transformer (once per sample), the second copy of two-stream blocks (a token uses
+    one copy)."""
     tower: Architecture | None = None
     """Vision encoder, with its own kind of block."""
     tower_patches: int = 0
     """Tokens of one image (or tile) inside the tower, class token included."""
     tower_tokens: int = 0
-    """Tokens that one image becomes for the language model."""
+    """Tokens of one image in the language model."""
     projector_params: int = 0
-    """Between tower and language model, applied to each of ``tower_tokens``."""
+    """Parameters between tower and language model, applied to each of ``tower_tokens``."""
 
     @property
     def params(self) -> int:
-        """All parameters, vision tower included, multi-token-prediction layers not counted."""
+        """Return all parameters, including the vision tower, without multi-token-prediction layers."""
         return self.trunk_params + self.tower_params
 
     @property
     def trunk_params(self) -> int:
-        """All parameters but those of the vision tower and its projector."""
+        """Return all parameters except those of the vision tower and its projector."""
         moe = self.moe_layers * (self.experts * self.expert_params + self.moe_fixed_params)
         return self._common + self.once_params + moe
 
     @property
     def tower_params(self) -> int:
-        """Parameters of the vision tower and its projector."""
+        """Return the parameters of the vision tower and its projector."""
         return self.projector_params + (self.tower.trunk_params if self.tower else 0)
 
     @property
     def active_params(self) -> int:
-        """Parameters a token passes through; none of the vision tower's."""
+        """Return the parameters that one token uses, without the vision tower."""
         moe = self.moe_layers * (
             self.experts_per_token * self.expert_params + self.moe_fixed_params
         )
@@ -94,12 +94,12 @@ class Architecture:
 
     @property
     def routed_params(self) -> int:
-        """Parameters of the routed experts: what expert parallel shards."""
+        """Return the parameters of the routed experts, which expert parallelism shards."""
         return self.moe_layers * self.experts * self.expert_params
 
     @property
     def embedding_params(self) -> int:
-        """Look-up table, output layer and learned positions."""
+        """Return the parameters of look-up table, output layer and learned positions."""
         return self.vocab * self.hidden * (1 if self.tied else 2) + self.position_params
 
     @property
@@ -117,21 +117,21 @@ class Architecture:
 
 
 def context_tokens(shape: Architecture, seq_len: int) -> float:
-    r"""Keys a query meets, summed over the attention layers.
+    r"""Return the keys that a query attends to, summed over the attention layers.
 
     .. math::
        C_{causal} = L_{full}\,s/2 + L_{local}\,(w - w^2/(2s)),\quad
        C_{all} = L_{full}\,s + L_{local}\,w,\quad w \le s
 
-    Without a causal mask a local layer cuts the sequence into windows of w and each query meets its
-    own.
+    Without a causal mask, a local layer divides the sequence into windows of w, and a query attends
+    to its own window.
 
     Parameters
     ----------
     shape : Architecture
         The model.
     seq_len : int
-        Tokens of a sequence, at least 1.
+        Tokens per sequence, at least 1.
 
     Examples
     --------
@@ -149,13 +149,13 @@ def context_tokens(shape: Architecture, seq_len: int) -> float:
 
 
 def model_flops_per_token(shape: Architecture, seq_len: int, images: float = 0.0) -> float:
-    r"""Forward and backward model FLOPs of one token, no recompute.
+    r"""Return forward and backward model FLOPs of one token, without recompute.
 
-    Attention causal where the model is.
+    Attention is causal if the model is.
 
     .. math:: F = 6 (N_{act} - N_{lookup}) + 6\,C\,a\,(d_{qk} + d_v) + 18\,L_m\,d_{inner}\,d_{state} + F_{tower}/s
 
-    where the embedding look-up does no multiplication, C is :func:`context_tokens`, the third term
+    where the embedding look-up has no multiplication, C is :func:`context_tokens`, the third term
     is the state-space scan of L_m Mamba-2 blocks and the last one :func:`tower_flops` of a
     sequence's images.
 
@@ -192,7 +192,7 @@ def model_flops_per_token(shape: Architecture, seq_len: int, images: float = 0.0
 
 
 def tower_flops(shape: Architecture) -> float:
-    r"""Forward and backward model FLOPs of one image: vision tower and projector.
+    r"""Return forward and backward model FLOPs of one image: vision tower and projector.
 
     .. math:: F_{tower} = p\,F(p) + 6\,N_{proj}\,t
 
@@ -206,9 +206,9 @@ def tower_flops(shape: Architecture) -> float:
 
 
 def recomputed_frac(shape: Architecture, seq_len: int, images: float = 0.0) -> float:
-    r"""Model FLOPs that full recompute does once more, over all of them.
+    r"""Return the share of model FLOPs that full recompute repeats.
 
-    A third, but for the output layer.
+    It is one third, without the output layer.
 
     .. math:: \frac{1}{3}\left(1 - \frac{6\,h\,V}{F}\right)
 

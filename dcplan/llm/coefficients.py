@@ -1,4 +1,4 @@
-"""Numbers of the training model that hold for every accelerator, software and precision."""
+"""Coefficients of the training model for all accelerators, software and precisions."""
 
 from __future__ import annotations
 
@@ -7,49 +7,49 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Tiling:
-    """How a matrix product is cut into tiles, and tiles into waves."""
+    """Division of a matrix product into tiles, and of tiles into waves."""
 
     side: float
     """Rows and columns of an output tile. [-]"""
     wave_power: float
-    """Power of wave quantization: 1 loses the whole idle share of the last wave, 0 none. [-]"""
+    """Power of wave quantization: 1 counts the full idle share of the last wave, 0 none. [-]"""
 
 
 @dataclass(frozen=True)
 class AttentionRamp:
-    """Speed of fused attention on little work, and of its backward pass."""
+    """Speed of fused attention with little work, and of its backward pass."""
 
     forward_work: float
     """Query positions times heads of a unit at which the forward pass has half its speed. [-]"""
     backward_work: float
-    """The same of the backward pass. [-]"""
+    """The same for the backward pass. [-]"""
     backward_frac: float
-    """Speed of the backward pass over that of the forward pass."""
+    """Speed of the backward pass relative to the forward pass."""
 
 
 @dataclass(frozen=True)
 class Coefficients:
-    """Rows of the catalog kind ``training`` as the plain numbers that the model computes with."""
+    """Rows of the catalog kind ``training`` as numbers of the model."""
 
     tiling: Tiling
     ramp: AttentionRamp
     score_bytes: float
     """Memory traffic of one 16-bit score of unfused attention. [byte]"""
     unfused_frac: float
-    """Speed of the batched products of unfused attention over that of large products."""
+    """Speed of the batched products of unfused attention relative to large products."""
     scan_frac: float
-    """Speed of a state-space scan over that of large products."""
+    """Speed of a state-space scan relative to large products."""
     backward_passes: float
-    """Memory traffic of norms and activations, backward pass over forward pass. [-]"""
+    """Memory traffic of norms and activations, backward pass relative to forward pass. [-]"""
     cover_frac: float
-    """Share of compute under which asynchronous copies and ring attention hide."""
+    """Share of compute that can hide asynchronous copies and ring attention."""
     backward_over_forward: float
-    """Host and device time of a backward pass over that of its forward pass. [-]"""
+    """Host and device time of a backward pass relative to its forward pass. [-]"""
     reserve_bytes: float
-    """Context, communicators and workspaces of a process. [byte]"""
+    """Memory of context, communicators and workspaces of a process. [byte]"""
     search_memory_frac: float
-    """Share of the memory that a layout may plan with."""
+    """Share of the memory that a layout may use."""
     measured_memory_factor: float
-    """Modeled memory over that of the accelerator up to which a measured run fits. [-]"""
+    """Maximum ratio of modeled memory to accelerator memory at which a measured run fits. [-]"""
     offload_bytes_per_s: float
-    """Host link from which the offload of activations pays. [byte/s]"""
+    """Minimum host link rate for the offload of activations. [byte/s]"""

@@ -31,7 +31,7 @@ HYBRID_KEYS = (
 
 
 MOST = 10_000_000
-"""No size of a model is larger; a typed slip is."""
+"""Maximum size of a model dimension; a larger number is a typing mistake."""
 MOST_LAYERS, MOST_PARAMS = 10_000, 1e18
 LEAST_ONE = ("layers", "hidden", "heads", "kv_heads", "head_dim", "value_dim", "ffn")
 
@@ -41,13 +41,13 @@ def from_config(config: Mapping[str, Any]) -> Architecture:
 
     Dense, GQA, MQA, MLA, MoE with shared experts and dense first layers.
 
-    A vision encoder beside it is read along (:mod:`dcplan.llm.vision`), and so are diffusion
+    It also reads a vision encoder (:mod:`dcplan.llm.vision`) and diffusion
     transformers (:mod:`dcplan.llm.diffusion`).
 
     Raises
     ------
     ValueError
-        When a needed key is missing, or the model has layers this reader does not count (Mamba
+        If a required key is missing, or the model has unsupported layers (Mamba
         hybrids, cross attention, unknown diffusion transformers).
 
     Examples
@@ -62,10 +62,10 @@ def from_config(config: Mapping[str, Any]) -> Architecture:
             from_diffusers(config) if "_class_name" in config else with_tower(_read(config), config)
         )
     except (ArithmeticError, TypeError, AttributeError) as error:
-        msg = f"a size is no number: {error}"
+        msg = f"a size is not a number: {error}"
         raise ValueError(msg) from error
     except KeyError as error:
-        msg = f"config.json has no {error.args[0]}"
+        msg = f"config.json does not have {error.args[0]}"
         raise ValueError(msg) from error
     problems = _impossible(shape)
     if problems:
@@ -74,7 +74,7 @@ def from_config(config: Mapping[str, Any]) -> Architecture:
 
 
 def _impossible(shape: Architecture) -> list[str]:
-    """Sizes that no model has."""
+    """Return the impossible sizes of a model."""
     found = []
     if shape.tower is not None:
         found += [f"vision_config: {problem}" for problem in _impossible(shape.tower)]
@@ -86,7 +86,7 @@ def _impossible(shape: Architecture) -> list[str]:
         if value < (1 if f.name in LEAST_ONE else 0) or (not counted and value > MOST):
             found.append(f"{f.name} is {value}")
     if shape.experts and not 1 <= shape.experts_per_token <= shape.experts:
-        found.append(f"{shape.experts_per_token} of {shape.experts} experts a token")
+        found.append(f"{shape.experts_per_token} of {shape.experts} experts per token")
     if shape.local_layers > shape.attention_layers:
         found.append(f"{shape.local_layers} layer_types for {shape.attention_layers} layers")
     if not found and shape.heads % shape.kv_heads:
@@ -101,13 +101,13 @@ def _read(config: Mapping[str, Any]) -> Architecture:
     usual = TEXT_DEFAULTS.get(str(text.get("model_type")), {})
     config = {**config, **usual, **text}
     if config.get("cross_attention_layers"):
-        msg = "cross_attention_layers: layers that read another stream (Llama 3.2 Vision) are not counted"
+        msg = "cross_attention_layers: layers that read another stream (Llama 3.2 Vision) are not supported"
         raise ValueError(msg)
     if config.get("hybrid_override_pattern"):
         return hybrid_from_config(config)
     found = [key for key in HYBRID_KEYS if key in config]
     if found:
-        msg = f"{found[0]}: hybrid layers are read from hybrid_override_pattern (Nemotron-H) only"
+        msg = f"{found[0]}: hybrid layers are supported only with hybrid_override_pattern (Nemotron-H)"
         raise ValueError(msg)
     kind = str(config.get("model_type", ""))
     hidden = int(need(config, "hidden_size", "n_embd", "d_model"))
@@ -273,9 +273,9 @@ def _moe(
 
 
 def _routing_groups(config: Mapping[str, Any]) -> int:
-    """Return groups a token is limited to (DeepSeek-V3, arXiv 2412.19437, section 2.1.2).
+    """Return the number of groups that a token may use (DeepSeek-V3, arXiv 2412.19437, section 2.1.2).
 
-    0 where it is not.
+    It is 0 without a limit.
     """
     groups, limit = int(config.get("n_group") or 1), int(config.get("topk_group") or 1)
     return limit if 1 < limit < groups else 0
@@ -295,7 +295,7 @@ def _moe_layer_count(config: Mapping[str, Any], layers: int) -> int:
 
 
 def _windows(config: Mapping[str, Any], kind: str, layers: int) -> tuple[int, int]:
-    """Layers with a local window, and the window; alternating patterns by key or by model family."""
+    """Return the layers with a local window, and the window, by key or by model family."""
     window = int(config.get("sliding_window") or config.get("attention_chunk_size") or 0)
     if not window or config.get("use_sliding_window") is False:
         return 0, 0
@@ -314,7 +314,7 @@ def _windows(config: Mapping[str, Any], kind: str, layers: int) -> tuple[int, in
 def hybrid_from_config(config: Mapping[str, Any]) -> Architecture:
     """Read a Nemotron-H hybrid.
 
-    One Mamba-2 (M), attention (*), dense (-) or mixture-of-experts (E) block a layer.
+    One Mamba-2 (M), attention (*), dense (-) or mixture-of-experts (E) block per layer.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Looking up the keys of a model's configuration, and counts that its readers share."""
+"""Look-up of configuration keys, and counts that all readers share."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ TEXT_DEFAULTS: Mapping[str, Mapping[str, int]] = {
         "vocab_size": 32000,
     },
 }
-"""Sizes that a ``text_config`` leaves out because they are its class's own (Transformers,
-LlamaConfig and MistralConfig): LLaVA's files do."""
+"""Default sizes of a ``text_config``, from its class (Transformers, LlamaConfig and MistralConfig);
+LLaVA's files use them."""
 
 
 def need(config: Mapping[str, Any], *names: str) -> Any:
-    """Value of the first of several names that the configuration has.
+    """Return the value of the first of several names in the configuration.
 
     Raises
     ------
     ValueError
-        When it has none of them.
+        If it has none of them.
 
     Examples
     --------
@@ -42,12 +42,12 @@ def need(config: Mapping[str, Any], *names: str) -> Any:
     for name in names:
         if config.get(name) is not None:
             return config[name]
-    msg = f"config.json has no {' / '.join(names)}"
+    msg = f"config.json does not have {' / '.join(names)}"
     raise ValueError(msg)
 
 
 def linear_params(inputs: int, outputs: int, *, bias: bool = True) -> int:
-    """Weights of a linear layer.
+    """Return the weights of a linear layer.
 
     >>> linear_params(4, 3)
     15
@@ -56,7 +56,7 @@ def linear_params(inputs: int, outputs: int, *, bias: bool = True) -> int:
 
 
 def mlp_params(hidden: int, inner: int, *, gated: bool, bias: bool = False) -> int:
-    """Weights of an MLP: up, gate where it has one, and down.
+    """Return the weights of an MLP: up, gate if gated, and down.
 
     >>> mlp_params(4, 16, gated=True)
     192

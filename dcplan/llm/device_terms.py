@@ -1,6 +1,6 @@
 """Numbers of one accelerator, software stack and precision recipe.
 
-And the tables that many of them make.
+It also builds tables of many of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ STATIC_SHAPES, FUSED_DISPATCH = 1, 2
 class DeviceTerms:
     """One accelerator in its system.
 
-    Data sheet and achievable fractions. Bandwidths are one-way, of one accelerator.
+    It has data-sheet values and achievable fractions. Bandwidths are one-way, per accelerator.
 
     A peak of 0 means that the accelerator does not have the precision.
     """
@@ -45,24 +45,24 @@ class DeviceTerms:
     scaleup_frac: float
     scaleup_us: float
     domain: float
-    """Accelerators of one scale-up domain."""
+    """Accelerators in one scale-up domain."""
     scaleout_gb_per_s: float
     scaleout_frac: float
     scaleout_us: float
     host_gb_per_s: float
     node: float
-    """Accelerators of one host."""
+    """Accelerators in one host."""
     ranks: float
-    """Ranks of a layout for one accelerator."""
+    """Ranks per accelerator."""
     in_network: float = 0.0
-    """1 where the scale-out switches add up gradients."""
+    """1 if the scale-out switches reduce gradients."""
 
 
 @dataclass(frozen=True)
 class StackTerms:
-    """Habits of a software stack.
+    """Values of a software stack.
 
-    The fields of the catalog's ``stacks`` rows, with every default filled in.
+    The fields are those of the catalog's ``stacks`` rows, with all defaults filled in.
     """
 
     host_ms: float
@@ -113,16 +113,16 @@ def _column(rows: Sequence[object], name: str) -> Array:
 
 
 def peak_tflops(device: DeviceTerms, gemm: str) -> float:
-    """Dense peak of the linear layers' precision; 0 where the accelerator lacks it."""
+    """Return the dense peak of the linear layers' precision; 0 if the accelerator lacks it."""
     return float(getattr(device, f"{gemm}_tflops"))
 
 
 def device_table(
     devices: Sequence[DeviceTerms], stacks: Sequence[StackTerms], recipes: Sequence[RecipeTerms]
 ) -> DeviceTable:
-    """Speeds of each row's accelerator at its recipe, in its stack's attention kernels.
+    """Return speeds of each row's accelerator for its recipe and its stack's attention kernels.
 
-    For one rank.
+    They are for one rank.
     """
     ranks = _column(devices, "ranks")
     half = _column(devices, "half_tflops") * TERA / ranks
@@ -174,10 +174,10 @@ def _linear_tflops(device: DeviceTerms, recipe: RecipeTerms) -> float:
 
 
 def stack_table(stacks: Sequence[StackTerms], graphs: Array | None = None) -> StackTable:
-    """Habits as arrays.
+    """Return the values of stacks as arrays.
 
-    ``graphs`` is 1 where expert shapes are static, so that the host launches whole graphs, and 2
-    where dispatch and permutation are fused kernels too.
+    ``graphs`` is 1 if expert shapes are static, so that the host launches complete graphs, and 2
+    if dispatch and permutation are also fused kernels.
     """
     level = np.zeros(len(stacks)) if graphs is None else graphs
     share = np.where(level >= STATIC_SHAPES, _column(stacks, "graph_frac"), 1.0)
@@ -202,7 +202,7 @@ def stack_table(stacks: Sequence[StackTerms], graphs: Array | None = None) -> St
 
 
 def recipe_table(recipes: Sequence[RecipeTerms], stacks: Sequence[StackTerms]) -> RecipeTable:
-    """Bytes of the tensor classes, as the stack keeps them."""
+    """Return the bytes of the tensor classes in the stacks."""
     low = np.array([r.gemm in {"fp8", "fp4"} for r in recipes])
     thin = low & np.array([s.low_gather for s in stacks])
     gather = np.where(
@@ -224,7 +224,7 @@ def recipe_table(recipes: Sequence[RecipeTerms], stacks: Sequence[StackTerms]) -
 
 
 def lean(table: RecipeTable, stacks: Sequence[StackTerms]) -> RecipeTable:
-    """Return the recipe with the leanest gradients and optimizer the stack can keep."""
+    """Return the recipe with the leanest gradients and optimizer that the stack supports."""
     values = {f.name: getattr(table, f.name) for f in fields(RecipeTable)}
     values["grad_bytes"] = np.minimum(table.grad_bytes, _column(stacks, "lean_grad_bytes"))
     values["optimizer_bytes"] = np.minimum(

@@ -1,6 +1,6 @@
 """Read a diffusion transformer's ``config.json`` (Diffusers) into an :class:`Architecture`.
 
-A token is a latent patch or a text token; all of them meet in every attention layer.
+A token is a latent patch or a text token; every attention layer processes all tokens.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dcplan.llm.config_keys import linear_params, mlp_params, need
 
 Config = Mapping[str, Any]
 FREQUENCIES = 256
-"""Sines of a time step that its embedder reads (Peebles and Xie 2022, arXiv 2212.09748, section
+"""Sine features of a time step that its embedder reads (Peebles and Xie 2022, arXiv 2212.09748, section
 3.2)."""
 MLP_RATIO = 4
-"""Width of the MLP over that of the model in all three families."""
+"""Width of the MLP relative to the model, in all three families."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ def from_diffusers(config: Config) -> Architecture:
     Raises
     ------
     ValueError
-        When the class is another one, a key is missing, or blocks are of a kind that this reader
-        does not count.
+        If the class is another one, a key is missing, or blocks are of a kind that this reader
+        does not support.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def from_diffusers(config: Config) -> Architecture:
     if name == "Transformer2DModel" and config.get("norm_type") == "ada_norm_zero":
         name = "DiTTransformer2DModel"  # its name until Diffusers 0.29
     if name not in READERS:
-        msg = f"_class_name {name}: diffusion transformers are read as one of {', '.join(READERS)}"
+        msg = f"_class_name {name}: supported diffusion transformers are {', '.join(READERS)}"
         raise ValueError(msg)
     return READERS[name](config)
 
@@ -73,14 +73,14 @@ def _sizes(config: Config) -> _Sizes:
 
 
 def _embedder(inputs: int, hidden: int) -> int:
-    """Return an MLP of two layers that reads a time, a guidance or a pooled text."""
+    """Return the weights of a two-layer MLP for a time, a guidance or a pooled text."""
     return linear_params(inputs, hidden) + linear_params(hidden, hidden)
 
 
 def _shape(size: _Sizes, layers: int, attention: int, once: int) -> Architecture:
-    """Blocks of one attention and one MLP each, without a causal mask.
+    """Return an architecture with one attention and one MLP per block, without a causal mask.
 
-    Patches in and out at the ends.
+    Patch projections are at both ends.
     """
     h, area = size.hidden, size.patch * size.patch
     return Architecture(
@@ -106,7 +106,7 @@ def _shape(size: _Sizes, layers: int, attention: int, once: int) -> Architecture
 
 
 def _dit(config: Config) -> Architecture:
-    """Class-conditional DiT with adaLN-Zero: six modulations a block from time and label.
+    """Read a class-conditional DiT with adaLN-Zero: six modulations per block from time and label.
 
     Embedders are counted once, as in the original; Diffusers stores a copy of them in each block.
 
@@ -125,22 +125,22 @@ def _dit(config: Config) -> Architecture:
 
 
 def _mmdit(config: Config) -> Architecture:
-    """SD3's blocks of two streams.
+    """Read the two-stream blocks of SD3.
 
-    Text and image tokens have their own weights and meet in attention.
+    Text and image tokens have their own weights and share attention.
 
-    In the last block the text only gives keys and values (and queries): nothing reads it
-    afterwards.
+    In the last block, text gives only keys and values (and queries), because no later layer reads
+    it.
 
     References
     ----------
     .. [1] P. Esser et al., "Scaling Rectified Flow Transformers", 2024, arXiv 2403.03206, section 4.
     """
     if config.get("dual_attention_layers"):
-        msg = "dual_attention_layers: blocks with a second attention of the image alone (SD3.5 medium) are not counted"
+        msg = "dual_attention_layers: blocks with a second attention of the image only (SD3.5 medium) are not supported"
         raise ValueError(msg)
     if config.get("qk_norm") not in {None, "rms_norm"}:
-        msg = f"qk_norm {config['qk_norm']!r}: none or rms_norm"
+        msg = f"qk_norm {config['qk_norm']!r}: must be none or rms_norm"
         raise ValueError(msg)
     size = _sizes(config)
     h = size.hidden
@@ -159,9 +159,9 @@ def _mmdit(config: Config) -> Architecture:
 
 
 def _flux(config: Config) -> Architecture:
-    """FLUX.1: blocks of two streams.
+    """Read FLUX.1: two-stream blocks, then single-stream blocks.
 
-    Then single ones whose attention and MLP share norm and output projection.
+    Attention and MLP of a single-stream block share norm and output projection.
 
     References
     ----------
@@ -193,4 +193,4 @@ READERS: Mapping[str, Callable[[Config], Architecture]] = {
     "SD3Transformer2DModel": _mmdit,
     "FluxTransformer2DModel": _flux,
 }
-"""By ``_class_name``."""
+"""Readers by ``_class_name``."""

@@ -15,19 +15,19 @@ from dcplan.units import HALF_BYTES
 FIT_LARGE_FRAC = 0.25
 """Transfers of at least this share of the largest one count as large."""
 FIT_DRAWS = 200
-"""Resamples of the shapes from which the bounds of a depth come."""
+"""Number of resamples of the shapes for the bounds of a depth."""
 FRACTION_GRID = np.geomspace(0.005, 1.0, 161)
 DEPTH_GRID = np.concatenate([np.arange(0.0, 512.0, 16.0), np.geomspace(512.0, 4096.0, 61)])
 ROW_GRID = np.concatenate([np.arange(1.0, 64.0), np.geomspace(64.0, 8192.0, 225)])
 UNBOUND = 1e30
-"""A rate that leaves no time to its term."""
+"""A rate so high that its term takes no time."""
 
 
 @dataclass(frozen=True)
 class Fitted:
     """One quantity with its bounds.
 
-    The number of measurements behind it and their mean absolute log error.
+    It also has the number of measurements and their mean absolute log error.
     """
 
     value: float
@@ -41,7 +41,7 @@ class Fitted:
 class Products:
     """Measured matrix products m x k by k x n with inputs of one width.
 
-    ``groups`` of them where they are grouped.
+    Grouped products have ``groups`` of them.
     """
 
     m: Array
@@ -61,12 +61,12 @@ def fit_gemm(
     tiling: Tiling,
     prologue: float | None = None,
 ) -> tuple[Fitted, Fitted]:
-    r"""Fraction of peak and prologue depth of matrix products, together.
+    r"""Fit fraction of peak and prologue depth of matrix products together.
 
     .. math:: \min_{e, k_0} \frac{1}{N}\sum_i \left|\ln\frac{t_i}{t(m_i, n_i, k_i;\, eF, k_0)}\right|
 
-    on a grid of both, refined around the best pair. The absolute error lets a few odd kernels not
-    move it.
+    on a grid of both, refined around the best pair. The absolute error limits the effect of a few
+    unusual kernels.
 
     Parameters
     ----------
@@ -81,14 +81,14 @@ def fit_gemm(
     tiling : Tiling
         As :func:`dcplan.llm.kernels.gemm_s` reads it.
     prologue : float, optional
-        Keep this depth and fit the fraction alone. [-]
+        Fixed depth; only the fraction is fitted. [-]
 
     Returns
     -------
     tuple of Fitted
-        The fraction, with the 10th and 90th percentile of what the compute-bound shapes say each
-        alone; and the depth, with the same percentiles of the depths that resamples of the shapes
-        choose.
+        The fraction, with the 10th and 90th percentile of the fractions of single
+        compute-bound shapes; and the depth, with the same percentiles over resamples of the
+        shapes.
     """
     x, count = measured, measured.m.size
 
@@ -107,7 +107,7 @@ def fit_gemm(
         )
 
     def errors(fractions: Array, depths: Array) -> Array:
-        """Absolute log error of each shape, fractions by depths by shapes."""
+        """Return the absolute log error of each shape, as fractions by depths by shapes."""
         return np.abs(np.log(time(fractions[:, None, None], depths[None, :, None]) / x.time_s))
 
     depths = DEPTH_GRID if prologue is None else np.array([prologue])
@@ -134,9 +134,9 @@ def fit_gemm(
 
 
 def fit_grouped(measured: Products, *, flops_per_s: float, bytes_per_s: float) -> Fitted:
-    """Rows of one expert at which a grouped product reaches half its speed.
+    """Fit the rows of one expert at which a grouped product reaches half its speed.
 
-    The bounds are percentiles of the rows that each compute-bound shape says alone.
+    The bounds are percentiles of the rows of single compute-bound shapes.
 
     Parameters
     ----------
@@ -181,16 +181,16 @@ def fit_attention(
     units: float,
     ramp: AttentionRamp,
 ) -> Fitted:
-    """Fraction of the 16-bit peak of fused attention.
+    """Fit the fraction of the 16-bit peak of fused attention.
 
-    Backward passes go through their own law to the same fraction.
+    Backward passes use their own formula with the same fraction.
 
     Parameters
     ----------
     pairs, heads, dims, work : array
         As :func:`dcplan.llm.kernels.attention_s` reads them. [-]
     backward : array of bool
-        Which measurements are backward passes.
+        Whether a measurement is a backward pass.
     ramp : AttentionRamp
         As :func:`dcplan.llm.kernels.attention_s` reads it.
     """
@@ -202,7 +202,7 @@ def fit_attention(
 
 
 def fit_rate(moved_bytes: Array, time_s: Array, *, peak_bytes_per_s: float) -> Fitted:
-    """Fraction of a data-sheet bandwidth that large transfers reach.
+    """Fit the fraction of a data-sheet bandwidth that large transfers reach.
 
     >>> fit_rate(np.array([1.0, 80.0, 100.0]), np.array([1.0, 1.0, 1.0]), peak_bytes_per_s=100.0).value
     0.9
@@ -212,7 +212,7 @@ def fit_rate(moved_bytes: Array, time_s: Array, *, peak_bytes_per_s: float) -> F
 
 
 def _middle(fractions: Array) -> Fitted:
-    """Median of what each measurement says alone: the least mean absolute log error."""
+    """Return the median over measurements, which has the least mean absolute log error."""
     value = float(np.median(fractions))
     return _bounded(value, fractions, float(np.abs(np.log(fractions / value)).mean()), most=1.0)
 

@@ -23,7 +23,7 @@ def gemm_s(
     out_bytes: float,
     tiling: Tiling,
 ) -> Array:
-    r"""Time of an m x k by k x n product.
+    r"""Return the time of an m x k by k x n product.
 
     .. math::
        t = \max\left(\frac{2mnk}{F}\,q\,w\,\left(1 + \frac{k_0}{k}\right),\;
@@ -35,13 +35,13 @@ def gemm_s(
     Parameters
     ----------
     m, n, k : array
-        Sizes, at least 0; a product of no size takes no time. [-]
+        Sizes, at least 0; an empty product takes no time. [-]
     flops_per_s : array
         Speed on large products. [FLOP/s]
     units : array
         Multiprocessors. [-]
     prologue : array
-        Depth k_0 that filling and draining a tile's pipeline costs at 16 bit; twice that at 8. [-]
+        Depth k_0 of fill and drain of a tile's pipeline at 16 bit; twice that at 8 bit. [-]
     bytes_per_s : array
         Memory bandwidth. [byte/s]
     in_bytes, out_bytes : array, float
@@ -84,13 +84,13 @@ def grouped_gemm_s(
     in_bytes: Array,
     out_bytes: float,
 ) -> Array:
-    r"""Time of ``groups`` products of m rows each, one for each expert.
+    r"""Return the time of ``groups`` products of m rows each, one per expert.
 
     .. math:: t = g\,\max\left(\frac{2mnk}{F}\left(1 + \frac{m_0}{\min(m, n, k)}\right),\;
                                 \frac{b_i(mk + kn) + b_o mn}{B}\right)
 
-    Few rows an expert (m_0 is ``few_rows``) leave tiles part empty and weights read for little
-    work: at 128 rows a B200 reaches a fifth of its peak, at 1,024 four tenths.
+    With few rows per expert (m_0 is ``few_rows``), tiles are partly empty and weights are read for little
+    work: at 128 rows a B200 reaches 20 % of its peak, at 1,024 rows 40 %.
 
     References
     ----------
@@ -111,7 +111,7 @@ def attention_s(
     units: Array,
     ramp: AttentionRamp,
 ) -> Array:
-    r"""Forward time of fused attention.
+    r"""Return the forward time of fused attention.
 
     .. math:: t = \frac{2\,p\,a\,(d_{qk} + d_v)}{F}\left(1 + \frac{w_0 u}{w}\right)
 
@@ -122,9 +122,9 @@ def attention_s(
     heads, dims : array
         Heads, and the sum of query and value dimensions. [-]
     work : array
-        Query positions times heads: what fills the multiprocessors. [-]
+        Query positions times heads, the work of the multiprocessors. [-]
     flops_per_s : array
-        Speed with full multiprocessors. [FLOP/s]
+        Speed with fully used multiprocessors. [FLOP/s]
     units : array
         Multiprocessors. [-]
     ramp : AttentionRamp
@@ -145,7 +145,7 @@ def attention_backward_s(
 ) -> Array:
     """Compute the backward time of fused attention: 2.5 times the operations.
 
-    The scores are computed again, at the speed of ``ramp``; the rest is as in :func:`attention_s`.
+    The scores are recomputed, at the speed of ``ramp``; the rest is as in :func:`attention_s`.
     """
     base = 5.0 * pairs * heads * dims / (flops_per_s * ramp.backward_frac)
     return base * (1.0 + ramp.backward_work * units / np.maximum(work, 1.0))

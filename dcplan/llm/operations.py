@@ -1,6 +1,6 @@
 """Compute time of the blocks of a model for one micro-batch on one rank.
 
-Forward, input gradient, weight gradient.
+It has forward, input gradient and weight gradient.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dcplan.units import FLOAT_BYTES, HALF_BYTES
 
 @dataclass(frozen=True)
 class Setup:
-    """All that a time is computed from."""
+    """All inputs of a time computation."""
 
     model: ModelTable
     device: DeviceTable
@@ -34,14 +34,14 @@ class Setup:
     layout: LayoutTable
     coefficients: Coefficients
     tower: TowerTable | None = None
-    """Vision encoder on the first pipeline stage; None where the model has none."""
+    """Vision encoder on the first pipeline stage; None if the model has none."""
 
 
 def tower_setup(setup: Setup, tower: TowerTable) -> Setup:
-    """Return the vision tower as a model of its own, on the images of one micro-batch.
+    """Return the setup of the vision tower as a separate model, on the images of one micro-batch.
 
-    Its ranks are those of one tensor-parallel group; context-parallel ranks share the images out.
-    Heads that tensor parallel does not divide are padded to a multiple, as Megatron-LM does for
+    Its ranks are those of one tensor-parallel group; context-parallel ranks divide the images.
+    Heads that are not divisible by the tensor-parallel size are padded to a multiple, as Megatron-LM does for
     InternViT's 25.
     """
     x = setup.layout
@@ -68,24 +68,24 @@ class Pass:
     wgrad: Array
 
     def __add__(self, other: Pass) -> Pass:
-        """Sum, pass by pass."""
+        """Return the sum by pass."""
         return Pass(
             self.forward + other.forward, self.dgrad + other.dgrad, self.wgrad + other.wgrad
         )
 
     def scaled(self, factor: Array) -> Pass:
-        """All three times a factor."""
+        """Return all three passes times a factor."""
         return Pass(self.forward * factor, self.dgrad * factor, self.wgrad * factor)
 
 
 def tokens(setup: Setup) -> Array:
-    """Tokens of a micro-batch on one context-parallel rank."""
+    """Return the tokens of a micro-batch on one context-parallel rank."""
     x = setup.layout
     return x.micro_batch * x.seq_len / x.cp
 
 
 def linear(setup: Setup, m: Array, n: Array, k: Array, *, half: bool = False) -> Pass:
-    """Linear layer on m tokens from k to n values: three products and the casts of its inputs."""
+    """Return the time of a linear layer on m tokens from k to n values, with the casts of inputs."""
     d, r = setup.device, setup.recipe
     speed = d.half_flops if half else d.linear_flops
     size = np.asarray(HALF_BYTES) if half else r.operand_bytes
@@ -103,9 +103,9 @@ def linear(setup: Setup, m: Array, n: Array, k: Array, *, half: bool = False) ->
 
 
 def attention_linear(setup: Setup) -> Pass:
-    """Projections of one attention block.
+    """Return the time of the projections of one attention block.
 
-    Grouped-query, or latent (DeepSeek-V2, arXiv 2405.04434, section 2.1).
+    They are grouped-query, or latent (DeepSeek-V2, arXiv 2405.04434, section 2.1).
     """
     m, x = setup.model, setup.layout
     t = tokens(setup)
@@ -115,7 +115,7 @@ def attention_linear(setup: Setup) -> Pass:
     plain = m.heads / x.tp * m.head_dim + kv * (m.head_dim + m.value_dim)
     down = np.where(latent, m.query_rank + m.kv_rank + m.rope_dim, plain)
     total = linear(setup, t, down, m.hidden)
-    # without a query rank the queries come straight from the hidden states
+    # without a query rank, queries are computed directly from the hidden states
     source = np.where(m.query_rank > 0, m.query_rank, m.hidden)
     total += linear(setup, t, np.where(latent, m.heads * m.head_dim / x.tp, 0.0), source)
     total += linear(
@@ -125,9 +125,9 @@ def attention_linear(setup: Setup) -> Pass:
 
 
 def attention_core(setup: Setup) -> Pass:
-    """Scores, softmax and values of all attention layers.
+    """Return the time of scores, softmax and values of all attention layers.
 
-    Unfused ones move the score matrix through HBM.
+    Unfused attention moves the score matrix through HBM.
 
     Pairs are those of :func:`dcplan.llm.architecture.context_tokens`.
     """
@@ -156,9 +156,9 @@ def attention_core(setup: Setup) -> Pass:
 
 
 def scan(setup: Setup) -> Pass:
-    """One Mamba-2 block's convolution and state-space scan.
+    """Return the time of one Mamba-2 block's convolution and state-space scan.
 
-    Chunked products of small matrices, memory-bound.
+    They are chunked products of small matrices, and memory-bound.
 
     References
     ----------
@@ -176,7 +176,7 @@ def scan(setup: Setup) -> Pass:
 
 
 def dense_mlp(setup: Setup, width: Array) -> Pass:
-    """Up, gate and down projection to ``width`` values in all."""
+    """Return the time of up, gate and down projection to ``width`` values in total."""
     m, x = setup.model, setup.layout
     t = tokens(setup)
     up = linear(setup, t, (1.0 + m.gated) * width / x.tp, m.hidden)
@@ -184,9 +184,9 @@ def dense_mlp(setup: Setup, width: Array) -> Pass:
 
 
 def experts(setup: Setup) -> Pass:
-    """Routed experts of one block.
+    """Return the time of the routed experts of one block.
 
-    Two grouped products on the rows the dispatch brings to this rank.
+    They are two grouped products on the rows dispatched to this rank.
     """
     m, x, d = setup.model, setup.layout, setup.device
     local = np.maximum(m.experts / x.ep, 1.0)
@@ -208,9 +208,9 @@ def experts(setup: Setup) -> Pass:
 
 
 def elementwise(setup: Setup) -> tuple[Array, Array, Array, Array]:
-    """Forward HBM time of norms and residuals for one attention, dense, experts and Mamba block.
+    """Return forward HBM time of norms and residuals of an attention, dense, expert and Mamba block.
 
-    Counted in passes over a tensor: a norm reads and writes, a residual reads two and writes one, a
+    The count is in passes over a tensor: a norm reads and writes, a residual reads two and writes one, a
     gated activation reads two and writes one, rotary positions read and write the queries and keys.
     """
     m, x, d = setup.model, setup.layout, setup.device
@@ -234,15 +234,15 @@ def elementwise(setup: Setup) -> tuple[Array, Array, Array, Array]:
 
 
 def projector(setup: Setup, tower: TowerTable) -> Pass:
-    """Between vision tower and language model: its weights as one product, cut by tensor parallel."""
+    """Return the projector's time: its weights as one product, divided by tensor parallelism."""
     m, x = setup.model, setup.layout
     t = x.micro_batch * tower.images * tower.tokens / x.cp
-    # what does not fill a row of the model's width is biases and norms
+    # the remainder of a row of the model's width is biases and norms
     return linear(setup, t, m.hidden, np.floor(tower.projector_params / m.hidden) / x.tp)
 
 
 def head(setup: Setup) -> Pass:
-    """Output layer and cross entropy on the last stage."""
+    """Return the time of output layer and cross entropy on the last stage."""
     m, x, d = setup.model, setup.layout, setup.device
     t = tokens(setup)
     logits = t * m.vocab / x.tp * FLOAT_BYTES / d.hbm_bytes_per_s

@@ -1,8 +1,8 @@
-"""The inputs of the model as structures of arrays.
+"""Inputs of the model as structures of arrays.
 
-One row is one layout of one model on one accelerator.
+A row is one layout of one model on one accelerator.
 
-All arrays broadcast against each other, so a table of a single model and accelerator meets any
+All arrays broadcast against each other, so a table of a single model and accelerator combines with any
 table of layouts.
 """
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 RECOMPUTE = ("none", "selective", "full")
 SCHEDULES = ("1f1b", "zero-bubble", "dualpipe")
-"""1f1b is interleaved where vpp is above 1."""
+"""1f1b is interleaved if vpp is above 1."""
 
 
 @dataclass(frozen=True)
@@ -74,27 +74,27 @@ class ModelTable:
 
 @dataclass(frozen=True)
 class TowerTable:
-    """Vision encoders beside the models, and how much they have to do."""
+    """Vision encoders of the models, and their work."""
 
     model: ModelTable
     patches: Array
     """Tokens of one image inside the encoder."""
     tokens: Array
-    """Tokens that one image becomes for the language model."""
+    """Tokens of one image in the language model."""
     params: Array
-    """Of encoder and projector."""
+    """Parameters of encoder and projector."""
     projector_params: Array
     images: Array
-    """Images (or tiles) of one sequence; 0 where the data has none."""
+    """Images (or tiles) of one sequence; 0 if the data has none."""
 
 
 @dataclass(frozen=True)
 class DeviceTable:
-    """One accelerator (or core, where layouts count cores) at a precision.
+    """One accelerator (or core, if layouts count cores) at a precision.
 
-    In its system and fabric.
+    It is in its system and fabric.
 
-    Rates are what the part reaches at best on large work: the data sheet times a fitted fraction.
+    Rates are the maximum on large work: the data-sheet value times a fitted fraction.
     """
 
     linear_flops: Array
@@ -106,10 +106,10 @@ class DeviceTable:
     hbm_bytes_per_s: Array
     hbm_gb: Array
     units: Array
-    """Streaming multiprocessors that share a kernel in waves; 1 where the compiler tiles without
+    """Streaming multiprocessors that share a kernel in waves; 1 if the compiler tiles without
     waves."""
     prologue: Array
-    """Depth of a matrix product that starting a tile costs at 16 bit."""
+    """Depth of a matrix product equal to the start of a tile at 16 bit."""
     grouped_rows: Array
     """Rows of one expert at which a grouped product reaches half its speed."""
     kernel_s: Array
@@ -119,15 +119,15 @@ class DeviceTable:
     domain: Array
     """Ranks in one scale-up domain."""
     scaleout_bytes_per_s: Array
-    """Of one rank."""
+    """Scale-out rate of one rank."""
     scaleout_latency_s: Array
     in_network: Array
-    """1 where the scale-out switches add (SHARP): an all-reduce sends its message once, not twice.
-    """
+    """1 if the scale-out switches reduce in the network (SHARP): an all-reduce then sends its message
+    once, not twice."""
     host_bytes_per_s: Array
     """Link to host memory: PCIe, NVLink-C2C or CXL. [byte/s]"""
     node: Array
-    """Ranks of one host: what straggles together."""
+    """Ranks of one host, which slow down together."""
 
 
 @dataclass(frozen=True)
@@ -135,61 +135,61 @@ class RecipeTable:
     """A precision recipe: bytes of the tensor classes."""
 
     operand_bytes: Array
-    """Of a linear layer's inputs."""
+    """Bytes of a linear layer's inputs."""
     cast_bytes: Array
-    """HBM traffic of quantizing one input value, both layouts and scaling included."""
+    """HBM traffic to quantize one input value, including both layouts and scaling."""
     gather_bytes: Array
-    """Of a parameter on the wire."""
+    """Bytes of a parameter in communication."""
     weight_bytes: Array
-    """Of a parameter at rest, all copies that the forward and backward passes use."""
+    """Bytes of a stored parameter, all copies of the forward and backward passes."""
     grad_bytes: Array
-    """Of a gradient, at rest and on the wire."""
+    """Bytes of a gradient, stored and in communication."""
     optimizer_bytes: Array
-    """Master weight and moments of a parameter."""
+    """Bytes of master weight and moments of a parameter."""
     stored_bytes: Array
-    """Of an activation kept for the backward pass of a linear layer."""
+    """Bytes of an activation stored for the backward pass of a linear layer."""
 
 
 @dataclass(frozen=True)
 class StackTable:
-    """Habits of a training software."""
+    """Values of a training software stack."""
 
     host_s: Array
     """Host time to launch one layer (two blocks) forward and backward. [s]"""
     moe_host_s: Array
-    """The same, for what a mixture-of-experts block adds. [s]"""
+    """Additional host time of a mixture-of-experts block. [s]"""
     elementwise: Array
-    """HBM traffic of norms, activations and residuals over that of fully fused kernels."""
+    """HBM traffic of norms, activations and residuals relative to fully fused kernels."""
     moe_elementwise: Array
-    """Share of the mixture-of-experts part of that traffic that fused dispatch leaves."""
+    """Share of the mixture-of-experts part of that traffic that remains with fused dispatch."""
     flash: Array
-    """1: fused attention; 0: scores go through HBM."""
+    """1: fused attention; 0: scores pass through HBM."""
     tp_overlap: Array
-    """Share of tensor-parallel traffic hidden under matrix products."""
+    """Share of tensor-parallel traffic hidden behind matrix products."""
     dp_overlap: Array
-    """Share of compute that can hide data-parallel traffic; 0 where reduction waits for the
+    """Share of compute that can hide data-parallel traffic; 0 if reduction waits for the
     backward pass."""
     pp_overlap: Array
     ep_overlap: Array
     contention: Array
-    """Slow-down of compute while sharded parameters are on the wire."""
+    """Slowdown of compute during communication of sharded parameters."""
     straggler: Array
-    """Spread of node speed; the step waits for the slowest node."""
+    """Spread of node speed; a step waits for the slowest node."""
     sequence_parallel: Array
     context_frac: Array
-    """Speed of attention under context parallel over attention alone: unbalanced causal rings lose
-    some."""
+    """Speed of attention with context parallelism relative to attention alone; unbalanced causal
+    rings lose speed."""
     collective_s: Array
     """Launch and synchronization of one collective. [s]"""
     selective_frac: Array
     """Share of the forward matrix products that selective recompute repeats."""
     selective_attention: Array
-    """The same for fused attention."""
+    """Share of fused attention that selective recompute repeats."""
 
 
 @dataclass(frozen=True)
 class LayoutTable:
-    """Ways to cut the work. Counts are of ranks."""
+    """Layouts. Counts are numbers of ranks."""
 
     tp: Array
     pp: Array
@@ -200,24 +200,24 @@ class LayoutTable:
     etp: Array
     micro_batch: Array
     micro_batches: Array
-    """Of one data-parallel rank in a step."""
+    """Micro-batches of one data-parallel rank per step."""
     recompute: Array
     """Index in :data:`RECOMPUTE`."""
     zero: Array
-    """Sharded with ZeRO: 0 nothing, 1 optimizer, 2 and gradients, 3 and parameters (FSDP)."""
+    """Sharded with ZeRO: 0 nothing, 1 optimizer, 2 also gradients, 3 also parameters (FSDP)."""
     shard: Array
     """Ranks that share one copy; below dp x cp it is hybrid sharding (HSDP)."""
     schedule: Array
     """Index in :data:`SCHEDULES`."""
     offload: Array
-    """Share of the kept activations that waits in host memory."""
+    """Share of the kept activations in host memory."""
     seq_len: Array
     trainable: Array
-    """1; 0 where the base model is frozen (LoRA): no weight gradients, no optimizer on it."""
+    """1; 0 if the base model is frozen (LoRA), without weight gradients and optimizer."""
 
 
 def model_table(shapes: Sequence[Architecture]) -> ModelTable:
-    """Stack architectures into one table, one row each."""
+    """Combine architectures into one table, one row each."""
     return ModelTable(
         **{
             f.name: np.array([float(getattr(s, f.name)) for s in shapes], dtype=np.float64)
@@ -227,9 +227,9 @@ def model_table(shapes: Sequence[Architecture]) -> ModelTable:
 
 
 def tower_table(shape: Architecture, images: float) -> TowerTable | None:
-    """Return the vision tower of a model that sees ``images`` in each sequence.
+    """Return the vision tower of a model with ``images`` in each sequence.
 
-    None where it has none.
+    It is None if the model has none.
     """
     if shape.tower is None:
         return None
@@ -250,7 +250,7 @@ def tower_table(shape: Architecture, images: float) -> TowerTable | None:
 def each(table: T, change: Callable[[Array], Array]) -> T:
     """Return the table with every array (and every array of its tables) changed.
 
-    Tables left out stay so.
+    Missing tables stay missing.
     """
     values = {f.name: getattr(table, f.name) for f in fields(table)}  # type: ignore[arg-type]
     values = {k: v for k, v in values.items() if v is not None}
@@ -260,12 +260,12 @@ def each(table: T, change: Callable[[Array], Array]) -> T:
 
 
 def column(value: Array) -> Array:
-    """Return an array as a column, to meet a row of modes."""
+    """Return an array as a column, to combine with a row of modes."""
     return np.atleast_1d(value)[:, None]
 
 
 def rows(table: T, at: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> T:
-    """Rows of a table of arrays (and of its tables)."""
+    """Return rows of a table of arrays (and of its tables)."""
 
     def pick(value: Array) -> Array:
         value = np.atleast_1d(value)

@@ -1,6 +1,6 @@
-"""Read the vision encoder beside a language model.
+"""Read the vision encoder of a language model.
 
-Sizes of the tower, its patches and its projector.
+It has sizes of the tower, its patches and its projector.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from dcplan.llm.config_keys import linear_params, mlp_params, need
 
 Config = Mapping[str, Any]
 IMAGE_SIZE = 448
-"""Side of an image where the encoder takes any size: the fixed one of the first Qwen-VL (arXiv
+"""Side of an image if the encoder accepts any size: the fixed size of the first Qwen-VL (arXiv
 2308.12966, section 2.1). [pixel]"""
 COLORS = 3
 
 
 @dataclass(frozen=True)
 class Tower:
-    """A vision encoder and what joins it to the language model."""
+    """A vision encoder and its projector to the language model."""
 
     encoder: Architecture
     patches: int
     """Tokens of one image inside the encoder, class token included."""
     tokens: int
-    """Tokens that one image becomes for the language model."""
+    """Tokens of one image in the language model."""
     projector_params: int
 
 
 def with_tower(shape: Architecture, config: Config) -> Architecture:
     """Return the language model with the vision encoder of its configuration.
 
-    Where this reader knows the encoder.
+    This applies only to encoders that this reader supports.
 
     Raises
     ------
     ValueError
-        When the encoder's kind is known but a size is missing; the message names the key.
+        If the encoder's kind is supported but a size is missing; the message names the key.
     """
     reader = _reader(config)
     if reader is None:
@@ -59,28 +59,26 @@ def with_tower(shape: Architecture, config: Config) -> Architecture:
 
 
 def refusal(shape: Architecture, images: float, seq_len: int) -> str | None:
-    """Why a model cannot take so many images in a sequence; None where it can.
+    """Return why a model cannot process a number of images per sequence; None if it can.
 
     Examples
     --------
     >>> from dcplan.llm.config import from_config
     >>> tiny = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 10}
     >>> refusal(from_config(tiny), 1.0, 2048)
-    'no vision encoder that could take images'
+    'the model has no vision encoder for images'
     """
     if not 0 <= images < float("inf"):
-        return f"{images:g}: a number of images, not negative, is needed"
+        return f"{images:g}: the number of images must not be negative"
     if images and shape.tower is None:
-        return "no vision encoder that could take images"
+        return "the model has no vision encoder for images"
     if images * shape.tower_tokens > seq_len:
-        return (
-            f"{images:g} images of {shape.tower_tokens} tokens do not fit a sequence of {seq_len}"
-        )
+        return f"{images:g} images of {shape.tower_tokens} tokens do not fit in a sequence of {seq_len}"
     return None
 
 
 def uncounted_parts(config: Config) -> tuple[str, ...]:
-    """Parts of a configuration that the architecture does not count.
+    """Return the parts of a configuration that the architecture does not count.
 
     Examples
     --------
@@ -96,7 +94,7 @@ def uncounted_parts(config: Config) -> tuple[str, ...]:
 
 
 def assumed(config: Config) -> tuple[str, ...]:
-    """Sizes of the vision encoder that the configuration leaves open, in words.
+    """Return notes on assumed sizes of the vision encoder.
 
     Examples
     --------
@@ -106,12 +104,12 @@ def assumed(config: Config) -> tuple[str, ...]:
     if _reader(config) is not _qwen or config["vision_config"].get("image_size"):
         return ()
     return (
-        f"vision_config has no image_size: images are taken as {IMAGE_SIZE} x {IMAGE_SIZE} pixels",
+        f"vision_config has no image_size: images are assumed to have {IMAGE_SIZE} x {IMAGE_SIZE} pixels",
     )
 
 
 def _reader(config: Config) -> Callable[[Config, Config, int], Tower] | None:
-    """Return what reads the vision encoder of a configuration; None where no reader knows it."""
+    """Return the reader of a configuration's vision encoder; None if no reader supports it."""
     vision = config.get("vision_config")
     if not isinstance(vision, Mapping):
         return None
@@ -130,9 +128,9 @@ def _encoder(
     *,
     gated: bool = False,
 ) -> Architecture:
-    """Return a vision transformer.
+    """Return the architecture of a vision transformer.
 
-    ``attention`` parameters a block with its norms, ``outside`` for every patch.
+    ``attention`` is parameters per block with norms, ``outside`` is parameters for every patch.
     """
     return Architecture(
         layers=layers,
@@ -156,7 +154,7 @@ def _encoder(
 
 
 def _sizes(vision: Config) -> tuple[int, int, int, int]:
-    """Width, layers, heads and MLP width under their usual names."""
+    """Return width, layers, heads and MLP width by their usual names."""
     return (
         int(need(vision, "hidden_size")),
         int(need(vision, "num_hidden_layers")),
@@ -166,36 +164,36 @@ def _sizes(vision: Config) -> tuple[int, int, int, int]:
 
 
 def _patches(vision: Config, image_size: int | None = None) -> tuple[int, int]:
-    """Patches of an image, and colour values of one patch."""
+    """Return the patches of an image, and the color values of one patch."""
     patch = int(need(vision, "patch_size"))
     size = image_size or int(need(vision, "image_size"))
     if not 1 <= patch <= size:
-        msg = f"patch_size {patch} of an image_size of {size}"
+        msg = f"patch_size {patch} does not fit image_size {size}"
         raise ValueError(msg)
     return (size // patch) ** 2, COLORS * patch * patch
 
 
 def _projections(hidden: int, *, bias: bool = True) -> int:
-    """Return queries, keys, values and output of one attention block."""
+    """Return the parameters of queries, keys, values and output of one attention block."""
     return 4 * linear_params(hidden, hidden, bias=bias)
 
 
 def _clip(vision: Config, config: Config, width: int) -> Tower:
-    """CLIP ViT behind LLaVA (arXiv 2310.03744, section 3).
+    """Read the CLIP ViT of LLaVA (arXiv 2310.03744, section 3).
 
-    Norms before and after, an MLP of two layers on patches.
+    It has norms before and after, and a two-layer MLP on patches.
     """
     hidden, layers, heads, inner = _sizes(vision)
     patches, values = _patches(vision)
     outside = linear_params(values, hidden, bias=False) + 4 * hidden
     positions = (
         patches + 2
-    ) * hidden  # one position is the class token's, whose embedding is learned too
+    ) * hidden  # one position is that of the class token, whose embedding is also learned
     attention = _projections(hidden) + 4 * hidden
     bias = bool(config.get("multimodal_projector_bias", True))
     projector = linear_params(hidden, width, bias=bias) + linear_params(width, width, bias=bias)
     if config["model_type"] == "llava_next":
-        projector += width  # the learned end of a row of tiles
+        projector += width  # the learned end token of a row of tiles
     return Tower(
         _encoder(hidden, layers, heads, inner, attention, outside, positions),
         patches + 1,
@@ -205,7 +203,7 @@ def _clip(vision: Config, config: Config, width: int) -> Tower:
 
 
 def _siglip(vision: Config, config: Config, width: int) -> Tower:
-    """SigLIP behind Gemma 3 (arXiv 2503.19786, section 2.1).
+    """Read the SigLIP of Gemma 3 (arXiv 2503.19786, section 2.1).
 
     Patches are averaged to a fixed number of tokens.
     """
@@ -224,13 +222,13 @@ def _qwen(vision: Config, config: Config, width: int) -> Tower:
 
     Sources: arXiv 2409.12191, section 2.1; arXiv 2502.13923, section 2.1.1.
     Patches of two frames, rotary positions; the merger joins ``spatial_merge_size`` squared patches
-    to one token.
+    into one token.
     """
     newer = config["model_type"] == "qwen2_5_vl"
     hidden = int(need(vision, "hidden_size" if newer else "embed_dim"))
     layers, heads = int(need(vision, "depth")), int(need(vision, "num_heads"))
     inner = int(need(vision, "intermediate_size") if newer else need(vision, "mlp_ratio") * hidden)
-    norm = hidden if newer else 2 * hidden  # RMS norms have no shift
+    norm = hidden if newer else 2 * hidden  # RMS norms have no bias
     merge = int(need(vision, "spatial_merge_size")) ** 2
     patches, values = _patches(vision, int(vision.get("image_size") or IMAGE_SIZE))
     outside = int(need(vision, "temporal_patch_size")) * values * hidden
@@ -250,15 +248,15 @@ def _qwen(vision: Config, config: Config, width: int) -> Tower:
 
 
 def _intern(vision: Config, config: Config, width: int) -> Tower:
-    """InternViT behind InternVL (arXiv 2404.16821, section 3.1).
+    """Read the InternViT of InternVL (arXiv 2404.16821, section 3.1).
 
-    Scaled layers, pixel shuffle, an MLP of two layers.
+    It has scaled layers, pixel shuffle and a two-layer MLP.
     """
     hidden, layers, heads, inner = _sizes(vision)
     patches, values = _patches(vision)
     norms = need(vision, "norm_type")
     if norms not in {"rms_norm", "layer_norm"}:
-        msg = f"norm_type {norms!r}: rms_norm or layer_norm"
+        msg = f"norm_type {norms!r}: must be rms_norm or layer_norm"
         raise ValueError(msg)
     attention = 4 * hidden * hidden + hidden + (3 * hidden if need(vision, "qkv_bias") else 0)
     attention += (2 if need(vision, "qk_normalization") else 0) * hidden
@@ -274,9 +272,9 @@ def _intern(vision: Config, config: Config, width: int) -> Tower:
 
 
 def _llama4(vision: Config, config: Config, width: int) -> Tower:
-    """Llama 4's own encoder.
+    """Read the encoder of Llama 4.
 
-    Pixel shuffle, an adapter of two layers, one projection; none of the three has biases.
+    It has pixel shuffle, a two-layer adapter and one projection, all without biases.
     """
     hidden, layers, heads, inner = _sizes(vision)
     patches, values = _patches(vision)
@@ -307,4 +305,4 @@ READERS: Mapping[str, tuple[tuple[str, ...], Callable[[Config, Config, int], Tow
     "internvl_chat": (("intern_vit_6b",), _intern),
     "llama4": (("llama4_vision_model",), _llama4),
 }
-"""By ``model_type``: the kinds of encoder it is known with, and what reads them."""
+"""By ``model_type``: supported kinds of encoder, and their readers."""

@@ -1,4 +1,4 @@
-"""Calendar days of a run: how sure its end is, and what makes it unsure."""
+"""Calendar days of a run: distribution of its end, and the causes of its variance."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from dcplan.units import SECONDS_PER_DAY
 
 Value = float | npt.NDArray[np.float64]
 P90 = NormalDist().inv_cdf(0.9)
-"""1.2816: bounds given as low and high are read as 10th and 90th percentile."""
+"""1.2816: low and high bounds are the 10th and 90th percentile."""
 NEVER_DAYS = 1e9
 
 
 @dataclass(frozen=True)
 class RunTime:
-    """Log-normal time of a run, and the share of each cause in its variance."""
+    """Log-normal duration of a run, and the share of each cause in its variance."""
 
     p50_days: Value
     sigma: Value
     shares: Mapping[str, Value] = field(default_factory=dict)
 
     def quantile_days(self, confidence: float) -> Value:
-        """Days not exceeded with the given probability, 0 < confidence < 1.
+        """Return the days not exceeded with the given probability, 0 < confidence < 1.
 
         Examples
         --------
@@ -39,7 +39,7 @@ class RunTime:
 
 
 def in_time_frac(run: RunTime, days: float) -> float:
-    """Probability that a run ends within some days.
+    """Return the probability that a run ends within a number of days.
 
     Examples
     --------
@@ -57,9 +57,9 @@ def in_time_frac(run: RunTime, days: float) -> float:
 
 @dataclass(frozen=True)
 class Goodput:
-    """Effective training time over wall-clock time.
+    """Effective training time divided by wall-clock time.
 
-    Median, P10 and P90 of what is not known about it.
+    It has a median, P10 and P90 for its uncertainty.
     """
 
     value: Value
@@ -69,13 +69,13 @@ class Goodput:
 
 @dataclass(frozen=True)
 class Chance:
-    """Stops of one run, each with its cost: what stays random when all rates are known."""
+    """Stops of one run and the cost of each: the randomness that remains with known rates."""
 
     stops_per_day: Value
     cost_s: Value
     """Mean time that one stop costs."""
     interval_s: Value
-    """Lost work lies anywhere between two saves."""
+    """Time between two saves; the lost work is uniformly distributed over it."""
 
 
 def run_time(
@@ -85,14 +85,14 @@ def run_time(
     chance: Chance | None = None,
     slowdown: tuple[float, float, float] = (1.0, 1.0, 1.0),
 ) -> RunTime:
-    r"""Distribution of a run's length.
+    r"""Return the distribution of a run's duration.
 
     .. math:: \mathrm{p50} = d\,f / g, \qquad
               \sigma^2 = \left(\tfrac{\ln(1+s)}{z_{0.9}}\right)^2 + \left(\tfrac{\ln(f_h/f_l)}{2
               z_{0.9}}\right)^2 + \left(\tfrac{\ln(g_h/g_l)}{2 z_{0.9}}\right)^2 +
               \frac{N\,E[c^2]}{\mathrm{p50}^2}
 
-    Step time, slow-down and goodput are independent log-normals whose bounds are P10 and P90; N
+    Step time, slowdown and goodput are independent log-normals whose bounds are P10 and P90; N
     stops add their own scatter, with :math:`E[c^2] = c^2 + \Delta t^2/12`.
 
     Parameters
@@ -102,9 +102,9 @@ def run_time(
     step_spread_frac : float
         Half width s of the step time's 80 % interval, at least 0. [-]
     goodput : Goodput
-        In (0, 1].
+        Goodput in (0, 1].
     chance : Chance, optional
-        Left out, stops scatter nothing.
+        Random stops; None: they add no variance.
     slowdown : (float, float, float), default 1
         P10, median f and P90 of step time in production over the predicted one, above 0. [-]
 
@@ -129,7 +129,7 @@ def run_time(
         or (value > high).any()
         or (high > 1).any()
     ):
-        msg = "ratios must lie in (0, 1] and in order"
+        msg = "ratios must be in (0, 1] and in order"
         raise ValueError(msg)
     least, factor, most = slowdown
     p50 = clean_days * factor / value
@@ -150,17 +150,17 @@ def _joined(p50: Value, parts: Mapping[str, Value]) -> RunTime:
     return RunTime(p50, np.sqrt(total), shares)
 
 
-def with_delays(run: RunTime, slips: Mapping[str, tuple[float, float, float]]) -> RunTime:
-    r"""Time from the planned start to the end when the start itself may slip.
+def with_delays(run: RunTime, delays: Mapping[str, tuple[float, float, float]]) -> RunTime:
+    r"""Return the time from the planned start to the end if the start may be late.
 
-    Mean and variance of each slip from its P10, P50 and P90 by Swanson's weights (0.3, 0.4, 0.3);
-    the sum with the run's length is a log-normal of the same mean and variance.
+    Swanson's weights (0.3, 0.4, 0.3) give mean and variance of each delay from P10, P50 and P90;
+    the sum with the run's duration is a log-normal with the same mean and variance.
 
     Parameters
     ----------
     run : RunTime
-        Length of the run.
-    slips : mapping
+        Duration of the run.
+    delays : mapping
         P10, P50 and P90 of each delay. [days]
 
     References
@@ -177,13 +177,13 @@ def with_delays(run: RunTime, slips: Mapping[str, tuple[float, float, float]]) -
     >>> round(float(late.p50_days), 1), round(float(late.shares["delivery"]), 2)
     (106.9, 0.96)
     """
-    if not slips:
+    if not delays:
         return run
     spread = np.exp(np.asarray(run.sigma) ** 2)
     mean = np.minimum(run.p50_days * np.sqrt(spread), NEVER_DAYS)
     own = mean**2 * (spread - 1.0)
     parts = {name: share * own for name, share in run.shares.items()}
-    for name, (low, mid, high) in slips.items():
+    for name, (low, mid, high) in delays.items():
         center = 0.3 * low + 0.4 * mid + 0.3 * high
         mean = mean + center
         scatter = 0.3 * (low - center) ** 2 + 0.4 * (mid - center) ** 2 + 0.3 * (high - center) ** 2

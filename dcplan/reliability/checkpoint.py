@@ -1,4 +1,4 @@
-"""Checkpoints: how large, how long they block, how often they pay."""
+"""Checkpoints: size, blocking time and optimum interval."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Value = float | npt.NDArray[np.float64]
 
 
 def checkpoint_bytes(params: Value, weight_bytes: Value, state_bytes: Value) -> Value:
-    """Return bytes of a checkpoint: weights as the model runs them, master weights and moments.
+    """Return the bytes of a checkpoint: model weights, master weights and moments.
 
     Examples
     --------
@@ -33,11 +33,11 @@ def blocking_s(
     Parameters
     ----------
     size_bytes : float
-        The whole checkpoint. [byte]
+        Size of the checkpoint. [byte]
     writers : float
         Nodes that write, or accelerators that copy to their hosts. [-]
     writer_gb_per_s, storage_gb_per_s : float
-        Rate of one writer, and of the storage behind them; infinite where hosts keep the copy.
+        Rate of one writer, and of the storage; infinite if hosts keep the copy.
         [GB/s]
 
     Examples

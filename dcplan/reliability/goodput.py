@@ -1,4 +1,4 @@
-"""Share of wall-clock time in which a run makes lasting progress, in closed form."""
+"""Goodput: share of wall-clock time with lasting progress, in closed form."""
 
 from __future__ import annotations
 
@@ -12,58 +12,58 @@ from dcplan.units import DAYS_PER_YEAR, SECONDS_PER_DAY
 
 Value = float | npt.NDArray[np.float64]
 REMARK_GOODPUT_FRAC = 0.7
-"""A refusal or a remark names goodput below this."""
+"""Goodput below which messages mention it."""
 FAR_S = 3600.0
-"""Between checkpoints of a run that never stops."""
+"""Checkpoint interval of a run that never stops."""
 MOST = 300.0
-"""Largest exponent; a run stopped e^300 times a segment makes no progress."""
+"""Largest exponent; a run with e^300 stops per segment makes no progress."""
 
 
 @dataclass(frozen=True)
 class Tier:
-    """Checkpoints of one kind: how long each blocks and how often one is made."""
+    """Checkpoints of one kind: blocking time and interval."""
 
     save_s: Value
     interval_s: Value
     """Training time between saves."""
     restart_s: Value
-    """From the stop to the first step after it: detection, scheduling, loading."""
+    """Time from the stop to the first step after it: detection, scheduling, loading."""
 
 
 @dataclass(frozen=True)
 class Recovery:
-    """How a run recovers: from its peers' memory if it survives, else from the durable tier."""
+    """Recovery of a run: from the memory of peers if it survives, otherwise from the durable tier."""
 
     durable: Tier
     peer: Tier | None = None
     peer_frac: float = 0.0
-    """Share of the stops after which peers still hold the state."""
+    """Share of the stops after which peers still have the state."""
 
 
 @dataclass(frozen=True)
 class Losses:
-    """Shares of wall-clock time that a run loses, by cause; what is left is goodput."""
+    """Shares of wall-clock time that a run loses, by cause; the rest is goodput."""
 
     saves: Value
     lost_work: Value
     restarts: Value
     slow: Value
-    """Fail-slow parts, and silent corruption that rolls a run back."""
+    """Slow parts, and silent corruption that rolls a run back."""
     waiting: Value
-    """No spare node, or no power or cooling."""
+    """Waiting for a spare node, power or cooling."""
 
     @property
     def goodput_frac(self) -> Value:
-        """Lasting progress over wall-clock time."""
+        """Return lasting progress divided by wall-clock time."""
         return np.maximum(
             1.0 - self.saves - self.lost_work - self.restarts - self.slow - self.waiting, 0.0
         )
 
 
 def renewal_time_frac(stops_per_day: Value, tier: Tier) -> Value:
-    r"""Return the effective share of time: stops come at random, in saves and restarts too.
+    r"""Return the effective share of time with random stops, also during saves and restarts.
 
-    A segment of :math:`\tau = \Delta t + w` that must be finished in one go takes
+    A segment of :math:`\tau = \Delta t + w` that must finish without a stop takes
     :math:`e^{\lambda R}(e^{\lambda\tau} - 1)/\lambda` on average, so
     :math:`E = \lambda\,\Delta t\, / \left[e^{\lambda R}(e^{\lambda\tau} - 1)\right]`.
 
@@ -90,19 +90,19 @@ def losses(
 ) -> Losses:
     r"""Split the time of a run into its losses.
 
-    Stops that peers serve and stops that only the durable tier serves renew the run each at their
-    own rate:
+    Stops that peers recover and stops that only the durable tier recovers restart the run at their
+    own rates:
 
     .. math:: E = E_{renewal}(\lambda_d)\,E_{renewal}(\lambda_p)\,(1 - f_{slow})(1 - f_{wait})
 
     Parameters
     ----------
     stops_per_day : float
-        Of the whole job. [1/day]
+        Stops of the complete job. [1/day]
     recovery : Recovery
         Checkpoint tiers.
     slow_frac, waiting_frac : float
-        Shares of time lost otherwise, in [0, 1).
+        Shares of time lost for other reasons, in [0, 1).
 
     Examples
     --------
@@ -122,15 +122,15 @@ def losses(
         lost, restarts = lost + near * p.interval_s / 2.0, restarts + near * p.restart_s
     slow = kept * slow_frac
     waiting = (kept - slow) * waiting_frac
-    # first-order shares, scaled to what the exact form loses in all
+    # first-order shares, scaled to the total loss of the exact form
     scale = (1.0 - kept) / np.maximum(saves + lost + restarts, 1e-30)
     return Losses(saves * scale, lost * scale, restarts * scale, slow, waiting)
 
 
 def best_interval_s(stops_per_day: Value, save_s: Value, at_least_s: Value) -> Value:
-    """Return Daly's interval, or the shortest that storage can take.
+    """Return Daly's interval, or the shortest interval that storage allows.
 
-    One checkpoint must be written before the next.
+    A checkpoint must be complete before the next one.
     """
     often = np.maximum(np.asarray(stops_per_day, dtype=np.float64), 1.0 / DAYS_PER_YEAR)
     best = daly_interval_s(save_s, SECONDS_PER_DAY / often)

@@ -1,7 +1,4 @@
-"""What to expect of a job of any size.
-
-Stops, checkpoints, spares and goodput, with bounds. On arrays of counts.
-"""
+"""Expected stops, checkpoints, spares and goodput of a job, with bounds, for arrays of counts."""
 
 from __future__ import annotations
 
@@ -24,37 +21,37 @@ Bounds = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Machine:
-    """One accelerator's share of the parts that a job needs, and how they are grouped."""
+    """One accelerator's share of the parts of a job, and their grouping."""
 
     stops_per_day: Bounds
-    """Of one accelerator with its share of all parts. [1/day]"""
+    """Stops of one accelerator with its share of all parts. [1/day]"""
     replaced_per_day: float
     corrupted_per_day: float
     peer_frac: float
-    """Share of the stops that leave the memory of other hosts alone."""
+    """Share of the stops that do not affect the memory of other hosts."""
     node_accelerators: int
     domain_nodes: int
-    """Nodes of one scale-up domain; 1 where it is a host."""
+    """Nodes in one scale-up domain; 1 if it is a host."""
     host_gb_per_s: float
-    """From one accelerator to its host's memory. [GB/s]"""
+    """Rate from one accelerator to its host's memory. [GB/s]"""
     swap_nodes: int = 0
-    """Nodes that are swapped as one whatever the layout (a TPU cube behind optical switches); 0:
-    by group."""
+    """Nodes that are always replaced together (a TPU cube behind optical switches); 0: by
+    model-parallel group."""
 
 
 @dataclass(frozen=True)
 class Policy:
-    """How the job is run."""
+    """Operating policy of the job."""
 
     restart_h: Bounds
-    """Detection and restart, loading not counted."""
+    """Time of detection and restart, without loading."""
     load_s: float
     pause_s: float
-    """Of a checkpoint besides its copy or write."""
+    """Fixed time of a checkpoint in addition to its copy or write."""
     flush_s: float
-    """In which storage takes a checkpoint."""
+    """Time in which storage must accept a checkpoint."""
     level_write_gb_per_s: float
-    """Of one accelerator."""
+    """Write rate of one accelerator."""
     slow_frac: Bounds
     rollback_h: float
     repair_h: float
@@ -63,37 +60,38 @@ class Policy:
     blocking: bool = False
     peer: bool = False
     factor: float = 1.0
-    """On all stops: lemon nodes left in."""
+    """Factor on all stops if nodes with frequent failures stay in use."""
     early_factor: float = 1.0
     early_days: float = 1.0
-    """Decay time of the early stops; of no effect at a factor of 1."""
+    """Decay time of the early stops; no effect if the factor is 1."""
     slowdown: Bounds = (1.0, 1.0, 1.0)
-    """Step time in production over the predicted one."""
+    """Step time in production divided by the predicted step time."""
     save_s: float | None = None
     interval_s: float | None = None
     spares: int | None = None
     """Given number of spare nodes."""
     provider_spares: bool = False
-    """Rented: a lost node is replaced from the provider's pool, at no wait."""
+    """Whether the provider replaces a failed node from its pool without waiting (rented
+    hardware)."""
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """Expectations for each count."""
+    """Expected values for each count."""
 
     stops_per_day: Array
     replaced_per_day: Array
     recovery: Recovery
     spares: Array
-    """Accelerators that stand by."""
+    """Spare accelerators."""
     units: list[Spares]
-    """The same as units and what of them is in repair."""
+    """Spares as units, with the units in repair."""
     losses: Losses
     goodput: Goodput
     slowdown: Bounds
 
     def run(self, clean_days: Array | float, step_spread_frac: float) -> RunTime:
-        """Distribution of the length of a run of so many clean days at the predicted step time."""
+        """Return the distribution of a run's duration from its days without loss."""
         tier = self.recovery.durable
         cost = tier.restart_s + np.asarray(tier.interval_s) / 2.0
         chance = Chance(self.stops_per_day, cost, tier.interval_s)
@@ -116,17 +114,17 @@ def outlook(
     Parameters
     ----------
     machine, policy : Machine, Policy
-        Parts and habits.
+        Parts and operating policy.
     accelerators : array, shape (n,)
-        Accelerators that the job works on. [-]
+        Accelerators that the job uses. [-]
     checkpoint : float
         Size of one checkpoint. [byte]
     group : array, shape (n,)
-        Accelerators of the largest model-parallel group. Where scale-up domains hold several nodes:
-        groups inside a node need spare nodes, larger ones the place of a whole group, those above
-        half a domain whole domains. [-]
+        Accelerators of the largest model-parallel group. If scale-up domains have several nodes:
+        groups inside a node need spare nodes, larger groups a spare group, and groups above half a
+        domain spare domains. [-]
     clean_days : float or array
-        Length without loss; early failures weigh on short runs. [days]
+        Duration without loss; early failures affect short runs more. [days]
     """
     n = np.asarray(accelerators, dtype=np.float64)
     early = _early(policy, clean_days)
@@ -164,7 +162,7 @@ def outlook(
 
 
 def _early(policy: Policy, clean_days: Array | float) -> Array:
-    """Mean factor on stops over the run: lemons, and early failures that fade."""
+    """Return the mean factor on stops: nodes with frequent failures, and decaying early failures."""
     days = np.maximum(np.asarray(clean_days, dtype=np.float64), 1e-6)
     faded = policy.early_days / days * -np.expm1(-days / policy.early_days)
     return np.asarray(
@@ -195,14 +193,14 @@ def _recovery(
 
 
 def down_frac(machine: Machine, policy: Policy) -> float:
-    """Share of time that one node is in repair."""
+    """Return the share of time that one node is in repair."""
     days = policy.repair_h / HOURS_PER_DAY
     return min(machine.replaced_per_day * policy.factor * machine.node_accelerators * days, 0.5)
 
 
 @lru_cache(maxsize=65536)
 def _spare(nodes: int, group: int, machine: Machine, share: float, confidence: float) -> Spares:
-    """Spare nodes, places of groups, or whole domains, by how much of a domain a group takes."""
+    """Return spare nodes, groups or domains, depending on the share of a domain in a group."""
     node_accelerators = machine.node_accelerators
     if machine.swap_nodes and nodes >= machine.swap_nodes:
         return group_spares(nodes, machine.swap_nodes, node_accelerators, share, confidence)

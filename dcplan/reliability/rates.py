@@ -1,4 +1,4 @@
-"""How often a job stops: counts of parts times their rates."""
+"""Stop rate of a job: counts of parts times their rates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dcplan.units import RATE_DAYS_PER_YEAR
 
 @dataclass(frozen=True)
 class Rate:
-    """Job stops a year of one part, with the bounds that its source supports."""
+    """Job stops per year of one part, with the bounds of its source."""
 
     id: str
     role: str
@@ -20,27 +20,27 @@ class Rate:
     low: float
     high: float
     replaced_frac: float = 0.0
-    """Share after which a node leaves the job until it is repaired."""
+    """Share of stops after which a node leaves the job until its repair."""
 
 
 @dataclass(frozen=True)
 class Stops:
-    """Stops of a job a day: in all, by part, and how many of them take a node out."""
+    """Stops of a job per day: total, by part, and those that remove a node."""
 
     per_day: float
     low_per_day: float
     high_per_day: float
     replaced_per_day: float
     by_part: tuple[tuple[str, float, float], ...]
-    """Id of the rate, count of parts, stops a day; most frequent first."""
+    """Id of the rate, count of parts, stops per day; most frequent first."""
 
 
 def job_stops(rates: Sequence[Rate], counts: Mapping[str, float]) -> Stops:
-    r"""Count the stops of a job that needs every part it holds.
+    r"""Return the stops of a job that needs all of its parts.
 
     .. math:: \lambda = \sum_c n_c\, r_c / 365
 
-    Bounds of the parts are taken as independent: the distance to each bound adds in squares.
+    Bounds of the parts are independent, so the distances to the bounds add in squares.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def job_stops(rates: Sequence[Rate], counts: Mapping[str, float]) -> Stops:
         One for each kind of part.
     counts : mapping
         Parts in the job by what the rates count (``accelerator``, ``memory_gb``, ``nic``, ``link``,
-        ...); a missing one is not there.
+        ...); a missing part has count 0.
 
     References
     ----------

@@ -1,6 +1,6 @@
-"""A run played through stop by stop, many times at once.
+"""Simulation of a run stop by stop, for many replicas at once.
 
-The finish dates that the closed form only averages.
+It gives the distribution of finish dates; the closed form gives only averages.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from dcplan.units import SECONDS_PER_DAY, SECONDS_PER_HOUR
 
 Array = npt.NDArray[np.float64]
 COUNT_EPS = 1e-9
-"""Rounding of a count of intervals."""
+"""Rounding tolerance of a count of intervals."""
 UNSAVED_EPS = 1e-6
-"""Part of an interval that is not trained while its save is under way."""
+"""Tolerance on the part of an interval that is not saved."""
 TRAINED_FRAC = 1.0 - UNSAVED_EPS
 MOST_RESTARTS = 2000
 MOST_STOPS = 20_000
-"""A replica that is stopped more often never ends; the replay says so."""
+"""Maximum stops of a replica; with more stops it never ends, which is an error."""
 
 
 @dataclass(frozen=True)
 class Hazards:
-    """What stops a run besides the checkpoints that mend it."""
+    """Stops of a run, its spares and its repairs."""
 
     stops_per_day: float
     replaced_frac: float = 0.0
-    """Share of the stops that take a node out."""
+    """Share of the stops that remove a node."""
     spares: int = 0
     repair_h: float = 0.0
-    """Mean time until a node that was taken out serves again; exponential."""
+    """Mean repair time of a removed node; exponential."""
     early_factor: float = 0.0
-    """Stops at the start over settled ones, less 1: it decays."""
+    """Stop rate at the start divided by the later rate, minus 1; it decays."""
     early_days: float = 1.0
-    """Decay time of the early stops; of no effect at a factor of 0."""
+    """Decay time of the early stops; no effect if the factor is 0."""
     restart_spread: float = 0.0
-    """Sigma of the log-normal restart time; its mean stays."""
+    """Sigma of the log-normal restart time; the mean does not change."""
 
 
 @dataclass(frozen=True)
@@ -49,22 +49,22 @@ class Simulation:
     days: Array
     stops: Array
     waited_days: Array
-    """Time without a spare node."""
+    """Time of waiting for a spare node."""
 
     def goodput_frac(self, clean_days: float) -> float:
-        """Mean lasting progress over mean wall-clock time."""
+        """Return mean lasting progress divided by mean wall-clock time."""
         return float(clean_days / self.days.mean())
 
 
 def simulate(
     clean_days: float, recovery: Recovery, hazards: Hazards, replicas: int, seed: int
 ) -> Simulation:
-    """Play a run until its last step, replica by replica side by side.
+    """Simulate a run until its last step, with all replicas in parallel.
 
-    Time goes from stop to stop. Between two, the run repeats (train, save); a stop throws away what
-    was not saved, costs a restart (during which it may stop again) and, where a node is taken out,
-    waits if all spares are in repair. With a peer tier, a share of the stops only loses what the
-    last peer copy lacks.
+    Time advances from stop to stop. Between two stops, the run repeats (train, save). A stop loses
+    unsaved work and costs a restart, which may stop again. If a node is removed and all spares are
+    in repair, the run waits. With a peer tier, a share of the stops loses only the work since the
+    last peer copy.
 
     Parameters
     ----------
@@ -75,19 +75,19 @@ def simulate(
     hazards : Hazards
         Stops, spares, repairs.
     replicas : int
-        Runs to play, at least 1.
+        Runs to simulate, at least 1.
     seed : int
-        Of the random stream; the same seed gives the same days.
+        Seed of the random numbers; the same seed gives the same days.
 
     Raises
     ------
     ValueError
-        When a run does not get on: it is stopped again before it can save.
+        If a run makes no progress because it stops again before it can save.
 
     Examples
     --------
     >>> from dcplan.reliability.goodput import Tier
-    >>> quiet = replay(10.0, Recovery(Tier(10.0, 1000.0, 600.0)), Hazards(0.0), 2, 1)
+    >>> quiet = simulate(10.0, Recovery(Tier(10.0, 1000.0, 600.0)), Hazards(0.0), 2, 1)
     >>> [round(float(d), 4) for d in quiet.days]
     [10.1, 10.1]
     """
@@ -98,7 +98,7 @@ def simulate(
                 state.wall / SECONDS_PER_DAY, state.stops, state.waited / SECONDS_PER_DAY
             )
         state.advance()
-    msg = f"a run of {clean_days:g} days does not end: {hazards.stops_per_day:g} stops a day outpace its checkpoints"
+    msg = f"a run of {clean_days:g} days does not end: {hazards.stops_per_day:g} stops per day outpace its checkpoints"
     raise ValueError(msg)
 
 
@@ -112,13 +112,13 @@ class _State:
     work: float
     wall: Array
     durable: Array
-    """Progress that the durable tier holds."""
+    """Progress that the durable tier has saved."""
     progress: Array
-    """Progress to go on from: in the peers' memory, or the durable one."""
+    """Progress to continue from: in the memory of peers, or in the durable tier."""
     stops: Array
     waited: Array
     back_at: Array
-    """When each spare node is whole again, replica by replica."""
+    """End of repair of each spare node, by replica."""
     open: npt.NDArray[np.bool_]
 
     @classmethod
@@ -157,7 +157,7 @@ class _State:
         self.wall = np.where(stopped, self.wall + gap, self.wall)
         self.stops += stopped
         reached = self.progress + self._trained(gap)
-        # a durable checkpoint comes with every interval of progress, whatever the peers hold in
+        # a durable checkpoint follows every interval of progress, whatever copies the peers have in
         # between
         rounds = np.floor((reached - self.durable) / self.recovery.durable.interval_s + COUNT_EPS)
         self.durable = np.where(
@@ -170,7 +170,7 @@ class _State:
         back, restart = self.durable, np.full_like(gap, self.recovery.durable.restart_s)
         if peer:
             kept = self.rng.random(gap.size) < self.recovery.peer_frac
-            # the peers' copy is at most one of its intervals old
+            # the copy of the peers is at most one of its intervals old
             rounds = np.floor((reached - self.progress) / peer.interval_s)
             copied = np.maximum(self.progress + rounds * peer.interval_s, back)
             back, restart = np.where(kept, copied, back), np.where(kept, peer.restart_s, restart)
@@ -183,7 +183,7 @@ class _State:
         self.wall = np.where(stopped, self.wall + waits + spent, self.wall)
 
     def _gap(self) -> Array:
-        """Seconds to the next stop; early ones are more frequent."""
+        """Return the seconds to the next stop; early stops are more frequent."""
         h = self.hazards
         if h.stops_per_day <= 0:
             return np.full(self.wall.size, np.inf)
@@ -191,7 +191,8 @@ class _State:
         area = self.rng.exponential(mean, self.wall.size)
         if h.early_factor <= 0:
             return area
-        # invert the integrated hazard t + a T (1 - exp(-t/T)) from now on, by Newton's steps
+        # invert the integrated hazard t + a T (1 - exp(-t/T)) from the current time, with Newton
+        # steps
         decay = h.early_days * SECONDS_PER_DAY
         more = h.early_factor * np.exp(-self.wall / decay)
         gap = area / (1.0 + more)
@@ -201,19 +202,19 @@ class _State:
         return np.maximum(gap, 0.0)
 
     def _overhead(self) -> Value:
-        """Wall-clock time over training time between stops that the peers' copies cost."""
+        """Return wall-clock time divided by training time, because of peer copies between stops."""
         peer = self.recovery.peer
         return 1.0 + peer.save_s / peer.interval_s if peer else 1.0
 
     def _wall_of(self, training: Array) -> Array:
-        """Wall-clock time of some training with its saves."""
+        """Return the wall-clock time of training with its saves."""
         d = self.recovery.durable
         lead = self.progress - self.durable
         saves = np.floor((lead + np.maximum(training, 0.0)) / d.interval_s + COUNT_EPS)
         return training * self._overhead() + saves * d.save_s
 
     def _trained(self, gap: Array) -> Array:
-        """Training of a gap; what is under way when it ends was not saved."""
+        """Return the training in a gap; work in progress at its end is not saved."""
         d, more = self.recovery.durable, self._overhead()
         first = np.maximum(d.interval_s - (self.progress - self.durable), 0.0)
         before = np.minimum(gap / more, first)
@@ -223,21 +224,20 @@ class _State:
         after = whole * d.interval_s + np.minimum(
             (rest - whole * cycle) / more, d.interval_s * TRAINED_FRAC
         )
-        # short of the first save's end, its interval is trained but not durable
+        # before the end of the first save, its interval is trained but not durable
         unsaved = np.minimum(before, first - d.interval_s * (1.0 - TRAINED_FRAC))
         return np.where(gap >= first * more + d.save_s, first + after, unsaved)
 
     def _replace(self, taken: npt.NDArray[np.bool_]) -> Array:
-        """Put a spare in for each node taken out [s].
+        """Return the waiting time to replace each removed node by a spare [s].
 
-        Wait for the first repair where none is left.
+        Without a free spare, the run waits for the first repair.
         """
         h = self.hazards
         zero = np.zeros(taken.size)
         if h.repair_h <= 0 or not taken.any():
             return zero
-        # of the nodes in repair, this one among them, the first that is whole again (or a spare
-        # that is) goes on
+        # the run continues with the first node that leaves repair, or with a free spare
         own = self.wall + self.rng.exponential(h.repair_h * SECONDS_PER_HOUR, taken.size)
         rows = np.arange(taken.size)
         first = np.argmin(self.back_at, axis=1) if h.spares else np.zeros(taken.size, dtype=np.intp)
@@ -247,7 +247,7 @@ class _State:
         return np.where(taken, np.maximum(np.minimum(spare, own) - self.wall, 0.0), 0.0)
 
     def _restarts(self, mean_s: Array) -> tuple[Array, Array]:
-        """Time of a restart with the restarts that a stop in it costs, and these stops [s], [-]."""
+        """Return the time of a restart with its repetitions, and the stops in it [s], [-]."""
         sigma, rate = self.hazards.restart_spread, self.hazards.stops_per_day / SECONDS_PER_DAY
         spent, stops = np.zeros_like(mean_s), np.zeros_like(mean_s)
         todo = np.ones(mean_s.size, dtype=np.bool_)
@@ -263,5 +263,5 @@ class _State:
             spent += np.where(todo, np.minimum(asked, until), 0.0)
             todo &= until < asked
             stops += todo
-        msg = f"{self.hazards.stops_per_day:g} stops a day hit every restart"
+        msg = f"{self.hazards.stops_per_day:g} stops per day interrupt every restart"
         raise ValueError(msg)

@@ -1,4 +1,4 @@
-"""Spare nodes and spare domains: how many cover the ones that are down."""
+"""Spare nodes and spare domains: the number that covers failed units."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 NEVER = 1e-15
 MOST_TRAYS = 4
-"""Spare trays of a domain that are tried."""
+"""Maximum spare trays per domain that are tried."""
 
 
 def down_quantile(count: float, down_frac: float, confidence: float) -> int:
-    r"""Smallest k with :math:`P(\mathrm{Binomial}(n, p) \le k) \ge c`.
+    r"""Return the smallest k with :math:`P(\mathrm{Binomial}(n, p) \le k) \ge c`.
 
     Parameters
     ----------
@@ -20,11 +20,11 @@ def down_quantile(count: float, down_frac: float, confidence: float) -> int:
     down_frac : float
         Share of time that a unit is down, in [0, 1).
     confidence : float
-        In (0, 1).
+        Required probability, in (0, 1).
 
     Examples
     --------
-    ByteRobust holds 4 standbys for 1,024 machines (p = 0.001):
+    ByteRobust keeps 4 standby machines for 1,024 machines (p = 0.001):
 
     >>> down_quantile(1024, 0.001, 0.99)
     4
@@ -43,15 +43,15 @@ def down_quantile(count: float, down_frac: float, confidence: float) -> int:
 
 
 def waiting_frac(mean_down: float, spares: int) -> float:
-    r"""Share of time that a job waits because more nodes are in repair than there are spares.
+    r"""Return the share of time that a job waits because more nodes are in repair than spares exist.
 
-    The job stands still from the k+1-th node in repair on until one returns: Erlang's loss formula
-    :math:`B(k+1, a)` with a the mean number in repair of a job that never waited.
+    The job waits from the k+1-th node in repair on until one returns: Erlang's loss formula
+    :math:`B(k+1, a)` where a is the mean number in repair of a job that never waits.
 
     Parameters
     ----------
     mean_down : float
-        Nodes taken out a day times mean repair days. [-]
+        Nodes removed per day times mean repair days. [-]
     spares : int
         Spare nodes k, at least 0.
 
@@ -76,34 +76,33 @@ def waiting_frac(mean_down: float, spares: int) -> float:
 
 @dataclass(frozen=True)
 class Spares:
-    """What stands by for a job."""
+    """Spares of a job."""
 
     accelerators: int
     nodes: int
-    """Spare nodes anywhere; 0 where larger units are spared."""
+    """Spare nodes at any place; 0 if spares are larger units."""
     domains: int
-    """Spare units of several nodes: places of a model-parallel group, or whole scale-up domains."""
+    """Spare units of several nodes: model-parallel groups, or complete scale-up domains."""
     trays_per_domain: int
-    """Nodes of every domain that the job leaves idle."""
+    """Idle nodes in every domain."""
     mean_down: float = 0.0
-    """Units (nodes, groups or domains, as they are spared) in repair on average, if the job never
-    waited."""
+    """Mean number of units (nodes, groups or domains) in repair, if the job never waits."""
 
     @property
     def units(self) -> int:
-        """Spare units."""
+        """Return the number of spare units."""
         return self.nodes or self.domains
 
     @property
     def waiting_frac(self) -> float:
-        """Share of time that the job waits for one of them."""
+        """Return the share of time that the job waits for a spare."""
         return waiting_frac(self.mean_down, self.units)
 
 
 def node_spares(nodes: int, node_accelerators: int, down_frac: float, confidence: float) -> Spares:
-    """Spare nodes of a job whose model parallel groups fit inside nodes.
+    """Return the spare nodes of a job whose model-parallel groups fit in a node.
 
-    Any node replaces any other.
+    Any node can replace any other.
     """
     k = down_quantile(nodes, down_frac, confidence)
     return Spares(k * node_accelerators, k, 0, 0, nodes * down_frac)
@@ -112,9 +111,9 @@ def node_spares(nodes: int, node_accelerators: int, down_frac: float, confidence
 def group_spares(
     nodes: int, group_nodes: int, node_accelerators: int, down_frac: float, confidence: float
 ) -> Spares:
-    r"""Spares of a job whose model-parallel groups take several nodes of one scale-up domain.
+    r"""Return the spares of a job whose model-parallel groups use several nodes of one domain.
 
-    A lost node takes its group's place with it: :math:`p_g = 1 - (1-p)^g`.
+    A failed node removes its group: :math:`p_g = 1 - (1-p)^g`.
 
     Examples
     --------
@@ -130,18 +129,18 @@ def group_spares(
 def domain_spares(
     nodes: int, domain_nodes: int, node_accelerators: int, down_frac: float, confidence: float
 ) -> Spares:
-    r"""Spares of a job that needs whole scale-up domains.
+    r"""Return the spares of a job that needs complete scale-up domains.
 
-    The fewest accelerators over 0 to 4 idle trays in each.
+    The result has the fewest accelerators, over 0 to 4 idle trays per domain.
 
-    A domain of m nodes of which j stay idle is down when more than j are:
-    :math:`p_d = P(\mathrm{Binomial}(m, p) > j)`; the job then fills :math:`\lceil n/(m-j) \rceil`
+    A domain of m nodes with j idle nodes fails if more than j nodes fail:
+    :math:`p_d = P(\mathrm{Binomial}(m, p) > j)`; the job then uses :math:`\lceil n/(m-j) \rceil`
     domains.
 
     Parameters
     ----------
     nodes : int
-        Nodes (trays, hosts) that the job works on. [-]
+        Nodes (trays, hosts) that the job uses. [-]
     domain_nodes : int
         Nodes of one domain. [-]
     node_accelerators : int
@@ -153,8 +152,8 @@ def domain_spares(
 
     Examples
     --------
-    32 racks of 18 trays of 4. With few trays down, one of each rack idles; a job of a single rack
-    takes a second one.
+    32 racks of 18 trays of 4. With few failed trays, one tray of each rack is idle; a job of a single rack
+    needs a second rack.
 
     >>> s = domain_spares(576, 18, 4, 0.001, 0.99)
     >>> s.domains, s.trays_per_domain, s.accelerators
@@ -173,7 +172,7 @@ def domain_spares(
 
 
 def _more_than(n: int, p: float, k: int) -> float:
-    """P(Binomial(n, p) > k)."""
+    """Return P(Binomial(n, p) > k)."""
     if p <= 0:
         return 0.0
     return max(1.0 - sum(math.comb(n, i) * p**i * (1.0 - p) ** (n - i) for i in range(k + 1)), 0.0)

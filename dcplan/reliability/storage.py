@@ -1,7 +1,4 @@
-"""Shared storage of a cluster.
-
-Rates and capacity it must have, and how many building blocks give them.
-"""
+"""Shared storage of a cluster: required rates and capacity, and the number of building blocks."""
 
 from __future__ import annotations
 
@@ -16,18 +13,18 @@ from dcplan.units import GIGA, TERA
 
 @dataclass(frozen=True)
 class Demand:
-    """What storage must do."""
+    """Requirements of storage."""
 
     read_gb_per_s: float
     write_gb_per_s: float
     usable_tb: float
     binds: str
-    """What sets the read rate: ``level``, ``ingest`` or ``restart``."""
+    """Requirement that sets the read rate: ``level``, ``ingest`` or ``restart``."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Building block of a storage tier; a figure that its source lacks is None."""
+    """Building block of a storage tier; a value that its source lacks is None."""
 
     usable_tb: float
     read_gb_per_s: float
@@ -36,17 +33,17 @@ class Block:
     rack_units: float
     price_usd: float
     rack_height_units: float
-    """Height of the racks that hold the blocks. [U]"""
+    """Height of the racks of the blocks. [U]"""
     min_units: int = 1
 
 
 @dataclass(frozen=True)
 class Built:
-    """A tier sized: building blocks and what they add up to."""
+    """A sized tier: building blocks and their totals."""
 
     units: int
     binds: str
-    """``capacity``, ``read``, ``write`` or ``smallest``."""
+    """Binding requirement: ``capacity``, ``read``, ``write`` or ``smallest``."""
     usable_tb: float
     read_gb_per_s: float
     write_gb_per_s: float
@@ -57,16 +54,16 @@ class Built:
 
 @dataclass(frozen=True)
 class Feed:
-    """What storage gives to a run [GB/s], and what a token takes of it [byte]."""
+    """Read rate of storage for a run [GB/s], and data per token [byte]."""
 
     bytes_per_token: float
     read_gb_per_s: float
 
 
 def level_gb_per_s(per_accelerator: float, accelerators: float, one_node: float) -> float:
-    """Rate of a service level.
+    """Return the rate of a service level.
 
-    In proportion to accelerators, and never less than one node may ask for.
+    It is proportional to the accelerators, and at least the rate of one node.
 
     Examples
     --------
@@ -89,7 +86,7 @@ def demand(
     load_s: float,
     other_tb: float = 0.0,
 ) -> Demand:
-    r"""Rates and capacity of shared storage.
+    r"""Return required rates and capacity of shared storage.
 
     .. math::
        r = \max(r_{level},\ r_{ingest},\ B/t_{load}), \quad w = \max(w_{level},\ B/t_{flush}), \quad
@@ -102,13 +99,13 @@ def demand(
     dataset_bytes : float
         Training data. [byte]
     ingest_gb_per_s : float
-        Rate at which the run consumes them. [GB/s]
+        Rate at which the run reads training data. [GB/s]
     checkpoint_size_bytes, kept_checkpoints : float
-        Size of one, and how many stay. [byte], [-]
+        Size of one checkpoint, and number of kept checkpoints. [byte], [-]
     flush_s, load_s : float
-        Targets for writing one behind the run, and for reading one at a restart. [s]
+        Target times to write one in the background, and to read one at a restart. [s]
     other_tb : float, default 0
-        Capacity for all else. [TB]
+        Capacity for other data. [TB]
 
     Examples
     --------
@@ -129,7 +126,7 @@ def demand(
 
 
 def build(wanted: Demand, block: Block) -> Built:
-    """Whole building blocks for a demand.
+    """Return an integer number of building blocks for a demand.
 
     Examples
     --------
@@ -159,7 +156,7 @@ def build(wanted: Demand, block: Block) -> Built:
 
 
 def ingest_step_s(step_s: float | Array, step_bytes: float, read_gb_per_s: float | Array) -> Array:
-    """Return the step time [s] when the data of a step cannot come faster.
+    """Return the step time [s], limited by the read rate of its data.
 
     Examples
     --------

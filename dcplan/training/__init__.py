@@ -1,4 +1,1 @@
-"""A model on accelerators.
-
-Architecture, memory, step time, layout search. Pure functions on arrays.
-"""
+"""Training of a model on accelerators: memory, step time, layout search. Pure functions on arrays."""

@@ -1,4 +1,4 @@
-"""Step time of a model on many accelerator counts at once: what the planner's job menu is made of."""
+"""Step time of a model on many accelerator counts at once, the input of run options."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from dcplan.training.step import step
 from dcplan.units import GIGA, TERA
 
 SEARCH_RATIO = 2.0
-"""Between counts at which layouts are searched; the best of these are tried at every count."""
+"""Ratio between counts with a layout search; the best layouts are tried at every count."""
 SEARCH_KEPT = 8
 SEARCH_GOOD_FRAC = 0.93
-"""Share of its better neighbours' rate below which a count is searched on its own."""
+"""Share of the better neighbors' rate below which a count gets its own search."""
 SEARCH_AGAIN, SEARCH_ROUNDS = 4, 3
-"""Counts searched on their own in one round, and rounds."""
+"""Counts with their own search per round, and rounds."""
 SEARCH_HALVINGS, SEARCH_CLOSE, SEARCH_NEARBY = 7, 1.1, 1.5
-"""Searches for one wanted step time; counts this near to the best thinkable one are left."""
+"""Maximum searches for one target step time; counts this close to the best possible are kept."""
 SEARCH_GAIN = 0.98
-"""A round that shortens no step to this share is the last one."""
+"""Minimum reduction of a step time in a round, as a share; otherwise the search ends."""
 
 
 @dataclass(frozen=True)
 class Hardware:
-    """An accelerator in its system and fabric, with the software and precision that train on it."""
+    """An accelerator in its system and fabric, with training software and precision."""
 
     device: DeviceTerms
     stack: StackTerms
@@ -42,20 +42,20 @@ class Hardware:
     spread_frac: float
     """Half width of the 80 % interval of the step time."""
     graphs: float = 0.0
-    """How far mixture-of-experts layers are captured: see :func:`stack_table`."""
+    """Graph capture of mixture-of-experts layers: see :func:`stack_table`."""
     streams_weights: bool = False
-    """Weights live outside the accelerator (Cerebras): data parallel only, no memory limit on the
-    model."""
+    """Whether weights are outside the accelerator (Cerebras): data parallelism only, and no memory
+    limit on the model."""
 
     @property
     def peak_tflops(self) -> float:
-        """Dense peak at the recipe's precision."""
+        """Return the dense peak at the recipe's precision."""
         return peak_tflops(self.device, self.recipe.gemm)
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Best layout for each accelerator count; ``step_time_s`` is infinite where none fits memory."""
+    """Best layout per accelerator count; ``step_time_s`` is infinite if none fits in memory."""
 
     accelerators: Array
     used: Array
@@ -76,7 +76,7 @@ def case_of(
     hardware: Hardware,
     images: float = 0.0,
 ) -> Case:
-    """Return the search's case; a batch below one sequence is one sequence."""
+    """Return the case of a search; a batch has at least one sequence."""
     sequences = max(global_batch_tokens / seq_len, 1.0)
     return Case(
         shape,
@@ -102,9 +102,9 @@ def sweep(
     *,
     coarse: bool = True,
 ) -> Sweep:
-    """Fastest layout that fits memory, for each accelerator count.
+    """Find the fastest layout that fits in memory, for each accelerator count.
 
-    Layouts are searched at a few counts spread over the range; the fastest of each, and those on
+    Layouts are searched at a few counts over the range; the fastest of each, and those on
     the frontier of time and memory, are then tried at every count.
 
     Parameters
@@ -118,11 +118,11 @@ def sweep(
     hardware : Hardware
         Accelerator, software and precision.
     accelerators : array, shape (n,)
-        Counts, at least 1, ascending; those that fill no replica stay idle and are missing from
+        Counts, at least 1, ascending; accelerators outside a replica stay idle and are missing from
         ``used``.
     wanted_s : sequence of float, optional
-        Where only the smallest counts with steps as short as these matter: counts that cannot reach
-        the longest are left out, and so are those beyond one that reaches the shortest. [s]
+        Target step times, if only the smallest counts that reach them matter: counts that cannot
+        reach the longest, and counts beyond one that reaches the shortest, are skipped. [s]
     coarse : bool, default True
         Search the planner's coarser grid instead of all layouts.
     images : float, default 0
@@ -167,12 +167,10 @@ def sweep(
 def _smallest(
     case: Case, result: Sweep, wanted_s: Sequence[float], search_at: Callable[[int], Found]
 ) -> Sweep:
-    """Search the smallest count that reaches each wanted step time.
+    """Search the smallest count that reaches each target step time.
 
-    Where the layouts tried may hide it.
-
-    Halves the counts between those that would reach it at the best rate of others and the one that
-    does.
+    The tried layouts may miss it. Bisection runs between the counts that would reach it at the best
+    rate of other counts and the count that does.
     """
     counts, done = result.accelerators, set[int]()
     for wanted in sorted(wanted_s):
@@ -198,14 +196,14 @@ def _smallest(
 
 
 def _hoped_rate(counts: Array, rate: Array) -> Array:
-    """Best steps a second and accelerator of any larger count, and of those down to two thirds."""
+    """Return the best steps per second and accelerator of larger counts, and down to two thirds."""
     larger = np.maximum.accumulate(rate[::-1])[::-1]
     first = np.searchsorted(counts, counts / SEARCH_NEARBY)
     return np.array([max(larger[i], rate[j : i + 1].max()) for i, j in enumerate(first)])
 
 
 def _searcher(case: Case, largest: int, axes: Axes) -> Callable[[int], Found]:
-    """Search at one count; micro-batches are timed once for all counts."""
+    """Return a search at one count; micro-batch times are computed once for all counts."""
     ready = prepare(case, int(largest * case.device.ranks), axes)
     return lambda count: quick_search(ready, int(count * case.device.ranks), SEARCH_KEPT)
 
@@ -236,7 +234,7 @@ def _better(one: Sweep, other: Sweep) -> Sweep:
 def _references(counts: Array) -> Array:
     """Return counts to search fully.
 
-    Those nearest to a geometric row that starts at the smallest.
+    They are the nearest to a geometric series from the smallest count.
     """
     steps = np.arange(np.log(counts.max() / counts.min()) / np.log(SEARCH_RATIO) + 1.0)
     row = counts.min() * SEARCH_RATIO**steps
@@ -244,9 +242,9 @@ def _references(counts: Array) -> Array:
 
 
 def _poor(result: Sweep) -> list[int]:
-    """Return counts whose tried layouts are clearly worse for each accelerator than neighbors'.
+    """Return counts whose tried layouts are clearly worse per accelerator than the neighbors'.
 
-    That is where memory is short and none of the searched counts' layouts fits well.
+    Memory is short there, and no layout of the searched counts fits well.
     """
     rate = 1.0 / (result.step_time_s * result.accelerators)
     near = np.maximum(np.concatenate([[0.0], rate[:-1]]), np.concatenate([rate[1:], [0.0]]))
@@ -257,7 +255,7 @@ def _poor(result: Sweep) -> list[int]:
 
 
 def _planner_axes(case: Case) -> Axes:
-    """Coarser than the search's own, and experts not cut by tensor parallel."""
+    """Return axes coarser than the default, with experts not divided by tensor parallelism."""
     return replace(default_axes(case), etp=False, coarse=True)
 
 
@@ -275,7 +273,8 @@ def _everywhere(case: Case, counts: Array, found: list[Found]) -> Sweep:
         return Sweep(
             counts, zero, none, zero, tokens, flops, dict.fromkeys(KEYS, zero + 1), {}, tried, zero
         )
-    # layouts along one axis, counts along the other: what does not depend on the count is computed
+    # layouts along one axis, counts along the other: values that do not depend on the count are
+    # computed
     # once
     columns = {k: rows[i][None, :] for i, k in enumerate(replica)}
     ranks = (counts * case.device.ranks)[:, None]
@@ -314,12 +313,12 @@ def _streamed(
     counts: Array,
     images: float,
 ) -> Sweep:
-    """Weight streaming: whole sequences on each wafer.
+    """Return the sweep of weight streaming, with complete sequences on each wafer.
 
-    Weights broadcast layer by layer and gradients reduced.
+    Weights are broadcast layer by layer, and gradients are reduced.
 
-    Compute at the family's fraction of peak; the stream of weights hides behind it at the batches
-    that are used.
+    Compute at the family's fraction of peak; the weight stream is hidden behind it at the used
+    batches.
     """
     sequences = max(global_batch_tokens / seq_len, 1.0)
     used = np.minimum(counts, math.floor(sequences))
@@ -361,7 +360,7 @@ def cut(result: Sweep, count: int) -> Sweep:
 
 
 def layout_of(result: Sweep | Found, i: int) -> dict[str, int | str]:
-    """Layout of the i-th row in the field's names."""
+    """Return the layout of the i-th row with the usual names."""
     names = ("tp", "pp", "vpp", "dp", "cp", "ep", "etp")
     layout: dict[str, int | str] = {name: int(result.layouts[name][i]) for name in names}
     layout["mbs"] = int(result.layouts["micro_batch"][i])

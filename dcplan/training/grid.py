@@ -1,4 +1,4 @@
-"""Every valid layout of a model on a number of ranks, as tables."""
+"""All valid layouts of a model on a number of ranks, as tables."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from dcplan.llm.tables import RECOMPUTE, Array, LayoutTable, model_table, tower_
 from dcplan.units import GIGA
 
 BATCH_ROUNDING_TOLERANCE = 0.1
-"""How far a run's batch may be rounded to fill its micro-batches."""
+"""Maximum rounding of a run's batch to fill its micro-batches."""
 SMALL_MICRO_BATCHES = tuple(range(1, 9))
-"""Tried whether they divide the batch or not: the last micro-batch may be part empty."""
+"""Micro-batch sizes that are always tried; the last micro-batch may be partly empty."""
 BLOCK = 65536
-"""Rows of a grid made at a time."""
+"""Rows of a grid built at a time."""
 Index = npt.NDArray[np.intp]
 KEYS = (
     "tp",
@@ -47,7 +47,7 @@ KEYS = (
 
 @dataclass(frozen=True)
 class Case:
-    """What is trained on what, the count left open."""
+    """Model, accelerator, stack and recipe, without the count."""
 
     shape: Architecture
     device: DeviceTerms
@@ -56,16 +56,16 @@ class Case:
     coefficients: Coefficients
     seq_len: int
     global_batch: float
-    """Sequences of an optimizer step."""
+    """Sequences per optimizer step."""
     graphs: float = 0.0
     trainable: float = 1.0
     images: float = 0.0
-    """Images (or tiles) of one sequence that pass through the model's vision tower."""
+    """Images (or tiles) per sequence that pass through the model's vision tower."""
 
 
 @dataclass(frozen=True)
 class Axes:
-    """Values the search tries besides the divisors that the model and the count allow."""
+    """Values that the search tries, in addition to the divisors of model and count."""
 
     recompute: tuple[int, ...]
     zero: tuple[int, ...]
@@ -73,14 +73,14 @@ class Axes:
     offload: tuple[float, ...] = (0.0,)
     etp: bool = True
     coarse: bool = False
-    """For menus of many counts: powers of two, tensor parallel inside a domain, context parallel
-    to 16, few chunks."""
+    """Coarse grid for many counts: powers of two, tensor parallelism inside a domain, context
+    parallelism up to 16, few chunks."""
 
 
 def default_axes(case: Case) -> Axes:
-    """Return what the stack can do.
+    """Return the axes that the stack supports.
 
-    Its recompute modes, its sharding and, where it has one, offload.
+    They are its recompute modes, its sharding and, if supported, offload.
     """
     modes = tuple(RECOMPUTE.index(name) for name in case.stack.recompute)
     fast = case.device.host_gb_per_s * GIGA >= case.coefficients.offload_bytes_per_s
@@ -89,7 +89,7 @@ def default_axes(case: Case) -> Axes:
 
 
 def divisors(n: int) -> list[int]:
-    """All divisors, ascending.
+    """Return all divisors, ascending.
 
     >>> divisors(12)
     [1, 2, 3, 4, 6, 12]
@@ -99,7 +99,7 @@ def divisors(n: int) -> list[int]:
 
 
 def case_setup(case: Case, layout: LayoutTable) -> Setup:
-    """One model, accelerator, stack and recipe against a table of layouts."""
+    """Return the setup of one model, accelerator, stack and recipe with a table of layouts."""
     stack = stack_table([case.stack], np.array([case.graphs]))
     return Setup(
         model_table([case.shape]),
@@ -113,11 +113,11 @@ def case_setup(case: Case, layout: LayoutTable) -> Setup:
 
 
 def layout_table(case: Case, columns: dict[str, Array]) -> LayoutTable:
-    """Layout columns with the batch cut into micro-batches.
+    """Return a layout table with the batch divided into micro-batches.
 
     Interleaved schedules run micro-batches in groups of pp (Narayanan et al. 2021, section 2.2). A
-    batch within a tenth of whole groups is taken as it stands, because a run rounds its batch a
-    little; one that is further off pays for the part-empty group.
+    batch within 10 % of complete groups is used unchanged, because a run rounds its batch slightly;
+    a larger difference costs a partly empty group.
     """
     dp = columns["dp"]
     exact = case.global_batch / (dp * columns["micro_batch"])
@@ -146,7 +146,7 @@ def model_parallel_accelerators(layouts: Mapping[str, Array], ranks: float) -> A
     layouts : mapping of arrays
         Columns of layouts, ``tp``, ``cp``, ``ep`` and ``etp`` among them.
     ranks : float
-        Ranks of one accelerator.
+        Ranks per accelerator.
 
     Examples
     --------
@@ -159,9 +159,9 @@ def model_parallel_accelerators(layouts: Mapping[str, Array], ranks: float) -> A
 
 
 def tensor_sizes(case: Case) -> list[int]:
-    """Tensor-parallel sizes.
+    """Return the tensor-parallel sizes.
 
-    Divisors of the heads that share out key-value heads and scale-up domains evenly.
+    They are divisors of the heads that divide key-value heads and scale-up domains evenly.
     """
     kv, domain = case.shape.kv_heads, round(case.device.domain * case.device.ranks)
 
@@ -172,7 +172,7 @@ def tensor_sizes(case: Case) -> list[int]:
 
 
 def inner_columns(case: Case, ranks: int, axes: Axes) -> dict[str, Array]:
-    """All (tp, cp, micro-batch, ep, etp): what the time of one micro-batch depends on."""
+    """Return all (tp, cp, micro-batch, ep, etp), which determine the time of one micro-batch."""
     batch = int(case.global_batch)
     tps, cps = tensor_sizes(case), divisors(case.seq_len)
     eps = divisors(case.shape.experts) if case.shape.moe_layers else [1]
@@ -206,7 +206,7 @@ def _power(n: int) -> bool:
 
 
 def _stages(layers: int, ranks: int, *, coarse: bool) -> list[tuple[int, int]]:
-    """Pipeline sizes with every number of chunks: whole layers a chunk, where stages are even."""
+    """Return pipeline sizes with every number of chunks; even stages divide into chunks."""
     found = []
     for pp in range(1, min(layers, ranks) + 1):
         if pp == 1:
@@ -215,7 +215,7 @@ def _stages(layers: int, ranks: int, *, coarse: bool) -> list[tuple[int, int]]:
             continue
         elif ranks % pp == 0 or layers % pp == 0 or _power(pp):
             # embedding and output layer may count as layers, so that 126 make 128 (Megatron-Core);
-            # else drawn by hand
+            # otherwise the stages are uneven
             depth = layers if layers % pp == 0 else layers + 2 if (layers + 2) % pp == 0 else 0
             chunks = divisors(depth // pp) if depth else [v for v in (1, 2, 4) if v <= layers // pp]
             found += [
@@ -229,10 +229,7 @@ Block = tuple[dict[str, Array], Index, Index]
 
 
 def grid(case: Case, ranks: int, axes: Axes, columns: dict[str, Array]) -> Iterator[Block]:
-    """Blocks of valid layouts, the row of the inner table each one uses.
-
-    And that of the table of its modes.
-    """
+    """Yield blocks of valid layouts, with each row's row in the inner table and in the mode table."""
     outer = [
         (pp, v, r, z, sch, off)
         for pp, v in _stages(case.shape.layers, ranks, coarse=axes.coarse)

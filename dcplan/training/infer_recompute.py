@@ -1,6 +1,6 @@
-"""The lightest recompute mode that fits memory.
+"""The lightest recompute mode that fits in memory.
 
-What a table of runs means where it leaves the mode out.
+It fills the mode that a table of runs does not give.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dcplan.units import BYTES_PER_GIB
 class Chosen:
     """Layout and recipe with recompute, offload and state widths filled in.
 
-    ``fits`` is false where none did.
+    ``fits`` is false if none fits.
     """
 
     setup: Setup
@@ -30,10 +30,10 @@ class Chosen:
 
 
 def lightest(setup: Setup, stacks: Sequence[StackTerms], given: Array) -> Chosen:
-    """Fill in the recompute mode where ``given`` is negative.
+    """Fill in the recompute mode if ``given`` is negative.
 
-    Tried in this order: the stack's modes short of full, then with lean gradients and optimizer
-    states, then with activations in host memory where stack and host link allow it, then full
+    The order is: the stack's modes except full, then with lean gradients and optimizer
+    states, then with activations in host memory if stack and host link allow it, then full
     recompute.
 
     Parameters
@@ -43,7 +43,7 @@ def lightest(setup: Setup, stacks: Sequence[StackTerms], given: Array) -> Chosen
     stacks : sequence of StackTerms
         Stack of each run.
     given : array
-        Index in ``RECOMPUTE``, or negative where the run does not say.
+        Index in ``RECOMPUTE``, or negative if the run does not give it.
     """
     limit = setup.device.hbm_gb * BYTES_PER_GIB * setup.coefficients.measured_memory_factor
     thin = lean(setup.recipe, stacks)

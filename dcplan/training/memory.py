@@ -14,7 +14,7 @@ from dcplan.units import FLOAT_BYTES, HALF_BYTES
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes of the fullest rank, by what holds them."""
+    """Bytes of the rank with the most memory, by kind."""
 
     weights: Array
     gradients: Array
@@ -26,7 +26,7 @@ class Memory:
 
     @property
     def total(self) -> Array:
-        """All of it [byte]."""
+        """Return the sum [byte]."""
         return (
             self.weights
             + self.gradients
@@ -38,7 +38,7 @@ class Memory:
 
 
 def memory(setup: Setup, activations: Kept | None = None) -> Memory:
-    r"""Peak memory of the fullest pipeline stage.
+    r"""Return the peak memory of the pipeline stage with the most memory.
 
     .. math::
        M = P_{loc}\,(b_w + b_g) + P_{loc}\,b_o / n_{zero} + f\,\frac{L}{pp}\,A + M_{logits} +
@@ -46,9 +46,9 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
 
     with f micro-batches in flight: :math:`\min(m, pp)` on the first stage of 1F1B, and
     :math:`pp\,(1 + (pp-1)/(pp\,v))` with v chunks (Korthikanti et al. 2022, equation 5 and section
-    4.2.3). The first stage keeps most activations and the vision tower, the last one the logits
-    and, behind leading dense layers, more experts; the fuller of the two is given. ``activations``
-    saves counting them again.
+    4.2.3). The first stage keeps most activations and the vision tower; the last stage keeps the logits
+    and, after leading dense layers, more experts. The result is the larger of the two.
+    ``activations`` avoids a second count of them.
     """
     m, x = setup.model, setup.layout
     p = local_params(setup)
@@ -65,7 +65,7 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
         again = np.maximum(again, block)
     sharded = x.zero >= 3
     layer = (p.dense + p.routed_last) * x.pp / m.layers
-    # behind a pipeline the gathered parameters of the whole stage stay for the step
+    # with a pipeline, the gathered parameters of the complete stage stay for the step
     gathered = np.where(x.pp > 1, p.dense + p.routed_last, 2.0 * layer) + p.embedding
     buffers = np.where(sharded, gathered * HALF_BYTES, 0.0) + p.largest * FLOAT_BYTES * x.trainable
     logits = logits_bytes(setup)
@@ -82,7 +82,7 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
             buffers + setup.coefficients.reserve_bytes,
         )
     each = kept / x.pp * (1.0 - x.offload)
-    # of the tower, too, a stage behind a pipeline keeps what it has gathered
+    # with a pipeline, a stage also keeps the gathered parameters of the tower
     more = np.where(sharded & (x.pp > 1), p.tower * HALF_BYTES, 0.0)
     first = _end(
         setup,
@@ -110,7 +110,7 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
 def _end(
     setup: Setup, own: tuple[Array, Array], activations: Array, logits: Array, buffers: Array
 ) -> Memory:
-    """Return the first or the last stage, with its own routed experts and its own vision tower."""
+    """Return the first or the last stage, with its routed experts and its vision tower."""
     p, copies = local_params(setup), _copies(setup)
     shared = _states(setup, (p.dense + p.embedding + own[1]) * copies, shard_ranks(setup))
     routed = _states(setup, own[0] * copies, expert_ranks(setup))
@@ -120,7 +120,7 @@ def _end(
 
 
 def _copies(setup: Setup) -> Array:
-    """DualPipe holds the parameters of two stages."""
+    """Return the copies of parameters; DualPipe has those of two stages."""
     return np.where(setup.layout.schedule == SCHEDULES.index("dualpipe"), 2.0, 1.0)
 
 
@@ -139,7 +139,7 @@ def _states(setup: Setup, params: Array, shards: Array) -> tuple[Array, Array, A
 
 
 def logits_bytes(setup: Setup) -> Array:
-    """Logits at 16 bit, their 32-bit copy for the softmax, and the gradient in its place."""
+    """Return the bytes of 16-bit logits, their 32-bit copy for the softmax, and the gradient."""
     m, x = setup.model, setup.layout
     return tokens(setup) * m.vocab / x.tp * (HALF_BYTES + FLOAT_BYTES) * (1.0 + m.mtp_layers)
 
@@ -152,15 +152,15 @@ class Kept:
     selected: Array
     inputs: Array
     tower: Kept | None = None
-    """The same of the vision tower."""
+    """Activation bytes of the vision tower."""
 
 
 def kept_bytes(setup: Setup) -> Kept:
-    """Return what one micro-batch keeps for its backward pass over all layers.
+    """Return the activations of one micro-batch for its backward pass over all layers.
 
-    Counted tensor by tensor: the inputs of both norms and of both projections, queries, keys and
+    The count is by tensor: the inputs of both norms and of both projections, queries, keys and
     values, attention output and its log-sum-exp, the MLP's hidden values before and after the
-    activation; each at its stored width. Selective recompute drops what is cheap to compute again:
+    activation; each at its stored width. Selective recompute does not keep tensors that are cheap to recompute:
     norm outputs, activation outputs, the up-projections of latent attention, unfused scores. Full
     recompute keeps the input of each layer.
     """
@@ -172,14 +172,14 @@ def kept_bytes(setup: Setup) -> Kept:
 
 
 def in_mode(kept: Kept, recompute: Array) -> Array:
-    """Bytes kept in each row's recompute mode."""
+    """Return the bytes kept in each row's recompute mode."""
     return np.where(
         recompute >= 2, kept.inputs, np.where(recompute >= 1, kept.selected, kept.whole)
     )
 
 
 def _kept(setup: Setup, light: float) -> Array:
-    """Bytes over all layers of one micro-batch; ``light`` is 1 where selective recompute is on."""
+    """Return the bytes over all layers of one micro-batch; ``light`` is 1 with selective recompute."""
     m, r, s, x = setup.model, setup.recipe, setup.stack, setup.layout
     t = tokens(setup)
     spread = np.where(s.sequence_parallel > 0, x.tp, 1.0)

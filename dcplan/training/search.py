@@ -1,4 +1,4 @@
-"""Search of layouts: every valid one, memory first, then time. No sampling, no caps."""
+"""Exhaustive search of layouts: memory first, then time."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from dcplan.units import BYTES_PER_GIB
 
 CHUNK = 16384
 FIRST = 128
-"""Layouts of the lowest bounds that a quick search times first."""
+"""Number of layouts with the lowest bounds that a quick search computes first."""
 
 
 def usable_bytes(case: Case) -> float:
-    """Memory of one rank that a layout may plan with."""
+    """Return the memory of one rank that a layout may use."""
     capacity = case.device.hbm_gb / case.device.ranks * BYTES_PER_GIB
     return capacity * case.coefficients.search_memory_frac
 
 
 @dataclass(frozen=True)
 class Found:
-    """The layouts kept, fastest first.
+    """The kept layouts, fastest first.
 
-    Columns of ``KEYS``, step time, memory; and how many there were.
+    It has columns of ``KEYS``, step time, memory, and the number of layouts.
     """
 
     layouts: dict[str, Array]
@@ -48,13 +48,13 @@ class Found:
     tried: int
     feasible: int
     least_bytes: float = float("inf")
-    """Memory of the leanest layout tried, whether it fits or not."""
+    """Memory of the layout with the least memory, whether it fits or not."""
     least: dict[str, float] | None = None
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Times and sizes of every micro-batch of a case: they serve all counts up to ``ranks``."""
+    """Times and sizes of every micro-batch of a case, valid for all counts up to ``ranks``."""
 
     case: Case
     ranks: int
@@ -62,12 +62,12 @@ class Prepared:
     columns: dict[str, Array]
     setup: Setup
     one: MicroBatch
-    """All recompute modes and schedules of each row of ``columns``, side by side."""
+    """All recompute modes and schedules of each row of ``columns``, as further columns."""
     kept: Kept
 
 
 def prepare(case: Case, ranks: int, axes: Axes | None = None) -> Prepared:
-    """Everything a search needs that does not depend on the count."""
+    """Compute the values of a search that do not depend on the count."""
     axes = axes or default_axes(case)
     columns = inner_columns(case, ranks, axes)
     ones = np.ones_like(columns["tp"])
@@ -86,26 +86,26 @@ def prepare(case: Case, ranks: int, axes: Axes | None = None) -> Prepared:
 
 
 def search(case: Case, ranks: int, *, axes: Axes | None = None, keep: int = 1) -> Found:
-    """Every valid layout of ``ranks`` ranks.
+    """Search every valid layout of ``ranks`` ranks.
 
-    The ``keep`` fastest that fit memory, and the memory frontier.
+    The result is the ``keep`` fastest that fit in memory, and the memory frontier.
 
-    Tensor parallel divides the heads; key-value heads and scale-up domains divide by it, or it by
-    them. Context parallel divides the sequence, expert parallel the experts; the micro-batch
-    divides the global batch or is small; stages hold whole layers, their number divides the ranks
-    or the layers or is a power of two; chunks divide a stage. Ranks that fill no replica, or find
-    no sequence, stay idle.
+    The tensor-parallel size divides the heads, and key-value heads and scale-up domains are
+    multiples or divisors of it. The context-parallel size divides the sequence, the expert-parallel
+    size the experts. The micro-batch divides the global batch or is small. Stages have complete
+    layers, and their number divides the ranks or the layers or is a power of two; chunks divide a
+    stage. Ranks without a replica or a sequence stay idle.
 
     Parameters
     ----------
     case : Case
         Model, accelerator, stack, recipe, sequence length and batch.
     ranks : int
-        Ranks to lay out, at least 1.
+        Number of ranks, at least 1.
     axes : Axes, optional
-        Modes to try; what the stack can do where left out.
+        Modes to try; default: those that the stack supports.
     keep : int, default 1
-        How many of the fastest to return.
+        Number of fastest layouts to return.
     """
     ready = prepare(case, ranks, axes)
     limit = usable_bytes(case)
@@ -137,11 +137,11 @@ def search(case: Case, ranks: int, *, axes: Axes | None = None, keep: int = 1) -
 
 
 def quick_search(ready: Prepared, ranks: int, keep: int) -> Found:
-    """Return the ``keep`` fastest layouts of the same grid.
+    """Return the ``keep`` fastest layouts of the same grid, with fewer computations.
 
-    Without those whose bound shows that they are slower.
+    Layouts whose bound shows that they are slower are skipped.
 
-    ``feasible`` counts the layouts that were looked at only, and the memory frontier is theirs.
+    ``feasible`` and the memory frontier cover only the computed layouts.
     """
     case, limit = ready.case, usable_bytes(ready.case)
     found, tried, feasible = _merge([], keep, 0, 0), 0, 0
@@ -174,9 +174,9 @@ def quick_search(ready: Prepared, ranks: int, keep: int) -> Found:
 
 
 def _order(layouts: dict[str, Array], time: Array) -> Array:
-    """Fastest first; a hair for each rank of tensor, pipeline and chunk.
+    """Return the order by time, with a tiny penalty per rank of tensor, pipeline and chunk.
 
-    So that ties go to the simplest.
+    For ties, the simplest layout comes first.
     """
     simple = (
         layouts["pp"] * layouts["vpp"] + layouts["tp"] / 64.0 + layouts["cp"] + layouts["offload"]
@@ -187,7 +187,7 @@ def _order(layouts: dict[str, Array], time: Array) -> Array:
 def _leaders(
     layouts: dict[str, Array], time: Array, needed: Array, keep: int
 ) -> tuple[dict[str, Array], Array, Array]:
-    """Return the ``keep`` fastest and those that no faster one beats in memory."""
+    """Return the ``keep`` fastest and the layouts with less memory than all faster ones."""
     order = _order(layouts, time).astype(np.intp)
     lowest = np.minimum.accumulate(needed[order])
     frontier = np.concatenate([[True], needed[order][1:] < lowest[:-1]])
@@ -208,5 +208,5 @@ def _merge(
 
 
 def schedule_name(index: float) -> str:
-    """Name of a schedule column's value."""
+    """Return the name of a schedule column's value."""
     return SCHEDULES[int(index)]

@@ -1,4 +1,4 @@
-"""Data parallel: gradient and parameter traffic, what of it stays exposed, and the optimizer."""
+"""Data parallelism: gradient and parameter traffic, its exposed part, and the optimizer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ READ_WRITE = 2.0
 class LocalParams:
     """Parameters on one rank of the first and of the last pipeline stage.
 
-    Before data-parallel sharding.
+    It is before data-parallel sharding.
     """
 
     dense: Array
@@ -31,14 +31,14 @@ class LocalParams:
 
 
 def local_params(setup: Setup) -> LocalParams:
-    """Split by tensor, pipeline and expert parallel.
+    """Split parameters by tensor, pipeline and expert parallelism.
 
-    The look-up table and the vision tower sit on the first stage.
+    The look-up table and the vision tower are on the first stage.
 
-    The output layer sits on the last one.
+    The output layer is on the last stage.
 
-    Leading dense layers (DeepSeek) stand on the first stage, so the last one holds more experts
-    than the mean; where dense layers alternate with experts, stages are alike.
+    Leading dense layers (DeepSeek) are on the first stage, so the last stage has more experts
+    than the mean; if dense layers alternate with experts, stages are equal.
     """
     m, x = setup.model, setup.layout
     dense = (m.trunk_params - m.routed_params - m.embedding_params) / (x.tp * x.pp)
@@ -56,9 +56,9 @@ def local_params(setup: Setup) -> LocalParams:
 
 
 def shard_ranks(setup: Setup) -> Array:
-    """Ranks that share one copy of the dense state.
+    """Return the ranks that share one copy of the dense state.
 
-    All data-parallel ones, or those of one FSDP shard.
+    They are all data-parallel ranks, or those of one FSDP shard.
     """
     x = setup.layout
     ranks = x.dp * x.cp
@@ -66,14 +66,14 @@ def shard_ranks(setup: Setup) -> Array:
 
 
 def expert_ranks(setup: Setup) -> Array:
-    """Return the same for the state of the routed experts."""
+    """Return the ranks that share one copy of the routed experts' state."""
     x = setup.layout
     return np.maximum(shard_ranks(setup) * x.tp / (x.ep * x.etp), 1.0)
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """Seconds of one gather of the parameters, one scatter of the gradients, and of the optimizer."""
+    """Seconds of one parameter gather, one gradient scatter, and the optimizer."""
 
     gather: Array
     scatter: Array
@@ -83,9 +83,9 @@ class Reduction:
 
 
 def reduction(setup: Setup) -> Reduction:
-    """Traffic of the data-parallel groups at their share of the links.
+    """Return the traffic of the data-parallel groups at their share of the links.
 
-    And the optimizer's pass over memory.
+    It includes the optimizer's pass over memory.
     """
     d, x, r = setup.device, setup.layout, setup.recipe
     p = local_params(setup)
@@ -104,7 +104,7 @@ def reduction(setup: Setup) -> Reduction:
         # without a sharded optimizer the gradients are all-reduced: the second half carries
         # gradients too
         carried = np.where(x.zero >= 1, r.gather_bytes, r.grad_bytes)
-        # switches that add return the sum on the way: an all-reduce has no second half
+        # switches that reduce return the sum directly: an all-reduce has no second half
         back = np.where((x.zero < 1) & (d.in_network > 0) & leaves, 0.0, carried)
         gather = gather + tree_half_s(params * back, ranks, speed, delay)
         scatter = scatter + tree_half_s(params * r.grad_bytes, ranks, speed, delay)
@@ -130,5 +130,5 @@ def reduction(setup: Setup) -> Reduction:
 
 
 def exposed(comm: Array, cover: Array, share: Array | float) -> Array:
-    """Return what of ``comm`` the ``share`` of ``cover`` cannot hide."""
+    """Return the part of ``comm`` that the ``share`` of ``cover`` cannot hide."""
     return np.maximum(comm - share * cover, 0.0)

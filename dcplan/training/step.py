@@ -14,7 +14,7 @@ from dcplan.training.sharding import exposed, reduction
 from dcplan.training.traffic import Traffic, boundary_s, traffic
 
 STAGE_ROUNDING_TOLERANCE = 0.05
-"""Part of a layer above whole layers that a stage drawn by hand still counts as none."""
+"""Rounding tolerance on layers of an uneven stage."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Work:
     elementwise: Pass
     head: Pass
     tower: Work | None = None
-    """The same of the vision tower, its projector under ``gemm``."""
+    """Compute of the vision tower, with its projector in ``gemm``."""
 
     def forward(self) -> Array:
-        """Forward pass of all blocks."""
+        """Return the forward pass of all blocks."""
         return (
             self.gemm.forward
             + self.grouped.forward
@@ -47,7 +47,7 @@ class Work:
         )
 
     def backward(self) -> Array:
-        """Backward pass of all blocks, nothing recomputed."""
+        """Return the backward pass of all blocks, without recomputation."""
         kinds = (self.gemm, self.grouped, self.attention, self.elementwise)
         return sum((k.dgrad + k.wgrad for k in kinds), np.zeros(1))
 
@@ -91,9 +91,9 @@ def work(setup: Setup) -> Work:
 
 
 def _tower_work(setup: Setup) -> Work | None:
-    """Compute of the vision tower on the images of one micro-batch.
+    """Return the compute of the vision tower on the images of one micro-batch.
 
-    None where the model or the data has none.
+    It is None if the model has no tower or the data has no images.
     """
     tower = setup.tower
     if tower is None or not np.any(tower.images > 0):
@@ -108,7 +108,7 @@ def _tower_work(setup: Setup) -> Work | None:
 class MicroBatch:
     """Seconds of one micro-batch over all blocks.
 
-    What does not depend on stages and data-parallel ranks.
+    They do not depend on stages and data-parallel ranks.
     """
 
     gemm: Array
@@ -117,38 +117,38 @@ class MicroBatch:
     elementwise: Array
     head: Array
     tensor: Array
-    """Collectives: what stays exposed of them."""
+    """Exposed time of collectives."""
     context: Array
     expert: Array
     launch: Array
-    """Host time to launch it all."""
+    """Host time to launch all operations."""
     forward: Array
     backward: Array
-    """Compute of the blocks, recomputation in the backward pass."""
+    """Compute of the blocks, with recomputation in the backward pass."""
     forward_frac: Array
-    """Share of the forward pass in one without recomputation."""
+    """Share of the forward pass in a pass without recomputation."""
     wgrad_frac: Array
-    """The same for weight gradients, which a split backward pass can put off."""
+    """Share of the weight gradients, which a split backward pass can delay."""
     cover_forward: Array
-    """Under which data-parallel traffic can hide, host time left out."""
+    """Compute that can hide data-parallel traffic, without host time."""
     cover_backward: Array
     tower: Array
-    """All of the vision tower, host and collectives included."""
+    """Total time of the vision tower, including host and collectives."""
 
     @property
     def blocks_s(self) -> Array:
-        """All blocks, as long as the host takes to launch them at least."""
+        """Return the time of all blocks, at least the host time to launch them."""
         kinds = self.gemm + self.grouped + self.attention + self.elementwise
         return np.maximum(kinds + self.tensor + self.context + self.expert, self.launch)
 
     @property
     def least_s(self) -> Array:
-        """No step takes less for one micro-batch, over all stages."""
+        """Return a lower bound of one micro-batch over all stages."""
         return self.blocks_s + self.head + self.tower
 
 
 def micro_batch(setup: Setup, did: Work, sent: Traffic) -> MicroBatch:
-    """Compute in the layout's recompute mode and what stays exposed of the traffic."""
+    """Return compute in the layout's recompute mode and exposed traffic."""
     m, s, x, c = setup.model, setup.stack, setup.layout, setup.coefficients
     recompute_all = np.where(x.recompute >= 2, 1.0, 0.0)
     some = np.where(x.recompute >= 1, 1.0, 0.0)
@@ -202,26 +202,26 @@ def micro_batch(setup: Setup, did: Work, sent: Traffic) -> MicroBatch:
 
 
 def _tower_s(setup: Setup, did: Work, sent: Traffic) -> Array:
-    """All of the vision tower for one micro-batch; nothing where the model or the data has none."""
+    """Return the time of the vision tower for one micro-batch; 0 without a tower or images."""
     if setup.tower is None or did.tower is None or sent.tower is None:
         return np.zeros(1)
     return micro_batch(blocks.tower_setup(setup, setup.tower), did.tower, sent.tower).blocks_s
 
 
 def step(setup: Setup) -> Step:
-    """Time of one optimizer step of each row."""
+    """Return the time of one optimizer step of each row."""
     return assemble(setup, micro_batch(setup, work(setup), traffic(setup)))
 
 
 def assemble(setup: Setup, one: MicroBatch) -> Step:
-    r"""Time of one optimizer step from the times of one micro-batch.
+    r"""Return the time of one optimizer step from the times of one micro-batch.
 
     .. math::
        T = \left[m\,t_{max} + \Big(\sum_i t_i - t_{max}\Big) / v + T_{dp} + T_{opt}\right](1 +
        \sigma\sqrt{2\ln n})
 
-    with the stage times of the pipeline t_i (blocks, collectives that stay exposed, vision tower on
-    the first stage, output layer on the last), m micro-batches and v chunks a stage.
+    with the stage times of the pipeline t_i (blocks, exposed collectives, vision tower on
+    the first stage, output layer on the last), m micro-batches and v chunks per stage.
     """
     d, s, x = setup.device, setup.stack, setup.layout
     offload = np.zeros_like(x.pp)
@@ -265,20 +265,20 @@ def assemble(setup: Setup, one: MicroBatch) -> Step:
 
 
 def least_step_s(one_s: Array, layout: LayoutTable) -> Array:
-    """Return a bound below the step time.
+    """Return a lower bound of the step time.
 
-    ``least_s`` of a micro-batch in even stages, and the fill of 1F1B.
+    It uses ``least_s`` of a micro-batch in even stages, and the fill of 1F1B.
     """
     fill = np.where(layout.schedule > 0, 0.0, (layout.pp - 1.0) / layout.vpp)
     return one_s / layout.pp * (layout.micro_batches + fill)
 
 
 def _stages(setup: Setup, blocks_s: Array, head: Array, tower: Array) -> tuple[Array, Array]:
-    """Time of the fullest stage, and of all together, for one micro-batch.
+    """Return the time of the slowest stage, and of all stages, for one micro-batch.
 
-    Layers that divide evenly are spread so, and the last stage does the output layer on top. Else
-    the layout is drawn by hand, as frameworks allow: the last stage gives up layers for it. The
-    first stage does the vision tower on top, or gives up whole layers for it where that is faster.
+    If the layers divide evenly, they are distributed evenly, and the last stage also computes the
+    output layer. Otherwise the layout is uneven, as frameworks allow: the last stage has fewer
+    layers. The first stage also computes the vision tower, or has fewer layers if that is faster.
     """
     m, x = setup.model, setup.layout
     piped = x.pp > 1
@@ -291,7 +291,7 @@ def _stages(setup: Setup, blocks_s: Array, head: Array, tower: Array) -> tuple[A
     whole = blocks_s + head + tower
     if setup.tower is not None:
         share = whole / layer / x.pp
-        # no stage is below the mean one, and the tower itself stays on one
+        # the slowest stage is at least the mean, and the tower itself is on one stage
         given_up = np.maximum(
             np.maximum(np.ceil(share - STAGE_ROUNDING_TOLERANCE), share) * layer, tower
         )
@@ -300,9 +300,9 @@ def _stages(setup: Setup, blocks_s: Array, head: Array, tower: Array) -> tuple[A
 
 
 def _bubble(setup: Setup, one: MicroBatch, slowest: Array, everything: Array) -> Array:
-    r"""Idle time of the fill and drain.
+    r"""Return the idle time of fill and drain.
 
-    The other stages' share of one pass, less with chunks or a split backward.
+    It is the other stages' share of one pass, less with chunks or a split backward pass.
 
     With forward share f and weight-gradient share w of a pass F + B: 1F1B idles (p-1)(F+B), zero
     bubble (p-1)(F+B-2W), DualPipe (p/2-1)(F+B + B-3W).
@@ -327,21 +327,21 @@ def _bubble(setup: Setup, one: MicroBatch, slowest: Array, everything: Array) ->
 
 
 def _data_parallel(setup: Setup, one: MicroBatch, host: Array) -> dict[str, Array]:
-    """Return what stays exposed.
+    """Return the exposed data-parallel traffic.
 
-    Traffic goes on while the device waits for the host, and while the vision tower runs: in the
-    forward pass for its share of the time, a third where a backward pass takes twice as long.
+    Traffic continues while the device waits for the host, and while the vision tower runs: in the
+    forward pass for its share of the time, a third if a backward pass takes twice as long.
     """
     s, x = setup.stack, setup.layout
     r = reduction(setup)
     more, ratio = host + one.tower, setup.coefficients.backward_over_forward
     forward = (one.cover_forward + more / (1.0 + ratio)) / x.pp
     backward = (one.cover_backward + more * ratio / (1.0 + ratio)) / x.pp
-    # behind a pipeline, sharded stacks keep the gathered parameters of a step (no reshard after
+    # with a pipeline, sharded stacks keep the gathered parameters of a step (no reshard after
     # forward)
     sharded = (x.zero >= 3) & (x.pp <= 1)
     count = x.micro_batches
-    # sharded parameters travel for every micro-batch, and compute slows down while they do
+    # sharded parameters are communicated for every micro-batch, which slows compute
     first = (r.gather + r.scatter) / np.maximum(setup.model.layers / x.pp, 1.0)
     every = exposed(r.gather, forward, s.dp_overlap) + exposed(
         r.gather + r.scatter, backward, s.dp_overlap

@@ -1,4 +1,4 @@
-"""Time of the collectives of one micro-batch: tensor, context, expert and pipeline parallel."""
+"""Time of the collectives of one micro-batch: tensor, context, expert and pipeline parallelism."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dcplan.units import HALF_BYTES
 class Traffic:
     """Forward and backward seconds of one micro-batch over all blocks of the model.
 
-    Nothing hidden yet.
+    Nothing is hidden at this point.
     """
 
     tensor_forward: Array
@@ -26,15 +26,15 @@ class Traffic:
     expert_forward: Array
     expert_backward: Array
     tower: Traffic | None = None
-    """The same of the vision tower."""
+    """Time of the collectives of the vision tower."""
 
 
 def traffic(setup: Setup) -> Traffic:
-    """Return collectives of a micro-batch.
+    """Return the time of the collectives of a micro-batch.
 
-    Tensor parallel gathers and scatters the hidden states around each block: two halves forward,
-    two backward (Korthikanti et al. 2022, arXiv 2205.05198, section 4.2). Context parallel passes
-    keys and values around a ring, and their gradients back. Expert parallel dispatches and
+    Tensor parallelism gathers and scatters the hidden states around each block: two halves forward,
+    two backward (Korthikanti et al. 2022, arXiv 2205.05198, section 4.2). Context parallelism passes
+    keys and values around a ring, and their gradients back. Expert parallelism dispatches and
     combines, twice.
     """
     m, d, x = setup.model, setup.device, setup.layout
@@ -60,7 +60,7 @@ def traffic(setup: Setup) -> Traffic:
     shared = np.where((m.shared_ffn > 0) & (x.etp <= 1), sparse, 0.0)
     tensor = 2.0 * half * (blocks + shared)
 
-    # a ring passes from neighbour to neighbour: one rank, and its one NIC, crosses the domain's
+    # a ring passes from neighbor to neighbor: one rank, with its one NIC, crosses the domain's
     # border
     _, leaves = group_rate(x.cp, x.tp, d.domain, d.scaleup_bytes_per_s, d.scaleout_bytes_per_s)
     speed = np.where(
@@ -95,9 +95,9 @@ def traffic(setup: Setup) -> Traffic:
 
 
 def boundary_s(setup: Setup) -> Array:
-    """One activation over one stage boundary, one way.
+    """Return the time of one activation over one stage boundary, one way.
 
-    Stages stand tp x cp x dp ranks apart: where several fit one domain, most boundaries stay
+    Stages are tp x cp x dp ranks apart: if several fit in one domain, most boundaries stay
     inside.
     """
     m, d, x = setup.model, setup.device, setup.layout

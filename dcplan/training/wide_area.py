@@ -1,6 +1,6 @@
 """Low-communication training over several sites.
 
-Local steps, then one exchange over the wide-area link.
+Local steps alternate with one exchange over the wide-area link.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dcplan.units import BITS_PER_BYTE, GIGA
 
 @dataclass(frozen=True)
 class WideArea:
-    """How sites train together."""
+    """Parameters of training over several sites."""
 
     sites: int
     local_steps: int
@@ -23,15 +23,15 @@ class WideArea:
     gbps: float
     """One-way rate of a site's link. [Gb/s]"""
     value_bytes: float
-    """Of an exchanged value: 4 plain, 1 or 0.5 compressed."""
+    """Bytes of an exchanged value: 4 uncompressed, 1 or 0.5 compressed."""
     latency_s: float
-    """One way between two sites, protocol included. [s]"""
+    """One-way latency between two sites, including protocol. [s]"""
     overlapped: bool = False
-    """The exchange runs beside the next local steps (asynchronous, one round stale)."""
+    """Whether the exchange overlaps the next local steps (asynchronous, one round stale)."""
 
 
 def exchange_s(params: float, wide: WideArea) -> float:
-    r"""Ring all-reduce of the parameters' change between sites.
+    r"""Return the time of a ring all-reduce of the parameter changes between sites.
 
     .. math:: t = 2\left[(n-1)\,\alpha + \frac{n-1}{n}\,\frac{P\,b}{\beta}\right]
 
@@ -65,9 +65,9 @@ def exchange_s(params: float, wide: WideArea) -> float:
 
 
 def mean_step_s(local_step_s: float, params: float, wide: WideArea) -> float:
-    """Step time with the exchange spread over the local steps.
+    """Return the mean step time, with the exchange distributed over the local steps.
 
-    Overlapped, only what they cannot hide counts.
+    With overlap, only the exposed part counts.
     """
     exchange = exchange_s(params, wide)
     if wide.overlapped:

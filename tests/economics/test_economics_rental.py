@@ -132,11 +132,11 @@ def test_used_and_unused_make_the_purchase_and_every_unit_is_paid_once(
         (lambda: cover([Usage("a", 1.0, 1.0), Usage("a", 1.0, 1.0)]), "the usage a is given twice"),
         (
             lambda: cover([Usage("a", 1, 1)], plans=[SavingsPlan("p", 1, {"b": 1.0})]),
-            "p names a usage that is not",
+            "p names an unknown usage",
         ),
         (
             lambda: cover([Usage("a", 1, 1)], [Reservation("r", "b", 1, 1)]),
-            "r names a usage that is not given: b",
+            "r names an unknown usage: b",
         ),
         (
             lambda: cover(

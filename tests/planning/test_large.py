@@ -180,7 +180,7 @@ def test_the_first_node_of_a_dive_gives_a_plan_that_passes_its_audit(
     assert solved.audit.passed
     assert solved.bound <= solved.value
     assert solved.status == SolveStatus.LIMIT
-    assert "nodes" in solved.ended or "left to divide" in solved.ended
+    assert "nodes" in solved.ended or "left to branch on" in solved.ended
     assert solved.reproducible
     assert not replace(solved, timed=True).reproducible
     assert any("time did not run out" in text for text in _open_gap(solved, 1e-6))

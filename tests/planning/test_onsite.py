@@ -134,13 +134,16 @@ def test_planted_faults_are_found() -> None:
     assert found is not None
     for change, name in (
         (lambda d: d.onsite.clear(), "utility MW"),
-        (lambda d: d.onsite_mwh.update({("s", "engine", LAST): 1e4}), "MWh of plants on site"),
-        (lambda d: d.onsite_mw.update({("s", "engine", LAST): 1.0}), "MW of plants on site"),
-        (lambda d: d.onsite.update({("s", "engine", 0): 9}), "units of plants on site"),
+        (lambda d: d.onsite_mwh.update({("s", "engine", LAST): 1e4}), "on-site energy MWh"),
+        (lambda d: d.onsite_mw.update({("s", "engine", LAST): 1.0}), "on-site power MW"),
+        (lambda d: d.onsite.update({("s", "engine", 0): 9}), "units of on-site plants"),
         (lambda d: d.paused.clear(), "paused load missing MW"),
         (lambda d: d.paused.update({(HALL, "wet", "b", LAST): 99.0}), "accelerators busy"),
         (lambda d: d.onsite_mwh.clear(), "grid MWh"),
-        (lambda d: d.onsite_mwh.update({("s", "engine", LAST): 300.0}), "MWh made beyond the load"),
+        (
+            lambda d: d.onsite_mwh.update({("s", "engine", LAST): 300.0}),
+            "on-site energy beyond the load MWh",
+        ),
     ):
         fresh = powered_menu(0.1, 0.05)
         if name == "grid MWh":

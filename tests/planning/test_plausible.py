@@ -21,9 +21,9 @@ def test_shipped_scenarios_raise_no_doubt() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ("systems.dgx-b200.price_usd=515", "times the catalog's"),  # thousands forgotten
-        ("systems.gb200-nvl72.rated_kw=0.132", "times the catalog's"),  # MW for kW
-        ("sites.ashburn.halls.liquid.it_mw=8000", "a slip?"),  # kW for MW
+        ("systems.dgx-b200.price_usd=515", "times the catalog value"),  # thousands forgotten
+        ("systems.gb200-nvl72.rated_kw=0.132", "times the catalog value"),  # MW for kW
+        ("sites.ashburn.halls.liquid.it_mw=8000", "check the unit"),  # kW for MW
         ("sites.ashburn.halls.liquid.it_mw=0.2", "more than the hall's"),
         ("systems.dgx-h100.price_usd=280e3", "not in `systems`"),
     ],

@@ -43,7 +43,7 @@ def test_interruptible_power_carries_a_fleet(write) -> None:
     with 3 MW beside."""
     short, enough = plan(write(0.1, 2)), plan(write(3, 2))
     assert short.exit_code == 3
-    assert "the fleet draws" in short.headline
+    assert "the fleet needs" in short.headline
     assert enough.exit_code == 0
 
 

@@ -1,1 +1,1 @@
-"""Networks on the floor: racks, cable lengths, cable schedule."""
+"""Network layout on the floor: racks, cable lengths, cable schedule."""

@@ -1,4 +1,4 @@
-"""Where the groups of a dragonfly stand, and how long their cables are."""
+"""Placement of dragonfly groups, and their cable lengths."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dcplan.fabric.topology.wiring import Whole
 
 
 def group_lengths(counts: Counts, group_racks: int, floor: Floor) -> dict[str, Lengths]:
-    r"""Cables of a dragonfly whose groups fill racks side by side, row after row.
+    r"""Return the cables of a dragonfly whose groups fill adjacent racks, row by row.
 
-    A switch stands in the rack of its nodes, so that a node's cable stays in the rack; the switches
-    of a group are spread evenly over its racks; a cable between two groups joins their middle
-    racks, as every pair of groups has alike many:
+    A switch is in the rack of its nodes, so cables to nodes stay in the rack. The switches of a
+    group are distributed evenly over its racks. A cable between two groups connects their middle
+    racks, because every pair of groups has the same number of cables:
 
     .. math:: \sum_{i<j} q\,\ell(m_i, m_j),\qquad q = \frac{\text{global links}}{G(G-1)/2}
 
@@ -25,7 +25,7 @@ def group_lengths(counts: Counts, group_racks: int, floor: Floor) -> dict[str, L
     counts : Counts
         Local links as leaf-spine links, global ones as spine-core links. [-]
     group_racks : int
-        Racks that a group fills, at least 1. [-]
+        Racks of one group, at least 1. [-]
     floor : Floor
         Geometry of the hall. [m]
 
@@ -65,10 +65,10 @@ def _at(rack: Whole, floor: Floor) -> tuple[Whole, Whole]:
 
 
 def _counted(length: Meters, links: int) -> Lengths:
-    """So many links, spread evenly over the lengths."""
+    """Return the lengths of a number of links, distributed evenly over the lengths."""
     share = np.bincount(stock(length), minlength=STOCK_M.size + 1) * (links / length.size)
     whole = np.floor(share).astype(np.int64)
-    # links that shares of a whole cable leave over go to the lengths that lost most
+    # remaining links from rounding go to the lengths with the largest rounding loss
     for i in np.argsort(whole - share, kind="stable")[: links - int(whole.sum())].tolist():
         whole[i] += 1
     return Lengths(whole, float(length.mean()) * links, float(length.max()))

@@ -1,4 +1,4 @@
-"""How many cables of which length: closed forms on racks, not cables."""
+"""Number of cables by length, computed from racks in closed form."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ STOCK_M = np.array(
         2000,
     ]
 )
-"""Lengths that cables are bought in; a longer one is made to measure."""
+"""Stock lengths of cables; longer cables are made to measure."""
 MOST_PODS = 128
-"""Pods whose cables are measured one by one; of more, as many evenly spread ones stand for all."""
+"""Maximum pods with exact cable lengths; with more, evenly spaced pods represent all."""
 MOST_LINKS = 2_000_000
-"""Spine-core links measured one by one; of more, every spine is taken to reach every core alike."""
+"""Maximum exact spine-core links; with more, every spine reaches every core equally."""
 MOST_ENDS = 131_072
-"""Node-leaf links measured one by one; of more, as many evenly spread ones stand for all."""
+"""Maximum exact node-leaf links; with more, evenly spaced links represent all."""
 CHUNK = 1_024
 """Nodes measured at a time."""
 
 
 def stock(meters: Meters) -> Whole:
-    """Index of the shortest stock length that is long enough; one past the last where none is."""
+    """Return the index of the shortest sufficient stock length; one past the last if none."""
     return np.searchsorted(STOCK_M, meters - 1e-9)
 
 
@@ -60,21 +60,21 @@ class Lengths:
     """Cables of one tier by stock length, all planes and rails together."""
 
     counts: Histogram
-    """One for each of :data:`STOCK_M`, and those longer than all."""
+    """One count per :data:`STOCK_M`, and one for longer cables."""
     total_m: float
     longest_m: float
 
     @property
     def cables(self) -> int:
-        """All cables."""
+        """Return the number of all cables."""
         return int(self.counts.sum())
 
 
 def lengths(hall: Hall) -> dict[str, Lengths]:
-    """Lengths of node-leaf, leaf-spine and spine-core cables.
+    """Return the lengths of node-leaf, leaf-spine and spine-core cables.
 
-    Exact for up to :data:`MOST_PODS` pods and :data:`MOST_LINKS` links above spines; racks, not
-    cables, are measured, so that a million accelerators take little time and memory.
+    They are exact for up to :data:`MOST_PODS` pods and :data:`MOST_LINKS` links above spines; racks, not
+    cables, are counted, so a million accelerators need little time and memory.
     """
     found = {"node-leaf": _total(_node_leaf(hall))}
     if hall.wiring.pods:
@@ -85,7 +85,7 @@ def lengths(hall: Hall) -> dict[str, Lengths]:
 
 
 Weighed = tuple[Meters, Meters]
-"""Lengths and how many cables have each."""
+"""Lengths and the number of cables of each."""
 
 
 def _total(parts: Iterator[Weighed]) -> Lengths:
@@ -97,15 +97,15 @@ def _total(parts: Iterator[Weighed]) -> Lengths:
             meters += float(length @ weight)
             longest = max(longest, float(length.max()))
     whole = np.rint(counts).astype(np.int64)
-    # of samples, the shares are no whole cables: the commonest length makes up for it
+    # samples give no integer counts: the most common length takes the difference
     whole[int(whole.argmax())] += round(float(counts.sum())) - int(whole.sum())
     return Lengths(whole, meters, longest)
 
 
 def _node_leaf(hall: Hall) -> Iterator[Weighed]:
-    """Return a full unit stands for all full ones, the last is measured.
+    """Return node-leaf lengths: one full unit represents all full units, the last is exact.
 
-    Managers stand in the racks of their leaves.
+    Managers are in the racks of their leaf switches.
     """
     w, each = hall.wiring, hall.unit_nodes
     whole, rest = divmod(w.nodes, each)
@@ -169,7 +169,7 @@ def _spine_core(hall: Hall) -> Iterator[Weighed]:
 def _pairs(
     hall: Hall, a: tuple[Whole, Whole], b: tuple[Whole, Whole], weight: float
 ) -> Iterator[Weighed]:
-    """Every device of a with every one of b, worked out rack by rack."""
+    """Return the lengths between every device of a and every device of b, rack by rack."""
     (ra, ca, na), (rb, cb, nb) = _racks(a), _racks(b)
     length = length_m(hall.floor, (ra[:, None], ca[:, None]), (rb[None, :], cb[None, :]))
     yield length.ravel(), np.outer(na, nb).ravel().astype(np.float64) * weight

@@ -1,4 +1,4 @@
-"""Where racks stand and how long cables are: units in rows, spines and cores in the middle."""
+"""Placement of racks and cable lengths: units in rows, spines and cores in the middle."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class Floor:
     rack_pitch_m: float
     row_pitch_m: float
     drop_m: float
-    """From a port to the tray over the rack, at either end."""
+    """Cable from a port to the tray above the rack, at each end."""
     in_rack_m: float
-    """Cable between two devices of one rack."""
+    """Cable between two devices in one rack."""
     slack_frac: float
     leaf_rack_switches: int
-    """Leaves of one network rack."""
+    """Leaf switches per network rack."""
     spine_rack_switches: int
     core_rack_switches: int
     leaf_at: str = "unit"
-    """``unit``: in network racks amid the racks of their unit; ``rack``: over the nodes they serve;
-    ``center``: with the spines."""
+    """``unit``: in network racks in the middle of their unit; ``rack``: in the racks of their nodes;
+    ``center``: with the spine switches."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,14 @@ class Hall:
 
     @functools.cached_property
     def unit_nodes(self) -> int:
-        """Nodes that stand together: a block of rails, or a row."""
+        """Return the nodes that are placed together: a block of rails, or a row."""
         if self.wiring.nodes_per_su:
             return self.wiring.block
         return self.floor.nodes_per_rack * self.floor.racks_per_row
 
     @functools.cached_property
     def unit_leaves(self) -> int:
-        """Leaves of one plane that stand with a unit."""
+        """Return the leaf switches of one plane that are placed with a unit."""
         w = self.wiring
         if w.nodes_per_su:
             return w.rails * w.leaves_per_rail
@@ -65,17 +65,17 @@ class Hall:
 
     @functools.cached_property
     def units(self) -> int:
-        """Units, the last one perhaps part empty."""
+        """Return the number of units; the last may be partly empty."""
         return math.ceil(self.wiring.nodes / self.unit_nodes)
 
     @functools.cached_property
     def node_racks(self) -> int:
-        """Racks of nodes in a full unit."""
+        """Return the racks of nodes in a full unit."""
         return math.ceil(self.unit_nodes / self.floor.nodes_per_rack)
 
     @functools.cached_property
     def leaf_racks(self) -> int:
-        """Network racks of a unit."""
+        """Return the network racks of a unit."""
         slots = self.unit_leaves * self.copies
         return (
             math.ceil(slots / self.floor.leaf_rack_switches) if self.floor.leaf_at == "unit" else 0
@@ -83,7 +83,7 @@ class Hall:
 
     @functools.cached_property
     def center_slots(self) -> tuple[int, int, int]:
-        """Leaves, spines and cores that stand in the middle of the hall."""
+        """Return the leaf, spine and core switches in the middle of the hall."""
         leaves = self.wiring.leaf_count if self.floor.leaf_at == "center" else 0
         return (
             leaves * self.copies,
@@ -93,7 +93,7 @@ class Hall:
 
     @functools.cached_property
     def center_racks(self) -> tuple[int, int, int]:
-        """Racks of central leaves, spines, cores."""
+        """Return the racks of central leaf, spine and core switches."""
         each = (
             self.floor.leaf_rack_switches,
             self.floor.spine_rack_switches,
@@ -104,32 +104,32 @@ class Hall:
 
     @functools.cached_property
     def unit_racks(self) -> int:
-        """Racks of a unit."""
+        """Return the racks of a unit."""
         return self.node_racks + self.leaf_racks
 
     @functools.cached_property
     def rows_per_unit(self) -> int:
-        """Rows a unit fills where it is longer than one."""
+        """Return the rows of a unit that is longer than one row."""
         return math.ceil(self.unit_racks / self.floor.racks_per_row)
 
     @functools.cached_property
     def units_per_row(self) -> int:
-        """Units side by side in a row."""
+        """Return the units per row."""
         return max(self.floor.racks_per_row // self.unit_racks, 1)
 
     @functools.cached_property
     def unit_rows(self) -> int:
-        """Rows of units."""
+        """Return the rows of units."""
         return math.ceil(self.units / self.units_per_row) * self.rows_per_unit
 
     @property
     def rows(self) -> int:
-        """All rows."""
+        """Return the number of all rows."""
         return self.unit_rows + self._center_rows
 
     @functools.cached_property
     def _middle(self) -> int:
-        """First row of the spines, between units."""
+        """Return the first row of the spine switches, between units."""
         return math.ceil(self.unit_rows // self.rows_per_unit / 2) * self.rows_per_unit
 
     @functools.cached_property
@@ -137,9 +137,9 @@ class Hall:
         return math.ceil(sum(self.center_racks) / self.floor.racks_per_row)
 
     def rack_in_unit(self, unit: Whole, rack: Whole) -> tuple[Whole, Whole]:
-        """Row and column of a unit's rack.
+        """Return row and column of a unit's rack.
 
-        Network racks are numbers ``node_racks`` on and stand in its middle.
+        Network racks have numbers from ``node_racks`` on and are in the middle of the unit.
         """
         half = self.node_racks // 2
         place = np.where(
@@ -152,19 +152,19 @@ class Hall:
         return np.where(row >= self._middle, row + self._center_rows, row), column
 
     def center(self, rack: Whole) -> tuple[Whole, Whole]:
-        """Row and column of a rack in the middle of the hall."""
+        """Return row and column of a rack in the middle of the hall."""
         width = min(sum(self.center_racks), self.floor.racks_per_row)
         left = (self.floor.racks_per_row - width) // 2
         row = self._middle + rack // self.floor.racks_per_row
         return row, rack % self.floor.racks_per_row + left
 
     def node_at(self, node: Whole) -> tuple[Whole, Whole]:
-        """Row and column of a node's rack."""
+        """Return row and column of a node's rack."""
         unit, inside = np.divmod(node, self.unit_nodes)
         return self.rack_in_unit(unit, inside // self.floor.nodes_per_rack)
 
     def leaf_at(self, leaf: Whole, copy: int) -> tuple[Whole, Whole]:
-        """Row and column of a leaf's rack."""
+        """Return row and column of a leaf switch's rack."""
         w = self.wiring
         if self.floor.leaf_at == "center":
             return self.center((copy * w.leaf_count + leaf) // self.floor.leaf_rack_switches)
@@ -183,18 +183,18 @@ class Hall:
         return np.minimum(leaf // (w.rails * w.leaves_per_rail) * w.block, w.nodes - 1)
 
     def spine_at(self, spine: Whole, copy: int) -> tuple[Whole, Whole]:
-        """Row and column of a spine's rack."""
+        """Return row and column of a spine switch's rack."""
         slot = copy * self.wiring.spine_count + spine
         return self.center(self.center_racks[0] + slot // self.floor.spine_rack_switches)
 
     def core_at(self, core: Whole, copy: int) -> tuple[Whole, Whole]:
-        """Row and column of a core's rack."""
+        """Return row and column of a core switch's rack."""
         slot = copy * self.wiring.core_count + core
         return self.center(sum(self.center_racks[:2]) + slot // self.floor.core_rack_switches)
 
 
 def length_m(floor: Floor, a: tuple[Whole, Whole], b: tuple[Whole, Whole]) -> Meters:
-    r"""Cable between two racks: up, along the trays at right angles, down, and slack.
+    r"""Return the cable length between two racks: up, along trays at right angles, down, and slack.
 
     .. math:: (2 h + |\Delta x|\,p_x + |\Delta y|\,p_y)(1 + s)
 
@@ -215,7 +215,7 @@ def length_m(floor: Floor, a: tuple[Whole, Whole], b: tuple[Whole, Whole]) -> Me
 
 
 def square_row(racks: int, floor: Floor) -> int:
-    """Racks of a row that makes the hall about square, at least as many as a row of the floor has.
+    """Return the racks per row of an approximately square hall, at least the floor's own number.
 
     Examples
     --------

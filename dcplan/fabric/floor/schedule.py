@@ -1,4 +1,4 @@
-"""Cable schedule of a wired network: every cable with its two ends, one after the other."""
+"""Cable schedule of a wired network: every cable with its two ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dcplan.fabric.topology.wiring import Links, Whole, links
 
 @dataclass(frozen=True)
 class Cable:
-    """One cable; ports are numbered from 1, those of a switch towards nodes first."""
+    """One cable; ports are numbered from 1; switch ports towards nodes come first."""
 
     tier: str
     from_device: str
@@ -23,11 +23,11 @@ class Cable:
     to_rack: str
     length_m: float
     stock: int
-    """Index of its stock length, as in :data:`dcplan.fabric.floor.lengths.STOCK_M`."""
+    """Index of the stock length in :data:`dcplan.fabric.floor.lengths.STOCK_M`."""
 
 
 def name(kind: str, number: int, copy: int, copies: int, one: str = "p") -> str:
-    """Name of a device; switches of several planes (p) or separate rails (r) carry their number.
+    """Return a device name; switches of several planes (p) or separate rails (r) have its number.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def name(kind: str, number: int, copy: int, copies: int, one: str = "p") -> str:
 
 
 def rack(row: int, column: int) -> str:
-    """Name of a rack by row and column.
+    """Return the name of a rack by row and column.
 
     Examples
     --------
@@ -49,14 +49,14 @@ def rack(row: int, column: int) -> str:
 
 
 def schedule(hall: Hall, planes: int) -> Iterator[Cable]:
-    """Every cable of all planes and separate rails, in constant memory.
+    """Yield every cable of all planes and separate rails, in constant memory.
 
     Parameters
     ----------
     hall : Hall
         Wired network on a floor.
     planes : int
-        Planes among the hall's copies; the others are separate rails. [-]
+        Planes among the hall's copies; the other copies are separate rails. [-]
     """
     for copy in range(hall.copies):
         for part in links(hall.wiring):
@@ -77,7 +77,7 @@ def _cables(hall: Hall, part: Links, copy: int, planes: int) -> Iterator[Cable]:
 def _ends(hall: Hall, part: Links, copy: int) -> tuple[tuple[Whole, Whole], tuple[Whole, Whole]]:
     if part.tier == "node-leaf":
         upper = hall.leaf_at(part.upper, copy)
-        # a manager stands in the rack of its leaf
+        # a manager is in the rack of its leaf switch
         return (upper, upper) if part.lower[0] < 0 else (hall.node_at(part.lower), upper)
     if part.tier == "leaf-spine":
         return hall.leaf_at(part.lower, copy), hall.spine_at(part.upper, copy)
@@ -105,6 +105,6 @@ def _labels(hall: Hall, part: Links, copy: int, planes: int) -> Iterator[tuple[s
 
 
 def _nic(hall: Hall, port: int, copy: int, planes: int) -> str:
-    """NIC of a node by rail, and its plane where there are several."""
+    """Return the NIC of a node by rail, with its plane if there are several."""
     rail = copy // planes if hall.wiring.rails == 1 else port
     return f"nic{rail + 1}/{copy % planes + 1}" if planes > 1 else f"nic{rail + 1}"

@@ -1,1 +1,1 @@
-"""Networks by their switches and links."""
+"""Network topologies: switches and links."""

@@ -22,12 +22,12 @@ class Counts:
 
     @property
     def switches(self) -> int:
-        """All switches."""
+        """Return the number of all switches."""
         return self.leaf + self.spine + self.core
 
 
 def parts_per_endpoint(plan: ClosDesign) -> tuple[float, float]:
-    """Switches and links for each endpoint of all planes, rounding left out.
+    """Return switches and links per endpoint of all planes, without rounding.
 
     Examples
     --------
@@ -49,12 +49,12 @@ def parts_per_endpoint(plan: ClosDesign) -> tuple[float, float]:
 
 
 def leaves(nodes: int, rails: int, nodes_per_su: int, leaf_down: int) -> int:
-    r"""Leaves of one plane: a group per rail and scalable unit, bought for the whole unit.
+    r"""Return the leaf switches of one plane: a complete group per rail and scalable unit.
 
     .. math:: L = SU \\cdot r \\cdot \\lceil n_{su} / d \\rceil
 
-    When the unit holds fewer nodes than a leaf has ports, rails share leaves and whole leaves are
-    counted.
+    If the unit has fewer nodes than a leaf switch has ports, rails share leaf switches, and integer
+    numbers count.
 
     Examples
     --------
@@ -70,9 +70,9 @@ def leaves(nodes: int, rails: int, nodes_per_su: int, leaf_down: int) -> int:
 
 
 def size(plan: ClosDesign, leaf_count: int, node_links: int, groups: int = 1) -> Counts:
-    r"""Spines, cores and links above a number of leaves (of one plane), times the planes.
+    r"""Return spines, cores and links above a number of leaves of one plane, for all planes.
 
-    Spines by :func:`pods`; cores :math:`C = \lceil L_{sc} / k \rceil` for the links above the
+    Spine switches follow :func:`pods`; core switches :math:`C = \lceil L_{sc} / k \rceil` for the links above the
     spines.
 
     Parameters
@@ -84,12 +84,12 @@ def size(plan: ClosDesign, leaf_count: int, node_links: int, groups: int = 1) ->
     node_links : int
         Node-leaf links of one plane. [-]
     groups : int, default 1
-        Rails with spines of their own, as in :func:`pods`. [-]
+        Rails with their own spine switches, as in :func:`pods`. [-]
 
     Raises
     ------
     ValueError
-        When the leaves do not fit the tiers.
+        If the leaf switches exceed the tiers.
 
     References
     ----------
@@ -130,9 +130,9 @@ def _must_fit(plan: ClosDesign, leaf_count: int) -> None:
         msg = f"{leaf_count} leaves without a spine do not form one network"
         raise ValueError(msg)
     if plan.tiers == 2 and leaf_count > plan.spine_ports:
-        msg = f"{leaf_count} leaves exceed the {plan.spine_ports} ports of a spine: three tiers are needed"
+        msg = f"{leaf_count} leaves exceed the {plan.spine_ports} ports of a spine; use three tiers"
         raise ValueError(msg)
     most = plan.pod_room * plan.core_ports
     if plan.tiers == 3 and leaf_count > most:
-        msg = f"{leaf_count} leaves exceed a three-tier network of radix {plan.radix}, which holds {most}"
+        msg = f"{leaf_count} leaves exceed a three-tier network of radix {plan.radix}, which has at most {most}"
         raise ValueError(msg)

@@ -1,4 +1,4 @@
-"""Ports of a Clos network's switches: what is fixed before its size is known."""
+"""Port design of a Clos network's switches, independent of the network size."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ClosDesign:
-    """What is fixed about a network before its size is known.
+    """Design of a network, independent of its size.
 
     Parameters
     ----------
@@ -17,15 +17,15 @@ class ClosDesign:
     tiers : int
         2 or 3.
     planes : int
-        Parallel networks, each with every node on it. [-]
+        Parallel networks, each with every node. [-]
     leaf_down : int
         Leaf ports used towards nodes. [-]
     leaf_up : int
         Leaf ports used towards spines. [-]
     spine_down : int
-        Spine ports towards leaves in a three-tier network; the rest go to cores. [-]
+        Spine ports towards leaves in a three-tier network; the rest are towards core switches. [-]
     spine_radix, core_radix : int, default 0
-        Ports of a spine and a core where they are other switches than the leaves, such as chassis.
+        Ports of spine and core switches if they differ from leaf switches, such as chassis.
         [-]
     leaves_per_pod : int, default 0
         Three tiers: leaves that share spines; as many as a spine has ports down where 0. [-]
@@ -46,27 +46,27 @@ class ClosDesign:
 
     @property
     def spine_ports(self) -> int:
-        """Ports of a spine."""
+        """Return the ports of a spine switch."""
         return self.spine_radix or self.radix
 
     @property
     def core_ports(self) -> int:
-        """Ports of a core."""
+        """Return the ports of a core switch."""
         return self.core_radix or self.spine_ports
 
     @property
     def spine_up(self) -> int:
-        """Spine ports towards the core."""
+        """Return the spine ports towards core switches."""
         return self.spine_ports - self.spine_down
 
     @property
     def pod_room(self) -> int:
-        """Leaves of a full pod."""
+        """Return the leaf switches of a full pod."""
         return min(self.leaves_per_pod or self.spine_down, self.spine_down)
 
     @property
     def reach_endpoints(self) -> int:
-        """Largest number of endpoints of one plane: every core has a port for each pod."""
+        """Return the maximum endpoints of one plane, with a port of every core for each pod."""
         if self.tiers == 1:
             return self.radix
         if self.tiers == 2:
@@ -87,7 +87,7 @@ def design(
     leaves_per_pod: int = 0,
     min_spines: int = 1,
 ) -> ClosDesign:
-    """Split the ports of each tier by its oversubscription (down over up capacity).
+    """Split the ports of each tier by its oversubscription (downlink over uplink capacity).
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def design(
     planes : int, default 1
         Parallel networks. [-]
     leaf_spine, spine_core : float, default 1
-        Down over up capacity of a leaf and of a spine; above 0. [-]
+        Oversubscription of leaf and spine switches; above 0. [-]
     endpoints_per_leaf : int, optional
         Leaf ports towards nodes, where not all that the oversubscription allows. [-]
     spine_radix, core_radix, leaves_per_pod, min_spines : int
@@ -107,7 +107,7 @@ def design(
     Raises
     ------
     ValueError
-        When ``endpoints_per_leaf`` and the uplinks it asks for exceed the radix.
+        If ``endpoints_per_leaf`` and the required uplinks exceed the radix.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Networks that are no trees of ports: fabrics of cells, dragonflies, tori."""
+"""Networks without a tree: scheduled cell fabrics, dragonflies, tori."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ CUBE_CHIPS, CUBE_FACE_LINKS = 64, 96
 def scheduled(
     endpoints: int, leaf_down: int, leaf_up: int, spine_radix: int, rails: int = 1
 ) -> Network:
-    """Scheduled fabric of cells: every leaf spreads over all spines, so spines need no divisor.
+    """Size a scheduled cell fabric: every leaf uses all spines, so spines need not divide uplinks.
 
     Parameters
     ----------
     endpoints : int
-        Links to nodes of all rails. [-]
+        Links to nodes, all rails together. [-]
     leaf_down, leaf_up : int
         Ports of a leaf towards nodes and towards spines. [-]
     spine_radix : int
-        Ports of a spine at the leaf's fabric speed. [-]
+        Ports of a spine switch at the fabric speed of the leaf switch. [-]
     rails : int, default 1
-        Separate fabrics, one a rail. [-]
+        Separate fabrics, one per rail. [-]
 
     Raises
     ------
     ValueError
-        When there are more leaves than a spine has ports.
+        If there are more leaf switches than a spine switch has ports.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def scheduled(
     leaf = math.ceil(each / leaf_down)
     spine = math.ceil(leaf * leaf_up / spine_radix)
     if leaf > spine_radix:
-        msg = f"{leaf} leaves exceed the {spine_radix} ports of a spine: a third tier of cells is not sized"
+        msg = f"{leaf} leaves exceed the {spine_radix} ports of a spine; a third tier of cells is not supported"
         raise ValueError(msg)
     plan = ClosDesign(leaf_down + leaf_up, 2, 1, leaf_down, leaf_up, spine_radix, spine_radix)
     filled = Fills(even(leaf, each, leaf_up), even(spine, leaf * leaf_up)).times(rails)
@@ -62,27 +62,27 @@ def scheduled(
 
 @dataclass(frozen=True)
 class Dragonfly:
-    """Groups of switches that all meet, and links between all pairs of groups."""
+    """Fully connected groups of switches, and links between all pairs of groups."""
 
     switches: int
     endpoints: int
     local_links: int
     global_links: int
     taper: float
-    """Injection of a group over its global links."""
+    """Taper: injection rate of a group divided by the rate of its global links."""
 
 
 def dragonfly(
     groups: int, per_group: int, endpoints_per_switch: int, links_per_pair: float
 ) -> Dragonfly:
-    r"""Dragonfly with q links between each pair of groups.
+    r"""Size a dragonfly with q links between each pair of groups.
 
-    :math:`G a (a-1)/2` local, :math:`q\,G(G-1)/2` global.
+    It has :math:`G a (a-1)/2` local links and :math:`q\,G(G-1)/2` global links.
 
     Raises
     ------
     ValueError
-        When a group has fewer than two switches, or there is no other group.
+        If a group has fewer than two switches, or there is only one group.
 
     References
     ----------
@@ -97,7 +97,7 @@ def dragonfly(
     (2368, 36704, 10804, 1.753)
     """
     if groups < 2 or per_group < 2:
-        msg = f"{groups} groups of {per_group} switches: a dragonfly has two of each at least"
+        msg = f"{groups} groups of {per_group} switches: a dragonfly needs at least two of each"
         raise ValueError(msg)
     endpoints = groups * per_group * endpoints_per_switch
     away = (groups - 1) * links_per_pair
@@ -111,17 +111,15 @@ def dragonfly(
 
 
 def slingshot(endpoints: int, radix: int, links_per_pair: int | None) -> Network:
-    """Return a dragonfly of HPE's shape.
+    """Return a dragonfly with the dimensions of HPE Slingshot.
 
-    32 switches a group, a quarter of the ports to nodes, global links to a taper of 1.
-
-    Left out, pairs of groups get as many links as there are ports for, and no more than carry all
-    of a group's traffic.
+    It has 32 switches per group, a quarter of the ports to nodes, and global links up to a taper of
+    1. By default, pairs of groups get all available links, up to the full traffic of a group.
 
     Raises
     ------
     ValueError
-        When the groups ask for more global links than a group has ports, or none is left for a
+        If the groups need more global links than a group has ports, or none is available for a
         pair.
 
     Examples
@@ -136,7 +134,7 @@ def slingshot(endpoints: int, radix: int, links_per_pair: int | None) -> Network
     room = GROUP_SWITCHES * up // (groups - 1)
     pairs = links_per_pair or min(room, GROUP_SWITCHES * down // (groups - 1))
     if not 1 <= pairs <= room:
-        msg = f"{groups} groups leave {room} links for each pair of groups, {pairs} are asked for"
+        msg = f"{groups} groups leave {room} links for each pair of groups, {pairs} are required"
         raise ValueError(msg)
     found = dragonfly(groups, GROUP_SWITCHES, down, pairs)
     plan = ClosDesign(radix, 2, 1, down, local, radix)
@@ -154,18 +152,18 @@ class Torus:
     optical_ends: int
     circuits: int
     links: int
-    """All links between chips, copper and optical."""
+    """Number of all links between chips, copper and optical."""
 
 
 def flat_torus(chips: int) -> tuple[int, int]:
-    """Sides of the most even rectangle of so many chips.
+    """Return the sides of the most even rectangle for a number of chips.
 
-    Each chip has two links, all of them copper.
+    Each chip has two links, both copper.
 
     Raises
     ------
     ValueError
-        When the chips fill no rectangle with sides of at least two.
+        If the chips do not form a rectangle with sides of at least two.
 
     Examples
     --------
@@ -176,18 +174,18 @@ def flat_torus(chips: int) -> tuple[int, int]:
     """
     short = next(n for n in range(math.isqrt(max(chips, 1)), 0, -1) if chips % n == 0)
     if short < 2:
-        msg = f"{chips} chips fill no rectangle"
+        msg = f"{chips} chips do not form a rectangle"
         raise ValueError(msg)
     return short, chips // short
 
 
 def torus(chips: int) -> Torus:
-    """Cubes of 64 chips: 144 copper links inside, 96 optical ends out of each; three links a chip.
+    """Size a torus of cubes of 64 chips, each with 144 copper links and 96 optical ends.
 
     Raises
     ------
     ValueError
-        When the chips do not make whole cubes; the message names the next size that does.
+        If the number of chips is not a multiple of 64; the message names the next size that is.
 
     Examples
     --------
@@ -199,7 +197,7 @@ def torus(chips: int) -> Torus:
     """
     if chips < CUBE_CHIPS or chips % CUBE_CHIPS:
         near = max(round(chips / CUBE_CHIPS), 1) * CUBE_CHIPS
-        msg = f"{chips} chips do not make whole cubes of {CUBE_CHIPS}: {near} do"
+        msg = f"{chips} chips are not a multiple of {CUBE_CHIPS}; {near} are"
         raise ValueError(msg)
     cubes = chips // CUBE_CHIPS
     return Torus(cubes, cubes * CUBE_FACE_LINKS, cubes * CUBE_FACE_LINKS // 2, 3 * chips)

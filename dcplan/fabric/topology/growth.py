@@ -1,4 +1,4 @@
-"""Growth by phases: what is bought when, what is recabled, what stands idle."""
+"""Growth in phases: purchases, recabling and idle ports."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from dcplan.fabric.topology.wiring import CHUNK, Whole, Wiring, leaf_numbers, le
 
 @dataclass(frozen=True)
 class Phase:
-    """One purchase of one way to grow."""
+    """One purchase of one growth strategy."""
 
     way: str
-    """``as needed``: each phase has the smallest network of its size. ``spines first``: spines and
+    """``as needed``: each phase has the smallest network for its size. ``spines first``: spines and
     cores of the last phase are bought with the first, so that leaves are cabled once."""
     nodes: int
     leaf: int
@@ -26,17 +26,17 @@ class Phase:
     node_links: int
     between_links: int
     recabled_links: int
-    """Links of the phase before that move."""
+    """Links of the previous phase that must be recabled."""
     spare_switches: int
-    """Switches of the phase before that have no place any more."""
+    """Switches of the previous phase that are no longer used."""
     idle_spine_ports: int
 
 
 def kept_links(before: Wiring, after: Wiring) -> int:
-    """Leaf-spine links of one plane that stay where they are.
+    """Return the leaf-spine links of one plane that stay in place.
 
-    Leaves keep their numbers. A link stays when its leaf still reaches that spine; of several
-    parallel ones as many as both networks have.
+    Leaves keep their numbers. A link stays if its leaf still reaches that spine; of several
+    parallel links, as many stay as both networks have.
     """
     if not before.pods or not after.pods:
         return 0
@@ -53,9 +53,9 @@ def kept_links(before: Wiring, after: Wiring) -> int:
 
 
 def kept_ends(before: Wiring, after: Wiring) -> int:
-    """Links of nodes and managers of one plane that stay on their leaf.
+    """Return the links of nodes and managers of one plane that stay on their leaf switch.
 
-    Managers take the last leaves and move.
+    Managers use the last leaf switches and move.
     """
     kept = 0
     for first in range(0, before.nodes, CHUNK):
@@ -66,7 +66,7 @@ def kept_ends(before: Wiring, after: Wiring) -> int:
 
 
 def kept_cores(before: Wiring, after: Wiring) -> int:
-    """Spine-core links of one plane that stay where they are."""
+    """Return the spine-core links of one plane that stay in place."""
     if not before.core_count or not after.core_count:
         return 0
     most = max(before.core_count, after.core_count)
@@ -82,7 +82,7 @@ def _core_pairs(wiring: Wiring, cores: int) -> Whole:
 
 
 Span = tuple[int, int]
-"""First spine and spines of a pod."""
+"""First spine switch and number of spine switches of a pod."""
 
 
 def _pairs(before: Wiring, after_pod: dict[int, Span]) -> Counter[tuple[Span, Span]]:
@@ -97,14 +97,14 @@ def _pairs(before: Wiring, after_pod: dict[int, Span]) -> Counter[tuple[Span, Sp
 def phases(
     steps: list[tuple[int, Network]], settled: list[tuple[int, Network]] | None = None
 ) -> Iterator[Phase]:
-    """Both ways through networks of growing size.
+    """Return the phases of both growth strategies.
 
     Parameters
     ----------
     steps : list
-        Nodes and the smallest network of each phase, the last one the largest.
+        Nodes and the smallest network of each phase, with the largest last.
     settled : list
-        The same, each in as many tiers as the last one has; where left out they all have.
+        The same, each with the number of tiers of the last; None if they already have it.
     """
     yield from _as_needed(steps)
     yield from _spines_first(settled or steps)
@@ -135,7 +135,7 @@ def _as_needed(steps: list[tuple[int, Network]]) -> Iterator[Phase]:
 
 
 def _spines_first(steps: list[tuple[int, Network]]) -> Iterator[Phase]:
-    """Spines and cores of the last phase at once; leaves and their links as nodes come."""
+    """Yield phases with all spines and cores first, and leaf switches as nodes are added."""
     last = steps[-1][1]
     have_leaf, have_links = 0, 0
     for i, (nodes, network) in enumerate(steps):
@@ -160,6 +160,6 @@ def _kept(before: Network, after: Network) -> int:
 
 
 def _idle(network: Network) -> int:
-    """Spine ports without a link."""
+    """Return the spine ports without a link."""
     ports = network.counts.spine * network.plan.spine_ports
     return ports - network.counts.leaf_spine_links - network.counts.spine_core_links

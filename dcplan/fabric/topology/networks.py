@@ -1,4 +1,4 @@
-"""Trees from what is attached to them: on rails or not, in planes, in pairs."""
+"""Tree networks from the attached nodes: with or without rails, in planes, in pairs."""
 
 from __future__ import annotations
 
@@ -16,34 +16,35 @@ MOST_TIERS = 3
 
 @dataclass(frozen=True)
 class Attached:
-    """What a network connects."""
+    """Nodes and links that a network connects."""
 
     nodes: int
     nics_per_node: int
     management_links: int = 0
-    """Further links on leaves, such as those of fabric managers; of one plane."""
+    """Additional links on leaf switches, such as those of fabric managers, per plane."""
 
 
 @dataclass(frozen=True)
 class Ports:
-    """How a tree is to be built; what is None follows from the radix and the oversubscription."""
+    """Design of a tree; None values follow from radix and oversubscription."""
 
     radix: int
     planes: int = 1
     nodes_per_su: int = 1
     leaf_spine: float = 1.0
-    """Down over up capacity of a leaf."""
+    """Oversubscription of a leaf switch."""
     spine_core: float = 1.0
     endpoints_per_leaf: int | None = None
     leaf_up: int | None = None
     tiers: int | None = None
     spine_radix: int = 0
-    """Ports of a spine where it is another switch than the leaf, such as a chassis."""
+    """Ports of a spine switch if it differs from the leaf switch, such as a chassis."""
     core_radix: int = 0
     leaves_per_pod: int = 0
     min_spines: int = 1
     uplink_width: float = 1.0
-    """Ports of node speed that one uplink takes: 2 for 400 Gb/s over leaves that serve 200."""
+    """Ports of node speed that one uplink uses: 2 for 400 Gb/s uplinks on 200 Gb/s leaf
+    switches."""
 
 
 @dataclass(frozen=True)
@@ -54,23 +55,23 @@ class Network:
     counts: Counts
     fills: Fills
     parallel: int = 1
-    """Independent networks alike (rails that do not meet), counted in ``counts``."""
+    """Number of identical independent networks (separate rails), included in ``counts``."""
     taper: float | None = None
-    """Dragonfly: injection of a group over its global links. There local links count as leaf-spine
+    """Taper of a dragonfly: injection rate of a group over its global links. Local links count as leaf-spine
     links and global ones as spine-core links."""
     wiring: Wiring | None = None
-    """One plane of one of the parallel networks, where its cables can be named."""
+    """Wiring of one plane of one parallel network, if its cables can be listed."""
 
 
 def tree(attached: Attached, ports: Ports, topology: str) -> Network:
     r"""Size a tree.
 
-    ``rail-optimized``: a leaf group for each rail and scalable unit, bought for the whole unit,
-    :math:`L = SU\cdot r\cdot\lceil n_{su}/d\rceil`. ``fat-tree``: endpoints fill leaf after leaf,
-    :math:`L = \lceil n r / d \rceil`. ``rail-only``: each rail is a network of its own.
+    ``rail-optimized``: a complete leaf group for each rail and scalable unit,
+    :math:`L = SU\cdot r\cdot\lceil n_{su}/d\rceil`. ``fat-tree``: endpoints fill one leaf switch after the other,
+    :math:`L = \lceil n r / d \rceil`. ``rail-only``: each rail is a separate network.
     ``collapsed-pair``: two switches in each plane that every node reaches, without spines.
-    ``linked-pair``: two switches, each with half of the NICs, joined by as many links as the
-    oversubscription asks for.
+    ``linked-pair``: two switches, each with half of the NICs, connected by the links that the
+    oversubscription requires.
 
     Parameters
     ----------
@@ -84,8 +85,8 @@ def tree(attached: Attached, ports: Ports, topology: str) -> Network:
     Raises
     ------
     ValueError
-        When the radix is odd, or no allowed number of tiers holds the network; the message says
-        which rule fails and what would work.
+        If the radix is odd, or the network fits no allowed number of tiers; the message states
+        the violated rule and a valid alternative.
 
     References
     ----------
@@ -101,11 +102,11 @@ def tree(attached: Attached, ports: Ports, topology: str) -> Network:
     5120
     """
     if topology not in TREES:
-        msg = f"topology {topology}: one of {', '.join(TREES)}"
+        msg = f"unknown topology {topology}: use one of {', '.join(TREES)}"
         raise ValueError(msg)
     odd = [r for r in (ports.radix, ports.spine_radix, ports.core_radix) if r % 2]
     if odd:
-        msg = f"radix {odd[0]} is odd: ports are split between down and up; {odd[0] - 1} works"
+        msg = f"radix {odd[0]} is odd, but ports are split between downlinks and uplinks; use {odd[0] - 1}"
         raise ValueError(msg)
     if topology.endswith("pair"):
         return _pair(attached, ports, linked=topology == "linked-pair")
@@ -162,7 +163,7 @@ def _plan(ports: Ports, tiers: int) -> ClosDesign:
         raise ValueError(msg)
     taken = down + ports.leaf_up * ports.uplink_width
     if taken > ports.radix:
-        msg = f"{down} endpoints and {ports.leaf_up} uplinks take {taken:g} of the {ports.radix} ports of a leaf"
+        msg = f"{down} endpoints and {ports.leaf_up} uplinks need {taken:g} ports, but a leaf has {ports.radix}"
         raise ValueError(msg)
     return replace(plan, leaf_down=down, leaf_up=ports.leaf_up)
 
@@ -185,7 +186,7 @@ def _pair(attached: Attached, ports: Ports, *, linked: bool) -> Network:
     if half + between > ports.radix:
         msg = (
             f"{endpoints} links do not fit a pair of {ports.radix}-port switches"
-            f"{f' with {between} links between them' if linked else ''}: rail-optimized or fat-tree holds them"
+            f"{f' with {between} links between them' if linked else ''}: use rail-optimized or fat-tree"
         )
         raise ValueError(msg)
     plan = ClosDesign(ports.radix, 1, ports.planes, ports.radix - between, between, ports.radix)
@@ -195,13 +196,13 @@ def _pair(attached: Attached, ports: Ports, *, linked: bool) -> Network:
 
 
 def nearest(attached: Attached, ports: Ports, topology: str) -> str:
-    """Return the nearest network that can be built where one cannot, as the flags that change.
+    """Return the nearest network that can be built, as the flags to change.
 
-    Empty where none was found.
+    It is empty if none was found.
 
-    Tried in this order: an even radix, any number of tiers, the ports that the radix allows, a unit
-    as large as the network, no oversubscription, rails that do not meet, a plain fat tree, and the
-    most nodes that fit.
+    The order is: an even radix, any number of tiers, the ports that the radix allows, a unit
+    as large as the network, no oversubscription, separate rails, a plain fat tree, and the
+    maximum nodes.
 
     Examples
     --------

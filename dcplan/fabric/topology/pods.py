@@ -1,4 +1,4 @@
-"""Pods: leaves that share spines, and how many spines they take."""
+"""Pods: leaf switches that share spine switches, and their number of spine switches."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from dcplan.fabric.topology.design import ClosDesign
 
 @dataclass(frozen=True)
 class Pods:
-    """Pods alike of one plane: leaves that reach the same spines. Two tiers are one pod."""
+    """Identical pods of one plane: leaves with the same spines. Two tiers are one pod."""
 
     pods: int
     leaves: int
-    """Of one pod."""
+    """Leaf switches of one pod."""
     spines: int
-    """Of one pod; they divide the leaf uplinks, so that every leaf has equal links to every spine.
-    """
+    """Spine switches of one pod; they divide the leaf uplinks, so that every leaf has the same
+    number of links to every spine."""
     spine_down: int
-    """Ports of a spine in use towards leaves."""
+    """Used ports of a spine switch towards leaf switches."""
     spine_up: int
-    """Ports of a spine in use towards cores."""
+    """Used ports of a spine switch towards core switches."""
 
 
 def pods(plan: ClosDesign, leaf_count: int, groups: int = 1) -> tuple[Pods, ...]:
-    r"""Pods above the leaves of one plane.
+    r"""Return the pods above the leaf switches of one plane.
 
-    :math:`S = \min\{s : s \mid U,\ s \ge \lceil l\,U / k_{down} \rceil\}` spines for the l leaves
-    of a pod, and as many of their ports towards cores as the oversubscription leaves, :math:`\lceil
-    d_{used}\,k_{up}/k_{down} \rceil`.
+    :math:`S = \min\{s : s \mid U,\ s \ge \lceil l\,U / k_{down} \rceil\}` spine switches for the l
+    leaf switches of a pod, with :math:`\lceil d_{used}\,k_{up}/k_{down} \rceil` ports towards core
+    switches.
 
     Parameters
     ----------
@@ -38,13 +38,13 @@ def pods(plan: ClosDesign, leaf_count: int, groups: int = 1) -> tuple[Pods, ...]
     leaf_count : int
         Leaves of one plane. [-]
     groups : int, default 1
-        Rails with spines of their own in three tiers; taken where the leaves divide and the cores
+        Rails with their own spine switches in three tiers; used if the leaves divide and the cores
         reach all pods. [-]
 
     Raises
     ------
     ValueError
-        When a leaf has fewer uplinks than there must be spines.
+        If a leaf switch has fewer uplinks than the required spine switches.
 
     References
     ----------
@@ -68,9 +68,9 @@ def pods(plan: ClosDesign, leaf_count: int, groups: int = 1) -> tuple[Pods, ...]
 
 
 def rail_groups(plan: ClosDesign, leaf_count: int, groups: int) -> int:
-    """Rails that have spines of their own.
+    """Return the number of rails with their own spine switches.
 
-    All, or 1 where leaves do not divide or cores do not reach all pods.
+    It is all rails, or 1 if leaves do not divide or cores do not reach all pods.
     """
     if plan.tiers < 3 or leaf_count % groups:
         return 1

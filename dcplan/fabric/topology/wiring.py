@@ -1,4 +1,4 @@
-"""Who is cabled to whom: ports of every link of a tree, in closed form on arrays."""
+"""Wiring of a tree: ports of every link, in closed form on arrays."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from dcplan.fabric.topology.pods import Pods, pods, rail_groups
 
 Whole = npt.NDArray[np.int64]
 CHUNK = 65_536
-"""Links worked out at a time."""
+"""Links computed at a time."""
 
 
 @dataclass(frozen=True)
 class Wiring:
-    """One plane of one tree; planes and separate rails are copies of it.
+    """Wiring of one plane of one tree; planes and separate rails are copies of it.
 
-    ``nodes_per_su`` is 0 where endpoints fill leaf after leaf (plain fat tree), else the nodes of a
-    scalable unit, whose rails have leaves of their own. ``groups`` is the rails with spines of
-    their own.
+    ``nodes_per_su`` is 0 if endpoints fill one leaf after the other (plain fat tree), otherwise the
+    nodes of a scalable unit, whose rails have their own leaf switches. ``groups`` is the number of
+    rails with their own spine switches.
     """
 
     plan: ClosDesign
@@ -37,38 +37,38 @@ class Wiring:
 
     @functools.cached_property
     def pods(self) -> tuple[Pods, ...]:
-        """Pods above the leaves; none for a single tier."""
+        """Return the pods above the leaf switches; none for a single tier."""
         return pods(self.plan, self.leaf_count, self.groups) if self.plan.tiers > 1 else ()
 
     @functools.cached_property
     def spine_count(self) -> int:
-        """Spines."""
+        """Return the number of spine switches."""
         return sum(p.pods * p.spines for p in self.pods)
 
     @functools.cached_property
     def core_count(self) -> int:
-        """Cores."""
+        """Return the number of core switches."""
         return math.ceil(
             sum(p.pods * p.spines * p.spine_up for p in self.pods) / self.plan.core_ports
         )
 
     @property
     def block(self) -> int:
-        """Nodes whose rails have leaves of their own.
+        """Return the nodes whose rails have their own leaf switches.
 
-        The unit, or as many nodes as a leaf has ports.
+        It is the unit, or as many nodes as a leaf switch has ports.
         """
         return max(self.nodes_per_su, self.plan.leaf_down)
 
     @property
     def leaves_per_rail(self) -> int:
-        """Leaves of one rail of a block."""
+        """Return the leaf switches of one rail of a block."""
         return math.ceil(self.block / self.plan.leaf_down)
 
 
 @dataclass(frozen=True)
 class Fill:
-    """Switches alike: how many, and their ports in use."""
+    """A number of identical switches, and their used ports."""
 
     switches: int
     down: int
@@ -76,7 +76,7 @@ class Fill:
 
 
 def leaf_of(wiring: Wiring, node: Whole, rail: Whole) -> tuple[Whole, Whole]:
-    """Leaf and port of nodes' NICs.
+    """Return leaf switch and port of nodes' NICs.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def leaf_of(wiring: Wiring, node: Whole, rail: Whole) -> tuple[Whole, Whole]:
     port = inside % share
     if wiring.nodes_per_su >= down:
         return leaf, port
-    # the nodes of the last block may not fill a leaf a rail: rails follow one another on its leaves
+    # the nodes of the last block may not fill one leaf per rail: its rails share leaf switches
     full, rest = divmod(wiring.nodes, wiring.block)
     end = rail * rest + inside
     last = whole == full
@@ -114,14 +114,14 @@ def leaf_of(wiring: Wiring, node: Whole, rail: Whole) -> tuple[Whole, Whole]:
 
 
 def leaf_ports(wiring: Wiring) -> Whole:
-    """Ports in use towards nodes and managers, of every leaf.
+    """Return the used ports towards nodes and managers, of every leaf switch.
 
-    Managers' links take free ports, one a leaf from the last leaf backwards, and again.
+    Management links use free ports, one per leaf from the last leaf backwards, repeatedly.
 
     Raises
     ------
     ValueError
-        When the leaves have fewer free ports than there are management links.
+        If the leaf switches have fewer free ports than there are management links.
     """
     most = wiring.plan.radix if wiring.plan.tiers == 1 else wiring.plan.leaf_down
     used = _node_ports(wiring, most)
@@ -143,7 +143,7 @@ def leaf_ports(wiring: Wiring) -> Whole:
 
 
 def _node_ports(wiring: Wiring, most: int) -> Whole:
-    """Ports of every leaf that nodes take: whole blocks are alike, the last one is counted."""
+    """Return the ports of every leaf that nodes use; full blocks are identical."""
     ends = wiring.nodes * wiring.rails
     if wiring.plan.tiers == 1 or not wiring.nodes_per_su:
         return np.clip(ends - most * np.arange(wiring.leaf_count, dtype=np.int64), 0, most)
@@ -163,11 +163,11 @@ def _node_ports(wiring: Wiring, most: int) -> Whole:
 
 
 def leaf_fills(wiring: Wiring) -> tuple[Fill, ...]:
-    """Leaves of one plane by their ports in use.
+    """Return the leaf switches of one plane by their used ports.
 
     Examples
     --------
-    The last unit of 127 nodes has 31; four links of fabric managers fill four of its eight leaves
+    The last unit of 127 nodes has 31; four management links fill four of its eight leaf switches
     again.
 
     >>> from dcplan.fabric.topology.design import design
@@ -182,7 +182,7 @@ def leaf_fills(wiring: Wiring) -> tuple[Fill, ...]:
 def upper_fills(
     plan: ClosDesign, leaf_count: int, groups: int = 1
 ) -> tuple[tuple[Fill, ...], tuple[Fill, ...]]:
-    """Spines and cores of one plane by their ports in use.
+    """Return the spine and core switches of one plane by their used ports.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def upper_fills(
 
 
 def even(switches: int, down: int, up: int = 0) -> tuple[Fill, ...]:
-    """Links spread over switches as evenly as whole links can be.
+    """Distribute links over switches as evenly as possible.
 
     Examples
     --------
@@ -229,9 +229,9 @@ class Links:
 
 
 def links(wiring: Wiring) -> Iterator[Links]:
-    """Every link of one plane, a chunk at a time.
+    """Yield every link of one plane, in chunks.
 
-    Nodes to leaves, leaves to spines, spines to cores.
+    The order is nodes to leaves, leaves to spines, spines to cores.
     """
     yield from _node_links(wiring)
     yield from (_leaf_spine(wiring, *at) for at in placed_pods(wiring))
@@ -243,7 +243,7 @@ def links(wiring: Wiring) -> Iterator[Links]:
 
 
 def placed_pods(wiring: Wiring) -> Iterator[tuple[Pods, int, int]]:
-    """Each pod with its first leaf, in the order of :func:`leaf_numbers`, and its first spine."""
+    """Yield each pod, its first leaf in :func:`leaf_numbers`, and its first spine."""
     groups = rail_groups(wiring.plan, wiring.leaf_count, wiring.groups)
     first_spine, done = 0, 0
     for kind in wiring.pods:
@@ -276,9 +276,9 @@ def _management(wiring: Wiring) -> Links:
 
 
 def leaf_numbers(wiring: Wiring, position: Whole) -> Whole:
-    """Leaf at a position of the order in which pods take leaves.
+    """Return the leaf switch at a position in the order of the pods.
 
-    Rail by rail where rails have spines of their own.
+    The order is rail by rail if rails have their own spine switches.
     """
     each = wiring.leaves_per_rail
     blocks, rest = divmod(wiring.leaf_count, wiring.rails * each)

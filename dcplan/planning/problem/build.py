@@ -11,7 +11,7 @@ from dcplan.inputs.cloud_prices import OfferTerms
 from dcplan.inputs.cloud_prices import offers as cloud_offers
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
-from dcplan.planning.problem.delays import slips
+from dcplan.planning.problem.delays import start_delays
 from dcplan.planning.problem.existing import (
     connected,
     delays,
@@ -93,7 +93,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
     speeds = {o.id: _offer_gb_per_s(o, log) for o in rented}
     where = targets(placed, fabrics, halls, rented, speeds, {s.id: s.redundancy for s in sites})
     orderable = frozenset(s.row.id for s in wanted)
-    late = delays(slips(placed, halls, fleet, log), question, halls, orderable, log)
+    late = delays(start_delays(placed, halls, fleet, log), question, halls, orderable, log)
     country = countries_of(scenario, rented, log)
     jobs, run_options, demands = _work(
         question, log, excluded, where, late, extra_days or {}, country

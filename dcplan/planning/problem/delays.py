@@ -11,7 +11,7 @@ from dcplan.reliability.outlook import Bounds
 from dcplan.units import DAYS_PER_QUARTER
 
 
-def slips(
+def start_delays(
     placed: Iterable[Placement],
     halls: Mapping[str, HallTerms],
     fleet: FleetTerms | None,

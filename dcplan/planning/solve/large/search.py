@@ -255,4 +255,4 @@ class CountSearch:
 def _ended(nodes: int) -> str:
     if nodes >= MOST_NODES:
         return f"the search ended after {nodes:,} nodes"
-    return "all counts of halls, fabrics and sites are integral; the remaining gap is racks and integer switch counts"
+    return "no count of halls, fabrics and sites is left to branch on; the rest is racks and integer switch counts"
