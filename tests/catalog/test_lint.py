@@ -141,7 +141,8 @@ def test_a_cooling_option_without_pooled_pue_is_found(tmp_path: Path) -> None:
         "air_share_frac: 1, liquid_share_frac: 0, fit_out_usd_per_kw: 100}]"
     )
     assert [f.message for f in found(tmp_path, row)] == [
-        f"the PUE row of all zones for a {size} hall is missing" for size in ("large", "midsize", "small")
+        f"the PUE row of all zones for a {size} hall is missing"
+        for size in ("large", "midsize", "small")
     ]
 
 
