@@ -94,7 +94,7 @@ OwnedOrRent = Annotated[str, Column("Owned, or the offer and term of a rent")]
 
 @dataclass(frozen=True)
 class SourcingRow:
-    """One sourcing option for the work; all cells except the note are empty if it is not possible."""
+    """One sourcing option for the work; empty except for the note if it is not possible."""
 
     option: Annotated[
         str,

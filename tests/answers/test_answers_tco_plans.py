@@ -75,8 +75,8 @@ def test_work_before_any_hardware_can_come_cannot_be_owned(file: Path, tmp_path:
     early.write_text(TEXT, encoding="utf-8")
     result = tco(early)
     assert "owned.npv_usd" not in result.metrics
-    assert ways(result)["owned"]["note"].startswith("cannot do the work in its limits")
-    assert "owned alone cannot do it" in result.headline
+    assert ways(result)["owned"]["note"].startswith("no plan for the work within the limits")
+    assert "no plan for owned alone" in result.headline
 
 
 def test_the_adders_stand_in_the_price_of_an_hour(file: Path) -> None:

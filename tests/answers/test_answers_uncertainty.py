@@ -106,7 +106,7 @@ def test_a_hedge_without_a_common_plan_says_so(file: Path, monkeypatch: pytest.M
     monkeypatch.setattr("dcplan.answers.plan.hedge.together", nothing)
     result = plan(file, hedge=True)
     assert (result.status, result.exit_code) == ("infeasible", 3)
-    assert result.headline == "unsure: no plan shares these first decisions"
+    assert result.headline == "unsure: no plan with common first decisions exists"
 
 
 def test_a_price_that_flips_the_choice_is_found_and_re_solved(file: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_price_that_flips_the_choice_is_found_and_re_solved(file: Path) -> Non
 def test_unknown_inputs_and_missing_blocks_are_refused(file: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         explain(file, switching_value_of=["systems.mi325x-8.prise_usd"])
-    assert "no input of this plan" in error.value.problems[0].cause
+    assert "is not an input of this plan" in error.value.problems[0].cause
     bare = tmp_path / "bare.yaml"
     bare.write_text(TEXT.replace("  hedge:", "  # hedge:"), encoding="utf-8")
     with pytest.raises(InputError) as error:

@@ -76,7 +76,7 @@ def test_why_not_and_what_if() -> None:
     # the lines add up to the whole
     lines = [getattr(forced, f"{group}_npv_usd") for group in GROUPS]
     assert sum(lines) == pytest.approx(forced.npv_usd, abs=1.0)
-    assert rows["gb200-nvl72"].note == "the plan buys it"
+    assert rows["gb200-nvl72"].note == "the plan already orders it"
     assert rows["cs-3"].npv_usd is None
     changed = {row.metric: row for row in specs.WHAT_IF.rows(found.tables["what_if"])}
     assert float(str(changed["cost.energy_usd"].change)) > 0
@@ -130,7 +130,7 @@ def test_a_question_the_model_cannot_state_is_answered_without_it(tmp_path: Path
     )
     found = explain(file)
     assert found.exit_code == 3
-    assert "infeasible, shown without solving" in found.headline
+    assert "infeasible, found before solving" in found.headline
 
 
 def test_a_plan_prices_its_limits_as_explain_does() -> None:

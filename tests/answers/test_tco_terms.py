@@ -17,7 +17,10 @@ from dcplan.specs import tco as specs
 
 FILE = "own-or-rent-1024-h200"
 TERMS = "cloud.terms=[reserved-1y,spot,capacity-block,on-demand,reserved-3y]"
-ALL = "{deposit_frac: 0.9, deposit_months_before: 1, acceptance_frac: 0.2, acceptance_months_after: 1}"
+ALL = (
+    "{deposit_frac: 0.9, deposit_months_before: 1, acceptance_frac: 0.2, "
+    "acceptance_months_after: 1}"
+)
 PAYMENT = (
     "finance.payment={deposit_frac: 0.3, deposit_months_before: 6, "
     "acceptance_frac: 0.1, acceptance_months_after: 2}"
@@ -58,7 +61,7 @@ def test_spot_is_its_price_and_the_hours_that_interruptions_cost(result: Result)
     save, restart = 40 / 3600, 0.05 + 0.083
     tau = math.sqrt(2 * save / rate)
     useful = tau * rate / (math.exp(rate * restart) * (math.exp(rate * (tau + save)) - 1))
-    lost = line(result, "coreweave-h200.spot", "interruptions of spot")
+    lost = line(result, "coreweave-h200.spot", "spot interruptions")
     assert lost / line(result, "coreweave-h200.spot", "accelerators") == pytest.approx(
         1 / useful - 1, rel=1e-9
     )
@@ -75,7 +78,7 @@ def test_spot_alone_is_compared_and_says_when_the_clock_is_too_short() -> None:
     only = tco(FILE, sets=["sensitivity=null", "cloud.terms=[spot]", "fleet.utilization_frac=1.0"])
     rows = specs.RENTED.rows(only.tables["rented"])
     assert {row.term for row in rows} == {"spot"}
-    assert all("more accelerators are needed" in row.note for row in rows)
+    assert all("rent more accelerators" in row.note for row in rows)
 
 
 def test_milestones_shift_payments_and_add_interest_alone(result: Result) -> None:
@@ -217,7 +220,7 @@ def test_a_commitment_that_outlasts_the_horizon_is_not_had_for_less() -> None:
     # year by year, with a row for what is paid after
     years = {row[0]: row[2] for row in alone.tables["years"].rows}
     assert years["after the last year"] > 0
-    assert years["all"] == pytest.approx(line(alone, "coreweave-h200.reserved-3y", "total"))
+    assert years["total"] == pytest.approx(line(alone, "coreweave-h200.reserved-3y", "total"))
 
 
 def test_a_rest_is_taken_on_the_shorter_commitment_where_that_is_cheapest() -> None:
@@ -225,8 +228,8 @@ def test_a_rest_is_taken_on_the_shorter_commitment_where_that_is_cheapest() -> N
     result = tco(FILE, sets=sets)
     rents = specs.RENTED.rows(result.tables["rented"])
     notes = {(row.offer, row.term): row.note for row in rents}
-    assert notes["aws-p5en-48xlarge", "reserved-3y"] == "the last 12 months on reserved-1y"
-    assert notes["coreweave-h200", "reserved-3y"].startswith("the last 12 months on demand")
+    assert notes["aws-p5en-48xlarge", "reserved-3y"] == "the last 12 months are on reserved-1y"
+    assert notes["coreweave-h200", "reserved-3y"].startswith("the last 12 months are on demand")
 
 
 def test_the_discount_rate_stays_exact_with_deposits_years_ahead() -> None:
@@ -275,7 +278,7 @@ def test_a_loan_at_its_own_rate_is_worth_nothing() -> None:
             FILE, sets=[*sets, f"finance.debt={{share: 1, rate: 0.09, term_years: {term}}}"]
         )
         step = dict(result.tables["bridge"].rows)[
-            "debt at its own rate, discounted at the discount rate"
+            "debt service at the loan's rate, discounted at the discount rate"
         ]
         assert abs(float(step)) < 1.0  # of tens of millions borrowed
 
@@ -292,7 +295,7 @@ def test_hardware_at_the_end_of_its_life_keeps_its_residual() -> None:
 def test_whole_racks_and_missing_staff_are_said() -> None:
     sets = ["sensitivity=null", "fleet.accelerators=1000", "sites.colo.staff=null"]
     told = " ".join(str(w["message"]) for w in tco(FILE, sets=sets).warnings)
-    assert "1,024 accelerators are paid for, 1,000 asked for" in told
+    assert "1,024 accelerators are paid for, 1,000 are required" in told
     assert "no staff" in told
 
 
@@ -304,7 +307,8 @@ def test_whole_racks_and_missing_staff_are_said() -> None:
         ("cloud.egress_tb_per_month=-5", "must not be negative"),
         ("finance.payment={deposit_frac: 0.3}", "deposit_months_before"),
         (
-            "cloud.prices={aws-p5en-48xlarge: {on_demand_usd_per_h: 3}, p5en.48xlarge: {on_demand_usd_per_h: 4}}",
+            "cloud.prices={aws-p5en-48xlarge: {on_demand_usd_per_h: 3}, p5en.48xlarge: "
+            "{on_demand_usd_per_h: 4}}",
             "twice",
         ),
     ],

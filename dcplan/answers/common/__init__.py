@@ -1,1 +1,1 @@
-"""Catalog rows by name and the blocks that every result has."""
+"""Catalog rows by name, and the common blocks of every result."""

@@ -1,4 +1,4 @@
-"""Catalog rows by the name that a flag gives."""
+"""Catalog rows by the name given with a flag."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ R = TypeVar("R", bound=Row)
 
 
 def unknown(catalog: Catalog, kind: str, name: str, place: str) -> Problem:
-    """Return what is said of a name that the catalog does not have."""
+    """Return the problem of a name that is not in the catalog."""
     hint = did_you_mean(name, catalog.rows[kind])
     return Problem(
-        "DC010", f"no {kind} row {name!r}", Place(place), hint, f"dcplan catalog list {kind}"
+        "DC010",
+        f"the catalog has no {kind} row {name!r}",
+        Place(place),
+        hint,
+        f"dcplan catalog list {kind}",
     )
 
 
@@ -25,7 +29,7 @@ def named(catalog: Catalog, kind: str, name: str, model: type[R], place: str) ->
     Raises
     ------
     InputError
-        When the catalog has none; with the nearest name.
+        When the catalog has none; the error suggests the nearest name.
     """
     row = catalog.find(kind, name, model)
     if row is None:

@@ -1,4 +1,4 @@
-"""Blocks that every answer's JSON shares: the scenario, the inputs used, the solver."""
+"""Common blocks of every answer's JSON: the scenario, the inputs used, the solver."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class Recorded(Protocol):
-    """What was made from inputs that a log records."""
+    """An object built from logged inputs."""
 
     @property
     def log(self) -> InputLog:
-        """Log of the inputs."""
+        """The input log."""
 
 
 def describe(question: Question) -> dict[str, Any]:

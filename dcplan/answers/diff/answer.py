@@ -1,4 +1,4 @@
-"""Two answers side by side: inputs, decisions and figures that differ, and what is proved."""
+"""Comparison of two answers: inputs, decisions and metrics that differ."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from dcplan.specs.regression import diff as specs
 from dcplan.units import quarter_index, quarter_name
 
 SAME = 1e-6
-"""Relative difference below which two figures are the same."""
+"""Relative difference below which two metrics are equal."""
 HOW = (("accelerators", "on"), ("precision", "in"), ("start_month", "from month"))
-"""What a run is beside its amount."""
+"""Further cells of a run, with their words."""
 SEARCH = (figures.GAP.key, figures.BOUND.key)
-"""Figures of the search, which differ from run to run."""
+"""Metrics of the search, which vary between runs."""
 UNCOMPARED = ("overrides", "scenarios", "sweep", "extends", "catalogs", "description")
-"""Parts of a file that say how it is put together, not what is planned."""
+"""Parts of a file that describe its composition, not the plan."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of two answers; its question where it is not a saved result."""
+    """One of two answers, with its question unless it is a saved result."""
 
     result: Result
     question: Question | None = None
@@ -39,7 +39,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Differences:
-    """What differs between two answers to one scenario."""
+    """Differences between two answers to one scenario."""
 
     metrics: list[specs.MetricChange]
     inputs: list[specs.InputChange]
@@ -62,7 +62,7 @@ def differences(name: str, before: Side, after: Side) -> Differences:
 
 
 def _inputs(name: str, before: Side, after: Side) -> Iterator[specs.InputChange]:
-    """Return the scenario's values by their keys, then those of the catalogs that both used."""
+    """Return the differing values of the scenario, then those of the catalogs used by both."""
     seen: set[str] = set()
     if before.question is not None and after.question is not None:
         old, new = (
@@ -95,8 +95,8 @@ def _inputs(name: str, before: Side, after: Side) -> Iterator[specs.InputChange]
 
 
 def _used(side: Side, key: str) -> Cell:
-    """Return the value that an answer used where its scenario gives none."""
-    # imports the solver, which known plans do not need
+    """Return the value that an answer used if its scenario gives none."""
+    # this import loads the solver, which known plans do not need
     from dcplan.scenario.set_keys import set_key
 
     question = side.question
@@ -109,9 +109,9 @@ def _used(side: Side, key: str) -> Cell:
 def _used_inputs(
     name: str, before: Side, after: Side, seen: set[str]
 ) -> Iterator[specs.InputChange]:
-    """Return the catalogs' values that both answers used.
+    """Return the differing catalog values used by both answers.
 
-    Of saved results, what either was given is returned too.
+    For saved results, inputs of only one are returned too.
     """
     first, second = ({str(r["key"]): r for r in side.result.inputs} for side in (before, after))
     for key in sorted(first.keys() ^ second.keys()) if not seen else ():
@@ -140,7 +140,7 @@ def _used_inputs(
 
 
 def _file_of(question: Question | None, value: Any) -> bytes | None:
-    """Return what a model file holds that a scenario names."""
+    """Return the content of a model file named by a scenario."""
     if question is None or not isinstance(value, str) or not value.endswith(".json"):
         return None
     path = question.folder / value
@@ -169,9 +169,9 @@ def _text(value: Any) -> Cell:
 
 
 def leaves(tree: Tree) -> dict[str, tuple[Any, Path]]:
-    """Return every value of a resolved scenario by its key of ``--set``, and its path.
+    """Return every value of a resolved scenario with its path, by its key for ``--set``.
 
-    Expectations judge a plan and are not among what it is made of.
+    Expectations are excluded, because they judge a plan and do not define it.
     """
     found: dict[str, tuple[Any, Path]] = {}
 
@@ -199,7 +199,7 @@ def leaves(tree: Tree) -> dict[str, tuple[Any, Path]]:
 
 
 def _decisions(name: str, a: Result, b: Result) -> Iterator[specs.DecisionChange]:
-    """Return what is decided for a place, an item and a quarter, where its amount differs."""
+    """Return the decisions for a place, an item and a quarter whose amount differs."""
     old, new = _decided(a), _decided(b)
     for key in sorted(old.keys() | new.keys(), key=lambda k: tuple(map(str, k))):
         before, after = old.get(key), new.get(key)
@@ -240,7 +240,7 @@ def _decided(result: Result) -> dict[tuple[str, str, str, str, str], Cell]:
 
 
 def _metrics(name: str, a: Result, b: Result) -> Iterator[specs.MetricChange]:
-    """Return the figures that differ; those of the search itself are left out."""
+    """Return the metrics that differ, except those of the search."""
     room = _gap_usd(a, b)
     for key in (*a.metrics, *(k for k in b.metrics if k not in a.metrics)):
         spec = registry.metric_of(a.verb, key)
@@ -274,7 +274,7 @@ def _metrics(name: str, a: Result, b: Result) -> Iterator[specs.MetricChange]:
 
 
 def _gap_usd(a: Result, b: Result) -> float:
-    """Return how far apart two costs may be though no plan is proved better than the other."""
+    """Return the largest cost difference that proves neither plan better."""
     rooms = []
     for result in (a, b):
         gap, cost = result.metrics.get(figures.GAP.key), result.metrics.get(figures.NPV.key)

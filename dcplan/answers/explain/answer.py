@@ -1,4 +1,4 @@
-"""``dcplan explain``: why this plan, or why none; what a limit or a change is worth."""
+"""``dcplan explain``: reasons for a plan or for infeasibility; effects of limits and changes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from dcplan.answers.explain.shadow_prices import binding_table, stranded_table
 from dcplan.answers.explain.switching_values import switching_values
 from dcplan.answers.explain.what_if import what_if
 from dcplan.answers.explain.why_not import why_not
+from dcplan.answers.plan.headline import percent
 from dcplan.answers.plan.metrics import money_metrics, solver_metrics
 from dcplan.answers.plan.no_plan import impossible, nothing_yet
 from dcplan.answers.plan.tables.excluded import excluded_options
@@ -28,12 +29,12 @@ from dcplan.units import money
 
 @verb(ExplainRequest, "explain")
 def explain(request: ExplainRequest) -> Result:
-    """Explain the cheapest plan of a scenario, or why there is none.
+    """Explain the cheapest plan of a scenario, or why none exists.
 
     Raises
     ------
     InputError
-        When the scenario is wrong, or a system unknown.
+        When the scenario has errors, or a system is unknown.
     """
     asked = resolve(request)
     question, built = asked.question, asked.built
@@ -50,9 +51,9 @@ def explain(request: ExplainRequest) -> Result:
 
 
 def _stated(problem: PlanningProblem) -> bool:
-    """Whether the model can be written at all.
+    """Whether the model can be written.
 
-    Every job and demand needs a way to be served, and a given fleet a place.
+    Every job and demand needs an option to be served, and a given fleet needs a place.
     """
     jobs = {c.job for c in problem.run_options} >= {j.id for j in problem.jobs}
     served = all(d.each or d.unmet_usd is not None or not any(d.wanted) for d in problem.demands)
@@ -64,7 +65,7 @@ def _stated(problem: PlanningProblem) -> bool:
 
 
 def _answer(base: Base) -> Result:
-    """Return what was asked for, each by re-solving, and the limits that bind."""
+    """Return the requested tables, each from a re-solve, and the binding limits."""
     asked, solved = base.asked, base.solved
     request, question = asked.request, asked.question
     tables: dict[str, Table] = {}
@@ -82,8 +83,8 @@ def _answer(base: Base) -> Result:
         "explain",
         status,
         code,
-        f"{question.scenario.name}: USD {money(base.cost_usd)} net present cost, "
-        f"gap {solved.gap_frac:.2%}; {_binds(tables['binding'])}",
+        f"{question.scenario.name}: USD {money(base.cost_usd)} net present cost, within "
+        f"{percent(solved.gap_frac)} of the best possible cost; {_binds(tables['binding'])}",
         scenario=describe(question),
         solver=solver_block(solved),
         metrics={**money_metrics(solved, question.catalog), **solver_metrics(solved)},
@@ -95,20 +96,24 @@ def _answer(base: Base) -> Result:
 
 
 def _binds(table: Table) -> str:
-    """Say how many limits bind, and which one first."""
+    """Return the number of binding limits and the most expensive one."""
     rows = BINDING.rows(table)
     if not rows:
-        return "no limit of yours binds"
+        return "none of the scenario's limits is binding"
     first = rows[0].limit
-    return f"{len(rows)} limits bind, first {first}" if len(rows) > 1 else f"1 limit binds: {first}"
+    return (
+        (f"{len(rows)} limits are binding, the most expensive is {first}")
+        if len(rows) > 1
+        else f"1 limit is binding: {first}"
+    )
 
 
 def _warnings(base: Base) -> list[dict[str, str]]:
-    """Say where differences are smaller than what the plan's own gap proves."""
+    """Warn of a gap that is larger than requested, because smaller differences are not proven."""
     gap = base.solved.gap_frac
     if gap <= base.asked.request.gap:
         return []
-    text = f"the plan's own gap is {gap:.2%}: differences below that are not proved"
+    text = f"the plan's gap is {gap:.2%}; cost differences below this gap are not proven"
     return [{"code": "gap", "message": text}]
 
 

@@ -1,4 +1,4 @@
-"""An infeasible scenario explained: limits that conflict, and changes that were tried out."""
+"""Explanation of an infeasible scenario: conflicting limits and tested remedies."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from dcplan.specs import explain as specs
 from dcplan.units import USD_PER_MUSD, money
 
 WHOLE = (
-    "no conflict of limits in fractions: whole racks, halls or runs do not fit them; "
-    "see the ways out"
+    "the relaxation is feasible, but integer racks, halls or runs are not; see the table "
+    "tested_remedies"
 )
 
 
 def no_plan(asked: Asked, solved: Solved) -> Result:
-    """Answer with the conflict and up to three ways out, each verified by solving with it."""
+    """Answer with the conflict and up to three remedies, each verified by a solve."""
     question, left_s = asked.question, asked.left_s()
     rows = _conflict(question, solved, left_s / 4)
     found = alternatives(
@@ -55,7 +55,7 @@ def no_plan(asked: Asked, solved: Solved) -> Result:
 
 
 def with_later(result: Result, found: Sequence[Later], question: Question) -> Result:
-    """Return the answer with later deadlines as further ways out."""
+    """Return the answer with later deadlines as further remedies."""
     if not found:
         return result
     tables = dict(result.tables)
@@ -82,7 +82,7 @@ def with_later(result: Result, found: Sequence[Later], question: Question) -> Re
 
 
 def _conflict(question: Question, solved: Solved, time_limit_s: float) -> list[specs.ConflictRow]:
-    """Return the user's own limits among the rows that cannot hold together, one line each."""
+    """Return the user's limits in the conflict, one line per limit."""
     families: dict[Key, list[Key]] = defaultdict(list)
     for row in conflict(solved.matrix, time_limit_s):
         if is_users(row):
@@ -96,7 +96,7 @@ def _conflict(question: Question, solved: Solved, time_limit_s: float) -> list[s
 
 
 def _merged(remedies: Sequence[Remedy]) -> list[Remedy]:
-    """Return one change a limit: the most that any quarter needs."""
+    """Return one change per limit: the largest of all quarters."""
     best: dict[Key, Remedy] = {}
     for remedy in remedies:
         family = family_of(remedy.rows[0])
@@ -120,8 +120,8 @@ def _rows(number: int, way: Alternative, question: Question) -> list[specs.Teste
 def _sentence(way: Alternative) -> str:
     parts = " and ".join(r.sentence() for r in _merged(way.remedies)[:3])
     checked = (
-        "with it the model has a plan, up to whole switches"
+        "verified: the model then has a plan, apart from integer switch counts"
         if way.cost_musd is not None
         else "not verified in time"
     )
-    return f"smallest change found: {parts} ({checked})"
+    return f"smallest remedy found: {parts} ({checked})"

@@ -1,4 +1,4 @@
-"""How much later a run must end for a plan to exist: tried by solving, the nearest first."""
+"""Later deadlines that make a plan possible, tested by solving, the nearest first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TRY_S = 30.0
 
 @dataclass(frozen=True)
 class Trial:
-    """A later end of one job."""
+    """A later deadline of one job."""
 
     job: str
     key: str
@@ -32,14 +32,14 @@ class Trial:
 
 @dataclass(frozen=True)
 class Later:
-    """A later end of one job with which there is a plan."""
+    """A later deadline of one job with a plan."""
 
     trial: Trial
     cost_usd: float
 
 
 def later_ends(asked: Asked) -> list[Later]:
-    """Find for each job with a deadline the nearest later one tried that lets a plan exist."""
+    """Find for each job with a deadline the nearest tested later deadline with a plan."""
     found = []
     for job in asked.question.scenario.workloads.training:
         before = 0.0
@@ -53,7 +53,7 @@ def later_ends(asked: Asked) -> list[Later]:
 
 
 def _nearer(asked: Asked, job: Job, later: Later, before: float) -> Later:
-    """Halve the days between the last deadline without a plan and the first with one."""
+    """Bisect the days between the last deadline without a plan and the first with one."""
     if job.deadline_days is None:
         return later
     for _ in range(HALVINGS):
@@ -86,7 +86,7 @@ def _days(job: str, given: float, more: float) -> Trial:
 
 
 def _tried(asked: Asked, trial: Trial) -> Later | None:
-    """Solve roughly with a later end; None where no plan is found or no time is left."""
+    """Solve with a later deadline and a wide gap; None if no plan is found or no time remains."""
     left_s = asked.left_s()
     if left_s <= LEAST_S or asked.stopped:
         return None

@@ -1,4 +1,4 @@
-"""The question behind ``dcplan explain``: scenario, menu, systems, and the time that is left."""
+"""The question of ``dcplan explain``: scenario, planning problem, systems and remaining time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dcplan.scenario.load import Question
 
 @dataclass(frozen=True)
 class Asked:
-    """A scenario to explain, and the clock that all its solves share."""
+    """A scenario to explain, with one clock for all its solves."""
 
     request: ExplainRequest
     question: Question
@@ -34,15 +34,15 @@ class Asked:
 
     @property
     def stopped(self) -> bool:
-        """Whether the user wants to end now."""
+        """Whether the user requested to stop."""
         return self.request.stopped
 
     def left_s(self) -> float:
-        """Return the time that is left, a second at least [s]."""
+        """Return the remaining time, at least one second [s]."""
         return self.clock.left(LEAST_S)
 
     def changed(self, change: str) -> tuple[Question, Built]:
-        """Return the question and its menu with one ``key=value`` change."""
+        """Return the question and its planning problem with one ``key=value`` change."""
         question = self.request.question(change)
         return question, build(question)
 
@@ -55,7 +55,7 @@ class Asked:
         near: Mapping[Key, float] | None = None,
         fixed: Table | None = None,
     ) -> Solved:
-        """Solve a menu in a share of the time that is left, a second at least."""
+        """Solve a planning problem in a share of the remaining time, at least one second."""
         return solve_problem(
             problem,
             question,
@@ -71,7 +71,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Base:
-    """The plan that is explained."""
+    """The plan to explain."""
 
     asked: Asked
     solved: Solved
@@ -85,12 +85,12 @@ class Base:
 
 
 def resolve(request: ExplainRequest) -> Asked:
-    """Load a scenario and build its menu.
+    """Load a scenario and build its planning problem.
 
     Raises
     ------
     InputError
-        When the scenario is wrong, minimises something other than cost, or a system is unknown.
+        When the scenario has errors or another objective than cost, or a system is unknown.
     """
     clock = Clock(request.time_limit_s)
     question = request.question()
@@ -103,7 +103,7 @@ def resolve(request: ExplainRequest) -> Asked:
 
 
 def refuse_other_objectives(question: Question) -> None:
-    """Refuse a scenario that does not ask for the cheapest plan.
+    """Reject a scenario with an objective other than cost.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def refuse_other_objectives(question: Question) -> None:
     """
     objective = question.scenario.objective
     if objective != "min_cost":
-        cause = f"explain is of the cheapest plan: objective {objective} is not supported here"
+        cause = f"objective {objective} is not supported here: explain needs min_cost"
         raise InputError(
             [question.tree.problem("DC004", cause, ("objective",), help="--set objective=min_cost")]
         )

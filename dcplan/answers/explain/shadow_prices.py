@@ -1,4 +1,4 @@
-"""Limits that bind a plan, each with the price of one more unit and, of some, a true re-solve."""
+"""Binding limits of a plan with the cost change per added unit; the first few are re-solved."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dcplan.specs import explain as specs
 from dcplan.units import USD_PER_MUSD
 
 MOST_EXACT = 4
-"""Limits whose next unit is re-solved, those of the highest price first."""
+"""Largest number of limits whose added unit is re-solved, the highest shadow price first."""
 
 
 def binding_table(base: Base) -> Table:
-    """Return the limits used up, with the price of one more unit, whole choices fixed.
+    """Return the binding limits with the cost change per added unit, integer decisions fixed.
 
-    Of those with the highest prices a true re-solve is added.
+    The limits with the highest shadow prices are also re-solved.
     """
     request = base.asked.request
     values = point(base.solved, request.gap, base.asked.left_s(), request.stop)
@@ -29,7 +29,7 @@ def binding_table(base: Base) -> Table:
 
 
 def stranded_table(base: Base) -> Table:
-    """Return what is idle in the last quarter, and the limit that keeps it so."""
+    """Return unused capacity in the last quarter, and the limits that prevent its use."""
     return specs.UNUSED_CAPACITY.table(
         specs.UnusedCapacityRow(s.where, s.what, s.idle, s.there, s.by)
         for s in stranded(base.solved.problem, base.decisions, base.audit.books)
@@ -49,7 +49,7 @@ def _rows(base: Base, values: Vector) -> Iterator[specs.BindingRow]:
 
 
 def _exact(base: Base, binding: Binding, values: Vector) -> str | None:
-    """Return the change of the audited cost by a re-solve, and how far it could go at most."""
+    """Return the change of the audited cost by a re-solve, and its largest possible size."""
     problem, matrix, request = base.solved.problem, base.solved.matrix, base.asked.request
     share = max(base.asked.left_s() / MOST_EXACT, LEAST_S)
     found = with_one_more(
@@ -59,7 +59,7 @@ def _exact(base: Base, binding: Binding, values: Vector) -> str | None:
     if cost is None:
         return None
     change, least = cost - base.cost_usd, found.bound * USD_PER_MUSD - base.cost_usd
-    # a plan that needed rounding margins was found in a tighter model, whose bound proves nothing
-    # of the true one
-    most = f", at most {least:,.0f}" if problem.margin_factor == 0 else ", maybe more"
+    # a plan with rounding margins comes from a tighter model, whose bound proves nothing about the
+    # true one
+    most = f", at most {least:,.0f}" if problem.margin_factor == 0 else ", possibly more"
     return f"{min(change, 0.0):,.0f} found{most}"

@@ -1,4 +1,4 @@
-"""Which inputs would change a plan's decisions: the nearest value that does, and its cost."""
+"""Inputs that would change a plan's decisions: the nearest such value and its cost."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from dcplan.scenario.set_keys import set_key
 from dcplan.specs import explain as specs
 
 PRICED = re.compile(r"systems\..+\.price_usd|sites\..+\.energy\.usd_per_kwh")
-"""Inputs looked at first where none is named."""
+"""Inputs examined first if none is named."""
 HALVINGS = 5
-"""Solves between the plan's value and the first one that flips it: to a 32nd of the way."""
+"""Bisection steps between the plan's value and the bound: to 1/32 of the interval."""
 MOST = 6
-"""Inputs looked at where none is named: those of the largest money at stake."""
+"""Number of inputs examined if none is named: those with the largest cost at stake."""
 WEIGHTS = (0.3, 0.4, 0.3)
-"""Of low, value and high taken as P10, P50 and P90 (Swanson's rule; Keefer and Bodily 1983)."""
+"""Weights of low, value and high as P10, P50 and P90 (Swanson's rule; Keefer and Bodily 1983)."""
 SHARE = 0.25
-"""Share of the time that is left, for one solve."""
+"""Share of the remaining time for one solve."""
 
 Change = tuple[str, str, str]
 """A decision in words, before and after."""
@@ -37,9 +37,9 @@ Change = tuple[str, str, str]
 def switching_values(base: Base) -> Table:
     """Return for each input the nearest value within its bounds that changes a decision.
 
-    The plan is solved again there. The regret is what the plan of today costs more than the best
-    one at the far bound; the worth of knowing is the mean regret over the bounds by Swanson's
-    weights.
+    The plan is re-solved at the bounds. The regret is the extra cost of the present decisions over
+    the best plan at the far bound; the expected value of perfect information is the mean regret
+    over the bounds with Swanson's weights.
     """
     rows = []
     for key in _inputs(base):
@@ -50,12 +50,12 @@ def switching_values(base: Base) -> Table:
 
 
 def _inputs(base: Base) -> list[str]:
-    """Return the inputs named, or those of ``sensitivity``, or prices, energy and discount rate."""
+    """Return the named inputs, or those of ``sensitivity``, or prices, energy and discount rate."""
     rows, names = base.asked.built.log.rows, base.asked.request.switching_value_of
     problems = [
         Problem(
             "DC010",
-            f"{key}: no input of this plan",
+            f"{key} is not an input of this plan",
             Place("--switching-value-of"),
             did_you_mean(key, rows),
             help="dcplan plan FILE -v lists the inputs",
@@ -78,11 +78,11 @@ def _inputs(base: Base) -> list[str]:
 
 
 def _of_input(base: Base, key: str, row: Input) -> list[specs.SwitchingValueRow]:
-    """Return what changes at the bounds of one input."""
+    """Return the decision changes at the bounds of one input."""
     now, low, high = row.value, row.low, row.high
     plain = _plain(key, row)
     if not isinstance(now, int | float) or low is None or high is None or high <= low:
-        return [replace(plain, note="no bounds: give low and high")]
+        return [replace(plain, note="no bounds: set low and high")]
     rows, regrets = [], []
     for bound in (low, high):
         if bound == now:
@@ -91,7 +91,7 @@ def _of_input(base: Base, key: str, row: Input) -> list[specs.SwitchingValueRow]
         try:
             other = _solved(base, key, bound)
         except InputError:
-            return [replace(plain, note="cannot be changed by --set alone")]
+            return [replace(plain, note="--set cannot change this input")]
         if other is None:
             rows.append(
                 replace(
@@ -100,7 +100,7 @@ def _of_input(base: Base, key: str, row: Input) -> list[specs.SwitchingValueRow]
                     decision="a plan exists",
                     before="yes",
                     after="no",
-                    note="no plan there",
+                    note="no plan at this value",
                 )
             )
             continue
@@ -108,13 +108,13 @@ def _of_input(base: Base, key: str, row: Input) -> list[specs.SwitchingValueRow]
         regrets.append((found.regret_usd or 0.0) if found else 0.0)
         rows += [found] if found else []
     if not rows:
-        none = "none within its bounds"
+        none = "none within the bounds"
         return [replace(plain, decision=none, regret_usd=0.0, evpi_usd=0.0)]
     return _with_worth(base, rows, regrets)
 
 
 def _plain(key: str, row: Input) -> specs.SwitchingValueRow:
-    """Return the row of an input with nothing found yet."""
+    """Return the row of an input without results."""
     return specs.SwitchingValueRow(
         key, row.value, row.low, row.high, None, None, None, None, None, None, note=""
     )
@@ -123,7 +123,7 @@ def _plain(key: str, row: Input) -> specs.SwitchingValueRow:
 def _flip(
     base: Base, plain: specs.SwitchingValueRow, now: float, bound: float, other: Solved
 ) -> specs.SwitchingValueRow | None:
-    """Return what changes towards a bound; None where the best plan there decides the same."""
+    """Return the decision change towards a bound; None if the best plan keeps all decisions."""
     changed = _changes(base, other)
     if not changed:
         return None
@@ -139,19 +139,19 @@ def _flip(
         before=before,
         after=after,
         regret_usd=regret,
-        note="today's decisions do not hold there" if kept is None else note,
+        note="the present decisions are infeasible at this bound" if kept is None else note,
     )
 
 
 def _with_worth(
     base: Base, rows: list[specs.SwitchingValueRow], regrets: list[float]
 ) -> list[specs.SwitchingValueRow]:
-    """Return the rows with the worth of knowing the input, where both bounds have a plan."""
+    """Return the rows with the value of perfect information, if both bounds have a plan."""
     if len(regrets) < 2:
         return rows
     worth = WEIGHTS[0] * regrets[0] + WEIGHTS[2] * regrets[1]
     small = worth < base.solved.gap_frac * abs(base.cost_usd)
-    words = "less than the plan's own gap"
+    words = "EVPI below the plan's gap"
     return [
         replace(
             row, evpi_usd=worth, note="; ".join(filter(None, (row.note, words if small else "")))
@@ -163,12 +163,12 @@ def _with_worth(
 def _nearest(
     base: Base, key: str, now: float, far: float, other: Solved
 ) -> tuple[float, list[Change]]:
-    """Halve between a value that keeps the plan and one that changes it.
+    """Bisect between a value that keeps the plan and one that changes it.
 
     Returns
     -------
     tuple
-        The changing end, and its changes.
+        The nearest value with a change, and its changes.
     """
     found = _changes(base, other)
     keeps, flips_at = now, far
@@ -179,7 +179,7 @@ def _nearest(
         tried = _solved(base, key, middle)
         changed = _changes(base, tried) if tried else found
         if changed and not _better(base, key, middle, tried):
-            changed = []  # another plan of the same cost is no flip
+            changed = []  # another plan of equal cost is not a switch
         if changed:
             flips_at, found = middle, changed
         else:
@@ -188,7 +188,7 @@ def _nearest(
 
 
 def _better(base: Base, key: str, value: float, tried: Solved | None) -> bool:
-    """Whether another plan there is cheaper than today's decisions by more than the gap."""
+    """Whether another plan at this value beats the present decisions by more than the gap."""
     kept = _kept_usd(base, key, value)
     if kept is None or tried is None or tried.audit is None:
         return True
@@ -196,12 +196,12 @@ def _better(base: Base, key: str, value: float, tried: Solved | None) -> bool:
 
 
 def _at(base: Base, key: str, value: float) -> tuple[Question, Built]:
-    """Return the question with one input changed, and its menu."""
+    """Return the question with one input changed, and its planning problem."""
     return base.asked.changed(f"{set_key(key, base.asked.question)}={value!r}")
 
 
 def _solved(base: Base, key: str, value: float) -> Solved | None:
-    """Return the best plan with one input changed; None where there is none."""
+    """Return the best plan with one input changed, or None."""
     question, built = _at(base, key, value)
     if presolve(question, built):
         return None
@@ -210,7 +210,7 @@ def _solved(base: Base, key: str, value: float) -> Solved | None:
 
 
 def _kept_usd(base: Base, key: str, value: float) -> float | None:
-    """Return what today's decisions cost with one input changed; None where they do not hold."""
+    """Return the cost of the present decisions with one input changed; None if infeasible."""
     question, built = _at(base, key, value)
     try:
         found = base.asked.solve(
@@ -222,16 +222,16 @@ def _kept_usd(base: Base, key: str, value: float) -> float | None:
 
 
 def _changes(base: Base, other: Solved) -> list[Change]:
-    """Return the decisions that differ in kind from the plan's."""
+    """Return the decisions that differ in kind from the plan."""
     return differences(base.solved.problem, base.decisions, other.decisions)
 
 
 def differences(
     problem: PlanningProblem, one: Decisions | None, two: Decisions | None
 ) -> list[Change]:
-    """Return the decisions that differ in kind, with what each side has.
+    """Return the decisions that differ in kind, with the value on each side.
 
-    They are systems by hall, fabrics, where each job runs, what is rented or committed to.
+    They cover systems by hall, fabrics, the place of each job, rent and commitments.
     """
     if one is None or two is None:
         return []
@@ -244,7 +244,7 @@ def differences(
 
 
 def summary(problem: PlanningProblem, d: Decisions) -> dict[str, str]:
-    """Return the decisions of a plan that one signs, in words, whatever their exact numbers."""
+    """Return the main decisions of a plan in words, without their exact numbers."""
     found: dict[str, str] = {}
     racks: dict[str, int] = {}
     for (h, _, k, _), n in d.ordered.items():
@@ -254,7 +254,7 @@ def summary(problem: PlanningProblem, d: Decisions) -> dict[str, str]:
     found |= {f"{r.job} runs on": f"{r.system} in {r.place}" for r in d.runs}
     found |= {f"rent {o}": "yes" for o in {o for _, o, _ in d.rented}}
     found |= {f"commit to {o} {c}": "yes" for o, c, _ in d.committed}
-    found |= {f"part with {i}": "yes" for i, _ in d.disposed}
+    found |= {f"sell or cancel {i}": "yes" for i, _ in d.disposed}
     fitted = {
         (h, c)
         for (h, c, _), n in d.fitted.items()

@@ -1,4 +1,4 @@
-"""The plan with changed inputs beside the plan as it is, figure by figure."""
+"""Comparison of the plan with changed inputs and the scenario's plan, metric by metric."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from dcplan.specs import explain as specs
 
 FLAG = "--what-if"
 SAME = 1e-9
-"""Relative difference below which two figures are the same."""
+"""Relative difference below which two values are equal."""
 
 
 def what_if(base: Base) -> Table:
-    """Return the figures that all changes of ``--what-if`` together move."""
+    """Return the metrics that all changes of ``--what-if`` together move."""
     question = _changed(base)
     refuse_other_objectives(question)
     built = build(question)
     if presolve(question, built):
-        return _no_plan("impossible: dcplan plan with --set says why")
+        return _no_plan("impossible; run dcplan plan with --set to see why")
     other = base.asked.solve(built.problem, question, share=0.5, near=base.solved.integer_values)
     if other.audit is None:
         return _no_plan(other.status)
@@ -34,7 +34,7 @@ def what_if(base: Base) -> Table:
 
 
 def _changed(base: Base) -> Question:
-    """Return the question with the changes; problems name ``--what-if`` as their place."""
+    """Return the question with the changes; errors name ``--what-if`` as their place."""
     request = base.asked.request
     try:
         return request.question(*request.what_if)
@@ -54,7 +54,7 @@ def _no_plan(why: str) -> Table:
 
 
 def _row(key: str, now: Metric | None, then: Metric | None) -> specs.WhatIfRow | None:
-    """Return a figure of both plans; None where it is the same."""
+    """Return a metric of both plans; None if it is equal."""
     a, b = (0.0 if m is None else m.value for m in (now, then))
     if not isinstance(a, int | float) or not isinstance(b, int | float):
         return None if a == b else specs.WhatIfRow(key, a, b, None)

@@ -1,4 +1,4 @@
-"""What one rack of a system would cost more, by cost line; or why it cannot be bought at all."""
+"""Cost change of one forced rack of a system, by cost line, or why it cannot be ordered."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dcplan.specs import explain as specs
 
 
 def why_not(base: Base) -> Table:
-    """Return what one rack of each system asked for would cost more."""
+    """Return the cost change of one forced rack of each requested system."""
     share = 1.0 / max(len(base.asked.systems), 1)
     return specs.WHY_NOT.table(_row(base, system, share) for system in base.asked.systems)
 
@@ -21,10 +21,10 @@ def why_not(base: Base) -> Table:
 def _row(base: Base, system: str, share: float) -> specs.WhyNotRow:
     problem = base.asked.built.problem
     if any(k == system for _, _, k, _ in base.decisions.ordered):
-        return _no_answer(system, "the plan buys it")
+        return _no_answer(system, "the plan already orders it")
     if system not in problem.orderable or not any(p.system == system for p in problem.placements):
         reasons = dict.fromkeys(x.reason for x in problem.excluded if x.id == system)
-        return _no_answer(system, "; ".join(reasons) or "not among `systems:`")
+        return _no_answer(system, "; ".join(reasons) or "not listed in `systems:`")
     other = base.asked.solve(
         replace(problem, forced=(system,)),
         base.asked.question,
@@ -33,7 +33,9 @@ def _row(base: Base, system: str, share: float) -> specs.WhyNotRow:
     )
     if other.audit is None:
         proved = other.status == SolveStatus.INFEASIBLE
-        return _no_answer(system, "no plan with it" if proved else "no plan with it found in time")
+        return _no_answer(
+            system, "no plan with it exists" if proved else "no plan with it was found in time"
+        )
     before, after = _by_group(base.solved), _by_group(other)
     change = {group: after[group] - before[group] for group in GROUPS}
     return specs.WhyNotRow(
@@ -51,7 +53,7 @@ def _row(base: Base, system: str, share: float) -> specs.WhyNotRow:
 
 
 def _no_answer(system: str, note: str) -> specs.WhyNotRow:
-    """Return the row of a system that no re-solve is made for, or that no plan can have."""
+    """Return the row of a system without a re-solve."""
     return specs.WhyNotRow(system, None, None, None, None, None, None, None, None, note)
 
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from dcplan.answers.common.result_blocks import describe, inputs_of, solver_block
+from dcplan.answers.plan.headline import headline
 from dcplan.answers.plan.metrics import metrics_of
 from dcplan.answers.plan.no_plan import impossible, infeasible, nothing_yet
-from dcplan.answers.plan.notes import headline, warnings_of
+from dcplan.answers.plan.notes import warnings_of
 from dcplan.answers.plan.replan import decisions_of, kept_from
 from dcplan.answers.plan.request import PlanRequest, refuse_conflicts
 from dcplan.answers.plan.tables.lead_times import lead_times
@@ -40,20 +41,20 @@ from dcplan.specs.request import verb
 
 @verb(PlanRequest, "plan")
 def plan(request: PlanRequest) -> Result:
-    """Find the plan that meets a scenario best by its objective, and prove how good it is.
+    """Find the best plan of a scenario under its objective, and prove how good it is.
 
-    The plan is audited: a second implementation counts its limits and its cost again.
+    The plan is audited: a second implementation recomputes its limits and its cost.
 
     Raises
     ------
     InputError
-        When the scenario is wrong; carries every problem.
+        When the scenario has errors; the exception carries all of them.
     AuditError
-        When a plan fails its own audit: a bug.
+        When a plan fails its own audit, which is a bug.
     """
     refuse_conflicts(request)
     if request.hedge:
-        from dcplan.answers.plan.hedge import hedge  # rarely asked for
+        from dcplan.answers.plan.hedge import hedge  # rarely used
 
         return hedge(request)
     began = time.monotonic()
@@ -76,7 +77,7 @@ def plan(request: PlanRequest) -> Result:
 
 
 def _solved(request: PlanRequest, question: Question, built: Built) -> Solved:
-    """Solve a scenario, with the decisions of an earlier plan where there is one."""
+    """Solve a scenario, with the decisions of an earlier plan if there is one."""
     given = request.fix_decisions
     try:
         return solve_objective(
@@ -99,10 +100,10 @@ def _answer(request: PlanRequest, question: Question, built: Built, solved: Solv
     metrics = metrics_of(solved, question.catalog)
     more: dict[str, Table] = {}
     if question.scenario.uncertainty is not None:
-        # scipy.optimize takes a second to import
-        from dcplan.answers.plan.futures import futures_of
+        # scipy.optimize needs a second to import
+        from dcplan.answers.plan.simulation import simulation_of
 
-        spread, more = futures_of(solved, question.scenario.uncertainty, built.log, request.stop)
+        spread, more = simulation_of(solved, question.scenario.uncertainty, built.log, request.stop)
         metrics |= spread
     values = {k: m.value for k, m in metrics.items()}
     expectations = evaluate(question.scenario.expect, values, variant=question.variant)
@@ -127,7 +128,7 @@ def _answer(request: PlanRequest, question: Question, built: Built, solved: Solv
 def _more_tables(
     request: PlanRequest, question: Question, built: Built, solved: Solved
 ) -> dict[str, Table]:
-    """Return the tables that the caller adds, limits that bind, and what to order early."""
+    """Return the caller's tables, binding limits and long-lead equipment."""
     tables: dict[str, Table] = {}
     for maker in request.more_tables:
         tables |= maker(solved, question, built.log)

@@ -1,4 +1,4 @@
-"""Dates and quarters of a plan from its own counts of days and quarters."""
+"""Dates and quarters of a plan from its counts of days and quarters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dcplan.units import quarter_index, quarter_name
 
 
 def calendar_date(start: str, day: float) -> str:
-    """Return the date of a day counted from the first day of a quarter.
+    """Return the date of a day, counted from the first day of a quarter.
 
     Examples
     --------
@@ -22,5 +22,5 @@ def calendar_date(start: str, day: float) -> str:
 
 
 def quarter_at(problem: PlanningProblem, t: int) -> str:
-    """Return the calendar quarter of one counted from the start of the plan."""
+    """Return the calendar quarter of a quarter number, counted from the start of the plan."""
     return quarter_name(quarter_index(problem.start) + t)

@@ -1,4 +1,4 @@
-"""``dcplan plan --hedge``: first decisions that are good for several variants at once."""
+"""``dcplan plan --hedge``: one plan with common first decisions for several variants."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dcplan.answers.common.result_blocks import describe, inputs_of, solver_block
+from dcplan.answers.plan.headline import percent
 from dcplan.answers.plan.hedge_plans import (
     Hedged,
     Together,
@@ -31,21 +32,22 @@ from dcplan.units import USD_PER_MUSD, money
 TOGETHER_SHARE = 0.6
 """Share of the time limit for the plan of all variants.
 
-The rest is for each alone and for the first plan in the others.
+The rest is for the plan of each variant and for the main variant's first decisions in the other
+variants.
 """
 
 
 def hedge(request: PlanRequest) -> Result:
-    """Plan for several variants with the first decisions in common.
+    """Plan for several variants with common first decisions.
 
-    ``uncertainty.hedge`` names them. Two costs are shown beside it: what each variant would cost
-    alone, were it known (wait and see), and what the plan of the likeliest variant costs in the
-    others. Their differences are the value of knowing, and of hedging.
+    ``uncertainty.hedge`` names them. Two costs serve as comparison: the cost of each variant's own
+    plan (wait and see), and the cost of the most likely variant's plan in the other variants. The
+    differences are the expected value of perfect information and the value of hedging.
 
     Raises
     ------
     InputError
-        When there is no ``uncertainty.hedge``, or a variant has no plan of its own.
+        When there is no ``uncertainty.hedge``, or a variant has no plan.
     """
     h = resolve(request)
     found = together(h, TOGETHER_SHARE * h.left_s())
@@ -64,11 +66,11 @@ def hedge(request: PlanRequest) -> Result:
 
 
 def _none(h: Hedged, outcome: Outcome, own: Sequence[Solved]) -> Result:
-    """Answer that no plan is common to all variants, or none was found."""
+    """Answer that no common plan exists for all variants, or that none was found."""
     proved = outcome.status == SolveStatus.INFEASIBLE
-    words = "no plan shares these first decisions" if proved else "no plan found in time"
+    words = "no plan with common first decisions exists" if proved else "no plan found in time"
     unable = [w.name for w, one in zip(h.variants, own, strict=True) if cost_usd(one) is None]
-    words += f": {', '.join(unable)} has none by itself" if unable else ""
+    words += f": no plan for {', '.join(unable)} alone" if unable else ""
     return Result(
         "plan",
         "infeasible" if proved else "incomplete",
@@ -85,18 +87,21 @@ def _result(h: Hedged, found: Together, own: Sequence[Solved], kept: Sequence[So
     main, likeliest = found.plans[h.main], h.variants[h.main]
     metrics = metrics_of(main, likeliest.question.catalog)
     metrics |= _values(h, hedged, [cost_usd(x) for x in own], [cost_usd(x) for x in kept])
-    metrics |= figures.GAP(gap_frac, label="Proven gap against the audited cost of all variants")
-    metrics |= figures.BOUND(found.bound_musd * USD_PER_MUSD, label="No such plan costs less")
+    metrics |= figures.GAP(gap_frac, label="Proven gap to the best possible cost over all variants")
+    metrics |= figures.BOUND(
+        found.bound_musd * USD_PER_MUSD, label="Lower bound of the cost of any such plan"
+    )
     done = found.outcome.status == SolveStatus.OPTIMAL or gap_frac <= h.request.gap
     status, code = ("ok", EXIT_OK) if done else ("incomplete", EXIT_INCOMPLETE)
     if h.request.stopped:
         status, code = "interrupted", EXIT_INTERRUPTED
     tail = h.asked.tail_frac
-    what = "expected" if tail >= 1 else f"mean of the worst {tail:.0%}"
+    what = "expected value" if tail >= 1 else f"mean of the worst {tail:.0%}"
     headline = (
-        f"{h.question.scenario.name}: USD {money(hedged)} net present cost, {what} of "
-        f"{len(h.variants)} variants, decided together through {h.asked.through}; "
-        f"gap {gap_frac:.2%}; shown is the plan in {likeliest.name}"
+        f"{h.question.scenario.name}: one plan for {len(h.variants)} variants with common "
+        f"decisions through {h.asked.through}; USD {money(hedged)} net present cost ({what}), "
+        f"within {percent(gap_frac)} of the best possible cost; the tables show the plan in "
+        f"variant {likeliest.name}"
     )
     return Result(
         "plan",
@@ -117,7 +122,7 @@ def _result(h: Hedged, found: Together, own: Sequence[Solved], kept: Sequence[So
 def _variants(
     h: Hedged, costs: Sequence[float], own: Sequence[Solved], kept: Sequence[Solved]
 ) -> Table:
-    """Return each variant's cost under the hedge, alone, and with the likeliest's decisions."""
+    """Return each variant's cost: hedged, alone, and with the most likely variant's decisions."""
     first_plan = f"first_plan_of_{h.variants[h.main].name}_npv_usd"
     rows = [
         (HedgeRow(w.name, w.weight, cost, cost_usd(one)), {first_plan: cost_usd(other)})
@@ -129,7 +134,7 @@ def _variants(
 def _values(
     h: Hedged, hedged: float, own: Sequence[float | None], kept: Sequence[float | None]
 ) -> dict[str, Metric]:
-    """Return the hedged cost, and by how much knowing the variant, or hedging, is worth it."""
+    """Return the hedged cost, the value of perfect information and the value of hedging."""
     metrics = figures.HEDGED_NPV(hedged)
     seen = [x for x in own if x is not None]
     if len(seen) == len(own):

@@ -1,4 +1,4 @@
-"""The variants of a hedge, and the plans of all of them together and of each alone."""
+"""The variants of a hedge, their common plan and the plan of each one alone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dcplan.units import quarter_index
 
 @dataclass(frozen=True)
 class HedgeVariant:
-    """One variant: its question, what may be chosen in it, and how likely it is."""
+    """One variant: its question, its planning problem and its probability."""
 
     name: str
     weight: float
@@ -40,14 +40,14 @@ class HedgeVariant:
 
 @dataclass(frozen=True)
 class Hedged:
-    """What is asked of a hedge, and the time that is left for it."""
+    """The request for a hedge, and the remaining time."""
 
     request: PlanRequest
     question: Question
     variants: tuple[HedgeVariant, ...]
     asked: Hedge
     through: int
-    """Last quarter whose decisions are common to all variants."""
+    """Last quarter with decisions common to all variants."""
     clock: Clock
 
     @property
@@ -57,11 +57,11 @@ class Hedged:
 
     @property
     def main(self) -> int:
-        """Place of the likeliest variant."""
+        """Index of the most likely variant."""
         return max(range(len(self.variants)), key=lambda i: (self.weights[i], -i))
 
     def left_s(self) -> float:
-        """Return the time that is left, a second at least [s]."""
+        """Return the remaining time, at least one second [s]."""
         return self.clock.left(LEAST_S)
 
 
@@ -75,7 +75,7 @@ class Together:
 
 
 def resolve(request: PlanRequest) -> Hedged:
-    """Load every variant of a hedge and build its menu.
+    """Load every variant of a hedge and build its planning problem.
 
     Raises
     ------
@@ -97,8 +97,7 @@ def _asked(question: Question) -> Hedge:
         raise InputError([question.tree.problem("DC003", cause, ("uncertainty",))])
     if question.scenario.objective != "min_cost":
         cause = (
-            f"--hedge is of the cheapest plan: objective {question.scenario.objective} is not "
-            "supported here"
+            f"objective {question.scenario.objective} is not supported here: --hedge needs min_cost"
         )
         raise InputError([question.tree.problem("DC004", cause, ("objective",))])
     return uncertainty.hedge
@@ -115,7 +114,7 @@ def _variants(request: PlanRequest, asked: Hedge) -> tuple[HedgeVariant, ...]:
         variants.append(HedgeVariant(name, weight.value / total, question, built))
     spans = {(w.built.problem.start, w.built.problem.quarters) for w in variants}
     if len(spans) > 1:
-        cause = "the variants have different horizons: they cannot share decisions by quarter"
+        cause = "the variants have different horizons and cannot share decisions by quarter"
         problems.append(variants[0].question.tree.problem("DC015", cause, ("uncertainty", "hedge")))
     if problems:
         raise InputError(problems)
@@ -123,16 +122,16 @@ def _variants(request: PlanRequest, asked: Hedge) -> tuple[HedgeVariant, ...]:
 
 
 def together(h: Hedged, time_limit_s: float) -> Together:
-    """Plan all variants at once and audit the plan in each."""
+    """Plan all variants together and audit the plan in each."""
     clock, bound = Clock(time_limit_s), -np.inf
     for factor in MARGIN_FACTORS:
-        menus = [
+        problems_by_variant = [
             replace(
                 with_steps(w.built.problem, MOST_STEPS // len(h.variants)), margin_factor=factor
             )
             for w in h.variants
         ]
-        matrices = [compile_model(build_model(problem)[0]) for problem in menus]
+        matrices = [compile_model(build_model(problem)[0]) for problem in problems_by_variant]
         stack = stacked(matrices, h.weights, h.through, h.asked.tail_frac)
         outcome = highs.solve(
             stack.matrix,
@@ -156,9 +155,9 @@ def together(h: Hedged, time_limit_s: float) -> Together:
 
 
 def settled(h: Hedged, plans: Sequence[Solved]) -> list[Solved]:
-    """Plan each variant at its best with the first decisions taken.
+    """Re-solve each variant with the first decisions fixed.
 
-    A tail, or a tiny weight, does not care for all variants.
+    The common solve neglects variants outside the tail or with a tiny weight.
     """
     result = []
     for variant, plan in zip(h.variants, plans, strict=True):
@@ -183,7 +182,7 @@ def _plan(variant: HedgeVariant, matrix: Matrix, stack: Stack, i: int, outcome: 
 def alone(
     h: Hedged, variant: HedgeVariant, firsts: Mapping[Key, float], time_limit_s: float
 ) -> Solved:
-    """Plan one variant by itself, first decisions given or free; widened until switches fit."""
+    """Plan one variant alone, first decisions fixed or free; widen margins until switches fit."""
     last: Solved | None = None
     for factor in MARGIN_FACTORS:
         problem = replace(with_steps(variant.built.problem, MOST_STEPS), margin_factor=factor)
@@ -200,11 +199,11 @@ def alone(
         if outcome.values is None or (last.audit is not None and last.audit.passed):
             return last
     if last is None:
-        msg = "no margin tried"
+        msg = "no margin was tried"
         raise ValueError(msg)
     return last
 
 
 def cost_usd(plan: Solved) -> float | None:
-    """Return the audited cost of a plan; None where there is none [USD]."""
+    """Return the audited cost of a plan; None without a plan [USD]."""
     return plan.audit.npv_usd if plan.audit is not None and plan.audit.passed else None

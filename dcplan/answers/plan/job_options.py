@@ -1,4 +1,4 @@
-"""The job menu of a scenario: every non-dominated way to run each job."""
+"""Options of a scenario's jobs: every non-dominated configuration of each job."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from dcplan.specs.train import layouts as specs
 
 
 def train_scenario(name: str, catalogs: Sequence[str]) -> Result:
-    """Return the job menu of a scenario: every non-dominated way to run each job."""
+    """Return every non-dominated option of each job of a scenario."""
     question = load(name, catalogs=catalogs)
     built = build(question)
     rows: dict[tuple[object, ...], specs.JobOptionRow] = {}
     for c in built.problem.run_options:
-        # the menu has a way once for each quarter in which it may start
+        # the problem repeats an option for each possible start quarter
         key = (c.job, c.place, c.system, c.accelerators, c.precision)
         row = specs.JobOptionRow(
             job=c.job,
@@ -40,7 +40,7 @@ def train_scenario(name: str, catalogs: Sequence[str]) -> Result:
         verb="train",
         status="ok",
         exit_code=EXIT_OK,
-        headline=f"{question.scenario.name}: {len(ways)} ways to run {jobs}",
+        headline=f"{question.scenario.name}: {len(ways)} options for {jobs}",
         scenario=describe(question),
         tables={
             specs.JOB_OPTIONS.name: specs.JOB_OPTIONS.table(ways),

@@ -1,4 +1,4 @@
-"""Metrics of an audited plan, from the audit's accounts alone."""
+"""Metrics of an audited plan, computed only from the audit's accounts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dcplan.units import (
 
 
 def metrics_of(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
-    """Return all metrics of a plan; none where there is no plan."""
+    """Return all metrics of a plan; an empty mapping without a plan."""
     if solved.audit is None or solved.decisions is None:
         return {}
     problem, d = solved.problem, solved.decisions
@@ -64,12 +64,12 @@ def money_metrics(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
 
 
 def solver_metrics(solved: Solved) -> dict[str, Metric]:
-    """Return how good the plan is proved to be."""
+    """Return the proven gap and bound of the plan."""
     return {**specs.GAP(solved.gap_frac), **specs.BOUND(_known(solved.bound_usd))}
 
 
 def _power(books: Accounts, problem: PlanningProblem) -> dict[str, Metric]:
-    """Return peaks of all sites together, and PUE and WUE by energy."""
+    """Return the peaks over all sites, and PUE and WUE weighted by energy."""
     quarters = range(problem.quarters)
     it, facility = books.total("it_mwh"), books.total("facility_mwh")
     peak = max(
@@ -87,14 +87,14 @@ def _power(books: Accounts, problem: PlanningProblem) -> dict[str, Metric]:
 
 
 def _carbon(books: Accounts, problem: PlanningProblem, d: Decisions) -> dict[str, Metric]:
-    """Return operational carbon of owned sites and rent, and embodied carbon of what is bought."""
+    """Return operational carbon of owned sites and rent, and embodied carbon of ordered systems."""
     carbon = sum(
         carbon_t(d, s, books.site(problem, s.id, t, "facility_mwh"), t)
         for s in problem.sites
         for t in range(problem.quarters)
     )
     bought = [(p, d.racks_ordered(p.key, problem.quarters - 1)) for p in problem.placements]
-    # a footprint that is not published is not zero, and a sum without it would not be the plan's
+    # an unpublished footprint is not zero, and a sum without it would be incomplete
     known = all(p.embodied_t is not None for p, n in bought if n)
     embodied = sum(n * (p.embodied_t or 0.0) for p, n in bought) if known else None
     return {
@@ -105,7 +105,7 @@ def _carbon(books: Accounts, problem: PlanningProblem, d: Decisions) -> dict[str
 
 
 def _work(problem: PlanningProblem, d: Decisions, solved: Solved) -> dict[str, Metric]:
-    """Return what runs and demands get: lengths, ends, research delivered, demand not served."""
+    """Return durations and finish dates of runs, delivered research and unserved demand."""
     found: dict[str, Metric] = {}
     for run in d.runs:
         found |= _job(problem, d, solved, run)
@@ -124,12 +124,12 @@ def _work(problem: PlanningProblem, d: Decisions, solved: Solved) -> dict[str, M
 
 
 def _known(value: float) -> float | None:
-    """Return a number; None for what is not one."""
+    """Return a number, or None for NaN."""
     return None if math.isnan(value) else value
 
 
 def _price_bounds(problem: PlanningProblem, d: Decisions, catalog: Catalog) -> tuple[float, float]:
-    """Return how much less and more the ordered racks cost at their prices' bounds [USD]."""
+    """Return the cost changes of the ordered racks at the low and high price bounds [USD]."""
     less = more = 0.0
     for p in problem.placements:
         n = d.racks_ordered(p.key, problem.quarters - 1)
@@ -142,7 +142,7 @@ def _price_bounds(problem: PlanningProblem, d: Decisions, catalog: Catalog) -> t
 
 
 def _hardware(problem: PlanningProblem, d: Decisions, solved: Solved) -> dict[str, Metric]:
-    """Return racks, accelerators and switches, in all and by model."""
+    """Return racks, accelerators and switches, in total and by model."""
     racks: dict[str, int] = defaultdict(int)
     accelerators: dict[str, int] = defaultdict(int)
     for p in problem.placements:
@@ -176,13 +176,13 @@ def _hardware(problem: PlanningProblem, d: Decisions, solved: Solved) -> dict[st
 
 
 def _cloud_hours(problem: PlanningProblem, d: Decisions) -> float:
-    """Return accelerator-hours rented by demands and runs [h]."""
+    """Return accelerator-hours rented for demands and runs [h]."""
     research = sum(x * HOURS_PER_QUARTER for x in d.rented.values())
     return research + sum(r.accelerators * r.days * HOURS_PER_DAY for r in d.runs if r.on_cloud)
 
 
 def owned_usd_per_accelerator_day(solved: Solved) -> float:
-    """Return the net present cost of all that is owned over the accelerator-days in use."""
+    """Return the net present cost of owned hardware per accelerator-day in use."""
     if solved.audit is None or solved.decisions is None:
         return 0.0
     d, problem = solved.decisions, solved.problem
@@ -194,7 +194,7 @@ def owned_usd_per_accelerator_day(solved: Solved) -> float:
 def _job(
     problem: PlanningProblem, d: Decisions, solved: Solved, run: RunOption
 ) -> dict[str, Metric]:
-    """Return length, end, cost and reliability of one run."""
+    """Return duration, finish date, cost and goodput of one run."""
     job, facts = run.job, run.outlook
     start = run.start_month * DAYS_PER_MONTH
     if run.on_cloud:

@@ -1,4 +1,4 @@
-"""Answers of ``dcplan plan`` that hold no plan: impossible, infeasible, nothing found yet."""
+"""Answers of ``dcplan plan`` without a plan: impossible, infeasible, nothing found yet."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from dcplan.specs import no_plan as specs
 
 
 def nothing_yet(question: Question, built: Built, solved: Solved) -> Result:
-    """Answer that time ran out, or whole switches fit nowhere, before any plan was found.
+    """Answer that no plan was found in time, or that integer switch counts do not fit the limits.
 
-    Nothing is proved then.
+    Infeasibility is not proven in either case.
     """
     stopped = solved.status == SolveStatus.INTERRUPTED
-    note = "give more time: --time-limit"
+    note = "raise the limit with --time-limit"
     if solved.status == SolveStatus.ROUNDING:
         note = (
-            "whole switches and scalable units do not fit the limits, though fractions would: "
-            "widen a limit a little"
+            "the relaxation is feasible, but integer switch and scalable-unit counts do not fit "
+            "the limits: relax a limit slightly"
         )
     return Result(
         verb="plan",
         status="interrupted" if stopped else "incomplete",
         exit_code=EXIT_INTERRUPTED if stopped else EXIT_INCOMPLETE,
         headline=f"{question.scenario.name}: no plan found in {solved.seconds:.0f} s; "
-        "none is proved impossible",
+        "the scenario is not proved infeasible",
         scenario=describe(question),
         solver=solver_block(solved),
         tables={"excluded": excluded_options(built.problem)},
@@ -44,13 +44,12 @@ def nothing_yet(question: Question, built: Built, solved: Solved) -> Result:
 
 
 def impossible(question: Question, built: Built, problems: list[Problem]) -> Result:
-    """Answer what the data alone shows before any solving, all of it at once."""
+    """Answer with every reason for infeasibility that the data shows before solving."""
     return Result(
         verb="plan",
         status="infeasible",
         exit_code=EXIT_INFEASIBLE,
-        headline=f"{question.scenario.name}: infeasible, shown without solving: "
-        f"{problems[0].cause}",
+        headline=f"{question.scenario.name}: infeasible, found before solving: {problems[0].cause}",
         scenario=describe(question),
         tables={"conflict": conflict_of(problems), "excluded": excluded_options(built.problem)},
         inputs=inputs_of(built),
@@ -58,7 +57,7 @@ def impossible(question: Question, built: Built, problems: list[Problem]) -> Res
 
 
 def conflict_of(problems: Sequence[Problem]) -> Table:
-    """Return why no plan can exist, as found without solving."""
+    """Return the reasons why no plan can exist, found before solving."""
     return specs.CONFLICT.table(
         specs.ConflictRow(p.code, str(p.place), p.cause, p.help) for p in problems
     )
@@ -67,14 +66,14 @@ def conflict_of(problems: Sequence[Problem]) -> Table:
 def _fixed_broken(
     question: Question, built: Built, solved: Solved, problems: Sequence[str]
 ) -> Result:
-    """Answer that given decisions exceed limits."""
+    """Answer that fixed decisions exceed limits."""
     help_text = "change the decision or the limit"
     rows = [specs.ConflictRow("audit", "--fix-decisions", text, help_text) for text in problems]
     return Result(
         verb="plan",
         status="infeasible",
         exit_code=EXIT_INFEASIBLE,
-        headline=f"{question.scenario.name}: the fixed decisions break a limit: {problems[0]}",
+        headline=f"{question.scenario.name}: the fixed decisions exceed a limit: {problems[0]}",
         scenario=describe(question),
         solver={**solver_block(solved), "gap_frac": math.nan},
         tables={
@@ -86,7 +85,7 @@ def _fixed_broken(
 
 
 def infeasible(question: Question, built: Built, solved: Solved) -> Result:
-    """Answer that the scenario is proved infeasible, with the smallest changes that would help."""
+    """Answer that the scenario is proved infeasible, with the smallest remedies."""
     if solved.audit is not None:
         return _fixed_broken(question, built, solved, solved.audit.problems)
     found = remedies(solved.problem, solved.matrix, fixed=solved.fixed)
@@ -94,7 +93,7 @@ def infeasible(question: Question, built: Built, solved: Solved) -> Result:
         specs.RemedyRow(r.what, r.amount, f"{r.unit}, at least" if r.at_least else r.unit)
         for r in found
     ]
-    first = f"smallest change found: {found[0].sentence()}" if found else "no remedy found in time"
+    first = f"smallest remedy found: {found[0].sentence()}" if found else "no remedy found in time"
     return Result(
         verb="plan",
         status="infeasible",

@@ -1,4 +1,4 @@
-"""What an audited plan pays, and the terms to price it further; the plan of a given fleet."""
+"""Payments of an audited plan, terms to price it further, and the plan of a given fleet."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from dcplan.units import HOURS_PER_DAY, HOURS_PER_QUARTER, MONTHS_PER_QUARTER
 
 FLEET_GAP = 0.001
 FLEET_TIME_LIMIT_S = 60.0
-"""A given fleet leaves only its halls and networks to choose."""
+"""For a given fleet, only halls and networks are open decisions."""
 
 
 @dataclass(frozen=True)
 class PlanCost:
-    """Payments of an audited plan before taxes and debt, and what it owns and rents."""
+    """Payments of an audited plan before taxes and debt, with its owned and rented capacity."""
 
     flows: tuple[Flow, ...]
     quarters: int
@@ -35,15 +35,15 @@ class PlanCost:
     """Service life of hardware."""
     storage_tb_per_accelerator: float
     owned_accelerators: int
-    """In service or on order in the last quarter, in whole racks."""
+    """In service or on order in the last quarter, in complete racks."""
     rented_hours: float
-    """Accelerator-hours on offers."""
+    """Accelerator-hours rented on all offers."""
     used_by_month: Mapping[str, tuple[float, ...]]
-    """Average accelerators in use of each offer, by month."""
+    """Average accelerators of each offer in use, by month."""
 
 
 def plan_cost(problem: PlanningProblem, d: Decisions, flows: list[Flow]) -> PlanCost:
-    """Collect what a plan pays, owns and rents."""
+    """Collect the payments, owned capacity and rented capacity of a plan."""
     last, months = problem.quarters - 1, problem.quarters * MONTHS_PER_QUARTER
     size = {p.key: p.accelerators for p in problem.placements}
     owned = sum(d.racks_ordered(key, last) * n for key, n in size.items())
@@ -69,9 +69,9 @@ class FleetPlan:
     cost: PlanCost
     log: InputLog
     accelerators: int
-    """As the scenario asks for."""
+    """Number required by the scenario."""
     paid_accelerators: int
-    """In the whole racks that hold them."""
+    """Number in the complete racks that contain them."""
     offers: tuple[str, ...]
     """Ids of the offers that a plan could rent."""
     excluded: tuple[ExcludedOption, ...]
@@ -93,10 +93,10 @@ def fleet_plan(question: Question) -> FleetPlan:
     life = problem.finance.life_quarters
     if problem.quarters > life:
         cause = (
-            f"the fleet serves {life} quarters, the horizon has {problem.quarters}: "
-            "rent would do more work"
+            f"the fleet retires after {life} quarters, before the horizon of {problem.quarters} "
+            "quarters ends, so the comparison is not like for like"
         )
-        help_text = "shorten horizon.quarters, or give finance.hardware_life_years"
+        help_text = "shorten horizon.quarters, or set finance.hardware_life_years"
         raise InputError(
             [question.tree.problem("DC015", cause, ("horizon", "quarters"), help=help_text)]
         )
@@ -104,7 +104,7 @@ def fleet_plan(question: Question) -> FleetPlan:
         problem, question, SolveRequest(gap=FLEET_GAP, time_limit_s=FLEET_TIME_LIMIT_S)
     )
     if problem.fleet is None or solved.audit is None or solved.decisions is None:
-        cause = "the fleet does not fit its limits: dcplan plan shows which"
+        cause = "the fleet does not fit the limits; run dcplan plan to see which ones"
         raise InputError([question.tree.problem("DC033", cause, ("fleet",))])
     racks = solved.decisions.fleet
     return FleetPlan(

@@ -1,4 +1,4 @@
-"""An earlier plan to repeat or to replan from: its decisions as columns of this menu."""
+"""An earlier plan to repeat or to revise: its decisions as columns of this planning problem."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def decisions_of(result: Result, flag: str) -> Table:
     Raises
     ------
     InputError
-        When the result of this flag holds none.
+        When the result given by this flag has none.
     """
     if DECISIONS.name not in result.tables:
-        cause = f"this result of `{result.verb}` holds no decisions"
+        cause = f"this result of `{result.verb}` contains no decisions"
         raise InputError(
             [Problem("DC015", cause, Place(flag), help="dcplan plan FILE -f json -o result.json")]
         )
@@ -30,12 +30,12 @@ def decisions_of(result: Result, flag: str) -> Table:
 
 
 def kept_from(request: PlanRequest, question: Question, built: Built) -> EarlierPlan | None:
-    """Return the earlier plan as columns of this menu; None where there is none.
+    """Return the earlier plan as columns of this planning problem, or None.
 
     Raises
     ------
     InputError
-        When it began in another quarter, or what is frozen is not in the menu any more.
+        When it starts in another quarter, or a frozen decision is no longer possible.
     """
     if request.earlier is None:
         return None
@@ -43,8 +43,8 @@ def kept_from(request: PlanRequest, question: Question, built: Built) -> Earlier
     began = request.earlier.scenario.get("start")
     if began != horizon.start:
         cause = (
-            f"the earlier plan begins in {began}, this scenario in {horizon.start}: "
-            "keep horizon.start and freeze"
+            f"the earlier plan starts in {began}, but this scenario starts in {horizon.start}: "
+            "keep horizon.start and use --freeze-through"
         )
         raise InputError([Problem("DC015", cause, Place("--from"))])
     last = -1
@@ -54,14 +54,14 @@ def kept_from(request: PlanRequest, question: Question, built: Built) -> Earlier
             cause = f"{request.freeze_through} is outside the horizon"
             raise InputError([Problem("DC015", cause, Place("--freeze-through"))])
     table = decisions_of(request.earlier, "--from")
-    values, gone = columns_of(built.problem, table)
-    _offered(table, gone, last)
-    lost = [x for x in gone if x.startswith(("order", "fabric"))]
+    values, impossible = columns_of(built.problem, table)
+    _offered(table, impossible, last)
+    lost = [x for x in impossible if x.startswith(("order", "fabric"))]
     most = request.max_changes
     if most is not None and len(lost) > most:
         cause = (
-            f"{len(lost)} decisions are not offered any more, more than --max-changes {most}: "
-            + "; ".join(lost[:5])
+            f"{len(lost)} earlier decisions are no longer possible, more than --max-changes "
+            f"{most}: " + "; ".join(lost[:5])
         )
         raise InputError([Problem("DC015", cause, Place("--max-changes"))])
     return EarlierPlan(values, last, None if most is None else most - len(lost))
@@ -71,17 +71,17 @@ def _quarter(text: str) -> int:
     try:
         return quarter_index(text)
     except ValueError:
-        cause = f"{text!r}: a quarter such as 2027-Q2 is needed"
+        cause = f"{text!r} is not a quarter such as 2027-Q2"
         raise InputError([Problem("DC015", cause, Place("--freeze-through"))]) from None
 
 
-def _offered(table: Table, gone: list[str], last: int) -> None:
-    """Refuse decisions without a quarter, and frozen ones that are gone."""
+def _offered(table: Table, impossible: list[str], last: int) -> None:
+    """Reject decisions without a quarter, and frozen ones that are no longer possible."""
     early, wrong = [], []
     for cells in table.rows:
         row = dict(zip(table.columns, cells, strict=False))
         t, text = row.get("quarter"), " ".join(str(v) for v in row.values() if v is not None)
-        if row.get("decision") == "fabric":  # chosen once for a hall
+        if row.get("decision") == "fabric":  # decided once per hall
             continue
         if not isinstance(t, int | float) or isinstance(t, bool) or float(t) != int(t):
             wrong.append(text)
@@ -90,9 +90,9 @@ def _offered(table: Table, gone: list[str], last: int) -> None:
     if wrong:
         cause = "decisions without a quarter: " + "; ".join(wrong[:5])
         raise InputError([Problem("DC015", cause, Place("--from"))])
-    frozen = [x for x in gone if x in set(early)]
+    frozen = [x for x in impossible if x in set(early)]
     if frozen:
-        cause = "frozen decisions that this scenario does not offer any more: " + "; ".join(
+        cause = "frozen decisions that are no longer possible in this scenario: " + "; ".join(
             frozen[:5]
         )
         raise InputError([Problem("DC015", cause, Place("--from"))])

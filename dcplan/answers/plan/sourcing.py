@@ -1,4 +1,4 @@
-"""The best plans for the same work with hardware owned, rented or both."""
+"""The best plans for the same work with owned hardware, rented hardware or both."""
 
 from __future__ import annotations
 
@@ -22,40 +22,39 @@ from dcplan.planning.solve.strategy import LEAST_S, solve_problem
 from dcplan.scenario.load import Question
 
 MOST_PAIRS = 12
-"""Offers and terms that are each planned alone; with more only their best mix is."""
+"""Largest number of offers and terms planned one by one; above it, only the best mix is planned."""
 HYBRID_SHARE, OWNED_SHARE, RENTED_SHARE = 0.4, 0.3, 0.5
-"""Of the time left when the plan begins; the offers and terms share what rented leaves."""
+"""Shares of the remaining time at the start of each plan; offers and terms divide the last one."""
 
 Adders = Callable[[OfferTerms, float, InputLog], OfferTerms]
-"""Loads an offer's hourly prices with what comes with an hour, given the storage of an accelerator
-in TB."""
+"""Adds the costs that accompany a rented hour to an offer's prices, given its storage [TB]."""
 
 
 class Sourcing(StrEnum):
-    """Where a plan may take its accelerators from."""
+    """Allowed sources of a plan's accelerators."""
 
     HYBRID = "hybrid"
     OWNED = "owned"
     RENTED = "rented"
-    """With what is in service or on order."""
+    """Including hardware in service or on order."""
 
 
 @dataclass(frozen=True)
 class SourcingPlan:
-    """The best plan of one sourcing option; no cost where none was found."""
+    """The best plan of one sourcing option; no cost if no plan was found."""
 
     sourcing: Sourcing
     cost: PlanCost | None
     """At the offers' own prices."""
     gap_frac: float
-    """Proven for the plan with loaded prices."""
+    """Proven gap of the plan at prices that include the accompanying costs."""
     infeasible: bool
     proved: bool
     """Whether the search ended with a proof."""
     offer: str = ""
-    """Id of the only offer that it may rent; empty for all."""
+    """Id of the only offer allowed; empty for all offers."""
     term: str = ""
-    """The only term of that offer."""
+    """The only term allowed of that offer."""
 
     @property
     def name(self) -> str:
@@ -65,7 +64,7 @@ class SourcingPlan:
 
 @dataclass(frozen=True)
 class SourcingPlans:
-    """The plan of every option, and what they were made from."""
+    """The plans of all options, and their inputs."""
 
     plans: tuple[SourcingPlan, ...]
     """Hybrid, owned, rented, then each offer and term alone."""
@@ -81,12 +80,13 @@ def sourcing_plans(
 ) -> SourcingPlans:
     """Plan the scenario's work for each sourcing option.
 
-    Every plan is found with loaded prices of rent, so that what is rented is worth all it costs.
+    Every plan uses rental prices that include the accompanying costs, so that rent is chosen only
+    at its full cost.
 
     Raises
     ------
     InputError
-        When the scenario has no plan at all, or another objective than cost.
+        When the scenario has no plan, or an objective other than cost.
     """
     clock = Clock(time_limit_s)
     built = build(question)
@@ -94,10 +94,7 @@ def sourcing_plans(
     if problems:
         raise InputError(problems)
     if question.scenario.objective != "min_cost":
-        cause = (
-            f"tco compares cheapest plans: objective {question.scenario.objective} is not "
-            "supported here"
-        )
+        cause = f"objective {question.scenario.objective} is not supported here: tco needs min_cost"
         raise InputError(
             [question.tree.problem("DC004", cause, ("objective",), help="--set objective=min_cost")]
         )
@@ -147,7 +144,7 @@ def _plan(
     offer: str = "",
     term: str = "",
 ) -> SourcingPlan:
-    """Solve with loaded prices, and account for the plan at the offers' own."""
+    """Solve with the full rental prices, and account for the plan at the offers' list prices."""
     solved = solve_problem(loaded, question, SolveRequest(gap=gap, time_limit_s=time_limit_s))
     infeasible = solved.status == SolveStatus.INFEASIBLE
     cost = None
@@ -166,7 +163,7 @@ def _plan(
 
 
 def _without_cloud(problem: PlanningProblem) -> PlanningProblem:
-    """Return the same menu where nothing may be rented."""
+    """Return the same planning problem without rent."""
     demands = tuple(
         replace(d, each={k: v for k, v in d.each.items() if not is_cloud(k[0])})
         for d in problem.demands
@@ -176,9 +173,9 @@ def _without_cloud(problem: PlanningProblem) -> PlanningProblem:
 
 
 def _without_orders(problem: PlanningProblem) -> PlanningProblem:
-    """Return the same menu where nothing may be ordered.
+    """Return the same planning problem without orders.
 
-    What is given, in service or on order stays.
+    Given, existing and on-order hardware remains.
     """
     existing = {(x.key[0], x.key[2]) for x in problem.existing} | (
         {(problem.fleet.hall, problem.fleet.system)} if problem.fleet else set()
@@ -188,7 +185,7 @@ def _without_orders(problem: PlanningProblem) -> PlanningProblem:
 
 
 def _one_offer(problem: PlanningProblem, offer: str, term: str) -> PlanningProblem:
-    """Return a menu with one offer under one term."""
+    """Return a planning problem with one offer under one term."""
     only = next(o for o in problem.offers if o.id == offer)
     terms = tuple(c for c in only.committed if c.term == term)
     flexible = term == ON_DEMAND

@@ -1,4 +1,4 @@
-"""``dcplan tco``: a given fleet owned, against the same work rented."""
+"""``dcplan tco``: owning a given fleet compared with renting for the same work."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from dcplan.units import MONTHS_PER_YEAR, money
 
 MOST_NAMED = 4
 YEARS_SHOWN = 4
-"""Rents whose cash by year is shown, the cheapest of as many offers."""
+"""Number of rents with cash flow by year: the cheapest term of as many offers."""
 
 
 @verb(TcoRequest, "tco")
 def tco(request: TcoRequest) -> Result:
     """Compare owning the scenario's ``fleet`` with renting it on every offer and term.
 
-    A rent is of the same accelerators. Without a fleet the scenario's work is planned all owned,
-    all rented and both (hybrid), within ``gap`` and ``time_limit_s``, and each plan is priced after
-    taxes and debt.
+    Only offers of the same accelerator are compared. Without a fleet, the scenario's work is
+    planned all owned, all rented and hybrid, within ``gap`` and ``time_limit_s``, and each plan is
+    priced after taxes and debt.
 
-    Cash by month, discounted from mid-month at the scenario's nominal rate; after income tax on
-    both sides where a rate is given, losses used at once elsewhere. Rent on demand is paid for used
-    hours, commitments for all hours.
+    Cash flow by month is discounted from mid-month at the scenario's nominal rate. If an income tax
+    rate is given, both sides are after tax, with losses offset at once elsewhere. On-demand rent is
+    paid for used hours, commitments for all hours.
 
     Raises
     ------
     InputError
-        When the scenario is wrong, or has no fleet or no cloud offers.
+        When the scenario has errors, or has no fleet or no cloud offers.
     """
     began = time.monotonic()
     question = request.question()
@@ -116,7 +116,7 @@ def _rent_metrics(
 def _rent_row(
     both: Comparison, rent: Rent, months: float | None, used_frac: float | None
 ) -> specs.RentedRow:
-    never = "paid used or not" if rent.term in LENGTHS else "never"
+    never = "all hours are paid" if rent.term in LENGTHS else "never"
     return specs.RentedRow(
         offer=rent.offer.id,
         term=rent.term,
@@ -131,7 +131,7 @@ def _rent_row(
 
 
 def _price_status(both: Comparison, rent: Rent) -> str:
-    """Return where the price of an hour comes from: the user, the catalog, or an estimate."""
+    """Return the origin of the hourly price: user input, catalog or estimate."""
     row = both.log.rows.get(f"cloud.{rent.offer.id}.{rent.term.replace('-', '_')}_usd_per_h")
     return row.status if row is not None else ""
 
@@ -145,7 +145,7 @@ def _shown(cheapest: Sequence[Rent]) -> list[Rent]:
 
 
 def _years(both: Comparison, rents: Sequence[Rent]) -> Table:
-    """List cash by year; worth at the end is money in, less what is still owed."""
+    """List cash flow by year; residual value counts as money received, less outstanding debt."""
     owned = both.owned
     owed = owned.loan.owed_at_end_usd if owned.loan else 0.0
     return years_table(
@@ -163,11 +163,11 @@ def _headline(both: Comparison, best: Rent | None) -> str:
         f"for {years:g} years costs USD {money(owned)} in present value"
     )
     if best is None:
-        return words + "; no offer of this accelerator to compare with"
+        return words + "; no cloud offer of this accelerator to compare with"
     over = owned - best.npv_usd
     return words + (
         f", USD {money(abs(over))} {'more' if over > 0 else 'less'} than the cheapest rent "
-        f"({best.name}, USD {money(best.npv_usd)}); used {both.work.used_frac:.0%} of the time"
+        f"({best.name}, USD {money(best.npv_usd)}); utilization {both.work.used_frac:.0%}"
     )
 
 
@@ -175,29 +175,33 @@ def _notes(both: Comparison) -> list[str]:
     scenario, known = both.question.scenario, {o.id for o in both.offers}
     others = [o for o in both.fleet.offers if o not in known]
     notes = (
-        [f"another accelerator than the fleet's, not compared: {_listed(others)}"] if others else []
+        [f"not compared, because the accelerator differs from the fleet's: {_listed(others)}"]
+        if others
+        else []
     )
     why: dict[str, list[str]] = {}
     for x in both.fleet.excluded:
         if x.kind in (Kind.OFFER, Kind.TERM) and x.id not in NOT_PLANNED and x.id not in known:
             why.setdefault(x.reason, []).append(x.id)
-    notes += [f"{_listed(ids)}: left out, {reason}" for reason, ids in why.items()]
+    notes += [f"{_listed(ids)}: excluded, {reason}" for reason, ids in why.items()]
     short = [o.id for o in both.offers if o.max_accelerators < both.work.accelerators]
     if short:
         notes.append(
-            f"{both.work.accelerators:,} accelerators are more than {_listed(short)} are taken to "
-            "deliver without a special agreement (cloud.max_accelerators_per_offer)"
+            f"the fleet of {both.work.accelerators:,} accelerators exceeds the capacity of "
+            f"{_listed(short)} assumed available without a reservation "
+            "(cloud.max_accelerators_per_offer)"
         )
     count = both.fleet.paid_accelerators
     if count > both.work.accelerators:
         asked = both.work.accelerators
         notes.append(
-            f"whole racks are owned: {count:,} accelerators are paid for, {asked:,} asked for"
+            f"complete racks are bought: {count:,} accelerators are paid for, {asked:,} are "
+            "required"
         )
     if all(site.staff is None for site in scenario.sites):
         notes.append(
-            "the owned side has no staff (sites.ID.staff): "
-            "each rent has its debugging, one person a year"
+            "the owned side includes no staff (set sites.ID.staff), while each rent includes one "
+            "person for debugging"
         )
     return notes
 

@@ -1,4 +1,4 @@
-"""From when on, and from what use on, owning costs no more than a rent."""
+"""Break-even of owning against a rent: by month and by utilization."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from dcplan.units import MONTHS_PER_YEAR
 
 @dataclass(frozen=True)
 class OwnedLine:
-    """Owned present cost as a line over utilization: energy alone depends on it, in proportion."""
+    """Present cost of owning as a linear function of utilization; only energy depends on it."""
 
     idle_usd: float
-    """Present cost of accelerators that nobody uses."""
+    """Present cost of unused accelerators."""
     slope_usd: float
-    """What full use adds."""
+    """Added present cost at full use."""
 
 
 def owned_line(both: Comparison, request: TcoRequest) -> OwnedLine:
-    """Price the owned side at a second utilization."""
+    """Compute the line from the cost of owning at a second utilization."""
     here = both.work.used_frac
     there = 1.0 if here <= 0.5 else 0.25
     other = compared(request.question(f"fleet.utilization_frac={there!r}"))
@@ -35,9 +35,9 @@ def owned_line(both: Comparison, request: TcoRequest) -> OwnedLine:
 
 
 def months_of(both: Comparison, rent: Rent) -> float | None:
-    """Return the months after which owning has cost no more, the hardware sold then.
+    """Return the months after which owning costs no more, if the hardware is then sold.
 
-    None where it never does.
+    None if there is no break-even.
     """
     owned = both.owned.after_tax
     monthly = (1.0 + both.rate) ** (1.0 / MONTHS_PER_YEAR) - 1.0
@@ -51,14 +51,14 @@ def months_of(both: Comparison, rent: Rent) -> float | None:
     if found is not None:
         return float(np.asarray(found))
     if both.owned.npv_usd <= rent.npv_usd:
-        return float(owned.months)  # ahead by the half month that month ends are late
+        return float(owned.months)  # owning is ahead only within the last half month
     return None
 
 
 def utilization_of(both: Comparison, rent: Rent, line: OwnedLine) -> float | None:
-    """Return the share of used hours above which owning is cheaper; None where there is none.
+    """Return the utilization above which owning is cheaper, or None.
 
-    A commitment is paid used or not: how much it is used changes nothing.
+    A commitment is paid in full, so its cost does not depend on utilization.
     """
     if rent.term in LENGTHS:
         return None
@@ -68,9 +68,9 @@ def utilization_of(both: Comparison, rent: Rent, line: OwnedLine) -> float | Non
 
 
 def _from_today(cash: Array, outside: Mapping[int, float]) -> Array:
-    """Return payments from today on, one a month.
+    """Return payments from today on, one per month.
 
-    Deposits before the first month fall on today, what is due later in the last month.
+    Deposits before the first month count today, later payments in the last month.
     """
     found = np.concatenate([[0.0], cash])
     for month, usd in outside.items():

@@ -1,4 +1,4 @@
-"""``dcplan tco`` of a scenario with demand: the same work owned, rented, or both."""
+"""``dcplan tco`` of a scenario with demand: sourcing options for the same work."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ WHOLE = {
     Sourcing.OWNED.value: specs.OWNED_NPV,
     Sourcing.RENTED.value: specs.ALL_RENTED_NPV,
 }
-"""Present cost of the ways to do the work that are not of one offer and term alone."""
+"""Present cost metrics of the sourcing options that are not limited to one offer and term."""
 
 
 @dataclass(frozen=True)
 class SourcingOption:
-    """One way to do the work, priced after taxes and debt; None where it cannot be done."""
+    """One sourcing option, priced after taxes and debt; ``owned`` is None if it is not possible."""
 
     name: str
     owned: Owned | None
@@ -40,12 +40,12 @@ class SourcingOption:
 
 
 def tco_of_plans(question: Question, request: TcoRequest, began: float) -> Result:
-    """Plan the scenario's work three ways and compare their cost.
+    """Plan the scenario's work for each sourcing option and compare the costs.
 
     Raises
     ------
     InputError
-        When the scenario has no plan at all, or another objective than cost.
+        When the scenario has no plan, or an objective other than cost.
     """
     made = sourcing_plans(question, request.gap, request.time_limit_s, with_adders)
     ways = [_way(plan, made, question) for plan in made.plans]
@@ -56,9 +56,9 @@ def tco_of_plans(question: Question, request: TcoRequest, began: float) -> Resul
 
 
 def _cheapest(ways: list[SourcingOption]) -> SourcingOption:
-    """Return the hybrid, or what is cheaper after taxes and set-up.
+    """Return the hybrid, or the option that is cheaper after taxes and set-up.
 
-    All owned and all rented are hybrids, too.
+    All owned and all rented are special cases of the hybrid.
     """
     able = [w for w in ways if w.owned is not None]
     if not able:
@@ -78,9 +78,9 @@ def _cannot(plan: SourcingPlan, made: SourcingPlans) -> str:
     if not plan.infeasible:
         return "no plan found in time"
     if plan.sourcing is Sourcing.RENTED and not made.offers:
-        return "no cloud: in the scenario"
-    return "cannot do the work in its limits: dcplan explain FILE says which" + (
-        "" if plan.sourcing is Sourcing.HYBRID else ", with the other side left out"
+        return "the scenario has no cloud: block"
+    return "no plan for the work within the limits; run dcplan explain FILE to see which ones" + (
+        "" if plan.sourcing is Sourcing.HYBRID else " (with this sourcing option alone)"
     )
 
 
@@ -122,7 +122,7 @@ def _answer(
 
 
 def _npv(way: SourcingOption) -> dict[str, Metric]:
-    """Return the metric of a way's present cost; nothing where it cannot be done."""
+    """Return the metric of an option's present cost; nothing if it is not possible."""
     if way.owned is None:
         return {}
     npv, label = way.owned.npv_usd, specs.HYBRID_NPV.meaning
@@ -164,17 +164,17 @@ def _headline(question: Question, known: dict[str, Owned]) -> str:
         if name in known
     ]
     missing = [name for name in ("owned", "rented", "hybrid") if name not in known]
-    words = f"{question.scenario.name}: the same work costs in present value: " + ", ".join(parts)
-    return words + (f"; {' and '.join(missing)} alone cannot do it" if missing else "")
+    words = f"{question.scenario.name}: present cost of the same work: " + ", ".join(parts)
+    return words + (f"; no plan for {' or '.join(missing)} alone" if missing else "")
 
 
 def _notes(question: Question, made: SourcingPlans) -> list[str]:
     notes = [
-        f"{x.id}: left out, {x.reason}" for x in made.excluded if x.kind in (Kind.OFFER, Kind.TERM)
+        f"{x.id}: excluded, {x.reason}" for x in made.excluded if x.kind in (Kind.OFFER, Kind.TERM)
     ]
     makers = {made.log.catalog.get("cloud", o, Offer).provider for o in made.offers}
     notes += [
-        f"no storage price of {p}: AWS S3 Standard stands in"
+        f"no storage price for {p}: the price of AWS S3 Standard is used"
         for p in sorted(makers)
         if not has_storage_price(p, made.log)
     ]
@@ -182,9 +182,9 @@ def _notes(question: Question, made: SourcingPlans) -> list[str]:
         question.scenario.cloud is not None
         and question.scenario.cloud.egress_tb_per_month is not None
     ):
-        notes.append("cloud.egress_tb_per_month is counted only where a fleet is given")
+        notes.append("cloud.egress_tb_per_month counts only if a fleet is given")
     notes.append(
-        "each way is planned for least cost before taxes, debt and set-up, and then priced with "
-        "them; hardware in service and on order stays in all of them"
+        "each option is planned for the lowest cost before taxes, debt and set-up, and then "
+        "priced with them; all options keep hardware in service and on order"
     )
     return notes

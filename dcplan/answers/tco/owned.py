@@ -44,7 +44,7 @@ from dcplan.units import (
 )
 
 OWNED = "owned"
-"""Name of the owned side; a rent is named by its offer and term."""
+"""Name of the owned side; a rent has the name of its offer and term."""
 NOT_OWNED = frozenset({FlowGroup.CLOUD, FlowGroup.POST_HORIZON, FlowGroup.UNSERVED})
 WRITTEN_OFF = CAPITAL | {AssetClass.SALES_TAX}
 BUILDING_TABLE = "building-39"
@@ -60,14 +60,14 @@ class Owned:
     after_tax: Side
     loan: Loan | None
     steps: dict[str, float]
-    """What each step from the plan's cost to the owned one adds. [USD]"""
+    """Cost added by each step from the plan's cost to the cost of owning [USD]."""
     npv_usd: float
     shield: Array
-    """Income tax that interest saves, by month. [USD]"""
+    """Income tax saved by interest, by month [USD]."""
 
     @property
     def cash_usd(self) -> Array:
-        """Cash out by month after tax and debt."""
+        """Payments by month after tax and debt."""
         financed = self.loan.payments - self.loan.drawn if self.loan is not None else 0.0
         return np.asarray(self.after_tax.cash_usd + financed - self.shield)
 
@@ -91,7 +91,7 @@ class Rent:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A fleet owned, and the same work rented on every offer and term."""
+    """An owned fleet, and the rent for the same work on every offer and term."""
 
     question: Question
     fleet: FleetPlan
@@ -99,16 +99,16 @@ class Comparison:
     work: Work
     rents: tuple[Rent, ...]
     offers: tuple[OfferTerms, ...] = ()
-    """Those compared."""
+    """The compared offers."""
 
     @property
     def log(self) -> InputLog:
-        """The log of the inputs."""
+        """The input log."""
         return self.fleet.log
 
     @property
     def rate(self) -> float:
-        """Discount rate, nominal. [1/year]."""
+        """Nominal discount rate [1/year]."""
         return self.fleet.cost.discount_rate
 
     def rented_npv_usd(self, rent: Rent, used_frac: float) -> float:
@@ -120,7 +120,7 @@ class Comparison:
 
     @property
     def hours(self) -> float:
-        """Discounted clock hours of all accelerators."""
+        """Discounted accelerator-hours, used or not."""
         months = self.owned.after_tax.months
         return (
             self.work.accelerators * HOURS_PER_MONTH * float(month_factors(self.rate, months).sum())
@@ -128,17 +128,17 @@ class Comparison:
 
     @property
     def used_hours(self) -> float:
-        """The same, of the hours in which they are used."""
+        """Discounted accelerator-hours in use."""
         return self.hours * self.work.used_frac
 
 
 def compared(question: Question) -> Comparison:
-    """Make both sides of a scenario's question.
+    """Compute both sides of the comparison.
 
     Raises
     ------
     InputError
-        When there is no fleet, no cloud, or the fleet does not fit.
+        When there is no fleet or no cloud, or the fleet does not fit.
     """
     _asked(question)
     fleet = fleet_plan(question)
@@ -173,7 +173,7 @@ def _asked(question: Question) -> None:
         and fleet.utilization_frac is not None
         and not fleet.utilization_frac.value
     ):
-        cause = "fleet.utilization_frac is 0: there is no work to compare the cost of"
+        cause = "fleet.utilization_frac is 0, so there is no work to compare: set a value above 0"
         problems.append(question.tree.problem("DC015", cause, ("fleet", "utilization_frac")))
     if question.scenario.cloud is None:
         problems.append(
@@ -184,9 +184,9 @@ def _asked(question: Question) -> None:
 
 
 def same_accelerator(question: Question, log: InputLog) -> list[OfferTerms]:
-    """List the offers of the fleet's own accelerator under every term asked for.
+    """List the offers of the fleet's accelerator under every requested term.
 
-    Others do other work in the hour.
+    Other accelerators do a different amount of work per hour.
     """
     fleet = question.scenario.fleet
     chip = question.catalog.get("systems", fleet.system, System).accelerator if fleet else ""
@@ -194,7 +194,7 @@ def same_accelerator(question: Question, log: InputLog) -> list[OfferTerms]:
 
 
 def tax_rate(question: Question, log: InputLog) -> float:
-    """Return the income tax rate of the scenario; 0 where none is given."""
+    """Return the income tax rate of the scenario, 0 by default."""
     given = question.scenario.finance.tax.income_rate
     return log.take("finance.tax.income_rate", given) if given else 0.0
 
@@ -208,13 +208,17 @@ def owned_of(
     rate = cost.discount_rate
     start = npv_usd(flows, rate)
     side = owned_side(flows, cost.quarters)
-    if not side.lines:  # all is rented
+    if not side.lines:  # everything is rented
         side = Side({Line("nothing owned"): np.zeros(cost.quarters * MONTHS_PER_QUARTER)})
     steps = {"payments by month instead of mid-quarter": side.npv_usd(rate) - start}
     gear = side.of(EQUIPMENT)
     if rent:
         side = _stepped(
-            steps, "rent with its adders", rate, side, replace(side, lines={**side.lines, **rent})
+            steps,
+            "rent with accompanying costs",
+            rate,
+            side,
+            replace(side, lines={**side.lines, **rent}),
         )
     if finance.tax.sales_tax_frac and gear:
         side = _stepped(
@@ -250,7 +254,7 @@ def owned_of(
     unserved = _unserved(cost.flows, side.months)
     if (
         unserved.any()
-    ):  # no payment, so no tax; without it a side that does less work would look cheaper
+    ):  # not a payment, so not taxed; without it, a side that does less work would look cheaper
         side = _stepped(
             steps,
             "value of unserved demand",
@@ -267,22 +271,22 @@ def owned_of(
             side,
             with_milestones(side, gear, payment_of(payment, log)),
         )
-    if (
-        rent is None
-    ):  # a plan's runs are as long as their goodput makes them; a given fleet has none
+    if rent is None:  # the duration of a plan's runs includes goodput; a given fleet has no runs
         loss = log.parameter("finance", "goodput-loss-frac-of-owned")
         side = _stepped(steps, "lost goodput", rate, side, with_lost_goodput(side, loss))
     total, shield = side.npv_usd(rate), np.zeros(side.months)
     if loan is not None:
         shield = tax * _year_end(loan.interest)
-        steps["debt at its own rate, discounted at the discount rate"] = _loan_npv(loan, rate)
-        steps["interest saves income tax"] = -float(shield @ month_factors(rate, side.months))
+        steps["debt service at the loan's rate, discounted at the discount rate"] = _loan_npv(
+            loan, rate
+        )
+        steps["income tax saved by interest"] = -float(shield @ month_factors(rate, side.months))
         total = start + sum(steps.values())
     return Owned(start, before, side, loan, steps, total, shield)
 
 
 def payment_of(payment: Payment, log: InputLog) -> Milestones:
-    """Take the scenario's payment schedule."""
+    """Return the scenario's payment schedule."""
     deposit = log.take("finance.payment.deposit_frac", payment.deposit_frac)
     accepted = log.take("finance.payment.acceptance_frac", payment.acceptance_frac)
     return Milestones(
@@ -291,7 +295,7 @@ def payment_of(payment: Payment, log: InputLog) -> Milestones:
 
 
 def _unserved(flows: Sequence[Flow], months: int) -> Array:
-    """Value the demand that a plan leaves unserved, by month. [USD]."""
+    """Return the value of a plan's unserved demand by month [USD]."""
     value = np.zeros(months)
     for flow in flows:
         if flow.group is FlowGroup.UNSERVED:
@@ -306,7 +310,7 @@ def _stepped(steps: dict[str, float], name: str, rate: float, before: Side, afte
 
 
 def _year_end(values: Array) -> Array:
-    """Return yearly sums in the last month of each year, as taxes are paid."""
+    """Return yearly sums in the last month of each year, when taxes are paid."""
     cash = np.zeros(len(values))
     for first in range(0, len(values), MONTHS_PER_YEAR):
         last = min(first + MONTHS_PER_YEAR, len(values)) - 1
@@ -335,9 +339,9 @@ def _loan_npv(loan: Loan, rate: float) -> float:
 
 
 def _shares(question: Question, log: InputLog, side: Side) -> dict[Line, Sequence[float]]:
-    """Return the yearly tax write-off of each capital line.
+    """Return the yearly tax depreciation of each capital line.
 
-    It is the scenario's table for equipment and fit-out, and 39 years for buildings.
+    Equipment and fit-out follow the scenario's table, buildings depreciate over 39 years.
     """
     given = question.scenario.finance.tax.depreciation
     name = log.text(
@@ -351,11 +355,11 @@ def _shares(question: Question, log: InputLog, side: Side) -> dict[Line, Sequenc
 
 
 def resale_usd(both: Comparison) -> Array:
-    """Value all that was bought at the end of each month, less what is owed on it. [USD].
+    """Return the value of all purchases at the end of each month, less outstanding debt [USD].
 
-    The first value is of today. Equipment follows its residual curve; buildings, cooling and power
-    fall evenly to what they are worth at the end of the horizon; the share for lost goodput falls
-    with them all. The last month is the worth at the end.
+    The first value is today's. Equipment follows its residual value curve. Buildings, cooling and
+    power fall linearly to their residual value at the end of the horizon, and the share for lost
+    goodput falls in proportion. The last value is the residual value.
     """
     life = both.fleet.cost.life_quarters / QUARTERS_PER_YEAR
     left = residual_of(both.question.scenario.finance, life, both.log)

@@ -1,4 +1,4 @@
-"""The rented side: the eight adders of each offer and term, by month."""
+"""The rented side: rent and accompanying costs of each offer and term, by month."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ SET_UP = Line("set-up")
 CPU_NODES = Line("CPU nodes")
 DEBUGGING = Line("debugging")
 LEAST_USEFUL_FRAC = 0.01
-"""Of spot hours; below it a comparison has no meaning."""
+"""Smallest useful share of spot hours; below it a comparison has no meaning."""
 STAND_IN = "aws"
-"""Provider whose prices stand in for those that another's price list does not have."""
+"""Provider whose prices replace those missing from another provider's price list."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """What both sides deliver: so many accelerators, used so much, with storage and egress."""
+    """Work of both sides: accelerators, utilization, storage and egress."""
 
     accelerators: int
     used_frac: float
@@ -50,7 +50,7 @@ def terms_of(offer: OfferTerms) -> list[str]:
 def rented_side(
     offer: OfferTerms, term: str, work: Work, months: int, log: InputLog
 ) -> tuple[Side, list[str]]:
-    """Return the lines of an offer under a term, and what is to be known about them."""
+    """Return the cost lines of an offer under a term, with remarks."""
     notes: list[str] = []
     provider = log.catalog.get("cloud", offer.id, Offer).provider
     hours = hours_of(offer, term, work.used_frac, months)
@@ -58,7 +58,7 @@ def rented_side(
     lines: dict[Line, Array] = {ACCELERATORS: rent}
     notes += [hours.note] if hours.note else []
     if term == SPOT:
-        lines[Line("interruptions of spot")] = rent * _interruptions(offer, work, log, notes)
+        lines[Line("spot interruptions")] = rent * _interruptions(offer, work, log, notes)
     lines[Line("storage")] = np.full(
         months, work.storage_pb * TB_PER_PB * _storage_usd(provider, log, notes)
     )
@@ -87,11 +87,10 @@ def rented_side(
 
 
 def _interruptions(offer: OfferTerms, work: Work, log: InputLog, notes: list[str]) -> float:
-    """Return the hours paid beyond the useful ones, over the useful ones.
+    """Return the paid hours above the useful ones, over the useful ones.
 
-    They are the checkpoints, lost work and restarts of one job on all accelerators.
-    Checkpoints at Young's interval. The clock must have room for the paid hours and for waits; else
-    it is said.
+    They cover checkpoints, lost work and restarts of one job on all accelerators, with checkpoints
+    at Young's interval. A note reports when paid hours and waits exceed the available time.
     """
     each = log.parameter("finance", "spot-interruptions-per-instance-month") / HOURS_PER_MONTH
     if not each:
@@ -103,33 +102,33 @@ def _interruptions(offer: OfferTerms, work: Work, log: InputLog, notes: list[str
     )
     useful = float(np.asarray(spot_useful_frac(rate, math.sqrt(2.0 * save / rate), save, restart)))
     if useful < LEAST_USEFUL_FRAC:
-        notes.append("spot is taken back too often for a job on all accelerators to get anywhere")
+        notes.append("spot interruptions leave too little progress for a job of this size")
     useful = max(useful, LEAST_USEFUL_FRAC)
     wait = log.parameter("finance", "spot-wait-h")
     clock = float(np.asarray(spot_calendar_h(work.used_frac, useful, rate, wait)))
     if clock > 1.0:
         notes.append(
-            f"the same work takes {clock:.0%} of the hours with interruptions: "
-            "more accelerators are needed"
+            f"with interruptions, the same work needs {clock:.0%} of the available hours: rent "
+            "more accelerators"
         )
     return float(np.asarray(spot_usd_per_useful_h(1.0, useful))) - 1.0
 
 
 def _storage_usd(provider: str, log: InputLog, notes: list[str]) -> float:
-    """Return the price of a TB and month; AWS's, with a note, where it is not known."""
+    """Return the price of a TB and month; if unknown, the price of AWS with a note."""
     known = has_storage_price(provider, log)
     if not known:
-        notes.append(f"no storage price of {provider}: AWS S3 Standard stands in")
+        notes.append(f"no storage price for {provider}: the price of AWS S3 Standard is used")
     return log.parameter("finance", STORAGE_OF + (provider if known else STAND_IN))
 
 
 def has_storage_price(provider: str, log: InputLog) -> bool:
-    """Return whether the catalog has a class of storage for a provider."""
+    """Return whether the catalog has a storage price for a provider."""
     return log.catalog.find("finance", STORAGE_OF + provider, Parameter) is not None
 
 
 def _support_frac(provider: str, log: InputLog) -> float:
-    """Return support over the bill; 0 where the provider's price list has none, as of neoclouds."""
+    """Return support cost over the bill; 0 if the provider's price list has none."""
     key = f"support-of-{provider}"
     return (
         log.parameter("finance", key)
@@ -144,15 +143,15 @@ def _network_usd(provider: str, work: Work, log: InputLog, notes: list[str]) -> 
         return base
     key = f"egress-usd-per-gb-{provider}"
     if log.catalog.find("finance", key, Parameter) is None:
-        notes.append(f"no egress price of {provider}: AWS's stands in")
+        notes.append(f"no egress price for {provider}: the price of AWS is used")
         key = "egress-usd-per-gb-aws"
     return base + work.egress_tb_per_month * GB_PER_TB * log.parameter("finance", key)
 
 
 def work_of(scenario: Scenario, log: InputLog, accelerators: int, owned_pb: float) -> Work:
-    """Describe the scenario's fleet as work that a cloud could do.
+    """Describe the scenario's fleet as work for a cloud.
 
-    It has as much storage as the owned side.
+    The storage equals that of the owned side.
     """
     fleet, storage, cloud = scenario.fleet, scenario.storage, scenario.cloud
     used = (
@@ -172,10 +171,10 @@ def work_of(scenario: Scenario, log: InputLog, accelerators: int, owned_pb: floa
 
 
 def with_adders(offer: OfferTerms, stored_tb: float, log: InputLog) -> OfferTerms:
-    """Return an offer whose hourly prices hold what comes with an hour.
+    """Return an offer whose hourly prices include the accompanying costs.
 
-    That is ``stored_tb`` of storage, network, CPU nodes and support. Goodput is in the work of a
-    plan already: its runs take the days that stops and restarts make of them.
+    These are ``stored_tb`` of storage, network, CPU nodes and support. The plan's work already
+    includes goodput: the duration of its runs includes interruptions and restarts.
     """
     provider = log.catalog.get("cloud", offer.id, Offer).provider
     share = _support_frac(provider, log)
@@ -196,10 +195,10 @@ def with_adders(offer: OfferTerms, stored_tb: float, log: InputLog) -> OfferTerm
 
 
 def rent_lines(cost: PlanCost, log: InputLog) -> dict[Line, Array]:
-    """List what a plan rents, by month, with the adders that come with it.
+    """List the rent of a plan by month, with the accompanying costs.
 
-    Commitments after the horizon fall in its last month. Storage follows the accelerators as it
-    does in a hall; set-up counts for the most that are rented at once.
+    Commitments after the horizon count in its last month. Storage is proportional to the
+    accelerators, as in a hall; set-up counts for the largest number rented at once.
     """
     months = cost.quarters * MONTHS_PER_QUARTER
     rent, after = np.zeros(months), 0.0

@@ -1,4 +1,4 @@
-"""Hours that a rent is paid for, and their price, by month."""
+"""Paid hours of a rent and their price, by month."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ SPOT, BLOCK = "spot", "capacity-block"
 
 @dataclass(frozen=True)
 class Hours:
-    """What is paid for an accelerator and month: a share of the clock's hours at a price."""
+    """Payment per accelerator and month: a share of all hours at a price."""
 
     usd_per_h: Array
     paid_frac: Array
     after: tuple[float, ...] = ()
-    """Price of the months that a commitment goes on after the horizon, all paid. [USD/h]"""
+    """Price of the months of a commitment after the horizon, all paid [USD/h]."""
     note: str = ""
 
     @property
     def worth(self) -> float:
-        """Undiscounted price of it all, to compare ways with."""
+        """Undiscounted total price, to compare options."""
         return float(self.usd_per_h @ self.paid_frac) + sum(self.after)
 
 
 def hours_of(offer: OfferTerms, term: str, used_frac: float, months: int) -> Hours:
-    """Return the months of a horizon on a term.
+    """Return the paid hours of a horizon on a term.
 
-    Commitments are paid used or not, capacity blocks by the whole day.
-    Where the last commitment would go on after the horizon, the months left are taken in the
-    cheapest way: on a shorter commitment that ends in time, on demand, or paid to its end.
+    Commitments are paid in full, capacity blocks by complete days. If the last commitment would
+    extend beyond the horizon, the remaining months use the cheapest option: a shorter commitment
+    that ends in time, on-demand rent, or the full commitment.
     """
     commit = next((c for c in offer.committed if c.term == term), None)
     if commit is None:
@@ -64,18 +64,18 @@ def hours_of(offer: OfferTerms, term: str, used_frac: float, months: int) -> Hou
 def _rests(
     offer: OfferTerms, commit: CommitTerms, used_frac: float, first: int, rest: int
 ) -> Iterator[Hours]:
-    """Yield ways to have the months from ``first`` on that no whole commitment fills."""
+    """Yield the options for the months from ``first`` on that no complete commitment fills."""
     quarters = (first + np.arange(rest)) // MONTHS_PER_QUARTER
     price = commit.usd_per_accelerator_hour[first // MONTHS_PER_QUARTER]
     over = commit.quarters * MONTHS_PER_QUARTER - rest
-    note = f"the last commitment goes on {over} months after the horizon and is paid to its end"
+    note = f"the last commitment extends {over} months beyond the horizon and is paid in full"
     yield Hours(np.full(rest, price), np.ones(rest), (price,) * over, note)
     for other in offer.committed:
         length = other.quarters * MONTHS_PER_QUARTER
         if length <= rest and rest % length == 0:
             begun = first // MONTHS_PER_QUARTER + np.arange(rest) // length * other.quarters
-            note = f"the last {rest} months on {other.term}"
+            note = f"the last {rest} months are on {other.term}"
             yield Hours(np.array(other.usd_per_accelerator_hour)[begun], np.ones(rest), (), note)
     if offer.on_demand:
         prices = np.array(offer.usd_per_accelerator_hour)[quarters]
-        yield Hours(prices, np.full(rest, used_frac), (), f"the last {rest} months on demand")
+        yield Hours(prices, np.full(rest, used_frac), (), f"the last {rest} months are on demand")

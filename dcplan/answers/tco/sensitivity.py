@@ -1,4 +1,4 @@
-"""What decides between owning and renting: tornado, switching values and sampled futures."""
+"""Sensitivity of owning against renting: tornado, switching values and Monte Carlo simulation."""
 
 from __future__ import annotations
 
@@ -22,17 +22,16 @@ STAND_IN = {
     "fleet.utilization_frac": "fleet-utilization-frac",
     "cloud.price_change_frac_per_year": "cloud-price-change-frac-per-year",
 }
-"""Catalog parameters whose bounds serve where the scenario gives none."""
+"""Catalog parameters whose bounds are used if the scenario gives none."""
 RATE = "finance.discount_rate"
 EARLY, LATE = 120, 120
-"""Months before and after the horizon in which something may be paid: the longest that a scenario
-can ask for."""
+"""Months before and after the horizon with possible payments: the longest that a scenario allows."""
 DEFAULT_SAMPLES, DEFAULT_SEED = 10_000, 1
 
 
 @dataclass(frozen=True)
 class Risk:
-    """Tables and bounds of a comparison; empty where the scenario asks for none."""
+    """Tables and bounds of a comparison; empty if the scenario requests none."""
 
     tables: dict[str, Table] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -41,7 +40,7 @@ class Risk:
 
 @dataclass(frozen=True)
 class Swing:
-    """Every side's cash by month and its worth at the end, as changes from now, at two bounds."""
+    """Changes of every side's cash flow by month and of its residual value, at two bounds."""
 
     marginal: Marginal
     low: dict[str, Array]
@@ -49,10 +48,10 @@ class Swing:
 
 
 def risk_of(both: Comparison, request: TcoRequest) -> Risk:
-    """Price every input of ``sensitivity`` at its bounds; sample them all together in between.
+    """Price every input of ``sensitivity`` at its bounds, and sample all of them within the bounds.
 
-    Between the bounds the cash of each month is taken as linear on either side of today's value,
-    and inputs as independent of each other; the discount rate is exact.
+    Within the bounds, the cash flow of each month is linear on either side of the present value of
+    the input, and inputs are independent; the discount rate is exact.
     """
     wanted = both.question.scenario.sensitivity
     if wanted is None or not wanted.inputs:
@@ -65,11 +64,11 @@ def risk_of(both: Comparison, request: TcoRequest) -> Risk:
         if marginal is None:
             known = key in both.log.rows or key in STAND_IN
             why = (
-                "has no low and high, here or in the catalog"
+                "has no low and high bounds in the scenario or the catalog"
                 if known
-                else "is no input of this answer"
+                else "is not an input of this answer"
             )
-            notes.append(f"sensitivity: {key} {why}: left out")
+            notes.append(f"sensitivity: {key} {why}; it is excluded")
             continue
         low, high = (
             _moved(key, bound, both, now, request) for bound in (marginal.low, marginal.high)
@@ -91,9 +90,9 @@ def risk_of(both: Comparison, request: TcoRequest) -> Risk:
 
 
 def vectors(both: Comparison) -> dict[str, Array]:
-    """Return each side's cash by month from :data:`EARLY` on, and last what is left and owed.
+    """Return each side's cash flow by month from :data:`EARLY` on, then residual value and debt.
 
-    All is money out. [USD]
+    All values are payments [USD].
     """
     owed = both.owned.loan.owed_at_end_usd if both.owned.loan else 0.0
     own = both.owned.after_tax
@@ -115,7 +114,7 @@ def _vector(cash: Array, outside: Mapping[int, float], end: float) -> Array:
 
 
 def _marginal(key: str, both: Comparison) -> Marginal | None:
-    """Return the bounds of an input by the scenario, else by the catalog, its value inside."""
+    """Return the bounds of an input, from the scenario or else the catalog, around its value."""
     row = both.log.rows.get(key)
     stand_in = STAND_IN.get(key)
     value = float(row.value) if row is not None and isinstance(row.value, int | float) else None
@@ -132,7 +131,7 @@ def _marginal(key: str, both: Comparison) -> Marginal | None:
 def _moved(
     key: str, bound: float, both: Comparison, now: Mapping[str, Array], request: TcoRequest
 ) -> dict[str, Array]:
-    """Return the changes of every side's cash with an input at a bound."""
+    """Return the changes of every side's cash flow with an input at a bound."""
     if key == RATE:
         return {name: np.zeros_like(cash) for name, cash in now.items()}
     other = compared(request.question(f"{set_key(key, both.question)}={bound!r}"))
@@ -144,7 +143,7 @@ def sampled_npvs(
 ) -> dict[str, Array]:
     """Return the present value of each side in every sample.
 
-    It is the factors of each rate times the cash, now and as it moves.
+    It is the discount factors times the cash flow with its changes.
     """
     factors = _factors(drawn.get(RATE, rate), len(next(iter(now.values()))))
     moved = {key: _shares(drawn[key], swing.marginal) for key, swing in swings.items()}
@@ -161,7 +160,7 @@ def sampled_npvs(
 
 
 def _shares(values: Array, m: Marginal) -> tuple[Array, Array]:
-    """Return how far each value lies from today's to the low bound, and to the high one."""
+    """Return the position of each value from the present one to the low and to the high bound."""
     below = (
         np.clip((m.value - values) / (m.value - m.low), 0.0, 1.0)
         if m.value > m.low
@@ -176,7 +175,7 @@ def _shares(values: Array, m: Marginal) -> tuple[Array, Array]:
 
 
 def _factors(rates: Array | float, slots: int) -> Array:
-    """Return the discount factors of a side's payments, a row for each rate."""
+    """Return the discount factors of a side's payments, one row per rate."""
     months = slots - 1 - EARLY - LATE
     times = np.append(
         (np.arange(-EARLY, months + LATE) + 0.5) / MONTHS_PER_YEAR, months / MONTHS_PER_YEAR
@@ -185,7 +184,7 @@ def _factors(rates: Array | float, slots: int) -> Array:
 
 
 def _over_rent(npvs: Mapping[str, float]) -> float:
-    """Return the owned cost less that of the cheapest rent."""
+    """Return the cost of owning less the cheapest rent."""
     rents = [usd for name, usd in npvs.items() if name != OWNED]
     return npvs[OWNED] - min(rents) if rents else npvs[OWNED]
 
@@ -200,7 +199,7 @@ def _at(
 
 
 def _tornado(both: Comparison, now: Mapping[str, Array], swings: Mapping[str, Swing]) -> Table:
-    """List each input by how much it swings the difference to the cheapest rent, widest first."""
+    """List the inputs by their swing of owning over the cheapest rent, the widest first."""
     rows: list[specs.TornadoRow] = []
     for key, swing in swings.items():
         m = swing.marginal
@@ -217,7 +216,7 @@ def _tornado(both: Comparison, now: Mapping[str, Array], swings: Mapping[str, Sw
                 over_rent_at_low_usd=_over_rent(low),
                 over_rent_at_high_usd=_over_rent(high),
                 swing_usd=abs(_over_rent(high) - _over_rent(low)),
-                switches_at="none within its bounds" if at is None else at,
+                switches_at="none within the bounds" if at is None else at,
             )
         )
     return specs.TORNADO.table(sorted(rows, key=lambda r: -r.swing_usd))
@@ -226,9 +225,9 @@ def _tornado(both: Comparison, now: Mapping[str, Array], swings: Mapping[str, Sw
 def _switch(
     now: Mapping[str, Array], swings: Mapping[str, Swing], key: str, rate: float
 ) -> float | None:
-    """Return the value nearest to today's at which owning and the cheapest rent cost the same.
+    """Return the value nearest to now at which owning and the cheapest rent cost the same.
 
-    None where there is no such value within the bounds.
+    None if there is no such value within the bounds.
     """
     m = swings[key].marginal
     here = _over_rent(_at(now, swings, key, m.value, rate))

@@ -1,4 +1,4 @@
-"""Tables of a comparison: line by line, the bridge from the plan's cost, cash by year."""
+"""Tables of a comparison: cost lines, the bridge from the plan's cost, cash flow by year."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TOTAL = "total"
 
 
 def _worths(side: Side, rate: float) -> list[tuple[str, float, float]]:
-    """Return label, sum and present value of every line, worth at the end too. [USD]."""
+    """Return label, sum and present value of every line, including residual value [USD]."""
     paid = [(x.label, side.sum_usd(x), npv) for x, npv in side.npvs_usd(rate).items()]
     kept = [
         (f"residual {x.label}", -side.end_usd[x], npv) for x, npv in side.end_npvs_usd(rate).items()
@@ -22,7 +22,7 @@ def _worths(side: Side, rate: float) -> list[tuple[str, float, float]]:
 
 
 def lines_table(sides: Mapping[str, Side], rate: float) -> Table:
-    """List the undiscounted sum and the present value of every line of every side.
+    """List the undiscounted sum and the present value of every cost line of every side.
 
     The lines of a side add up to its total.
     """
@@ -38,7 +38,7 @@ def lines_table(sides: Mapping[str, Side], rate: float) -> Table:
 
 
 def bridge_table(plan_npv_usd: float, steps: Mapping[str, float], owned_npv_usd: float) -> Table:
-    """List the steps from the plan's net present cost to the owned one."""
+    """List the steps from the plan's net present cost to the cost of owning."""
     return specs.BRIDGE.table(
         [
             specs.BridgeRow("cost.npv_usd of plan, without cloud", plan_npv_usd),
@@ -49,9 +49,9 @@ def bridge_table(plan_npv_usd: float, steps: Mapping[str, float], owned_npv_usd:
 
 
 def pair_table(owned: Side, rented: Side | None, name: str, rate: float) -> Table:
-    """List the present value of every line of both sides.
+    """List the present value of every cost line of both sides.
 
-    The cheapest rent is compared with the owned side before its debt.
+    The cheapest rent is compared with the owned side before debt.
     """
     column = f"{name or 'rented'}_npv_usd"
     own = _worths(owned, rate)
@@ -70,10 +70,10 @@ def years_table(
     ends_usd: Mapping[str, float],
     outside: Mapping[str, Mapping[int, float]],
 ) -> Table:
-    """Sum the cash out of each side by year, then the worth at the end less what is owed, and all.
+    """Sum the payments of each side by year, with residual value less outstanding debt, and total.
 
-    The owned side has its debt. Deposits before the first month and commitments after the last have
-    rows of their own.
+    The owned side includes debt. Deposits before the first month and commitments after the last
+    month have separate rows.
     """
     cash = {name: by_year(values) for name, values in cash_usd.items()}
     early = {
@@ -89,8 +89,8 @@ def years_table(
         rows[f"year {year + 1}"] = {name: float(usd[year]) for name, usd in cash.items()}
     if any(late.values()):
         rows["after the last year"] = late
-    rows["worth at the end"] = {name: float(ends_usd[name]) for name in cash_usd}
-    rows["all"] = {
+    rows["residual value"] = {name: float(ends_usd[name]) for name in cash_usd}
+    rows["total"] = {
         name: float(usd.sum()) + early[name] + late[name] + ends_usd[name]
         for name, usd in cash.items()
     }

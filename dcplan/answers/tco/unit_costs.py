@@ -1,4 +1,4 @@
-"""Cost of a unit of work, return of owning, and what quotes of several terms imply."""
+"""Unit costs, return of owning, and the price trend implied by quotes."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ from dcplan.specs import tco as specs
 from dcplan.units import MONTHS_PER_YEAR, QUARTERS_PER_YEAR, TFLOPS_PER_PFLOPS
 
 REFERENCE = Reference(model="llama-3.1-70b", seq_len=8192)
-"""The job on which work is counted where the scenario names none."""
+"""The default reference job."""
 
 
 def unit_costs(
     both: Comparison, npvs: Mapping[str, float]
 ) -> tuple[dict[str, Metric], Table, list[str]]:
-    """Price an hour at every level of use, a delivered PFLOP-day and a million trained tokens.
+    """Price an hour, owned and used, a delivered PFLOP-day and a million trained tokens.
 
-    The meanings of utilization are multiplied in :class:`dcplan.economics.utilization.Utilization`
-    alone: hours in use and MFU of the reference job. Lost goodput is a line of each side's cost, so
-    it divides nothing.
+    Only :class:`dcplan.economics.utilization.Utilization` multiplies the kinds of utilization:
+    hours in use and MFU of the reference job. Lost goodput is a cost line of each side, so it does
+    not divide the work.
     """
     use, peak_pflops, per_token, why = _use(both)
     hours, count = both.hours / both.work.accelerators, both.work.accelerators
     rows: list[specs.UnitRow] = []
     metrics: dict[str, Metric] = {}
     for side, npv in npvs.items():
-        if npv <= 0.0:  # what is left and saved is worth more than was paid
+        if npv <= 0.0:  # residual value and savings exceed the payments
             rows.append(specs.UnitRow(side))
             continue
         owned_hour, used_hour = (
@@ -68,9 +68,9 @@ def unit_costs(
 
 
 def _use(both: Comparison) -> tuple[Utilization, float | None, float | None, list[str]]:
-    """Return how much of the peak becomes work, the peak of an accelerator and FLOP of a token.
+    """Return the utilization, the peak of an accelerator and the FLOP per token.
 
-    The work is that of the reference job.
+    All are for the reference job.
     """
     question, log = both.question, both.log
     fleet = question.scenario.fleet
@@ -86,11 +86,11 @@ def _use(both: Comparison) -> tuple[Utilization, float | None, float | None, lis
     shape = architecture(job.model, question)
     rate = reference_tflops(job, shape, chip.id, system.accelerators, each, log)
     if isinstance(rate, str):
-        return hours, None, None, [f"no cost of a PFLOP-day: {rate}"]
+        return hours, None, None, [f"no cost per PFLOP-day: {rate}"]
     spec = hardware(chip.id, job.precision, each, log, moe=shape.moe_layers > 0)
     if isinstance(spec, str):
-        return hours, None, None, [f"no cost of a PFLOP-day: {spec}"]
-    peak = spec.peak_tflops  # of the job's own precision
+        return hours, None, None, [f"no cost per PFLOP-day: {spec}"]
+    peak = spec.peak_tflops  # at the job's precision
     use = Utilization(hours.allocated_frac, mfu_frac=rate / peak)
     log.text(
         "fleet.reference",
@@ -102,7 +102,7 @@ def _use(both: Comparison) -> tuple[Utilization, float | None, float | None, lis
 
 
 def returns(both: Comparison, rent: Side | None) -> dict[str, Metric]:
-    """Return what owning earns over the cheapest rent: cash saved by month, worth at the end."""
+    """Compute the return of owning over the cheapest rent from saved cash and residual value."""
     if rent is None:
         return {}
     owned = both.owned
@@ -124,9 +124,9 @@ def returns(both: Comparison, rent: Side | None) -> dict[str, Metric]:
 
 
 def term_structure(both: Comparison) -> Table:
-    """Return the yearly change of price that the quotes of two terms of an offer imply.
+    """Return the yearly price change implied by the quotes for two terms of an offer.
 
-    A term costs what its years cost: p1 (1 + r + r^2) = 3 p3 of one and three years.
+    A term costs the sum of its years: p1 (1 + r + r^2) = 3 p3 for one and three years.
     """
     rows: list[specs.TermStructureRow] = []
     for offer in both.offers:
@@ -140,7 +140,7 @@ def term_structure(both: Comparison) -> Table:
         short, long = years[0], years[-1]
         try:
             change = implied_yearly_factor(quotes[short], short, quotes[long], long) - 1.0
-        except ValueError:  # the long term costs less in all than the short one
+        except ValueError:  # the long term costs less in total than the short one
             change = None
         rows.append(
             specs.TermStructureRow(offer.id, short, quotes[short], long, quotes[long], change)

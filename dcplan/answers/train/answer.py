@@ -1,4 +1,4 @@
-"""``dcplan train``: how long a model takes on how many accelerators, in which layout."""
+"""``dcplan train``: duration, accelerators and layout of a training run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dcplan.specs.request import verb
 
 @verb(TrainRequest, "train")
 def train(request: TrainRequest) -> Result:
-    """Estimate training: of every job of a scenario, or of one model on one system.
+    """Estimate the training of every job of a scenario, or of one model on one system.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def train(request: TrainRequest) -> Result:
     if catalog.find("models", name, Model) is None and not name.endswith(".json"):
         if not name.endswith((".yaml", ".yml")):
             _refuse_unknown(name, catalog)
-        # a scenario needs the planner's room, which is slow to import
+        # a scenario needs the planner, which is slow to import
         from dcplan.answers.plan.job_options import train_scenario
 
         return train_scenario(name, request.catalogs)
@@ -42,10 +42,10 @@ def train(request: TrainRequest) -> Result:
 
 
 def _refuse_unknown(name: str, catalog: Catalog) -> None:
-    """Refuse a name that is neither a model nor a packaged scenario."""
+    """Reject a name that is neither a model nor a packaged scenario."""
     examples = [p.stem for p in data_dir("scenarios").glob("*.yaml")]
     if name in examples or Path(name).is_file():
         return
     hint = did_you_mean(name, [*catalog.rows["models"], *examples])
-    cause = f"{name!r} is neither a catalog model, a config.json nor a scenario"
+    cause = f"{name!r} is not a catalog model, a config.json or a scenario"
     raise InputError([Problem("DC010", cause, Place("train"), hint, "dcplan catalog list models")])

@@ -1,4 +1,4 @@
-"""What a run costs three ways: hardware bought, its loss of value, or its hours rented."""
+"""Cost of a run on three bases: hardware bought, loss of value (amortized), or hours rented."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from dcplan.units import HOURS_PER_YEAR, KW_PER_MW
 
 PER_MILLION = 1e6
 WHOLE = 1.25
-"""Accelerators bought over those needed from which it is worth a word."""
+"""Ratio of accelerators bought to those needed above which a note is given."""
 
 
 @dataclass(frozen=True)
 class CostAnswer:
-    """Figures, a table and notes of a run's cost."""
+    """Metrics, a table and notes of a run's cost."""
 
     metrics: dict[str, Metric] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class CostAnswer:
 
 @dataclass(frozen=True)
 class _Fabric:
-    """The network that the run's accelerators would be bought with."""
+    """The network bought with the run's accelerators."""
 
     usd: float = 0.0
     name: str = ""
@@ -48,13 +48,12 @@ class _Fabric:
 def run_cost(
     log: InputLog, run: TrainRun, hours: float, energy_mwh: float | None, spares: int
 ) -> CostAnswer:
-    r"""Return the cost of a run bought, amortised and rented, line by line.
+    r"""Return the cost of a run bought, amortized and rented, line by line.
 
-    Bought is the price of whole systems and their network, with the accelerators that stand by; who
-    rents leaves those to the provider. Amortised is the value they lose during the run,
-    :math:`P\,10^{-kt}(1 - 10^{-kT})`, and the energy; the network, by its own bill of materials,
-    loses value as the accelerators do. Staff, building, storage and failed runs are in none of
-    them.
+    The bought cost is the price of the systems and their network, including spare accelerators;
+    rented hours need no spares. The amortized cost is their loss of value during the run,
+    :math:`P\,10^{-kt}(1 - 10^{-kT})`, plus energy; the network, priced by its bill of materials,
+    loses value at the same rate. No basis includes staff, building, storage or failed runs.
 
     References
     ----------
@@ -64,7 +63,7 @@ def run_cost(
     system = run.system
     if system.price_usd is None:
         why = f"{system.id} has no price in the catalog"
-        return CostAnswer(notes=(f"{why}: what the run costs on owned hardware is not known",))
+        return CostAnswer(notes=(f"{why}, so the cost of the run on owned hardware is unknown",))
     price = log.take(f"systems.{system.id}.price_usd", system.price_usd) / system.accelerators
     needed = run.accelerators + spares
     nodes = math.ceil(needed / system.accelerators)
@@ -81,7 +80,7 @@ def run_cost(
     bought_usd = hardware_usd + network.usd
     rows = [
         _row(run, "bought", hardware_usd, network.usd, None, bought_usd),
-        _row(run, "amortised", *lost_usd, energy_usd, total_usd),
+        _row(run, "amortized", *lost_usd, energy_usd, total_usd),
         _row(run, "rented", rented_usd, None, None, rented_usd),
     ]
     figures = {
@@ -108,7 +107,7 @@ def _row(
 def _lost_usd(
     log: InputLog, run: TrainRun, prices_usd: tuple[float, float], years: float
 ) -> tuple[float, float]:
-    """Return the value that systems and network lose while the run lasts."""
+    """Return the loss of value of systems and network during the run."""
     loss = log.parameter("finance", "hardware-value-oom-per-year")
     age = log.take(
         "hardware_age_years", Quantity(value=run.request.hardware_age_years, status=Status.INPUT)
@@ -120,14 +119,17 @@ def _lost_usd(
 
 
 def _bought_text(network: _Fabric) -> str:
-    named_network = f"network {network.name} by its bill of materials"
-    words = named_network if network.name else "network not counted"
-    return f"All accelerators with their systems, spares among them; {words}"
+    named_network = f"network {network.name} priced by its bill of materials"
+    words = named_network if network.name else "network not included"
+    return f"Capital cost of all systems, including spares; {words}"
 
 
 def _amortized_text(energy_usd: float | None) -> str:
-    energy = "and energy" if energy_usd is not None else "energy not known"
-    return f"Value lost meanwhile, {energy}; no staff, building, storage"
+    energy = "and energy" if energy_usd is not None else "energy unknown"
+    return (
+        f"Amortized cost: loss of value during the run, {energy}; without staff, building and "
+        "storage"
+    )
 
 
 def _notes(
@@ -135,20 +137,22 @@ def _notes(
 ) -> tuple[str, ...]:
     found = []
     if network.why:
-        found.append(f"the network is in neither the bought nor the amortised cost: {network.why}")
+        found.append(f"the bought and amortized costs do not include the network: {network.why}")
     if bought > WHOLE * needed:
         whole = f"{bought:,} accelerators of {run.system.id} for {needed:,}"
         found.append(
-            f"bought and amortised are of whole systems: {whole}; "
-            "a smaller system of the same accelerator may do"
+            f"the bought and amortized costs are for complete systems ({whole}); consider a "
+            "smaller system with the same accelerator"
         )
     if energy_usd is None:
-        found.append("the power of the system is not known: the amortised cost has no energy")
+        found.append(
+            "the power of the system is unknown, so the amortized cost does not include energy"
+        )
     return tuple(found)
 
 
 def _energy_usd(log: InputLog, run: TrainRun, hours: float, energy_mwh: float) -> float:
-    """Return the cost of the run's energy at the site's price, or at the default one."""
+    """Return the cost of the run's energy at the site's price or the default price."""
     name = run.request.site
     site = named(log.catalog, "sites", name, Site, "--site") if name else None
     if site is not None and site.usd_per_kwh is not None:
@@ -160,9 +164,9 @@ def _energy_usd(log: InputLog, run: TrainRun, hours: float, energy_mwh: float) -
 
 
 def _network(log: InputLog, run: TrainRun, nodes: int) -> _Fabric:
-    """Return the cheapest network of the system's own protocol and rate.
+    """Return the cheapest network with the system's protocol and rate.
 
-    NICs are part of the systems.
+    The systems include the NICs.
     """
     system, found = run.system, list[_Fabric]()
     if nodes == 1:
@@ -174,13 +178,13 @@ def _network(log: InputLog, run: TrainRun, nodes: int) -> _Fabric:
         request = FabricRequest(nodes=nodes, system=system.id, fabric=family.id)
         try:
             built = build(resolve(request, log.catalog), InputLog(log.catalog))
-        except (InputError, ValueError):  # that family does not reach so many
+        except (InputError, ValueError):  # the family does not support so many nodes
             continue
         if built.totals is not None:
             found.append(_Fabric(built.totals.price.value, family.id))
     best = min(found, key=lambda f: (f.usd, f.name), default=None)
     if best is None:
-        why = f"no fabric of the catalog that {system.id} can be joined by has a price"
+        why = f"no fabric in the catalog for {system.id} has a price"
         return _Fabric(why=why)
     log.text("fabric", best.name, Status.DERIVED)
     return best

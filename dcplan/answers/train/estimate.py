@@ -1,4 +1,4 @@
-"""One model on one system: every layout searched, or one evaluated, and the fastest answered."""
+"""One model on one system: search all layouts, or evaluate one, and report the fastest."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ from dcplan.training.step import Step, step
 from dcplan.units import BYTES_PER_GIB, si
 
 DOUBLINGS = 8
-"""Doublings of the count at which a layout is looked for where none fits."""
+"""Doublings of the accelerator count to search if no layout fits."""
 
 
 def train_model(request: TrainRequest, catalog: Catalog) -> Result:
     """Estimate one model on one system.
 
-    The layouts are searched, the fastest is kept and put on the calendar.
+    The fastest layout of the search determines the duration of the run.
     """
     log = InputLog(catalog)
     resolved = resolve(request, log)
@@ -70,7 +70,7 @@ def train_model(request: TrainRequest, catalog: Catalog) -> Result:
         short = next(p for p in runs[0] if not p.found.step_time_s.size)
         return _too_large(short, seconds)
     parts = min(fitting, key=lambda parts: sum(p.clean_days for p in parts))
-    # figures of a step are those of the phase that takes longest
+    # step metrics come from the longest phase
     main = max(parts, key=lambda p: p.clean_days)
     whole = replace(main.run, tokens=sum(p.run.tokens for p in parts))
     days = calendar(log, whole, main, sum(p.clean_days for p in parts))
@@ -104,7 +104,7 @@ def train_model(request: TrainRequest, catalog: Catalog) -> Result:
 
 
 def _run_cost(log: InputLog, whole: TrainRun, metrics: dict[str, Metric]) -> CostAnswer:
-    """Return the run's cost in its median time."""
+    """Return the run's cost for its median duration."""
     hours, spares = (
         float(metrics[s.key].value or 0.0) for s in (specs.ACCELERATOR_HOURS, specs.SPARES)
     )
@@ -122,7 +122,7 @@ def _run_tables(log: InputLog, whole: TrainRun, main: Part, days: Calendar) -> d
 
 
 def _smaller(log: InputLog, whole: TrainRun, days: Calendar) -> dict[str, Table]:
-    """Return the run on fewer accelerators, where the layouts are searched and the run is one."""
+    """Return the run on fewer accelerators, for a searched run of one phase and one site."""
     if whole.request.layout or whole.phases or whole.wide:
         return {}
     table = fewer(log, whole, days.p50_days, rent_usd_per_hour(log, whole))
@@ -130,7 +130,7 @@ def _smaller(log: InputLog, whole: TrainRun, days: Calendar) -> dict[str, Table]
 
 
 def _fastest(main: Part) -> Found | None:
-    """Search what would be chosen instead of a typed layout."""
+    """Search the layouts that compete with a layout given by the user."""
     return search(main.case, _ranks(main.run)) if main.run.request.layout else None
 
 
@@ -149,7 +149,7 @@ def _timed(main: Part) -> Step:
 
 
 def _layouts_of(run: TrainRun) -> tuple[Case, Found]:
-    """Return the layouts of one phase at one precision: all searched, or the one typed."""
+    """Return the layouts of one phase at one precision: all searched, or the given one."""
     request, ranks = run.request, _ranks(run)
     case = case_of(run.shape, run.seq_len, run.batch_tokens / run.sites, run.spec, run.images)
     if run.spec.streams_weights:
@@ -167,7 +167,7 @@ def _layouts_of(run: TrainRun) -> tuple[Case, Found]:
 
 
 def _lightest(typed: TypedLayout, limit: float) -> TypedLayout:
-    """Choose the lightest recompute mode that fits where none is typed, as in tables of runs."""
+    """Choose the lightest recompute mode that fits if none is given, as in tables of runs."""
     if typed.recompute_typed:
         return typed
     for name in typed.case.stack.recompute:
@@ -180,9 +180,11 @@ def _lightest(typed: TypedLayout, limit: float) -> TypedLayout:
 
 
 def _streamed(run: TrainRun) -> Found:
-    """Return the one layout of weight streaming: data parallel over the wafers."""
+    """Return the only layout of weight streaming: data parallel over the wafers."""
     if run.request.layout:
-        cause = f"{run.system.accelerator} streams weights: it has no layout to choose"
+        cause = (
+            f"{run.system.accelerator} streams weights and has no layout to choose: omit --layout"
+        )
         raise InputError([Problem("DC052", cause, Place("--layout"))])
     swept = sweep(
         run.shape,
@@ -200,13 +202,12 @@ def _headline(run: TrainRun, metrics: dict[str, Metric]) -> str:
     mfu, step_s, goodput = (
         metrics[s.key].value for s in (step_specs.MFU, step_specs.STEP_TIME, specs.GOODPUT)
     )
-    span = f"P50; P10 to P90 {days.low:.1f} to {days.high:.1f}"
+    span = f"P10 {days.low:.1f}, P90 {days.high:.1f}"
     given = run.request.global_batch_tokens or run.phases
     return (
-        f"{_what(run)}: {days.value:.1f} days ({span}), {mfu:.1%} MFU, "
-        f"{step_s:.3g} s a step, {goodput:.1%} goodput; "
-        f"{si(run.tokens)} tokens, {si(run.batch_tokens)} a step"
-        f"{'' if given else ' (default: give --global-batch-tokens)'}"
+        f"{_what(run)}: median {days.value:.1f} days ({span}), {mfu:.1%} MFU, {step_s:.3g} s per "
+        f"step, {goodput:.1%} goodput; {si(run.tokens)} tokens, {si(run.batch_tokens)} tokens per "
+        f"step{'' if given else ' (default; set --global-batch-tokens)'}"
     )
 
 
@@ -216,26 +217,26 @@ def _what(run: TrainRun) -> str:
 
 
 def _larger(run: TrainRun, case: Case) -> str:
-    """Name the next doubling of the count at which a layout fits."""
+    """Name the next doubling of the count with a layout that fits."""
     count = run.accelerators
     for _ in range(DOUBLINGS):
         count *= 2
         found = first_layout(search(case, int(count * case.device.ranks)))
         if found:
-            return f"; {count:,} accelerators hold it: {layout_line(found)}"
+            return f"; it fits on {count:,} accelerators: {layout_line(found)}"
     return ""
 
 
 def _too_large(part: Part, seconds: float) -> Result:
-    """Answer what is missing, and the nearest layout that fits or comes closest."""
+    """Answer with the missing memory and the nearest layout that fits."""
     found, case, typed = part.found, part.case, part.run.request.layout
     limit = case.device.hbm_gb / case.device.ranks
     need = found.least_bytes / BYTES_PER_GIB
     over = need - limit * (1.0 if typed else case.coefficients.search_memory_frac)
-    fitting = f"; nearest that fits: {layout_line(found.least)}" if found.least else ""
+    fitting = f"; nearest layout that fits: {layout_line(found.least)}" if found.least else ""
     near = fitting if typed and fitting else _larger(part.run, case)
-    subject = "this layout" if typed else f"no layout of {found.tried:,} fits: the leanest"
-    amounts = f"needs {need:.1f} GiB of {limit:.0f}, {over:.1f} too many"
+    subject = "this layout" if typed else f"none of {found.tried:,} layouts fits: the smallest"
+    amounts = f"needs {need:.1f} GiB of {limit:.0f} GiB, {over:.1f} GiB too much"
     return Result(
         verb="train",
         status="does_not_fit",

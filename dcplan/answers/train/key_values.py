@@ -1,4 +1,4 @@
-"""Settings typed as ``key=value,key=value``: a run's phases, its recovery, its storage."""
+"""Settings written as ``key=value,key=value``: a run's phases, recovery and storage."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ M = TypeVar("M", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Phase:
-    """A stretch of a run with its own sequence length and batch."""
+    """A phase of a run with its own sequence length and batch."""
 
     tokens: float
     seq_len: int
@@ -25,7 +25,7 @@ class Phase:
 def read_pairs(
     text: str, known: Iterable[str], place: Place
 ) -> tuple[dict[str, str], list[Problem]]:
-    """Read the pairs of a text, and what is wrong with the others.
+    """Read the pairs of a text, and the problems of invalid ones.
 
     Examples
     --------
@@ -42,22 +42,22 @@ def read_pairs(
             cause = f"{pair!r}: expected key=value with {', '.join(keys)}"
             problems.append(Problem("DC051", cause, place, did_you_mean(key, keys)))
         elif not value:
-            problems.append(Problem("DC051", f"{pair!r}: a value is missing", place))
+            problems.append(Problem("DC051", f"{pair!r} has no value", place))
         elif key in values:
-            problems.append(Problem("DC051", f"{pair!r}: {key} stands twice", place))
+            problems.append(Problem("DC051", f"{pair!r}: {key} is given twice", place))
         else:
             values[key] = value
     return values, problems
 
 
 def read_phase(text: str, batch_tokens: float) -> Phase:
-    """Read one phase; ``batch_tokens`` is its global batch where it names none.
+    """Read one phase; ``batch_tokens`` is its default global batch.
 
     Raises
     ------
     InputError
-        With every problem: an unknown or missing key, a value that is no positive number, a batch
-        below a sequence.
+        With every problem: an unknown or missing key, a value that is not a positive number, a
+        batch below one sequence.
 
     Examples
     --------
@@ -69,14 +69,16 @@ def read_phase(text: str, batch_tokens: float) -> Phase:
     values = {key: _number(value) for key, value in typed.items()}
     for key, number in values.items():
         if not 1 <= number < float("inf"):
-            cause = f"'{key}={typed[key]}': a number, at least 1"
+            cause = f"'{key}={typed[key]}': expected a number of at least 1"
             problems.append(Problem("DC051", cause, place))
     values.setdefault("global-batch-tokens", max(batch_tokens, values.get("seq-len", 0.0)))
     missing = [key for key in keys if key not in values]
     if missing and not problems:
-        problems.append(Problem("DC051", f"{text!r}: {', '.join(missing)} missing", place))
+        problems.append(Problem("DC051", f"{text!r}: missing {', '.join(missing)}", place))
     if not problems and values["global-batch-tokens"] < values["seq-len"]:
-        problems.append(Problem("DC051", f"{text!r}: the batch is below one sequence", place))
+        problems.append(
+            Problem("DC051", f"{text!r}: the global batch is smaller than one sequence", place)
+        )
     if problems:
         raise InputError(problems)
     return Phase(values["tokens"], int(values["seq-len"]), values["global-batch-tokens"])
@@ -90,12 +92,12 @@ def _number(text: str) -> float:
 
 
 def read_settings(text: str | None, model: type[M], flag: str) -> M:
-    """Read a part of the scenario format from one line; nothing typed is the part's defaults.
+    """Read a part of the scenario format from one line; an empty text gives the defaults.
 
     Raises
     ------
     InputError
-        With every problem: an unknown key, a value that its field refuses.
+        With every problem: an unknown key, or an invalid value.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A layout as typed (``tp=8,pp=16,recompute=selective``), checked against model and count."""
+"""A layout as text (``tp=8,pp=16,recompute=selective``), checked against model and count."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ COUNTS = ("tp", "pp", "vpp", "dp", "cp", "ep", "etp", "mbs")
 WORDS = {"recompute": RECOMPUTE, "schedule": SCHEDULES}
 OTHER = ("zero", "sp", "offload", "shard")
 OFFLOAD_WORDS = {"all": 1.0, "none": 0.0}
-NEXT = "leave --layout out to search every valid layout"
+NEXT = "omit --layout to search every valid layout"
 
 
 @dataclass(frozen=True)
 class TypedLayout:
-    """Columns of one layout, and the case with sequence parallel as typed."""
+    """Columns of one layout, and the case with the given sequence parallelism."""
 
     case: Case
     columns: dict[str, Array]
@@ -33,13 +33,13 @@ class TypedLayout:
 def read_layout(text: str, case: Case, ranks: int) -> TypedLayout:
     """Read one layout from ``key=value`` pairs.
 
-    What is left out is 1, or the stack's usual; recompute is the lightest.
+    The default of each size is 1 or the stack's default; recompute defaults to the lightest mode.
 
     Raises
     ------
     InputError
-        With every broken rule at once: unknown keys and words, sizes that do not divide, a product
-        that is not the count, a batch too small.
+        With every violation: unknown keys and words, sizes that do not divide, a product that is
+        not the count, a batch that is too small.
     """
     values, problems = _values(text)
     if problems:
@@ -58,7 +58,7 @@ def read_layout(text: str, case: Case, ranks: int) -> TypedLayout:
         "schedule": SCHEDULES.index(str(values.get("schedule", SCHEDULES[0]))),
         "offload": float(values.get("offload", 0.0)),
     }
-    # a searched layout may leave ranks idle; it says so by naming its dp
+    # a searched layout may leave ranks idle; it states this by its dp
     idle = "dp" in values and count["dp"] == fullest
     causes = _broken(case, count, columns, ranks, idle=idle)
     if "shard" in values and (count["dp"] * count["cp"]) % int(values["shard"]):
@@ -80,20 +80,20 @@ def read_layout(text: str, case: Case, ranks: int) -> TypedLayout:
 
 
 def _values(text: str) -> tuple[dict[str, str | float], list[Problem]]:
-    """Return the value of each key, and what is wrong with the others."""
+    """Return the value of each key, and the problems of invalid ones."""
     typed, problems = read_pairs(text, (*COUNTS, *WORDS, *OTHER), WHERE)
     values: dict[str, str | float] = {}
     for key, value in typed.items():
         pair = f"{key}={value}"
         if key in WORDS:
             if value not in WORDS[key]:
-                cause = f"{pair!r}: one of {', '.join(WORDS[key])}"
+                cause = f"{pair!r}: expected one of {', '.join(WORDS[key])}"
                 problems.append(Problem("DC051", cause, WHERE, did_you_mean(value, WORDS[key])))
             values[key] = value
             continue
         number = _number(key, value)
         if number is None:
-            problems.append(Problem("DC051", f"{pair!r}: {_expected(key)}", WHERE))
+            problems.append(Problem("DC051", f"{pair!r}: expected {_expected(key)}", WHERE))
         values[key] = number or 0.0
     return values, problems
 
@@ -117,20 +117,20 @@ def _number(key: str, value: str) -> float | None:
 
 def _expected(key: str) -> str:
     if key == "offload":
-        return "a share of the activations, 0 to 1"
+        return "a share of the activations from 0 to 1"
     if key in COUNTS or key == "shard":
-        return "a whole number, at least 1"
+        return "an integer of at least 1"
     return "0 to 3" if key == "zero" else "0 or 1"
 
 
 def _broken(
     case: Case, n: dict[str, int], columns: dict[str, float], ranks: int, *, idle: bool
 ) -> list[str]:
-    """Return every rule that the layout breaks."""
+    """Return every rule that the layout violates."""
     shape, found = case.shape, []
     product = n["tp"] * n["pp"] * n["cp"] * n["dp"]
     if product != ranks and not idle:
-        found.append(f"tp x pp x cp x dp = {product:,} is not the {ranks:,} ranks")
+        found.append(f"tp x pp x cp x dp = {product:,} does not equal the {ranks:,} ranks")
     if shape.heads % n["tp"]:
         found.append(f"tp {n['tp']} does not divide the {shape.heads} attention heads")
     elif shape.kv_heads % n["tp"] and n["tp"] % shape.kv_heads:
@@ -140,14 +140,14 @@ def _broken(
     if n["pp"] > shape.layers:
         found.append(f"pp {n['pp']} is more than the {shape.layers} layers")
     if n["vpp"] > 1 and n["pp"] == 1:
-        found.append(f"vpp {n['vpp']} needs a pipeline: pp is 1")
-    # embedding and output layer may count as layers: 126 layers make 128 chunks
+        found.append(f"vpp {n['vpp']} needs a pipeline, but pp is 1")
+    # embedding and output layer may count as layers: 126 layers give 128 chunks
     if n["pp"] * n["vpp"] > shape.layers + 2:
         found.append(f"pp x vpp = {n['pp'] * n['vpp']} is more than the {shape.layers} layers")
     if case.seq_len % n["cp"]:
         found.append(f"cp {n['cp']} does not divide the sequence of {case.seq_len} tokens")
     if not shape.moe_layers:
-        found += [f"{k} {n[k]}: the model has no experts" for k in ("ep", "etp") if n[k] > 1]
+        found += [f"{k} is {n[k]}, but the model has no experts" for k in ("ep", "etp") if n[k] > 1]
     elif shape.experts % n["ep"]:
         found.append(f"ep {n['ep']} does not divide the {shape.experts} experts")
     if (n["dp"] * n["cp"] * n["tp"]) % (n["ep"] * n["etp"]):

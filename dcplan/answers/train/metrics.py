@@ -1,4 +1,4 @@
-"""Metrics of a training estimate: a step's speed and memory; the run's days, energy and rent."""
+"""Metrics of a training estimate: speed and memory of a step; days, energy and rent of the run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PLANNED = "planned-maintenance"
 
 
 def speed_metrics(main: Part) -> dict[str, Metric]:
-    """Return step time, rates, utilization and memory of the fastest layout of the main phase."""
+    """Return step time, rates, utilization and memory of the main phase's fastest layout."""
     run, found, time = main.run, main.found, main.step_time_s
     tokens, count = main.case.global_batch * run.seq_len * run.sites, run.accelerators
     flops = model_flops_per_token(run.shape, run.seq_len, run.images) * tokens / time / count
@@ -49,7 +49,7 @@ def speed_metrics(main: Part) -> dict[str, Metric]:
 
 def _mfu_text(shape: Architecture) -> str:
     attention = "causal attention" if shape.causal else "attention without a mask"
-    return f"Model FLOPs utilization, {attention}{', vision tower counted' if shape.tower else ''}"
+    return f"Model FLOPs utilization, {attention}{', vision tower included' if shape.tower else ''}"
 
 
 def calendar_metrics(
@@ -69,12 +69,12 @@ def calendar_metrics(
     price = rent_usd_per_hour(log, run)
     if price is not None:
         given = run.request.usd_per_accelerator_hour is not None
-        text = f"Rent at {price:.2f} USD an accelerator-hour"
+        text = f"Rent at {price:.2f} USD per accelerator-hour"
         metrics |= specs.RENT(
             hours * price,
             low=hours * price * p10 / p50,
             high=hours * price * p90 / p50,
-            label=text if given else f"{text}, the median list price on demand",
+            label=text if given else f"{text}, the median on-demand list price",
         )
     return metrics
 
@@ -97,7 +97,7 @@ def _energy_metrics(
 
 
 def goodput_metrics(found: Calendar) -> dict[str, Metric]:
-    """Return goodput, stops, checkpoints and spares."""
+    """Return goodput, interruptions, checkpoints and spares."""
     good, tier = found.outlook.goodput, found.outlook.recovery.durable
     per_day = found.of("stops_per_day")
     stops = per_day * found.p50_days * (1.0 - found.lost["waiting"])
@@ -118,13 +118,13 @@ def goodput_metrics(found: Calendar) -> dict[str, Metric]:
 
 
 def in_time_metric(found: Calendar, deadline_days: float) -> dict[str, Metric]:
-    """Return the probability of ending within the deadline."""
-    label = f"Probability of ending within {deadline_days:g} days"
+    """Return the probability of finishing by the deadline."""
+    label = f"Probability of finishing within {deadline_days:g} days"
     return specs.IN_TIME(in_time_frac(found.run, deadline_days), label=label)
 
 
 def rent_usd_per_hour(log: InputLog, run: TrainRun) -> float | None:
-    """Return the given price, or the catalog's median on-demand price; None where it has none."""
+    """Return the given price or the catalog's median on-demand price, or None."""
     given = run.request.usd_per_accelerator_hour
     if given is not None:
         quantity = Quantity(value=given, status=Status.INPUT)
@@ -149,7 +149,7 @@ def rent_usd_per_hour(log: InputLog, run: TrainRun) -> float | None:
 
 
 def _latest(prices: Sequence[CloudPrice]) -> float:
-    """Return the median over the regions of an offer's latest day."""
+    """Return the median of an offer's latest prices over its regions."""
     last = max(first_day(p.as_of) for p in prices)
     return median(p.usd_per_h.value for p in prices if first_day(p.as_of) == last)
 
@@ -157,13 +157,13 @@ def _latest(prices: Sequence[CloudPrice]) -> float:
 def _grid_g_per_kwh(log: InputLog, name: str) -> float:
     row = named(log.catalog, "sites", name, Site, "--site")
     if row.grid_g_per_kwh is None:
-        cause = f"{row.id} has no grid intensity in the catalog"
+        cause = f"{row.id} has no grid carbon intensity in the catalog"
         raise InputError([Problem("DC010", cause, Place("--site"))])
     return log.take(f"sites.{row.id}.grid_g_per_kwh", row.grid_g_per_kwh)
 
 
 def training_kw(log: InputLog, system: System) -> float | None:
-    """Return the average power [kW] of one system while it trains, or None where unknown."""
+    """Return the average power of one system during training, or None if unknown [kW]."""
     own = system.average_kw.training
     if own is not None:
         return log.take(f"systems.{system.id}.average_kw.training", own)

@@ -1,4 +1,4 @@
-"""The layout closest to one that does not fit: fewest changes first, then the fastest."""
+"""The layout nearest to one that does not fit: fewest changes first, then the fastest."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ CHANGED = ("tp", "pp", "vpp", "cp", "ep", "micro_batch", "recompute", "zero")
 
 
 def nearest(case: Case, columns: dict[str, Array], ranks: int) -> dict[str, float] | None:
-    """Find a layout that fits with as few sizes changed as possible; None where there is none.
+    """Find a layout that fits with the fewest changed sizes, or None.
 
-    Each size may halve or double, recompute may grow heavier, sharding wider; data parallel
-    follows.
+    Sizes may change by factors of two, recompute may become heavier, sharding wider; data
+    parallelism follows.
     """
     start = {k: float(columns[k][0]) for k in KEYS}
     modes = [

@@ -1,4 +1,4 @@
-"""A training request with every name looked up: what the search is run on."""
+"""A training request with every name resolved: the input of the search."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from dcplan.training.wide_area import WideArea
 
 @dataclass(frozen=True)
 class TrainRun:
-    """A request at one precision with every name looked up, or one phase of it."""
+    """A request at one precision with every name resolved, or one phase of it."""
 
     request: TrainRequest
     shape: Architecture
@@ -37,7 +37,7 @@ class TrainRun:
     precision: str
     stack: str
     measured: bool
-    """Whether measured runs stand behind the accelerator with this stack."""
+    """Whether measured runs exist for the accelerator with this stack."""
     accelerators: int
     tokens: float
     seq_len: int
@@ -47,7 +47,7 @@ class TrainRun:
     reliability: Reliability
     storage: Storage
     notes: tuple[str, ...]
-    """What of the model is not counted, or taken as given."""
+    """Parts of the model that are not included, and assumptions."""
 
     @property
     def sites(self) -> int:
@@ -60,7 +60,7 @@ class TrainRun:
         return self.request.images
 
     def by_phase(self) -> list[TrainRun]:
-        """Return the run once for each phase; one without phases is a phase itself."""
+        """Return the run once for each phase; a run without phases is one phase."""
         return [
             replace(self, tokens=p.tokens, seq_len=p.seq_len, batch_tokens=p.global_batch_tokens)
             for p in self.phases
@@ -68,7 +68,7 @@ class TrainRun:
 
 
 def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
-    """Look up every name of the request, one run a precision.
+    """Resolve every name of the request, one run per precision.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
     count = request.accelerators
     missing = [f for f, v in (("--accelerators", count), ("--tokens", tokens)) if v is None]
     if count is None or tokens is None:
-        causes = [f"{flag} is needed to train {request.model}" for flag in missing]
+        causes = [f"{flag} is required to train {request.model}" for flag in missing]
         raise InputError([Problem("DC050", cause, Place("train")) for cause in causes])
     row = catalog.get("accelerators", system.accelerator, Accelerator)
     stack = catalog.get("stacks", request.stack or default_stack(row), Stack)
@@ -122,17 +122,17 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
 
 
 def unknown_names(request: TrainRequest, catalog: Catalog) -> list[Problem]:
-    """Return a problem for each precision and stack that the catalog does not have."""
+    """Return a problem for each precision and stack missing from the catalog."""
     found = []
     for precision in request.precision:
         if catalog.find("recipes", precision, Recipe) is None:
             names = sorted(catalog.rows["recipes"])
-            cause = f"no precision {precision!r}: one of {', '.join(names)}"
+            cause = f"unknown precision {precision!r}: use one of {', '.join(names)}"
             hint = did_you_mean(precision, names)
             found.append(Problem("DC050", cause, Place("--precision"), hint))
     if request.stack and catalog.find("stacks", request.stack, Stack) is None:
         hint = did_you_mean(request.stack, catalog.rows["stacks"])
-        cause, next_step = f"no stack {request.stack!r}", "dcplan catalog list stacks"
+        cause, next_step = f"unknown stack {request.stack!r}", "dcplan catalog list stacks"
         found.append(Problem("DC010", cause, Place("--stack"), hint, next_step))
     return found
 
@@ -140,7 +140,7 @@ def unknown_names(request: TrainRequest, catalog: Catalog) -> list[Problem]:
 def _record(
     request: TrainRequest, shape: Architecture, tokens: float, stack: Stack, log: InputLog
 ) -> None:
-    """Log what the run takes, given or by default."""
+    """Log the inputs of the run, given or default."""
     own = Status.INPUT if request.tokens or request.phases else Status.CATALOG
     log.take("tokens", Quantity(value=tokens, status=own))
     own = Status.INPUT if request.global_batch_tokens else Status.DEFAULT
@@ -152,7 +152,7 @@ def _record(
 
 
 def _wide(request: TrainRequest, log: InputLog) -> WideArea | None:
-    """Return how several sites train together; None at one site."""
+    """Return the terms of training across sites; None for one site."""
     if request.wan_sites == 1 or request.wan_gbps is None:
         return None
     return WideArea(
@@ -168,9 +168,9 @@ def _wide(request: TrainRequest, log: InputLog) -> WideArea | None:
 def _specs(
     request: TrainRequest, system: System, stack: Stack, log: InputLog, *, moe: bool
 ) -> dict[str, Hardware]:
-    """Return what the search knows of the accelerator at each precision.
+    """Return the accelerator's data for the search at each precision.
 
-    Precisions that it does not have are refused together.
+    Unsupported precisions are rejected together.
     """
     specs, refused = {}, []
     row = log.catalog.get("accelerators", system.accelerator, Accelerator)
@@ -192,25 +192,26 @@ def _specs(
 def _notes(
     request: TrainRequest, seq_len: int, shape: Architecture, config: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """Say what of the model is not counted, or taken as given."""
-    found = [f"{part} is not counted: not supported yet" for part in uncounted_parts(config)]
+    """Return notes on parts of the model that are not included, and on assumptions."""
+    found = [f"{part} is not included: not supported yet" for part in uncounted_parts(config)]
     if shape.tower is not None and not request.images:
-        found.append("no --images: the vision encoder costs memory but no time")
+        found.append("without --images, the vision encoder uses memory but no time")
     if shape.tower is not None and request.images:
         room = request.images * shape.tower_tokens / seq_len
         found += assumed(config)
         found.append(
-            f"images fill {room:.0%} of a sequence; vision encoder and projector are trained along"
+            f"images fill {room:.0%} of a sequence; the vision encoder and projector are trained "
+            "too"
         )
     if not shape.causal:
         found.append(
-            "a token is a latent patch or a text token; text encoders and VAE are not counted"
+            "a token is a latent patch or a text token; text encoders and VAE are not included"
         )
     return tuple(found)
 
 
 def at_power(spec: Hardware, power_frac: float, log: InputLog) -> Hardware:
-    r"""Return an accelerator held to a share of its TDP.
+    r"""Return an accelerator limited to a share of its TDP.
 
     Matrix products and attention slow down as :math:`p^a`; memory-bound kernels, limited by HBM, do
     not.
@@ -222,9 +223,9 @@ def at_power(spec: Hardware, power_frac: float, log: InputLog) -> Hardware:
 
 
 def _gb_per_s(request: TrainRequest, system: System) -> float:
-    """Return the scale-out bandwidth of one accelerator; 0 leaves it to the family's class value.
+    """Return the scale-out bandwidth of one accelerator; 0 selects the family's class value.
 
-    A link without known ports is one each.
+    If the number of ports is unknown, each accelerator has one.
     """
     own = system.scaleout_port_gbps.value if system.scaleout_port_gbps else 0.0
     ports = system.scaleout_ports / system.accelerators if system.scaleout_ports else 1.0
@@ -252,7 +253,7 @@ def read_config(catalog: Catalog, name: str) -> tuple[Mapping[str, Any], float |
     Raises
     ------
     InputError
-        When the file is missing or no JSON object.
+        When the file is missing or is not a JSON object.
     """
     row = catalog.find("models", name, Model)
     if row is not None:
@@ -263,13 +264,16 @@ def read_config(catalog: Catalog, name: str) -> tuple[Mapping[str, Any], float |
         raise InputError([Problem("DC010", f"not a model config: {error}", Place(name))]) from error
     if not isinstance(config, dict):
         raise InputError(
-            [Problem("DC010", "not a model config: a JSON object is expected", Place(name))]
+            [Problem("DC010", "not a model config: expected a JSON object", Place(name))]
         )
     return config, None
 
 
 def _system(catalog: Catalog, name: str | None) -> System:
     if name is None:
-        cause, help_ = "--system is needed to train a catalog model", "dcplan catalog list systems"
+        cause, help_ = (
+            ("--system is required to train a catalog model"),
+            "dcplan catalog list systems",
+        )
         raise InputError([Problem("DC050", cause, Place("train"), help=help_)])
     return named(catalog, "systems", name, System, "train")

@@ -1,4 +1,4 @@
-"""A run on the calendar: its phases, stops, checkpoints, spares, and how sure the end is."""
+"""Schedule of a run: phases, interruptions, checkpoints, spares, and spread of the finish date."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from dcplan.training.wide_area import mean_step_s
 from dcplan.units import SECONDS_PER_DAY
 
 LOSSES = {
-    "saves": "checkpoints that block",
-    "lost_work": "work since the last checkpoint",
-    "restarts": "detection, restart, loading",
-    "slow": "slow parts, silent corruption",
-    "waiting": "no spare node, power or cooling",
+    "saves": "blocking checkpoints",
+    "lost_work": "lost work since the last checkpoint",
+    "restarts": "detection, restart and loading",
+    "slow": "slow components and silent corruption",
+    "waiting": "waits for a spare node, power or cooling",
 }
 
 
 @dataclass(frozen=True)
 class Part:
-    """One phase at one precision: its layouts, and what slows a step down besides."""
+    """One phase at one precision: its layouts, and other delays of a step."""
 
     run: TrainRun
     case: Case
@@ -41,25 +41,25 @@ class Part:
 
     @property
     def exchange_s(self) -> float:
-        """What exchanges over the wide-area link add to a step."""
+        """Time that exchanges over the wide-area link add to a step."""
         local, wide = float(self.found.step_time_s[0]), self.run.wide
         return mean_step_s(local, self.run.shape.params, wide) - local if wide else 0.0
 
     @property
     def ingest_s(self) -> float:
-        """What storage adds to a step that computes faster than its data arrive."""
+        """Time that storage adds to a step that computes faster than its data arrive."""
         own = float(self.found.step_time_s[0]) + self.exchange_s
         step_bytes = self.run.batch_tokens * self.data.bytes_per_token
         return float(ingest_step_s(own, step_bytes, self.data.read_gb_per_s)) - own
 
     @property
     def step_time_s(self) -> float:
-        """Step of all sites together, exchanges between them and waiting for data counted in."""
+        """Step time of all sites, including exchanges between them and waits for data."""
         return float(self.found.step_time_s[0]) + self.exchange_s + self.ingest_s
 
     @property
     def clean_days(self) -> float:
-        """Days at the predicted step time, failures not counted."""
+        """Days at the predicted step time, without failures."""
         return self.run.tokens / self.run.batch_tokens * self.step_time_s / SECONDS_PER_DAY
 
 
@@ -75,27 +75,27 @@ class Calendar:
     size_bytes: float
 
     def of(self, name: str) -> float:
-        """Return a figure of the outlook at the run's count."""
+        """Return a value of the outlook at the run's count."""
         return first(getattr(self.outlook, name))
 
     @property
     def p50_days(self) -> float:
-        """Median length."""
+        """Median duration."""
         return first(self.run.p50_days)
 
     @property
     def lost(self) -> dict[str, float]:
-        """Share of wall-clock time that each kind of loss takes."""
+        """Share of wall-clock time of each kind of loss."""
         return {name: first(getattr(self.outlook.losses, name)) for name in LOSSES}
 
 
 def first(value: Any) -> float:
-    """Return the only number of an array of one, or a number as it is."""
+    """Return the only number of an array of one, or the number itself."""
     return float(np.asarray(value).reshape(-1)[0])
 
 
 def calendar(log: InputLog, run: TrainRun, main: Part, clean_days: float) -> Calendar:
-    """Return what to expect of a run of so many clean days in the layout of its main phase."""
+    """Return the expectations of a run, from its clean days and its main phase's layout."""
     part, stops, rules = _terms(log, run, run.accelerators)
     count = np.array([float(run.accelerators)])
     size = stored_bytes(run.shape, run.spec)
@@ -107,7 +107,7 @@ def calendar(log: InputLog, run: TrainRun, main: Part, clean_days: float) -> Cal
 
 
 def run_at(log: InputLog, run: TrainRun, swept: Sweep, clean_days: Array) -> RunTime:
-    """Return the length of the run at every count of a sweep."""
+    """Return the duration of the run at every count of a sweep."""
     part, _, rules = _terms(log, run, int(swept.accelerators[-1]))
     group = model_parallel_accelerators(swept.layouts, run.spec.device.ranks)
     size = stored_bytes(run.shape, run.spec)

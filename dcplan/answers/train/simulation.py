@@ -1,4 +1,4 @@
-"""The same run played through stop by stop, beside the closed form."""
+"""Simulation of a run's failures, compared with the analytic model."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from dcplan.units import HOURS_PER_DAY, HOURS_PER_YEAR
 
 SEED = 1
 MOST_SPARES = 20_000_000
-"""Spare units times replicas that are played; beyond, nodes are never lacking anyway."""
+"""Largest product of spare units and replicas to simulate; above it, spares never run out."""
 
 
 def replayed(found: Calendar, replicas: int) -> Table:
-    """Play a run through so many times.
+    """Simulate a run so many times.
 
     Raises
     ------
     InputError
-        When a run hardly moves, so that playing it would not end.
+        When a run makes almost no progress, so that its simulation would not end.
     """
     try:
         played = simulate(
@@ -31,7 +31,7 @@ def replayed(found: Calendar, replicas: int) -> Table:
         )
     except ValueError as error:
         raise InputError(
-            [Problem("DC050", str(error), Place("--simulations"), help="leave --simulations out")]
+            [Problem("DC050", str(error), Place("--simulations"), help="omit --simulations")]
         ) from error
     p10, p50, p90 = (float(x) for x in np.quantile(played.days, (0.1, 0.5, 0.9)))
     row = specs.FailureSimulationRow(
@@ -50,7 +50,7 @@ def replayed(found: Calendar, replicas: int) -> Table:
 def _recovery(found: Calendar) -> Recovery:
     recovery = found.outlook.recovery
     durable = _tier(recovery.durable)
-    if durable is None:  # never: every outlook has one
+    if durable is None:  # unreachable: every outlook has one
         msg = "no durable tier"
         raise ValueError(msg)
     return Recovery(durable, _tier(recovery.peer), recovery.peer_frac)
@@ -63,9 +63,9 @@ def _tier(tier: Tier | None) -> Tier | None:
 
 
 def _hazards(found: Calendar, replicas: int) -> Hazards:
-    """Return stops of the run and the rate at which a spared unit goes.
+    """Return interruptions of the run and the rate at which spared units fail.
 
-    Units are spared as nodes, groups or domains: at this rate as many are in repair.
+    Spared units are nodes, groups or domains; this rate reproduces the mean number in repair.
     """
     rules, units, per_day = found.policy, found.outlook.units[0], found.of("stops_per_day")
     taken = 0.0
@@ -78,7 +78,7 @@ def _hazards(found: Calendar, replicas: int) -> Hazards:
 
 
 def _closed_form_frac(found: Calendar) -> float:
-    """Return goodput by the closed form without outages and slow parts, which are not played."""
+    """Return goodput by the analytic model without outages and slow parts, which are not simulated."""
     lost = found.lost
     kept = 1.0 - lost["saves"] - lost["lost_work"] - lost["restarts"]
     outage = found.policy.outage_h_per_year / HOURS_PER_YEAR

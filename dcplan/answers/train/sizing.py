@@ -1,4 +1,4 @@
-"""The inverse questions: the smallest cluster for a deadline, the fastest within other limits."""
+"""Cluster sizing: the smallest cluster for a deadline, or the fastest within other limits."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from dcplan.units import HOURS_PER_DAY, KW_PER_MW, SECONDS_PER_DAY
 LARGEST_SYSTEMS = 16384
 GROWTH = 1.05
 REFINED = 1.5
-"""Counts down to this share of the first answer are searched on the full grid."""
+"""Counts down to the first answer divided by this factor are searched on the full grid."""
 NEAR = 1.5
-"""Sizes up to this factor from the answer are listed beside it."""
+"""Sizes within this factor of the answer are listed with it."""
 SHOWN = 5
-"""Fastest sizes listed where none is good enough."""
+"""Number of fastest sizes listed if none meets the limits."""
 TOKENS_PER_PARAM = 20.0
 """Compute-optimal ratio (Hoffmann et al. 2022, arXiv 2203.15556, table 3, approaches 1 and 2)."""
 
@@ -48,21 +48,21 @@ class _Sized:
     ends: RunTime
 
     def days(self, confidence: float) -> Array:
-        """Return calendar days not exceeded with a probability, at every count."""
+        """Return the quantile of the duration at every count."""
         return np.asarray(self.ends.quantile_days(confidence))
 
 
 def train_inverse(request: TrainRequest, catalog: Catalog) -> Result:
     """Size the cluster, then estimate the run on it.
 
-    With a deadline the smallest cluster that meets it at 80 % confidence and keeps the other
-    limits; without one the fastest that keeps them. Money is rent; power is the rated IT power of
-    the systems.
+    With a deadline, find the smallest cluster that meets it at 80 % confidence within the other
+    limits; without one, find the fastest within the limits. Cost is rent; power is the rated IT
+    power of the systems.
 
     Raises
     ------
     InputError
-        When a budget is given and no price is known.
+        When a budget is given but no price is known.
     """
     began = time.perf_counter()
     log = InputLog(catalog)
@@ -70,9 +70,9 @@ def train_inverse(request: TrainRequest, catalog: Catalog) -> Result:
     counts = _counts(runs[0])
     price = rent_usd_per_hour(log, runs[0])
     if request.budget_usd is not None and price is None:
-        cause = f"no on-demand price of {runs[0].system.accelerator} in the catalog"
+        cause = f"no on-demand price for {runs[0].system.accelerator} in the catalog"
         raise InputError(
-            [Problem("DC050", cause, Place("--budget-usd"), help="give --usd-per-accelerator-hour")]
+            [Problem("DC050", cause, Place("--budget-usd"), help="set --usd-per-accelerator-hour")]
         )
     found = [_swept(log, run, counts) for run in runs]
     rows = _rows(found, price)
@@ -94,7 +94,8 @@ def train_inverse(request: TrainRequest, catalog: Catalog) -> Result:
     near = (row for row in rows if _near(row, rows, best.accelerators))
     answer.tables[specs.SIZES.name] = specs.SIZES.table(near)
     answer.metrics |= _room(found, best)
-    answer.headline = f"{_asked_for(request)}: {answer.headline}"
+    kind = "smallest" if request.deadline_days is not None else "fastest"
+    answer.headline = f"{kind} cluster for {_limits(request)}: {answer.headline}"
     return answer
 
 
@@ -110,7 +111,7 @@ def _on_calendar(log: InputLog, run: TrainRun, swept: Sweep) -> _Sized:
 
 
 def _refined(log: InputLog, sized: _Sized, count: int) -> _Sized:
-    """Search all layouts near a count, where the first sweep took a coarser grid."""
+    """Search all layouts near a count, which the first sweep covered with a coarser grid."""
     swept, run = sized.swept, sized.run
     at = np.flatnonzero(
         (swept.accelerators >= count / REFINED) & (swept.accelerators <= count * GROWTH)
@@ -134,7 +135,7 @@ def _refined(log: InputLog, sized: _Sized, count: int) -> _Sized:
 
 
 def _counts(run: TrainRun) -> Array:
-    """Return whole systems, every one at first and then 5 % apart, up to the power limit."""
+    """Return numbers of systems, first every one and then 5 % apart, up to the power limit."""
     most, limit_mw = LARGEST_SYSTEMS, run.request.max_it_mw
     rated = run.system.rated_kw.value if run.system.rated_kw else None
     if limit_mw is not None:
@@ -143,7 +144,7 @@ def _counts(run: TrainRun) -> Array:
             raise InputError([Problem("DC010", cause, Place("--max-it-mw"))])
         most = int(limit_mw * KW_PER_MW / (rated * run.request.power_limit_frac))
         if most < 1:
-            cause = f"{limit_mw:g} MW is less than one {run.system.id} ({rated:g} kW)"
+            cause = f"{limit_mw:g} MW is less than the power of one {run.system.id} ({rated:g} kW)"
             raise InputError([Problem("DC050", cause, Place("--max-it-mw"))])
     systems, units = [], 1
     while units <= most:
@@ -155,7 +156,7 @@ def _counts(run: TrainRun) -> Array:
 
 
 def _rows(found: Sequence[_Sized], price: float | None) -> list[SizeRow]:
-    """Return every size at which a layout fits, against the limits."""
+    """Return every size with a layout that fits, and whether it meets the limits."""
     rows = []
     for sized in found:
         run, counts = sized.run, sized.swept.accelerators
@@ -180,7 +181,7 @@ def _rows(found: Sequence[_Sized], price: float | None) -> list[SizeRow]:
 
 
 def _meets(request: TrainRequest, p50: Array, p80: Array, cost: Array) -> Array:
-    """Return which counts keep to the deadline and the budget; the power limit ends the counts."""
+    """Return which counts meet the deadline and the budget; the power limit bounds the counts."""
     meets = np.isfinite(p50)
     if request.deadline_days is not None:
         meets &= p80 <= request.deadline_days
@@ -190,7 +191,7 @@ def _meets(request: TrainRequest, p50: Array, p80: Array, cost: Array) -> Array:
 
 
 def _best(rows: Sequence[SizeRow], request: TrainRequest) -> SizeRow:
-    """Return the smallest size that keeps to the limits, or the fastest without a deadline."""
+    """Return the smallest size that meets the limits, or the fastest without a deadline."""
 
     def rank(row: SizeRow) -> tuple[float, float]:
         if request.deadline_days is not None:
@@ -201,14 +202,14 @@ def _best(rows: Sequence[SizeRow], request: TrainRequest) -> SizeRow:
 
 
 def _near(row: SizeRow, rows: Sequence[SizeRow], count: int) -> bool:
-    """Whether a size is near the answer, or near the smallest of its precision that would do."""
+    """Whether a size is near the answer, or near the smallest sufficient one of its precision."""
     same = (r.accelerators for r in rows if r.precision == row.precision and r.meets_target)
     own = min(same, default=count)
     return any(c / NEAR <= row.accelerators <= c * NEAR for c in (count, own))
 
 
 def _room(found: Sequence[_Sized], best: SizeRow) -> dict[str, Metric]:
-    """Return what else fits into the deadline: more tokens, or the compute-optimal model."""
+    """Return the largest work within the deadline: more tokens, or the compute-optimal model."""
     sized = next(f for f in found if f.run.precision == best.precision)
     run, request = sized.run, sized.run.request
     metrics = specs.SYSTEMS(best.accelerators / run.system.accelerators)
@@ -226,33 +227,34 @@ def _room(found: Sequence[_Sized], best: SizeRow) -> dict[str, Metric]:
     }
 
 
-def _asked_for(request: TrainRequest) -> str:
+def _limits(request: TrainRequest) -> str:
+    """Return the requested limits in words."""
     parts = []
     if request.deadline_days is not None:
-        parts.append(f"within {request.deadline_days:g} days at {DEADLINE_CONFIDENCE:.0%}")
+        days = f"{request.deadline_days:g} days"
+        parts.append(f"a deadline of {days} at {DEADLINE_CONFIDENCE:.0%} confidence")
     if request.max_it_mw is not None:
-        parts.append(f"under {request.max_it_mw:g} MW of IT")
+        parts.append(f"an IT power limit of {request.max_it_mw:g} MW")
     if request.budget_usd is not None:
-        parts.append(f"for {request.budget_usd:,.0f} USD of rent")
-    first = "smallest cluster" if request.deadline_days is not None else "fastest cluster"
-    return f"{first} {', '.join(parts)}"
+        parts.append(f"a rent budget of {request.budget_usd:,.0f} USD")
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 def _none(request: TrainRequest, rows: Sequence[SizeRow], counts: Array, seconds: float) -> Result:
-    """Answer that no size keeps to the limits, with the fastest ones."""
+    """Answer that no size meets the limits, with the fastest ones."""
     quickest = sorted(rows, key=lambda row: row.days_p50)[:SHOWN]
-    cause = f"no cluster of up to {int(counts[-1]):,} accelerators keeps to it"
+    cause = f"no cluster of up to {int(counts[-1]):,} accelerators fits {_limits(request)}"
     if not quickest:
-        cause += f": {request.model} does not fit their memory"
+        cause += f", because {request.model} does not fit in memory"
     else:
         rents = [row.cost_usd for row in quickest if row.cost_usd is not None]
-        cause += f"; the fastest takes {quickest[0].days_p80:.3g} days (P80)"
-        cause += f", the cheapest listed {min(rents):,.0f} USD" if rents else ""
+        cause += f"; the fastest takes {quickest[0].days_p80:,.1f} days (P80)"
+        cause += f", and the cheapest of those listed costs {min(rents):,.0f} USD" if rents else ""
     return Result(
         verb="train",
         status="infeasible",
         exit_code=EXIT_NO,
-        headline=f"{_asked_for(request)}: {cause}",
+        headline=f"{request.model} on {request.system}: {cause}",
         tables={specs.SIZES.name: specs.SIZES.table(quickest)},
         run={"seconds": round(seconds, 4)},
     )

@@ -1,4 +1,4 @@
-"""The same run on fewer accelerators: what time, memory and money each size takes."""
+"""The same run on fewer accelerators: time, memory and cost of each size."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ SHARES = (1.0, 0.75, 0.5, 0.375, 0.25, 0.125, 0.0625)
 def fewer(log: InputLog, run: TrainRun, days: float, price: float | None) -> Table | None:
     """Return the Pareto set over time, accelerators, memory margin and cost.
 
-    Sizes are whole systems, down to a sixteenth. ``days`` is the median run time of the answer
-    itself; its size is not listed again.
+    Sizes are complete systems, down to a sixteenth. ``days`` is the median duration of the answer;
+    its size is not listed again.
     """
     unit = run.system.accelerators
     counts = sorted({max(int(run.accelerators * s / unit), 1) * unit for s in SHARES})

@@ -1,4 +1,4 @@
-"""Tables and remarks of a training estimate: layouts, step, memory, phases, stops, storage."""
+"""Tables and remarks of a training estimate: layouts, step, memory, interruptions, storage."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from dcplan.training.step import Step
 from dcplan.units import BYTES_PER_GIB, TB_PER_PB
 
 FRONTIER = 1.5
-"""Leaner layouts are listed as long as a step takes no longer than this times the fastest."""
+"""Largest step time of listed layouts with less memory, relative to the fastest."""
 KINDS = ("weights", "gradients", "optimizer", "activations", "logits", "buffers")
-"""What the memory of a rank holds."""
+"""Kinds of data in the memory of a rank."""
 
 
 def phase_table(parts: Sequence[Part]) -> dict[str, Table]:
-    """Return the phases of a run that has several."""
+    """Return the phases of a run with several phases."""
     if len(parts) < 2:
         return {}
     rows = [
@@ -51,7 +51,7 @@ def phase_table(parts: Sequence[Part]) -> dict[str, Table]:
 
 
 def step_tables(main: Part, done: Step) -> dict[str, Table]:
-    """Return the layout, its step time and memory part by part, and the other layouts."""
+    """Return the layout, its step time and memory by part, and the other layouts."""
     layout: dict[str, Any] = layout_of(main.found, 0)
     tables = {
         specs.LAYOUT.name: specs.LAYOUT.table([specs.LayoutRow(**layout)], only=tuple(layout)),
@@ -106,7 +106,7 @@ def _layouts(main: Part) -> Table:
 
 
 def calendar_tables(found: Calendar, run: TrainRun) -> dict[str, Table]:
-    """Return where the time goes, what stops the run, and what makes its end unsure."""
+    """Return time losses, interruptions, and the variance of the finish date by cause."""
     wall, moving = found.p50_days, 1.0 - found.lost["waiting"]
     scale = found.of("stops_per_day") / max(found.stops.per_day, 1e-30)
     losses = [
@@ -133,7 +133,7 @@ def calendar_tables(found: Calendar, run: TrainRun) -> dict[str, Table]:
 
 
 def storage_table(log: InputLog, run: TrainRun, found: Calendar, step_s: float) -> Table:
-    """Return what the run asks of shared storage, and the building blocks that give it."""
+    """Return the run's requirements for shared storage, and the building blocks."""
 
     def problem(cause: str) -> Problem:
         return Problem("DC010", cause, Place("--storage"))
@@ -161,7 +161,7 @@ def storage_table(log: InputLog, run: TrainRun, found: Calendar, step_s: float) 
 
 
 def remarks(main: Part, fastest: Found | None, days: Calendar) -> list[dict[str, str]]:
-    """Say what the reader should know besides the figures."""
+    """Return the warnings that accompany the answer."""
     return [
         {"code": code, "message": message}
         for code, message in (
@@ -177,59 +177,76 @@ def _binding_storage(main: Part) -> list[tuple[str, str]]:
     if not main.ingest_s:
         return []
     rate, each = main.data.read_gb_per_s, main.data.bytes_per_token
-    bring = f"{rate:.4g} GB/s bring {each:g} bytes a token in {main.step_time_s:.3g} s a step"
-    return [("ingest", f"storage binds: {bring}; raise --storage level or lower bytes-per-token")]
+    bring = f"{rate:.4g} GB/s at {each:g} bytes per token gives {main.step_time_s:.3g} s per step"
+    return [
+        (
+            "ingest",
+            f"the storage read rate limits the step: {bring}; raise --storage level or lower "
+            "bytes-per-token",
+        )
+    ]
 
 
 def _unmeasured(run: TrainRun) -> list[tuple[str, str]]:
     if run.measured:
         return []
-    cause = f"{run.system.accelerator} with {run.stack}: no measured run behind it"
-    spread = f"interval {run.spec.spread_frac:.0%} either way"
-    return [("unmeasured", f"{cause}; values of its family or class, {spread}")]
+    cause = f"no measured run of {run.system.accelerator} with {run.stack}"
+    spread = f"with an interval of ±{run.spec.spread_frac:.0%}"
+    return [("unmeasured", f"{cause}; values come from its family or class, {spread}")]
 
 
 def _notes(main: Part, fastest: Found | None) -> list[str]:
     run, found = main.run, []
     if fastest is not None and fastest.step_time_s.size:
         line = layout_line(first_layout(fastest) or {})
-        found.append(f"the search's fastest layout takes {fastest.step_time_s[0]:.3g} s: {line}")
+        found.append(
+            f"the fastest layout of the search takes {fastest.step_time_s[0]:.3g} s per step: "
+            f"{line}"
+        )
     precisions = run.request.precision
     if len(precisions) > 1:
         names = ", ".join(precisions)
-        found.append(f"precisions {names} are taken as equal in quality, as the list claims")
+        found.append(f"precisions {names} are assumed to give equal quality")
     if run.wide is not None:
+        steps = "step" if run.wide.local_steps == 1 else f"{run.wide.local_steps} steps"
         found.append(
-            f"{run.wide.sites} sites exchange every {run.wide.local_steps} steps; "
-            "more tokens for the same quality are not counted: raise --tokens"
+            f"{run.wide.sites} sites exchange every {steps}; "
+            "the estimate adds no tokens for equal quality: raise --tokens"
         )
     if run.system.rated_kw is None and run.system.average_kw.training is None:
-        found.append(f"{run.system.id} has no power figure in the catalog: no energy")
+        found.append(
+            f"{run.system.id} has no power figure in the catalog, so energy is not computed"
+        )
     found += run.notes
     if run.spec.streams_weights:
-        found.append("weight streaming: data parallel over wafers, memory not limited")
+        found.append("weight streaming: data parallel over wafers, without a memory limit")
     return found
 
 
 def _lost_time(found: Calendar) -> list[tuple[str, str]]:
-    """Warn where the run spends more time on stops than on training."""
+    """Warn if goodput is low."""
     value, lost = first(found.outlook.goodput.value), found.lost
     if value >= REMARK_GOODPUT_FRAC:
         return []
     most = max(lost, key=lambda name: lost[name])
-    hint = {"waiting": "more spares or faster repair", "saves": "faster or rarer checkpoints"}
-    mend = hint.get(most, "fewer stops, faster restarts, more frequent checkpoints")
-    cause = f"only {value:.1%} of the time makes progress"
-    return [("goodput", f"{cause}; most is lost to {LOSSES[most]} ({lost[most]:.1%}): {mend}")]
+    hint = {
+        "waiting": "use more spares or faster repair",
+        "saves": "use faster or less frequent checkpoints",
+    }
+    remedy = hint.get(most, "reduce interruptions, speed up restarts, or checkpoint more often")
+    cause = f"goodput is {value:.1%}"
+    return [
+        ("goodput", f"{cause}; the largest loss is {LOSSES[most]} ({lost[most]:.1%}): {remedy}")
+    ]
 
 
 def layout_line(layout: dict[str, float]) -> str:
-    """Return a layout as ``--layout`` takes it."""
+    """Return a layout in the form of ``--layout``."""
     columns = {k: np.array([v]) for k, v in layout.items()}
     named = layout_of(Found(columns, np.empty(0), np.empty(0), 0, 0), 0)
     return ",".join(f"{k}={v}" for k, v in named.items())
 
 
 def first_layout(found: Found) -> dict[str, float] | None:
-    """Return the fastest of those found, or None."""
+    """Return the fastest layout found, or None."""
     return {k: float(v[0]) for k, v in found.layouts.items()} if found.step_time_s.size else None

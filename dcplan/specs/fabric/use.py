@@ -1,4 +1,4 @@
-"""Metrics and tables of a network's performance and expansion, and of the comparison of families."""
+"""Metrics and tables of a network's performance and expansion, and the comparison of families."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class SiteLinkRow:
 
 @dataclass(frozen=True)
 class FabricRow:
-    """One fabric family for the same nodes; all cells except the reason are empty if it does not fit."""
+    """One fabric family for the same nodes; empty except for the reason if it does not fit."""
 
     fabric: Family
     switches: Annotated[int | None, Column("Number of switches")] = None

@@ -11,7 +11,7 @@ from dcplan.specs.table import Column, Section, Shown, TableSpec, pattern
 
 @dataclass(frozen=True)
 class HedgeRow:
-    """Cost of one variant under the hedged plan, its own plan and that of the most likely variant."""
+    """Cost of one variant under the hedged plan, its own plan and the most likely one's plan."""
 
     variant: Annotated[str, Column("Variant of the scenario; base for the base scenario")]
     weight: Annotated[float, Column("Probability of the variant; the weights sum to 1")]

@@ -1,1 +1,1 @@
-"""Tables of a plan, one file a subject."""
+"""Tables of a plan, one file per subject."""

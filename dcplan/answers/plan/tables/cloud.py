@@ -12,7 +12,7 @@ from dcplan.units import HOURS_PER_QUARTER, MONTHS_PER_QUARTER
 
 
 def cloud(problem: PlanningProblem, d: Decisions) -> Table:
-    """Return what is rented of each offer for each demand and run."""
+    """Return the rented accelerators of each offer for each demand and run."""
     offer = {o.id: o for o in problem.offers}
 
     def row(t: int, name: str, accelerators: float, use: str) -> specs.CloudRow:
@@ -41,7 +41,7 @@ def cloud(problem: PlanningProblem, d: Decisions) -> Table:
 
 
 def commitments(problem: PlanningProblem, d: Decisions) -> Table:
-    """Return each commitment to rented nodes, and the share of its offer's that is used."""
+    """Return each commitment to a cloud offer, and the used share of the offer's commitments."""
     rows = []
     for offer in problem.offers:
         share, use = covered(problem, d, offer), use_by_month(problem, d, offer)

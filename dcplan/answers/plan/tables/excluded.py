@@ -1,4 +1,4 @@
-"""Candidates that are not in the menu, with the reason and the price at which they would enter."""
+"""Excluded candidates, with the reason and the price at which they would enter the plan."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dcplan.units import si
 def excluded_options(
     problem: PlanningProblem, entries: tuple[ExcludedOption, ...] | None = None
 ) -> Table:
-    """Return what was named or possible and is not in the menu; equal reasons are merged."""
+    """Return the named or possible candidates that are excluded; equal reasons are merged."""
     merged: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for x in problem.excluded if entries is None else entries:
         merged[x.kind, x.id, x.reason].append(x.where)
@@ -32,9 +32,9 @@ def excluded_options(
 
 
 def speed_tflops(catalog: Catalog, accelerator: str) -> float:
-    """Return the best rate of an accelerator's large matrix products [TFLOP/s].
+    """Return the highest rate of an accelerator's large matrix products [TFLOP/s].
 
-    It is the peak times the achievable fraction, in bf16 or fp8.
+    The rate is the peak times the achievable fraction, in bf16 or fp8.
     """
     row = catalog.find("accelerators", accelerator, Accelerator)
     if row is None:
@@ -47,7 +47,7 @@ def speed_tflops(catalog: Catalog, accelerator: str) -> float:
 def usd_per_tflops(solved: Solved, catalog: Catalog) -> tuple[float, str] | None:
     """Return the price of an achieved TFLOP/s in the plan's cheapest system, and that system's id.
 
-    The price is that of the hardware without network.
+    The price is for the hardware without network.
     """
     if solved.decisions is None:
         return None
@@ -65,7 +65,7 @@ def usd_per_tflops(solved: Solved, catalog: Catalog) -> tuple[float, str] | None
 def with_entry_prices(
     excluded: tuple[ExcludedOption, ...], solved: Solved, catalog: Catalog
 ) -> tuple[ExcludedOption, ...]:
-    """Add to every system without a price the price below which the system would enter the plan.
+    """Add to every system without a price the price below which it would enter the plan.
 
     Below it the system is cheaper per achieved TFLOP/s than the plan's cheapest.
     """
@@ -82,14 +82,11 @@ def _with_price(
     rate = speed_tflops(catalog, row.accelerator) * row.accelerators if row else 0.0
     if reference is None or not rate:
         return ExcludedOption(
-            x.kind,
-            x.id,
-            x.where,
-            "no price, and no achieved rate from which an entry price would follow",
+            x.kind, x.id, x.where, "no price, and no achieved rate to derive an entry price from"
         )
     usd, system = reference
     reason = (
-        f"no price: enters the plan below about USD {si(usd * rate)} a unit "
-        f"(parity with {system} per achieved TFLOP/s; power, space and network not counted)"
+        f"no price: would enter the plan below about USD {si(usd * rate)} per unit (parity with "
+        f"{system} per achieved TFLOP/s, without power, space and network)"
     )
     return ExcludedOption(x.kind, x.id, x.where, reason)

@@ -1,4 +1,4 @@
-"""Racks that a plan orders, is given, or has already."""
+"""Racks of a plan: ordered, given, or existing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dcplan.specs.plan import decided as specs
 
 
 def racks(problem: PlanningProblem, d: Decisions) -> Table:
-    """Return the racks of every order, the given fleet, and what is held before the plan."""
+    """Return the racks of every order, of the given fleet and of existing or on-order hardware."""
     placed = {p.key: p for p in problem.placements}
     entries = [(0, key, n, True) for key, n in d.fleet.items()]
     entries += [(t, (h, c, k), n, False) for (h, c, k, t), n in d.ordered.items()]
@@ -46,12 +46,12 @@ def _bought(
 def _existing(
     problem: PlanningProblem, d: Decisions, x: ExistingTerms, p: Placement
 ) -> specs.RacksRow:
-    """Return the row of an asset or order: racks that stay, and what becomes of the others."""
-    gone = {t: n for (i, t), n in sorted(d.disposed.items()) if i == x.id}
+    """Return the row of existing or on-order hardware: racks kept, and racks sold or cancelled."""
+    disposed = {t: n for (i, t), n in sorted(d.disposed.items()) if i == x.id}
     word = "cancelled" if x.cancel_usd is not None else "sold"
-    fate = "".join(f", {n} {word} {quarter_at(problem, t)}" for t, n in gone.items())
+    disposals = "".join(f", {n} {word} in {quarter_at(problem, t)}" for t, n in disposed.items())
     kind = "in service" if x.in_service else "on order"
-    kept = x.racks - sum(gone.values())
+    kept = x.racks - sum(disposed.values())
     return specs.RacksRow(
         order_quarter=None,
         serves_from=None if x.in_service else quarter_at(problem, x.first),
@@ -63,6 +63,6 @@ def _existing(
         accelerators=kept * p.accelerators,
         rated_kw=round(kept * p.rated_kw, 6),
         price_usd=kept * x.due_usd,
-        decision=f"{kind}{fate}",
+        decision=f"{kind}{disposals}",
         limit=f"{x.id}, until {quarter_at(problem, x.last)}",
     )

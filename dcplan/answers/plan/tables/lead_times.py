@@ -1,4 +1,4 @@
-"""Long-lead equipment of the plan's new halls: what must be ordered by when."""
+"""Long-lead equipment of the plan's new halls, with the last day to order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dcplan.units import DAYS_PER_QUARTER, DAYS_PER_WEEK
 def lead_times(problem: PlanningProblem, d: Decisions, log: InputLog) -> Table:
     """Return the last day to order for each new hall's first use.
 
-    Positive ``weeks_before_start`` is before the plan begins.
+    A positive ``weeks_before_start`` is a day before the plan starts.
     """
     start = date.fromisoformat(calendar_date(problem.start, 0.0))
     rows = []
@@ -38,16 +38,15 @@ def lead_times(problem: PlanningProblem, d: Decisions, log: InputLog) -> Table:
 
 
 def late_notes(table: Table) -> list[str]:
-    """Write one sentence a hall whose equipment had to be ordered before the plan begins."""
+    """Write one note per hall whose equipment must be ordered before the plan starts."""
     worst: dict[str, specs.LeadTimeRow] = {}
     for row in specs.LEAD_TIMES.rows(table):
         before = worst[row.hall].weeks_before_start if row.hall in worst else 0.0
         if row.weeks_before_start > before:
             worst[row.hall] = row
     return [
-        f"{hall} is powered from {row.powered_from}: its long-lead equipment had to be ordered "
-        f"before the plan begins ({row.equipment} by {row.order_by}, "
-        f"{row.weeks_before_start:.0f} weeks before); see lead_times, "
-        "or set power.lead_quarters and available_from"
+        f"{hall} needs power from {row.powered_from}, so its long-lead equipment must be ordered "
+        f"before the plan starts ({row.equipment} by {row.order_by}, {row.weeks_before_start:.0f} "
+        "weeks earlier); see the table lead_times, or set power.lead_quarters and available_from"
         for hall, row in worst.items()
     ]

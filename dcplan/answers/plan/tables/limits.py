@@ -1,4 +1,4 @@
-"""Limits of a plan: those that bind, with the price of one more unit, and every audited check."""
+"""Limits of a plan: binding limits with the cost change per added unit, and every audited check."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from dcplan.specs.plan import limits as specs
 from dcplan.units import MONTHS_PER_QUARTER, USD_PER_MUSD
 
 LIMIT_S = 10.0
-"""Time of the one solve with whole choices fixed that prices a plan's limits. [s]"""
+"""Time of the solve with integer decisions fixed that gives the shadow prices [s]."""
 
 
 def checks(problem: PlanningProblem, audit: Audit) -> Table:
-    """Return every audited limit with what the plan uses of it."""
+    """Return every audited limit with the amount that the plan uses."""
     return specs.CHECKS.table(
         specs.CheckRow(
             check=c.name,
@@ -39,10 +39,10 @@ def checks(problem: PlanningProblem, audit: Audit) -> Table:
 
 
 def binding(solved: Solved, question: Question) -> Table:
-    """Return the limits that a plan of least cost uses up, each with the price of one more unit.
+    """Return the binding limits of a least-cost plan, each with its cost change per added unit.
 
-    Whole choices stay as they are. A plan of another objective, or one whose prices are not found
-    in seconds, has no rows.
+    Integer decisions are fixed. The table is empty for another objective, or if the solve does not
+    finish in time.
     """
     if question.scenario.objective != "min_cost" or solved.decisions is None:
         return specs.LIMITS.table(())
@@ -54,7 +54,7 @@ def binding(solved: Solved, question: Question) -> Table:
 def point(
     solved: Solved, gap: float, time_limit_s: float, stop: Callable[[], bool] | None
 ) -> Vector | None:
-    """Return all columns of the plan: whole ones as they are, the others at their best."""
+    """Return all columns of the plan: integer ones fixed, the others optimized."""
     columns = enumerate(solved.matrix.columns)
     fixed = {
         i: float(round(solved.integer_values[n])) for i, n in columns if n in solved.integer_values
@@ -64,7 +64,7 @@ def point(
 
 
 def limit_row(found: Binding, solved: Solved, question: Question) -> specs.LimitRow:
-    """Return a limit in words: its place, the quarters in which it binds, one more unit of it."""
+    """Return a binding limit in words, with its place, quarters and added unit."""
     row = found.rows[0]
     what = words_of(row, solved.problem.start)[0]
     step, unit = in_its_unit(row, solved.problem, abs(LIMITS[row.name].step or 0.0))

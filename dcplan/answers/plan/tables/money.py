@@ -1,4 +1,4 @@
-"""Tables of a plan's money: cost by line, cash by quarter, every payment, and public ranges."""
+"""Tables of a plan's money: cost by line, cash flow by quarter, every payment, and benchmarks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dcplan.specs.plan import money as specs
 
 
 def cost(books: Accounts) -> Table:
-    """Return the undiscounted sum of every line."""
+    """Return the undiscounted sum of every cost line."""
     sums: dict[tuple[FlowGroup, str], float] = defaultdict(float)
     for f in books.flows:
         sums[f.group, f.line] += f.usd
@@ -34,9 +34,9 @@ def cost(books: Accounts) -> Table:
 
 
 def cashflow(problem: PlanningProblem, books: Accounts) -> Table:
-    """Return groups and debt by quarter of the horizon.
+    """Return cost groups and debt by quarter of the horizon.
 
-    What commitments cost after the horizon falls in none of its quarters.
+    Post-horizon cost of commitments is not part of any quarter.
     """
     by: dict[tuple[int, FlowGroup], float] = defaultdict(float)
     for f in books.flows:
@@ -63,7 +63,7 @@ def cashflow(problem: PlanningProblem, books: Accounts) -> Table:
 
 
 def bands(books: Accounts, metrics: dict[str, Metric], catalog: Catalog) -> Table:
-    """Return unit figures beside public ranges; what falls outside is flagged, never hidden."""
+    """Return unit costs and ratios with their public ranges; values outside are flagged."""
     accelerators, capex, facility = (
         float(metrics[spec.key].value or 0)
         for spec in (figures.ALL_ACCELERATORS, figures.CAPEX, figures.PEAK_FACILITY)
@@ -85,7 +85,7 @@ def bands(books: Accounts, metrics: dict[str, Metric], catalog: Catalog) -> Tabl
 
 
 def _band(published: Parameter, value: float) -> specs.BenchmarkRow:
-    """Return one unit figure beside the range that is published for it."""
+    """Return one unit cost or ratio with its published range."""
     low, high = published.value.bounds
     inside = specs.Inside.INSIDE if low <= value <= high else specs.Inside.OUTSIDE
     return specs.BenchmarkRow(published.name, value, low, high, inside, str(published.source))

@@ -10,11 +10,11 @@ from dcplan.specs.plan import work as specs
 from dcplan.units import TB_PER_PB
 
 GIVEN = "given"
-"""Tier of a storage whose capacity the scenario gives."""
+"""Storage tier if the scenario fixes the capacity."""
 
 
 def network(problem: PlanningProblem, d: Decisions, books: Accounts) -> Table:
-    """Return the network of each hall with racks, as ordered by the last quarter."""
+    """Return the network of each hall with racks, including orders up to the last quarter."""
     rows = []
     for h in problem.halls:
         n = books.ordered_networks[h.id, problem.quarters - 1]
@@ -39,13 +39,13 @@ def network(problem: PlanningProblem, d: Decisions, books: Accounts) -> Table:
 
 
 def storage(problem: PlanningProblem, d: Decisions) -> Table:
-    """Return shared storage of each hall in the last quarter, priced in parts of its blocks."""
+    """Return shared storage of each hall in the last quarter, priced by fractions of its blocks."""
     found = (_storage(problem, d, hall) for hall in problem.halls)
     return specs.STORAGE.table(row for row in found if row is not None)
 
 
 def _storage(problem: PlanningProblem, d: Decisions, hall: HallTerms) -> specs.StorageRow | None:
-    """Return the storage of one hall; None where it costs nothing."""
+    """Return the storage of one hall; None if it costs nothing."""
     share, last = problem.storage, problem.quarters - 1
     kw, racks = storage_of(problem, d, hall, last)
     placed = [(p, d.racks(problem, p.key, last)) for p in problem.placements if p.hall == hall.id]
@@ -76,13 +76,13 @@ def _storage(problem: PlanningProblem, d: Decisions, hall: HallTerms) -> specs.S
 
 
 def too_small(table: Table, given_pb: float | None) -> list[str]:
-    """Name the halls whose storage holds less than the data and checkpoints of their jobs."""
+    """Return a note for each hall whose storage is too small for its jobs."""
     notes = []
     for row in specs.STORAGE.rows(table):
         usable = given_pb if given_pb is not None else row.usable_pb
         if usable is not None and row.required_pb > usable:
             notes.append(
-                f"{row.hall}: data and checkpoints of its jobs take {row.required_pb:.3g} PB, "
-                f"its storage holds {usable:.3g}: give storage.usable_pb"
+                f"{row.hall}: data and checkpoints of its jobs need {row.required_pb:.3g} PB, but "
+                f"the storage has {usable:.3g} PB: set storage.usable_pb"
             )
     return notes

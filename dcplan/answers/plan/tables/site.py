@@ -13,7 +13,7 @@ from dcplan.units import KW_PER_MW
 
 
 def halls(problem: PlanningProblem, d: Decisions, books: Accounts) -> Table:
-    """Return what each hall type holds in the last quarter."""
+    """Return the contents of each hall type in the last quarter."""
     rows = []
     last = problem.quarters - 1
     for h in problem.halls:
@@ -35,7 +35,7 @@ def halls(problem: PlanningProblem, d: Decisions, books: Accounts) -> Table:
 
 
 def power(problem: PlanningProblem, d: Decisions, books: Accounts) -> Table:
-    """Return power of each site by quarter: asked, supplied and made."""
+    """Return the power of each site by quarter: load, supply and generation."""
     rows = []
     for s in problem.sites:
         for t in range(problem.quarters):
@@ -58,7 +58,7 @@ def power(problem: PlanningProblem, d: Decisions, books: Accounts) -> Table:
 
 
 def onsite(problem: PlanningProblem, d: Decisions) -> Table:
-    """Return what each plant on a site costs and makes, in quarters in which it does either."""
+    """Return cost and generation of each plant on site, in quarters with either."""
     rows = []
     for s in problem.sites:
         for o in s.onsite:

@@ -14,7 +14,7 @@ from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER
 
 
 def jobs(problem: PlanningProblem, d: Decisions) -> Table:
-    """Return each run: where, on how many accelerators, how fast, how long."""
+    """Return each run: place, accelerators, speed and duration."""
     return decided.JOBS.table(
         decided.JobRow(
             job=r.job,
@@ -40,7 +40,7 @@ def jobs(problem: PlanningProblem, d: Decisions) -> Table:
 
 
 def ends(problem: PlanningProblem, d: Decisions) -> Table:
-    """Return when each run ends, and the share of each cause in the variance of its end."""
+    """Return the finish date of each run, and the share of each cause in its variance."""
     return specs.SCHEDULE.table(_end(problem, r) for r in _by_start(d))
 
 
@@ -68,7 +68,7 @@ def _end(problem: PlanningProblem, r: RunOption) -> specs.ScheduleRow:
 
 
 def demand(problem: PlanningProblem, d: Decisions) -> Table:
-    """Return what each demand asks and what serves it, in the scenario's units."""
+    """Return each demand and its supply, in the scenario's units."""
     rows = []
     for t in range(problem.quarters):
         for asked in problem.demands:

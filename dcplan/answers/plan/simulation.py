@@ -1,4 +1,4 @@
-"""A plan in sampled futures: how its cost spreads, what drives it, how often it falls short."""
+"""Monte Carlo simulation of a plan: spread of its cost, cost drivers, frequency of shortfalls."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from dcplan.specs.plan import work as specs
 Array = npt.NDArray[np.float64]
 QUANTILES = (0.05, 0.10, 0.50, 0.90, 0.95)
 SERVED = 1e-6
-"""Unserved demand below this share of a unit is rounding."""
+"""Unserved demand below this share of a unit is a rounding error."""
 
 
-def futures_of(
+def simulation_of(
     solved: Solved, asked: Uncertainty, log: InputLog, stop: Callable[[], bool] | None = None
 ) -> tuple[dict[str, Metric], dict[str, Table]]:
-    """Return metrics and tables of a plan in the futures that its ``uncertainty`` samples."""
+    """Return metrics and tables of a plan over the sampled scenarios of its ``uncertainty``."""
     if solved.audit is None or solved.decisions is None or not asked.inputs:
         return {}, {}
     spread = {}
@@ -39,13 +39,13 @@ def futures_of(
         log.take(f"uncertainty.{name}", quantity)
         low, high = quantity.bounds
         spread[name] = Marginal(low, quantity.value, high)
-    futures = sampled(spread, asked.samples, asked.seed)
+    scenarios = sampled(spread, asked.samples, asked.seed)
     evaluator = Evaluator(solved.problem, solved.decisions, solved.audit.books)
     found: list[SimulatedOutcome] = []
-    for future in futures:
+    for scenario in scenarios:
         if stop is not None and stop():
             break
-        found.append(evaluator.simulated_outcome(future))
+        found.append(evaluator.simulated_outcome(scenario))
     if not found:
         return {}, {}
     costs = np.array([x.npv_usd for x in found])
@@ -53,15 +53,20 @@ def futures_of(
     p10, p50, p90 = (float(np.quantile(costs, q)) for q in (0.10, 0.50, 0.90))
     metrics = {
         **figures.NPV_MEAN(
-            float(costs.mean()), low=p10, high=p90, label=f"Mean of {costs.size} futures"
+            float(costs.mean()),
+            low=p10,
+            high=p90,
+            label=f"Mean net present cost of {costs.size} sampled scenarios",
         ),
         **figures.NPV_P50(p50),
         **figures.NPV_P90(p90),
-        **figures.NPV_CVAR(tail, label=f"Mean of the worst {asked.tail_frac:.0%} (CVaR)"),
+        **figures.NPV_CVAR(
+            tail, label=f"CVaR: mean of the worst {asked.tail_frac:.0%} of the sampled scenarios"
+        ),
     }
     tables = {
         "monte_carlo": _spread(solved, found, costs, asked.tail_frac),
-        "cost_drivers": _drivers(asked, futures, costs),
+        "cost_drivers": _drivers(asked, scenarios, costs),
     }
     return metrics, tables
 
@@ -69,7 +74,7 @@ def futures_of(
 def _spread(
     solved: Solved, found: Sequence[SimulatedOutcome], costs: Array, tail_frac: float
 ) -> Table:
-    """Return how cost, lateness, unserved demand and rent spread over the futures."""
+    """Return the spread of cost, delay, unserved demand and rent over the sampled scenarios."""
 
     def row(what: str, unit: str, values: Array, bad_frac: float | None) -> specs.MonteCarloRow:
         p5, p10, p50, p90, p95 = (float(np.quantile(values, q)) for q in QUANTILES)
@@ -87,7 +92,7 @@ def _spread(
     for demand in solved.problem.demands:
         unmet = np.array([x.unmet.get(demand.id, 0.0) for x in found])
         share = float((unmet > SERVED).mean())
-        rows.append(row(f"{demand.id}: not served", f"{demand.unit} x quarters", unmet, share))
+        rows.append(row(f"{demand.id}: unserved", f"{demand.unit} x quarters", unmet, share))
     hours = np.array([x.rented_hours for x in found])
     rows.append(row("rented accelerator-hours", "h", hours, None))
     return specs.MONTE_CARLO.table(rows)
@@ -98,15 +103,15 @@ def _tail(values: Array, frac: float) -> float:
     return float(np.sort(values)[-max(round(frac * values.size), 1) :].mean())
 
 
-def _drivers(asked: Uncertainty, futures: Sequence[SampledScenario], costs: Array) -> Table:
-    """Return the inputs by how much of the cost follows theirs, and the cost at both ends.
+def _drivers(asked: Uncertainty, scenarios: Sequence[SampledScenario], costs: Array) -> Table:
+    """Return the inputs by their effect on the cost, with the cost at both ends.
 
-    The measure is the rank correlation (Spearman); an end is the fifth of futures in which the
-    input is lowest or highest.
+    The measure is the rank correlation (Spearman). An end is the 20 % of sampled scenarios with the
+    lowest or highest values of the input.
     """
     rows = []
     for name in asked.inputs:
-        values = np.array([getattr(f, name) for f in futures[: costs.size]])
+        values = np.array([getattr(f, name) for f in scenarios[: costs.size]])
         if np.ptp(values) == 0:
             continue
         order = np.argsort(values, kind="stable")
