@@ -1,0 +1,186 @@
+"""The headline of a plan: what to buy, rent, keep or sell, and what it costs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from dcplan.answers.plan.calendar import quarter_at
+from dcplan.planning.decisions import Decisions
+from dcplan.planning.goal import COST
+from dcplan.planning.problem.terms import Placement, PlanningProblem
+from dcplan.planning.solve.solved import Solved
+from dcplan.planning.solve.status import SolveStatus
+from dcplan.result import Metric
+from dcplan.scenario.load import Question
+from dcplan.specs.metric import MetricSpec
+from dcplan.specs.plan import metrics as figures
+from dcplan.units import HOURS_PER_DAY, HOURS_PER_QUARTER, MONTHS_PER_QUARTER, money, si
+
+NAMED = 2
+"""Items of one action that the headline names; it counts the others."""
+INTEGER_SWITCHES = 0.001
+"""Smallest part of the gap due to integer switch counts that the headline reports."""
+OPTIMAL = 1e-5
+"""A gap below this is a proof that no plan is better."""
+STATUS = {
+    "incomplete": "search incomplete, ",
+    "interrupted": "search interrupted, ",
+    "expectation_failed": "an expectation failed, ",
+}
+"""What precedes the gap, by status."""
+
+
+def headline(question: Question, solved: Solved, metrics: dict[str, Metric], status: str) -> str:
+    """Return the answer in one sentence."""
+
+    def number(spec: MetricSpec, *ids: str) -> float:
+        return float(metrics[spec.at(*ids)].value or 0.0)
+
+    parts = [
+        *_excess(solved.audit.given if solved.audit else ()),
+        *(actions(solved.problem, solved.decisions) if solved.decisions else ()),
+        f"{number(figures.ALL_ACCELERATORS):,.0f} accelerators in "
+        f"{counted(number(figures.ALL_RACKS), 'rack')} in the last quarter",
+        f"USD {money(number(figures.CAPEX))} capital cost",
+        f"USD {money(number(figures.NPV))} net present cost after "
+        f"USD {money(number(figures.RESIDUAL))} residual value",
+        f"{number(figures.PEAK_FACILITY):.1f} MW peak facility power",
+        *(
+            f"run {j.id} takes {number(figures.DAYS, j.id):.0f} days"
+            for j in question.scenario.workloads.training
+            if figures.DAYS.at(j.id) in metrics
+        ),
+        STATUS.get(status, "") + _quality(solved),
+    ]
+    return f"{question.scenario.name}: " + "; ".join(parts)
+
+
+def actions(problem: PlanningProblem, d: Decisions) -> list[str]:
+    """Return what to buy, keep, sell, cancel and rent, a phrase each."""
+    found = {
+        "buy": _orders(problem, d),
+        "use the given fleet of": _fleet(problem, d),
+        "sell": _disposals(problem, d, in_service=True),
+        "cancel": _disposals(problem, d, in_service=False),
+        "rent": _rents(problem, d),
+    }
+    return [f"{verb} {_listed(items)}" for verb, items in found.items() if items]
+
+
+def counted(n: float, noun: str) -> str:
+    """Write a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "rack"), counted(1200, "rack")
+    ('1 rack', '1,200 racks')
+    """
+    return f"{n:,.0f} {noun}" + ("" if round(n) == 1 else "s")
+
+
+def percent(frac: float) -> str:
+    """Write a fraction in percent, with two digits below one percent.
+
+    Examples
+    --------
+    >>> percent(0.00384), percent(0.0421), percent(1.5)
+    ('0.38 %', '4.2 %', '150.0 %')
+    """
+    return f"{100 * frac:.2g} %" if frac < 0.01 else f"{100 * frac:.1f} %"
+
+
+def _listed(items: Sequence[str]) -> str:
+    more = len(items) - NAMED
+    return ", ".join(items[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _excess(given: Sequence[str]) -> list[str]:
+    if not given:
+        return []
+    return [f"the given decisions exceed {counted(len(given), 'limit')} ({given[0]})"]
+
+
+def _orders(problem: PlanningProblem, d: Decisions) -> list[str]:
+    """Return the orders by system and hall, the largest first."""
+    lots: dict[tuple[str, str], list[tuple[Placement, int, int]]] = defaultdict(list)
+    placed = {p.key: p for p in problem.placements}
+    for (hall, cooling, system, t), n in d.ordered.items():
+        if n:
+            lots[system, hall].append((placed[hall, cooling, system], t, n))
+    texts = []
+    for (system, hall), lot in lots.items():
+        accelerators = sum(n * p.accelerators for p, _, n in lot)
+        racks = counted(sum(n for _, _, n in lot), "rack")
+        when = _span(problem, (t for _, t, _ in lot))
+        texts.append(
+            (
+                -accelerators,
+                f"{accelerators:,} accelerators ({racks} {system}) for {hall} in {when}",
+            )
+        )
+    return [text for _, text in sorted(texts)]
+
+
+def _fleet(problem: PlanningProblem, d: Decisions) -> list[str]:
+    placed = {p.key: p for p in problem.placements}
+    return [
+        f"{n * placed[key].accelerators:,} accelerators ({counted(n, 'rack')} {key[2]}) in {key[0]}"
+        for key, n in sorted(d.fleet.items())
+        if n
+    ]
+
+
+def _disposals(problem: PlanningProblem, d: Decisions, *, in_service: bool) -> list[str]:
+    """Return what is sold of existing hardware, or cancelled of hardware on order."""
+    placed = {p.key: p for p in problem.placements}
+    texts = []
+    for x in problem.existing:
+        lots = {t: n for (i, t), n in d.disposed.items() if i == x.id and n}
+        if not lots or (x.cancel_usd is None) != in_service:
+            continue
+        racks, place = sum(lots.values()), placed[x.key]
+        what = counted(racks, "rack") if place.nodes == 1 else counted(racks * place.nodes, "node")
+        usd = (
+            f" for USD {money(sum(n * x.resale_usd[t] for t, n in lots.items()))}"
+            if in_service
+            else f" at USD {money(racks * (x.cancel_usd or 0.0))}"
+        )
+        texts.append(f"{what} {place.system} ({x.id}){usd} in {_span(problem, lots)}")
+    return texts
+
+
+def _rents(problem: PlanningProblem, d: Decisions) -> list[str]:
+    """Return the rented accelerator-hours by offer, the largest first."""
+    hours: dict[str, float] = defaultdict(float)
+    quarters: dict[str, set[int]] = defaultdict(set)
+    for (_, offer, t), n in d.rented.items():
+        if n:
+            hours[offer] += n * HOURS_PER_QUARTER
+            quarters[offer].add(t)
+    for run in d.runs:
+        if run.on_cloud:
+            offer = run.place.removeprefix("cloud:")
+            hours[offer] += run.accelerators * run.days * HOURS_PER_DAY
+            quarters[offer].add(run.start_month // MONTHS_PER_QUARTER)
+    return [
+        f"{si(n)} accelerator-hours of {offer} from {quarter_at(problem, min(quarters[offer]))}"
+        for offer, n in sorted(hours.items(), key=lambda item: -item[1])
+    ]
+
+
+def _span(problem: PlanningProblem, quarters: Iterable[int]) -> str:
+    found = sorted(quarters)
+    first, last = quarter_at(problem, found[0]), quarter_at(problem, found[-1])
+    return first if first == last else f"{first} to {last}"
+
+
+def _quality(solved: Solved) -> str:
+    """Return how far the plan may be from the best one, and the part due to integer switches."""
+    best = "cost" if solved.problem.goal.measure == COST else "value of the objective"
+    if solved.gap_frac < OPTIMAL:
+        return f"proven best possible {best}"
+    part = solved.gap_frac - solved.solver_gap_frac
+    shown = solved.status == SolveStatus.OPTIMAL and part > INTEGER_SWITCHES
+    rounding = f" ({percent(part)} due to integer switch counts)" if shown else ""
+    return f"within {percent(solved.gap_frac)} of the best possible {best}{rounding}"
