@@ -65,7 +65,7 @@ def from_config(config: Mapping[str, Any]) -> Architecture:
         msg = f"a size is not a number: {error}"
         raise ValueError(msg) from error
     except KeyError as error:
-        msg = f"config.json does not have {error.args[0]}"
+        msg = f"config.json has no {error.args[0]}"
         raise ValueError(msg) from error
     problems = _impossible(shape)
     if problems:

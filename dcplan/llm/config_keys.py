@@ -42,7 +42,7 @@ def need(config: Mapping[str, Any], *names: str) -> Any:
     for name in names:
         if config.get(name) is not None:
             return config[name]
-    msg = f"config.json does not have {' / '.join(names)}"
+    msg = f"config.json has no {' / '.join(names)}"
     raise ValueError(msg)
 
 

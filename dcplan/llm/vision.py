@@ -99,7 +99,7 @@ def assumed(config: Config) -> tuple[str, ...]:
     Examples
     --------
     >>> assumed({"model_type": "qwen2_vl", "vision_config": {"patch_size": 14}})
-    ('vision_config has no image_size: images are taken as 448 x 448 pixels',)
+    ('vision_config has no image_size: images are assumed to have 448 x 448 pixels',)
     """
     if _reader(config) is not _qwen or config["vision_config"].get("image_size"):
         return ()

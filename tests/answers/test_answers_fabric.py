@@ -341,7 +341,7 @@ def test_scenario_s_menu_and_the_verb_price_alike() -> None:
             },
             "reaches 2000 m",
         ),
-        ({"nodes": 4000, "tiers": 2}, "three tiers are needed"),
+        ({"nodes": 4000, "tiers": 2}, "use three tiers"),
         ({"nodes": 128}, "4 management links, but 32 leaves have 0 ports free: 127 nodes"),
         ({"min_spines": 64}, "64 spines are asked for, a leaf has 32 uplinks"),
         ({"media": "copper"}, "one of family"),

@@ -204,7 +204,7 @@ HOSTILE = (
     ("function", "{of: facility.liquid.flow_l_per_min, heat_kw: 1, rise_k: 0, heat_kj_per_l_k: 1}"),
     ("function", PAYMENT.replace("principal_usd: 1000", "principal_usd: abc")),
     ("function", "{of: llm.config.from_config, config: {}}"),
-    ("function", "{of: fabric.media.pick, media: [], metres: 1}"),
+    ("function", "{of: fabric.media.pick, media: [], meters: 1}"),
     (
         "function",
         "{of: economics.run_cost.accelerator_hours, params: 9e307, tokens: 9, peak_tflops: 1, mfu_frac: 1}",

@@ -35,10 +35,10 @@ def test_json_on_stdout_is_one_document_and_warnings_are_on_stderr(
     assert document["schema"] == "dcplan.result/1"
     assert ran.out.endswith("}\n")
     assert any(
-        "already holds demand charges" in warning["message"] for warning in document["warnings"]
+        "already includes demand charges" in warning["message"] for warning in document["warnings"]
     )
-    assert "already holds demand charges" in ran.err
-    assert "already holds demand charges" not in here("plan", "tiny.yaml", "-q").err
+    assert "already includes demand charges" in ran.err
+    assert "already includes demand charges" not in here("plan", "tiny.yaml", "-q").err
 
 
 def test_csv_on_stdout_has_one_header_and_full_rows(here: Callable[..., Ran], tiny: Path) -> None:

@@ -99,7 +99,7 @@ def test_round_trip_is_light_in_glass() -> None:
 def test_no_port_reaches_beyond_its_line() -> None:
     assert interconnect(400.0, 120.0, ZR).links == 1
     with pytest.raises(
-        ValueError, match=r"121 km is beyond the 120 km that the port reaches with amplifiers"
+        ValueError, match=r"121 km is more than the reach of the port with amplifiers, 120 km"
     ):
         interconnect(400.0, 121.0, ZR)
 

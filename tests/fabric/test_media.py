@@ -36,7 +36,7 @@ MEDIA = st.lists(
 
 
 @pytest.mark.parametrize(
-    ("metres", "best"),
+    ("meters", "best"),
     [
         (0.5, "copper"),
         (2.0, "copper"),  # as far as it reaches
@@ -78,7 +78,7 @@ def test_the_error_names_the_longest() -> None:
         pick(ALL, 2500.0)
     with pytest.raises(ValueError, match=r"^no medium reaches 3 m: copper reaches 2 m$"):
         pick([COPPER, _medium("short", 1.0, 1.0)], 3.0)
-    with pytest.raises(ValueError, match="the catalog has none"):
+    with pytest.raises(ValueError, match="the catalog has no medium"):
         pick([], 1.0)
 
 

@@ -130,7 +130,7 @@ def test_quantiles_mirror_about_the_median(p50: float, sigma: float, tail: float
 def test_ratios_outside_their_range_are_refused(
     spread: float, middle: float, low: float, high: float
 ) -> None:
-    with pytest.raises(ValueError, match="ratios must lie in"):
+    with pytest.raises(ValueError, match="ratios must be in"):
         run_time(50.0, spread, Goodput(middle, low, high))
 
 

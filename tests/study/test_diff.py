@@ -243,7 +243,7 @@ def test_a_revision_with_paths_that_leave_it_is_refused(repository: Path) -> Non
     (repository / "outer").write_bytes(b"40000 ..\0" + bytes.fromhex(tree))
     outer = git(repository, "hash-object", "-t", "tree", "-w", "--literally", "outer").strip()
     commit = git(repository, "commit-tree", outer, "-m", "evil").strip()
-    with pytest.raises(InputError, match="holds a path that leaves it"):
+    with pytest.raises(InputError, match="has a path that leaves the repository"):
         checked_out(commit, repository, repository / ".dcplan")
     assert not list(repository.rglob("pwned.yaml"))
     assert not list(repository.parent.glob("pwned.yaml"))

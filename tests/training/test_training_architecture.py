@@ -227,7 +227,7 @@ def test_text_part_of_a_multimodal_config_is_read() -> None:
 )
 def test_other_hybrids_are_refused_naming_the_field(key: str) -> None:
     with pytest.raises(
-        ValueError, match=rf"^{key}: hybrid layers are read from hybrid_override_pattern"
+        ValueError, match=rf"^{key}: hybrid layers are supported only with hybrid_override_pattern"
     ):
         from_config({**BASE, key: 16})
 

@@ -340,9 +340,9 @@ def test_heads_that_tensor_parallel_does_not_divide_are_padded() -> None:
         ({"patch_size": None}, "vision_config: config.json has no patch_size"),
         ({"num_hidden_layers": 0}, "vision_config: layers is 0"),
         ({"intermediate_size": -8}, "vision_config: .*ffn is -8"),
-        ({"patch_size": 0}, "vision_config: patch_size 0 of an image_size of 224"),
-        ({"num_attention_heads": 0}, "a size is no number"),
-        ({"image_size": [224, 224]}, "a size is no number"),
+        ({"patch_size": 0}, "vision_config: patch_size 0 does not fit image_size 224"),
+        ({"num_attention_heads": 0}, "a size is not a number"),
+        ({"image_size": [224, 224]}, "a size is not a number"),
     ],
 )
 def test_a_broken_encoder_is_named(changed: dict[str, Any], text: str) -> None:
