@@ -8,87 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import Enum, StrEnum
+from enum import Enum
 from typing import Any
 
+from dcplan.planning.check_ids import BOUGHT, CheckId
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.provenance import Path
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Scenario, demand_path
 from dcplan.units import L_PER_M3, QUARTERS_PER_YEAR, USD_PER_MUSD, quarter_index, quarter_name
-
-
-class CheckId(StrEnum):
-    """Checks of the audit; the value is the text of the check, and ``{subject}`` is replaced."""
-
-    HALL_UNITS = "hall units"
-    RACK_POSITIONS = "rack positions"
-    RACK_POSITIONS_WITH_SWITCHES = "rack positions with switches"
-    HALL_IT_MW = "hall IT MW"
-    LIQUID_HEAT_MW = "liquid heat MW"
-    AIR_HEAT_MW = "air heat MW"
-    HALL_STAYS_FITTED = "fitted hall units that must stay"
-    RACKS_WITHOUT_HALL_UNIT = "racks without a hall unit"
-    RACKS_WITHOUT_FABRIC = "racks without a fabric"
-    UTILITY_MW = "utility MW"
-    BLOCKS_BEFORE_LEAD_TIME = "power blocks before their lead time"
-    POWER_BLOCKS = "power blocks"
-    WATER_L = "water L"
-    CARBON_T = "carbon t"
-    ONSITE_UNITS = "units of on-site plants"
-    ONSITE_MWH = "on-site energy MWh"
-    ONSITE_MW = "on-site power MW"
-    EXPORT_MWH = "on-site energy beyond the load MWh"
-    GRID_MWH = "grid MWh"
-    PAUSED_MW = "paused load missing MW"
-    ORDER_BEFORE_RELEASE = "ordered before release"
-    DELIVERED_IN_HORIZON = "delivered inside the horizon"
-    SUPPLY_RACKS = "supply racks"
-    DISPOSAL_NOT_ALLOWED = "racks sold or cancelled outside the allowed quarters"
-    DISPOSAL = "racks sold or cancelled"
-    UNITS_FILLED_BY_ASSETS = "hall units in use by assets"
-    FLEET_MISSING = "fleet accelerators missing"
-    FLEET_BEYOND_RACKS = "fleet accelerators beyond full racks"
-    FLEET_IN_PART_RACKS = "fleet accelerators in partly filled racks"
-    NODES_PER_RACK = "nodes per rack"
-    VENDOR_SHARE_USD = "spending on one vendor USD"
-    SWITCHES_BOUGHT = "switches bought"
-    TRANSCEIVERS_BOUGHT = "transceivers bought"
-    POWER_BLOCKS_BOUGHT = "power blocks bought"
-    JOB_RUNS_ONCE = "job runs once"
-    JOB_START = "job starts before its start quarter"
-    JOB_END_DAY = "job ends by its deadline (day)"
-    SERVING_AHEAD = "accelerators in service ahead of the start"
-    JOB_DAYS = "job duration days"
-    ACCELERATORS_FOR_JOBS = "accelerators for jobs"
-    ACCELERATORS_BUSY = "accelerators busy"
-    TRAINING_BOOKED = "accelerators reserved for training"
-    DEMAND_MISSING = "{subject} missing"
-    OFFER_ACCELERATORS = "cloud offer accelerators"
-    CLOUD_ACCELERATORS = "cloud accelerators"
-    COMMITTED = "committed accelerators"
-    BEYOND_COMMITMENTS = "accelerators beyond commitments"
-    BUDGET_USD = "budget USD"
-    BUDGET_SO_FAR_USD = "budget USD so far"
-    GOAL_LIMIT = "limit of {subject}"
-
-
-class Part(StrEnum):
-    """Parts whose purchases a scenario may limit."""
-
-    SWITCHES = "switches"
-    TRANSCEIVERS = "transceivers"
-    POWER_BLOCKS = "power_blocks"
-
-
-BOUGHT = {
-    Part.SWITCHES: CheckId.SWITCHES_BOUGHT,
-    Part.TRANSCEIVERS: CheckId.TRANSCEIVERS_BOUGHT,
-    Part.POWER_BLOCKS: CheckId.POWER_BLOCKS_BOUGHT,
-}
-"""Check of the purchases of each part."""
-BUDGETS = (CheckId.BUDGET_USD, CheckId.BUDGET_SO_FAR_USD)
 
 
 class Span(Enum):

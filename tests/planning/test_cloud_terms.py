@@ -13,7 +13,8 @@ from dcplan.errors import InputError
 from dcplan.inputs.cloud_prices import CommitTerms
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
-from dcplan.planning.decisions import COMMITTED, Decisions, columns_of, from_solution, to_table
+from dcplan.planning.decision_table import columns_of, to_table
+from dcplan.planning.decisions import COMMITTED, Decisions, from_solution
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import PlanningProblem

@@ -15,7 +15,8 @@ from dcplan.economics.cash_flow import AssetClass, FlowGroup, cash_out_usd, tota
 from dcplan.errors import InputError
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
-from dcplan.planning.decisions import DISPOSED, Decisions, columns_of, to_table
+from dcplan.planning.decision_table import columns_of, to_table
+from dcplan.planning.decisions import DISPOSED, Decisions
 from dcplan.planning.model.build import build_model
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build

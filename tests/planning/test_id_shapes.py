@@ -10,9 +10,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import dcplan
+from dcplan.planning import decisions, limits
+from dcplan.planning.check_ids import BOUGHT, CheckId
+from dcplan.planning.decision_table import DECISIONS_IN_TABLE
 from dcplan.planning.decisions import DECISIONS
 from dcplan.planning.keys import Key, from_text, to_text
 from dcplan.planning.limits import LIMITS, Span
+from dcplan.planning.model.build import build_model
+from dcplan.planning.solve.matrix import compile_model
+from tests.planning.small import small_menu
+from tests.planning.test_existing import existing_problem
 
 ID = re.compile(r"^[A-Za-z0-9]+([._-][A-Za-z0-9]+)*$")
 PART = st.text("09aZ", min_size=1, max_size=3)
@@ -107,3 +114,30 @@ def test_every_decision_and_limit_is_one_of_the_model() -> None:
     assert all(spec.words for spec in LIMITS.values() if spec.penalty_musd or spec.step)
     assert all(spec.path or spec.penalty_musd is None for spec in LIMITS.values())
     assert LIMITS["utility_mw"].span is Span.QUARTER
+
+
+def test_the_registries_hold_every_spec() -> None:
+    """No list kept by hand misses a decision, a limit or a check."""
+    declared = [x for x in vars(decisions).values() if isinstance(x, decisions.DecisionSpec)]
+    assert list(DECISIONS.values()) == declared
+    assert set(DECISIONS_IN_TABLE) == {x for x in declared if x.row}
+    limit_specs = [x for x in vars(limits).values() if isinstance(x, limits.LimitSpec)]
+    assert set(map(id, limit_specs)) <= set(map(id, LIMITS.values()))
+    assert len(LIMITS) == len(limits.DECLARED)
+    text = "".join(
+        f.read_text(encoding="utf-8")
+        for f in (Path(dcplan.__file__).parent / "planning" / "audit").glob("*.py")
+    )
+    bought = {x.name for x in BOUGHT.values()}
+    assert [
+        c.name for c in CheckId if f"CheckId.{c.name}" not in text and c.name not in bought
+    ] == []
+
+
+def test_every_integer_variable_is_a_decision() -> None:
+    for problem in (small_menu(), existing_problem()):
+        matrix = compile_model(build_model(problem)[0])
+        integer = {
+            key.name for key, whole in zip(matrix.columns, matrix.integer, strict=True) if whole
+        }
+        assert integer <= set(DECISIONS)

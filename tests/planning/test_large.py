@@ -11,8 +11,8 @@ import pytest
 
 from dcplan.answers.plan.notes import _open_gap
 from dcplan.planning.audit.checks import Check
+from dcplan.planning.check_ids import CheckId
 from dcplan.planning.keys import Key
-from dcplan.planning.limits import CheckId
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import PlanningProblem

@@ -8,7 +8,8 @@ from dataclasses import replace
 from dcplan.answers.explain.resolve import Base
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import Input, width
-from dcplan.planning.decisions import Decisions, to_table
+from dcplan.planning.decision_table import to_table
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import Built
 from dcplan.planning.problem.terms import PlanningProblem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dcplan.answers.plan.request import PlanRequest
 from dcplan.errors import InputError, Place, Problem
-from dcplan.planning.decisions import columns_of
+from dcplan.planning.decision_table import columns_of
 from dcplan.planning.goal import EarlierPlan
 from dcplan.planning.problem.build import Built
 from dcplan.result import Result, Table

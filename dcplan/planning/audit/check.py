@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dcplan.planning.limits import CheckId
+from dcplan.planning.check_ids import CheckId
 
 RELATIVE = 1e-6
 

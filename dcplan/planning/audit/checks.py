@@ -14,8 +14,8 @@ from dcplan.planning.audit.existing import existing_checks
 from dcplan.planning.audit.measures import measured, served
 from dcplan.planning.audit.onsite import carbon_t, limit_mw, limits
 from dcplan.planning.audit.packing import unplaced
+from dcplan.planning.check_ids import BOUGHT, CheckId, Part
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.limits import BOUGHT, CheckId, Part
 from dcplan.planning.problem.terms import HallTerms, PlanningProblem
 from dcplan.planning.problem.work.terms import RunOption
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, KW_PER_MW, QUARTERS_PER_YEAR

@@ -12,8 +12,8 @@ from dataclasses import replace
 from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
 from dcplan.inputs.cloud_prices import ON_DEMAND, OfferTerms, cloud_place, offer_of
 from dcplan.planning.audit.check import Check
+from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.limits import CheckId
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.units import DAYS_PER_MONTH, HOURS_PER_MONTH, HOURS_PER_QUARTER, MONTHS_PER_QUARTER
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
 from dcplan.planning.audit.check import Check
+from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.limits import CheckId
 from dcplan.planning.problem.terms import PlanningProblem
 
 

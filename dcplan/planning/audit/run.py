@@ -10,8 +10,8 @@ from dcplan.planning.audit.check import Check
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.audit.facts import differences
 from dcplan.planning.audit.onsite import redispatched
+from dcplan.planning.check_ids import BOUGHT
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.limits import BOUGHT
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.scenario.load import Question
 from dcplan.units import quarter_index, quarter_name

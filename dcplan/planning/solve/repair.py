@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dcplan.planning.audit.run import Audit
+from dcplan.planning.check_ids import BOUGHT, BUDGETS
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.keys import Key
-from dcplan.planning.limits import BOUGHT, BUDGETS
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import FinanceTerms, PlanningProblem
 from dcplan.planning.solve.audited import audited

@@ -40,7 +40,8 @@ from dataclasses import replace
 from dcplan.errors import AuditError
 from dcplan.planning.audit.measures import measured
 from dcplan.planning.audit.run import Audit
-from dcplan.planning.decisions import Decisions, fixed_columns
+from dcplan.planning.decision_table import fixed_columns
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem

@@ -6,7 +6,7 @@ from dcplan.answers.plan.tables import cloud, hardware, money, network, site, wo
 from dcplan.answers.plan.tables.excluded import excluded_options, with_entry_prices
 from dcplan.answers.plan.tables.limits import checks
 from dcplan.catalog.loader import Catalog
-from dcplan.planning.decisions import to_table
+from dcplan.planning.decision_table import to_table
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Metric, Table
 

@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from dcplan.planning.audit.check import Check
+from dcplan.planning.check_ids import CheckId
 from dcplan.planning.keys import Key
-from dcplan.planning.limits import CHECKED, HALL_IT_MW, HALL_RACKS, POWER_BLOCKS, CheckId
+from dcplan.planning.limits import CHECKED, HALL_IT_MW, HALL_RACKS, POWER_BLOCKS
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.units import KW_PER_MW
