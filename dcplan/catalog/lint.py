@@ -52,7 +52,7 @@ RANGES: dict[str, tuple[float, float]] = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing to mend in a catalog."""
+    """One problem of a catalog."""
 
     code: str
     kind: str
