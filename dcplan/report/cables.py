@@ -28,10 +28,9 @@ COLUMNS = (
 
 
 def write_cables(cables: Iterable[Cabled], file: Path | None) -> int:
-    """Write one row a cable to a file, or to stdout, and say how many.
+    """Write one row per cable to a file or to stdout, and return their number.
 
-    ``path_m`` is what the path with its slack needs, ``length_m`` the stock length that is bought
-    for it.
+    ``path_m`` is the length of the path with slack, ``length_m`` the stock length bought for it.
     """
     count = 0
 

@@ -1,4 +1,4 @@
-"""What a CI service reads: JUnit XML, and GitHub's annotations of the lines that are wrong."""
+"""Output for CI services: JUnit XML, and GitHub annotations of faulty lines."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from dcplan.report.text.numbers import limits_text, observed_text, printable
 from dcplan.result import Result
 
 MOST = 10
-"""Annotations of one kind that GitHub shows for a step."""
+"""Largest number of annotations of one kind that GitHub shows for a step."""
 
 
 def junit(result: Result) -> str:
     """Return expectations as JUnit XML.
 
-    A suite for each scenario, a case for each expectation; warnings are output.
+    There is one suite per scenario and one case per expectation; warnings are output.
     """
     suites = Xml.Element("testsuites", name="dcplan")
     by: dict[str, list[Mapping[str, Any]]] = {}
     for e in result.expectations:
         by.setdefault(str(e["scenario"]), []).append(e)
-    lost = _lost(result)
-    for plan in lost:
+    without_plan = _without_plan(result)
+    for plan in without_plan:
         by.setdefault(str(plan["scenario"]), [])
     for name, rows in by.items():
-        own = [plan for plan in lost if plan["scenario"] == name]
+        own = [plan for plan in without_plan if plan["scenario"] == name]
         failed = [e for e in rows if e["passed"] is False and e["severity"] == "error"]
         skipped = [e for e in rows if e["passed"] is None]
         suite = Xml.SubElement(
@@ -65,15 +65,15 @@ def _case(suite: Xml.Element, name: str, e: Mapping[str, Any]) -> None:
     if e["passed"] is None:
         Xml.SubElement(case, "skipped", message=_xml(str(e["reason"])))
     elif not e["passed"]:
-        text = _xml(said(e))
+        text = _xml(summary_line(e))
         if e["severity"] == "error":
             Xml.SubElement(case, "failure", message=text).text = _xml(str(e.get("note") or ""))
         else:
             Xml.SubElement(case, "system-out").text = text
 
 
-def _lost(result: Result) -> list[dict[str, Any]]:
-    """Plans that there are not: infeasible, or not found in time."""
+def _without_plan(result: Result) -> list[dict[str, Any]]:
+    """Return the scenarios without a plan: infeasible, or not found in time."""
     table = result.tables.get("plans")
     return (
         [dict(r) for r in table.records() if r["status"] not in ("ok", "expectation_failed")]
@@ -82,21 +82,23 @@ def _lost(result: Result) -> list[dict[str, Any]]:
     )
 
 
-def said(e: Mapping[str, Any]) -> str:
-    """Return an expectation and what was found, in one line."""
+def summary_line(e: Mapping[str, Any]) -> str:
+    """Return an expectation and its observed value in one line."""
     observed = "" if e["observed"] is None else f" = {observed_text(e)}"
     owner = f" (owner: {e['owner']})" if e.get("owner") else ""
-    asked = f", asked {limits_text(e)}" if e["limit"] else ""
+    asked = f", expected {limits_text(e)}" if e["limit"] else ""
     return f"{e['metric']}{observed}{asked}{owner}" + (f": {e['note']}" if e.get("note") else "")
 
 
 def github(result: Result) -> str:
-    """Failed expectations as GitHub annotations, the gating ones first; then a line for the log."""
+    """Return failed expectations as GitHub annotations, errors first, then a line for the log."""
     failed = [e for e in result.expectations if e["passed"] is False]
     lines: list[str] = []
     for kind, severity in (("error", "error"), ("warning", "warn")):
         rows = [e for e in failed if e["severity"] == severity]
-        lines += [_note(kind, str(e["id"]), str(e.get("at") or ""), said(e)) for e in rows[:MOST]]
+        lines += [
+            _note(kind, str(e["id"]), str(e.get("at") or ""), summary_line(e)) for e in rows[:MOST]
+        ]
         lines += [f"… and {len(rows) - MOST} more"] * (len(rows) > MOST)
     lines += [
         _plain(f"skipped {e['scenario']} {e['id']}: {e['reason']}")
@@ -105,7 +107,7 @@ def github(result: Result) -> str:
     ]
     lines += [
         _note("error", str(row["status"]), f"{row['scenario']}:1:1", str(row["answer"]))
-        for row in _lost(result)
+        for row in _without_plan(result)
     ][:MOST]
     lines += [
         _note("warning", str(w["code"]), "", str(w["message"]))
@@ -117,7 +119,7 @@ def github(result: Result) -> str:
 
 
 def _conflicts(result: Result) -> list[str]:
-    """Return what makes a plan impossible, in one scenario or in many."""
+    """Return the reasons for infeasibility, of one scenario or of many."""
     names = {"conflict": ("place", "cause", "remedy"), "checked": ("at", "finding", "help")}
     found = []
     for table, (place, cause, remedy) in names.items():
@@ -129,7 +131,7 @@ def _conflicts(result: Result) -> list[str]:
 
 
 def problem_notes(problems: Iterable[Problem]) -> str:
-    """Wrong input as GitHub annotations."""
+    """Return input errors as GitHub annotations."""
     found = list(problems)
     lines = [
         _note(
@@ -144,7 +146,7 @@ def problem_notes(problems: Iterable[Problem]) -> str:
 
 
 def _note(kind: str, title: str, at: str, text: str) -> str:
-    """One annotation; nothing in it can end it or begin another.
+    """Return one annotation; its text cannot end it or start another.
 
     Examples
     --------
@@ -165,15 +167,15 @@ def _property(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a line of the log that is no command of the runner's.
+    """Return a line of the log that the runner cannot read as a command.
 
-    Whatever a scenario calls itself.
+    This holds for any name of a scenario.
     """
     return printable(text).replace("::", ": :").replace("##[", "# #[")
 
 
 def _place(at: str) -> tuple[str, int, int]:
-    """File below the working folder, line and column.
+    """Return file relative to the working folder, line and column.
 
     Examples
     --------
@@ -188,5 +190,5 @@ def _place(at: str) -> tuple[str, int, int]:
 
 
 def _xml(text: str) -> str:
-    """Text without characters that XML cannot hold."""
+    """Return text without characters that XML does not allow."""
     return printable(text)

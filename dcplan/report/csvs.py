@@ -1,4 +1,4 @@
-"""CSV: one table a file, one header row, fixed columns, round-trip numbers."""
+"""CSV: one table per file, one header row, fixed columns, round-trip numbers."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ INPUT_COLUMNS = ("key", "value", "low", "high", "unit", "status", "source", "as_
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Rows as CSV text: UTF-8, LF, empty for null, ``repr`` floats."""
+    """Return rows as CSV text: UTF-8, LF, empty for null, ``repr`` floats."""
     return "".join(csv_lines(columns, rows))
 
 
 def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """Return the same line by line, for tables too long to hold."""
+    """Yield the CSV text line by line, for tables that are too long for memory."""
     yield ",".join(map(_text, columns)) + "\n"
     for row in rows:
         yield ",".join(map(_text, row)) + "\n"
 
 
 def _text(cell: object) -> str:
-    """Null is empty, floats round-trip.
+    """Return a cell as CSV text.
 
-    And text from a scenario cannot become a formula in a spreadsheet.
+    Null is empty, floats round-trip, and text from a scenario cannot become a formula in a
+    spreadsheet.
     """
     if cell is None:
         return ""
@@ -35,18 +36,18 @@ def _text(cell: object) -> str:
         return repr(cell)
     if isinstance(cell, str):
         safe = f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell
-        # by hand, because the csv module leaves a lone carriage return unquoted
+        # quoted here, because the csv module leaves a lone carriage return unquoted
         return '"' + safe.replace('"', '""') + '"' if any(c in safe for c in ',"\n\r') else safe
     return str(cell)
 
 
 def table_csv(table: Table) -> str:
-    """One table as CSV text."""
+    """Return one table as CSV text."""
     return csv_text(table.columns, table.rows)
 
 
 def metrics_csv(result: Result) -> str:
-    """Metrics in long form."""
+    """Return the metrics in long form."""
     return csv_text(METRIC_COLUMNS, _metric_rows(result))
 
 
@@ -55,11 +56,11 @@ def _metric_rows(result: Result) -> Iterator[Sequence[object]]:
 
 
 def csv_files(result: Result) -> Iterator[tuple[str, Iterator[str]]]:
-    """Name and lines of every file of a result.
+    """Yield name and lines of every file of a result.
 
-    Every table with the same columns whether it has rows or not.
+    Every table has the same columns with or without rows.
 
-    Lines come one by one, so that a table of millions of rows is never one text.
+    Lines are yielded one by one, so that a table of millions of rows is never in memory.
     """
     for name, table in result.tables.items():
         yield f"{name}.csv", csv_lines(table.columns, table.rows)
@@ -71,5 +72,5 @@ def csv_files(result: Result) -> Iterator[tuple[str, Iterator[str]]]:
 
 
 def all_csv(result: Result) -> dict[str, str]:
-    """File name -> text of a whole result."""
+    """Return the text of every file of a result, by file name."""
     return {name: "".join(lines) for name, lines in csv_files(result)}

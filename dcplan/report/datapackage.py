@@ -1,6 +1,6 @@
 """``datapackage.json``.
 
-What the columns of exported CSV files are, after the Frictionless Table Schema.
+It describes the columns of exported CSV files in the Frictionless Table Schema.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ NUMBERS = frozenset({"value", "low", "high"})
 
 
 def datapackage(result: Result) -> str:
-    """Fields of every file of :func:`dcplan.report.csvs.all_csv`, with units.
+    """Return the fields of every file of :func:`dcplan.report.csvs.all_csv`, with units.
 
     References
     ----------
-    .. [1] Frictionless Data, Table Schema; ``unit`` is this project's own property.
+    .. [1] Frictionless Data, Table Schema; ``unit`` is a property of this project.
     """
     resources = [_resource(name, _fields(table)) for name, table in sorted(result.tables.items())]
     for name, columns in (("metrics", METRIC_COLUMNS), ("inputs", INPUT_COLUMNS)):

@@ -1,6 +1,6 @@
-"""A plan as rows of the FinOps Foundation's cost format (FOCUS 1.2), each marked as plan.
+"""A plan as rows of the FinOps Foundation's cost format (FOCUS 1.2).
 
-Not invoice.
+Each row is marked as a plan, not an invoice.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ CATEGORY = {
     AssetClass.NETWORK: "Networking",
     AssetClass.STORAGE: "Storage",
 }
-"""Asset class -> FOCUS service category; the rest is Other."""
+"""Asset class -> FOCUS service category; all others are Other."""
 RENTED = "Compute"
 """Service category of rent."""
 OWNED = "on-prem"
@@ -81,11 +81,11 @@ class Payment:
 
 @dataclass(frozen=True)
 class Charge:
-    """A part of a payment that falls in one month."""
+    """A part of a payment in one month."""
 
     paid: Payment
     month: int
-    """From year 0."""
+    """Months since year 0."""
     category: str
     billed_usd: float
     effective_usd: float
@@ -93,17 +93,17 @@ class Charge:
 
 
 def focus_csv(result: Result) -> str:
-    """Monthly rows of a saved plan.
+    """Return monthly rows of a saved plan.
 
-    Capital is a Purchase, billed in the first month of its quarter and used up evenly until the
-    horizon ends; what is left of it then is a Credit. So the billed and the effective column have
-    the same sum: that of all flows. Running cost is billed in thirds. Unserved demand is no cost
-    and has no row; commitments after the horizon are due in its last month.
+    Capital cost is a Purchase, billed in the first month of its quarter and amortized evenly until
+    the end of the horizon; the residual value is a Credit. So the billed and the effective column
+    both sum to all flows. Operating cost is billed in thirds. Unserved demand is not a cost and has
+    no row; commitments after the horizon are billed in its last month.
 
     Raises
     ------
     ValueError
-        When the result holds no flows, as it is not of ``plan``, or lacks columns of them.
+        When the result has no flows, because it is not a plan, or lacks columns of them.
 
     References
     ----------
@@ -111,13 +111,13 @@ def focus_csv(result: Result) -> str:
     """
     table, cash = result.tables.get("flows"), result.tables.get("cash_flow")
     if table is None or cash is None:
-        msg = "only a plan can be exported to focus: this result has no flows"
+        msg = "only a plan can be exported to FOCUS: this result has no table flows"
         raise ValueError(msg)
     last = max((quarter_index(str(row["quarter"])) for row in cash.records()), default=0)
     end = (last + 1) * MONTHS_PER_QUARTER
     missing = [name for name in NEEDED if name not in table.columns]
     if missing:
-        msg = f"the flows of this result lack columns: {', '.join(missing)}"
+        msg = f"the table flows of this result lacks columns: {', '.join(missing)}"
         raise ValueError(msg)
     rows = table.records()
     if any(row["usd"] is None for row in rows):

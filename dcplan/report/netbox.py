@@ -1,7 +1,7 @@
-"""A network as the CSV files that NetBox imports, from manufacturers to cables.
+"""A network as CSV files for import into NetBox, from manufacturers to cables.
 
-Columns are those of NetBox 4 (``dcim/forms/bulk_import.py`` of version 4.6); files are numbered in
-the order of import.
+The columns are those of NetBox 4 (``dcim/forms/bulk_import.py`` of version 4.6); the files are
+numbered in the order of import.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ KINDS = {"dac": "dac-passive", "acc": "dac-active", "aec": "dac-active", "aoc": 
 
 @dataclass
 class _Rack:
-    """Devices of a rack from the top down."""
+    """Devices of a rack, from the top down."""
 
     next_unit: float
     devices: list[str] = field(default_factory=list)
 
 
 def write_netbox(result: Result, found: Inventory, folder: Path, site: str) -> int:
-    """Write the eight files into a folder and say how many devices there are.
+    """Write the eight files into a folder, and return the number of devices.
 
-    Devices and racks are collected while cables stream into their file; a device's place in its
-    rack counts down from the top by its height. Devices that do not fit are left without a
-    position, which NetBox allows.
+    Devices and racks are collected while cables stream into their file. The position of a device in
+    its rack counts down from the top by its height. Devices that do not fit have no position, which
+    NetBox allows.
     """
     models, height = found.models, found.rack_units
     racks: dict[str, _Rack] = {}
@@ -145,7 +145,7 @@ def write_netbox(result: Result, found: Inventory, folder: Path, site: str) -> i
 
 
 def _position(rack: _Rack, model: Model) -> float | None:
-    """Lowest unit of the next device; None where the rack is full."""
+    """Return the lowest unit of the next device; None if the rack is full."""
     at = rack.next_unit - model.rack_units + 1
     if at < 1:
         return None
@@ -166,7 +166,7 @@ def _write(
 
 
 def slug(text: str) -> str:
-    """NetBox's short name: lower case, letters, digits and dashes.
+    """Return NetBox's slug: lower case letters, digits and dashes.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """A result without confidential prices.
 
-What the user's own quotes are, and what could be divided back into them.
+It omits the user's quotes, and values from which they could be computed.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ BOOK = "book_"
 
 
 def redacted(result: Result) -> Result:
-    """Return the same answer with totals of money.
+    """Return the same answer with only totals of money.
 
-    But neither unit prices nor money by item or quarter.
+    Unit prices and money by item or quarter are removed.
 
-    Inputs of money that the scenario or a command line gave lose value, bounds, source and note;
-    money columns of tables by item are emptied; the workbook's facts are dropped, so that no
-    workbook can be made of it. Totals stay: who knows the counts may still divide them.
+    Monetary inputs from the scenario or the command line lose value, bounds, source and note. Money
+    columns of tables by item are emptied. The workbook's facts are removed, so that no workbook can
+    be created. Totals remain: a reader who knows the counts can still divide them.
     """
     specs = registry.tables(result.verb)
     tables = {
@@ -52,7 +52,7 @@ def _is_money(name: str) -> bool:
 
 def _without_money(table: Table) -> Table:
     hidden = {i for i, column in enumerate(table.columns) if _is_money(column)}
-    if "input" in table.columns:  # a sensitivity: bounds of a price are the price
+    if "input" in table.columns:  # a sensitivity table: the bounds of a price reveal the price
         hidden |= {
             i
             for i, column in enumerate(table.columns)
@@ -68,11 +68,11 @@ def _metric(key: str, metric: Metric) -> Metric:
     if key in (
         "cost.energy_usd",
         "cost.cloud_usd",
-    ):  # over the hours of the same answer they are the tariff
+    ):  # divided by the hours of the same answer, they give the tariff
         return replace(metric, value=None, low=None, high=None)
     if (
         key.startswith(("cost.", "owned.npv", "hybrid.npv")) and "per_" not in key
-    ):  # rent over known hours is its price
+    ):  # rent divided by known hours gives its price
         return replace(metric, low=None, high=None)
     return replace(metric, value=None, low=None, high=None) if _is_money(key) else metric
 
@@ -80,7 +80,7 @@ def _metric(key: str, metric: Metric) -> Metric:
 def _input(row: Mapping[str, Any]) -> Mapping[str, Any]:
     ours = str(row.get("at") or "").startswith(
         str(data_dir("catalogs"))
-    )  # an overlay's rows are the user's own
+    )  # rows of an overlay belong to the user
     if not _is_money(str(row.get("key"))) or (
         str(row.get("status")) != "input" and (ours or row.get("at") is None)
     ):

@@ -249,7 +249,7 @@ def test_oversubscription_is_in_the_bandwidth() -> None:
 def test_empty_ports_are_said() -> None:
     """Units of 144 trays on leaves of 64 ports: 144 of 192 ports a rail are used."""
     found = fabric(nodes=128, system="gb300-nvl72", fabric="spectrum-x-800")
-    assert any("6,144 of 24,576 leaf ports" in w["message"] for w in found.warnings)
+    assert any("6,144 of 24,576 node ports" in w["message"] for w in found.warnings)
     # with an unlisted protocol it is said, too
     other = fabric(nodes=128, system="mi300x-8", fabric="ib-ndr-400")
     assert any("infiniband" in w["message"] for w in other.warnings)
@@ -303,8 +303,8 @@ def test_scenario_s_menu_and_the_verb_price_alike() -> None:
     [
         ({"nic_gbps": 800}, "no 800 Gb/s ports"),
         ({"switch": "qm9701"}, "no switches row 'qm9701'"),
-        ({"switch": None}, "--switch, --radix or --fabric is needed"),
-        ({"nics_per_node": None}, "--nics-per-node is needed"),
+        ({"switch": None}, "--switch, --radix or --fabric is required"),
+        ({"nics_per_node": None}, "--nics-per-node is required"),
         ({"topology": "rail-optimised"}, "one of rail-optimized"),
         ({"nodes": 0}, "0: a whole number from 1"),
         ({"oversubscription": 0.0}, "0.0: a number from 0.1"),
@@ -313,9 +313,9 @@ def test_scenario_s_menu_and_the_verb_price_alike() -> None:
         ({"nodes": 12.5}, "12.5: a whole number"),
         ({"cable_length_m": float("nan")}, "nan: a number"),
         ({"endpoints_per_leaf": 64, "leaf_uplinks": 64}, "take 128 of the 64 ports of a leaf"),
-        ({"spine_switch": "sn5600"}, "sn5600 speaks ethernet, qm9700 infiniband"),
-        ({"radix": 128}, "qm9700 has 64 at most"),
-        ({"load_balancing": "scheduled"}, "cells are scheduled by their own switches"),
+        ({"spine_switch": "sn5600"}, "sn5600 uses ethernet, but qm9700 uses infiniband"),
+        ({"radix": 128}, "qm9700 has at most 64"),
+        ({"load_balancing": "scheduled"}, "cell scheduling needs scheduled switches"),
         ({"site_link_gbps": 100.0}, "--site-link-gbps needs --site-link-km"),
         ({"site_link_km": 0.0}, "0.0: a number from 0.001 to 20,000 km"),
         (

@@ -126,7 +126,7 @@ def test_quarters_average_to_the_year(site: str) -> None:
 
 def test_unserved_load_is_the_first_thing_said() -> None:
     found = facility(site="us-ashburn", cooling="direct-liquid-tower", it_mw=10.0, utility_mw=5.0)
-    assert any("served by nothing" in w["message"] for w in found.warnings)
+    assert any("per year unserved" in w["message"] for w in found.warnings)
     assert any("above all sources" in w["message"] for w in found.warnings)
 
 
@@ -243,11 +243,11 @@ def test_swings_of_a_job() -> None:
     assert found.value("swing.amplitude_mw") == pytest.approx(22.4775)
     assert found.value("swing.ramp_mw_per_s") == pytest.approx(22.4775 / 0.05)
     rows = found.frame("load_swings").set_index("remedy")
-    floor = rows.loc["floor of power"]
+    floor = rows.loc["power floor"]
     assert floor["floor_mw"] == pytest.approx(44.955 - 100 * 0.05)
     calm = facility(**NVL, job="llama-3.1-70b", ramp_limit_mw_per_s=1000.0).frame("load_swings")
-    assert calm["remedy"].tolist() == ["none needed: the ramp is within the limit"]
-    with pytest.raises(InputError, match="need a system"):
+    assert calm["remedy"].tolist() == ["no measure necessary: the ramp is within the limit"]
+    with pytest.raises(InputError, match="needs a system"):
         facility(site="us-ashburn", cooling="direct-liquid-tower", job="llama-3.1-70b")
 
 
@@ -297,17 +297,17 @@ def test_broken_weather_files(tmp_path: Path, hours: int, dry: str, words: str) 
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        ({}, "one of --site, --climate-zone and --epw is needed, 0"),
+        ({}, "one of --site, --climate-zone and --epw is required, but 0"),
         ({"site": "us-ashburn", "climate_zone": "4A"}, "2 are given"),
         ({"site": "us-ashborn"}, "no sites row"),
         ({"climate_zone": "0B"}, "zones with weather are 1A"),
-        ({"site": "us-ashburn"}, "--cooling or --compare is needed"),
+        ({"site": "us-ashburn"}, "--cooling or --compare is required"),
         ({"site": "us-ashburn", "cooling": "tower"}, "no cooling row"),
         ({"site": "us-ashburn", "cooling": "air-chiller", "it_mw": 0.0}, "a number from 0.01"),
         ({"site": "us-ashburn", "cooling": "air-chiller", "load_frac": float("nan")}, "nan"),
         ({"site": "us-ashburn", "cooling": "air-chiller", "redundancy": "n+2"}, "one of n, n+1"),
-        ({"site": "us-ashburn", "cooling": "air-chiller", "system": "gb300-nvl72"}, "takes air"),
-        ({"site": "us-ashburn", "cooling": "crac-dx", "system": "mi355x-64-oci"}, "takes air"),
+        ({"site": "us-ashburn", "cooling": "air-chiller", "system": "gb300-nvl72"}, "provides air"),
+        ({"site": "us-ashburn", "cooling": "crac-dx", "system": "mi355x-64-oci"}, "provides air"),
         (
             {"site": "us-ashburn", "cooling": "direct-liquid-tower", "liquid_frac": 0.2},
             "82% of the heat goes into air",
@@ -323,7 +323,7 @@ def test_broken_weather_files(tmp_path: Path, hours: int, dry: str, words: str) 
                 "system": "gb300-nvl72",
                 "supply_c": 44.0,
             },
-            "48.0 C of coolant on the design day",
+            "the coolant reaches 48.0 °C on the design day",
         ),
     ],
 )
@@ -341,12 +341,12 @@ def test_zone_without_weather_is_read_from_the_table() -> None:
         climate_zone="8", cooling="direct-liquid-tower", system="gb300-nvl72", it_mw=50.0
     )
     assert found.value("power.annual_pue") == 1.114
-    assert any("no weather of zone-8" in w["message"] for w in found.warnings)
+    assert any("no weather data for zone-8" in w["message"] for w in found.warnings)
     assert "quarters" not in found.tables
 
 
 def test_zone_neither_with_weather_nor_in_the_table_is_refused() -> None:
-    with pytest.raises(InputError, match="no weather of 0B"):
+    with pytest.raises(InputError, match="no weather for zone 0B"):
         facility(climate_zone="0B", cooling="direct-liquid-tower")
 
 
@@ -373,7 +373,7 @@ def test_flags_that_would_change_nothing_are_refused(flags: dict[str, Any], word
 
 def test_a_job_in_a_hall_without_room_is_refused() -> None:
     """45 kW of compute run no rack of 135 kW: no step is invented for it."""
-    with pytest.raises(InputError, match="run no gb300-nvl72 of 135 kW"):
+    with pytest.raises(InputError, match="not enough for one gb300-nvl72 of 135 kW"):
         facility(**NVL | {"it_mw": 0.05}, job="llama-3.1-8b")
 
 
@@ -401,8 +401,9 @@ def test_interruptions_are_the_hours_asked() -> None:
 def test_an_onsite_row_without_its_heat_rate_is_refused(tmp_path: Path) -> None:
     """No fuel cost is invented for a source that does not say what it burns."""
     (tmp_path / "mine.yaml").write_text(
-        "onsite:\n  - {id: mine, name: Mine, kind: engine, capex_usd_per_kw: 900, fixed_usd_per_kw_year: 10,"
-        " variable_usd_per_mwh: 5, lead_quarters: 3, source: {title: mine, as_of: 2026-01}}\n"
+        "onsite:\n  - {id: mine, name: Mine, kind: engine, capex_usd_per_kw: 900, "
+        "fixed_usd_per_kw_year: 10, variable_usd_per_mwh: 5, lead_quarters: 3, source: {title: "
+        "mine, as_of: 2026-01}}\n"
     )
     with pytest.raises(InputError) as caught:
         facility(

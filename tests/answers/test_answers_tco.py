@@ -199,7 +199,7 @@ def test_what_cannot_be_compared_is_refused_with_the_place() -> None:
             tco(FILE, sets=[change, "sensitivity=null"])
         assert words in error.value.problems[0].cause
     reasons = [w["message"] for w in tco(FILE, sets=["sensitivity=null"]).warnings]
-    assert any("coreweave-h200 reserved-1y: left out, no reserved-1y price" in r for r in reasons)
+    assert any("coreweave-h200 reserved-1y: excluded, no reserved-1y price" in r for r in reasons)
 
 
 def frame(result: Result, table: str) -> dict[str, dict[str, object]]:

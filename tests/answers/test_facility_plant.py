@@ -76,7 +76,7 @@ def test_permit_of_water_a_day() -> None:
     day = facility(**NVL).value("water.peak_day_m3")
     found = facility(**NVL, water_permit_m3_per_day=day / 2)
     assert found.value("water.permit_it_mw") == pytest.approx(25.0)
-    assert any("over the permit" in w["message"] for w in found.warnings)
+    assert any("exceeds the permit" in w["message"] for w in found.warnings)
     within = facility(**NVL, water_permit_m3_per_day=day * 2)
     assert any("within the permit" in w["message"] for w in within.warnings)
 
@@ -216,7 +216,7 @@ def test_pods_come_whole() -> None:
     }
     assert facility(**asked, it_mw=0.05).value("floor.accelerators") == 0
     assert any(
-        "holds no gb300-nvl72" in w["message"] for w in facility(**asked, it_mw=0.05).warnings
+        "no gb300-nvl72 rack fits" in w["message"] for w in facility(**asked, it_mw=0.05).warnings
     )
     pod = facility(**asked | {"system": "tpu-v5p-pod", "liquid_frac": 0.85}, it_mw=10.0)
     assert pod.value("floor.accelerators") == 8960

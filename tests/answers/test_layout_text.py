@@ -55,7 +55,10 @@ def value(typed: TypedLayout, key: str) -> float:
 
 
 def test_every_key_is_read() -> None:
-    text = "tp=4, pp=4, vpp=5, dp=32, cp=2, ep=1, etp=1, mbs=2, recompute=selective, zero=2, offload=0.5, sp=0"
+    text = (
+        "tp=4, pp=4, vpp=5, dp=32, cp=2, ep=1, etp=1, mbs=2, recompute=selective, zero=2, "
+        "offload=0.5, sp=0"
+    )
     typed = read_layout(text, case(), RANKS)
     found = {k: value(typed, k) for k in KEYS}
     assert found == {
@@ -121,20 +124,20 @@ def test_sequence_parallel_may_be_switched_on() -> None:
     [
         ("tp", "'tp': expected key=value with tp, pp, vpp, dp"),
         ("tpp=8", "'tpp=8': expected key=value"),
-        ("recompute=ful", "'recompute=ful': one of none, selective, full"),
-        ("schedule=gpipe", "'schedule=gpipe': one of 1f1b, zero-bubble, dualpipe"),
-        ("tp=two", "'tp=two': a whole number, at least 1"),
-        ("pp=0", "'pp=0': a whole number, at least 1"),
-        ("dp=-8", "'dp=-8': a whole number, at least 1"),
-        ("mbs=1.5", "'mbs=1.5': a whole number, at least 1"),
-        ("vpp=", "'vpp=': a value is missing"),
-        ("zero=4", "'zero=4': 0 to 3"),
-        ("zero=0.5", "'zero=0.5': 0 to 3"),
-        ("sp=2", "'sp=2': 0 or 1"),
-        ("sp=yes", "'sp=yes': 0 or 1"),
-        ("shard=0", "'shard=0': a whole number, at least 1"),
-        ("offload=1.5", "'offload=1.5': a share of the activations, 0 to 1"),
-        ("offload=nan", "'offload=nan': a share of the activations, 0 to 1"),
+        ("recompute=ful", "'recompute=ful': expected one of none, selective, full"),
+        ("schedule=gpipe", "'schedule=gpipe': expected one of 1f1b, zero-bubble, dualpipe"),
+        ("tp=two", "'tp=two': expected an integer of at least 1"),
+        ("pp=0", "'pp=0': expected an integer of at least 1"),
+        ("dp=-8", "'dp=-8': expected an integer of at least 1"),
+        ("mbs=1.5", "'mbs=1.5': expected an integer of at least 1"),
+        ("vpp=", "'vpp=': the value is missing"),
+        ("zero=4", "'zero=4': expected 0 to 3"),
+        ("zero=0.5", "'zero=0.5': expected 0 to 3"),
+        ("sp=2", "'sp=2': expected 0 or 1"),
+        ("sp=yes", "'sp=yes': expected 0 or 1"),
+        ("shard=0", "'shard=0': expected an integer of at least 1"),
+        ("offload=1.5", "'offload=1.5': expected a share of the activations from 0 to 1"),
+        ("offload=nan", "'offload=nan': expected a share of the activations from 0 to 1"),
     ],
 )
 def test_a_pair_that_cannot_be_read_is_named_with_what_is_expected(text: str, words: str) -> None:
@@ -144,7 +147,7 @@ def test_a_pair_that_cannot_be_read_is_named_with_what_is_expected(text: str, wo
 
 def test_a_number_without_end_is_no_count() -> None:
     for number in ("inf", "-inf", "nan", "1e400"):
-        assert causes(f"tp={number}") == [f"'tp={number}': a whole number, at least 1"]
+        assert causes(f"tp={number}") == [f"'tp={number}': expected an integer of at least 1"]
 
 
 @pytest.mark.parametrize(
@@ -163,18 +166,18 @@ def test_all_unreadable_pairs_are_said_at_once() -> None:
 @pytest.mark.parametrize(
     ("text", "ranks", "cause"),
     [
-        ("tp=4,pp=4,dp=3", RANKS, "tp x pp x cp x dp = 48 is not the 1,024 ranks"),
+        ("tp=4,pp=4,dp=3", RANKS, "tp x pp x cp x dp = 48 does not equal the 1,024 ranks"),
         (
             "tp=8,pp=80",
             RANKS,
-            "tp x pp x cp x dp = 640 is not the 1,024 ranks",
+            "tp x pp x cp x dp = 640 does not equal the 1,024 ranks",
         ),  # dp left out: 1, still no fit
         ("tp=128", RANKS, "tp 128 does not divide the 64 attention heads"),
         ("tp=3", 768, "tp 3 does not divide the 64 attention heads"),
-        ("pp=1,vpp=2", RANKS, "vpp 2 needs a pipeline: pp is 1"),
+        ("pp=1,vpp=2", RANKS, "vpp 2 needs a pipeline, but pp is 1"),
         ("pp=16,vpp=8", RANKS, "pp x vpp = 128 is more than the 80 layers"),
         ("cp=3", 768, "cp 3 does not divide the sequence of 8192 tokens"),
-        ("ep=2", RANKS, "ep 2: the model has no experts"),
+        ("ep=2", RANKS, "ep is 2, but the model has no experts"),
         ("mbs=2", RANKS, "the global batch of 1024 sequences is below dp x mbs = 2048 sequences"),
         ("tp=4,shard=100", RANKS, "shard 100 does not divide dp x cp = 256"),
         ("schedule=dualpipe", RANKS, "schedule dualpipe needs pp above 1 and vpp 1"),
@@ -213,12 +216,12 @@ def test_all_broken_rules_are_said_at_once_with_the_next_step() -> None:
     assert {(p.code, p.help) for p in problems} == {("DC052", NEXT)}
     said = "\n".join(p.cause for p in problems)
     for words in (
-        "is not the 1,024 ranks",
+        "does not equal the 1,024 ranks",
         "tp 7 does not divide",
         "pp 99 is more",
         "pp x vpp = 198",
         "cp 3 does not divide",
-        "ep 2: the model has no experts",
+        "ep is 2, but the model has no experts",
         "below dp x mbs = 8000",
         "schedule dualpipe needs",
     ):

@@ -52,12 +52,12 @@ def test_amortised_is_the_value_lost_in_the_hours_and_the_energy(run: Result) ->
     # value falls by 0.14 orders of magnitude a year of 8,766 h
     nodes = 128 + run.value("train.spares") / 8
     lost = nodes * given["systems.dgx-h100.price_usd"] * (1 - 10 ** (-0.14 * hours / 1024 / 8766))
-    assert ways["amortised"]["hardware_usd"] == pytest.approx(lost, rel=1e-12)
+    assert ways["amortized"]["hardware_usd"] == pytest.approx(lost, rel=1e-12)
     price, pue = given["sites.us-dallas.usd_per_kwh"], given["facility.cloud-pue"]
-    assert ways["amortised"]["energy_usd"] == pytest.approx(
+    assert ways["amortized"]["energy_usd"] == pytest.approx(
         run.value("train.energy_mwh") * 1000 * pue * price, rel=1e-12
     )
-    total = sum(ways["amortised"][k] for k in ("hardware_usd", "network_usd", "energy_usd"))
+    total = sum(ways["amortized"][k] for k in ("hardware_usd", "network_usd", "energy_usd"))
     assert run.value("train.amortized_usd") == pytest.approx(total, rel=1e-12)
     assert run.value("train.usd_per_million_tokens") == pytest.approx(
         total / 15e12 * 1e6, rel=1e-12
@@ -91,7 +91,7 @@ def test_rented_is_hours_times_rate(run: Result) -> None:
 def test_older_hardware_loses_less_value() -> None:
     common = {"system": "dgx-h100", "accelerators": 1024}
     new, old = (train("llama-3.1-8b", hardware_age_years=age, **common) for age in (0.0, 2.0))
-    ratio = _ways(old)["amortised"]["hardware_usd"] / _ways(new)["amortised"]["hardware_usd"]
+    ratio = _ways(old)["amortized"]["hardware_usd"] / _ways(new)["amortized"]["hardware_usd"]
     assert ratio == pytest.approx(10 ** (-0.14 * 2.0), rel=1e-12)  # 0.5248
 
 
@@ -107,7 +107,7 @@ def test_no_run_loses_more_value_than_there_is() -> None:
     result = train("llama-3.1-8b", system="dgx-h100", accelerators=8, global_batch_tokens=1e6)
     ways = _ways(result)
     assert result.value("train.days_p50") > 2000
-    assert ways["amortised"]["hardware_usd"] < ways["bought"]["hardware_usd"]
+    assert ways["amortized"]["hardware_usd"] < ways["bought"]["hardware_usd"]
     assert ways["bought"]["network_usd"] == 0  # one node
 
 
@@ -130,7 +130,9 @@ def test_a_system_far_larger_than_the_run_says_so() -> None:
     pod, cube = (
         train("llama-3.1-8b", system=f"tpu-v5p-{x}", accelerators=1024) for x in ("pod", "cube")
     )
-    said = [[w for w in r.warnings if "whole systems: " in str(w["message"])] for r in (pod, cube)]
+    said = [
+        [w for w in r.warnings if "complete systems (" in str(w["message"])] for r in (pod, cube)
+    ]
     assert len(said[0]) == 1
     assert "8,960" in str(said[0][0]["message"])
     assert said[1] == []

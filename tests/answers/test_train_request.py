@@ -60,9 +60,9 @@ def test_a_path_is_taken_as_its_text() -> None:
         ({"tokens": 10.0}, "less than one step of 4,000,000"),
         ({"global_batch_tokens": 100.0}, "less than one sequence of 8192"),
         ({"sync_bytes_per_param": 100.0}, "a number from 0.01 to 64 is needed"),
-        ({"phases": ["tokens=1e12"]}, "seq-len missing"),
+        ({"phases": ["tokens=1e12"]}, "missing seq-len"),
         ({"phases": ["tokens=1e12,seqlen=8192"]}, "expected key=value with tokens, seq-len"),
-        ({"phases": ["tokens=x,seq-len=8192"]}, "'tokens=x': a number, at least 1"),
+        ({"phases": ["tokens=x,seq-len=8192"]}, "'tokens=x': expected a number of at least 1"),
     ],
 )
 def test_flags_that_do_not_go_together_are_refused(given: dict[str, Any], words: str) -> None:

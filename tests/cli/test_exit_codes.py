@@ -63,7 +63,7 @@ def test_layout_that_does_not_fit_exits_1_and_names_one_that_does(here: Callable
     assert ran.code == 1, ran.err
     document = json.loads(ran.out)
     assert (document["status"], document["exit_code"]) == ("does_not_fit", 1)
-    assert "too many; nearest that fits: tp=" in document["headline"]
+    assert "too much; nearest layout that fits: tp=" in document["headline"]
 
 
 def test_wrong_layout_exits_2_with_every_reason(here: Callable[..., Ran]) -> None:

@@ -38,8 +38,8 @@ COLUMNS = {
     "5-racks.csv": "site name status width u_height",
     "6-devices.csv": "name role manufacturer device_type status site rack position face",
     "7-interfaces.csv": "device name type",
-    "8-cables.csv": "side_a_device side_a_type side_a_name side_b_device side_b_type side_b_name type status label "
-    "length length_unit",
+    "8-cables.csv": "side_a_device side_a_type side_a_name side_b_device side_b_type side_b_name type "
+    "status label length length_unit",
 }
 # InterfaceTypeChoices and CableTypeChoices in netbox/dcim/choices.py, NetBox 4.6.8
 INTERFACES = {
@@ -311,20 +311,20 @@ def test_slugs_have_letters_digits_and_dashes(text: str, short: str) -> None:
 def test_results_of_other_verbs_are_refused(result: Result) -> None:
     with pytest.raises(InputError) as caught:
         inventory(result)
-    assert "result has no network with named cables" in caught.value.problems[0].cause
+    assert "has no network with a cable list" in caught.value.problems[0].cause
 
 
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        ({"nodes": 4096, "topology": "torus"}, "named"),
+        ({"nodes": 4096, "topology": "torus"}, "cable list"),
         (
             {"nodes": 288, "nics_per_node": 8, "nic_gbps": 400, "fabric": "eth-400-scheduled"},
-            "scheduled network are",
+            "scheduled network has",
         ),
         (
             {"nodes": 600, "nics_per_node": 4, "nic_gbps": 200, "fabric": "slingshot-200"},
-            "dragonfly network are",
+            "dragonfly network has",
         ),
     ],
 )

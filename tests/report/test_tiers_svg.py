@@ -50,7 +50,7 @@ def test_all_counts_stand_in_words() -> None:
     """RA-11333-001 V11, table 4: 32 leaves of 32 + 32 ports, 16 spines of 64; 1,020 and 1,024
     links."""
     texts = _texts(_drawn(fabric(**POD)))
-    assert "127 nodes x 8 at 400 Gb/s (rail-optimized, 2 tiers)" in texts
+    assert "127 nodes with 8 NICs of 400 Gb/s (rail-optimized, 2 tiers)" in texts
     assert {"32 leaf x qm9700, 32 down, 32 up", "16 spine x qm9700, 64 down, 0 up"} <= set(texts)
     assert [t for t in texts if t.endswith("links")] == ["1,024 links", "1,020 links"]
     assert {"leaf 1", "leaf 32", "spine 1", "spine 16", "node 1", "last node"} <= set(texts)
@@ -84,8 +84,8 @@ def test_every_tier_has_a_row_with_its_counts(flags: dict[str, Any], tiers: int)
     texts = _texts(root)
     for tier in result.frame("tiers").itertuples():
         assert (
-            f"{tier.switches:,} {tier.tier} x {tier.switch}, {tier.ports_down} down, {tier.ports_up} up"
-            in texts
+            f"{tier.switches:,} {tier.tier} x {tier.switch}, {tier.ports_down} down, "
+            f"{tier.ports_up} up" in texts
         )
         assert f"{tier.links_below:,} links" in texts
 

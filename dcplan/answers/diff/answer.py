@@ -125,8 +125,8 @@ def _used_inputs(
             yield specs.InputChange(name, change, key, was, now, at[0], at[1])
     for key in sorted((first.keys() & second.keys()) - seen):
         one, other = first[key], second[key]
-        told = {"input", "derived"} if seen else {"derived"}
-        if told & {one["status"], other["status"]} or _same(one["value"], other["value"]):
+        compared = {"input", "derived"} if seen else {"derived"}
+        if compared & {one["status"], other["status"]} or _same(one["value"], other["value"]):
             continue
         yield specs.InputChange(
             scenario=name,
@@ -248,11 +248,20 @@ def _metrics(name: str, a: Result, b: Result) -> Iterator[specs.MetricChange]:
         one, other = a.metrics.get(key), b.metrics.get(key)
         before, after = (absent if m is None else m.value for m in (one, other))
         unit = next(m.unit for m in (one, other) if m is not None)
-        way = spec.better if spec else Better.NEITHER
+        preferred = spec.better if spec else Better.NEITHER
         if not isinstance(before, int | float) or not isinstance(after, int | float):
             if before != after:
                 yield specs.MetricChange(
-                    name, key, before, after, None, None, unit, way, verdict="", within_gap=False
+                    name,
+                    key,
+                    before,
+                    after,
+                    None,
+                    None,
+                    unit,
+                    preferred,
+                    verdict="",
+                    within_gap=False,
                 )
             continue
         delta = float(after) - float(before)
@@ -267,8 +276,8 @@ def _metrics(name: str, a: Result, b: Result) -> Iterator[specs.MetricChange]:
             delta=delta,
             delta_frac=delta / abs(float(before)) if before else None,
             unit=unit,
-            direction=way,
-            verdict=_verdict(delta, way, close=close),
+            direction=preferred,
+            verdict=_verdict(delta, preferred, close=close),
             within_gap=close,
         )
 
@@ -288,9 +297,9 @@ def _gap_usd(a: Result, b: Result) -> float:
     return max(rooms, default=0.0)
 
 
-def _verdict(delta: float, way: Better, *, close: bool) -> str:
+def _verdict(delta: float, preferred: Better, *, close: bool) -> str:
     if close:
         return "≈ within gap"
-    if way is Better.NEITHER:
+    if preferred is Better.NEITHER:
         return ""
-    return "better" if (delta < 0) == (way is Better.LOWER) else "worse"
+    return "better" if (delta < 0) == (preferred is Better.LOWER) else "worse"

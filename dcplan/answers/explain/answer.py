@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dcplan.answers.common.result_blocks import describe, inputs_of, solver_block
-from dcplan.answers.explain.infeasible import no_plan, with_later
-from dcplan.answers.explain.later_deadline import later_ends
+from dcplan.answers.explain.infeasible import no_plan, with_later_deadlines
+from dcplan.answers.explain.later_deadline import later_deadlines
 from dcplan.answers.explain.request import ExplainRequest
 from dcplan.answers.explain.resolve import Base, resolve
-from dcplan.answers.explain.shadow_prices import binding_table, stranded_table
+from dcplan.answers.explain.shadow_prices import binding_table, unused_capacity_table
 from dcplan.answers.explain.switching_values import switching_values
 from dcplan.answers.explain.what_if import what_if
 from dcplan.answers.explain.why_not import why_not
@@ -39,18 +39,18 @@ def explain(request: ExplainRequest) -> Result:
     asked = resolve(request)
     question, built = asked.question, asked.built
     problems = presolve(question, built)
-    if problems and not _stated(built.problem):
+    if problems and not _expressible(built.problem):
         none = replace(impossible(question, built, problems), verb="explain")
-        return with_later(none, later_ends(asked), question)
+        return with_later_deadlines(none, later_deadlines(asked), question)
     solved = asked.solve(built.problem, question, share=0.5)
     if solved.status == SolveStatus.INFEASIBLE:
-        return with_later(no_plan(asked, solved), later_ends(asked), question)
+        return with_later_deadlines(no_plan(asked, solved), later_deadlines(asked), question)
     if solved.audit is None or solved.decisions is None:
         return replace(nothing_yet(question, built, solved), verb="explain")
     return _answer(Base(asked, solved, solved.decisions, solved.audit))
 
 
-def _stated(problem: PlanningProblem) -> bool:
+def _expressible(problem: PlanningProblem) -> bool:
     """Whether the model can be written.
 
     Every job and demand needs an option to be served, and a given fleet needs a place.
@@ -76,7 +76,7 @@ def _answer(base: Base) -> Result:
     if request.what_if:
         tables["what_if"] = what_if(base)
     tables["binding"] = binding_table(base)
-    tables["unused_capacity"] = stranded_table(base)
+    tables["unused_capacity"] = unused_capacity_table(base)
     tables["excluded"] = excluded_options(asked.built.problem)
     status, code = _ending(base)
     return Result(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dcplan.answers.common.result_blocks import describe, inputs_of, solver_block
-from dcplan.answers.explain.later_deadline import Later
+from dcplan.answers.explain.later_deadline import LaterDeadline
 from dcplan.answers.explain.resolve import Asked
 from dcplan.answers.plan.tables.excluded import excluded_options
 from dcplan.errors import EXIT_INFEASIBLE
@@ -22,7 +22,7 @@ from dcplan.scenario.load import Question
 from dcplan.specs import explain as specs
 from dcplan.units import USD_PER_MUSD, money
 
-WHOLE = (
+INTEGER_INFEASIBLE = (
     "the relaxation is feasible, but integer racks, halls or runs are not; see the table "
     "tested_remedies"
 )
@@ -35,7 +35,9 @@ def no_plan(asked: Asked, solved: Solved) -> Result:
     found = alternatives(
         solved.problem, solved.matrix, time_limit_s=left_s / 8, stop=asked.request.stop
     )
-    ways = [row for i, way in enumerate(found) for row in _rows(i + 1, way, question)]
+    tested = [
+        row for i, alternative in enumerate(found) for row in _rows(i + 1, alternative, question)
+    ]
     first = _sentence(found[0]) if found else "no remedy found in time"
     return Result(
         "explain",
@@ -46,15 +48,17 @@ def no_plan(asked: Asked, solved: Solved) -> Result:
         solver={**solver_block(solved), "gap_frac": math.nan},
         tables={
             "conflict": specs.CONFLICT.table(rows),
-            "tested_remedies": specs.TESTED_REMEDIES.table(ways),
+            "tested_remedies": specs.TESTED_REMEDIES.table(tested),
             "excluded": excluded_options(asked.built.problem),
         },
         inputs=inputs_of(asked.built),
-        warnings=[] if rows else [{"code": "note", "message": WHOLE}],
+        warnings=[] if rows else [{"code": "note", "message": INTEGER_INFEASIBLE}],
     )
 
 
-def with_later(result: Result, found: Sequence[Later], question: Question) -> Result:
+def with_later_deadlines(
+    result: Result, found: Sequence[LaterDeadline], question: Question
+) -> Result:
     """Return the answer with later deadlines as further remedies."""
     if not found:
         return result
@@ -105,23 +109,23 @@ def _merged(remedies: Sequence[Remedy]) -> list[Remedy]:
     return sorted(best.values(), key=lambda r: -r.amount)
 
 
-def _rows(number: int, way: Alternative, question: Question) -> list[specs.TestedRemedyRow]:
+def _rows(number: int, alternative: Alternative, question: Question) -> list[specs.TestedRemedyRow]:
     cost = (
-        f"USD {money(way.cost_musd * USD_PER_MUSD)}"
-        if way.cost_musd is not None
+        f"USD {money(alternative.cost_musd * USD_PER_MUSD)}"
+        if alternative.cost_musd is not None
         else "not found in time"
     )
     return [
         specs.TestedRemedyRow(number, r.what, r.amount, r.unit, place_of(r.rows[0], question), cost)
-        for r in _merged(way.remedies)
+        for r in _merged(alternative.remedies)
     ]
 
 
-def _sentence(way: Alternative) -> str:
-    parts = " and ".join(r.sentence() for r in _merged(way.remedies)[:3])
+def _sentence(alternative: Alternative) -> str:
+    parts = " and ".join(r.sentence() for r in _merged(alternative.remedies)[:3])
     checked = (
         "verified: the model then has a plan, apart from integer switch counts"
-        if way.cost_musd is not None
+        if alternative.cost_musd is not None
         else "not verified in time"
     )
     return f"smallest remedy found: {parts} ({checked})"

@@ -31,14 +31,14 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Later:
+class LaterDeadline:
     """A later deadline of one job with a plan."""
 
     trial: Trial
     cost_usd: float
 
 
-def later_ends(asked: Asked) -> list[Later]:
+def later_deadlines(asked: Asked) -> list[LaterDeadline]:
     """Find for each job with a deadline the nearest tested later deadline with a plan."""
     found = []
     for job in asked.question.scenario.workloads.training:
@@ -52,7 +52,7 @@ def later_ends(asked: Asked) -> list[Later]:
     return found
 
 
-def _nearer(asked: Asked, job: Job, later: Later, before: float) -> Later:
+def _nearer(asked: Asked, job: Job, later: LaterDeadline, before: float) -> LaterDeadline:
     """Bisect the days between the last deadline without a plan and the first with one."""
     if job.deadline_days is None:
         return later
@@ -85,7 +85,7 @@ def _days(job: str, given: float, more: float) -> Trial:
     return Trial(job, "deadline_days", f"{given + more:.1f}", more, "days more")
 
 
-def _tried(asked: Asked, trial: Trial) -> Later | None:
+def _tried(asked: Asked, trial: Trial) -> LaterDeadline | None:
     """Solve with a later deadline and a wide gap; None if no plan is found or no time remains."""
     left_s = asked.left_s()
     if left_s <= LEAST_S or asked.stopped:
@@ -96,4 +96,4 @@ def _tried(asked: Asked, trial: Trial) -> Later | None:
     solved = solve_problem(
         built.problem, question, SolveRequest(ROUGH_GAP, time_limit_s=min(left_s, TRY_S))
     )
-    return Later(trial, solved.audit.npv_usd) if solved.audit else None
+    return LaterDeadline(trial, solved.audit.npv_usd) if solved.audit else None

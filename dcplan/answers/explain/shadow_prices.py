@@ -28,7 +28,7 @@ def binding_table(base: Base) -> Table:
     return specs.BINDING.table(() if values is None else _rows(base, values))
 
 
-def stranded_table(base: Base) -> Table:
+def unused_capacity_table(base: Base) -> Table:
     """Return unused capacity in the last quarter, and the limits that prevent its use."""
     return specs.UNUSED_CAPACITY.table(
         specs.UnusedCapacityRow(s.where, s.what, s.idle, s.there, s.by)
@@ -41,10 +41,15 @@ def _rows(base: Base, values: Vector) -> Iterator[specs.BindingRow]:
     usual = 0 if request.asks_more else MOST_EXACT
     exact = usual if request.resolve_limits is None else request.resolve_limits
     for n, binding in enumerate(bindings(base.solved.matrix, values)):
-        worth = _exact(base, binding, values) if n < exact else None
+        re_solved = _exact(base, binding, values) if n < exact else None
         row = limit_row(binding, base.solved, base.asked.question)
         yield specs.BindingRow(
-            row.limit, row.place, row.quarters, row.step, row.cost_change_usd, re_solved_usd=worth
+            row.limit,
+            row.place,
+            row.quarters,
+            row.step,
+            row.cost_change_usd,
+            re_solved_usd=re_solved,
         )
 
 

@@ -105,13 +105,13 @@ def _of_input(base: Base, key: str, row: Input) -> list[specs.SwitchingValueRow]
                 )
             )
             continue
-        found = _flip(base, plain, float(now), bound, other)
+        found = _switching_value(base, plain, float(now), bound, other)
         regrets.append((found.regret_usd or 0.0) if found else 0.0)
         rows += [found] if found else []
     if not rows:
         none = "none within the bounds"
         return [replace(plain, decision=none, regret_usd=0.0, evpi_usd=0.0)]
-    return _with_worth(base, rows, regrets)
+    return _with_evpi(base, rows, regrets)
 
 
 def _plain(key: str, row: Input) -> specs.SwitchingValueRow:
@@ -121,7 +121,7 @@ def _plain(key: str, row: Input) -> specs.SwitchingValueRow:
     )
 
 
-def _flip(
+def _switching_value(
     base: Base, plain: specs.SwitchingValueRow, now: float, bound: float, other: Solved
 ) -> specs.SwitchingValueRow | None:
     """Return the decision change towards a bound; None if the best plan keeps all decisions."""
@@ -144,18 +144,18 @@ def _flip(
     )
 
 
-def _with_worth(
+def _with_evpi(
     base: Base, rows: list[specs.SwitchingValueRow], regrets: list[float]
 ) -> list[specs.SwitchingValueRow]:
     """Return the rows with the value of perfect information, if both bounds have a plan."""
     if len(regrets) < 2:
         return rows
-    worth = WEIGHTS[0] * regrets[0] + WEIGHTS[2] * regrets[1]
-    small = worth < base.solved.gap_frac * abs(base.cost_usd)
+    evpi = WEIGHTS[0] * regrets[0] + WEIGHTS[2] * regrets[1]
+    small = evpi < base.solved.gap_frac * abs(base.cost_usd)
     words = "EVPI below the plan's gap"
     return [
         replace(
-            row, evpi_usd=worth, note="; ".join(filter(None, (row.note, words if small else "")))
+            row, evpi_usd=evpi, note="; ".join(filter(None, (row.note, words if small else "")))
         )
         for row in rows
     ]
@@ -172,20 +172,20 @@ def _nearest(
         The nearest value with a change, and its changes.
     """
     found = _changes(base, other)
-    keeps, flips_at = now, far
+    keeps, changes_at = now, far
     for _ in range(HALVINGS):
         if base.asked.left_s() <= LEAST_S or base.asked.stopped:
             break
-        middle = (keeps + flips_at) / 2
+        middle = (keeps + changes_at) / 2
         tried = _solved(base, key, middle)
         changed = _changes(base, tried) if tried else found
         if changed and not _better(base, key, middle, tried):
             changed = []  # another plan of equal cost is not a switch
         if changed:
-            flips_at, found = middle, changed
+            changes_at, found = middle, changed
         else:
             keeps = middle
-    return flips_at, found
+    return changes_at, found
 
 
 def _better(base: Base, key: str, value: float, tried: Solved | None) -> bool:

@@ -1,4 +1,4 @@
-"""``dcplan fabric``: one network sized, counted, priced, placed, and what it does."""
+"""``dcplan fabric``: size, bill of materials, price, placement and performance of a network."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from dcplan.result import Result
 from dcplan.specs.request import verb
 
 IDLE_FRAC = 0.1
-"""Share of leaf ports left empty from which it is worth a word."""
+"""Share of unused leaf ports above which a note is given."""
 
 
 @verb(FabricRequest, "fabric")
 def fabric(request: FabricRequest) -> Result:
-    """Size one network and count its bill of materials, or compare several families.
+    """Size one network and compute its bill of materials, or compare several families.
 
     Raises
     ------
     InputError
-        When a name is unknown, an amount is missing, or no network of that kind holds the nodes.
+        When a name is unknown, an amount is missing, or no network of that kind fits the nodes.
     """
     refuse_unfit(request)
     catalog = load_catalog(tuple(Path(c) for c in request.catalogs))
@@ -39,7 +39,7 @@ def fabric(request: FabricRequest) -> Result:
     resolved = resolve(request, catalog)
     if resolved.topology == "torus":
         if request.growth_nodes or request.site_link_km is not None:
-            cause = "growth and joining of a torus are not supported: its cubes are counted"
+            cause = "growth and site links of a torus are not supported"
             raise InputError([Problem("DC050", cause, Place("fabric"))])
         return torus_answer(resolved, log)
     return _answer(build(resolved, log), log)
@@ -64,8 +64,8 @@ def _answer(built: Built, log: InputLog) -> Result:
     if found:
         result.tables["collectives"] = performance.collectives(found)
         result.metrics |= performance.metrics(found)
-    result.tables["side_networks"] = tables.side_networks(built.beside)
-    result.metrics |= metrics.side_networks(built.beside)
+    result.tables["side_networks"] = tables.side_networks(built.side_networks)
+    result.metrics |= metrics.side_networks(built.side_networks)
     if request.growth_nodes:
         result.tables["expansion"] = extensions.growth_table(resolved)
     if request.site_link_km is not None:
@@ -84,23 +84,24 @@ def _notes(built: Built) -> Iterator[str]:
     per_su, nodes = resolved.ports.nodes_per_su, resolved.attached.nodes
     rails = resolved.topology == "rail-optimized" and plan.tiers > 1
     if rails and nodes < per_su:
-        whole = f"leaves are bought for a whole unit of {per_su} nodes"
-        yield f"{whole}; {per_su - nodes} of them stay empty"
+        whole = f"leaf switches are bought for a full scalable unit of {per_su} nodes"
+        yield f"{whole}; {per_su - nodes} node positions stay empty"
     if rails and 1 < per_su < plan.leaf_down:
         yield (
-            f"units of {per_su} nodes do not fill leaves of {plan.leaf_down} ports, so rails share "
-            f"leaves; --nodes-per-su {plan.leaf_down} gives each rail its own"
+            f"scalable units of {per_su} nodes do not fill leaf switches of {plan.leaf_down} "
+            f"ports, so rails share leaf switches; set --nodes-per-su {plan.leaf_down} for "
+            "separate leaf switches per rail"
         )
     yield from built.chosen.notes
     yield from _idle(built)
     yield from _mismatched(resolved)
     alone = c.spine // (resolved.ports.planes * built.network.parallel) == 1 and plan.tiers == 2
     if alone and resolved.ports.planes == 1:
-        yield "one spine joins all leaves: its failure parts them; --min-spines 2 buys a second"
+        yield "a single spine is a single point of failure; set --min-spines 2 to add a second"
 
 
 def _idle(built: Built) -> Iterator[str]:
-    """Tell of leaf ports that units leave empty, where they are more than a tenth."""
+    """Report unused leaf ports if they are more than 10 %."""
     wiring = built.network.wiring
     if wiring is None or not wiring.nodes_per_su or wiring.plan.tiers == 1 or built.hall is None:
         return
@@ -115,17 +116,18 @@ def _idle(built: Built) -> Iterator[str]:
             else "--topology fat-tree fills"
         )
         yield (
-            f"{idle * copies:,} of {ports * copies:,} leaf ports to nodes stay empty: "
-            f"units of {unit} nodes on leaves of {down} ports; {fills} them"
+            f"{idle * copies:,} of {ports * copies:,} node ports of leaf switches are unused, "
+            f"because scalable units have {unit} nodes and leaf switches {down} ports; {fills} "
+            "them"
         )
 
 
 def _mismatched(resolved: ResolvedFabric) -> Iterator[str]:
-    """Tell of parts that work together on conditions."""
+    """Report parts that fit together only under conditions."""
     request, system, leaf = resolved.request, resolved.system, resolved.leaf
     if system and leaf and system.protocols and leaf.protocol not in system.protocols:
-        listed = f"{system.id} is listed with {', '.join(system.protocols)} NICs"
-        yield f"{listed}, {leaf.id} speaks {leaf.protocol}"
+        listed = f"{system.id} has {', '.join(system.protocols)} NICs"
+        yield f"{listed}, but {leaf.id} uses {leaf.protocol}"
     used = resolved.ports.radix
     if leaf and request.radix and request.switch and used < max(leaf.ports.values()):
-        yield f"{used} ports of {leaf.id} are used; its price is that of the whole switch"
+        yield f"{used} ports of {leaf.id} are used, but the price is for the complete switch"

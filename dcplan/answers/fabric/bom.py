@@ -21,11 +21,11 @@ from dcplan.provenance import Quantity
 
 TIERS = ("leaf", "spine", "core")
 MANY = {"node": "nodes", "leaf": "leaves", "spine": "spines", "core": "cores"}
-"""Height of a switch whose row has none: that of most boxes of 51.2 Tb/s. [U]"""
+"""Plural names of the tiers."""
 
 
 class Kind(Enum):
-    """What a line of the bill is."""
+    """Kind of a line in the bill of materials."""
 
     SWITCH = auto()
     NODE_OPTIC = auto()
@@ -40,18 +40,18 @@ OPTICS = (Kind.NODE_OPTIC, Kind.SWITCH_OPTIC)
 
 
 class Price(NamedTuple):
-    """What something costs, and between which bounds, in USD."""
+    """A price with its bounds [USD]."""
 
     low: float
     value: float
     high: float
 
     def times(self, count: float) -> Price:
-        """Return the price of so many."""
+        """Return the price of several pieces."""
         return Price(self.low * count, self.value * count, self.high * count)
 
     def plus(self, other: Price) -> Price:
-        """Return both together, bounds at their worst."""
+        """Return the sum of both prices, with summed bounds."""
         return Price(self.low + other.low, self.value + other.value, self.high + other.high)
 
 
@@ -60,7 +60,7 @@ FREE = Price(0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Line:
-    """One kind of part; figures are for all of them."""
+    """One kind of part; the values are for all pieces."""
 
     kind: Kind
     item: str
@@ -85,7 +85,7 @@ class Totals:
 
     @classmethod
     def of(cls, lines: Iterable[Line]) -> Totals:
-        """Add lines up."""
+        """Sum lines."""
         rows = list(lines)
         return cls(
             functools.reduce(Price.plus, (row.price for row in rows), FREE),
@@ -97,7 +97,7 @@ class Totals:
 
 
 def switch_lines(resolved: ResolvedFabric, network: Network, log: InputLog) -> list[Line]:
-    """Return switches of every tier; a chassis with the line cards that its ports in use need.
+    """Return switches of every tier; a chassis includes the line cards for its used ports.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def switch_lines(resolved: ResolvedFabric, network: Network, log: InputLog) -> l
         if not count:
             continue
         if model is None:
-            msg = f"no {tier} switch of the catalog is named"
+            msg = f"no {tier} switch model is selected"
             raise MissingError(msg)
         found.append(_switch(tier, model, fills, count, resolved, log))
     return found
@@ -164,7 +164,7 @@ def cards_of(tier: str, model: Switch, fills: Sequence[Fill], resolved: Resolved
 def link_lines(
     resolved: ResolvedFabric, network: Network, chosen: dict[str, list[Choice]], log: InputLog
 ) -> list[Line]:
-    """Return transceivers and cables of every tier by what its lengths ask for."""
+    """Return transceivers and cables of every tier for its cable lengths."""
     found: list[Line] = []
     for tier, choices in chosen.items():
         found += _optics(resolved, network, tier, choices, log)
@@ -208,7 +208,7 @@ def _optics(
 def _whole(
     resolved: ResolvedFabric, network: Network, tier: str, lower: int, upper: int
 ) -> tuple[int, int]:
-    """Count cages where one kind of transceiver serves a tier and each switch fills its own."""
+    """Count cages if a tier has one kind of transceiver and each switch fills its own cages."""
     fills = network.fills
     down = {
         name: [Fill(f.switches, f.down, 0) for f in t]
@@ -246,7 +246,7 @@ def _cables(tier: str, choices: list[Choice], log: InputLog) -> list[Line]:
     for c in choices:
         item = f"{tier} cables {c.stock_m:g} m"
         if c.cable is None:
-            found.append(Line(Kind.CABLE, item, "fibre, no price", c.links, FREE))
+            found.append(Line(Kind.CABLE, item, "fiber, no price", c.links, FREE))
             continue
         pieces = math.ceil(c.links / c.links_each)
         kg = (c.cable.kg_per_m.value if c.cable.kg_per_m else 0.0) * c.stock_m * pieces
@@ -265,30 +265,30 @@ def _cables(tier: str, choices: list[Choice], log: InputLog) -> list[Line]:
 
 
 def _cord(row: Optic, meters: float, log: InputLog) -> Price:
-    """Return the price of a fibre cord, ends and metres."""
+    """Return the price of a fiber cord: ends plus length."""
     key = f"optics.{row.id}"
     ends = _price(log, f"{key}.price_usd", row.price_usd) if row.price_usd else FREE
     return ends.plus(_price(log, f"{key}.usd_per_m", row.usd_per_m).times(meters))
 
 
 def nic_lines(resolved: ResolvedFabric) -> list[Line]:
-    """Return NICs of the nodes, counted: their price and power are the systems' own."""
+    """Return the NICs of the nodes; the systems include their price and power."""
     name = (
         resolved.system.nic
         if resolved.system and resolved.system.nic
         else f"{resolved.nic_gbps:g} Gb/s"
     )
     count = resolved.attached.nodes * resolved.attached.nics_per_node
-    return [Line(Kind.OTHER, "NICs, in the systems' price", name, count, FREE)]
+    return [Line(Kind.OTHER, "NICs (included in the systems' price)", name, count, FREE)]
 
 
 def extra_lines(
     lines: Sequence[Line], chosen: dict[str, list[Choice]], other_units: float, log: InputLog
 ) -> list[Line]:
-    """Return what comes with the network: spare optics, patch panels, network racks.
+    """Return ancillary equipment: spare optics, patch panels, network racks.
 
-    Panels stand at either end of fibre trunks between switches. Racks hold the network's switches,
-    its panels and ``other_units`` of other networks' switches.
+    Panels terminate both ends of fiber trunks between switches. Racks contain the network's
+    switches, its panels and ``other_units`` of other networks' switches.
     """
     found = []
     frac, least = (
@@ -324,7 +324,7 @@ def extra_lines(
 
 
 def _panels(links: int, log: InputLog) -> list[Line]:
-    """Return panels at either end of the trunks between switches."""
+    """Return panels at both ends of the trunks between switches."""
     if not links:
         return []
     units = math.ceil(2 * links / log.parameter("network", "mpo-ports-per-panel-unit"))

@@ -1,4 +1,4 @@
-"""A network with its floor and its bill of materials."""
+"""A network with its floor plan and its bill of materials."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from dcplan.inputs.log import InputLog
 from dcplan.inputs.network_parts import MissingError
 from dcplan.provenance import Status
 
-NO_BILL = "counts only, no power and no price"
+NO_BILL = "quantities only, without power and price"
 
 
 @dataclass
 class Built:
-    """A network with its floor and bill."""
+    """A network with its floor plan and bill of materials."""
 
     resolved: ResolvedFabric
     network: Network
@@ -30,48 +30,48 @@ class Built:
     chosen: Chosen
     bill: list[Line]
     extras: list[Line]
-    beside: list[Priced]
+    side_networks: list[Priced]
     """Storage and management networks."""
     why: str = ""
-    """Why there is no bill."""
+    """Reason if there is no bill."""
 
     @property
     def totals(self) -> Totals | None:
-        """Sums of the bill; None where a price is missing."""
+        """Sums of the bill; None if a price is missing."""
         return Totals.of(self.bill) if self.bill else None
 
 
 def build(resolved: ResolvedFabric, log: InputLog) -> Built:
-    """Size, place and bill the network.
+    """Size, place and price the network.
 
     Raises
     ------
     InputError
-        When no network of that kind holds the nodes, or a cable is out of reach.
+        When no network of that kind fits the nodes, or no medium reaches far enough.
     """
     network = sized(resolved)
     hall = placed(resolved, network, log)
     chosen = Chosen()
-    beside = sides(resolved, network, chosen.notes, log)
+    side_networks = sides(resolved, network, chosen.notes, log)
     lengths = lengths_of(resolved, network, hall, log)
-    built = Built(resolved, network, hall, lengths, chosen, [], [], beside)
+    built = Built(resolved, network, hall, lengths, chosen, [], [], side_networks)
     _record(resolved, log)
     parts = fitted(resolved, log)
     if parts is None:
-        cause = "no switch is named, or the catalog has no optics at its speeds"
+        cause = "no switch model or optics at this speed"
         built.why = f"{cause}: {NO_BILL}"
         return built
     if resolved.family is None:
         taken = parts.family or f"{parts.node.id} and {parts.leaf.id}"
         log.text("fabric.optics", taken, Status.DEFAULT)
-    # out of reach is an error, a missing price is not
+    # a length beyond reach is an error, a missing price is not
     try:
         built.chosen = tier_choices(resolved, parts, built.lengths, network, log)
         built.chosen.notes += chosen.notes
         tiers = built.chosen.tiers
         built.bill = switch_lines(resolved, network, log)
         built.bill += link_lines(resolved, network, tiers, log)
-        units = sum(p.rack_units for p in beside)
+        units = sum(p.rack_units for p in side_networks)
         built.extras = [*nic_lines(resolved), *extra_lines(built.bill, tiers, units, log)]
     except MissingError as error:
         built.bill, built.extras, built.why = [], [], f"{error}: {NO_BILL}"
@@ -79,7 +79,7 @@ def build(resolved: ResolvedFabric, log: InputLog) -> Built:
 
 
 def _record(resolved: ResolvedFabric, log: InputLog) -> None:
-    """Record choices that the request left open."""
+    """Log the choices that the request leaves open."""
     request, unit = resolved.request, resolved.ports.nodes_per_su
     left_open = {
         "topology": (request.topology, resolved.topology),

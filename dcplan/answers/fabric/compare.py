@@ -1,4 +1,4 @@
-"""Several fabrics side by side, and ranked by what one finished training run costs on them."""
+"""Comparison of several fabrics, ranked by the cost of one completed training run."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from dcplan.units import BITS_PER_BYTE, DAYS_PER_YEAR, GBPS_PER_TBPS, USD_PER_MU
 
 ALL = "all"
 JOB_NOTE = (
-    "usd_per_run is the purchase price of nodes and fabric spread evenly over the hardware's life, "
-    "for the run's days; energy, storage, staff and side networks are not in it"
+    "usd_per_run is the purchase price of nodes and fabric, spread evenly over the hardware's "
+    "life, for the days of the run; it excludes energy, storage, staff and side networks"
 )
 
 
@@ -36,20 +36,20 @@ class Run:
 
     @property
     def usd(self) -> float:
-        """Fabric and cluster while the run lasts."""
+        """Cost of fabric and cluster for the duration of the run."""
         return self.fabric_usd + self.cluster_usd
 
 
 def compared(request: FabricRequest, log: InputLog) -> Result:
     """Size the same nodes on several fabric families.
 
-    Each family brings its own switches. With a job, families are ranked by USD of one finished run:
-    the fabric's price against days lost.
+    Each family has its own switches. With a job, families are ranked by the cost of one completed
+    run, which weighs the fabric's price against days lost.
 
     Raises
     ------
     InputError
-        When a family is unknown, or none of them holds the nodes.
+        When a family is unknown, or no family fits the nodes.
     """
     built, refused = _built(request, log)
     rows = [_row(name, b, log) for name, b in built.items()]
@@ -58,7 +58,7 @@ def compared(request: FabricRequest, log: InputLog) -> Result:
     rows += [specs.FabricRow(name, why_not=why) for name, why in refused.items()]
     tables = {"comparison": specs.COMPARISON.table(rows)}
     what = f"{request.nodes:,} {request.system or 'nodes'}"
-    headline = f"{len(built)} of {len(rows)} fabrics join {what}: {best} is the cheapest"
+    headline = f"{len(built)} of {len(rows)} fabrics fit {what}; {best} is the cheapest"
     metrics: dict[str, Metric] = {}
     if request.for_job:
         runs = {name: _run(b, request.for_job, log) for name, b in built.items() if b.totals}
@@ -66,7 +66,7 @@ def compared(request: FabricRequest, log: InputLog) -> Result:
         best = min(runs, key=lambda n: runs[n].usd)
         run = runs[best]
         money = f"USD {run.usd / USD_PER_MUSD:,.2f} M in {run.days:,.1f} days"
-        headline = f"{best} gives {request.for_job} at the least cost: {money}"
+        headline = f"{best} has the lowest cost for a run of {request.for_job}: {money}"
         metrics = specs.RUN_DAYS(run.days) | specs.RUN_USD(run.usd)
     return Result(
         "fabric",
@@ -81,7 +81,7 @@ def compared(request: FabricRequest, log: InputLog) -> Result:
 
 
 def _built(request: FabricRequest, log: InputLog) -> tuple[dict[str, Built], dict[str, str]]:
-    """Build the network of every family; say of the others why they cannot join the nodes."""
+    """Build the network of every family; return the reasons of those that do not fit."""
     built: dict[str, Built] = {}
     refused: dict[str, str] = {}
     for name in _families(request.compare or ALL, log.catalog):
@@ -105,12 +105,12 @@ def _families(names: str, catalog: Catalog) -> Iterable[str]:
         return list(rows)
     chosen = [n.strip() for n in names.split(",") if n.strip()]
     if not chosen:
-        cause = "no fabric family is named"
+        cause = "--compare names no fabric family"
         raise InputError([Problem("DC050", cause, Place("--compare"), help="--compare all")])
     unknown = [
         Problem(
             "DC010",
-            f"no fabrics row {n!r}",
+            f"the catalog has no fabrics row {n!r}",
             Place("--compare"),
             did_you_mean(n, rows),
             "dcplan catalog list fabrics",
@@ -124,14 +124,14 @@ def _families(names: str, catalog: Catalog) -> Iterable[str]:
 
 
 def _refuse_other_protocols(resolved: ResolvedFabric) -> None:
-    """Refuse a family whose protocol the system's NICs do not speak, or whose links are slower."""
+    """Reject a family with another protocol than the system's NICs, or with slower links."""
     system, family = resolved.system, resolved.family
     if system and family and family.protocol not in system.protocols:
-        cause = f"{system.id} speaks {', '.join(system.protocols)}, not {family.protocol}"
+        cause = f"{system.id} supports {', '.join(system.protocols)}, not {family.protocol}"
         raise InputError([Problem("DC050", cause, Place("--compare"))])
     nic = resolved.nic_gbps
     if family and family.rate_gbps.value < nic:
-        links = f"its {family.rate_gbps.value:g} Gb/s links"
+        links = f"the {family.rate_gbps.value:g} Gb/s links of the fabric"
         cause = f"{links} are slower than the {nic:g} Gb/s NICs"
         raise InputError([Problem("DC050", cause, Place("--compare"))])
 
@@ -163,9 +163,9 @@ def _row(name: str, built: Built, log: InputLog) -> specs.FabricRow:
 
 
 def _run(built: Built, model: str, log: InputLog) -> Run:
-    """Train the model on the bandwidth that the fabric leaves across all its tiers.
+    """Estimate the run with the bandwidth of the fabric across all tiers.
 
-    Both prices are spread evenly over their life.
+    Both prices are spread evenly over the hardware's life.
     """
     resolved, system, t = built.resolved, built.resolved.system, built.totals
     request = resolved.request

@@ -1,4 +1,4 @@
-"""The network of a request: sized, wired and placed on a floor."""
+"""Size, wiring and floor placement of a requested network."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def sized(resolved: ResolvedFabric) -> Network:
     Raises
     ------
     InputError
-        When no network of that kind holds the nodes; with the rule and the nearest that works.
+        When no network of that kind fits the nodes; the error names the rule and the nearest valid
+        size.
     """
     try:
         return _network(resolved)
@@ -48,13 +49,13 @@ def _next(resolved: ResolvedFabric) -> str:
     if resolved.topology == "scheduled":
         return "--topology rail-scheduled"
     if resolved.topology == "dragonfly":
-        return "leave --links-per-pair out"
+        return "omit --links-per-pair"
     found = nearest(resolved.attached, resolved.ports, resolved.topology)
-    return found or "take more --planes or a switch of more ports"
+    return found or "use more --planes or a switch with more ports"
 
 
 def placed(resolved: ResolvedFabric, network: Network, log: InputLog) -> Hall | None:
-    """Place the network's racks on a floor; None where its cables are not named one by one."""
+    """Place the network's racks on a floor; None for networks without a cable list."""
     if network.wiring is None:
         return None
     floor = _floor(resolved, log)
@@ -70,8 +71,8 @@ def lengths_of(
 ) -> dict[str, Lengths]:
     """Return cables of every tier by length.
 
-    They are measured on the floor; networks that are not placed have the catalog's average length.
-    Between switches the request's own length comes first.
+    Lengths are measured on the floor; networks without a placement use the catalog's average
+    length. Between switches, a requested length takes precedence.
     """
     c, length_m = network.counts, resolved.request.cable_length_m
     if hall is not None:
@@ -102,7 +103,7 @@ def _all_at(meters: float, cables: int) -> Lengths:
 def _groups(resolved: ResolvedFabric, network: Network, log: InputLog) -> dict[str, Lengths]:
     """Return cables of a dragonfly by tier.
 
-    A group fills as many racks as the request says, as the family's groups, or as its nodes do.
+    The racks per group come from the request, the fabric family, or the number of nodes.
     """
     floor, request, family = _floor(resolved, log), resolved.request, resolved.family
     nics = resolved.attached.nics_per_node
@@ -138,10 +139,10 @@ def _per_rack(units: float, log: InputLog) -> int:
 
 
 def nodes_per_rack(resolved: ResolvedFabric, log: InputLog) -> int:
-    """Return nodes of a rack.
+    """Return the nodes per rack.
 
-    The first of these counts: the request, the system's reference design, a system of whole racks,
-    what the height of a rack allows, the catalog's usual number.
+    In order of precedence: the request, the system's reference design, a rack-scale system, the
+    height of a rack, the catalog's default.
     """
     request, system = resolved.request, resolved.system
     if request.nodes_per_rack:

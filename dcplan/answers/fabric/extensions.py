@@ -1,4 +1,4 @@
-"""Growth of a network by phases, and links between halls and sites."""
+"""Expansion of a network by phases, and links between halls and sites."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from dcplan.units import METERS_PER_KM
 
 
 def growth_table(resolved: ResolvedFabric) -> Table:
-    """Return what each phase of the request buys, two ways.
+    """Return the purchases of each phase under two expansion methods.
 
     Raises
     ------
     InputError
-        When sizes do not grow, or a size has no network.
+        When sizes do not increase, or a size has no network.
     """
     hosts = resolved.attached.nodes // resolved.request.nodes
     sizes = [resolved.attached.nodes, *(n * hosts for n in resolved.request.growth_nodes)]
     if any(b <= a for a, b in itertools.pairwise(sizes)):
-        cause = f"sizes must grow: {', '.join(str(n) for n in sizes)} nodes"
+        cause = f"sizes must increase: {', '.join(str(n) for n in sizes)} nodes"
         raise InputError([Problem("DC050", cause, Place("--growth-nodes"))])
     steps = [(n, _of_size(resolved, n)) for n in sizes]
     if any(network.wiring is None for _, network in steps):
         cause = (
-            f"growth of a {resolved.topology} network is not supported: its cables are not named "
-            "one by one"
+            f"growth of a {resolved.topology} network is not supported, because it has no cable "
+            "list"
         )
         raise InputError([Problem("DC050", cause, Place("--growth-nodes"))])
     last = replace(resolved, ports=replace(resolved.ports, tiers=steps[-1][1].plan.tiers))
@@ -65,27 +65,29 @@ def _of_size(resolved: ResolvedFabric, nodes: int) -> Network:
 def join(
     resolved: ResolvedFabric, bisection_gbps: float, log: InputLog
 ) -> tuple[Table, dict[str, Metric]]:
-    """Return ports, fibre, lease and round trip of the links to another hall or site.
+    """Return ports, fiber, lease and round-trip time of the links to another hall or site.
 
-    Their capacity is a tenth of the network's bisection where the request has none.
+    The default capacity is a tenth of the network's bisection bandwidth.
 
     Raises
     ------
     InputError
-        When the optic is unknown or does not reach; the message names one that does.
+        When the optic is unknown or does not reach; the error names one that does.
     """
     request = resolved.request
     air_km, gbps = request.site_link_km or 0.0, request.site_link_gbps or bisection_gbps / 10.0
     row = named(log.catalog, "optics", request.site_link_optic, Optic, "--site-link-optic")
     if gbps <= 0.0:
-        cause = "the network has no bisection: the capacity between the places is not known"
+        cause = (
+            "the network has no bisection bandwidth, so the capacity between the sites is unknown"
+        )
         problem = Problem("DC050", cause, Place("--site-link-km"), help="--site-link-gbps 400")
         raise InputError([problem])
     route = air_km * log.parameter("network", "route-factor")
     try:
         found = interconnect(gbps, route, _line(row, log))
     except ValueError as error:
-        cause = f"{row.id}: {error} ({air_km:g} km of air line are {route:g} km of fibre)"
+        cause = f"{row.id}: {error} ({air_km:g} km in a straight line is {route:g} km of fiber)"
         problem = Problem("DC054", cause, Place("--site-link-km"), help=_reaching(route, log))
         raise InputError([problem]) from error
     nic_gbps = resolved.attached.nodes * resolved.attached.nics_per_node * resolved.nic_gbps
@@ -115,12 +117,12 @@ def _link_row(row: Optic, route_km: float, found: Interconnect) -> specs.SiteLin
 
 
 def _reaching(route_km: float, log: InputLog) -> str:
-    """Name an optic that reaches so far, as the flag to take."""
+    """Return the flag for an optic with sufficient reach."""
     rows = log.catalog.table("optics", Optic).values()
     able = [r.id for r in rows if (r.reach_amplified_m or r.reach_m) and _far_km(r) >= route_km]
     if able:
         return f"--site-link-optic {able[0]}"
-    return "a site between them, or a long-haul line system (not sized)"
+    return "add a site between them, or use a long-haul line system (not supported)"
 
 
 def _far_km(row: Optic) -> float:

@@ -1,4 +1,4 @@
-"""Cables and devices of a network, one by one, for the inventories of operators."""
+"""Cables and devices of a network, listed individually for operators' inventories."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ETHERNET = {
 
 @dataclass(frozen=True)
 class Cabled:
-    """A cable and what it is: its catalog row, kind (fiber, dac, acc, aec, aoc) and glass."""
+    """A cable with its catalog row, kind (fiber, dac, acc, aec, aoc) and glass."""
 
     cable: Cable
     part: str
@@ -43,52 +43,52 @@ class Cabled:
 
 @dataclass(frozen=True)
 class Model:
-    """What a tier's devices are."""
+    """Device model of a tier."""
 
     manufacturer: str
     model: str
     rack_units: float
     weight_kg: float | None
     lower_type: str
-    """Interface type of ports towards nodes, and of a node's own."""
+    """Interface type of ports to nodes, and of a node's ports."""
     upper_type: str
 
 
 @dataclass(frozen=True)
 class Inventory:
-    """Cables, and the devices and racks that they join."""
+    """Cables, and the devices and racks that they connect."""
 
     cables: Iterable[Cabled]
     models: Mapping[str, Model]
-    """What the devices of each tier are."""
+    """Device models by tier."""
     rack_units: float
     """Height of every rack. [U]"""
 
 
 @verb(FabricRequest, "fabric")
 def cables(request: FabricRequest) -> Iterator[Cabled]:
-    """Return every cable of a network with both its ends, one after the other in constant memory.
+    """Yield every cable of a network with both ends, in constant memory.
 
     Raises
     ------
     InputError
-        As :func:`dcplan.answers.fabric.answer.fabric`; also for networks whose cables are not named
-        one by one (pairs, scheduled fabrics, dragonflies, tori).
+        As :func:`dcplan.answers.fabric.answer.fabric`; also for networks without a cable list
+        (pairs, scheduled fabrics, dragonflies, tori).
     """
     return _cables(*_resolved(request))
 
 
 def inventory(result: Result) -> Inventory:
-    """Return the cables of a saved answer's network, and what its devices are.
+    """Return the cables of a saved answer's network, and its device models.
 
     Raises
     ------
     InputError
-        When the answer is not one of ``fabric``, or its cables are not named one by one.
+        When the answer is not from ``fabric``, or its network has no cable list.
     """
     kept = result.scenario.get("fabric")
     if result.verb != "fabric" or not isinstance(kept, Mapping) or not kept:
-        cause = f"a {result.verb or 'foreign'} result has no network with named cables"
+        cause = f"a result of {result.verb or 'another program'} has no network with a cable list"
         raise InputError(
             [Problem("DC050", cause, Place("RESULT"), help="dcplan fabric ... -f json -o RESULT")]
         )
@@ -106,13 +106,13 @@ def _cables(resolved: ResolvedFabric, log: InputLog) -> Iterator[Cabled]:
     built = None if resolved.topology == "torus" else build(resolved, log)
     if built is None or built.hall is None:
         kind = resolved.topology + ("" if resolved.topology == "torus" else " network")
-        cause = f"the cables of a {kind} are counted, not named one by one"
+        cause = f"a {kind} has no cable list, only cable counts"
         raise InputError([Problem("DC050", cause, Place("fabric"))])
     return _cabled(built, schedule(built.hall, built.network.plan.planes))
 
 
 def _cabled(built: Built, listed: Iterator[Cable]) -> Iterator[Cabled]:
-    """Name each cable's part by its tier and stock length."""
+    """Return each cable's part by its tier and stock length."""
     named: dict[tuple[str, int], tuple[str, str, str | None]] = {}
     for tier, choices in built.chosen.tiers.items():
         for c in choices:
@@ -124,7 +124,7 @@ def _cabled(built: Built, listed: Iterator[Cable]) -> Iterator[Cabled]:
 
 
 def interface_type(protocol: str, gbps: float) -> str:
-    """Return NetBox's slug of a port; ``other`` where it has none.
+    """Return NetBox's slug of a port; ``other`` if it has none.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def _models(resolved: ResolvedFabric, log: InputLog) -> dict[str, Model]:
 
 
 def _model(row: System | Switch) -> str:
-    """Return the name without its maker."""
+    """Return the name without the vendor."""
     return row.name.removeprefix(f"{row.vendor} ") if row.vendor else row.name
 
 

@@ -1,4 +1,4 @@
-"""Which transceiver or cable joins two ports, by reach and by the request."""
+"""Choice of the transceiver or cable between two ports, by reach and request."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from dcplan.provenance import Quantity
 LIGHT = ("transceiver",)
 SWAPPED = ("lpo", "lro", "cpo")
 CORD = "mpo12-os2-cord"
-"""Fibre of networks that no family of the catalog describes."""
+"""Fiber of networks outside the catalog's families."""
 SIDES = {"local": ("leaf", "leaf"), "global": ("leaf", "leaf")}
-"""Ends of a dragonfly's links; of all others the tier's name says them."""
+"""Ends of a dragonfly's links; for all others, the tier's name contains them."""
 
 
 @dataclass(frozen=True)
 class End:
-    """Transceiver of one end, and links that one carries."""
+    """Transceiver of one end, and links per transceiver."""
 
     row: Optic
     ports: int
@@ -36,32 +36,32 @@ class End:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a stock length of a tier is cabled with."""
+    """Cabling of one stock length of a tier."""
 
     stock_m: float
     links: int
     medium: Medium
     ends: tuple[End, End] | None
-    """None for a cable that brings its own ends."""
+    """None for a cable with fixed ends."""
     cable: Optic | None
-    """Fibre, or the cable itself."""
+    """Fiber, or the cable itself."""
     links_each: int = 1
-    """Links that one such cable carries."""
+    """Links per cable."""
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """Transceivers and fibre that fit the links: a family's, or class parts of the same speeds."""
+    """Transceivers and fiber for the links: from a family, or generic parts of the same speeds."""
 
     node: Optic
     leaf: Optic
-    fibre: Optic | None
+    fiber: Optic | None
     family: str | None
 
 
 @dataclass
 class Chosen:
-    """Media of every tier, and what could not be had as asked."""
+    """Media of every tier, and notes on requests that could not be met."""
 
     tiers: dict[str, list[Choice]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -78,14 +78,14 @@ def sides(tier: str) -> tuple[str, str]:
 def fitted(resolved: ResolvedFabric, log: InputLog) -> Fitted | None:
     """Return the optics of the network.
 
-    They are the request's family's, else those of a family built of the same switch, else class
-    parts at these speeds.
+    In order of precedence: the requested family, a family with the same switch, generic parts at
+    these speeds.
     """
     if resolved.family:
         own = _of_family(resolved.family, log)
         fits = own.node.rate_gbps.value == resolved.link_gbps
         node = own.node if fits else _class_part(resolved.link_gbps, resolved.protocol, log)
-        return Fitted(node, own.leaf, own.fibre, own.family) if node else None
+        return Fitted(node, own.leaf, own.fiber, own.family) if node else None
     if resolved.leaf is None:
         return None
     cage = _cage(resolved.leaf, resolved.link_gbps)
@@ -103,13 +103,13 @@ def fitted(resolved: ResolvedFabric, log: InputLog) -> Fitted | None:
 
 
 def _class_part(gbps: float, protocol: str, log: InputLog) -> Optic | None:
-    """Return a transceiver of no maker at a speed."""
+    """Return a generic transceiver at a speed."""
     return next((r for r in _rows(log, LIGHT, gbps, protocol) if r.vendor == "industry"), None)
 
 
 def _of_family(family: Fabric, log: InputLog) -> Fitted:
-    fibre = _row(log, family.fiber) if family.fiber else None
-    return Fitted(_row(log, family.node_optic), _row(log, family.leaf_optic), fibre, family.id)
+    fiber = _row(log, family.fiber) if family.fiber else None
+    return Fitted(_row(log, family.node_optic), _row(log, family.leaf_optic), fiber, family.id)
 
 
 def tier_choices(
@@ -124,7 +124,7 @@ def tier_choices(
     Raises
     ------
     InputError
-        When a length is out of reach of everything the catalog has at that speed.
+        When no medium in the catalog at that speed reaches the length.
     MissingError
         When a part has no price.
     """
@@ -136,7 +136,8 @@ def tier_choices(
         chosen.tiers[tier] = []
         for i in np.flatnonzero(lengths.counts).tolist():
             meters = float(STOCK_M[i]) if i < STOCK_M.size else lengths.longest_m
-            # what the family or the request names comes first; farther parts only beyond its reach
+            # media of the family or the request come first; parts with a longer reach only beyond
+            # it
             media = near if meters <= most else (_far(resolved, parts, tier, log) or near)
             try:
                 best = pick([m for m, *_ in media], meters)
@@ -176,11 +177,11 @@ def _near(
     log: InputLog,
     notes: list[str],
 ) -> list[Offer]:
-    """Return the family's transceivers, or what the request names instead."""
+    """Return the family's transceivers, or the requested media."""
     ends = [_end(resolved, parts, tier, side, log) for side in sides(tier)]
     if resolved.request.media in SWAPPED:
         ends = [_swapped(resolved, end, log, notes) for end in ends]
-    usual = _both(ends[0], ends[1], parts.fibre)
+    usual = _both(ends[0], ends[1], parts.fiber)
     if resolved.request.media == "family" and resolved.family:
         return [usual, *_named(resolved, resolved.family, tier, log)]
     if resolved.request.media not in ("reach", "aoc"):
@@ -188,12 +189,12 @@ def _near(
     own = _cables(resolved, parts, tier, network, log)
     near = own if resolved.request.media == "aoc" else [usual, *own]
     if not near:
-        notes.append(f"{tier}: no active optical cable fits both ends; transceivers are taken")
+        notes.append(f"{tier}: no active optical cable fits both ends, so transceivers are used")
     return near or [usual]
 
 
 def _named(resolved: ResolvedFabric, family: Fabric, tier: str, log: InputLog) -> list[Offer]:
-    """Return cables that the family names, each filling the cage of the upper end."""
+    """Return the family's cables that fill the cage of the upper end."""
     upper = _cage(_models(resolved).get(sides(tier)[1]), _link(resolved, tier))
     rows = [row for name in family.cables if (row := _row(log, name)).rate_gbps.value == upper]
     return [_own(row, max(round(upper / _link(resolved, tier)), 1)) for row in rows]
@@ -223,18 +224,18 @@ def _end(resolved: ResolvedFabric, parts: Fitted, tier: str, side: str, log: Inp
 
 
 def _swapped(resolved: ResolvedFabric, end: End, log: InputLog, notes: list[str]) -> End:
-    """Return the end in another technology; as it was where the catalog has none of that speed."""
+    """Return the end in another technology, or unchanged if the catalog has none at that speed."""
     gbps = end.row.rate_gbps.value
     row = next(iter(_rows(log, (resolved.request.media,), gbps, resolved.protocol)), None)
     if row is None or row.price_usd is None:
-        missing = f"no {resolved.request.media} of {gbps:g} Gb/s in the catalog"
-        notes.append(f"{missing}: {end.row.id} is kept there")
+        missing = f"the catalog has no {resolved.request.media} at {gbps:g} Gb/s"
+        notes.append(f"{missing}, so {end.row.id} is used")
         return end
     return End(row, end.ports)
 
 
 def _far(resolved: ResolvedFabric, parts: Fitted, tier: str, log: InputLog) -> list[Offer]:
-    """Return transceivers of the same speeds and lanes that reach farther."""
+    """Return transceivers of the same speeds and lanes with a longer reach."""
     usual = [_end(resolved, parts, tier, side, log) for side in sides(tier)]
     options = [
         [
@@ -244,16 +245,16 @@ def _far(resolved: ResolvedFabric, parts: Fitted, tier: str, log: InputLog) -> l
         ]
         for end in usual
     ]
-    return [_both(a, b, parts.fibre) for a, b in itertools.product(*options)]
+    return [_both(a, b, parts.fiber) for a, b in itertools.product(*options)]
 
 
 def _cables(
     resolved: ResolvedFabric, parts: Fitted, tier: str, network: Network, log: InputLog
 ) -> list[Offer]:
-    """Return cables that bring their ends: one fills a switch's cage, and splits towards nodes.
+    """Return cables with fixed ends: one fills a switch's cage and splits to nodes.
 
-    Between switches one of several links needs as many between the same two switches. InfiniBand
-    has no retimed copper.
+    A cable with several links between switches needs as many links between the same two switches.
+    InfiniBand has no retimed copper.
     """
     link = _link(resolved, tier)
     lower, upper = (_cage(_models(resolved).get(side), link) for side in sides(tier))
@@ -276,7 +277,7 @@ def _cables(
 
 
 def _parallel_links(network: Network, tier: str) -> int:
-    """Return links between the same two switches of a tier, at least."""
+    """Return the smallest number of links between two switches of a tier."""
     if tier != "leaf-spine" or network.wiring is None:
         return 1
     return min(network.plan.leaf_up // pod.spines for pod in network.wiring.pods)
@@ -292,17 +293,17 @@ def _rows(log: InputLog, kinds: Sequence[str], gbps: float, protocol: str) -> li
     ]
 
 
-def _both(lower: End, upper: End, fibre: Optic | None) -> Offer:
-    """Offer transceivers at both ends, and the fibre."""
+def _both(lower: End, upper: End, fiber: Optic | None) -> Offer:
+    """Return transceivers at both ends, with the fiber."""
     ends = (lower, upper)
     prices = [[x / end.ports for x in _price(end.row)] for end in ends]
     low, value, high = (sum(column) for column in zip(*prices, strict=True))
     kw = sum(power(end.row) / end.ports for end in ends)
     reach = min(end.row.reach_m.value if end.row.reach_m else 0.0 for end in ends)
-    per_m = fibre.usd_per_m.value if fibre and fibre.usd_per_m else 0.0
-    value += fibre.price_usd.value if fibre and fibre.price_usd else 0.0
+    per_m = fiber.usd_per_m.value if fiber and fiber.usd_per_m else 0.0
+    value += fiber.price_usd.value if fiber and fiber.price_usd else 0.0
     name = upper.row.id if lower.row is upper.row else f"{lower.row.id} + {upper.row.id}"
-    return Medium(name, upper.row.kind, reach, value, low, high, kw, per_m), ends, fibre, 1
+    return Medium(name, upper.row.kind, reach, value, low, high, kw, per_m), ends, fiber, 1
 
 
 def _own(row: Optic, each: int) -> Offer:
@@ -320,7 +321,7 @@ def _price(row: Optic) -> tuple[float, float, float]:
 
 
 def power(row: Optic) -> float:
-    """Return the power of one transceiver, or of a cable with both ends, in kW."""
+    """Return the power of one transceiver, or of a cable with both ends [kW]."""
     figure: Quantity | None = row.max_kw or row.typical_kw
     if figure is None:
         msg = f"no value for optics.{row.id}.max_kw"
@@ -331,7 +332,7 @@ def power(row: Optic) -> float:
 def _row(log: InputLog, name: str) -> Optic:
     row = log.catalog.find("optics", name, Optic)
     if row is None:
-        msg = f"optic {name} is not in the catalog"
+        msg = f"the catalog has no optic {name}"
         raise MissingError(msg)
     return row
 
@@ -339,7 +340,7 @@ def _row(log: InputLog, name: str) -> Optic:
 def _too_far(
     resolved: ResolvedFabric, tier: str, meters: float, cause: str, log: InputLog
 ) -> Problem:
-    """Tell that no medium reaches; name a lower speed of the same switch that does, or a length."""
+    """Report that no medium reaches, with a lower speed of the same switch or a shorter length."""
     speed = _link(resolved, tier)
     ports = {float(p) for p in resolved.leaf.ports} if resolved.leaf else set()
     slower = [
@@ -354,10 +355,10 @@ def _too_far(
     ]
     if tier != "node-leaf" and slower:
         works, part = max(slower)
-        help_text = f"--uplink-gbps {works:g} works: {part} reaches {meters:g} m"
+        help_text = f"use --uplink-gbps {works:g}: {part} reaches {meters:g} m"
     else:
         help_text = (
-            "bring the ends nearer: --leaf-placement unit or rack, a larger --racks-per-row, "
-            "a shorter --cable-length-m"
+            "shorten the cables: --leaf-placement unit or rack, a larger --racks-per-row, or a shorter "
+            "--cable-length-m"
         )
     return Problem("DC054", f"{tier} at {speed:g} Gb/s: {cause}", Place("fabric"), help=help_text)

@@ -24,11 +24,11 @@ FAILURES = {"link": specs.LINK_FAILURES, "switch": specs.SWITCH_FAILURES}
 
 
 def bisection_gbps(resolved: ResolvedFabric, network: Network) -> float:
-    """Return the rate one way between two halves of the nodes.
+    """Return the bisection bandwidth, one way, between two halves of the nodes.
 
-    It is half of the narrowest tier that the halves meet in. Cores count where there is more than
-    one pod; of a dragonfly the global links of pairs of groups on different sides, floor(G^2 / 4)
-    of G (G - 1) / 2; of two joined switches all links between them.
+    It is half of the narrowest tier between the halves. Core links count if there is more than one
+    pod. A dragonfly counts the global links between groups on different sides, floor(G^2 / 4) of G
+    (G - 1) / 2; two connected switches count all links between them.
     """
     c, attached = network.counts, resolved.attached
     nics = attached.nodes // 2 * attached.nics_per_node * resolved.ports.planes
@@ -45,13 +45,13 @@ def bisection_gbps(resolved: ResolvedFabric, network: Network) -> float:
 
 
 def counts_of(resolved: ResolvedFabric, network: Network) -> dict[str, Metric]:
-    """Return switches, links, bisection, paths."""
+    """Return switches, links, bisection bandwidth and path diversity."""
     c, plan = network.counts, network.plan
     if network.taper is not None:
-        leaf, local, far = "Switches", "Local links inside groups", "Global links between groups"
+        leaf, local, far = "Switches", "Local links within groups", "Global links between groups"
     else:
         leaf = "Leaf switches"
-        local, far = "Links between leaves and spines", "Links between spines and cores"
+        local, far = "Links between leaves and spines", "Links between spines and core switches"
     metrics = {
         **specs.LEAF(c.leaf, label=leaf),
         **specs.SPINE(c.spine),
@@ -69,9 +69,9 @@ def counts_of(resolved: ResolvedFabric, network: Network) -> dict[str, Metric]:
 
 
 def failures(network: Network, log: InputLog) -> dict[str, Metric]:
-    """Return how often a part of the network stops a job.
+    """Return how often a network failure interrupts a job.
 
-    The rates are those that ``train`` and ``plan`` use; optics that fail are links that fail.
+    ``train`` and ``plan`` use the same rates; failures of optics count as link failures.
     """
     c = network.counts
     links = c.node_leaf_links + c.leaf_spine_links + c.spine_core_links
@@ -89,7 +89,7 @@ def failures(network: Network, log: InputLog) -> dict[str, Metric]:
 
 
 def side_networks(found: Sequence[Priced]) -> dict[str, Metric]:
-    """Return switches of each storage or management network."""
+    """Return the switches of each storage or management network."""
     metrics: dict[str, Metric] = {}
     for p in found:
         label = f"Switches of the {p.name} network"
@@ -98,9 +98,9 @@ def side_networks(found: Sequence[Priced]) -> dict[str, Metric]:
 
 
 def peak_kw(built: Built) -> dict[str, Metric]:
-    """Return the most that switches and transceivers draw, what circuits are sized for.
+    """Return the maximum power of switches and transceivers, for the sizing of circuits.
 
-    It is known where every switch has a maximum.
+    It is available if every switch has a maximum power.
     """
     rows = [line for line in built.bill if line.kind is Kind.SWITCH]
     tiers = zip(built.resolved.models, built.network.fills.tiers, strict=True)
@@ -118,12 +118,12 @@ def peak_kw(built: Built) -> dict[str, Metric]:
 
 
 def prices(built: Built) -> dict[str, Metric]:
-    """Return sums of the bill, and of what comes with the network."""
+    """Return sums of the bill of materials and of the ancillary equipment."""
     t, extras = built.totals, Totals.of(built.extras)
     if t is None:
         return {}
     price, low, high = t.price.value, t.price.low, t.price.high
-    usd = price + extras.price.value + sum(p.usd or 0.0 for p in built.beside)
+    usd = price + extras.price.value + sum(p.usd or 0.0 for p in built.side_networks)
     meters = sum(_cable_m(x, built.chosen.tiers.get(tier, [])) for tier, x in built.lengths.items())
     metrics = {
         **peak_kw(built),
@@ -132,7 +132,7 @@ def prices(built: Built) -> dict[str, Metric]:
         **specs.CAPEX_USD(price, low=low, high=high),
         **specs.ANCILLARY_USD(extras.price.value, low=extras.price.low, high=extras.price.high),
         **specs.INSTALLED_USD(usd),
-        **specs.INSTALLED_KW(t.kw + sum(p.kw or 0.0 for p in built.beside)),
+        **specs.INSTALLED_KW(t.kw + sum(p.kw or 0.0 for p in built.side_networks)),
         **specs.RACK_UNITS(t.rack_units),
         **specs.WEIGHT_KG(t.kg),
         **specs.CABLE_KM(meters / METERS_PER_KM),
@@ -148,9 +148,9 @@ def prices(built: Built) -> dict[str, Metric]:
 
 
 def _cable_m(tier: Lengths, choices: list[Choice]) -> float:
-    """Return metres of cables where some carry several links.
+    """Return the total cable length if some cables contain several links [m].
 
-    Choices are known by stock length alone.
+    Choices are identified by stock length.
     """
     meters = sum(c.links * c.stock_m for c in choices)
     return tier.total_m * (

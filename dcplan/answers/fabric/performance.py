@@ -1,4 +1,4 @@
-"""What a network does: bandwidth at every level, and collectives against message size."""
+"""Performance of a network: bandwidth at every level, and collectives by message size."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ def _levels(
 
 
 def hops_us(resolved: ResolvedFabric, hops: int, log: InputLog) -> float:
-    """Return the latency through a number of switches, end to end, in µs.
+    """Return the end-to-end latency through a number of switches [µs].
 
-    The NICs' own holds the first switch; the further ones come on top.
+    The latency of the NICs includes the first switch; further switches are added.
     """
     infiniband = resolved.protocol in {"infiniband", "slingshot"}
     kind = "infiniband" if infiniband else "ethernet"
@@ -96,15 +96,15 @@ def hops_us(resolved: ResolvedFabric, hops: int, log: InputLog) -> float:
 
 
 def balance(resolved: ResolvedFabric, log: InputLog) -> float:
-    """Return the share of line rate that flows through spines reach under the load balancing."""
+    """Return the share of line rate of flows through spines under the load balancing."""
     return log.parameter("network", f"effective-{resolved.balancing}-frac")
 
 
 def levels(resolved: ResolvedFabric, network: Network, log: InputLog) -> Levels | None:
-    """Return the network's accelerators as a collective sees them; None without a known system.
+    """Return the terms of a collective over all accelerators; None without a known system.
 
-    The accelerator family's achieved share of its NIC holds adaptive routing; other load balancing
-    is set in proportion. Rails whose nodes all meet below one leaf keep the whole.
+    The accelerator family's achieved share of its NIC assumes adaptive routing; other load
+    balancing scales in proportion. Rails whose nodes all share one leaf keep the full rate.
     """
     chip, system = _accelerator(resolved, log), resolved.system
     if chip is None or system is None or not resolved.accelerators or resolved.accelerators < 2:
@@ -143,7 +143,7 @@ def _ports_each(resolved: ResolvedFabric) -> float:
 
 
 def collectives(found: Levels) -> Table:
-    """Return time and bus bandwidth of collectives of all accelerators against message size."""
+    """Return time and bus bandwidth of collectives over all accelerators by message size."""
     message = np.array(SIZES_MIB) * BYTES_PER_MIB
     reduce, gather, exchange = (f(message, found) for f in (all_reduce_s, all_gather_s, exchange_s))
     bus = bus_gb_per_s(message, reduce, found.ranks)
@@ -162,12 +162,12 @@ def collectives(found: Levels) -> Table:
 
 
 def all_reduce(found: Levels) -> float:
-    """Return the time of an all-reduce of one GiB over all accelerators, in seconds."""
+    """Return the time of an all-reduce of 1 GiB over all accelerators [s]."""
     return float(all_reduce_s(np.array(SHOWN_MIB * BYTES_PER_MIB), found))
 
 
 def metrics(found: Levels) -> dict[str, Metric]:
-    """Return the all-reduce of one GiB."""
+    """Return time and bus bandwidth of an all-reduce of 1 GiB."""
     seconds = all_reduce(found)
     bus = bus_gb_per_s(np.array(SHOWN_MIB * BYTES_PER_MIB), np.array(seconds), found.ranks)
     return specs.ALL_REDUCE_S(seconds) | specs.ALL_REDUCE_BUS(float(bus))

@@ -1,4 +1,4 @@
-"""The request of ``dcplan fabric`` with every name looked up and every gap filled."""
+"""The request of ``dcplan fabric`` with names resolved and defaults filled in."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ class Parts:
     family: Fabric | None
     leaf: Switch | None
     spine: Switch | None
-    """Only where it is another model than the leaf."""
+    """Set only if it differs from the leaf."""
     core: Switch | None
-    """Only where it is another model than the spine."""
+    """Set only if it differs from the spine."""
     rack_units: float
-    """Height of a rack. [U]"""
+    """Height of a rack [U]."""
 
     @property
     def planes(self) -> int:
-        """Parallel networks; each takes its share of the NIC's rate."""
+        """Parallel networks; each has its share of the NIC's rate."""
         return self.request.planes or (self.family.planes if self.family else 1)
 
 
 @dataclass(frozen=True)
 class ResolvedFabric:
-    """A network with every name looked up."""
+    """A network with every name resolved."""
 
     request: FabricRequest
     attached: Attached
@@ -58,7 +58,7 @@ class ResolvedFabric:
 
     @property
     def accelerators(self) -> int | None:
-        """Accelerators that the network joins, where the system is known."""
+        """Accelerators of the network, if the system is known."""
         return self.request.nodes * self.system.accelerators if self.system else None
 
     @property
@@ -68,17 +68,17 @@ class ResolvedFabric:
 
     @property
     def protocol(self) -> str:
-        """Protocol of the leaves; Ethernet where only a radix is given."""
+        """Protocol of the leaf switches; Ethernet if only a radix is given."""
         return self.leaf.protocol if self.leaf else "ethernet"
 
     @property
     def nic_gbps(self) -> float:
-        """Rate of a NIC over all planes, in Gb/s."""
+        """Rate of a NIC over all planes [Gb/s]."""
         return self.link_gbps * self.ports.planes
 
     @property
     def balancing(self) -> str:
-        """How flows are spread over paths."""
+        """Load balancing of flows over paths."""
         if self.request.load_balancing:
             return self.request.load_balancing
         if self.topology.endswith("scheduled"):
@@ -89,7 +89,7 @@ class ResolvedFabric:
 
 
 def resolve(request: FabricRequest, catalog: Catalog) -> ResolvedFabric:
-    """Look up every name and fill what is left out from the system and the fabric family.
+    """Resolve every name, and fill in defaults from the system and the fabric family.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def resolve(request: FabricRequest, catalog: Catalog) -> ResolvedFabric:
 
 
 def _named(request: FabricRequest, catalog: Catalog, problems: list[Problem]) -> Parts:
-    """Look up every name; switches that are not named are the family's."""
+    """Resolve every name; the default switches are those of the family."""
     system = _row(catalog, "systems", request.system, System, problems)
     family = _row(catalog, "fabrics", request.fabric, Fabric, problems)
     leaf, spine, core = (
@@ -145,10 +145,10 @@ def _named(request: FabricRequest, catalog: Catalog, problems: list[Problem]) ->
 
 
 def _topology(parts: Parts, per_su: int) -> str:
-    """Choose the kind of network that the request leaves open.
+    """Choose the topology if the request leaves it open.
 
-    Chips with links of their own make a torus; else the family's kind counts; units of nodes call
-    for rails.
+    Chips with direct links form a torus; otherwise the family's topology applies; scalable units of
+    several nodes imply rails.
     """
     request, system, family = parts.request, parts.system, parts.family
     if request.topology:
@@ -174,7 +174,7 @@ def _nics(parts: Parts, hosts: int, topology: str, problems: list[Problem]) -> t
         return nics or 1, gbps or 1.0
     needed = {"--nics-per-node": nics, "--nic-gbps": gbps}
     problems += [
-        Problem("DC050", f"{flag} is needed", Place("fabric"))
+        Problem("DC050", f"{flag} is required", Place("fabric"))
         for flag, value in needed.items()
         if not value
     ]
@@ -182,7 +182,7 @@ def _nics(parts: Parts, hosts: int, topology: str, problems: list[Problem]) -> t
 
 
 def _between_gbps(parts: Parts, link: float, topology: str) -> float:
-    """Return the speed of links between switches, in Gb/s."""
+    """Return the speed of links between switches [Gb/s]."""
     leaf = parts.leaf
     cells = leaf.fabric_gbps.value if leaf and leaf.fabric_gbps else None
     return parts.request.uplink_gbps or (cells if topology.endswith("scheduled") else None) or link
@@ -199,8 +199,8 @@ def _port_counts(
     core = request.core_radix or _ports(parts.core, between, parts.planes, problems)
     if topology.endswith("scheduled") and (leaf is None or leaf.fabric_ports is None or not spine):
         cause = (
-            "a scheduled fabric needs a family whose leaf has fabric ports and whose spine is in "
-            "the catalog"
+            "a scheduled fabric needs a family with fabric ports on the leaf and a spine in the "
+            "catalog"
         )
         help_text = "--fabric eth-400-scheduled"
         problems.append(Problem("DC050", cause, Place("--fabric"), help=help_text))
@@ -228,9 +228,9 @@ def _ports_per_cage(parts: Parts) -> int:
 
 
 def _whole_leaves(per_su: int, request: FabricRequest, radix: int) -> int:
-    """Return nodes of a unit that fill leaves.
+    """Return the nodes per scalable unit that fill the leaf switches.
 
-    Units of 72 nodes are for leaves of 72 ports: with leaves of 64 a unit has 64.
+    Units of 72 nodes are for leaf switches with 72 ports; with 64 ports, a unit has 64 nodes.
     """
     down = request.endpoints_per_leaf or math.floor(
         radix * request.oversubscription / (1.0 + request.oversubscription) + 1e-9
@@ -239,9 +239,9 @@ def _whole_leaves(per_su: int, request: FabricRequest, radix: int) -> int:
 
 
 def _mixed(ports: Ports, link: float, between: float, leaf: Switch | None, topology: str) -> Ports:
-    """Return ports of a leaf whose uplinks have another speed.
+    """Return the ports of a leaf whose uplinks have another speed.
 
-    There are as many uplinks as carry what the ratio asks for.
+    The uplinks provide the capacity that the oversubscription ratio requires.
     """
     if between == link:
         return ports
@@ -273,7 +273,7 @@ def _radix(parts: Parts, link: float, topology: str, problems: list[Problem]) ->
         return request.radix
     if parts.leaf is None:
         if not problems:
-            cause = "--switch, --radix or --fabric is needed"
+            cause = "--switch, --radix or --fabric is required"
             problems.append(Problem("DC050", cause, Place("fabric")))
         return 0
     return _ports(parts.leaf, link, planes, problems)
@@ -295,35 +295,37 @@ def _ports(model: Switch | None, link: float, planes: int, problems: list[Proble
         if slower
         else "dcplan catalog list switches"
     )
-    cause = f"{model.id} has no {link:g} Gb/s ports: it has {speeds}"
+    cause = f"{model.id} has no {link:g} Gb/s ports; available ports: {speeds}"
     problems.append(Problem("DC050", cause, Place("--switch"), help=help_text))
     return 0
 
 
 def _mismatches(parts: Parts, topology: str) -> list[Problem]:
-    """Return problems of parts that do not go together."""
+    """Return problems of incompatible parts."""
     request, system, leaf = parts.request, parts.system, parts.leaf
     found = []
     for flag, model in (("--spine-switch", parts.spine), ("--core-switch", parts.core)):
         if leaf and model and model.protocol != leaf.protocol:
-            cause = f"{model.id} speaks {model.protocol}, {leaf.id} {leaf.protocol}"
+            cause = f"{model.id} uses {model.protocol}, but {leaf.id} uses {leaf.protocol}"
             found.append(Problem("DC050", cause, Place(flag), help=f"{flag} {leaf.id}"))
     if request.load_balancing == "scheduled" and not topology.endswith("scheduled"):
-        cause = f"cells are scheduled by their own switches, not in a {topology} network"
+        cause = (
+            f"cell scheduling needs scheduled switches and is not available in a {topology} network"
+        )
         found.append(
             Problem("DC050", cause, Place("--load-balancing"), help="--topology scheduled")
         )
     most = max(leaf.ports.values()) if leaf and request.radix and request.switch else 0
     if request.radix and most and request.radix > most:
-        cause = f"{request.radix} ports, {leaf.id if leaf else ''} has {most} at most"
-        found.append(
-            Problem("DC050", cause, Place("--radix"), help="leave --radix or --switch out")
+        cause = (
+            f"{request.radix} ports are requested, but {leaf.id if leaf else ''} has at most {most}"
         )
+        found.append(Problem("DC050", cause, Place("--radix"), help="omit --radix or --switch"))
     if request.nodes_per_rack and system and system.rack_units and system.form == "server":
         fits = int(parts.rack_units // system.rack_units.value)
         if request.nodes_per_rack > fits:
             each = f"{request.nodes_per_rack} x {system.rack_units.value:g} U"
-            cause = f"{each} do not fit a rack of {parts.rack_units:g} U"
+            cause = f"{each} do not fit in a rack of {parts.rack_units:g} U"
             help_text = f"--nodes-per-rack {fits}"
             found.append(Problem("DC050", cause, Place("--nodes-per-rack"), help=help_text))
     return found

@@ -1,4 +1,4 @@
-"""Storage, in-band and out-of-band networks sized and priced beside a compute fabric."""
+"""Size and price of storage, in-band and out-of-band networks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ IN_BAND_CABLE = "mfs1s00-aoc"
 
 @dataclass(frozen=True)
 class Priced:
-    """A side network with its switch, price and power; None where a part has no price."""
+    """A side network with its switch, price and power; None if a part has no price."""
 
     name: str
     model: str
@@ -35,19 +35,19 @@ class Priced:
 
 
 STORAGE = {"infiniband": "qm9700", "ethernet": "tomahawk5-box"}
-"""Switches of a storage network whose links the compute switches do not have."""
+"""Switches of a storage network if the compute switches lack ports of its speed."""
 
 
 def sides(
     resolved: ResolvedFabric, network: Network, notes: list[str], log: InputLog
 ) -> list[Priced]:
-    """Size the storage and management networks of the nodes; note what cannot be sized."""
+    """Size the storage and management networks of the nodes; add a note if one cannot be sized."""
     found = []
     for size, name in ((_storage, "storage"), (_in_band, "in-band")):
         try:
             found.append(size(resolved, log))
         except ValueError:
-            notes.append(f"the {name} network would need more tiers than are sized: it is left out")
+            notes.append(f"the {name} network needs more tiers than supported and is not included")
     switches = network.counts.switches + sum(p.side.switches for p in found)
     return [*found, _out_of_band(resolved, switches, log)]
 
@@ -59,8 +59,8 @@ def _p(log: InputLog, key: str) -> float:
 def _storage(resolved: ResolvedFabric, log: InputLog) -> Priced:
     """Size the storage network.
 
-    It is built of the compute leaf where that has ports of the storage rate, else of a switch of
-    the same protocol.
+    It uses the compute leaf if that has ports of the storage rate, otherwise a switch of the same
+    protocol.
     """
     nodes, gbps = resolved.attached.nodes, _p(log, "storage-link-gbps")
     row = resolved.leaf
@@ -95,7 +95,7 @@ def _storage(resolved: ResolvedFabric, log: InputLog) -> Priced:
     except MissingError:
         return Priced("storage", row.id, side, 0, None, None, units)
     ports = parts.leaf_optic_ports
-    # cables to storage bring their own ends
+    # cables to storage have fixed ends
     switch_ends = cages(side.fills.leaf, ports, ports) + cages(side.fills.spine, ports, ports)
     switch_ends -= math.ceil(side.other_links / ports)
     usd = (
@@ -156,7 +156,7 @@ def _out_of_band(resolved: ResolvedFabric, switches: int, log: InputLog) -> Pric
 def _plain(
     name: str, row: Switch, side: Side, links: int, cable: Quantity | None, key: str, log: InputLog
 ) -> Priced:
-    """Price switches at their typical power and cables that bring their own ends."""
+    """Price switches at typical power, and cables with fixed ends."""
     if row.price_usd is None or row.typical_kw is None or cable is None:
         return Priced(name, row.id, side, 0, None, None)
     price = log.take(f"switches.{row.id}.price_usd", row.price_usd)

@@ -16,7 +16,7 @@ from dcplan.specs.fabric import network as specs
 
 
 def headline(built: Built) -> str:
-    """Return switches, links, money and power in one line."""
+    """Return switches, links, price and power in one line."""
     resolved, network = built.resolved, built.network
     c, plan, attached = network.counts, network.plan, resolved.attached
     kind = resolved.topology
@@ -24,17 +24,18 @@ def headline(built: Built) -> str:
         kind += f", {plan.tiers} tier{'s' if plan.tiers > 1 else ''}"
     kind += f", {resolved.ports.planes} planes" if resolved.ports.planes > 1 else ""
     t = built.totals
-    money = f"; USD {t.price.value / 1e6:,.2f} M, {t.kw:,.0f} kW" if t else ""
+    money = f"; price USD {t.price.value / 1e6:,.2f} M, power {t.kw:,.0f} kW" if t else ""
     links = c.node_leaf_links + c.leaf_spine_links + c.spine_core_links
+    tiers = {"leaf": c.leaf, "spine": c.spine, "core": c.core}
+    by_tier = ", ".join(f"{n:,} {tier}" for tier, n in tiers.items() if n)
     return (
-        f"{attached.nodes:,} nodes x {attached.nics_per_node} at {resolved.nic_gbps:g} Gb/s "
-        f"({kind}): {c.switches:,} switches "
-        f"({c.leaf:,} leaf, {c.spine:,} spine, {c.core:,} core), {links:,} links{money}"
+        f"{attached.nodes:,} nodes with {attached.nics_per_node} NICs of {resolved.nic_gbps:g} "
+        f"Gb/s ({kind}): {c.switches:,} switches ({by_tier}), {links:,} links{money}"
     )
 
 
 def tables_of(built: Built) -> dict[str, Table]:
-    """Return switches, bill of materials and lengths."""
+    """Return switches, bill of materials and cable lengths."""
     tables = {"tiers": specs.TIERS.table(_tiers(built))}
     if built.bill:
         tables["bill_of_materials"] = specs.BILL.table(
@@ -48,7 +49,7 @@ def tables_of(built: Built) -> dict[str, Table]:
 
 
 def side_networks(found: Sequence[Priced]) -> Table:
-    """Return one row a storage or management network."""
+    """Return one row per storage or management network."""
     return specs.SIDE_NETWORKS.table(
         specs.NetworkRow(
             network=p.name,
@@ -76,7 +77,7 @@ def _lengths(built: Built) -> Iterator[specs.LengthRow]:
 
 
 def _parts(lines: Sequence[Line]) -> Iterator[dict[str, Any]]:
-    """Yield the columns of the lines of which there are any."""
+    """Yield the columns of the lines with pieces."""
     for x in lines:
         if x.count:
             yield {

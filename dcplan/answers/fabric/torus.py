@@ -1,4 +1,4 @@
-"""Tori of chips: flat ones, and cubes behind optical circuit switches."""
+"""Tori of chips: flat ones, and cubes connected by optical circuit switches."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ OCS = "palomar-ocs"
 
 
 def torus_answer(resolved: ResolvedFabric, log: InputLog) -> Result:
-    """Answer for a torus of chips: links and bisection; cubes, circuits and optical switches.
+    """Answer for a torus of chips: links, bisection, cubes, circuits and optical switches.
 
-    Each optical switch joins the opposite ends of one face position of all cubes: as many switches
-    as a cube has pairs of face links, while a switch has ports for all cubes.
+    Each optical switch connects the opposite ends of one face position of all cubes. There are as
+    many switches as a cube has pairs of face links, if a switch has ports for all cubes.
 
     Raises
     ------
     InputError
-        When the chips do not make whole cubes, or there are more cubes than an optical switch has
-        ports for.
+        When the chips do not form complete cubes, or there are more cubes than an optical switch
+        has ports for.
     """
     chips = resolved.accelerators or resolved.attached.nodes
     chip = (
@@ -37,15 +37,16 @@ def torus_answer(resolved: ResolvedFabric, log: InputLog) -> Result:
         else None
     )
     if chip and chip.torus is None:
-        cause = f"how the links of {chip.id} are joined is not in the catalog"
+        cause = f"the catalog has no torus topology for {chip.id}"
         raise InputError(
             [Problem("DC050", cause, Place("--system"), help="dcplan catalog list systems")]
         )
     if chip and chip.scaleup_domain and chips > chip.scaleup_domain:
         cause = (
-            f"a torus of {chip.id} ends at {chip.scaleup_domain:,} chips, {chips:,} are asked for"
+            f"a torus of {chip.id} has at most {chip.scaleup_domain:,} chips, but {chips:,} are "
+            "requested"
         )
-        help_text = "one torus at a time; pods are joined by a network of their hosts"
+        help_text = "size one torus at a time; a network of the hosts connects pods"
         raise InputError([Problem("DC050", cause, Place("--nodes"), help=help_text)])
     try:
         return _flat(chips, chip, log) if chip and chip.torus == "2d" else _cubes(chips, chip, log)
@@ -54,12 +55,14 @@ def torus_answer(resolved: ResolvedFabric, log: InputLog) -> Result:
 
 
 def _flat(chips: int, chip: Accelerator, log: InputLog) -> Result:
-    """Answer for a flat torus: copper between neighbours, no switch."""
+    """Answer for a flat torus: copper between neighbors, no switch."""
     x, y = flat_torus(chips)
-    metrics = specs.SWITCHES(0, label="None: chips meet their neighbours") | specs.LINKS(2 * chips)
-    # a cut across the longer side meets each ring of it twice
+    metrics = specs.SWITCHES(
+        0, label="Number of switches: none, chips connect to their neighbors"
+    ) | specs.LINKS(2 * chips)
+    # a cut across the longer side crosses each ring twice
     metrics |= _bisection((x, y), 2 * x, 4, chip, log)
-    rows = [specs.TorusRow("neighbours", "copper", 2 * chips)]
+    rows = [specs.TorusRow("neighbors", "copper", 2 * chips)]
     headline = f"{chips:,} chips in a torus of {x} x {y}: {2 * chips:,} links, no switch"
     return _result(headline, metrics, rows, "", log)
 
@@ -75,16 +78,16 @@ def _cubes(chips: int, chip: Accelerator | None, log: InputLog) -> Result:
         **specs.SWITCHES(ocs, label="Optical circuit switches"),
         **specs.CUBES(found.cubes),
         **specs.LINKS(found.links, label="Links between chips, copper and optical"),
-        **specs.TRANSCEIVERS(found.optical_ends, label="Optical ends of cubes"),
+        **specs.TRANSCEIVERS(found.optical_ends, label="Transceivers of cubes"),
         **specs.TRANSCEIVERS_PER_ACCELERATOR(found.optical_ends / chips),
         **specs.CIRCUITS(found.circuits),
     }
     x, y, z = sorted(sides)
-    # a cut across the longest side meets each ring of it twice
+    # a cut across the longest side crosses each ring twice
     metrics |= _bisection((x, y, z), 2 * x * y, 6, chip, log)
     if row.typical_kw:
         each_kw = log.take(f"switches.{row.id}.typical_kw", row.typical_kw)
-        metrics |= specs.POWER_KW(ocs * each_kw, label="Optical switches")
+        metrics |= specs.POWER_KW(ocs * each_kw, label="Power of the optical switches")
     copper = found.cubes * (3 * CUBE_CHIPS - CUBE_FACE_LINKS // 2)
     rows = [
         specs.TorusRow("cube", "copper", copper),
@@ -95,20 +98,20 @@ def _cubes(chips: int, chip: Accelerator | None, log: InputLog) -> Result:
         f"{chips:,} chips in a torus of {shape}: {found.cubes:,} cubes, "
         f"{ocs:,} optical circuit switches, {found.circuits:,} circuits"
     )
-    return _result(headline, metrics, rows, f"{row.id} has no price: counts only", log)
+    return _result(headline, metrics, rows, f"{row.id} has no price: quantities only", log)
 
 
 def _bisection(
     sides: tuple[int, ...], cut: int, links_each: int, chip: Accelerator | None, log: InputLog
 ) -> dict[str, Metric]:
-    """Return the rate through the links of a cut, where the chip's own rate is known.
+    """Return the rate through the links of a cut, if the chip's rate is known.
 
-    ``links_each`` is how many links the chip's rate is split over.
+    ``links_each`` is the number of links that share the chip's rate.
     """
     if chip is None or not chip.scaleup_gb_per_s:
         return {}
     each = log.take(f"accelerators.{chip.id}.scaleup_gb_per_s", chip.scaleup_gb_per_s)
-    label = f"One way, torus {' x '.join(str(n) for n in sides)}"
+    label = f"Bisection bandwidth, one way, of the torus {' x '.join(str(n) for n in sides)}"
     return specs.BISECTION(cut * (each / links_each) * BITS_PER_BYTE / GBPS_PER_TBPS, label=label)
 
 
@@ -132,7 +135,7 @@ def _result(
 
 
 def cube_shape(cubes: int) -> tuple[int, int, int]:
-    """Return the sides, in cubes, of the most even box of so many.
+    """Return the sides of the most even box of so many cubes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""``dcplan facility``: PUE, water, cooling and power of one hall at one place."""
+"""``dcplan facility``: PUE, water, cooling and power of one hall at one site."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ def facility(request: FacilityRequest) -> Result:
 
 
 def _option(resolved: ResolvedFacility, log: InputLog) -> CoolingOption:
-    """Look up the cooling of the request and refuse it where it cannot hold the hall."""
+    """Resolve the cooling option of the request, and reject it if it does not fit the hall."""
     name = resolved.request.cooling
     if name is None:
-        cause = "--cooling or --compare is needed"
+        cause = "--cooling or --compare is required"
         raise InputError(
             [Problem("DC062", cause, Place("facility"), help="dcplan catalog list cooling")]
         )
@@ -71,13 +71,13 @@ def _option(resolved: ResolvedFacility, log: InputLog) -> CoolingOption:
     problems = holds(option, resolved, log)
     if problems:
         raise InputError(
-            [Problem("DC061", cause, Place("--cooling"), help=mend) for cause, mend in problems]
+            [Problem("DC061", cause, Place("--cooling"), help=remedy) for cause, remedy in problems]
         )
     return option
 
 
 def _performance(option: CoolingOption, resolved: ResolvedFacility, log: InputLog) -> Performance:
-    """Return the option at the place."""
+    """Return the performance of the option at the site."""
     try:
         return performance(option, resolved.setting(option, log), log)
     except LookupError as error:
@@ -89,7 +89,7 @@ def _performance(option: CoolingOption, resolved: ResolvedFacility, log: InputLo
 def _answer(
     option: CoolingOption, resolved: ResolvedFacility, found: Performance, log: InputLog
 ) -> Result:
-    """Collect tables, metrics and warnings, always and of what the request asks for."""
+    """Collect tables, metrics and warnings: those of every answer, and the requested ones."""
     request = resolved.request
     tables = _plain_tables(option, found, resolved, log)
     if request.oversubscription is not None:
@@ -127,7 +127,7 @@ def _answer(
 def _plain_tables(
     option: CoolingOption, found: Performance, resolved: ResolvedFacility, log: InputLog
 ) -> dict[str, Table]:
-    """Return the tables that every answer has, and lead times for a date."""
+    """Return the tables of every answer, and lead times for a date of energization."""
     tables = {
         "heat": heat_table(option, resolved),
         "power_blocks": chain_table(found, resolved, log),
@@ -149,8 +149,8 @@ def _empty(
     if resolved.system is None or not placed or existing:
         return []
     words = (
-        f"{resolved.it_mw:g} MW of IT holds no {resolved.system.id} beside network and storage: "
-        "its rows have no compute racks"
+        f"no {resolved.system.id} rack fits in {resolved.it_mw:g} MW after network and storage, "
+        "so the rows have no compute racks"
     )
     return [{"code": "floor", "message": words}]
 
@@ -161,7 +161,7 @@ def _onsite(
     table, metrics = onsite_power(resolved, found, log)
     carbon = metrics[hall.ONSITE_CARBON.key].value
     if carbon is not None:
-        label = "Of the year's energy, from the grid and from stacks"
+        label = "Operational CO2 of the year's energy, from the grid and from plants on site"
         metrics |= cooling.CARBON(carbon, label=label)
     return table, metrics, _short(metrics, found, resolved)
 
@@ -169,22 +169,20 @@ def _onsite(
 def _short(
     metrics: Mapping[str, Metric], found: Performance, resolved: ResolvedFacility
 ) -> list[dict[str, str]]:
-    """Tell of load that no source serves."""
+    """Report unserved load."""
     short = float(metrics[hall.ONSITE_UNSERVED.key].value or 0.0)
     margin = float(metrics[hall.ONSITE_MARGIN.key].value or 0.0)
-    notes = [
-        f"{short:,.0f} MWh of the year's load are served by nothing: more MW, or hours of battery"
-    ] * (short > 0)
+    notes = [f"{short:,.0f} MWh per year unserved: add MW or battery hours"] * (short > 0)
     if margin < -1e-9:
         peak = found.peak_pue * resolved.it_mw
         notes.append(
-            f"the design day's peak of {peak:.1f} MW is {-margin:.1f} MW above all sources"
+            f"the peak of {peak:.1f} MW on the design day exceeds all sources by {-margin:.1f} MW"
         )
     return [{"code": "onsite", "message": note} for note in notes]
 
 
 def _record(option: CoolingOption, resolved: ResolvedFacility, log: InputLog) -> None:
-    """Record values of the rows that no formula takes by itself."""
+    """Log values of catalog rows that no formula reads directly."""
     system, weather = resolved.system, resolved.where.climate
     if system and system.liquid_frac:
         log.take(f"systems.{system.id}.liquid_frac", system.liquid_frac)
@@ -203,34 +201,36 @@ def _record(option: CoolingOption, resolved: ResolvedFacility, log: InputLog) ->
 def _headline(
     option: CoolingOption, resolved: ResolvedFacility, found: Performance, supply_c: float | None
 ) -> str:
-    water = f", {found.wue_l_per_kwh.value:.2f} L/kWh" if found.wue_l_per_kwh else ""
-    water += f", facility water of {supply_c:g} C" if found.modeled and supply_c is not None else ""
+    water = f", WUE {found.wue_l_per_kwh.value:.2f} L/kWh" if found.wue_l_per_kwh else ""
+    water += (
+        (f", facility water at {supply_c:g} °C") if found.modeled and supply_c is not None else ""
+    )
     return (
-        f"{option.id} at {resolved.where.name}, {resolved.it_mw:g} MW of IT: "
-        f"PUE {found.pue.value:.3f} ({found.pue.low:.3f} to {found.pue.high:.3f}), "
+        f"{option.id} at {resolved.where.name} with {resolved.it_mw:g} MW of IT: annual PUE "
+        f"{found.pue.value:.3f} ({found.pue.low:.3f} to {found.pue.high:.3f}), PUE "
         f"{found.peak_pue:.3f} on the design day{water}"
     )
 
 
 NEARLY_LARGE_MW = 5.0
-"""From here to the large class the step between them is worth a word."""
+"""Between this size and the large class, a note explains the step between the classes."""
 
 
 def _warnings(
     option: CoolingOption, resolved: ResolvedFacility, found: Performance, log: InputLog
 ) -> list[dict[str, str]]:
-    """Tell what the answer rests on, and flags that it does not use."""
+    """Return notes on the basis of the answer and on unused flags."""
     notes = []
     supply = resolved.setting(option, log).supply_c
     if not found.modeled:
         notes.append(
-            f"{option.id} is tabulated by climate zone and size class: no quarters, no part load, "
-            "no supply temperature; its peak is estimated"
+            f"{option.id} comes from a table by climate zone and size class: without quarters, "
+            "part load or supply temperature, and with an estimated peak"
         )
     if resolved.where.climate is None:
         notes.append(
-            f"no weather of {resolved.where.name}: nothing is computed from components, and an "
-            "option without a row for the zone takes that of all zones"
+            f"no weather data for {resolved.where.name}: nothing is computed from components, and "
+            "an option without a row for the zone uses the row of all zones"
         )
     if (
         not found.modeled
@@ -238,48 +238,47 @@ def _warnings(
         and resolved.where.climate is not None
         and resolved.where.zone is None
     ):
-        notes.append(
-            "--epw changes nothing of a tabulated option: the row pooled over all zones is taken"
-        )
+        notes.append("--epw does not affect an option from the table; the row of all zones is used")
     if resolved.system is not None and resolved.system.rated_kw is None:
         notes.append(
-            f"{resolved.system.id} has no power figure in the catalog: its racks are not laid out"
+            f"{resolved.system.id} has no power figure in the catalog, so there is no rack layout"
         )
     liquid = found.modeled and resolved.system and "liquid" in resolved.system.cooling_modes
     if resolved.size != "large" and (liquid or resolved.it_mw >= NEARLY_LARGE_MW):
         notes.append(
-            f"a hall of {resolved.it_mw:g} MW is of the {resolved.size} class, whose UPS, "
-            "distribution and lighting lose more than those of halls from 10 MW"
+            f"a hall of {resolved.it_mw:g} MW belongs to the {resolved.size} class, whose UPS, "
+            "distribution and lighting have higher losses than in halls from 10 MW"
             + (
-                ": set facility.ups-efficiency-* in an overlay if yours are newer"
+                "; for newer equipment, set facility.ups-efficiency-* in an overlay"
                 if found.modeled
                 else ""
             )
         )
     if option.model == "dry" and supply is None:
         notes.append(
-            "water of the range of Lei et al.: hours too warm to spray count none; "
-            "--system or --supply-c for a design"
+            "the supply temperature is sampled over the range of Lei et al., and hours too warm "
+            "for spraying use no water; set --system or --supply-c for a design"
         )
     if (
         resolved.request.liquid_frac is not None
         and option.room_air_frac
         and option.room_air_frac.value in (0.0, 1.0)
     ):
-        notes.append(f"--liquid-frac is not used: {option.id} takes all heat one way")
+        notes.append(f"--liquid-frac has no effect: {option.id} removes all heat on one path")
     if resolved.where.site and resolved.where.site.climate is None:
         notes.append(
-            f"{resolved.where.name} has no weather of its own: "
-            f"that of zone {resolved.where.zone}'s city is taken"
+            f"{resolved.where.name} has no weather data; the data of the reference city of zone "
+            f"{resolved.where.zone} is used"
         )
     if found.modeled and supply is None:
         notes.append(
-            "no supply temperature and no liquid-cooled system: "
-            "the option's whole range is drawn from"
+            "no supply temperature and no liquid-cooled system given: the supply temperature is "
+            "sampled over the option's range"
         )
     reached = dry_supply_c(option, resolved, log)
     if reached is not None and supply is not None and reached > supply + 1e-9:
         notes.append(
-            f"{supply:g} C is not held on the design day: sprayed dry coolers reach {reached:.1f} C"
+            f"the supply temperature of {supply:g} °C is exceeded on the design day: sprayed dry "
+            f"coolers reach {reached:.1f} °C"
         )
     return [{"code": "pue", "message": note} for note in notes]

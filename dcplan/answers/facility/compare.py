@@ -1,4 +1,4 @@
-"""All cooling options at one place, by what the chips get of the site's energy."""
+"""Comparison of all cooling options at one site, by total usage effectiveness (TUE)."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ COMPUTED, TABLE = "computed", "table"
 
 
 def compared(resolved: ResolvedFacility, log: InputLog) -> Result:
-    """Answer with every option that the catalog has.
+    """Answer with every option of the catalog.
 
-    The option with which the chips get most of the site's energy comes first.
+    The option with the lowest TUE comes first.
 
     Raises
     ------
     InputError
-        When no option can hold the hall; with every reason.
+        When no option fits the hall; the error has every reason.
     """
     rows: list[specs.OptionRow] = []
-    refused: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for option in log.catalog.table("cooling", CoolingOption).values():
         why = "; ".join(cause for cause, _ in holds(option, resolved, log))
         try:
@@ -39,31 +39,31 @@ def compared(resolved: ResolvedFacility, log: InputLog) -> Result:
         except LookupError as error:
             found, why = None, str(error)
         if found is None:
-            refused[option.id] = why
+            reasons[option.id] = why
         else:
             rows.append(_row(option, resolved, found, log))
     if not rows:
         raise InputError(
             [
                 Problem("DC061", f"{name}: {why}", Place("--compare"))
-                for name, why in refused.items()
+                for name, why in reasons.items()
             ]
         )
     rows.sort(key=lambda row: row.tue or 0.0)
-    lacking = [specs.OptionRow(name, why_not=why) for name, why in refused.items()]
-    tables = {"options": specs.OPTIONS.table([*rows, *lacking])}
+    rejected = [specs.OptionRow(name, why_not=why) for name, why in reasons.items()]
+    tables = {"options": specs.OPTIONS.table([*rows, *rejected])}
     best = rows[0]
     warnings = [{"code": "cost", "message": note} for note in _switching(rows, resolved)]
     headline = (
-        f"{best.cooling} gives the chips most at {resolved.where.name}: "
-        f"TUE {best.tue:.3f}, PUE {best.annual_pue:.3f}"
+        f"{best.cooling} has the lowest TUE at {resolved.where.name} ({best.tue:.3f}), with PUE "
+        f"{best.annual_pue:.3f}"
     )
     if any(row.basis == TABLE for row in rows) and (
         resolved.load < 1.0 or resolved.request.supply_c is not None or resolved.where.zone is None
     ):
         note = (
-            "rows from the table are at full load and know no --load-frac, --supply-c or --epw: "
-            "not alike to the others"
+            "options from the table are at full load and ignore --load-frac, --supply-c and --epw: not "
+            "comparable with the others"
         )
         warnings.append({"code": "pue", "message": note})
     return Result(
@@ -103,7 +103,7 @@ def _row(
 
 
 def _number(metrics: Mapping[str, Metric], spec: MetricSpec) -> float | None:
-    """Return the figure of a metric without ids; None where the answer lacks it."""
+    """Return the value of a metric without ids, or None."""
     metric = metrics.get(spec.key)
     return None if metric is None or metric.value is None else float(metric.value)
 
@@ -111,9 +111,9 @@ def _number(metrics: Mapping[str, Metric], spec: MetricSpec) -> float | None:
 def _per_year(
     resolved: ResolvedFacility, found: Performance, capex_usd: float, log: InputLog
 ) -> float | None:
-    """Return energy of the whole site and fit-out over the plant's life, in USD of a year.
+    """Return the annual cost of site energy and of fit-out over its life [USD/year].
 
-    Nothing is discounted; it is None without a tariff.
+    The cost is undiscounted, and None without a tariff.
     """
     site = resolved.where.site
     if site is None or site.usd_per_kwh is None:
@@ -124,13 +124,13 @@ def _per_year(
 
 
 def _switching(rows: Iterable[specs.OptionRow], resolved: ResolvedFacility) -> list[str]:
-    """Tell by how much the cheapest option's fit-out may grow before the next one is cheaper."""
+    """Report the cost increase of the cheapest option at which the next one is cheaper."""
     priced = sorted((r.usd_per_year, r.cooling) for r in rows if r.usd_per_year is not None)
     if len(priced) < 2 or resolved.where.site is None:
         return []
     (least, first), (then, second) = priced[:2]
     each = (then - least) / (resolved.it_mw * KW_PER_MW)
     return [
-        f"{first} costs least a year; {second} would if {first} cost USD {then - least:,.0f} "
-        f"a year more, USD {each:,.1f} for each kW of IT"
+        f"{first} has the lowest annual cost; {second} would be cheaper if {first} cost USD "
+        f"{then - least:,.0f} per year more (USD {each:,.1f} per kW of IT)"
     ]

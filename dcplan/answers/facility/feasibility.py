@@ -1,4 +1,4 @@
-"""Whether a cooling option can hold a system: heat of a rack by path, and coolant temperature."""
+"""Whether a cooling option fits a system: heat of a rack by path, and coolant temperature."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ UNLIMITED = float("inf")
 def holds(
     option: CoolingOption, resolved: ResolvedFacility, log: InputLog
 ) -> list[tuple[str, str]]:
-    """Return what the option cannot hold, each with what would; nothing without a system.
+    """Return why the option does not fit, each reason with a remedy; nothing without a system.
 
-    A rack of the system must fit its heat by path; the coolant must reach the system no warmer than
-    it allows on the design day, as far as the option has no chillers.
+    A rack of the system must fit by its heat on each path. On the design day, the coolant must not
+    exceed the system's limit, unless the option has chillers.
     """
     found: list[tuple[str, str]] = []
     found += _balance(option, resolved)
     most = warmest_c(option, log)
     supply_c = resolved.request.supply_c
     if most is not None and supply_c is not None and supply_c > most:
-        limit = f"which cools air with {most:g} C at most"
-        cause = f"{supply_c:g} C of water for {option.id}, {limit}"
-        found.append((cause, "a lower --supply-c"))
+        limit = f"whose air cooling needs at most {most:g} °C"
+        cause = f"the facility water of {supply_c:g} °C is too warm for {option.id}, {limit}"
+        found.append((cause, "set a lower --supply-c"))
     if resolved.system is not None:
         found += _rack(option, resolved.system, log)
         found += _temperature(option, resolved, resolved.system, log)
@@ -33,7 +33,7 @@ def holds(
 
 
 def _balance(option: CoolingOption, resolved: ResolvedFacility) -> list[tuple[str, str]]:
-    """Return paths that get more of the hall's heat than the option is built for."""
+    """Return heat paths with a larger share than the option is designed for."""
     air = resolved.air_frac(option) if option.model in ("tower", "dry") else 1.0
     if "liquid" not in option.accepts or option.room_air_frac is None:
         return []
@@ -43,8 +43,9 @@ def _balance(option: CoolingOption, resolved: ResolvedFacility) -> list[tuple[st
     )
     return [
         (
-            f"{share:.0%} of the heat goes into {path}, {option.id} carries {most:.0%}",
-            "another option, or --compare",
+            f"{share:.0%} of the heat goes into {path}, but {option.id} removes at most "
+            f"{most:.0%} on that path",
+            "choose another option, or use --compare",
         )
         for path, share, most in paths
         if share > most + 1e-9
@@ -56,7 +57,7 @@ def _rack(option: CoolingOption, system: System, log: InputLog) -> list[tuple[st
         modes, accepts = ", ".join(system.cooling_modes), ", ".join(option.accepts)
         return [
             (
-                f"{system.id} is cooled by {modes}, {option.id} takes {accepts}",
+                f"{system.id} needs {modes} cooling, but {option.id} provides {accepts}",
                 "dcplan facility --compare",
             )
         ]
@@ -67,14 +68,19 @@ def _rack(option: CoolingOption, system: System, log: InputLog) -> list[tuple[st
     return (
         []
         if fit.nodes
-        else [(f"{system.id}: {fit.reason}", "an option with more heat a rack, or --compare")]
+        else [
+            (
+                f"{system.id}: {fit.reason}",
+                "choose an option with more heat per rack, or use --compare",
+            )
+        ]
     )
 
 
 def fit_of(
     option: CoolingOption, system: System, rack_kw: float | None, rated_kw: float, log: InputLog
 ) -> Fit:
-    """Return nodes of a system in a rack that the option cools, with the limit that counts."""
+    """Return the nodes of a system in a rack under the option, with the binding limit."""
     frac = (
         system.liquid_frac.value if system.liquid_frac and "liquid" in system.cooling_modes else 0.0
     )
@@ -83,7 +89,7 @@ def fit_of(
         UNLIMITED if rack_kw is None else rack_kw,
         log.take(f"cooling.{option.id}.air_rack_kw_max", option.air_rack_kw_max),
         log.take(f"cooling.{option.id}.liquid_rack_kw_max", option.liquid_rack_kw_max),
-        # a rack-scale system brings its own rack
+        # a rack-scale system includes its rack
         rack_units=UNLIMITED if system.racks else log.parameter("facility", "rack-units"),
     )
     units = None if system.racks or system.rack_units is None else system.rack_units.value
@@ -94,7 +100,7 @@ def fit_of(
 def _temperature(
     option: CoolingOption, resolved: ResolvedFacility, system: System, log: InputLog
 ) -> list[tuple[str, str]]:
-    """Refuse coolant too warm on the design day; towers have chillers, dry coolers do not."""
+    """Reject coolant that is too warm on the design day; only tower options have chillers."""
     limit = system.coolant_supply_max_c
     if limit is None or option.model is None or "liquid" not in option.accepts:
         return []
@@ -105,21 +111,22 @@ def _temperature(
     if coolant <= most + 1e-9:
         return []
     cause = (
-        f"{coolant:.1f} C of coolant on the design day ({coolant - approach:.1f} C of facility "
-        f"water and {approach:g} K of the distribution unit), {system.id} takes {most:g} C at most"
+        f"the coolant reaches {coolant:.1f} °C on the design day ({coolant - approach:.1f} °C of "
+        f"facility water plus {approach:g} K approach of the distribution unit), but {system.id} "
+        f"allows at most {most:g} °C"
     )
     return [
         (
             cause,
-            "direct-liquid-tower, whose chillers hold the supply"
+            "use direct-liquid-tower, whose chillers keep the supply temperature"
             if option.model == "dry"
-            else "a lower --supply-c",
+            else "set a lower --supply-c",
         )
     ]
 
 
 def dry_supply_c(option: CoolingOption, resolved: ResolvedFacility, log: InputLog) -> float | None:
-    """Return the water that sprayed dry coolers reach on the design day; None for other options."""
+    """Return the water temperature of sprayed dry coolers on the design day, or None."""
     weather = resolved.where.climate
     if option.model != "dry" or weather is None:
         return None
@@ -127,9 +134,9 @@ def dry_supply_c(option: CoolingOption, resolved: ResolvedFacility, log: InputLo
 
 
 def warmest_c(option: CoolingOption, log: InputLog) -> float | None:
-    """Return the warmest water that an option may have; None where there is no such limit.
+    """Return the warmest water that an option allows; None without a limit.
 
-    Air handlers and doors need water below the air they cool.
+    Air handlers and doors need water colder than the air that they cool.
     """
     if option.model is None or "liquid" in option.accepts or option.supply is None:
         return None

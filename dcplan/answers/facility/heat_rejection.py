@@ -24,17 +24,17 @@ UNIT_KEYS = {
     "dry-cooler": "dry-cooler-unit-mw",
 }
 CONNECTION_LEAD = ("substation-transformer", "power-transformer")
-"""Of the utility connection, whose MW a scenario dates itself."""
+"""Equipment of the utility connection, whose date the scenario gives."""
 HALL_LEAD = ("switchgear", "generator", "pad-transformer", "chiller", "ups", "distribution")
 
 
 def plant_table(
     option: CoolingOption, found: Performance, resolved: ResolvedFacility, log: InputLog
 ) -> Table:
-    """Return chillers, towers and dry coolers for the design day, one unit of each to spare.
+    """Return chillers, towers and dry coolers for the design day, with one spare unit each.
 
-    Of tabulated options, whose economizers do not help on that day, chillers move the hall's heat:
-    IT power, losses before the racks and room fans; towers all of the site's power.
+    For options from the table, economizers do not help on that day: chillers move the hall's heat
+    (IT power, losses before the racks, room fans), and towers the heat of all site power.
     """
     chilled = (
         _hall_heat(option, resolved, log) if found.peak_chilled is None else found.peak_chilled
@@ -50,7 +50,7 @@ def plant_table(
 
 
 def _hall_heat(option: CoolingOption, resolved: ResolvedFacility, log: InputLog) -> float:
-    """Return heat of a hall over its IT power: losses before racks and room fans stay inside."""
+    """Return the heat of a hall over its IT power, including losses before racks and room fans."""
     keys = ("ups-efficiency", "distribution-loss", "lighting")
     ups, distribution, lighting = (
         np.array(log.parameter("facility", f"{key}-{resolved.size}")) for key in keys
@@ -60,12 +60,12 @@ def _hall_heat(option: CoolingOption, resolved: ResolvedFacility, log: InputLog)
 
 
 def lead_table(energization_date: str, log: InputLog) -> Table:
-    """Return weeks from order to delivery, and last days to order for the day of first power.
+    """Return lead times, and the last days to order for the date of energization.
 
     Raises
     ------
     InputError
-        When that date is none.
+        When the text is not a date.
     """
     day = _day(energization_date)
     rows: list[specs.LeadTimeRow] = []
@@ -84,7 +84,7 @@ def _day(text: str) -> date:
         _ = day - timedelta(weeks=1000)
     except (ValueError, OverflowError):
         problem = Problem(
-            "DC062", f"{text!r}: a date such as 2028-01-01 is needed", Place("--energization-date")
+            "DC062", f"{text!r} is not a date such as 2028-01-01", Place("--energization-date")
         )
         raise InputError([problem]) from None
     return day
@@ -93,9 +93,12 @@ def _day(text: str) -> date:
 def permit(
     resolved: ResolvedFacility, cap_m3: float, day: Metric | None
 ) -> tuple[dict[str, Metric], str]:
-    """Return IT power that a permit of water carries on the design day, and a sentence on it."""
+    """Return the IT power under a water permit on the design day, with a sentence on it."""
     if day is None or day.value is None:
-        msg = "water of the design day is not known of tabulated options: the permit is not checked"
+        msg = (
+            "the water use on the design day is unknown for options from the table, so the "
+            "permit is not checked"
+        )
         return cooling.PERMIT_IT(None), msg
     per_day_m3 = float(day.value)
     most = resolved.it_mw * cap_m3 / per_day_m3 if per_day_m3 > 0.0 else None
@@ -103,7 +106,7 @@ def permit(
     if most is None or most >= resolved.it_mw:
         words = f"{water} is within the permit of {cap_m3:,.0f} m3"
     else:
-        words = f"{water} is over the permit of {cap_m3:,.0f} m3: it carries {most:.1f} MW of IT"
+        words = f"{water} exceeds the permit of {cap_m3:,.0f} m3, which allows {most:.1f} MW of IT"
     return cooling.PERMIT_IT(most), words
 
 
@@ -117,7 +120,7 @@ def run_metrics(
 ) -> dict[str, Metric]:
     r"""Return energy, water and carbon of one training run in this hall.
 
-    Energy is that of the nodes in the run times PUE; embodied carbon is spread over the hardware's
+    Energy is the energy of the run's nodes times PUE; embodied carbon is spread over the hardware's
     life by time, :math:`E \cdot days / life`.
     """
     mwh = energy_it_mwh * found.pue.value

@@ -24,7 +24,7 @@ from dcplan.units import (
 def metrics_of(
     option: CoolingOption, resolved: ResolvedFacility, found: Performance, log: InputLog
 ) -> dict[str, Metric]:
-    """Return keys that others rely on, and the measures that PUE hides."""
+    """Return the metrics of a hall, including those that PUE does not show."""
     it_kw = resolved.it_mw * KW_PER_MW
     liquid, _ = heat_kw(option, resolved)
     peak = found.peak_pue * resolved.it_mw
@@ -51,13 +51,13 @@ def metrics_of(
         metrics
         | specs.FIT_OUT_USD(capex, low=low, high=high)
         | _liquid(liquid, option, resolved, log)
-        | _hidden(found, option, resolved, log)
+        | _server_fans(found, option, resolved, log)
         | _carbon(found, resolved, log)
     )
 
 
 def _electrical_mw(resolved: ResolvedFacility, log: InputLog) -> float:
-    """Return what breakers and busway carry: racks at the system's design peak, others as rated."""
+    """Return the load on breakers and busway: racks at design peak, others at rated power."""
     system = resolved.system
     over = log.parameter("power", "peak-over-rated")
     if system and system.rated_kw and system.peak_kw:
@@ -68,7 +68,7 @@ def _electrical_mw(resolved: ResolvedFacility, log: InputLog) -> float:
 def _liquid(
     heat: float, option: CoolingOption, resolved: ResolvedFacility, log: InputLog
 ) -> dict[str, Metric]:
-    """Return flow, distribution units and seconds of the loops."""
+    """Return flow, distribution units and ride-through time of the loops."""
     if heat <= 0.0:
         return {}
     rise, each = (
@@ -91,7 +91,7 @@ def _liquid(
         **specs.CDU_COUNT(count),
         **specs.CDU_USD(log.parameter("facility", "cdu-usd-per-kw") * count * rating),
         **specs.RACK_FLOW(
-            _rack_flow(resolved, rise, each), label=f"{specs.RACK_FLOW.meaning}, {rise:g} K"
+            _rack_flow(resolved, rise, each), label=f"{specs.RACK_FLOW.meaning} at {rise:g} K rise"
         ),
         **specs.CDU_KW(log.parameter("facility", "cdu-pump-frac") * heat),
     }
@@ -103,13 +103,13 @@ def _liquid(
         for key in keys:
             log.parameter("facility", key)
         bounds = [log.catalog.get("facility", key, Parameter).value for key in keys]
-        litres = [
+        liters = [
             sum(b.bounds[0] for b in bounds),
             sum(b.value for b in bounds),
             sum(b.bounds[1] for b in bounds),
         ]
-        low, value, high = (ride_through_s(v / resolved.load, each, room) for v in litres)
-        label = f"{spec.meaning}, until {max(room, 0.0):.3g} K warmer"
+        low, value, high = (ride_through_s(v / resolved.load, each, room) for v in liters)
+        label = f"{spec.meaning}, for a temperature rise of {max(room, 0.0):.3g} K"
         metrics |= spec(value, low=low, high=high, label=label)
     reached = dry_supply_c(option, resolved, log)
     if reached is not None:
@@ -118,7 +118,7 @@ def _liquid(
 
 
 def _rack_flow(resolved: ResolvedFacility, rise_k: float, heat_kj_per_l_k: float) -> float | None:
-    """Return the flow of a rack-scale system; None of servers, whose racks are laid out."""
+    """Return the flow of a rack-scale system; None for servers."""
     system = resolved.system
     if system is None or system.rated_kw is None or system.liquid_frac is None or not system.racks:
         return None
@@ -127,10 +127,10 @@ def _rack_flow(resolved: ResolvedFacility, rise_k: float, heat_kj_per_l_k: float
     return flow_l_per_min(system.rated_kw.value / system.racks * liquid, rise_k, heat_kj_per_l_k)
 
 
-def _hidden(
+def _server_fans(
     found: Performance, option: CoolingOption, resolved: ResolvedFacility, log: InputLog
 ) -> dict[str, Metric]:
-    """Return what server fans hide in IT power: ITUE, TUE, and kW for what the chips can do."""
+    """Return the effect of server fans in IT power: ITUE, TUE, and site power per PFLOP/s."""
     cold = "liquid" in option.accepts and option.model in ("tower", "dry")
     cold = cold and (resolved.system is None or "liquid" in resolved.system.cooling_modes)
     fans = log.parameter("facility", f"server-fan-{'liquid' if cold else 'air'}-frac")

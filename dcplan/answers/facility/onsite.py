@@ -1,4 +1,4 @@
-"""On-site power of a hall: what serves each hour, what it costs, when it can be there."""
+"""On-site power of a hall: dispatch by hour, cost, and time to power."""
 
 from __future__ import annotations
 
@@ -37,31 +37,33 @@ def onsite(
 ) -> tuple[Table, dict[str, Metric]]:
     """Dispatch the hall's load over a year of grid and on-site sources.
 
-    The load is IT power times the quarter's PUE; least loads of engines are not held. Where the
-    utility's power is left out, it is the design day's peak. Interruptions of the grid come as
-    windows of four hours on the first days of the third quarter, the tightest season of most grids.
+    The load is IT power times the quarter's PUE; minimum loads of engines are ignored. The default
+    utility power is the design day's peak. Grid interruptions are windows of four hours on the
+    first days of the third quarter, the tightest season of most grids.
 
     Raises
     ------
     InputError
-        When a source is unknown, an amount out of range, or no tariff is known for the grid.
+        When a source is unknown, an amount is out of range, or the grid has no known tariff.
     """
     chosen = amounts_of(resolved.request.onsite)
     grid_outage_h = resolved.request.grid_outage_h
     rows = {name: named(log.catalog, "onsite", name, OnsitePower, "--onsite") for name in chosen}
     peak = found.peak_pue * resolved.it_mw
     utility_mw = peak if resolved.request.utility_mw is None else resolved.request.utility_mw
-    load, dark = _load(resolved, found), _dark(grid_outage_h)
+    load, outage = _load(resolved, found), _outages(grid_outage_h)
     grid_price = resolved.where.site.usd_per_kwh if resolved.where.site else None
     sources, batteries, grid_known = [], [], True
     if utility_mw > 0:
         if grid_price is None:
-            cause = "the grid's tariff is known of catalog sites alone"
+            cause = (
+                "the grid tariff is known only for catalog sites: use --site or set --utility-mw 0"
+            )
             raise InputError([Problem("DC062", cause, Place("--utility-mw"), help="--site")])
         carbon = resolved.where.site.grid_g_per_kwh if resolved.where.site else None
         grid_known = carbon is not None
         price = log.take(f"sites.{resolved.where.name}.usd_per_kwh", grid_price) * KW_PER_MW
-        grid = np.where(dark, 0.0, utility_mw)
+        grid = np.where(outage, 0.0, utility_mw)
         sources.append(Source("grid", grid, price, carbon.value if carbon else 0.0))
     for name, mw in chosen.items():
         row = rows[name]
@@ -72,8 +74,8 @@ def onsite(
             sources.append(
                 Source(name, mw, running_usd_per_mwh(row, log), _taken(row, "g_co2_per_kwh", log))
             )
-    both = _together(batteries)
-    result = dispatch(load, sources, both, hours=_hours(dark))
+    both = _combined(batteries)
+    result = dispatch(load, sources, both, hours=_hours(outage))
     table = _table(sources, rows, chosen, result.mwh, log, grid_known=grid_known)
     late = max((row.lead_quarters for row in rows.values()), default=0)
     firm_mw = sum(mw for name, mw in chosen.items() if rows[name].kind != "battery")
@@ -92,31 +94,31 @@ def _taken(row: OnsitePower, key: str, log: InputLog) -> float:
 
 
 def _load(resolved: ResolvedFacility, found: Performance) -> Array:
-    """Return the load by hour in MW: with the quarter's PUE, the year's where none is known."""
+    """Return the load by hour with the quarter's PUE, or the annual PUE if unknown [MW]."""
     it_mw = resolved.it_mw * resolved.load
     pues = [pue for pue, _ in found.quarters] or [found.pue.value] * QUARTERS_PER_YEAR
     return np.repeat(np.array(pues) * it_mw, TYPICAL_YEAR_HOURS // QUARTERS_PER_YEAR)
 
 
-def _dark(grid_outage_h: float) -> npt.NDArray[np.bool_]:
-    """Say which hours of the typical year have no grid."""
-    dark = np.zeros(TYPICAL_YEAR_HOURS, dtype=np.bool_)
+def _outages(grid_outage_h: float) -> npt.NDArray[np.bool_]:
+    """Return which hours of the typical year have no grid."""
+    outage = np.zeros(TYPICAL_YEAR_HOURS, dtype=np.bool_)
     hours = math.ceil(grid_outage_h)
     third = TYPICAL_YEAR_HOURS // QUARTERS_PER_YEAR * 2
-    for day, gone in enumerate(range(0, hours, WINDOW_HOURS)):
+    for day, done in enumerate(range(0, hours, WINDOW_HOURS)):
         start = third + day * int(HOURS_PER_DAY)
-        dark[start : start + min(WINDOW_HOURS, hours - gone)] = True
-    return dark
+        outage[start : start + min(WINDOW_HOURS, hours - done)] = True
+    return outage
 
 
-def _hours(dark: npt.NDArray[np.bool_]) -> Array:
-    """Spread a year over the typical year's hours; an hour without grid stays one hour."""
-    gone = int(dark.sum())
-    longer = (HOURS_PER_YEAR - gone) / (TYPICAL_YEAR_HOURS - gone)
-    return np.where(dark, 1.0, longer)
+def _hours(outage: npt.NDArray[np.bool_]) -> Array:
+    """Return the weight of each hour of the typical year; hours without grid count once."""
+    done = int(outage.sum())
+    longer = (HOURS_PER_YEAR - done) / (TYPICAL_YEAR_HOURS - done)
+    return np.where(outage, 1.0, longer)
 
 
-def _together(batteries: list[Battery]) -> Battery | None:
+def _combined(batteries: list[Battery]) -> Battery | None:
     if not batteries:
         return None
     mwh = sum(b.mwh for b in batteries)
@@ -133,7 +135,7 @@ def _table(
     *,
     grid_known: bool,
 ) -> Table:
-    """Return one row a source; ``grid_known``: the carbon of the grid has a figure."""
+    """Return one row per source; ``grid_known`` states whether the grid's carbon is known."""
     cells: list[specs.OnsiteRow] = []
     prices = {s.name: s for s in sources}
     names = (["grid"] if "grid" in prices else []) + list(chosen)

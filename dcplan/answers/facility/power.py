@@ -1,4 +1,4 @@
-"""Power chain by efficiency, and the swings of a training job against a ramp limit."""
+"""Efficiency of the power chain, and load swings of a training job against a ramp limit."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ TERMS = ("transformer-fixed", "transformer-square", "busway-square", "psu-fixed"
 LOADS = (0.25, 0.5, 0.75, 1.0)
 JOBS = (1, 2, 4, 8, 16, 32, 64)
 TOGETHER = ("data_parallel", "optimizer", "straggler")
-"""Parts of a step in which all accelerators wait or exchange data at once."""
+"""Parts of a step in which all accelerators wait or exchange data."""
 
 
 def ups_stage(log: InputLog) -> Stage:
-    """Return losses of the UPS against its load; it is lightly loaded under 2N."""
+    """Return losses of the UPS by load; under 2N it has a low load."""
     fixed, square = (log.parameter("facility", f"chain-ups-{term}") for term in ("fixed", "square"))
     return Stage("ups", fixed, 0.0, square)
 
@@ -41,9 +41,9 @@ def stages(log: InputLog) -> list[Stage]:
 
 
 def efficiency_table(log: InputLog) -> Table:
-    """Return the efficiency of each stage and of all against load.
+    """Return the efficiency of each stage and of the whole chain by load.
 
-    All stages together have alternating current, or 800 V direct current in the hall.
+    The whole chain is given for AC, and for 800 V DC in the hall.
     """
     chain, gain = stages(log), log.parameter("facility", "chain-dc-gain")
     rows: list[specs.EfficiencyRow] = []
@@ -65,18 +65,18 @@ def efficiency_table(log: InputLog) -> Table:
 
 
 def oversubscribed(resolved: ResolvedFacility, ratio: float, log: InputLog) -> Table:
-    """Return how often racks ask for more than the hall's IT power, by the number of like jobs.
+    """Return how often racks exceed the hall's IT power, by number of equal jobs.
 
-    The racks are rated for ``ratio`` times that power.
+    The rated power of the racks is ``ratio`` times that power.
 
     Raises
     ------
     InputError
-        When no system with its power is named.
+        When no system with a known power is given.
     """
     system = resolved.system
     if system is None or system.rated_kw is None:
-        cause = "oversubscription needs a system with its power"
+        cause = "--oversubscription needs a system with a known power"
         raise InputError(
             [Problem("DC062", cause, Place("--oversubscription"), help="--system gb300-nvl72")]
         )
@@ -105,25 +105,25 @@ def oversubscribed(resolved: ResolvedFacility, ratio: float, log: InputLog) -> T
 def swings(
     resolved: ResolvedFacility, hall: Performance, job: str, existing: int, log: InputLog
 ) -> tuple[Table, dict[str, Metric]]:
-    """Return what the job's step does to the site, what keeps a ramp limit, and the run's needs.
+    """Return the load swings of a job, options to meet a ramp limit, and the run's footprint.
 
-    The job has the accelerators that the hall holds, as many as the load runs; network and storage
-    do not swing.
+    The job uses the hall's accelerators, scaled by the load; network and storage have constant
+    power.
 
     Raises
     ------
     InputError
-        When no system is named, it has no training power, or the hall holds none.
+        When no system is given, its training power is unknown, or the hall has none.
     """
     system = resolved.system
     if system is None or system.rated_kw is None:
-        cause = "swings need a system with its power"
+        cause = "--job needs a system with a known power"
         raise InputError([Problem("DC062", cause, Place("--job"), help="--system gb300-nvl72")])
     count = int(existing * resolved.load) // system.accelerators
     if not count:
         it_mw, each_kw = resolved.it_mw * resolved.load, system.rated_kw.value
-        cause = f"{it_mw:g} MW of IT run no {system.id} of {each_kw:g} kW"
-        raise InputError([Problem("DC062", cause, Place("--job"), help="a larger --it-mw")])
+        cause = f"{it_mw:g} MW of IT power is not enough for one {system.id} of {each_kw:g} kW"
+        raise InputError([Problem("DC062", cause, Place("--job"), help="set a larger --it-mw")])
     found = train(
         job,
         system=system.id,
@@ -150,7 +150,7 @@ def swings(
         log.parameter("facility", "swing-edge-s"),
     )
     s = swing(step)
-    label = f"Share of the step of {job} in which all wait or exchange data"
+    label = f"Share of the step of {job} in which all accelerators wait or exchange data"
     metrics = {
         **specs.SWING_AMPLITUDE(s.amplitude_mw),
         **specs.SWING_FREQUENCY(s.frequency_hz),
@@ -163,14 +163,13 @@ def swings(
     price = resolved.where.site.usd_per_kwh if resolved.where.site else None
     yearly = r.extra_mw * HOURS_PER_YEAR * KW_PER_MW * price.value if price else None
     rows = [
-        specs.SwingRow("storage in racks or a battery", store_mw=r.store_mw, store_kwh=r.store_kwh),
         specs.SwingRow(
-            "floor of power",
-            floor_mw=r.floor_mw,
-            extra_mean_mw=r.extra_mw,
-            energy_usd_per_year=yearly,
+            "energy storage in racks, or a battery", store_mw=r.store_mw, store_kwh=r.store_kwh
+        ),
+        specs.SwingRow(
+            "power floor", floor_mw=r.floor_mw, extra_mean_mw=r.extra_mw, energy_usd_per_year=yearly
         ),
     ]
     if asked is not None and s.ramp_mw_per_s <= limit:
-        rows = [specs.SwingRow("none needed: the ramp is within the limit")]
+        rows = [specs.SwingRow("no measure necessary: the ramp is within the limit")]
     return specs.SWINGS.table(rows), metrics | run

@@ -1,4 +1,4 @@
-"""Racks of a hall: nodes in each, how many, and where they stand."""
+"""Racks of a hall: nodes per rack, number and layout."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def floor_tables(
 ) -> tuple[dict[str, Table], dict[str, Metric]]:
     """Return kinds of racks, and the line-up of every row.
 
-    Compute racks take IT power less the share of network and storage; distribution units stand in
-    rows, one position each. Pods come whole.
+    Compute racks use IT power less the share of network and storage; distribution units occupy one
+    position each. Pods are complete.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def floor_tables(
                     "DC061",
                     f"{system.id}: {fit.reason}",
                     Place("--rack-kw"),
-                    help="a larger --rack-kw",
+                    help="set a larger --rack-kw",
                 )
             ]
         )
@@ -51,7 +51,7 @@ def floor_tables(
     other_kw = log.parameter("facility", "network-storage-rack-kw")
     it_kw = resolved.it_mw * KW_PER_MW
     count = math.floor(it_kw * (1.0 - share) / (rated * nodes) + 1e-9)
-    count -= count % max(system.racks, 1)  # a pod comes whole
+    count -= count % max(system.racks, 1)  # pods are complete
     other = math.ceil(it_kw * share / other_kw - 1e-9)
     per_row = int(log.parameter("network", "racks-per-row"))
     racks = {COMPUTE: count, NETWORK: other, CDU: cdus}
@@ -96,7 +96,7 @@ def floor_tables(
 
 
 def _words(kinds: tuple[str, ...]) -> str:
-    """Write runs of equal racks."""
+    """Describe a row of racks by runs of equal kinds."""
     runs: list[tuple[str, int]] = []
     for kind in kinds:
         if runs and runs[-1][0] == kind:

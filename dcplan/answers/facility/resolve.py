@@ -1,4 +1,4 @@
-"""The request of ``dcplan facility`` with its place, weather and system looked up."""
+"""The request of ``dcplan facility`` with its site, weather and system resolved."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ from dcplan.inputs.log import InputLog
 
 BIN_C = 1.0
 POOLED = "all"
-"""Zone of the rows of all zones together."""
+"""Zone of the rows for all zones."""
 
 
 @dataclass(frozen=True)
 class Where:
-    """A place with its weather."""
+    """A site with its weather."""
 
     name: str
     zone: str | None
     climate: Climate | None
-    """None in zones that are tabulated and have no weather."""
+    """None in tabulated zones without weather."""
     site: Site | None
 
 
 @dataclass(frozen=True)
 class ResolvedFacility:
-    """One hall at one place."""
+    """One hall at one site."""
 
     request: FacilityRequest
     where: Where
     system: System | None
     other_frac: float
-    """Share of IT power in racks of network and storage, which air cools."""
+    """Share of IT power in network and storage racks, which are air-cooled."""
 
     @property
     def it_mw(self) -> float:
-        """IT power that the hall is built for, in MW."""
+        """Design IT power of the hall [MW]."""
         return self.request.it_mw
 
     @property
     def load(self) -> float:
-        """IT power over the IT power that the hall is built for."""
+        """IT power over the design IT power."""
         return self.request.load_frac
 
     @property
@@ -63,10 +63,10 @@ class ResolvedFacility:
     def setting(
         self, option: CoolingOption, log: InputLog, supply_c: float | None = None
     ) -> Setting:
-        """Return the option at this place; ``supply_c`` overrides the facility water.
+        """Return the option at this site; ``supply_c`` overrides the facility water temperature.
 
-        Where a liquid-cooled system is named and no temperature, the water is what the option's
-        usual coolant needs: the catalog's coolant supply less the distribution unit's approach.
+        For a liquid-cooled system without a given temperature, the water temperature is the
+        catalog's coolant supply temperature less the distribution unit's approach.
         """
         given = self.request.supply_c if supply_c is None else supply_c
         usual = option.coolant_supply_c
@@ -87,7 +87,7 @@ class ResolvedFacility:
     def air_frac(self, option: CoolingOption) -> float:
         """Return the share of heat that room fans move.
 
-        It is none through a door or tank, else network, storage and racks' air.
+        It is zero for a door or tank, otherwise the air heat of network, storage and racks.
         """
         usual = option.room_air_frac.value if option.room_air_frac else 1.0
         if usual in (0.0, 1.0):
@@ -101,12 +101,12 @@ class ResolvedFacility:
 
 
 def resolve(request: FacilityRequest, log: InputLog) -> ResolvedFacility:
-    """Look up the place, its weather and the system.
+    """Resolve the site, its weather and the system.
 
     Raises
     ------
     InputError
-        When a name is unknown, or the place has no weather.
+        When a name is unknown, or the site has no weather.
     """
     catalog, name = log.catalog, request.system
     system = named(catalog, "systems", name, System, "--system") if name else None
@@ -123,7 +123,10 @@ def _where(site: str | None, zone: str | None, epw: str | None, catalog: Catalog
         if value
     ]
     if len(given) != 1:
-        cause = f"one of --site, --climate-zone and --epw is needed, {len(given)} are given"
+        cause = (
+            f"exactly one of --site, --climate-zone and --epw is required, but {len(given)} "
+            "are given"
+        )
         raise InputError([Problem("DC062", cause, Place("facility"))])
     if epw:
         weather = _from_file(Path(epw))
@@ -138,14 +141,14 @@ def _where(site: str | None, zone: str | None, epw: str | None, catalog: Catalog
     found = weather_at(row)
     if found is None:
         zone_id = row.climate_zone or "(unknown)"
-        cause = f"{row.id} has no weather in the catalog, nor has its zone {zone_id}"
+        cause = f"the catalog has no weather for {row.id} or its zone {zone_id}"
         raise InputError(
             [
                 Problem(
                     "DC060",
                     cause,
                     Place("--site"),
-                    help="--climate-zone, or --epw with a weather file",
+                    help="use --climate-zone, or --epw with a weather file",
                 )
             ]
         )
@@ -157,14 +160,15 @@ def _from_bins(key: str) -> Climate:
     if found is None:
         zones = sorted(k.removeprefix("zone-") for k in bins() if k.startswith("zone-"))
         cause = (
-            f"no weather of {key.removeprefix('zone-')}: zones with weather are {', '.join(zones)}"
+            f"no weather for zone {key.removeprefix('zone-')}: zones with weather are "
+            f"{', '.join(zones)}"
         )
         raise InputError([Problem("DC060", cause, Place("--climate-zone"))])
     return found
 
 
 def _from_file(file: Path) -> Climate:
-    """Read an hourly file, gathered into bins of 1 K."""
+    """Read an hourly weather file into bins of 1 K."""
     weather = read_epw(file)
     dry = np.array(weather.dry_c)
     try:

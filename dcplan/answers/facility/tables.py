@@ -1,4 +1,4 @@
-"""Tables of a hall: heat, quarters, water temperature, power chain, real sites."""
+"""Tables of a hall: heat, quarters, water temperature, power blocks, reported sites."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from dcplan.specs.facility import hall
 from dcplan.units import KW_PER_MW
 
 CLASSES_C = (17.0, 27.0, 32.0, 40.0, 45.0)
-"""ASHRAE TC 9.9 facility-water classes W17 to W45 by their warmest supply. [C]"""
+"""ASHRAE TC 9.9 facility-water classes W17 to W45, by their warmest supply [°C]."""
 QUARTER_NAMES = ("Q1", "Q2", "Q3", "Q4")
 
 
 def heat_kw(option: CoolingOption, resolved: ResolvedFacility) -> tuple[float, float]:
-    """Return IT heat into liquid and into air at the load of the request, in kW."""
+    """Return IT heat into liquid and into air at the requested load [kW]."""
     it_kw = resolved.it_mw * KW_PER_MW * resolved.load
     liquid = (
         it_kw * (1.0 - resolved.air_frac(option))
@@ -31,7 +31,7 @@ def heat_kw(option: CoolingOption, resolved: ResolvedFacility) -> tuple[float, f
 
 
 def heat_table(option: CoolingOption, resolved: ResolvedFacility) -> Table:
-    """Return heat by path against what the option carries in a hall of this size."""
+    """Return heat by path, with the capacity of the option in a hall of this size."""
     liquid, air = heat_kw(option, resolved)
     it_kw = resolved.it_mw * KW_PER_MW
     paths = (
@@ -51,7 +51,7 @@ def quarters_table(found: Performance) -> Table:
 
 
 def warm_water_table(option: CoolingOption, resolved: ResolvedFacility, log: InputLog) -> Table:
-    """Return what warmer facility water saves: PUE, water and chillers by ASHRAE class."""
+    """Return the effect of warmer facility water: PUE, water and chillers by ASHRAE class."""
     rows: list[specs.WarmWaterRow] = []
     limits = [warmest_c(option, log)]
     if resolved.system and resolved.system.coolant_supply_max_c and "liquid" in option.accepts:
@@ -110,9 +110,9 @@ def chain_table(found: Performance, resolved: ResolvedFacility, log: InputLog) -
 
 
 def reported_table(resolved: ResolvedFacility, log: InputLog) -> Table:
-    """Return what real sites of the same place or climate zone report, whatever cools them.
+    """Return reports of sites at the same place or in the same climate zone, for any cooling.
 
-    Nothing is fitted to them.
+    They are not used for any fit.
     """
     catalog, here = log.catalog, resolved.where
     sites = catalog.table("sites", Site)

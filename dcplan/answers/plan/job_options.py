@@ -34,16 +34,16 @@ def train_scenario(name: str, catalogs: Sequence[str]) -> Result:
             layout=" ".join(f"{k}={v}" for k, v in c.layout.items()),
         )
         rows.setdefault(key, row)
-    ways = sorted(rows.values(), key=astuple)
-    jobs = f"{len({row.job for row in ways})} of {len(built.problem.jobs)} jobs"
+    options = sorted(rows.values(), key=astuple)
+    jobs = f"{len({row.job for row in options})} of {len(built.problem.jobs)} jobs"
     return Result(
         verb="train",
         status="ok",
         exit_code=EXIT_OK,
-        headline=f"{question.scenario.name}: {len(ways)} options for {jobs}",
+        headline=f"{question.scenario.name}: {len(options)} options for {jobs}",
         scenario=describe(question),
         tables={
-            specs.JOB_OPTIONS.name: specs.JOB_OPTIONS.table(ways),
+            specs.JOB_OPTIONS.name: specs.JOB_OPTIONS.table(options),
             "excluded": excluded_options(built.problem),
         },
         inputs=inputs_of(built),

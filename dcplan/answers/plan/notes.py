@@ -33,12 +33,12 @@ def warnings_of(
     return [{"code": code, "message": text} for code, texts in kinds.items() for text in texts]
 
 
-def _outside(bands: Table) -> list[str]:
+def _outside(benchmarks: Table) -> list[str]:
     """Return a note for each unit cost or ratio outside its public range."""
     return [
         f"{row.figure}: {si(row.value, 4)} is outside the public range of {si(row.low)} to "
         f"{si(row.high)}"
-        for row in BENCHMARKS.rows(bands)
+        for row in BENCHMARKS.rows(benchmarks)
         if row.inside == Inside.OUTSIDE
     ]
 

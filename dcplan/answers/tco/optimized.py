@@ -21,7 +21,7 @@ from dcplan.specs import tco as specs
 from dcplan.units import money
 
 CENT = 0.01
-WHOLE = {
+OVERALL_NPV = {
     Sourcing.HYBRID.value: specs.HYBRID_NPV,
     Sourcing.OWNED.value: specs.OWNED_NPV,
     Sourcing.RENTED.value: specs.ALL_RENTED_NPV,
@@ -48,33 +48,33 @@ def tco_of_plans(question: Question, request: TcoRequest, began: float) -> Resul
         When the scenario has no plan, or an objective other than cost.
     """
     made = sourcing_plans(question, request.gap, request.time_limit_s, with_adders)
-    ways = [_way(plan, made, question) for plan in made.plans]
-    ways[0] = _cheapest(ways)
-    result = _answer(question, made, ways, request.gap)
+    options = [_option(plan, made, question) for plan in made.plans]
+    options[0] = _cheapest(options)
+    result = _answer(question, made, options, request.gap)
     result.run = {"seconds": round(time.monotonic() - began, 3)}
     return result
 
 
-def _cheapest(ways: list[SourcingOption]) -> SourcingOption:
+def _cheapest(options: list[SourcingOption]) -> SourcingOption:
     """Return the hybrid, or the option that is cheaper after taxes and set-up.
 
     All owned and all rented are special cases of the hybrid.
     """
-    able = [w for w in ways if w.owned is not None]
-    if not able:
-        return ways[0]
-    best = min(able, key=lambda w: w.owned.npv_usd if w.owned else math.inf)
-    return replace(best, name=ways[0].name)
+    possible = [w for w in options if w.owned is not None]
+    if not possible:
+        return options[0]
+    best = min(possible, key=lambda w: w.owned.npv_usd if w.owned else math.inf)
+    return replace(best, name=options[0].name)
 
 
-def _way(plan: SourcingPlan, made: SourcingPlans, question: Question) -> SourcingOption:
+def _option(plan: SourcingPlan, made: SourcingPlans, question: Question) -> SourcingOption:
     if plan.cost is None:
-        return SourcingOption(plan.name, None, plan, _cannot(plan, made))
+        return SourcingOption(plan.name, None, plan, _reason(plan, made))
     rent = rent_lines(plan.cost, made.log)
     return SourcingOption(plan.name, owned_of(question, plan.cost, made.log, rent), plan)
 
 
-def _cannot(plan: SourcingPlan, made: SourcingPlans) -> str:
+def _reason(plan: SourcingPlan, made: SourcingPlans) -> str:
     if not plan.infeasible:
         return "no plan found in time"
     if plan.sourcing is Sourcing.RENTED and not made.offers:
@@ -85,26 +85,26 @@ def _cannot(plan: SourcingPlan, made: SourcingPlans) -> str:
 
 
 def _answer(
-    question: Question, made: SourcingPlans, ways: list[SourcingOption], gap: float
+    question: Question, made: SourcingPlans, options: list[SourcingOption], gap: float
 ) -> Result:
-    rate, hybrid = made.discount_rate, ways[0].owned
+    rate, hybrid = made.discount_rate, options[0].owned
     metrics: dict[str, Metric] = {}
-    for way in ways:
-        metrics |= _npv(way)
-    known = {w.name: w.owned for w in ways if w.owned is not None}
+    for sourced in options:
+        metrics |= _npv(sourced)
+    known = {w.name: w.owned for w in options if w.owned is not None}
     tables = {
-        "sourcing": _ways_table(ways),
+        "sourcing": _options_table(options),
         "lines": lines_table({name: owned.after_tax for name, owned in known.items()}, rate),
     }
     if hybrid is not None:
         tables["bridge"] = bridge_table(hybrid.plan_npv_usd, hybrid.steps, hybrid.npv_usd)
-    ends = {
+    residuals = {
         n: (o.loan.owed_at_end_usd if o.loan else 0.0) - sum(o.after_tax.end_usd.values())
         for n, o in known.items()
     }
     if known:
-        tables["years"] = years_table({n: o.cash_usd for n, o in known.items()}, ends, {})
-    done = all(w.plan.proved or w.plan.gap_frac <= gap for w in ways)
+        tables["years"] = years_table({n: o.cash_usd for n, o in known.items()}, residuals, {})
+    done = all(w.plan.proved or w.plan.gap_frac <= gap for w in options)
     status, code = ("ok", EXIT_OK) if done else ("incomplete", EXIT_INCOMPLETE)
     if done and not known:
         status, code = "infeasible", EXIT_INFEASIBLE
@@ -121,39 +121,41 @@ def _answer(
     )
 
 
-def _npv(way: SourcingOption) -> dict[str, Metric]:
+def _npv(sourced: SourcingOption) -> dict[str, Metric]:
     """Return the metric of an option's present cost; nothing if it is not possible."""
-    if way.owned is None:
+    if sourced.owned is None:
         return {}
-    npv, label = way.owned.npv_usd, specs.HYBRID_NPV.meaning
-    whole = WHOLE.get(way.name)
+    npv, label = sourced.owned.npv_usd, specs.HYBRID_NPV.meaning
+    whole = OVERALL_NPV.get(sourced.name)
     if whole is not None:
         return whole(npv, label=label)
-    return specs.RENTED_NPV(npv, way.plan.offer, way.plan.term, label=label)
+    return specs.RENTED_NPV(npv, sourced.plan.offer, sourced.plan.term, label=label)
 
 
-def _ways_table(ways: list[SourcingOption]) -> Table:
+def _options_table(options: list[SourcingOption]) -> Table:
     """List hybrid, owned and rented, then each offer and term alone, the cheapest first."""
-    hybrid = ways[0].owned
+    hybrid = options[0].owned
     alone = sorted(
-        ways[len(Sourcing) :], key=lambda w: w.owned.npv_usd if w.owned is not None else math.inf
+        options[len(Sourcing) :], key=lambda w: w.owned.npv_usd if w.owned is not None else math.inf
     )
-    return specs.SOURCING.table(_way_row(way, hybrid) for way in (*ways[: len(Sourcing)], *alone))
+    return specs.SOURCING.table(
+        _option_row(sourced, hybrid) for sourced in (*options[: len(Sourcing)], *alone)
+    )
 
 
-def _way_row(way: SourcingOption, hybrid: Owned | None) -> specs.SourcingRow:
-    cost = way.plan.cost
-    if way.owned is None or cost is None:
-        return specs.SourcingRow(way.name, note=way.why)
-    npv = way.owned.npv_usd
+def _option_row(sourced: SourcingOption, hybrid: Owned | None) -> specs.SourcingRow:
+    cost = sourced.plan.cost
+    if sourced.owned is None or cost is None:
+        return specs.SourcingRow(sourced.name, note=sourced.why)
+    npv = sourced.owned.npv_usd
     over = npv - hybrid.npv_usd if hybrid is not None else None
     return specs.SourcingRow(
-        option=way.name,
+        option=sourced.name,
         npv_usd=npv,
         above_hybrid_usd=0.0 if over is not None and abs(over) < CENT else over,
         owned_accelerators=cost.owned_accelerators,
         rented_hours=cost.rented_hours,
-        gap_frac=way.plan.gap_frac,
+        gap_frac=sourced.plan.gap_frac,
     )
 
 

@@ -365,7 +365,7 @@ def resale_usd(both: Comparison) -> Array:
     left = residual_of(both.question.scenario.finance, life, both.log)
     owned, months = both.owned, both.owned.after_tax.months
     end = owned.after_tax.end_usd
-    worth = np.zeros(months + 1)
+    residual = np.zeros(months + 1)
     for line in owned.after_tax.of(CAPITAL):
         cash = owned.after_tax.lines[line]
         for first in np.flatnonzero(cash):
@@ -375,9 +375,9 @@ def resale_usd(both: Comparison) -> Array:
             else:
                 last = end.get(line, 0.0) / float(cash.sum())
                 share = np.where(ages > 0, 1.0 - (1.0 - last) * ages / max(ages[-1], 1e-9), 0.0)
-            worth += float(cash[first]) * share
+            residual += float(cash[first]) * share
     others = sum(end.values()) - end.get(GOODPUT_LOSS, 0.0)
-    worth *= 1.0 + (end.get(GOODPUT_LOSS, 0.0) / others if others else 0.0)
+    residual *= 1.0 + (end.get(GOODPUT_LOSS, 0.0) / others if others else 0.0)
     if owned.loan is not None:
-        worth[1:] -= np.cumsum(owned.loan.drawn - (owned.loan.payments - owned.loan.interest))
-    return worth
+        residual[1:] -= np.cumsum(owned.loan.drawn - (owned.loan.payments - owned.loan.interest))
+    return residual

@@ -25,7 +25,7 @@ STAND_IN = {
 """Catalog parameters whose bounds are used if the scenario gives none."""
 RATE = "finance.discount_rate"
 EARLY, LATE = 120, 120
-"""Months before and after the horizon with possible payments: the longest that a scenario allows."""
+"""Months with possible payments before and after the horizon: the longest that scenarios allow."""
 DEFAULT_SAMPLES, DEFAULT_SEED = 10_000, 1
 
 
@@ -75,12 +75,12 @@ def risk_of(both: Comparison, request: TcoRequest) -> Risk:
         )
         swings[key] = Swing(marginal, low, high)
     count = wanted.samples or DEFAULT_SAMPLES
-    drawn = samples(
+    sampled = samples(
         {k: s.marginal for k, s in swings.items()},
         count,
         seed=DEFAULT_SEED if wanted.seed is None else wanted.seed,
     )
-    costs = sampled_npvs(now, swings, drawn, both.rate) if swings else {}
+    costs = sampled_npvs(now, swings, sampled, both.rate) if swings else {}
     bounds: tuple[float | None, float | None] = (None, None)
     tables = {"tornado": _tornado(both, now, swings)}
     if costs:
@@ -139,17 +139,17 @@ def _moved(
 
 
 def sampled_npvs(
-    now: Mapping[str, Array], swings: Mapping[str, Swing], drawn: Mapping[str, Array], rate: float
+    now: Mapping[str, Array], swings: Mapping[str, Swing], sampled: Mapping[str, Array], rate: float
 ) -> dict[str, Array]:
     """Return the present value of each side in every sample.
 
     It is the discount factors times the cash flow with its changes.
     """
-    factors = _factors(drawn.get(RATE, rate), len(next(iter(now.values()))))
-    moved = {key: _shares(drawn[key], swing.marginal) for key, swing in swings.items()}
+    factors = _factors(sampled.get(RATE, rate), len(next(iter(now.values()))))
+    moved = {key: _shares(sampled[key], swing.marginal) for key, swing in swings.items()}
     found = {}
     for name, cash in now.items():
-        total = factors @ cash + np.zeros(len(next(iter(drawn.values()))))
+        total = factors @ cash + np.zeros(len(next(iter(sampled.values()))))
         for key, swing in swings.items():
             below, above = moved[key]
             total = (
@@ -192,9 +192,10 @@ def _over_rent(npvs: Mapping[str, float]) -> float:
 def _at(
     now: Mapping[str, Array], swings: Mapping[str, Swing], key: str, value: float, rate: float
 ) -> dict[str, float]:
-    drawn = {key: np.array([value])}
+    sampled = {key: np.array([value])}
     return {
-        name: float(x[0]) for name, x in sampled_npvs(now, {key: swings[key]}, drawn, rate).items()
+        name: float(x[0])
+        for name, x in sampled_npvs(now, {key: swings[key]}, sampled, rate).items()
     }
 
 

@@ -12,7 +12,7 @@ from dcplan.specs import tco as specs
 TOTAL = "total"
 
 
-def _worths(side: Side, rate: float) -> list[tuple[str, float, float]]:
+def _valued_lines(side: Side, rate: float) -> list[tuple[str, float, float]]:
     """Return label, sum and present value of every line, including residual value [USD]."""
     paid = [(x.label, side.sum_usd(x), npv) for x, npv in side.npvs_usd(rate).items()]
     kept = [
@@ -28,11 +28,13 @@ def lines_table(sides: Mapping[str, Side], rate: float) -> Table:
     """
     rows: list[specs.LineRow] = []
     for name, side in sides.items():
-        worths = _worths(side, rate)
+        line_values = _valued_lines(side, rate)
         rows += [
-            specs.LineRow(name, label, plain, npv) for label, plain, npv in worths if plain or npv
+            specs.LineRow(name, label, plain, npv)
+            for label, plain, npv in line_values
+            if plain or npv
         ]
-        total = sum(usd for _, usd, _ in worths), sum(npv for _, _, npv in worths)
+        total = sum(usd for _, usd, _ in line_values), sum(npv for _, _, npv in line_values)
         rows.append(specs.LineRow(name, TOTAL, *total))
     return specs.LINES.table(rows)
 
@@ -54,8 +56,8 @@ def pair_table(owned: Side, rented: Side | None, name: str, rate: float) -> Tabl
     The cheapest rent is compared with the owned side before debt.
     """
     column = f"{name or 'rented'}_npv_usd"
-    own = _worths(owned, rate)
-    rent = _worths(rented, rate) if rented is not None else []
+    own = _valued_lines(owned, rate)
+    rent = _valued_lines(rented, rate) if rented is not None else []
     rows: list[tuple[specs.NpvLineRow, dict[str, Cell]]] = [
         (specs.NpvLineRow(f"own: {label}", npv), {}) for label, _, npv in own
     ]

@@ -23,7 +23,7 @@ from dcplan.specs.train import run as specs
 from dcplan.units import HOURS_PER_YEAR, KW_PER_MW
 
 PER_MILLION = 1e6
-WHOLE = 1.25
+COMPLETE_SYSTEMS = 1.25
 """Ratio of accelerators bought to those needed above which a note is given."""
 
 
@@ -94,14 +94,14 @@ def run_cost(
 
 def _row(
     run: TrainRun,
-    way: str,
+    basis: str,
     hardware_usd: float | None,
     network_usd: float | None,
     energy_usd: float | None,
     total_usd: float | None,
 ) -> specs.RunCostRow:
     each = None if total_usd is None else total_usd / run.tokens * PER_MILLION
-    return specs.RunCostRow(way, hardware_usd, network_usd, energy_usd, total_usd, each)
+    return specs.RunCostRow(basis, hardware_usd, network_usd, energy_usd, total_usd, each)
 
 
 def _lost_usd(
@@ -138,7 +138,7 @@ def _notes(
     found = []
     if network.why:
         found.append(f"the bought and amortized costs do not include the network: {network.why}")
-    if bought > WHOLE * needed:
+    if bought > COMPLETE_SYSTEMS * needed:
         whole = f"{bought:,} accelerators of {run.system.id} for {needed:,}"
         found.append(
             f"the bought and amortized costs are for complete systems ({whole}); consider a "

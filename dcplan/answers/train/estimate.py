@@ -19,8 +19,8 @@ from dcplan.answers.train.nearest_layout import nearest
 from dcplan.answers.train.request import TrainRequest
 from dcplan.answers.train.resolve import TrainRun, resolve
 from dcplan.answers.train.schedule import Calendar, Part, calendar
-from dcplan.answers.train.simulation import replayed
-from dcplan.answers.train.smaller_clusters import fewer
+from dcplan.answers.train.simulation import simulated
+from dcplan.answers.train.smaller_clusters import smaller_clusters
 from dcplan.answers.train.tables import (
     calendar_tables,
     first_layout,
@@ -116,7 +116,7 @@ def _run_cost(log: InputLog, whole: TrainRun, metrics: dict[str, Metric]) -> Cos
 def _run_tables(log: InputLog, whole: TrainRun, main: Part, days: Calendar) -> dict[str, Table]:
     tables = calendar_tables(days, whole)
     if whole.request.simulations:
-        tables[specs.FAILURE_SIMULATION.name] = replayed(days, whole.request.simulations)
+        tables[specs.FAILURE_SIMULATION.name] = simulated(days, whole.request.simulations)
     tables[specs.RUN_STORAGE.name] = storage_table(log, whole, days, main.step_time_s)
     return tables
 
@@ -125,7 +125,7 @@ def _smaller(log: InputLog, whole: TrainRun, days: Calendar) -> dict[str, Table]
     """Return the run on fewer accelerators, for a searched run of one phase and one site."""
     if whole.request.layout or whole.phases or whole.wide:
         return {}
-    table = fewer(log, whole, days.p50_days, rent_usd_per_hour(log, whole))
+    table = smaller_clusters(log, whole, days.p50_days, rent_usd_per_hour(log, whole))
     return {step_specs.SMALLER_CLUSTERS.name: table} if table else {}
 
 

@@ -42,7 +42,7 @@ def read_pairs(
             cause = f"{pair!r}: expected key=value with {', '.join(keys)}"
             problems.append(Problem("DC051", cause, place, did_you_mean(key, keys)))
         elif not value:
-            problems.append(Problem("DC051", f"{pair!r} has no value", place))
+            problems.append(Problem("DC051", f"{pair!r}: the value is missing", place))
         elif key in values:
             problems.append(Problem("DC051", f"{pair!r}: {key} is given twice", place))
         else:

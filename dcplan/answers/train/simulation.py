@@ -17,7 +17,7 @@ MOST_SPARES = 20_000_000
 """Largest product of spare units and replicas to simulate; above it, spares never run out."""
 
 
-def replayed(found: Calendar, replicas: int) -> Table:
+def simulated(found: Calendar, replicas: int) -> Table:
     """Simulate a run so many times.
 
     Raises
@@ -26,23 +26,23 @@ def replayed(found: Calendar, replicas: int) -> Table:
         When a run makes almost no progress, so that its simulation would not end.
     """
     try:
-        played = simulate(
+        simulation = simulate(
             found.clean_days, _recovery(found), _hazards(found, replicas), replicas, SEED
         )
     except ValueError as error:
         raise InputError(
             [Problem("DC050", str(error), Place("--simulations"), help="omit --simulations")]
         ) from error
-    p10, p50, p90 = (float(x) for x in np.quantile(played.days, (0.1, 0.5, 0.9)))
+    p10, p50, p90 = (float(x) for x in np.quantile(simulation.days, (0.1, 0.5, 0.9)))
     row = specs.FailureSimulationRow(
         replicas=replicas,
-        simulated_goodput_frac=played.goodput_frac(found.clean_days),
+        simulated_goodput_frac=simulation.goodput_frac(found.clean_days),
         analytic_goodput_frac=_closed_form_frac(found),
         days_p10=p10,
         days_p50=p50,
         days_p90=p90,
-        stops=float(played.stops.mean()),
-        wait_days=float(played.waited_days.mean()),
+        stops=float(simulation.stops.mean()),
+        wait_days=float(simulation.waited_days.mean()),
     )
     return specs.FAILURE_SIMULATION.table([row])
 
@@ -78,7 +78,7 @@ def _hazards(found: Calendar, replicas: int) -> Hazards:
 
 
 def _closed_form_frac(found: Calendar) -> float:
-    """Return goodput by the analytic model without outages and slow parts, which are not simulated."""
+    """Return goodput by the analytic model for the simulated causes: no outages, no slow parts."""
     lost = found.lost
     kept = 1.0 - lost["saves"] - lost["lost_work"] - lost["restarts"]
     outage = found.policy.outage_h_per_year / HOURS_PER_YEAR

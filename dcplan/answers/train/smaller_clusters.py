@@ -19,7 +19,9 @@ from dcplan.units import BYTES_PER_GIB, GIGA, HOURS_PER_DAY, SECONDS_PER_DAY, TE
 SHARES = (1.0, 0.75, 0.5, 0.375, 0.25, 0.125, 0.0625)
 
 
-def fewer(log: InputLog, run: TrainRun, days: float, price: float | None) -> Table | None:
+def smaller_clusters(
+    log: InputLog, run: TrainRun, days: float, price: float | None
+) -> Table | None:
     """Return the Pareto set over time, accelerators, memory margin and cost.
 
     Sizes are complete systems, down to a sixteenth. ``days`` is the median duration of the answer;

@@ -1,4 +1,4 @@
 """The Excel workbook of a plan.
 
-Decisions frozen, everything that follows from them a live formula.
+The decisions are frozen; everything that depends on them is a live formula.
 """

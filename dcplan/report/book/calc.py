@@ -1,4 +1,4 @@
-"""The calculation sheets under construction: facts, decisions, and rows to refer to."""
+"""The calculation sheets under construction: facts, decisions and referenced rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dcplan.report.book.source import Fact, Line, Source
 
 @dataclass
 class Calc:
-    """The sheets under construction and the rows that later ones refer to."""
+    """The sheets under construction, and the rows that later sheets refer to."""
 
     source: Source
     decisions: Sheet
@@ -25,18 +25,18 @@ class Calc:
     lines: dict[Line, Row] = field(default_factory=dict)
     """Payments."""
     left: list[Row] = field(default_factory=list)
-    """What is left at the end of the horizon (money in)."""
+    """Residual value at the end of the horizon (money received)."""
     rest: dict[Line, Array] = field(default_factory=dict)
-    """Payments that no formula gives, as found."""
+    """Payments without a formula, with their values in the plan."""
     limits: list[tuple[str, int, Row, Row]] = field(default_factory=list)
-    """What is limited, the first quarter in which it is, its live row, and its limit by quarter."""
+    """Name, first limited quarter, live row, and limit by quarter."""
 
     def fact(self, name: str, key: Key = NOWHERE) -> Row:
         """Return the row of a fact."""
         return self.facts[name, key]
 
     def decision(self, what: str, key: Key) -> Row:
-        """Return the row of an amount; one of zeros is written where the plan has none."""
+        """Return the row of an amount; write a row of zeros if the plan has none."""
         if (what, key) not in self.rows:
             values = self.source.amount(what, key)
             self.rows[what, key] = self.decisions.frozen(what, key, "", values, total=False)
@@ -48,7 +48,7 @@ class Calc:
         return row
 
     def limit(self, check: str, where: str, row: Row, sheet: Sheet, factor: float = 1.0) -> None:
-        """Write a limit of the audit under the live row that it holds, if the audit measured it."""
+        """Write a limit of the audit for its live row, if the audit measured it."""
         found = self.source.limits.get((check, where))
         if found is None:
             return

@@ -1,4 +1,4 @@
-"""Cashflow: groups by quarter, discounting, net present cost; and the metrics that follow."""
+"""Cash flow: groups by quarter, discounting, net present cost, and dependent metrics."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from dcplan.report.book.source import placements
 from dcplan.units import KW_PER_MW, QUARTERS_PER_YEAR
 
 LABELS = {
-    FlowGroup.CAPEX: "capital",
+    FlowGroup.CAPEX: "capital cost",
     FlowGroup.ENERGY: "energy",
-    FlowGroup.OPEX: "operation",
-    FlowGroup.CLOUD: "rented",
-    FlowGroup.UNSERVED: "worth of unserved demand",
-    FlowGroup.POST_HORIZON: "commitments after the horizon",
+    FlowGroup.OPEX: "operating cost",
+    FlowGroup.CLOUD: "rent",
+    FlowGroup.UNSERVED: "value of unserved demand",
+    FlowGroup.POST_HORIZON: "post-horizon cost of commitments",
     FlowGroup.RESIDUAL: "sales",
 }
 PER_RACK = {"accelerators": "accelerators", "racks": "slots"}
-"""What is counted of each system -> the fact that says how many one rack has."""
+"""Quantity of each system -> the fact with its number per rack."""
 
 
 def cash_sheet(c: Calc, sheet: Sheet) -> None:
-    """Write cash by group, factors, present values and their sum."""
+    """Write payments by group, discount factors, present values and their sum."""
     length = c.source.length
     c.write_facts(sheet, NOWHERE, ("discount_rate", "used_accelerator_days"))
     growth = 1 + c.fact("discount_rate")
@@ -45,10 +45,12 @@ def cash_sheet(c: Calc, sheet: Sheet) -> None:
     c.keep("cumulative payments", running)
     for check in ("budget USD so far", "budget USD"):
         c.limit(check, "all", running, sheet)
-    end = sheet.fact("left at the end (money in)", NOWHERE, "USD", added(c.left))
+    end = sheet.fact("residual value at the end (money received)", NOWHERE, "USD", added(c.left))
     horizon = c.source.horizon / QUARTERS_PER_YEAR
     span = sheet.fact("years to the end of the horizon", NOWHERE, "years", horizon)
-    last = sheet.fact("discount factor of the end", NOWHERE, "", power(growth, -span))
+    last = sheet.fact(
+        "discount factor at the end of the horizon", NOWHERE, "", power(growth, -span)
+    )
     npv = sheet.fact("net present cost", NOWHERE, "USD", worth.cell + end * last)
     rented = dot(c.rows[f"group {FlowGroup.CLOUD}", NOWHERE].span(), factor.span())
     rent = sheet.fact("present value of rent", NOWHERE, "USD", rented)
@@ -64,13 +66,13 @@ def cash_sheet(c: Calc, sheet: Sheet) -> None:
 
 
 def _runs(c: Calc) -> list[str]:
-    """Name the runs whose cost the plan knows."""
+    """Return the runs with a known cost."""
     costs = (k for k in c.source.result.metrics if k.startswith("train."))
     return [k.removesuffix(".cost_usd") for k in costs if k.endswith(".cost_usd")]
 
 
 def live_metrics(c: Calc) -> dict[str, Term]:
-    """Return every metric that follows from decisions and live inputs."""
+    """Return every metric computed from decisions and live inputs."""
 
     def row(name: str) -> Row:
         return c.rows[name, NOWHERE]
@@ -86,13 +88,13 @@ def live_metrics(c: Calc) -> dict[str, Term]:
     if it.value:
         found["power.annual_pue"] = mwh / it
         found["water.annual_wue_l_per_kwh"] = water / (it * KW_PER_MW)
-    if not c.source.keys("MWh made"):  # plants on the site are as planned
+    if not c.source.keys("MWh made"):  # with plants on site, the value stays as planned
         found["carbon.operational_t"] = row("all carbon").cell
     return found | _owned(c) | _run_costs(c)
 
 
 def _owned(c: Calc) -> dict[str, Term]:
-    """Count accelerators and racks bought, by system, where the plan has no others."""
+    """Count accelerators and racks bought, by system, if the plan has no others."""
     found: dict[str, Term] = {}
     for name, fact in PER_RACK.items():
         by: dict[str, list[Term]] = {}
@@ -105,7 +107,7 @@ def _owned(c: Calc) -> dict[str, Term]:
 
 
 def _run_costs(c: Calc) -> dict[str, Term]:
-    """Share what is owned among the runs, by accelerator-days."""
+    """Allocate the owned cost to the runs by accelerator-days."""
     npv, rent = c.rows["npv", NOWHERE], c.rows["rent", NOWHERE]
     used = c.fact("used_accelerator_days")
     found: dict[str, Term] = {}

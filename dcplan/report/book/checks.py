@@ -1,4 +1,4 @@
-"""Checks of identities, limits, expectations and the plan's own figures, which edits may break."""
+"""Checks of identities, limits, expectations and the plan's metrics, which edits may violate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TOLERANCE = 1e-9
 
 
 class Relation(StrEnum):
-    """How the left side of a check must compare with its right side."""
+    """Required relation of the left and right side of a check."""
 
     EQUAL = "equals"
     MOST = "max"
@@ -35,17 +35,20 @@ class Relation(StrEnum):
 
 
 Check = tuple[str, Operand, Operand, Relation]
-"""What is checked, its left and its right side."""
+"""Label, left side, right side and relation of a check."""
 
 
 def checks_page(writer: Writer, source: Source, calc: Calc, places: Mapping[str, Term]) -> None:
-    """Write every check with both sides; the master check counts those that are not OK."""
+    """Write every check with both sides, and the overall check."""
     page = writer.sheets["Checks"]
     head(
-        writer, page, "Checks", "Each says OK or CHECK; one CHECK anywhere turns the master check."
+        writer,
+        page,
+        "Checks",
+        "Each check shows OK or CHECK; a single CHECK also sets the overall check to CHECK.",
     )
     bold = writer.format(bold=True, bottom=1)
-    for i, text in enumerate(("Check", "Left", "Right", "Holds")):
+    for i, text in enumerate(("Check", "Left", "Right", "Result")):
         page.write_string(4, i, text, bold)
     rows = [
         *_identities(calc),
@@ -82,7 +85,7 @@ def _cell(side: Term, column: str, at: int) -> Term:
 
 
 def holds(left: Term, right: Term, relation: Relation) -> Condition:
-    """Compare both sides, with room for a part in a thousand million.
+    """Compare both sides, with a relative tolerance of 1e-9.
 
     Examples
     --------
@@ -103,7 +106,7 @@ def holds(left: Term, right: Term, relation: Relation) -> Condition:
 
 
 def _identities(calc: Calc) -> Iterator[Check]:
-    """Compare the sum of the groups with the sum of the lines of cost."""
+    """Compare the sum of the cash flow groups with the sum of the cost lines."""
     groups = [
         row.cell
         for (name, key), row in calc.rows.items()
@@ -112,17 +115,17 @@ def _identities(calc: Calc) -> Iterator[Check]:
     lines = [
         r.cell for r in calc.cost.rows if r.series is not None and r.unit == "USD" and r.key[2]
     ]
-    label = "groups of the cash flow sum to the lines of cost"
+    label = "cash flow groups sum to the cost lines"
     yield label, added(groups), added(lines), Relation.EQUAL
 
 
 def _limits(calc: Calc) -> Iterator[Check]:
-    """Count the quarters in which a live row is above a limit of a hall, a site or the budget."""
+    """Count the quarters in which a live row exceeds a limit of a hall, a site or the budget."""
     for label, since, row, limit in calc.limits:
         until = len(limit.values)
         most = limit.span(since, until) * (1 + number(TOLERANCE)) + TOLERANCE
         above = count_of(row.span(since, until) > most)
-        what = f"quarters in which {label} is above its limit"
+        what = f"quarters in which {label} exceeds its limit"
         yield what, above, number(0), Relation.MOST
 
 
@@ -140,11 +143,11 @@ def _expected(source: Source, places: Mapping[str, Term]) -> Iterator[Check]:
 
 
 def _stored(source: Source, places: Mapping[str, Term]) -> Iterator[Check]:
-    """Compare each live figure with the plan's, while no input is changed."""
+    """Compare each live metric with the plan's value, unless an input is changed."""
     last = INPUT_ROW - 1 + len(source.result.inputs)
     text = f'COUNTIF(Inputs!$J${INPUT_ROW}:$J${last},"changed") > 0'
     changed = Condition(np.array(False), lambda t: text)
     for key, place in places.items():
         stored = number(float(source.result.metrics[key].value or 0.0))
-        label = f"{key} is the plan's, unless an input is changed"
+        label = f"{key} equals the plan's value, unless an input is changed"
         yield label, place, when(changed, place, stored), Relation.EQUAL

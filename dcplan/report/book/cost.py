@@ -1,4 +1,4 @@
-"""Calc_Cost: every payment by line and site, undiscounted, and what is left at the end."""
+"""Calc_Cost: every payment by line and site, undiscounted, and residual value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dcplan.report.book.source import (
 from dcplan.units import KW_PER_MW, MONTHS_PER_QUARTER
 
 TINY = 1e-9
-"""Part of a payment that formulas may miss by rounding."""
+"""Relative tolerance of formulas for rounding errors."""
 KEPT = {
     AssetClass.RACKS: "hardware",
     AssetClass.NETWORK: "hardware",
@@ -29,12 +29,12 @@ KEPT = {
     AssetClass.COOLING: "cooling",
     AssetClass.POWER: "power",
 }
-"""Asset class of a capital line -> the share of its price that is left."""
+"""Asset class of a capital line -> its share of residual value."""
 AS_PLANNED = " (as planned)"
 
 
 def cost_sheet(c: Calc) -> None:
-    """Write facts, then lines by site; what no formula covers stays as it was planned."""
+    """Write facts, then lines by site; payments without a formula stay as planned."""
     sheet, source = c.cost, c.source
     sheet.heading("Facts")
     c.facts["months", NOWHERE] = sheet.fact("months of a quarter", NOWHERE, "", MONTHS_PER_QUARTER)
@@ -60,14 +60,14 @@ def cost_sheet(c: Calc) -> None:
 
 
 def _pay(c: Calc, line: Line, term: Term) -> None:
-    """Write a line that the plan pays; one that is nothing is left out."""
+    """Write a line of payments; omit a line without payments."""
     if np.any(term.number) or line in c.source.flows:
         group, name, site = line
         c.lines[line] = c.cost.line(name, (site, "", group), "USD", term)
 
 
 def _products(c: Calc, what: str, fact: str, keys: list[Key]) -> Term:
-    """Sum of amounts, each times a fact of its key."""
+    """Sum amounts, each times a fact of its key."""
     return added(c.decision(what, key) * c.fact(fact, key) for key in keys)
 
 
@@ -140,7 +140,7 @@ def _cloud(c: Calc) -> None:
     """Write rent: hours of each line at its offer's price."""
     keys = c.source.keys("rented hours")
     if keys:
-        c.cost.heading("Rented")
+        c.cost.heading("Rent")
     for key in keys:
         offer, term, text = key
         group, _, line = text.partition(" ")
@@ -151,10 +151,10 @@ def _cloud(c: Calc) -> None:
 
 
 def _others(c: Calc) -> None:
-    """Write the payments that no formula gives.
+    """Write the payments without a formula.
 
-    They are what existing hardware costs, what is made on site, sales, and the worth of unserved
-    demand.
+    They are the cost of existing hardware and of generation on site, sales, and the value of
+    unserved demand.
     """
     nothing = np.zeros(c.source.length)
     for line, values in c.source.flows.items():
@@ -165,7 +165,7 @@ def _others(c: Calc) -> None:
         ):
             c.rest[line] = rest
     if c.rest:
-        c.cost.heading("As planned: no formula of this workbook gives these")
+        c.cost.heading("As planned: payments without a formula in this workbook")
     for (group, name, site), rest in c.rest.items():
         c.lines[group, f"{name}{AS_PLANNED}", site] = c.cost.frozen(
             name, (site, "", group), "USD", rest, "derived", total=True
@@ -173,8 +173,8 @@ def _others(c: Calc) -> None:
 
 
 def _residual(c: Calc) -> None:
-    """Write the value left at the end of the horizon, line by line: money in."""
-    c.cost.heading("Left at the end of the horizon (money in)")
+    """Write the residual value at the end of the horizon, line by line: money received."""
+    c.cost.heading("Residual value at the end of the horizon (money received)")
     shares = {
         kind: c.decision("share left", (kind, "", "")) for kind in dict.fromkeys(KEPT.values())
     }

@@ -1,8 +1,8 @@
-"""Sheets of rows on one time ruler: a row is written once, as one expression.
+"""Sheets of rows on a common time axis: each row is written once, as one expression.
 
-Columns A to F are line, place, cooling, item, unit and value or total; quarters follow from G. A
-row is one formula copied across. Values are computed here in Python and written as the cells'
-cached results, so that a recalculation by another engine is an independent check.
+Columns A to F are line, place, cooling, item, unit and value or total; quarters start at G. A row
+is one formula copied across. Values are computed here in Python and written as cached results, so
+that a recalculation by another program is an independent check.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FIRST = len(LABELS)
 HEAD = 4
 """Rows above the first line of a sheet: title, note, check, header."""
 INPUT_ROW = 6
-"""Row of the first input on its own page, from 1."""
+"""Row of the first input on the Inputs page, from 1."""
 NOWHERE: Key = ("", "", "")
 
 
@@ -44,7 +44,7 @@ def column(index: int) -> str:
 
 @dataclass(eq=False)
 class Row(Operand):
-    """A line of a sheet; in an expression it means its cell of the quarter, or its single cell."""
+    """A line of a sheet; in an expression, it is its cell of the quarter, or its single cell."""
 
     sheet: str
     number: int
@@ -60,7 +60,7 @@ class Row(Operand):
     formula: Term | None = None
 
     def term(self) -> Term:
-        """Return the cell of the quarter; of a row without quarters, its single cell."""
+        """Return the cell of the quarter, or the single cell of a row without quarters."""
         return self.cell if self.series is None else Term(self.values, self.at)
 
     @property
@@ -73,14 +73,14 @@ class Row(Operand):
         return f"{self.sheet}!{column(FIRST + t)}{self.number}"
 
     def span(self, since: int = 0, until: int | None = None) -> Term:
-        """All quarters, or some of them, as one range."""
+        """Return all quarters, or some of them, as one range."""
         last = len(self.values) if until is None else until
         first, end = f"${column(FIRST + since)}", f"${column(FIRST + last - 1)}"
         text = f"{self.sheet}!{first}{self.number}:{end}{self.number}"
         return Term(self.values[since:last], lambda t: text)
 
     def so_far(self) -> Term:
-        """Sum of the quarters up to each."""
+        """Return the cumulative sum by quarter."""
         first = f"{self.sheet}!${column(FIRST)}{self.number}"
         return Term(
             np.cumsum(self.values), lambda t: f"SUM({first}:{column(FIRST + t)}{self.number})"
@@ -93,7 +93,7 @@ class Row(Operand):
         Raises
         ------
         ValueError
-            When the row has a single value alone.
+            When the row has only a single value.
         """
         if self.series is None:
             msg = f"{self.label} has no values by quarter"
@@ -107,7 +107,7 @@ class Row(Operand):
         Raises
         ------
         ValueError
-            When it has none.
+            When the row has none.
         """
         if self.one is None:
             msg = f"{self.label} has no single value"
@@ -117,7 +117,7 @@ class Row(Operand):
 
 @dataclass
 class Sheet:
-    """Rows in their order; ``quarters`` head the time columns."""
+    """Rows in order; ``quarters`` are the headers of the time columns."""
 
     name: str
     title: str
@@ -126,11 +126,11 @@ class Sheet:
     rows: list[Row] = field(default_factory=list)
 
     def heading(self, text: str) -> None:
-        """Name what follows in a line of its own."""
+        """Write a heading in a separate line."""
         self._row(text, NOWHERE, "", "title")
 
     def fact(self, label: str, key: Key, unit: str, value: Term | float) -> Row:
-        """Write a single value; a plain number is as planned."""
+        """Write a single value; a plain number stays as planned."""
         row = self._row(label, key, unit, "formula" if isinstance(value, Term) else "derived")
         row.one, row.one_formula = term_of(value).value, value if isinstance(value, Term) else None
         return row
@@ -138,11 +138,11 @@ class Sheet:
     def frozen(
         self, label: str, key: Key, unit: str, values: Array, kind: str = "decision", *, total: bool
     ) -> Row:
-        """Write values by quarter that no formula gives."""
+        """Write values by quarter without a formula."""
         return self._series(self._row(label, key, unit, kind), values, total)
 
     def line(self, label: str, key: Key, unit: str, term: Operand, *, total: bool = True) -> Row:
-        """Write one formula across all quarters, and its sum where that has a meaning."""
+        """Write one formula across all quarters, and its sum if it is meaningful."""
         row = self._row(label, key, unit, "formula")
         row.formula = term.term()
         values = row.formula.number
@@ -163,7 +163,7 @@ class Sheet:
 
 
 def total(rows: Iterable[Row]) -> Term:
-    """Add rows of a quarter; rows that follow each other on a sheet are one range."""
+    """Add rows of a quarter; adjacent rows of a sheet form one range."""
     blocks: list[list[Row]] = []
     for row in rows:
         last = blocks[-1][-1] if blocks else None
@@ -175,7 +175,7 @@ def total(rows: Iterable[Row]) -> Term:
 
 
 def _block(rows: list[Row]) -> Term:
-    """Range of a quarter's cells in rows that follow each other."""
+    """Return the range of a quarter's cells in adjacent rows."""
     first, last = rows[0], rows[-1]
     if first is last:
         return first.term()

@@ -1,4 +1,4 @@
-"""Which inputs decide a plan's cost: the workbook's own formulas with inputs at their bounds."""
+"""Effect of inputs on a plan's cost: the workbook's formulas with inputs at their bounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NPV = "cost.npv_usd"
 
 @dataclass(frozen=True)
 class Influence:
-    """An input with its bounds, and the net present cost of the same decisions at each."""
+    """An input with its bounds, and the net present cost of the same decisions at each bound."""
 
     key: str
     value: float
@@ -25,19 +25,19 @@ class Influence:
 
     @property
     def swing_usd(self) -> float:
-        """Width between both."""
+        """Absolute difference between both costs."""
         return abs(self.at_high_usd - self.at_low_usd)
 
 
 def influences(result: Result) -> list[Influence]:
-    """Rank live inputs by how much the net present cost moves between their bounds.
+    """Rank live inputs by the change of net present cost between their bounds.
 
-    The decisions stay: a plan made anew would evade a part of it.
+    The decisions are fixed; a re-solved plan would avoid part of the change.
 
     Raises
     ------
     ValueError
-        When the result is not of a plan.
+        When the result is not a plan.
     """
     source = source_of(result)
     base, _ = calculated(source)
@@ -59,7 +59,7 @@ def influences(result: Result) -> list[Influence]:
 
 
 def npv_with(source: Source, key: str, value: float) -> float:
-    """Return the net present cost of the same decisions with another value of an input. [USD]."""
+    """Return the net present cost of the same decisions with another value of an input [USD]."""
     changed = replace(source.inputs[key], number=value)
     calc, _ = calculated(replace(source, inputs={**source.inputs, key: changed}))
     return live_metrics(calc)[NPV].value

@@ -1,4 +1,4 @@
-"""The page of inputs: every one with its bounds, status and place; blue ones may be edited."""
+"""The page of inputs with bounds, status and place; blue cells can be edited."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ INPUT_HEAD = (
 RATE = re.compile(r"(frac|rate)(?:[-_]per[-_]year)?$")
 MOST = 1e15
 ROOM = (
-    (re.compile(r"pue$"), 1.0, 10.0, "a PUE is 1 or more"),
-    (re.compile(r"(escalator|change).*$"), -1.0, 10.0, "a fraction, such as 0.03 for 3 %"),
-    (RATE, 0.0, 1.0, "a fraction from 0 to 1, such as 0.09 for 9 %"),
-    (re.compile(r""), 0.0, MOST, "a number of 0 or more"),
+    (re.compile(r"pue$"), 1.0, 10.0, "enter a PUE of 1 or more"),
+    (re.compile(r"(escalator|change).*$"), -1.0, 10.0, "enter a fraction, such as 0.03 for 3 %"),
+    (RATE, 0.0, 1.0, "enter a fraction from 0 to 1, such as 0.09 for 9 %"),
+    (re.compile(r""), 0.0, MOST, "enter a number of 0 or more"),
 )
-"""What an edited cell may hold, by the end of its key; the first that matches."""
+"""Allowed range of an edited cell, by the end of its key; the first match applies."""
 
 
 def room_of(key: str) -> tuple[float, float, str]:
-    """Least and most that an input may be set to, and how to say so.
+    """Return the lowest and highest value of an input, and its error message.
 
     Examples
     --------
@@ -46,20 +46,15 @@ def room_of(key: str) -> tuple[float, float, str]:
 
 
 def look_of(key: str, unit: str) -> str:
-    """Return unit by which a value is formatted: money, percent, or a plain number."""
+    """Return the unit that sets a value's format: money, percent, or a plain number."""
     last = key.rpartition(".")[2]
     return "fraction per year" if RATE.search(last) else "USD" if unit == "USD" else "x"
 
 
 def inputs_page(writer: Writer, source: Source) -> None:
-    """Every input of the plan; blue ones may be edited."""
+    """Write every input of the plan; blue cells can be edited."""
     page = writer.sheets["Inputs"]
-    head(
-        writer,
-        page,
-        "Inputs",
-        "Blue cells may be edited; the others are shown, and take effect in a new plan.",
-    )
+    head(writer, page, "Inputs", "Edit blue cells only; changes of other inputs need a new plan.")
     bold = writer.format(bold=True, bottom=1)
     for i, name in enumerate(INPUT_HEAD):
         page.write_string(INPUT_ROW - 2, i, name, bold)

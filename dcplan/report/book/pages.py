@@ -1,4 +1,4 @@
-"""Pages beside the calculation: cover, summary, runs, sources, dictionary, charts."""
+"""Pages in addition to the calculation: cover, summary, runs, sources, dictionary, charts."""
 
 from __future__ import annotations
 
@@ -17,41 +17,46 @@ from dcplan.result import Cell, Table
 SUMMARY_HEAD = ("Metric", "Meaning", "Value", "Unit", "As planned", "Change", "Kind")
 SUMMARY_ROW = 6
 LEGEND = (
-    ("input", "Input: edit it, and power, cost and checks follow for the same decisions"),
+    ("input", "Input: an edit recomputes power, cost and checks for the same decisions"),
     ("formula", "Formula"),
-    ("decision", "Decision of the solver: frozen"),
-    ("derived", "As planned: frozen, from rows that this workbook does not recompute"),
+    ("decision", "Decision of the solver, frozen"),
+    ("derived", "Value of the plan, frozen: this workbook does not recompute it"),
 )
 DICTIONARY = (
     ("IT", "Servers, switches and storage"),
     ("PUE", "Power usage effectiveness: facility energy over IT energy"),
-    ("WUE", "Water usage effectiveness: litres of site water per kWh of IT energy"),
-    ("P50, P80", "Run lengths that are not exceeded in 50 and 80 of 100 cases"),
+    ("WUE", "Water usage effectiveness: liters of site water per kWh of IT energy"),
+    ("P50, P80", "Durations that 50 % and 80 % of runs do not exceed"),
     (
         "NPV",
-        "Net present cost: payments discounted to the first day of the horizon, less what is left at its end",
+        "Net present cost: payments discounted to the first day of the horizon, less residual "
+        "value",
     ),
     ("Facility power on the design day", "IT power times the highest PUE of the year"),
-    ("Electrical peak", "Peak of the systems that breakers and busway must carry"),
+    ("Electrical peak", "Peak power of the systems, the load on breakers and busway"),
     (
         "Share left",
-        "Part of a price that equipment bought in a quarter is worth at the end of the horizon",
+        "Residual value at the end of the horizon, as a share of the price, by quarter of purchase",
     ),
     ("Piece", "Switch, transceiver or cable of a compute fabric"),
-    ("As planned", "Computed by dcplan when the plan was made"),
+    ("As planned", "Computed by dcplan in the plan"),
 )
 
 
 def cover_page(writer: Writer, source: Source) -> None:
-    """Return what this is, how it may be used, and how to make it again."""
+    """Write the content of the workbook, how to use it, and how to create it again."""
     page, result = writer.sheets["Cover"], source.result
     head(writer, page, f"dcplan: {result.scenario.get('name', '')}", result.headline)
     texts = [
-        "Changing a blue cell on Inputs recomputes power, cost, cash flow and checks for the same decisions.",
-        "It does not plan again: counts, halls, runs and dates stay. Violet cells come from the solver.",
-        "If a check turns red, or a decision would no longer be taken, run dcplan plan again.",
-        "dcplan import BOOK.xlsx --kind workbook turns edited inputs into overrides of the scenario.",
-        "Payments are nominal, at the middle of their quarter; power is MW, energy MWh, money USD.",
+        "A change of a blue cell on Inputs recomputes power, cost, cash flow and checks for the "
+        "same decisions.",
+        "The workbook does not re-solve the plan: counts, halls, runs and dates are fixed. Violet "
+        "cells are decisions.",
+        "If a check turns red, or a decision is no longer reasonable, run dcplan plan again.",
+        "dcplan import BOOK.xlsx --kind workbook converts edited inputs to overrides of the "
+        "scenario.",
+        "Payments are nominal, in the middle of their quarter; power is in MW, energy in MWh, "
+        "money in USD.",
     ]
     for i, text in enumerate(texts):
         page.write_string(4 + i, 0, text)
@@ -65,9 +70,10 @@ def cover_page(writer: Writer, source: Source) -> None:
         "Variant": result.scenario.get("variant"),
         "Inputs digest": result.scenario.get("inputs_sha256"),
         "Catalogs digest": result.scenario.get("catalogs_sha256"),
-        "Solver": f"{result.solver.get('name')} {result.solver.get('version')}, gap {result.solver.get('gap_frac')}",
+        "Solver": f"{result.solver.get('name')} {result.solver.get('version')}, gap "
+        f"{result.solver.get('gap_frac')}",
         "Status": result.status,
-        "Made with": f"dcplan plan {result.scenario.get('path')} --export xlsx",
+        "Created with": f"dcplan plan {result.scenario.get('path')} --export xlsx",
     }
     for label, value in facts.items():
         page.write_string(row + 1, 0, label)
@@ -78,9 +84,9 @@ def cover_page(writer: Writer, source: Source) -> None:
 
 
 def summary_page(writer: Writer, source: Source, metrics: Mapping[str, Term]) -> dict[str, Term]:
-    """Every metric: live where it follows from decisions and inputs; where each stands."""
+    """Write every metric, live if computed from decisions and inputs; return their cells."""
     page = writer.sheets["Summary"]
-    head(writer, page, "Summary", "Live figures beside those of the plan.")
+    head(writer, page, "Summary", "Live values compared with the plan's values.")
     bold, text = writer.format(bold=True, bottom=1), writer.format()
     for i, name in enumerate(SUMMARY_HEAD):
         page.write_string(SUMMARY_ROW - 2, i, name, bold)
@@ -124,9 +130,9 @@ def _on_summary(value: float, at: int) -> Term:
 def table_page(
     writer: Writer, name: str, title: str, source: Source, tables: tuple[str, ...]
 ) -> None:
-    """Tables of the result as they are."""
+    """Write tables of the result unchanged."""
     page = writer.sheets[name]
-    head(writer, page, title, "As planned: the length of a run does not follow from prices.")
+    head(writer, page, title, "As planned: the duration of a run does not depend on prices.")
     at = 4
     for table in tables:
         found = source.result.tables.get(table)
@@ -155,7 +161,7 @@ def _cell(writer: Writer, name: str, at: int, column: int, cell: Cell) -> None:
 
 
 def sources_page(writer: Writer, source: Source) -> None:
-    """Where every input comes from."""
+    """Write the source of every input."""
     head(
         writer,
         writer.sheets["Sources"],
@@ -175,7 +181,7 @@ def _shown(value: object) -> Cell:
 
 
 def dictionary_page(writer: Writer) -> None:
-    """Return what words mean."""
+    """Write the meaning of terms."""
     head(writer, writer.sheets["Dictionary"], "Dictionary", "Terms of this workbook.")
     _table(writer, "Dictionary", Table(("term", "meaning"), DICTIONARY), 4)
     writer.sheets["Dictionary"].set_column(0, 0, 34)
@@ -183,7 +189,7 @@ def dictionary_page(writer: Writer) -> None:
 
 
 def charts(writer: Writer, calc: Calc) -> None:
-    """Native charts on the summary, so that they follow edited inputs."""
+    """Add native charts to the summary, so that they follow edited inputs."""
     page = writer.sheets["Summary"]
     power = calc.rows["all facility", NOWHERE]
     limits = [row for (name, _), row in calc.facts.items() if name == "utility_mw"]

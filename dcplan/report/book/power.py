@@ -1,4 +1,4 @@
-"""Calc_Power: racks to hall to site to all, every row from facts, decisions and rows before it."""
+"""Calc_Power: racks, halls, sites, total; every row uses facts, decisions and earlier rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COOLED = ("it_mw", "pue", "peak_pue", "wue_l_per_kwh")
 
 
 def power_sheet(c: Calc) -> None:
-    """Write facts, then racks to hall to site to all: power, energy, water, carbon."""
+    """Write facts, then power, energy, water and carbon by rack, hall, site and in total."""
     sheet, source = c.power, c.source
     sheet.heading("Facts")
     c.facts["hours", NOWHERE] = sheet.fact("hours of a quarter", NOWHERE, "h", HOURS_PER_QUARTER)
@@ -58,7 +58,7 @@ def power_sheet(c: Calc) -> None:
 def _write(
     c: Calc, name: str, key: Key, label: str, unit: str, term: Operand, *, whole: bool = False
 ) -> Row:
-    """Write a row that others refer to by its name and key."""
+    """Write a row that other rows refer to by its name and key."""
     return c.keep(name, c.power.line(label, key, unit, term, total=whole))
 
 
@@ -80,7 +80,7 @@ def _rack_rows(c: Calc, key: Key) -> None:
 def _weighted(c: Calc, hall: str, name: str) -> Row:
     """Write the coefficient of storage and switches.
 
-    It is the average over the racks around them, else over the fitted units.
+    It is the average over the racks of the hall, or over the fitted units without racks.
     """
     racks = [
         (c.rows["rated", k], c.fact(name, (hall, k[1], "")))
@@ -116,12 +116,12 @@ def _hall_rows(c: Calc, hall: str) -> None:
     rated_kw = total(rated) + extra
     _write(c, "hall rated", key, "rated IT power", "kW", rated_kw)
     overhead = added(c.decision("racks", k) * c.fact("overhead_kw", k) for k in racks)
-    label = "power in the hall, with pumps and fans beside the racks"
+    label = "power in the hall, including pumps and fans"
     _write(c, "hall power", key, label, "kW", rated_kw + overhead)
     _write(c, "hall peak", key, "electrical peak", "kW", total(peak) + extra)
 
     def cooled(rows: list[Row], name: str) -> Term:
-        """Sum of rows, each times a coefficient of its cooling."""
+        """Sum rows, each times a coefficient of its cooling."""
         pairs = zip(rows, racks, strict=True)
         return added(row * c.fact(name, (hall, k[1], "")) for row, k in pairs)
 
@@ -147,7 +147,7 @@ def _site_rows(c: Calc, site: str) -> None:
         _write(c, f"site {name}", key, label, unit, term, whole=whole)
     bought = c.rows["site hall mwh", key] - c.decision("MWh made", key)
     tonnes = bought * c.fact("grid_g_per_kwh", key) / KG_PER_TONNE
-    _write(c, "carbon", key, "carbon of the grid", "t", tonnes, whole=True)
+    _write(c, "carbon", key, "carbon of grid energy", "t", tonnes, whole=True)
 
 
 def _all_rows(c: Calc) -> None:
@@ -163,4 +163,4 @@ def _all_rows(c: Calc) -> None:
         term = total(c.rows[name, (hall, "", "")] for hall in halls(c.source))
         _write(c, f"all {name}", NOWHERE, label, unit, term, whole=whole)
     term = total(c.rows["carbon", (site, "", "")] for site in sites(c.source))
-    _write(c, "all carbon", NOWHERE, "carbon of the grid", "t", term, whole=True)
+    _write(c, "all carbon", NOWHERE, "carbon of grid energy", "t", term, whole=True)

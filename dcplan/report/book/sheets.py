@@ -1,4 +1,4 @@
-"""All calculation sheets of a plan, in the order in which they refer to each other."""
+"""All calculation sheets of a plan, in order of reference."""
 
 from __future__ import annotations
 
@@ -24,15 +24,12 @@ def calculated(source: Source) -> tuple[Calc, Sheet]:
         Sheet(
             "Decisions",
             "Decisions",
-            "Chosen by the solver and frozen: editing them proves nothing." + after,
+            "Chosen by the solver and frozen: an edited value is not an optimal plan." + after,
             names,
         ),
         Sheet("Calc_Power", "Power, energy, water, carbon", "From racks to sites." + after, names),
         Sheet(
-            "Calc_Fabric",
-            "Compute fabric",
-            "Pieces counted by the plan at input prices." + after,
-            names,
+            "Calc_Fabric", "Compute fabric", "Pieces of the plan at input prices." + after, names
         ),
         Sheet("Calc_Cost", "Cost by line", "Undiscounted." + after, names),
     )
@@ -40,7 +37,7 @@ def calculated(source: Source) -> tuple[Calc, Sheet]:
     power_sheet(calc)
     cost_sheet(calc)
     cash = Sheet(
-        "Cashflow", "Cash flow", "Payments at the middle of their quarter, nominal." + after, names
+        "Cashflow", "Cash flow", "Nominal payments in the middle of their quarter." + after, names
     )
     cash_sheet(calc, cash)
     return calc, cash

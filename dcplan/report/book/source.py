@@ -1,4 +1,4 @@
-"""A plan's result as the workbook reads it: facts, amounts and inputs by their keys."""
+"""A plan's result in the form that the workbook needs: facts, amounts and inputs by key."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ NEEDED = ("book_facts", "book_amounts", "flows", "cash_flow")
 Record = dict[str, Cell]
 """Row of a table by its columns."""
 RESIDUAL_AT_END = f"{FlowGroup.RESIDUAL} at end"
-"""Group of what is left at the end of the horizon, apart from sales before it."""
+"""Group of residual value at the end of the horizon, separate from sales before it."""
 
 
 @dataclass(frozen=True)
 class Fact:
-    """One figure with its formula over inputs and other facts of its key."""
+    """One value with its formula over inputs and other facts of its key."""
 
     value: float
     unit: str
@@ -34,13 +34,13 @@ class Fact:
 
 @dataclass(frozen=True)
 class Source:
-    """Everything that a workbook is computed from."""
+    """All data of a workbook."""
 
     result: Result
     inputs: Mapping[str, Term]
-    """Inputs that are numbers, each with the address of its cell."""
+    """Numeric inputs, each with the address of its cell."""
     quarters: tuple[str, ...]
-    """Of the horizon, and of commitments after it."""
+    """Quarters of the horizon, and of commitments after it."""
     horizon: int
     facts: Mapping[Key, Mapping[str, Fact]]
     by_quarter: Mapping[Key, Mapping[str, tuple[Fact, ...]]]
@@ -52,24 +52,24 @@ class Source:
     assets: Mapping[Line, AssetClass]
     """Asset class of each of these lines."""
     live: Mapping[str, str | None]
-    """Inputs that formulas read, and what ``--set`` calls those that may be edited."""
+    """Inputs of formulas, with the name in ``--set`` of those that can be edited."""
     limits: Mapping[tuple[str, str], tuple[int, Array, Array]] = field(default_factory=dict)
-    """First quarter, used and limit from it to the end of the horizon, by check and where, as the
-    audit found them."""
+    """First quarter, use and limit from then to the end of the horizon, by check and place, from the
+    audit."""
     rest: Mapping[Line, Array] | None = None
-    """Payments that no formula gives, where they were found before."""
+    """Payments without a formula, if already known."""
 
     @property
     def length(self) -> int:
-        """Quarters on the ruler."""
+        """Number of quarters on the time axis."""
         return len(self.quarters)
 
     def amount(self, what: str, key: Key) -> Array:
-        """Return an amount by quarter; zeros where the plan has none."""
+        """Return an amount by quarter; zeros if the plan has none."""
         return self.amounts.get(what, {}).get(key, np.zeros(self.length))
 
     def keys(self, what: str) -> list[Key]:
-        """Return the places that have an amount, in their order."""
+        """Return the keys that have an amount, in order."""
         return list(self.amounts.get(what, {}))
 
 
@@ -79,17 +79,20 @@ def source_of(result: Result) -> Source:
     Raises
     ------
     ValueError
-        When the result is not of a plan, or holds none.
+        When the result is not a plan, or contains none.
     """
     missing = next((name for name in NEEDED if name not in result.tables), None)
     if missing:
         msg = (
-            "only a plan that was found and not redacted can become a workbook: "
-            f"{result.verb} without {missing}"
+            "only an unredacted result with a plan can become a workbook: this result of "
+            f"{result.verb} has no table {missing}"
         )
         raise ValueError(msg)
     if "asset" not in result.tables["flows"].columns:
-        msg = "the flows of this result have no column asset: it is of an earlier version"
+        msg = (
+            "the table flows of this result has no column asset: it comes from an earlier "
+            "version, run dcplan plan again"
+        )
         raise ValueError(msg)
     tables = {name: table.records() for name, table in result.tables.items()}
     names = [str(row["quarter"]) for row in tables["cash_flow"]]
@@ -125,7 +128,7 @@ def _inputs(result: Result) -> dict[str, Term]:
 def _limits(
     checks: list[Record], quarters: list[str]
 ) -> dict[tuple[str, str], tuple[int, Array, Array]]:
-    """Return the limits that hold in every quarter of the horizon from their first on."""
+    """Return the limits that apply in every quarter of the horizon from their first one."""
     found: dict[tuple[str, str], dict[str, tuple[float, float]]] = defaultdict(dict)
     for row in checks:
         used, limit = row["used"], row["limit"]

@@ -1,4 +1,4 @@
-"""The workbook file: formats, sheets, native charts; the same bytes for the same result."""
+"""The workbook file: formats, sheets, native charts; identical bytes for an identical result."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from dcplan.report.book.writer import Writer, write_sheet
 from dcplan.result import Result
 
 CREATED = dt.datetime(2026, 1, 1, tzinfo=dt.UTC).replace(tzinfo=None)
-"""Fixed, so that two exports of one result are the same file."""
+"""Fixed date, so that two exports of one result are identical files."""
 
 
 def workbook(result: Result) -> bytes:
-    """Return the whole workbook of a saved plan.
+    """Return the complete workbook of a saved plan.
 
     Raises
     ------
     ValueError
-        When the result is not of a plan, or holds none.
+        When the result is not a plan, or contains none.
     """
     source = source_of(result)
     stream = io.BytesIO()
@@ -64,16 +64,16 @@ def workbook(result: Result) -> bytes:
     for key, place in places.items():
         book.define_name(name_of(key), f"={place.text()}")
     for key, edit in source.live.items():
-        if edit:  # a name for every blue input, written as its key
+        if edit:  # a defined name for every blue input, after its key
             book.define_name(f"in_{name_of(key)}", f"={source.inputs[key].text()}")
     book.close()
     return stream.getvalue()
 
 
 def name_of(key: str) -> str:
-    """Return a key as Excel takes it for a name.
+    """Return a key as a valid Excel name.
 
-    Letters, digits and underscores, never the address of a cell.
+    It has letters, digits and underscores, and is never the address of a cell.
 
     Examples
     --------

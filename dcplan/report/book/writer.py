@@ -17,8 +17,7 @@ COLORS = {
     "decision": {"font_color": "#6A1B9A", "bg_color": "#EEEEEE"},
     "derived": {"font_color": "#555555"},
 }
-"""Blue on pale yellow: edit. Black: formula. Violet on grey: decided by the solver. Grey: as
-planned."""
+"""Blue on pale yellow: input. Black: formula. Violet on gray: decision. Gray: as planned."""
 ORDER = (
     "Cover",
     "Summary",
@@ -36,30 +35,30 @@ ORDER = (
 
 
 class Writer:
-    """A workbook being written, and its formats by kind and unit."""
+    """A workbook under construction, and its formats by kind and unit."""
 
     def __init__(self, book: xlsxwriter.Workbook, *, holds: bool) -> None:
         self.book = book
         self.verdict = "OK" if holds else "CHECK"
-        """Of all checks, as they stand when the workbook is written."""
+        """Result of all checks when the workbook is written."""
         self._formats: dict[tuple[tuple[str, Any], ...], Format] = {}
         self.sheets: dict[str, Worksheet] = {name: book.add_worksheet(name) for name in ORDER}
 
     def format(self, **properties: Any) -> Format:
-        """Return a format, made once."""
+        """Return a format, created only once."""
         key = tuple(sorted(properties.items()))
         if key not in self._formats:
             self._formats[key] = self.book.add_format(properties)
         return self._formats[key]
 
     def number(self, kind: str, unit: str) -> Format:
-        """How a figure looks."""
+        """Return the format of a number."""
         look = NUMBERS.get(unit, "#,##0.00###")
         return self.format(num_format=look, **COLORS[kind])
 
 
 def write_sheet(writer: Writer, sheet: Sheet) -> None:
-    """All rows of a sheet, titles and frozen panes."""
+    """Write all rows of a sheet, titles and frozen panes."""
     page = writer.sheets[sheet.name]
     head(writer, page, sheet.title, sheet.note)
     bold = writer.format(bold=True, bottom=1)
@@ -76,7 +75,7 @@ def write_sheet(writer: Writer, sheet: Sheet) -> None:
 
 
 def head(writer: Writer, page: Worksheet, title: str, note: str) -> None:
-    """Title, note and master check of every sheet; a page wide on paper."""
+    """Write title, note and overall check of a sheet; set one page width for printing."""
     page.set_landscape()
     page.fit_to_pages(1, 0)
     page.write_string(0, 0, title, writer.format(bold=True, font_size=14))

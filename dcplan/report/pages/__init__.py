@@ -1,1 +1,1 @@
-"""Pages of the documentation that are written from the code and the catalogs."""
+"""Documentation pages generated from the code and the catalogs."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from dcplan.report.pages import reference, validation
 
 PAGES = reference.PAGES | validation.PAGES
-"""Every page that ``make docs`` writes and git does not keep, by its path under ``docs/``."""
+"""Every page that ``make docs`` writes and git ignores, by its path under ``docs/``."""
 
 
 def main(folder: Path) -> None:

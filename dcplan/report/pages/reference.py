@@ -22,13 +22,17 @@ from dcplan.scenario.schema import Scenario
 from dcplan.specs import registry
 
 OF_ALL = {"id", "name", "source", "aliases", "note"}
-"""Fields of every catalog row; no table repeats them."""
+"""Fields of every catalog row, which the tables do not repeat."""
 EXITS = (
-    (0, "done; every expectation of severity error holds"),
-    (1, "the answer is no: an expectation failed, or `diff --exit-code` found a difference"),
-    (2, "the request or the input is wrong; every problem is named by file, line and column"),
-    (3, "proved infeasible; the conflict and the smallest changes that help are printed"),
-    (4, "incomplete: the time limit came first, or points of a sweep are left; results are kept"),
+    (0, "success; every expectation of severity error holds"),
+    (1, "negative answer: an expectation failed, or `diff --exit-code` found a difference"),
+    (2, "invalid request or input; every problem is reported with file, line and column"),
+    (3, "proved infeasible; the conflict and the smallest remedies are printed"),
+    (
+        4,
+        "incomplete: the time limit ended the search, or points of a sweep are pending; "
+        "results are kept",
+    ),
     (70, "a bug in dcplan"),
     (130, "interrupted; the best audited answer so far is kept"),
 )
@@ -73,15 +77,15 @@ the text of one code.
 
 
 def cli() -> str:
-    """Write every verb with its arguments and flags, by typer's own writer."""
+    """Write every verb with its arguments and flags, using typer's documentation writer."""
     call = [sys.executable, "-m", "typer", "dcplan.cli.app", "utils", "docs", "--name", "dcplan"]
-    done = subprocess.run(call, capture_output=True, text=True, check=True, timeout=120)  # noqa: S603 (no input of a user)
+    done = subprocess.run(call, capture_output=True, text=True, check=True, timeout=120)  # noqa: S603 (no user input)
     text = done.stdout.replace("```console", "```text").replace("# `dcplan`", "# Command line", 1)
     return f"{MADE}{text.rstrip()}\n"
 
 
 def scenario() -> str:
-    """Write every field of a scenario under the part that it belongs to."""
+    """Write every field of a scenario by part."""
     texts = {name: _summary(model) for name, model in parts_of(Scenario).items()}
     out = [MADE + SCENARIO]
     for part, fields in _by_part(scenario_fields(load())).items():
@@ -92,7 +96,7 @@ def scenario() -> str:
 
 
 def catalogs() -> str:
-    """Write every catalog kind with its fields, and the rows of the kinds that a scenario names."""
+    """Write every catalog kind with its fields, and the rows of the kinds used in scenarios."""
     catalog = load()
     kinds = [(f"[`{k}`](#{k})", len(catalog.rows[k]), _summary(KINDS[k])) for k in KINDS]
     out = [MADE + CATALOGS, page_table(("kind", "rows", "what"), kinds)]
@@ -115,7 +119,7 @@ def metric_page() -> str:
 
 
 def table_page() -> str:
-    """Write every column by table, columns of every table first."""
+    """Write every column by table, common columns first."""
     tables: dict[str, list[ColumnDoc]] = {"": []}
     for column in columns():
         tables.setdefault(column.table, []).append(column)
@@ -131,9 +135,9 @@ def table_page() -> str:
 
 
 def error_page() -> str:
-    """Write every exit code and every error code, each error code under an anchor of its own.
+    """Write every exit code and every error code, each error code with its own anchor.
 
-    Messages name this page, so git keeps it: ``docs/reference/errors.md``.
+    Messages refer to this page, so it is under version control: ``docs/reference/errors.md``.
     """
     out = [ERRORS]
     for code, title in CODES.items():
@@ -158,7 +162,7 @@ def _summary(model: type) -> str:
 
 
 def _by_part(fields: Sequence[FieldDoc]) -> dict[str, list[FieldDoc]]:
-    """Return fields by the part that they belong to, parts in the order of the schema."""
+    """Return fields by part, in the order of the schema."""
     parts: dict[str, list[FieldDoc]] = {}
     for f in fields:
         parts.setdefault(f.key.rpartition(".")[0], []).append(f)

@@ -1,4 +1,4 @@
-"""Validation pages: published figures against what dcplan answers, and counts of how they agree."""
+"""Validation pages: published figures compared with dcplan's answers, and counts of agreement."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from dcplan.report.text.numbers import shown
 from dcplan.result import Cell, Result
 
 WORST = 12
-"""Runs with the largest errors that the page of training shows."""
+"""Number of runs with the largest errors on the page of training."""
 COMPARED = {
-    "fabric": "networks of other designers, built ones, measured collectives",
-    "pue": "sites and regions that report PUE or water",
-    "goodput": "failures and run times of fleets and long runs",
+    "fabric": "reference designs, built networks and measured collectives",
+    "pue": "sites and regions with reported PUE or water",
+    "goodput": "failures and durations of fleets and long runs",
     "tco": "Epoch AI's estimates of known runs",
-    "cases": "sixteen clusters that exist, two designs",
+    "cases": "sixteen existing clusters, two designs",
 }
-"""Subject -> what its figures are; claims have a page of their own, ``docs/claims.md``."""
+"""Subject -> its figures; claims have a separate page, ``docs/claims.md``."""
 TITLES = {
     "fabric": "networks",
     "pue": "PUE and water",
@@ -31,13 +31,13 @@ TITLES = {
     "cases": "case studies",
 }
 BASES = ("independent", "fitted", "given", ARITHMETIC)
-"""What agreement in a figure proves; no verb gives a figure of the last."""
+"""Basis of a figure, which determines what agreement proves; no verb gives the last kind."""
 
 Record = Mapping[str, Cell]
 
 
 def accuracy() -> str:
-    """Return the README's table: what dcplan is compared with, and how far off it is."""
+    """Return the README's table: comparisons and the errors of dcplan."""
     runs = validate()
     stacks = {r["stack"]: r for r in validate(group_by="stack").tables["summary"].records()}
     core = stacks["megatron-core"]
@@ -48,7 +48,7 @@ def accuracy() -> str:
             f"mean step-time error {mean:.1%}, median {median:.1%}, fitted to them",
         ),
         (
-            "of them Megatron-Core",
+            "Megatron-Core runs among these",
             f"{core['runs']} runs, mean {_number(core['mean_abs_error_frac']):.1%}",
         ),
     ]
@@ -61,11 +61,11 @@ def accuracy() -> str:
         counts = ", ".join(f"{_count(alone, w)} {w}" for w in VERDICTS)
         overhead = _pue(alone) if subject == "pue" else ""
         rows.append((what, f"{len(alone)} figures: {counts}{overhead}"))
-    return page_table(("held against", "result"), rows)
+    return page_table(("compared with", "result"), rows)
 
 
 def summary() -> str:
-    """Return headline counts of every subject, by what agreement in a figure proves."""
+    """Return counts of every subject, by basis of the figures."""
     rows = []
     for subject in COMPARED:
         for basis in BASES:
@@ -74,7 +74,7 @@ def summary() -> str:
                 counts = [_count(found, w) for w in VERDICTS]
                 rows.append((subject, basis, len(found), *counts, *_spread(found)))
     spread = ("mean error", "median", "largest")
-    return page_table(("subject", "figures are", "count", *VERDICTS, *spread), rows)
+    return page_table(("subject", "basis", "count", *VERDICTS, *spread), rows)
 
 
 def training_page() -> str:
@@ -97,7 +97,7 @@ def training_page() -> str:
 
 
 def figure_page(subject: str) -> str:
-    """Write every published figure of a subject beside what dcplan answers."""
+    """Write every published figure of a subject with dcplan's answer."""
     return figures_of(_published(subject), TITLES[subject])
 
 
@@ -107,11 +107,11 @@ def figures_of(result: Result, title: str) -> str:
     verified = [f for f in figures if f["basis"] != ARITHMETIC]
     counts = ", ".join(f"{_count(verified, w)} {w}" for w in VERDICTS)
     apart = len(figures) - len(verified)
-    more = f" {apart} more check the arithmetic of functions." if apart else ""
+    more = f" {apart} more figures check the arithmetic of functions." if apart else ""
     out = [
         f"{MADE}# Every figure: {title}\n",
-        f"{len(verified)} figures that verbs give: {counts}.{more}\n"
-        "[Against what dcplan is held](../index.md) says what the verdicts mean.\n",
+        f"{len(verified)} figures computed by verbs: {counts}.{more}\n[What dcplan is compared "
+        "with](../index.md) explains the verdicts.\n",
     ]
     columns = ("figure", "published", "dcplan", "error", "verdict", "why")
     for source in sources:
@@ -141,7 +141,7 @@ def _count(figures: Iterable[Record], verdict: str) -> int:
 
 
 def _spread(figures: Iterable[Record]) -> tuple[str, str, str]:
-    """Return the mean, median and largest distance of figures that have one."""
+    """Return the mean, median and largest error of figures that have one."""
     errors = [abs(_number(f["error_frac"])) for f in figures if f["error_frac"] is not None]
     if not errors:
         return ("", "", "")
@@ -153,16 +153,16 @@ def _spread(figures: Iterable[Record]) -> tuple[str, str, str]:
 
 
 def _epoch(figures: Iterable[Record]) -> str:
-    """Return how far Epoch AI's estimates of known runs are off."""
+    """Return the difference from Epoch AI's estimates of known runs."""
     taken = [abs(_number(f["error_frac"])) for f in figures if str(f["id"]).startswith("epoch-")]
-    text = f"{len(taken)} figures, off by {statistics.mean(taken):.0%} in the mean"
+    text = f"{len(taken)} figures, mean difference {statistics.mean(taken):.0%}"
     return f"{text}; some prices are Epoch's"
 
 
 def _pue(figures: Sequence[Record]) -> str:
-    """Return how far PUE is off, in points and as a share of what is above 1.
+    """Return the median error of PUE, absolute and as a share of the overhead above 1.
 
-    A twentieth of a PUE is a third of a good one's overhead.
+    An error of 0.05 is a third of the overhead of a good PUE.
     """
     pairs = [
         (_number(f["published"]), _number(f["computed"]))
@@ -171,9 +171,7 @@ def _pue(figures: Sequence[Record]) -> str:
     ]
     points = statistics.median(abs(b - a) for a, b in pairs)
     overhead = statistics.median(abs(b - a) / (a - 1.0) for a, b in pairs)
-    return (
-        f"; {len(pairs)} PUEs off by {points:.3f} in the median, {overhead:.0%} of their overhead"
-    )
+    return f"; median error of {len(pairs)} PUEs {points:.3f}, or {overhead:.0%} of their overhead"
 
 
 def _figure(f: Record) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Picture of a hall: rack elevations and the rows on the floor, drawn by hand as SVG."""
+"""Drawing of a hall as SVG: rack elevations and the rows on the floor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WIDTH, MARGIN = 960.0, 16.0
 RACK_H, RACK_W, RACK_GAP = 252.0, 96.0, 180.0
 ROW_H, ROW_GAP, CELL_MAX = 22.0, 16.0, 54.0
 DRAWN = 60
-"""Rows drawn; a hall of more repeats them, and the picture says how many it leaves out."""
+"""Largest number of rows in the drawing; it states how many more there are."""
 CLASSES = {"compute": "a", "network and storage": "b", "cdu": "c"}
 STYLE = (
     "text{font:14px system-ui,sans-serif;fill:#1a1a1a}.t{font-weight:600}.s{font-size:12px;fill:#555}"
@@ -24,9 +24,9 @@ Row = dict[str, Cell]
 
 
 def floor_svg(result: Result) -> str:
-    """Elevations and floor of a ``facility`` answer with a system, rack by rack.
+    """Draw elevations and floor of a ``facility`` answer with a system, rack by rack.
 
-    Up to :data:`DRAWN` rows.
+    It shows up to :data:`DRAWN` rows.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def floor_svg(result: Result) -> str:
         When the answer has no racks.
     """
     if "floor" not in result.tables:
-        cause = "no racks to draw: --cooling and --system with its power are needed"
+        cause = "there are no racks to draw: set --cooling and a --system with a known power"
         raise InputError([Problem("DC062", cause, Place("--picture"), help="--system gb300-nvl72")])
     kinds, whole = _rows(result, "racks"), _rows(result, "floor")
     rows = whole[:DRAWN]
@@ -45,9 +45,9 @@ def floor_svg(result: Result) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {height:g}" role="img" '
         f'aria-labelledby="title desc"><title id="title">Racks and floor of the hall</title>'
-        f'<desc id="desc">{escape(_told(result, kinds))}</desc><style>{STYLE}</style>',
+        f'<desc id="desc">{escape(_summary(result, kinds))}</desc><style>{STYLE}</style>',
         f'<text class="t" x="{MARGIN:g}" y="28">{escape(result.headline.split(":")[0])}</text>',
-        f'<text class="s" x="{MARGIN:g}" y="50">{escape(_told(result, kinds))}</text>',
+        f'<text class="s" x="{MARGIN:g}" y="50">{escape(_summary(result, kinds))}</text>',
     ]
     for i, kind in enumerate(shown):
         rack = _rack_units(result, kind)
@@ -55,7 +55,7 @@ def floor_svg(result: Result) -> str:
     parts += _floor(rows, top)
     if left:
         parts.append(
-            f'<text class="s" x="{MARGIN:g}" y="{height - MARGIN:g}">and {left:,} rows more like these</text>'
+            f'<text class="s" x="{MARGIN:g}" y="{height - MARGIN:g}">and {left:,} more rows</text>'
         )
     return "".join(parts) + "</svg>\n"
 
@@ -64,18 +64,18 @@ def _rows(result: Result, name: str) -> list[Row]:
     return result.tables[name].records()
 
 
-def _told(result: Result, kinds: list[Row]) -> str:
+def _summary(result: Result, kinds: list[Row]) -> str:
     racks = ", ".join(f"{kind['racks']:,} {kind['kind']}" for kind in kinds)
     return f"{result.value('floor.rows'):,.0f} rows of racks on {result.value('floor.area_m2'):,.0f} m2: {racks}"
 
 
 def _rack_units(result: Result, kind: Row) -> float:
-    """Return the height of a rack of nodes; 0 of a rack whose units are not drawn."""
+    """Return the height of a rack of nodes; 0 for a rack drawn without units."""
     return result.input_value("facility.rack-units") if kind["node_units"] else 0.0
 
 
 def _elevation(x: float, y: float, kind: Row, rack_units: float) -> list[str]:
-    """One rack from the side of its doors: nodes from the bottom, the rest empty."""
+    """Draw the front view of one rack: nodes from the bottom, empty space above."""
     name = str(kind["kind"])
     words = f"{kind['rack_kw']:,.4g} kW each, {kind['racks']:,} racks"
     parts = [
@@ -109,7 +109,7 @@ def _elevation(x: float, y: float, kind: Row, rack_units: float) -> list[str]:
 
 
 def _floor(rows: list[Row], top: float) -> list[str]:
-    """Every row as its line-up."""
+    """Draw every row with its line-up."""
     longest = max(int(row["racks"] or 0) for row in rows)
     cell = min((WIDTH - 2 * MARGIN - 60.0) / longest, CELL_MAX)
     parts = [f'<text class="t" x="{MARGIN:g}" y="{top:g}">Floor</text>']

@@ -1,4 +1,4 @@
-"""Picture of a network's tiers: boxes for switches, lines for links, drawn by hand as SVG."""
+"""Drawing of a network's tiers as SVG: boxes for switches, lines for links."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dcplan.specs.fabric import network as specs
 
 WIDTH, ROW, TOP, BOX_W, BOX_H = 960, 120, 64, 84, 36
 SHOWN = 8
-"""Boxes of a row at most; more are shown as the first ones, dots and the last."""
+"""Largest number of boxes in a row; longer rows show the first ones, dots and the last."""
 STYLE = (
     "text{font:14px system-ui,sans-serif;fill:#1a1a1a}.t{font-weight:600}"
     ".s{font-size:12px;fill:#555}"
@@ -21,16 +21,16 @@ STYLE = (
 
 
 def tiers_svg(result: Result) -> str:
-    """Draw the network of a ``fabric`` answer as one SVG: a row a tier, nodes below.
+    """Draw the network of a ``fabric`` answer as one SVG: one row per tier, nodes below.
 
-    Every row shows at most :data:`SHOWN` boxes; the words beside it give all counts, so that
-    nothing is read from the picture alone.
+    Every row shows at most :data:`SHOWN` boxes; its text gives all counts, so that no information
+    is only in the drawing.
     """
     table = result.tables.get(specs.TIERS.name)
     drawn = table is not None and table.rows and set(specs.TIERS.names) <= set(table.columns)
     if table is None or not drawn:
-        cause = "this network has no tiers to draw: one of leaves and spines is needed"
-        raise InputError([Problem("DC050", cause, Place("--picture"), help="leave --picture out")])
+        cause = "this network has no tiers to draw: choose a network of leaf and spine switches"
+        raise InputError([Problem("DC050", cause, Place("--picture"), help="omit --picture")])
     tiers = list(reversed(specs.TIERS.rows(table)))
     rows = [(t.tier, t.switches, _words(t)) for t in tiers]
     height = TOP + ROW * (len(rows) + 1)

@@ -33,7 +33,7 @@ def cost(books: Accounts) -> Table:
     return specs.COST.table(specs.CostRow(g.value, line, usd) for (g, line), usd in ordered)
 
 
-def cashflow(problem: PlanningProblem, books: Accounts) -> Table:
+def cash_flow(problem: PlanningProblem, books: Accounts) -> Table:
     """Return cost groups and debt by quarter of the horizon.
 
     Post-horizon cost of commitments is not part of any quarter.
@@ -42,7 +42,7 @@ def cashflow(problem: PlanningProblem, books: Accounts) -> Table:
     for f in books.flows:
         by[f.quarter, f.group] += f.usd
     finance, paid = problem.finance, cash_out_usd(books.flows, problem.quarters)
-    drawn, served = debt_usd(
+    borrowed, served = debt_usd(
         books.flows, problem.quarters, finance.debt_share_frac, finance.debt_service_frac
     )
     return specs.CASH_FLOW.table(
@@ -54,15 +54,15 @@ def cashflow(problem: PlanningProblem, books: Accounts) -> Table:
             cloud_usd=by[t, FlowGroup.CLOUD],
             unserved_usd=by[t, FlowGroup.UNSERVED],
             residual_usd=by[t, FlowGroup.RESIDUAL],
-            debt_drawn_usd=drawn[t],
+            debt_drawn_usd=borrowed[t],
             debt_service_usd=served[t],
-            cash_out_usd=paid[t] - drawn[t] + served[t],
+            cash_out_usd=paid[t] - borrowed[t] + served[t],
         )
         for t in range(problem.quarters)
     )
 
 
-def bands(books: Accounts, metrics: dict[str, Metric], catalog: Catalog) -> Table:
+def benchmarks(books: Accounts, metrics: dict[str, Metric], catalog: Catalog) -> Table:
     """Return unit costs and ratios with their public ranges; values outside are flagged."""
     accelerators, capex, facility = (
         float(metrics[spec.key].value or 0)
@@ -80,11 +80,11 @@ def bands(books: Accounts, metrics: dict[str, Metric], catalog: Catalog) -> Tabl
         "band-network-share-frac": network / compute if compute else 0.0,
     }
     return specs.BENCHMARKS.table(
-        _band(catalog.get("finance", key, Parameter), value) for key, value in values.items()
+        _benchmark(catalog.get("finance", key, Parameter), value) for key, value in values.items()
     )
 
 
-def _band(published: Parameter, value: float) -> specs.BenchmarkRow:
+def _benchmark(published: Parameter, value: float) -> specs.BenchmarkRow:
     """Return one unit cost or ratio with its published range."""
     low, high = published.value.bounds
     inside = specs.Inside.INSIDE if low <= value <= high else specs.Inside.OUTSIDE

@@ -39,12 +39,12 @@ def jobs(problem: PlanningProblem, d: Decisions) -> Table:
     )
 
 
-def ends(problem: PlanningProblem, d: Decisions) -> Table:
+def schedule(problem: PlanningProblem, d: Decisions) -> Table:
     """Return the finish date of each run, and the share of each cause in its variance."""
-    return specs.SCHEDULE.table(_end(problem, r) for r in _by_start(d))
+    return specs.SCHEDULE.table(_schedule_row(problem, r) for r in _by_start(d))
 
 
-def _end(problem: PlanningProblem, r: RunOption) -> specs.ScheduleRow:
+def _schedule_row(problem: PlanningProblem, r: RunOption) -> specs.ScheduleRow:
     facts, start = r.outlook, r.start_month * DAYS_PER_MONTH
     return specs.ScheduleRow(
         job=r.job,

@@ -1,1 +1,1 @@
-"""Facts and formulas of a plan that its workbook is computed from."""
+"""Facts and formulas of a plan for its workbook."""

@@ -1,4 +1,4 @@
-"""What the decisions of a plan fix, quarter by quarter: the frozen rows of its workbook."""
+"""Amounts fixed by the decisions of a plan, by quarter: the frozen rows of its workbook."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dcplan.specs.plan.book import AmountRow
 def amounts(
     problem: PlanningProblem, d: Decisions, books: Accounts, placed: list[Placement]
 ) -> Iterator[AmountRow]:
-    """Yield what the decisions fix, by quarter, without zeros."""
+    """Yield the amounts fixed by the decisions, by quarter, without zeros."""
     for what, where, t, amount in _all(problem, d, books, placed):
         if amount:
             place, cooling, item = (x or None for x in where)

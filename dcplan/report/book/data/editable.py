@@ -1,4 +1,4 @@
-"""Which inputs of a workbook may be edited for the same decisions, and why the others may not."""
+"""Inputs of a workbook that can be edited for the same decisions, and why others cannot."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from dcplan.scenario.load import Question
 from dcplan.scenario.set_keys import set_key
 
 HALL_FIELD = re.compile(r"(sites\..+\.halls\.[^.]+)\.[^.]+\.(pue|peak_pue|wue_l_per_kwh)")
-"""A coefficient of a hall's cooling option; the scenario gives it for the hall."""
+"""A coefficient of a hall's cooling option, which the scenario gives for the hall."""
 SIZES = ("rated_kw", "block_mw", "block-mw-default")
-"""Ends of inputs that decide how many nodes a rack holds, and how many power blocks there are."""
+"""Key endings of inputs that set the nodes per rack and the number of power blocks."""
 
 
 def live_inputs(
     facts: Facts, problem: PlanningProblem, d: Decisions, question: Question
 ) -> dict[str, str | Frozen]:
-    """Return what ``--set`` calls each input of a formula, or why it may not be edited."""
+    """Return the name in ``--set`` of each input of a formula, or why it cannot be edited."""
     frozen = list(_frozen(facts, problem, d))
     found: dict[str, str | Frozen] = {}
     for key in sorted(facts.live):
@@ -32,7 +32,7 @@ def live_inputs(
 
 
 def _frozen(facts: Facts, problem: PlanningProblem, d: Decisions) -> Iterator[tuple[str, Frozen]]:
-    """Yield beginnings of inputs by which more than the formulas would move, and why."""
+    """Yield key prefixes of inputs that affect more than the formulas, and why."""
     for existing in problem.existing:
         yield f"systems.{existing.key[2]}.", Frozen.EXISTING
     if problem.existing:

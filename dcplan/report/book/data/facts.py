@@ -18,41 +18,41 @@ from dcplan.result import Cell
 from dcplan.specs.plan.book import FactRow
 
 SAME = 1e-12
-"""Part of the plan's number that a formula may miss by rounding."""
+"""Relative tolerance of a formula for rounding errors."""
 
 
 class Frozen(StrEnum):
-    """Why a fact has no formula, or why an input is not edited for the same decisions."""
+    """Reason why a fact has no formula, or why an input cannot be edited for the same decisions."""
 
-    NOT_GIVEN = "neither the scenario nor the catalog gives one: 0"
-    NOT_PAID = "nothing is paid for it at this place: 0"
-    PASSIVE = "a cable draws no power: 0"
+    NOT_GIVEN = "neither the scenario nor the catalog gives a value: 0"
+    NOT_PAID = "no payment at this place: 0"
+    PASSIVE = "a cable consumes no power: 0"
     COUNTED = "the planner counts it"
-    CAPACITY = "it decides how much fits, and how many units there are"
-    NOT_LISTED = "it follows from catalog values that are not among the inputs"
-    BY_QUARTER = "its input has one value for each quarter"
-    CLASS_VALUE = "the part has no figure of its own, only that of its class"
-    DERIVED = "it follows from other inputs"
-    EXISTING = "existing hardware is worth what its system and storage cost"
+    CAPACITY = "it affects how much fits, and the number of units"
+    NOT_LISTED = "it depends on catalog values that are not among the inputs"
+    BY_QUARTER = "its input has one value per quarter"
+    CLASS_VALUE = "the part has no specific value, only that of its class"
+    DERIVED = "it is derived from other inputs"
+    EXISTING = "the value of existing hardware depends on the price of its system and storage"
     QUOTED = "quotes by quarter replace the price"
-    SHARED_WORK = "work that can move goes where it is cheapest"
-    ON_SITE = "plants on the site share the load with the grid"
+    SHARED_WORK = "movable work runs at the cheapest place"
+    ON_SITE = "plants on site share the load with the grid"
 
 
 ZERO = frozenset({Frozen.NOT_GIVEN, Frozen.NOT_PAID, Frozen.PASSIVE})
-"""Reasons of facts that are 0."""
+"""Reasons for facts that are 0."""
 
 
 @dataclass
 class Facts:
-    """Facts in their order."""
+    """Facts in order."""
 
     inputs: Mapping[str, Input]
     rows: list[FactRow] = field(default_factory=list)
     live: set[str] = field(default_factory=set)
-    """Inputs that formulas read."""
+    """Inputs used in formulas."""
     frozen: dict[tuple[Cell, ...], Frozen] = field(default_factory=dict)
-    """Why facts have no formula, by name, place, cooling, item and quarter."""
+    """Reason why facts have no formula, by name, place, cooling, item and quarter."""
 
     def knows(self, key: str) -> bool:
         """Whether the plan used an input."""
@@ -64,7 +64,7 @@ class Facts:
         Raises
         ------
         AuditError
-            When it used none of them, or the value is no number.
+            When the plan used none of them, or the value is not a number.
         """
         key = next(filter(self.knows, keys), "")
         value = self.inputs[key].value if key else None
@@ -75,25 +75,25 @@ class Facts:
         return Term(float(value), lambda t: f"[{key}]")
 
     def given(self, key: str) -> Term | Frozen:
-        """Return an input that a scenario may leave out."""
+        """Return an optional input."""
         return self.input(key) if self.knows(key) else Frozen.NOT_GIVEN
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where facts belong: a rack, a hall unit, a piece, a site."""
+    """Place of facts: a rack, a hall unit, a piece, a site."""
 
     facts: Facts
     where: tuple[str, str, str]
     quarter: int | None = None
 
     def write(self, name: str, unit: str, planned: float, how: Term | Frozen) -> Term:
-        """Write a fact with the plan's own number and return it for later formulas.
+        """Write a fact with the plan's number, and return it for later formulas.
 
         Raises
         ------
         AuditError
-            When the formula gives another number than the plan has.
+            When the formula gives a different number than the plan.
         """
         at = (name, *(x or None for x in self.where), self.quarter)
         if isinstance(how, Frozen):
@@ -102,7 +102,9 @@ class Place:
         else:
             text, found = how.text(), how.value
         if not math.isclose(found, planned, rel_tol=SAME):
-            msg = f"the workbook has {found!r} for {at}, the plan {planned!r}: {text or how}"
+            msg = (
+                f"the workbook has {found!r} for {at}, but the plan has {planned!r}: {text or how}"
+            )
             raise AuditError(msg)
         place, cooling, item = (x or None for x in self.where)
         self.facts.rows.append(

@@ -17,7 +17,7 @@ from dcplan.units import KW_PER_MW, QUARTERS_PER_YEAR
 
 
 def rack_facts(facts: Facts, p: Placement) -> None:
-    """Write what one rack of a system in a hall draws and costs."""
+    """Write power and cost of one rack of a system in a hall."""
     key, at = f"systems.{p.system}", Place(facts, p.key)
     nodes = at.write("nodes", "", float(p.nodes), Frozen.COUNTED)
     at.write("accelerators", "", float(p.accelerators), Frozen.COUNTED)
@@ -27,7 +27,7 @@ def rack_facts(facts: Facts, p: Placement) -> None:
     at.write("overhead_kw", "kW", p.overhead_kw, Frozen.NOT_LISTED)
 
     def power(name: str, planned: float, own: str, share: str) -> Term:
-        """Write a power of the rack: its nodes' own, or a share of their rated power."""
+        """Write a power of the rack: that of its nodes, or a share of their rated power."""
         known = facts.knows(own)
         kw = nodes * facts.input(own) if known else nodes * rated * facts.input(share)
         return at.write(name, "kW", planned, kw)
@@ -49,7 +49,7 @@ def rack_facts(facts: Facts, p: Placement) -> None:
 
 
 def hall_facts(facts: Facts, hall: HallTerms, fitted: list[CoolingTerms]) -> None:
-    """Write what one unit of a hall costs under each cooling, and the storage of the hall."""
+    """Write the cost of one hall unit under each cooling, and the storage of the hall."""
     key = f"sites.{hall.site}.halls.{hall.name}"
     for c in fitted:
         at, own = Place(facts, (hall.id, c.id, "")), f"{key}.{c.id}"
@@ -89,7 +89,7 @@ def _storage(at: Place, usd: float, kw: float) -> None:
 
 
 def piece_facts(facts: Facts, option: FabricOption, ports: PortClass, catalog: Catalog) -> None:
-    """Write what the pieces of a fabric cost and draw for one NIC class."""
+    """Write price and power of the pieces of a fabric for one NIC class."""
     parts = option.parts[ports]
     family = catalog.get("fabrics", option.family, Fabric)
 
@@ -113,7 +113,7 @@ def piece_facts(facts: Facts, option: FabricOption, ports: PortClass, catalog: C
 
 
 def _cable(facts: Facts, family: Fabric, catalog: Catalog) -> Term | Frozen:
-    """Price of a cable: its ends and its meters, whichever are given."""
+    """Return the price of a cable: its ends and its length, as far as given."""
     if family.fiber is None:
         return Frozen.NOT_GIVEN
     row = catalog.get("optics", family.fiber, Optic)

@@ -16,7 +16,7 @@ from dcplan.units import DAYS_PER_QUARTER, KW_PER_MW, QUARTERS_PER_YEAR
 
 
 def site_facts(facts: Facts, site: SiteTerms, quarters: int) -> None:
-    """Write the tariffs and fixed costs of a site; those that vary are written by quarter."""
+    """Write the tariffs and fixed costs of a site, by quarter if they vary."""
     key, at = f"sites.{site.id}", Place(facts, (site.id, "", ""))
     for name, unit, group in (
         ("demand_usd_per_kw_month", "USD/kW/month", "energy"),
@@ -49,7 +49,7 @@ def _staff(facts: Facts, key: str) -> Term | Frozen:
 
 
 def _opex(facts: Facts, key: str, site: SiteTerms) -> Term | Frozen:
-    """Return the fixed cost of a kW: none in a lease, maintenance alone where staff is named."""
+    """Return the fixed cost per kW: none in a lease, only maintenance if staff is given."""
     if site.lease_usd_per_kw_month is not None:
         return Frozen.NOT_PAID
     staffed = facts.knows(f"{key}.staff.people")
@@ -66,7 +66,7 @@ def _lease(facts: Facts, key: str, t: int) -> Term | Frozen:
 
 
 def finance_facts(facts: Facts, problem: PlanningProblem, d: Decisions) -> None:
-    """Write what belongs to the whole plan."""
+    """Write the facts of the whole plan."""
     at, unit = Place(facts, ("", "", "")), "fraction per year"
     rate = facts.input("finance.discount_rate", "finance.discount-rate")
     at.write("discount_rate", unit, problem.finance.discount_rate, rate)
@@ -75,7 +75,7 @@ def finance_facts(facts: Facts, problem: PlanningProblem, d: Decisions) -> None:
 
 
 def rent_facts(facts: Facts, problem: PlanningProblem, books: Accounts) -> Iterator[AmountRow]:
-    """Write the price of an hour of every offer in use; yield each line's hours at that price."""
+    """Write the hourly price of every offer in use; yield each line's hours at that price."""
     paid = [f for f in books.flows if f.group in (FlowGroup.CLOUD, FlowGroup.POST_HORIZON)]
     for offer in problem.offers:
         terms = {ON_DEMAND: offer.usd_per_accelerator_hour[0]} if offer.on_demand else {}

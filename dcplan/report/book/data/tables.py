@@ -1,4 +1,4 @@
-"""Tables that a workbook of a plan is computed from."""
+"""Tables of a plan for its workbook."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from dcplan.specs.plan import book as specs
 
 @dataclass(frozen=True)
 class BookData:
-    """What a workbook is computed from."""
+    """Data of a workbook."""
 
     facts: Facts
     amounts: tuple[specs.AmountRow, ...]
     live: Mapping[str, str | Frozen]
-    """What ``--set`` calls each input of a formula, or why it may not be edited."""
+    """Name in ``--set`` of each input of a formula, or the reason why it cannot be edited."""
 
 
 def book_tables(solved: Solved, question: Question, log: InputLog) -> dict[str, Table]:
-    """Return facts, amounts, and what every live input is called in ``--set``."""
+    """Return facts, amounts, and the name of every live input in ``--set``."""
     if solved.audit is None or solved.decisions is None:
         return {}
     data = book_data(solved.problem, solved.decisions, solved.audit.books, question, log)
@@ -52,12 +52,12 @@ def book_tables(solved: Solved, question: Question, log: InputLog) -> dict[str, 
 def book_data(
     problem: PlanningProblem, d: Decisions, books: Accounts, question: Question, log: InputLog
 ) -> BookData:
-    """Collect the facts and amounts of a plan, and which inputs may be edited.
+    """Collect the facts and amounts of a plan, and its editable inputs.
 
     Raises
     ------
     AuditError
-        When a formula of the workbook does not give the plan's own number.
+        When a formula of the workbook does not give the plan's number.
     """
     placed = [p for p in problem.placements if _is_used(problem, d, p)]
     facts = Facts(log.rows)
@@ -76,7 +76,7 @@ def book_data(
 
 
 def _is_used(problem: PlanningProblem, d: Decisions, p: Placement) -> bool:
-    """Say whether a placement has racks in any quarter, or buys some."""
+    """Return whether a placement has racks in any quarter, or buys some."""
     bought = p.key in d.fleet or any((h, c, k) == p.key for h, c, k, _ in d.ordered)
     return bought or any(d.racks(problem, p.key, t) for t in range(problem.quarters))
 

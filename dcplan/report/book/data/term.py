@@ -1,7 +1,7 @@
-"""Expressions that give a number and the formula of its cell, so that both cannot differ.
+"""Expressions that give a number and the formula of its cell, so that both always agree.
 
-A term holds one number, or one number for each quarter. Arithmetic on terms gives a term: the value
-in a cell and the formula of the cell come from the same expression.
+A term has one number, or one number per quarter. Arithmetic on terms gives a term: the value in a
+cell and the formula of the cell come from the same expression.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ Array = npt.NDArray[np.float64]
 Value = float | Array
 Arithmetic = Callable[[Value, Value], Value]
 SUM, PRODUCT, ATOM = 1, 2, 3
-"""How tightly a formula binds: what binds less tightly than its place needs parentheses."""
+"""Precedence of a formula: lower precedence than required needs parentheses."""
 
 
 class Operand:
-    """Base of everything that expressions are made of."""
+    """Base class of all parts of expressions."""
 
     def term(self) -> Term:
         """Return the number with its formula."""
@@ -43,7 +43,7 @@ class Operand:
         return _joined(self, "*", other, np.multiply, PRODUCT)
 
     def __truediv__(self, other: Operand | float) -> Term:
-        """Divide; a division by 0 is an error in Excel and not a number here."""
+        """Divide; a division by 0 is an error in Excel and NaN here."""
         return _joined(self, "/", other, _quotient, PRODUCT)
 
     def __radd__(self, other: float) -> Term:
@@ -60,21 +60,21 @@ class Operand:
         return Term(-own.number, lambda t: f"-{_inside(own, ATOM, t)}", SUM)
 
     def __gt__(self, other: Operand | float) -> Condition:
-        """Compare: more."""
+        """Compare: greater than."""
         return _compared(self, ">", other, np.greater)
 
     def __ge__(self, other: Operand | float) -> Condition:
-        """Compare: as much or more."""
+        """Compare: greater than or equal."""
         return _compared(self, ">=", other, np.greater_equal)
 
     def __le__(self, other: Operand | float) -> Condition:
-        """Compare: as much or less."""
+        """Compare: less than or equal."""
         return _compared(self, "<=", other, np.less_equal)
 
 
 @dataclass(frozen=True, eq=False)
 class Term(Operand):
-    """A number, or one for each quarter, and the formula that gives it."""
+    """A number, or one per quarter, and its formula."""
 
     number: Value
     write: Callable[[int], str]
@@ -97,7 +97,7 @@ class Term(Operand):
 
 @dataclass(frozen=True, eq=False)
 class Condition:
-    """A comparison, which is no number: Excel ranks TRUE above all numbers."""
+    """A comparison, which is not a number: Excel ranks TRUE above all numbers."""
 
     holds: npt.NDArray[np.bool_]
     write: Callable[[int], str]
@@ -121,7 +121,7 @@ def term_of(operand: Operand | float) -> Term:
 
 
 def added(terms: Iterable[Operand]) -> Term:
-    """Add terms; 0 where there are none."""
+    """Add terms; the empty sum is 0."""
     found = [x.term() for x in terms]
     return functools.reduce(operator.add, found) if found else number(0.0)
 
@@ -132,7 +132,7 @@ def largest(*terms: Operand | float) -> Term:
 
 
 def absolute(term: Operand) -> Term:
-    """Drop the sign."""
+    """Return the absolute value."""
     return _called("ABS", np.abs, (term,))
 
 
@@ -231,9 +231,9 @@ def read(text: str, inputs: Callable[[str], Operand], facts: Callable[[str], Ope
     Raises
     ------
     KeyError
-        When a reference is not known.
+        When a reference is unknown.
     ValueError
-        When the text is anything else than ``+ - * /``, ``MAX``, ``POWER`` and references.
+        When the text contains anything but ``+ - * /``, ``MAX``, ``POWER`` and references.
 
     Examples
     --------
