@@ -127,7 +127,7 @@ def test_quarters_average_to_the_year(site: str) -> None:
 def test_unserved_load_is_the_first_thing_said() -> None:
     found = facility(site="us-ashburn", cooling="direct-liquid-tower", it_mw=10.0, utility_mw=5.0)
     assert any("per year unserved" in w["message"] for w in found.warnings)
-    assert any("above all sources" in w["message"] for w in found.warnings)
+    assert any("exceeds all sources" in w["message"] for w in found.warnings)
 
 
 def test_peak_is_of_the_hall_as_built() -> None:

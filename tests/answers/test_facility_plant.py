@@ -176,7 +176,7 @@ def test_picture_draws_every_rack() -> None:
 
 def test_picture_of_a_campus_says_what_it_leaves_out() -> None:
     found = facility(**NVL | {"it_mw": 1000.0})
-    assert f"and {found.value('floor.rows') - 60:,.0f} rows more" in floor_svg(found)
+    assert f"and {found.value('floor.rows') - 60:,.0f} more rows" in floor_svg(found)
 
 
 def test_picture_without_a_system_is_refused() -> None:
