@@ -87,7 +87,7 @@ def test_every_header_is_for_people() -> None:
 def test_every_metric_and_table_has_a_name_for_people() -> None:
     for verb in VERBS:
         for metric in metrics(verb):
-            assert (metric.meaning[:1].isupper() or metric.meaning[:1].isdigit()), metric.key
+            assert metric.meaning[:1].isupper() or metric.meaning[:1].isdigit(), metric.key
             assert not re.search(r"[a-z]_[a-z]", metric.meaning), metric.key
         for spec in table_specs(verb):
             assert spec.title[:1].isupper(), spec.name
