@@ -63,7 +63,7 @@ def test_images_take_time_and_count_in_the_utilization() -> None:
     ("model", "images", "text"),
     [
         ("llama-2-7b", 1.0, "no vision encoder"),
-        ("llava-1.5-7b", 4.0, "do not fit a sequence of 2048"),
+        ("llava-1.5-7b", 4.0, "do not fit in a sequence of 2048"),
         ("llava-1.5-7b", -1.0, "a number from 0"),
         ("llava-1.5-7b", float("nan"), "a number from 0"),
     ],
@@ -138,7 +138,7 @@ def test_images_of_a_scenario_s_job(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("model", "text"),
-    [("llama-2-7b", "no vision encoder"), ("llava-1.5-7b", "do not fit a sequence of 2048")],
+    [("llama-2-7b", "no vision encoder"), ("llava-1.5-7b", "do not fit in a sequence of 2048")],
 )
 def test_images_that_no_job_takes(tmp_path: Path, model: str, text: str) -> None:
     result = _job(tmp_path, model, ", images: 4")

@@ -197,7 +197,7 @@ def test_cells_that_are_no_inputs_are_refused_by_row(
         if sheet.cell(row, 1).value == "systems.gb200-nvl72.price_usd":
             sheet.cell(row, 3).value = "much"
     book.save(tmp_path / "bad.xlsx")
-    with pytest.raises(InputError, match="'much' is no number"):
+    with pytest.raises(InputError, match="'much' is not a number"):
         import_book(tmp_path / "bad.xlsx")
     (tmp_path / "no.xlsx").write_bytes(b"PK nothing")
     with pytest.raises(InputError, match="cannot be read"):
@@ -205,7 +205,7 @@ def test_cells_that_are_no_inputs_are_refused_by_row(
 
 
 def test_only_a_plan_becomes_a_workbook() -> None:
-    with pytest.raises(ValueError, match="only a plan"):
+    with pytest.raises(ValueError, match="with a plan can become a workbook"):
         workbook(Result("train", "ok", 0, "", tables={"x": Table((), ())}))
 
 

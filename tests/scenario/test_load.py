@@ -139,8 +139,8 @@ def test_wrong_fields_and_wrong_references_come_at_once(tmp_path: Path) -> None:
 def test_an_item_with_an_error_does_not_make_its_list_look_empty(tmp_path: Path) -> None:
     text = GOOD.replace("racks: 96", "racks: many").replace("racks: 20", "racks: few")
     assert [p.cause for p in refused(tmp_path, text)] == [
-        "sites.0.halls.0.racks: expected a whole number, got 'many'",
-        "sites.0.halls.1.racks: expected a whole number, got 'few'",
+        "sites.0.halls.0.racks: expected an integer, got 'many'",
+        "sites.0.halls.1.racks: expected an integer, got 'few'",
     ]
 
 
