@@ -80,7 +80,7 @@ def rail_groups(plan: ClosDesign, leaf_count: int, groups: int) -> int:
 
 def _pod(plan: ClosDesign, count: int, leaf_count: int, *, cores: bool) -> Pods:
     if plan.min_spines > plan.leaf_up:
-        msg = f"{plan.min_spines} spines are asked for, a leaf has {plan.leaf_up} uplinks"
+        msg = f"{plan.min_spines} spines are required, but a leaf has {plan.leaf_up} uplinks"
         raise ValueError(msg)
     spines = _next_divisor(
         plan.leaf_up, max(math.ceil(leaf_count * plan.leaf_up / plan.spine_down), plan.min_spines)
