@@ -131,8 +131,8 @@ def samples(
 
     Examples
     --------
-    >>> drawn = samples({"price": Marginal(1.0, 2.0, 6.0)}, 1000, seed=1)
-    >>> drawn["price"].shape, round(float(drawn["price"].mean()), 2)
+    >>> sampled = samples({"price": Marginal(1.0, 2.0, 6.0)}, 1000, seed=1)
+    >>> sampled["price"].shape, round(float(sampled["price"].mean()), 2)
     ((1000,), 3.0)
     """
     if count < 1:
