@@ -40,8 +40,7 @@ def headline(question: Question, solved: Solved, metrics: dict[str, Metric], sta
     parts = [
         *_excess(solved.audit.given if solved.audit else ()),
         *(actions(solved.problem, solved.decisions) if solved.decisions else ()),
-        f"{number(figures.ALL_ACCELERATORS):,.0f} accelerators in "
-        f"{counted(number(figures.ALL_RACKS), 'rack')} in the last quarter",
+        *_totals(solved, number(figures.ALL_ACCELERATORS), number(figures.ALL_RACKS)),
         f"USD {money(number(figures.CAPEX))} capital cost",
         f"USD {money(number(figures.NPV))} net present cost after "
         f"USD {money(number(figures.RESIDUAL))} residual value",
@@ -99,6 +98,15 @@ def _excess(given: Sequence[str]) -> list[str]:
     if not given:
         return []
     return [f"the given decisions exceed {counted(len(given), 'limit')} ({given[0]})"]
+
+
+def _totals(solved: Solved, accelerators: float, racks: float) -> list[str]:
+    """Return the hardware in the last quarter, unless one order or fleet is all of it."""
+    d = solved.decisions
+    lots = len(_orders(solved.problem, d)) + len(_fleet(solved.problem, d)) if d else 0
+    if lots < 2 and not solved.problem.existing:
+        return []
+    return [f"{accelerators:,.0f} accelerators in {counted(racks, 'rack')} in the last quarter"]
 
 
 def _orders(problem: PlanningProblem, d: Decisions) -> list[str]:

@@ -40,39 +40,41 @@ EXITS = (
 SCENARIO = """\
 # Scenario fields
 
-A scenario is a YAML file; unknown fields are refused. Every number may be bare or
-`{value, low, high, source, as_of, note}`; money also takes `currency`. Lists with ids are
-addressed as `sites.ashburn.halls.liquid.it_mw` in `--set`, `overrides` and `sweep`. Where a
-default has a source in brackets, dcplan takes that catalog value. `dcplan explain FIELD`
-prints one of these lines, `dcplan explain FILE KEY` the value in a file.
+A scenario is a YAML file; unknown fields are rejected. Every number may be a plain number or
+`{value, low, high, source, as_of, note}`; money also accepts `currency`. Use the ids of lists
+in `--set`, `overrides` and `sweep`, as in `sites.ashburn.halls.liquid.it_mw`. If a default has
+a source in brackets, dcplan uses that catalog value. `dcplan explain FIELD` prints one of
+these lines, `dcplan explain FILE KEY` the value in a file.
 """
 CATALOGS = """\
 # Catalogs
 
-Data only: YAML and CSV under `catalogs/`, each row with a source. `dcplan catalog show ID`
-prints a row's values with bounds, status, source and date; `--catalogs DIR` overlays your
-own, field by field.
+The catalogs contain only data: YAML and CSV under `catalogs/`, each row with a source.
+`dcplan catalog show ID` prints a row's values with bounds, status, source and date;
+`--catalogs DIR` overlays your own rows, field by field.
 """
 METRICS = """\
 # Metrics
 
-Keys of `metrics` in a result, of `expect:`, `diff` and the CSV. `<…>` stands for an id. A
-result document (`dcplan.result/1`, `dcplan schema result`) holds status, exit code, metrics
-with bounds and unit, tables, inputs with their sources, expectations and warnings.
+These are the keys of `metrics` in a result, of `expect:`, of `diff` and of the CSV. `<…>` is a
+placeholder for an id. A result document (`dcplan.result/1`, `dcplan schema result`) contains
+status, exit code, metrics with bounds and unit, tables, inputs with their sources,
+expectations and warnings.
 """
 TABLES = """\
 # Tables
 
-Columns of `tables` in a result, of its CSV files and of workbook sheets. `<…>` stands for a
-name that is data. Names end in their units: `_usd`, `_kw`, `_gb_per_s` (gigabytes), `_gbps`
-(gigabits), `_frac` (0.1 is 10 %). `dcplan explain COLUMN` prints these lines.
+These are the columns of `tables` in a result, of its CSV files and of workbook sheets. `<…>`
+is a placeholder for a name from the data. Names end in their units: `_usd`, `_kw`, `_gb_per_s`
+(gigabytes), `_gbps` (gigabits), `_frac` (0.1 is 10 %). `dcplan explain COLUMN` prints these
+lines.
 """
 ERRORS = """\
 # Error codes
 
-Wrong input ends with exit 2 and names every problem at once: `file:line:col: error[DCnnn]:
-cause`, the line, the nearest known name, and the next step. `dcplan explain DC014` prints
-the text of one code.
+Input errors end with exit code 2. All problems are reported at once: `file:line:col:
+error[DCnnn]: cause`, the line, the nearest known name, and the next step. `dcplan explain
+DC014` prints the text of one code.
 """
 
 
