@@ -41,7 +41,9 @@ def test_a_formula_that_gives_another_number_is_a_bug() -> None:
     nodes = at.write("nodes", "", 4.0, Frozen.COUNTED)
     price = nodes * facts.input("systems.x.price_usd")
     at.write("price_usd", "USD", 1200.0 * (1 + 1e-14), price)
-    with pytest.raises(AuditError, match=r"1200\.0.*the plan has 1200\.1.*\{nodes\} \* \[systems\.x"):
+    with pytest.raises(
+        AuditError, match=r"1200\.0.*the plan has 1200\.1.*\{nodes\} \* \[systems\.x"
+    ):
         at.write("price_usd", "USD", 1200.1, price)
 
 

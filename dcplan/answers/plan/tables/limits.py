@@ -69,10 +69,10 @@ def limit_row(found: Binding, solved: Solved, question: Question) -> specs.Limit
     what = words_of(row, solved.problem.start)[0]
     step, unit = in_its_unit(row, solved.problem, abs(LIMITS[row.name].step or 0.0))
     monthly, count = is_monthly(row), len(found.rows)
-    each = "months" if monthly else "quarters"
+    each = ("month" if monthly else "quarter") + ("s" if count > 2 else "")
     quarters = len({r.ids[-1] // MONTHS_PER_QUARTER for r in found.rows}) if monthly else count
     return specs.LimitRow(
-        limit=what + (f" and {count - 1} {each} more" if count > 1 else ""),
+        limit=what + (f" and {count - 1} more {each}" if count > 1 else ""),
         place=place_of(row, question),
         quarters=quarters,
         step=f"{step:,.6g} {unit}",
