@@ -16,7 +16,7 @@ R = TypeVar("R")
 
 
 class Shown(StrEnum):
-    """Where a table or a column appears besides JSON and CSV."""
+    """Where a table or a column appears, in addition to JSON and CSV."""
 
     ALWAYS = "always"
     """On the terminal, in Markdown and on the page."""

@@ -44,7 +44,7 @@ class Runner:
         start: Document | None,
         work: Work,
         known: MutableMapping[int, Document],
-        told: Callable[[int, Document, float], None] | None = None,
+        progress: Callable[[int, Document, float], None] | None = None,
     ) -> None:
         """Run the missing tasks of each sequence and store their documents.
 
@@ -56,7 +56,7 @@ class Runner:
             Document for the first task of each sequence.
         known : mapping
             Documents by index; the new ones are added.
-        told : callable, optional
+        progress : callable, optional
             Called with the index, the document and the seconds of each task that ended.
         """
         queue = [chain for line in lines for chain in _missing(line, start, known)]
@@ -65,8 +65,8 @@ class Runner:
             seconds = float(document.pop("seconds", 0.0))
             self.store.put(done.task.key, document)
             known[done.task.index] = document
-            if told:
-                told(done.task.index, document, seconds)
+            if progress:
+                progress(done.task.index, document, seconds)
 
 
 def _missing(

@@ -104,7 +104,7 @@ def test_the_answer_comes_first_and_the_command_makes_it_again(text: str, result
     for title in (
         "Design of halls, power, network and storage",
         "Cost",
-        "Limits used up",
+        "Fully used limits",
         "Assumptions by influence",
         "Excluded options",
         "Method and limits",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK = "#123456"
-"""Stands for the page's text colour until the picture is inlined."""
+"""Placeholder of the page's text color; inlining the picture replaces it."""
 COLORS = ("#3b6fb0", "#b9772f", "#5b8c4a", "#8a5aa8", "#b04a4a", "#4a9a9a", "#8c8c3a", "#777777")
 WIDTH_IN, HEIGHT_IN = 8.2, 3.2
 LONGEST = 28

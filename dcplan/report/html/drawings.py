@@ -13,7 +13,7 @@ from dcplan.report.html.charts import COLORS, Chart
 
 WIDTH = 760
 BOXES = 12
-"""Boxes drawn of a tier; the words give the count."""
+"""Boxes shown of a tier; the text gives the count."""
 MOST_RACKS = 600
 
 
@@ -103,7 +103,7 @@ def hall(
 def one_line(
     site: str, utility_mw: float, onsite_mw: float, blocks: int, facility_mw: float, it_mw: float
 ) -> Chart:
-    """From the utility over power blocks to halls, the site's peaks beside each step."""
+    """From the utility over power blocks to halls, with the site's peak at each step."""
     steps = [
         ("Utility", f"{utility_mw:,.1f} MW firm"),
         ("Blocks", f"{blocks:,} with transformer and UPS" if blocks else "existing"),
@@ -124,6 +124,6 @@ def one_line(
         if i:
             parts.append(f'<line x1="{x - 65}" y1="50" x2="{x}" y2="50" class="wire"/>')
     if onsite_mw:
-        parts.append(_text(20, 118, f"beside it {onsite_mw:,.1f} MW of plants on site", "small"))
+        parts.append(_text(20, 118, f"on-site generation: {onsite_mw:,.1f} MW", "small"))
     parts.append("</svg>")
     return Chart(f"One-line diagram of {site}", "".join(parts), words)

@@ -1,4 +1,4 @@
-"""One page of a result: the answer first, then what it rests on; it loads nothing."""
+"""One page of a result: the answer first, then its basis; the page loads no other file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dcplan.specs.plan.limits import CHECKS
 from dcplan.specs.table import Section, Shown
 
 NEARLY = 0.99
-"""Share of a limit from which it is used up."""
+"""Share of a limit from which it counts as fully used."""
 MOST_ROWS = 300
 """Rows of one table on the page; the rest is in the CSV export."""
 
@@ -116,10 +116,10 @@ def _parts(
     for section in (Section.ORDERS, Section.COST, Section.RISK, Section.LIMITS, Section.DESIGN):
         yield _part(result, section, by_section[section], found)
     note = (
-        "Used to 99 % or more on the audited plan; "
-        "dcplan explain re-solves with one more unit of each."
+        "Limits that the audited plan uses to 99 % or more. "
+        "`dcplan explain` gives the value of one more unit of each."
     )
-    yield Part("Limits used up", note, (), _binding(result))
+    yield Part("Fully used limits", note, (), _binding(result))
     pictures = found.get("influence", ())
     yield Part(
         "Assumptions by influence", _ranked_note(result), pictures, (_assumptions(result, inputs),)
@@ -178,15 +178,15 @@ def _binding(result: Result) -> tuple[TitledView, ...]:
         and isinstance(row.limit, int | float)
         and 0 < row.limit * NEARLY <= row.used
     ]
-    return (_table("Limits in use", CHECKS.table(rows)),) if rows else ()
+    return (_table("Limits and their use", CHECKS.table(rows)),) if rows else ()
 
 
 def _ranked_note(result: Result) -> str:
     if "book_facts" not in result.tables:
-        return "In the order of their keys."
+        return "In alphabetical order of their keys."
     return (
-        "First those whose bounds move the net present cost of the same decisions most, "
-        "then the others by key; a plan made anew would evade a part of it."
+        "First the inputs whose bounds change the net present cost of the same decisions most, "
+        "then the others by key. A new plan with the changed input would avoid a part of the change."
     )
 
 
@@ -214,12 +214,12 @@ def _assumptions(result: Result, inputs: Sequence[Influence]) -> TitledView:
 
 
 def _limits(result: Result) -> list[str]:
-    """Return what the answer is worth and what it does not say."""
+    """Return the limits of the answer."""
     texts = [
         "Costs are nominal, at the middle of their quarter; "
-        "what is left at the end of the horizon is taken off.",
-        "Training time is a model fitted to public runs; its range is printed beside every run.",
-        "Inputs marked estimate have bounds of their own; "
+        "the residual value at the end of the horizon is subtracted.",
+        "Training time is a model fitted to public runs; every run shows its range.",
+        "Inputs marked estimate have their own bounds; "
         "quotes replace them under prices: in the scenario.",
     ]
     gap = result.solver.get("gap_frac")
@@ -227,8 +227,8 @@ def _limits(result: Result) -> list[str]:
         texts.insert(
             0,
             f"No plan of these inputs is more than {gap:.2%} cheaper: "
-            "the bound is proved by the solver, "
-            "the cost recomputed by an audit with whole racks and switches.",
+            "the solver proves the bound, "
+            "and an audit recomputes the cost with integer racks and switches.",
         )
     return texts
 

@@ -70,7 +70,7 @@ def _summary(result: Result, kinds: list[Row]) -> str:
 
 
 def _rack_units(result: Result, kind: Row) -> float:
-    """Return the height of a rack of nodes; 0 for a rack drawn without units."""
+    """Return the height of a rack of nodes; 0 for a rack without known units."""
     return result.input_value("facility.rack-units") if kind["node_units"] else 0.0
 
 

@@ -20,7 +20,7 @@ from dcplan.study.engine.engines import (
     Line,
     Stop,
     Work,
-    told,
+    error_text,
 )
 
 CONNECT_S = 10
@@ -113,7 +113,7 @@ def _outcome(future: Any, line: Line) -> Done | None:
     except CancelledError:
         return None
     except KilledWorker as error:
-        return line.ended(CRASHED, message=f"its workers died: {told(error)}")
+        return line.ended(CRASHED, message=f"its workers died: {error_text(error)}")
     except Exception as error:
-        return line.ended(ERROR, message=told(error))
+        return line.ended(ERROR, message=error_text(error))
     return line.ended(DONE, value)

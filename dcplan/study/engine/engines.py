@@ -95,7 +95,7 @@ class Serial:
                 except (
                     Exception
                 ) as error:  # a failed task is a row of the result; the others continue
-                    yield Done(task, ERROR, message=told(error))
+                    yield Done(task, ERROR, message=error_text(error))
                     continue
                 before = value
                 yield Done(task, DONE, value)
@@ -233,7 +233,7 @@ def _outcome(future: Future[Any], line: Line) -> Done | None:
     except BrokenProcessPool:
         return None
     except Exception as error:
-        return line.ended(ERROR, message=told(error))
+        return line.ended(ERROR, message=error_text(error))
     return line.ended(DONE, value)
 
 
@@ -250,12 +250,12 @@ def _begin() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def told(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Return an error in one line.
 
     Examples
     --------
-    >>> told(ValueError("x")), told(KeyError("y"))
+    >>> error_text(ValueError("x")), error_text(KeyError("y"))
     ('ValueError: x', "KeyError: 'y'")
     """
     text = " ".join(str(error).split())

@@ -42,14 +42,14 @@ class Ref:
         )
 
 
-def resolved(text: str, beside: str, store: Path) -> Ref:
+def resolved(text: str, base_path: str, store: Path) -> Ref:
     """Return the target of a reference.
 
     Parameters
     ----------
     text : str
         A file, a folder, a result, ``git:REV`` or ``git:REV:path``.
-    beside : str
+    base_path : str
         The other reference: its path is used if a revision names no path.
     store : Path
         Folder of the checked-out revisions.
@@ -66,15 +66,15 @@ def resolved(text: str, beside: str, store: Path) -> Ref:
         return Ref(text, _files(path if path.exists() else find_file(text), text))
     revision, inside = split_revision(text)
     named = bool(inside)
-    root = checked_out(revision, _folder_of(beside), store)
+    root = checked_out(revision, _folder_of(base_path), store)
     if not inside:
-        other = split_revision(beside)[1] if beside.startswith(PREFIX) else ""
-        if not other and not beside.startswith(PREFIX):
-            full = Path(beside).resolve()
-            top = top_of(_folder_of(beside)).resolve()
+        other = split_revision(base_path)[1] if base_path.startswith(PREFIX) else ""
+        if not other and not base_path.startswith(PREFIX):
+            full = Path(base_path).resolve()
+            top = top_of(_folder_of(base_path)).resolve()
             other = str(full.relative_to(top)) if full.is_relative_to(top) else ""
-        if not other and not beside.startswith(PREFIX):
-            cause = f"{text} names no file, and {beside} is not in this repository"
+        if not other and not base_path.startswith(PREFIX):
+            cause = f"{text} names no file, and {base_path} is not in this repository"
             raise InputError(
                 [Problem("DC006", cause, Place(text), help=f"{text}:scenarios/a.yaml")]
             )
@@ -100,9 +100,9 @@ def resolved(text: str, beside: str, store: Path) -> Ref:
     return Ref(text, _files(target, text), None, root)
 
 
-def _folder_of(beside: str) -> Path:
-    path = Path(beside)
-    if beside.startswith(PREFIX) or not path.exists():
+def _folder_of(base_path: str) -> Path:
+    path = Path(base_path)
+    if base_path.startswith(PREFIX) or not path.exists():
         return Path.cwd()
     return path if path.is_dir() else path.parent
 

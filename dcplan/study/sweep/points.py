@@ -38,9 +38,11 @@ def grid(axes: Sequence[Axis], *, paired: bool) -> list[Values]:
     >>> grid([Axis("a", (1, 2)), Axis("b", (3, 4))], paired=True)
     [(1, 3), (2, 4)]
     """
-    drawn = [a.key for a in axes if a.sampled]
-    if drawn:
-        raise _wrong(f"{', '.join(drawn)}: a distribution needs --sample N", "--sample 64 --seed 1")
+    distributions = [a.key for a in axes if a.sampled]
+    if distributions:
+        raise _wrong(
+            f"{', '.join(distributions)}: a distribution needs --sample N", "--sample 64 --seed 1"
+        )
     lengths = [len(a.values) for a in axes]
     if paired and len(set(lengths)) > 1:
         texts = ", ".join(f"{a.key} has {n}" for a, n in zip(axes, lengths, strict=True))

@@ -26,7 +26,7 @@ from dcplan.study.sweep.table import listed, sweep_result
 
 BASE = -1
 """Index of the unchanged scenario: not a point, but the start of every chain."""
-Told = Callable[[int, int, int], None]
+ProgressText = Callable[[int, int, int], None]
 """Called with the number of points done, failed and in total."""
 
 
@@ -97,7 +97,7 @@ def recall(layout: Layout, store: Store, *, retry: bool) -> None:
             layout.known.setdefault(i, found)
 
 
-def sweep(layout: Layout, runner: Runner, told: Told | None = None) -> Result:
+def sweep(layout: Layout, runner: Runner, progress: ProgressText | None = None) -> Result:
     """Solve the missing points of a sweep and return all points in one table.
 
     Parameters
@@ -112,11 +112,11 @@ def sweep(layout: Layout, runner: Runner, told: Told | None = None) -> Result:
     if not layout.request.no_cache:
         recall(layout, runner.store, retry=layout.request.retry_failed)
     if not layout.request.report_only:
-        _solve(layout, runner, told)
+        _solve(layout, runner, progress)
     return sweep_result(layout, time.monotonic() - began, stopped=runner.stop())
 
 
-def _solve(layout: Layout, runner: Runner, told: Told | None) -> None:
+def _solve(layout: Layout, runner: Runner, progress: ProgressText | None) -> None:
     shard = layout.request.shard
     mine = [line for n, line in enumerate(layout.lines) if shard.has(n)]
     missing = [line for line in mine if any(p.index not in layout.known for p in line)]
@@ -126,10 +126,10 @@ def _solve(layout: Layout, runner: Runner, told: Told | None) -> None:
 
     def ended(index: int, document: Mapping[str, Any], seconds: float) -> None:
         layout.seconds[index] = seconds
-        if told:
+        if progress:
             points = [p.index for line in mine for p in line if p.index in layout.known]
             known = [layout.known[i] for i in points]
-            told(len(known), sum(k["status"] not in ANSWERED for k in known), total)
+            progress(len(known), sum(k["status"] not in ANSWERED for k in known), total)
 
     runner.run(missing, _start(layout, runner), solve_point, layout.known, ended)
 

@@ -68,7 +68,7 @@ def sweep_result(layout: Layout, seconds: float, *, stopped: bool) -> Result:
             specs.SWEEP.name: _short(layout, documents),
             (specs.BOUNDS if layout.bounds else specs.EFFECTS).name: more,
         },
-        warnings=_unsure(documents) + _wide(layout, documents) + _left(layout),
+        warnings=_timed_out(documents) + _wide(layout, documents) + _left(layout),
         run={
             "seconds": round(seconds, 3),
             "points": {str(i): round(s, 3) for i, s in sorted(layout.seconds.items())},
@@ -103,10 +103,10 @@ def _places(layout: Layout, values: Values) -> dict[str, Cell]:
     return {a.key: _cell(v) for a, v in zip(layout.axes, values, strict=True)}
 
 
-def _unsure(documents: Documents) -> list[dict[str, str]]:
-    unsure = sum(not d["reproducible"] for d in documents)
-    text = f"{unsure} points reached the time limit: another run may find other plans"
-    return [{"code": "note", "message": text}] if unsure else []
+def _timed_out(documents: Documents) -> list[dict[str, str]]:
+    timed_out = sum(not d["reproducible"] for d in documents)
+    text = f"{timed_out} points reached the time limit: another run may find other plans"
+    return [{"code": "note", "message": text}] if timed_out else []
 
 
 def _left(layout: Layout) -> list[dict[str, str]]:

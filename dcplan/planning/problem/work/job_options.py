@@ -48,7 +48,7 @@ def facts(expected: Outlook, late: RunTime, i: int) -> dict[str, float]:
         )
 
     tier, good = expected.recovery.durable, expected.goodput
-    told = {
+    found = {
         "goodput_frac": at(good.value),
         "goodput_low_frac": at(good.low),
         "goodput_high_frac": at(good.high),
@@ -56,7 +56,7 @@ def facts(expected: Outlook, late: RunTime, i: int) -> dict[str, float]:
         "checkpoint_interval_s": at(tier.interval_s),
         "end_p50_days": at(late.p50_days),
     }
-    return told | {f"variance_{name}": at(share) for name, share in late.shares.items()}
+    return found | {f"variance_{name}": at(share) for name, share in late.shares.items()}
 
 
 def mfu(swept: Sweep, i: int, spec: Hardware) -> float:
