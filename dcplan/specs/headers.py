@@ -253,6 +253,7 @@ HEADERS = {
     "worse_than_plan_frac": "Above plan, %",
     "worst_error_frac": "Worst error, %",
     "worst_over_mw": "Worst overload, MW",
+    "zero": "ZeRO stage",
     "write_gb_per_s": "Write rate, GB/s",
     "x_per_y": "X per Y",
 }

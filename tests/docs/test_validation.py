@@ -78,7 +78,7 @@ def test_a_page_shows_every_figure_with_its_source() -> None:
     text = figures_of(
         Result("validate", "ok", 0, "", tables={"figures": figures, "sources": sources}), "a test"
     )
-    assert "3 figures that verbs give: 1 exact, 0 close, 1 near, 1 far." in text
+    assert "3 figures computed by verbs: 1 exact, 0 close, 1 near, 1 far." in text
     first, _, second = text.partition("## Second\n")
     assert "`dcplan fabric -n 4`\n\n[A paper](https://a.example). open\n" in first
     assert "| `spine` | 12 | 12 | +0.0% | exact, given |  |" in first

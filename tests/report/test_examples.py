@@ -120,7 +120,7 @@ def test_redacted_results_hold_no_quote_in_any_format() -> None:
             assert f"{number:.0f}" not in text, (name, number)
             assert f"{number:,.0f}" not in text, (name, number)
         assert "ACME-1" not in text, name
-    with pytest.raises(ValueError, match="only a plan"):
+    with pytest.raises(ValueError, match="with a plan can become a workbook"):
         workbook(hidden)
 
 
