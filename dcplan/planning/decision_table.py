@@ -6,20 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dcplan.planning.decisions import (
-    BLOCKS,
-    BUY,
-    COMMITTED,
-    DECISIONS,
-    DISPOSED,
-    FABRIC,
-    FITTED,
-    FLEET,
-    ONSITE_BUY,
-    RUN,
-    Decisions,
-    DecisionSpec,
-)
+from dcplan.planning.decisions import DECISIONS, FABRIC, FLEET, RUN, Decisions, DecisionSpec
 from dcplan.planning.keys import Key
 from dcplan.planning.model.sets import make_sets
 from dcplan.planning.problem.terms import PlanningProblem
@@ -39,7 +26,7 @@ COLUMNS = (
 )
 MOST = 1_000_000
 """Maximum amount of a decision; a larger number is a typing mistake."""
-DECISIONS_IN_TABLE = (FLEET, BUY, DISPOSED, FITTED, FABRIC, BLOCKS, ONSITE_BUY, COMMITTED, RUN)
+DECISIONS_IN_TABLE = tuple(x for x in DECISIONS.values() if x.row)
 """Decisions in the order of the table."""
 
 

@@ -40,6 +40,7 @@ def redacted(result: Result) -> Result:
     return replace(
         result,
         tables=tables,
+        scenario={**result.scenario, "sets": []},
         metrics=metrics,
         inputs=[_input(row) for row in result.inputs],
         warnings=warnings,

@@ -37,6 +37,8 @@ class Question:
     tree: Tree = field(repr=False)
     variant: str | None = None
     digest: str = ""
+    sets: tuple[str, ...] = ()
+    """Changes of the command line, as typed."""
 
     @property
     def folder(self) -> File:
@@ -142,7 +144,7 @@ def load(
     if problems:
         raise InputError(problems)
     digest = hashlib.sha256(json.dumps(tree.data, sort_keys=True, default=str).encode()).hexdigest()
-    return Question(scenario, catalog, file, tree, variant, digest)
+    return Question(scenario, catalog, file, tree, variant, digest, tuple(sets))
 
 
 def _prices_document(tree: Tree) -> tuple[Document, tuple[str, ...]]:

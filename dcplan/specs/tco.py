@@ -308,7 +308,9 @@ TORNADO = TableSpec(
     section=Section.RISK,
     by_item=True,
 )
-RISK = TableSpec("risk", RiskRow, "Monte Carlo simulation of both sides", section=Section.RISK)
+RISK = TableSpec(
+    "risk", RiskRow, "Monte Carlo simulation of both sides", first=8, section=Section.RISK
+)
 BRIDGE = TableSpec(
     "bridge",
     BridgeRow,
@@ -335,6 +337,7 @@ UNITS = TableSpec(
     "unit_costs",
     UnitRow,
     "Unit costs: present cost over discounted hours",
+    first=8,
     section=Section.COST,
     by_item=True,
 )

@@ -39,7 +39,7 @@ def test_llama_3_is_stopped_as_often_as_published_and_works_nine_tenths_of_the_t
 def test_losses_and_goodput_are_all_of_the_time(llama: Result) -> None:
     lost = llama.frame("time_losses")
     assert lost["share_frac"].sum() + llama.value("train.goodput_frac") == pytest.approx(1.0)
-    assert lost["days"].sum() == pytest.approx(
+    assert lost["days_lost"].sum() == pytest.approx(
         (1 - llama.value("train.goodput_frac")) * llama.value("train.days_p50")
     )
 

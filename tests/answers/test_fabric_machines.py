@@ -172,7 +172,7 @@ def test_ranked_by_one_run() -> None:
     rows = found.frame("job").set_index("fabric")
     assert (rows["usd_per_run"] == rows["fabric_usd"] + rows["cluster_usd"]).all()
     assert rows["usd_per_run"].is_monotonic_increasing
-    assert rows.loc["eth-400", "days"] > rows.loc["ib-ndr-400", "days"]
+    assert rows.loc["eth-400", "days_p50"] > rows.loc["ib-ndr-400", "days_p50"]
     assert rows["days_lost"].min() == 0
 
 

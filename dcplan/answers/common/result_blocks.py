@@ -26,6 +26,7 @@ def describe(question: Question) -> dict[str, Any]:
         "name": question.scenario.name,
         "path": str(question.file),
         "variant": question.variant,
+        "sets": list(question.sets),
         "start": question.scenario.horizon.start,
         "inputs_sha256": question.digest,
         "catalogs_sha256": question.catalog.digest,

@@ -197,7 +197,7 @@ def _job_table(runs: Mapping[str, Run]) -> Table:
     return specs.JOB.table(
         specs.JobRow(
             fabric=name,
-            days=run.days,
+            days_p50=run.days,
             days_lost=run.days - fastest,
             fabric_usd=run.fabric_usd,
             cluster_usd=run.cluster_usd,

@@ -72,7 +72,9 @@ def documented(word: str) -> Result:
     first += [f"{f.key}: {f.meaning}" for f in found] + [f"{m.key}: {m.meaning}" for m in named]
     first += [_in_table(c) for c in columned]
     more = len(first) - 1
-    headline = first[0] + (f" (and {more} more with that name)" if more else "")
+    headline = first[0] + (
+        f" ({more} more {'entry' if more == 1 else 'entries'} below)" if more else ""
+    )
     return Result("explain", "ok", EXIT_OK, headline, tables=tables)
 
 

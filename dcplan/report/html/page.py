@@ -252,4 +252,6 @@ def _command(result: Result) -> str:
     words = ["dcplan", result.verb, str(result.scenario["path"])]
     if result.scenario.get("variant"):
         words += ["--variant", str(result.scenario["variant"])]
+    for change in result.scenario.get("sets") or ():
+        words += ["--set", str(change)]
     return shlex.join([w for w in words if w])

@@ -13,7 +13,7 @@ AFTER_PLAN = (
     ("tco {file}", "owned, rented and both"),
     ("plan {file} --export xlsx,html --out report", "workbook and page"),
 )
-AFTER_NO_PLAN = (("explain {file}", "the limits in conflict, and remedies that were tested"),)
+AFTER_NO_PLAN = (("explain {file}", "why there is no plan, and tested remedies"),)
 
 
 def _typed(path: Path) -> str:
@@ -38,5 +38,6 @@ def next_commands(result: Result) -> list[tuple[str, str]]:
     file = shlex.quote(_typed(Path(str(path))))
     if result.scenario.get("variant"):
         file += f" --variant {shlex.quote(str(result.scenario['variant']))}"
+    file += "".join(f" --set {shlex.quote(str(x))}" for x in result.scenario.get("sets") or ())
     chosen = AFTER_PLAN if result.status == "ok" else AFTER_NO_PLAN
     return [(f"dcplan {text.format(file=file)}", purpose) for text, purpose in chosen]

@@ -36,11 +36,14 @@ def shown(name: str, value: object) -> str:
     """
     if value is None:
         return "-"
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, int | float):
         return printable(str(value))
-    if name.endswith("_frac"):
+    unit = unit_of(name)
+    if unit == "fraction":
         return f"{value:.2%}"
-    if name == "usd" or name.endswith("_usd"):
+    if unit == "USD":
         return money(value)
     return plain(value)
 
@@ -66,10 +69,12 @@ def plain(value: float, digits: int = 4) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def column(name: str, values: Sequence[Cell]) -> tuple[str, tuple[str, ...]]:
+def column(name: str, values: Sequence[Cell], top_usd: float = 0.0) -> tuple[str, tuple[str, ...]]:
     """Return the header of a column for people and its cells, all in one format.
 
-    Money is in USD, USD k or USD M by the largest amount of the column; a fraction is in percent.
+    Money is in USD, USD k or USD M by the largest amount of the column, or of the whole table
+    (``top_usd``) where the column shows two digits at least in that scale; a fraction is in
+    percent.
 
     Examples
     --------
@@ -88,15 +93,31 @@ def column(name: str, values: Sequence[Cell]) -> tuple[str, tuple[str, ...]]:
     scale, mark = 1.0, ""
     if unit == "fraction":
         scale = 0.01
-    elif unit == "USD" and top >= 1e6:
-        scale, mark = 1e6, " M"
-    elif unit == "USD" and top >= 1e4:
-        scale, mark = 1e3, " k"
+    elif unit == "USD":
+        shared = min(top_usd, top * VISIBLE)
+        scale, mark = _money_scale(max(top, shared))
     places = 0 if _whole(numbers, scale) else _places(top / scale)
     if unit == "fraction":
         places = min(places, 1 if top >= 0.1 else 2)
     texts = tuple("-" if v is None else _fixed(float(v) / scale, places) for v in values)
     return head + mark, texts
+
+
+VISIBLE = 50.0
+"""Ratio of a table's largest amount to a column's up to which both are in one scale."""
+
+
+def _money_scale(top: float) -> tuple[float, str]:
+    if top >= 1e6:
+        return 1e6, " M"
+    return (1e3, " k") if top >= 1e4 else (1.0, "")
+
+
+def largest_usd(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> float:
+    """Return the largest amount of money in the money columns of a table [USD]."""
+    at = [i for i, name in enumerate(columns) if unit_of(name) == "USD"]
+    cells = [row[i] for row in rows for i in at if is_number(row[i])]
+    return max((abs(float(cell)) for cell in cells), default=0.0)  # type: ignore[arg-type]
 
 
 def _whole(numbers: Sequence[Cell], scale: float) -> bool:

@@ -16,7 +16,7 @@ from dcplan.report.text.view import View, short_view, view
 from dcplan.result import Result, Table
 from dcplan.specs.headers import header
 from dcplan.specs.registry import metric_of, tables
-from dcplan.specs.table import Shown
+from dcplan.specs.table import Section, Shown
 
 
 def write_text(result: Result, stream: IO[str], *, color: bool, verbose: bool = False) -> None:
@@ -29,8 +29,11 @@ def write_text(result: Result, stream: IO[str], *, color: bool, verbose: bool = 
         style="bold" if color and stream.isatty() else None,
         markup=False,
     )
+    if not verbose:
+        _metrics(console, stream, result, verbose=False)
     later = []
-    for name, spec in tables(result.verb).items():
+    order = list(Section)
+    for name, spec in sorted(tables(result.verb).items(), key=lambda x: order.index(x[1].section)):
         table = result.tables.get(name)
         if table is None or not table.rows or spec.shown is Shown.DATA:
             continue
@@ -38,7 +41,8 @@ def write_text(result: Result, stream: IO[str], *, color: bool, verbose: bool = 
             later.append(name)
         else:
             _section(console, stream, result.verb, name, table, verbose=verbose)
-    _metrics(console, stream, result, verbose=verbose)
+    if verbose:
+        _metrics(console, stream, result, verbose=True)
     _expectations(console, result)
     _counts(console, result, verbose=verbose)
     _next(console, result, later)
@@ -110,7 +114,7 @@ def _section(
         _bars(console, name, table)
     write_table(console, stream, made)
     if made.more:
-        console.print(f"{made.more} more rows: -v, or dcplan show RESULT {name}", markup=False)
+        console.print(f"{made.more} more rows with -v", markup=False)
 
 
 def write_table(console: Console, stream: IO[str], made: View) -> None:

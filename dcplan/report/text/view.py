@@ -6,9 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dcplan.report.text.headings import hidden_columns
-from dcplan.report.text.numbers import column, is_number, with_content
+from dcplan.report.text.numbers import column, is_number, largest_usd, with_content
 from dcplan.result import Cell, Table
 from dcplan.specs import registry
+from dcplan.units import money, unit_of
+
+FEW_MORE = 2
+"""Rows that are shown rather than counted."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,8 @@ def short_view(verb: str, name: str, table: Table) -> View:
         rows = [row for row, kept in zip(rows, keep, strict=True) if kept]
     if spec is not None and spec.first:
         rows = rows[: spec.first]
+    if len(table.rows) - len(rows) <= FEW_MORE and rows:
+        rows = table.rows
     return view(table.columns, rows, without=hidden, more=len(table.rows) - len(rows))
 
 
@@ -61,7 +67,23 @@ def view(
     kept = list(rows)
     hidden = set(without)
     at = [i for i in with_content(columns, kept) if columns[i] not in hidden]
-    made = [column(columns[i], [row[i] for row in kept]) for i in at]
+    top_usd = largest_usd(columns, kept)
+    made = [_column(columns, kept, i, top_usd) for i in at]
     cells = tuple(zip(*(texts for _, texts in made), strict=True)) if kept else ()
     numeric = tuple(any(is_number(row[i]) for row in kept) for i in at)
     return View(tuple(head for head, _ in made), cells, numeric, more)
+
+
+def _column(
+    columns: Sequence[str], rows: Sequence[Sequence[Cell]], at: int, top_usd: float
+) -> tuple[str, tuple[str, ...]]:
+    """Return the header and the cells of one column; each row may have its own unit."""
+    name = columns[at]
+    head, texts = column(name, [row[at] for row in rows], top_usd)
+    if "unit" not in columns or unit_of(name):
+        return head, texts
+    units = [row[columns.index("unit")] for row in rows]
+    return head, tuple(
+        money(float(row[at])) if unit == "USD" and is_number(row[at]) else text  # type: ignore[arg-type]
+        for row, unit, text in zip(rows, units, texts, strict=True)
+    )

@@ -160,7 +160,7 @@ class JobRow:
     """One completed run on one fabric family."""
 
     fabric: Family
-    days: Annotated[float, Column("Median duration of the run on this fabric")]
+    days_p50: Annotated[float, Column("Median duration of the run on this fabric")]
     days_lost: Annotated[float, Column("Days longer than on the fabric with the shortest run")]
     fabric_usd: Annotated[
         float,

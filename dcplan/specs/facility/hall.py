@@ -200,7 +200,7 @@ ONSITE = TableSpec(
     by_item=True,
 )
 RACKS = TableSpec("racks", RackRow, "Racks of the hall", section=Section.ORDERS, by_item=True)
-FLOOR = TableSpec("floor", FloorRow, "Rows of racks", first=15)
+FLOOR = TableSpec("floor", FloorRow, "Rows of racks", shown=Shown.VERBOSE)
 PLANT = TableSpec("plant", PlantRow, "Plant on the design day")
 OVERSUBSCRIPTION = TableSpec(
     "oversubscription",

@@ -38,7 +38,7 @@ class LimitRow:
 LIMITS = TableSpec(
     "limits",
     LimitRow,
-    "Binding limits: cost change per added unit (integer decisions fixed)",
+    "Binding limits, with integer decisions fixed",
     first=5,
     section=Section.LIMITS,
 )

@@ -148,7 +148,7 @@ class TimeLossRow:
 
     loss: Annotated[str, Column("Kind of loss")]
     share_frac: Annotated[float, Column("Share of wall-clock time")]
-    days: Annotated[float, Column("Days of the median duration")]
+    days_lost: Annotated[float, Column("Days of the median duration")]
     of: Annotated[str, Column("Cause of the loss")]
 
 

@@ -49,7 +49,9 @@ def _existing(
     """Return the row of existing or on-order hardware: racks kept, and racks sold or cancelled."""
     disposed = {t: n for (i, t), n in sorted(d.disposed.items()) if i == x.id}
     word = "cancelled" if x.cancel_usd is not None else "sold"
-    disposals = "".join(f", {n} {word} in {quarter_at(problem, t)}" for t, n in disposed.items())
+    disposals = "".join(
+        f", {n} racks {word} in {quarter_at(problem, t)}" for t, n in disposed.items()
+    )
     kind = "in service" if x.in_service else "on order"
     kept = x.racks - sum(disposed.values())
     return specs.RacksRow(
