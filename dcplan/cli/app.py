@@ -78,6 +78,17 @@ class Verbs(TyperGroup):
         """Return the command of a verb, or None if there is no such verb."""
         return load(cmd_name) if cmd_name in SUMMARIES else None
 
+    def resolve_command(
+        self, ctx: Context, args: list[str]
+    ) -> tuple[str | None, Command | None, list[str]]:
+        """Return the command of the arguments; an unknown verb is refused with the nearest one."""
+        if args and args[0] not in SUMMARIES and not args[0].startswith("-"):
+            from dcplan.errors import did_you_mean
+
+            hint = did_you_mean(args[0], SUMMARIES)
+            ctx.fail(f"no verb {args[0]!r}; {hint or 'dcplan --help lists the verbs'}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Write every verb with its summary."""
         with formatter.section("Commands"):

@@ -39,6 +39,7 @@ def redacted(result: Result) -> Result:
     ]
     return replace(
         result,
+        headline=HIDDEN if "values" in result.tables and _names_price(result) else result.headline,
         tables=tables,
         scenario={**result.scenario, "sets": []},
         metrics=metrics,
@@ -47,22 +48,45 @@ def redacted(result: Result) -> Result:
     )
 
 
+def _names_price(result: Result) -> bool:
+    """Whether the headline is the value of a price."""
+    table = result.tables["values"]
+    at = table.columns.index("key")
+    return any(_is_money(str(row[at])) for row in table.rows)
+
+
 def _is_money(name: str) -> bool:
     return "usd" in name.casefold() or "price" in name.casefold()
 
 
+KEYS = ("input", "key", "axis")
+"""Columns that name an input; the other cells of its row may hold its price."""
+WORDS = ("note", "source", "unit", "status", "at", "change", "scenario", "decision", "plans")
+"""Columns of such a row that hold no value."""
+
+
 def _without_money(table: Table) -> Table:
-    hidden = {i for i, column in enumerate(table.columns) if _is_money(column)}
-    if "input" in table.columns:  # a sensitivity table: the bounds of a price reveal the price
-        hidden |= {
-            i
-            for i, column in enumerate(table.columns)
-            if column in ("low", "now", "high", "switches_at")
-        }
-    rows = tuple(
-        tuple(None if i in hidden else cell for i, cell in enumerate(row)) for row in table.rows
-    )
-    return Table(table.columns, rows)
+    """Empty the money columns of a table, and the values of rows that name a price.
+
+    A total, which is a declared metric, stays. A table of shares of money without a money column
+    loses its values.
+    """
+    columns = table.columns
+    hidden = {
+        i for i, c in enumerate(columns) if _is_money(c) and registry.metric_of("plan", c) is None
+    }
+    if "figure" in columns and "value" in columns:
+        hidden |= {columns.index("value")}
+    named = next((columns.index(c) for c in KEYS if c in columns), None)
+    rows = []
+    for row in table.rows:
+        price = named is not None and _is_money(str(row[named]))
+        kept = [
+            i not in hidden and not (price and i != named and columns[i] not in WORDS)
+            for i in range(len(columns))
+        ]
+        rows.append(tuple(x if keep else None for x, keep in zip(row, kept, strict=True)))
+    return Table(columns, tuple(rows))
 
 
 def _metric(key: str, metric: Metric) -> Metric:

@@ -51,7 +51,7 @@ class FindingRow:
     at: Annotated[str, Column("File, line and column of the value")]
 
 
-VALUES = TableSpec("values", ValueRow, "Values")
+VALUES = TableSpec("values", ValueRow, "Values", by_item=True)
 KINDS = TableSpec("rows", KindRow, "Catalog")
 ITEMS = TableSpec(
     "rows", ItemRow, "Catalog", wide=(pattern("<field>", "Value of this field in the row"),)

@@ -47,6 +47,7 @@ SWITCHING_VALUES = TableSpec(
     SwitchingValueRow,
     "Switching values: where a decision changes",
     section=Section.RISK,
+    by_item=True,
 )
 
 
@@ -185,7 +186,7 @@ class ValueRow:
     note: Annotated[str | None, Column("Remark on the value and its derivation")]
 
 
-VALUES = TableSpec("values", ValueRow, "Values")
+VALUES = TableSpec("values", ValueRow, "Values", by_item=True)
 
 
 @dataclass(frozen=True)

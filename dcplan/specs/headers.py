@@ -277,7 +277,9 @@ def header(name: str) -> str:
         return HEADERS[name]
     stem, unit = unit_suffix(name)
     if not name.isidentifier() or name != name.lower():
-        return f"{stem}, {unit}" if stem and unit == "USD" else name
+        if unit == "fraction":
+            return f"{name}, %"
+        return f"{stem.removesuffix('_npv')}, {unit}" if stem and unit == "USD" else name
     if not stem and unit.startswith("USD/"):
         return f"Cost, {unit}"
     words = [WORDS.get(word, word) for word in (stem or name).split("_")]

@@ -82,6 +82,7 @@ POINTS = TableSpec(
             "Value of the swept key at this point; after the status, each metric of its plan",
         ),
     ),
+    by_item=True,
 )
 SWEEP = TableSpec(
     "sweep",
@@ -93,8 +94,14 @@ SWEEP = TableSpec(
             "Value of the swept key at this point; after the gap, each main metric of its plan",
         ),
     ),
+    by_item=True,
 )
 BOUNDS = TableSpec(
-    "bounds", BoundRow, "Effect of each input between its bounds, with a re-solved plan"
+    "bounds",
+    BoundRow,
+    "Effect of each input between its bounds, with a re-solved plan",
+    by_item=True,
 )
-EFFECTS = TableSpec("effects", EffectRow, "Effect of each swept key on net present cost")
+EFFECTS = TableSpec(
+    "effects", EffectRow, "Effect of each swept key on net present cost", by_item=True
+)

@@ -3,12 +3,14 @@ what is committed."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
 
 import pytest
 
+from dcplan.answers.explain.answer import explain
 from dcplan.answers.tco.answer import tco
 from dcplan.report.book.write import workbook
 from dcplan.report.csvs import metrics_csv, table_csv
@@ -18,6 +20,7 @@ from dcplan.report.redact import redacted
 from dcplan.report.text.markdown import LIMIT, markdown
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.plan.decided import RACKS
+from dcplan.specs.regression.diff import INPUTS_CHANGED, Change, InputChange
 
 ROOT = Path(__file__).parents[2]
 NAME = "train-405b-in-90-days"
@@ -174,3 +177,17 @@ def test_a_redacted_comparison_holds_nothing_that_divides_into_the_rent() -> Non
         assert secret not in text
         assert secret in open_.to_json()
     assert hidden.metrics["owned.npv_usd"].value == open_.metrics["owned.npv_usd"].value
+
+
+def test_a_redacted_explanation_holds_no_price() -> None:
+    key = "systems.dgx-h200.price_usd"
+    found = explain("own-or-rent-1024-h200", sets=[f"{key}=311000"], switching_value_of=[key])
+    assert "311000" in json.dumps(found.as_dict())
+    assert "311000" not in json.dumps(redacted(found).as_dict())
+
+
+def test_a_redacted_comparison_holds_no_price() -> None:
+    row = InputChange("s", Change.CHANGED, "systems.a.price_usd", 350000, 311000, "a:1", "b:1")
+    found = Result("diff", "ok", 0, "x", tables={INPUTS_CHANGED.name: INPUTS_CHANGED.table([row])})
+    assert "311000" not in json.dumps(redacted(found).as_dict())
+    assert redacted(found).tables[INPUTS_CHANGED.name].rows[0][2] == "systems.a.price_usd"

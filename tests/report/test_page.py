@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from dcplan.answers.facility.answer import facility
 from dcplan.answers.tco.answer import tco
 from dcplan.report.book.influence import influences
 from dcplan.report.html.figures import figures_of
@@ -169,6 +170,14 @@ def test_hostile_text_stays_text() -> None:
     assert text.count("<script") == 1
 
 
+def test_a_facility_has_a_page() -> None:
+    """Its table of racks has other columns than a plan's."""
+    found = facility(
+        site="us-ashburn", cooling="direct-liquid-tower", it_mw=20, system="gb300-nvl72"
+    )
+    assert "Racks of the hall" in page(found)
+
+
 def test_other_answers_have_a_page_too() -> None:
     text = page(tco("own-or-rent-1024-h200", sets=["sensitivity.samples=10"]))
     assert "What decides" in text
@@ -225,7 +234,7 @@ def test_tables_sort_by_a_click(browser: Any, text: str, tmp_path: Path) -> None
     const tables = [...document.querySelectorAll('table.sorts')];
     const table = tables.find(t => t.caption.textContent.startsWith('Cost over'));
     const heads = [...table.querySelectorAll('thead th')];
-    const i = heads.findIndex(h => h.textContent === 'usd');
+    const i = heads.findIndex(h => h.textContent.startsWith('Amount, USD'));
     heads[i].querySelector('button').click();
     return [heads[i].getAttribute('aria-sort'), ...[...table.tBodies[0].rows].map(r => r.cells[i].textContent)];
     """

@@ -27,7 +27,7 @@ from dcplan.report.text.numbers import is_number, shown
         ("usd_per_kwh", 0.0892, "0.0892"),  # a price per unit is not an amount: no powers
         ("fabric", None, "-"),
         ("cost_usd", None, "-"),
-        ("sold", True, "True"),
+        ("sold", True, "yes"),
         ("gap_frac", "n/a", "n/a"),
     ],
 )

@@ -122,7 +122,7 @@ def test_table_columns_are_aligned_and_numbers_stand_right() -> None:
 
 def test_short_form_hides_columns_and_rows_and_says_so() -> None:
     short, full = text_of(answer(SHORT + 3)), text_of(answer(SHORT + 3), verbose=True)
-    assert "3 more rows: -v" in short
+    assert "3 more rows with -v" in short
     assert f"j{SHORT}" not in short
     assert f"j{SHORT + 2}" in full
     assert "tower" not in short

@@ -28,9 +28,9 @@ def figures_of(result: Result, inputs: Sequence[Influence]) -> dict[str, tuple[C
     found: dict[str, list[Chart]] = defaultdict(list)
     if _rows(result, "power"):
         found[Section.ORDERS] += [_power(result), *_capacity(result)]
-    if _rows(result, "cost") and "cost.npv_usd" in result.metrics:
+    if _has_money(result, "cost", "usd") and "cost.npv_usd" in result.metrics:
         found[Section.COST].append(_waterfall(result))
-    if _rows(result, "cash_flow"):
+    if _has_money(result, "cash_flow", "cash_out_usd"):
         found[Section.COST].append(_cash(result))
     if _rows(result, "jobs"):
         found[Section.ORDERS] += _gantt(result)
@@ -55,6 +55,11 @@ def ranked(result: Result) -> list[Influence]:
 def _rows(result: Result, name: str) -> list[Row]:
     table = result.tables.get(name)
     return table.records() if table is not None else []
+
+
+def _has_money(result: Result, name: str, column: str) -> bool:
+    """Whether a table has amounts: those of a redacted result are empty."""
+    return any(row.get(column) is not None for row in _rows(result, name))
 
 
 def _number(cell: Cell) -> float:
@@ -144,6 +149,8 @@ def _halls(result: Result) -> list[Chart]:
     """Racks of one system and filling together, whenever they were ordered."""
     counts: dict[tuple[str, str, int], int] = defaultdict(int)
     power: dict[tuple[str, str, int], float] = defaultdict(float)
+    if result.verb != "plan":
+        return []
     for row in _rows(result, "racks"):
         key = (str(row["hall"]), str(row["system"]), int(_number(row["nodes_per_rack"])))
         counts[key] += int(_number(row["racks"]))

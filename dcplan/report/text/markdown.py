@@ -95,7 +95,10 @@ def _figures(result: Result) -> str:
         if m.value is not None
     )
     heads = ("Metric", "Value", "Unit", "Meaning")
-    return table_text(View(heads, rows[:FIRST_ROWS], (False, True, False, False))) if rows else ""
+    more = len(rows) - FIRST_ROWS
+    rest = f"\n{more:,} more figures\n" if more > 0 else ""
+    text = table_text(View(heads, rows[:FIRST_ROWS], (False, True, False, False)))
+    return text + rest if rows else ""
 
 
 def _expected(result: Result) -> str:

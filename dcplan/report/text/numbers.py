@@ -87,6 +87,8 @@ def column(name: str, values: Sequence[Cell], top_usd: float = 0.0) -> tuple[str
     """
     head, unit = header(name), unit_of(name)
     numbers = [v for v in values if is_number(v)]
+    if not all(math.isfinite(float(v)) for v in numbers):  # type: ignore[arg-type]
+        return head, tuple(shown(name, v) for v in values)
     if len(numbers) < sum(v is not None for v in values) or not numbers or not unit:
         return head, tuple(shown(name, v) for v in values)
     top = max(abs(float(v)) for v in numbers)  # type: ignore[arg-type]
@@ -99,10 +101,18 @@ def column(name: str, values: Sequence[Cell], top_usd: float = 0.0) -> tuple[str
     places = 0 if _whole(numbers, scale) else _places(top / scale)
     if unit == "fraction":
         places = min(places, 1 if top >= 0.1 else 2)
+    least = min((abs(float(v)) / scale for v in numbers if v), default=0.0)
+    if least and least < 0.5 * 10**-places:  # it would be shown as zero
+        wanted = -math.floor(math.log10(least))
+        if wanted > MOST_PLACES:
+            return head, tuple(shown(name, v) for v in values)
+        places = wanted
     texts = tuple("-" if v is None else _fixed(float(v) / scale, places) for v in values)
     return head + mark, texts
 
 
+MOST_PLACES = 5
+"""Decimals of a column up to which its smallest value decides."""
 VISIBLE = 50.0
 """Ratio of a table's largest amount to a column's up to which both are in one scale."""
 
@@ -146,6 +156,10 @@ def _empty(cell: Cell) -> bool:
     return cell is None or cell == "" or (is_number(cell) and cell == 0)
 
 
+ANSWERS = frozenset({"before", "after", "now", "then", "low", "high", "value", "cost_change_usd"})
+"""Columns in which a zero is an answer."""
+
+
 def with_content(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> list[int]:
     """Return the columns that say something: those of zeros or of empty cells alone are left out.
 
@@ -157,7 +171,14 @@ def with_content(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> list
     [0, 2]
     """
     return [
-        i for i in range(len(columns)) if i == 0 or not rows or not all(_empty(r[i]) for r in rows)
+        i
+        for i in range(len(columns))
+        if i == 0
+        or not rows
+        or (
+            not all(r[i] is None or r[i] == "" for r in rows)
+            and (columns[i] in ANSWERS or not all(_empty(r[i]) for r in rows))
+        )
     ]
 
 

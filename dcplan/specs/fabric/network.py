@@ -221,8 +221,13 @@ ANCILLARY = TableSpec(
     "Ancillary equipment (not in the network price)",
     shown=Shown.VERBOSE,
     section=Section.COST,
+    by_item=True,
 )
 CABLE_LENGTHS = TableSpec("cable_lengths", LengthRow, "Cables by stock length", shown=Shown.VERBOSE)
 SIDE_NETWORKS = TableSpec(
-    "side_networks", NetworkRow, "Storage and management networks", shown=Shown.VERBOSE
+    "side_networks",
+    NetworkRow,
+    "Storage and management networks",
+    shown=Shown.VERBOSE,
+    by_item=True,
 )

@@ -180,6 +180,6 @@ COLLECTIVES = TableSpec(
     "collectives", CollectiveRow, "Collectives over all accelerators", shown=Shown.VERBOSE
 )
 EXPANSION = TableSpec("expansion", ExpansionRow, "Expansion by phases")
-SITE_LINKS = TableSpec("site_links", SiteLinkRow, "Links between the sites")
-COMPARISON = TableSpec("comparison", FabricRow, "Comparison of fabrics")
-JOB = TableSpec("job", JobRow, "Cost of one completed run on each fabric")
+SITE_LINKS = TableSpec("site_links", SiteLinkRow, "Links between the sites", by_item=True)
+COMPARISON = TableSpec("comparison", FabricRow, "Comparison of fabrics", by_item=True)
+JOB = TableSpec("job", JobRow, "Cost of one completed run on each fabric", by_item=True)

@@ -185,7 +185,7 @@ class ReportedSiteRow:
     wue_l_per_kwh: Annotated[float | None, Column("Annual WUE of the real site")]
 
 
-OPTIONS = TableSpec("options", OptionRow, "Cooling options", section=Section.ORDERS)
+OPTIONS = TableSpec("options", OptionRow, "Cooling options", section=Section.ORDERS, by_item=True)
 HEAT = TableSpec("heat", HeatRow, "Heat by path")
 QUARTERS = TableSpec("quarters", QuarterRow, "PUE and WUE by quarter", shown=Shown.VERBOSE)
 WARM_WATER = TableSpec(

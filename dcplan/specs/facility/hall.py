@@ -208,6 +208,6 @@ OVERSUBSCRIPTION = TableSpec(
     "Racks above the hall's power limit, by number of equal jobs",
 )
 SWINGS = TableSpec(
-    "load_swings", SwingRow, "Options to smooth the load swings", shown=Shown.VERBOSE
+    "load_swings", SwingRow, "Options to smooth the load swings", shown=Shown.VERBOSE, by_item=True
 )
 LEAD_TIMES = TableSpec("lead_times", LeadTimeRow, "Long-lead equipment", section=Section.RISK)

@@ -67,7 +67,7 @@ class InputChange:
     after_at: Annotated[str, Column("File, line and column of the value after")]
 
 
-INPUTS_CHANGED = TableSpec("inputs_changed", InputChange, "Inputs that differ")
+INPUTS_CHANGED = TableSpec("inputs_changed", InputChange, "Inputs that differ", by_item=True)
 
 
 @dataclass(frozen=True)

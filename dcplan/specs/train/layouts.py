@@ -136,7 +136,7 @@ class SizeRow:
     meets_target: Annotated[bool, Column("Whether the size meets all requested limits")]
 
 
-SIZES = TableSpec("cluster_sizes", SizeRow, "Cluster sizes")
+SIZES = TableSpec("cluster_sizes", SizeRow, "Cluster sizes", by_item=True)
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,11 @@ class SmallerClusterRow:
 
 
 SMALLER_CLUSTERS = TableSpec(
-    "smaller_clusters", SmallerClusterRow, "The same run on fewer accelerators", shown=Shown.VERBOSE
+    "smaller_clusters",
+    SmallerClusterRow,
+    "The same run on fewer accelerators",
+    shown=Shown.VERBOSE,
+    by_item=True,
 )
 
 

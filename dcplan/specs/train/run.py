@@ -53,7 +53,7 @@ IN_TIME = MetricSpec(
     "train.deadline_probability_frac", "", "Probability of finishing by the deadline", main=True
 )
 ENERGY = MetricSpec("train.energy_mwh", "MWh", "IT energy, without PUE", main=True)
-ENERGY_PER_FLOP = MetricSpec("train.energy_j_per_flop", "J", "IT energy per model FLOP")
+ENERGY_PER_FLOP = MetricSpec("train.energy_j_per_flop", "J/FLOP", "IT energy per model FLOP")
 CARBON = MetricSpec("train.carbon_t", "t", "CO2 of the energy")
 RENT = MetricSpec(
     "train.cost_usd", "USD", "Rent of the accelerators over the median duration", main=True
@@ -72,7 +72,7 @@ AMORTIZED = MetricSpec(
 )
 AMORTIZED_PER_MILLION_TOKENS = MetricSpec(
     "train.usd_per_million_tokens",
-    "USD",
+    "USD/M tokens",
     "Amortized cost per million tokens",
     better=Better.LOWER,
     main=True,
@@ -103,7 +103,7 @@ class RunStorageRow:
 
 
 RUN_STORAGE = TableSpec(
-    "run_storage", RunStorageRow, "Shared storage of the run", shown=Shown.VERBOSE
+    "run_storage", RunStorageRow, "Shared storage of the run", shown=Shown.VERBOSE, by_item=True
 )
 
 

@@ -21,7 +21,7 @@ class ValueRow:
     catalog: Annotated[float | None, Column("Value in the catalog")]
 
 
-VALUES = TableSpec("values", ValueRow, "Values")
+VALUES = TableSpec("values", ValueRow, "Values", by_item=True)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from dcplan.specs import frontier as specs
 from dcplan.study.frontier.axes import Axis
 from dcplan.study.frontier.steps import Document
 from dcplan.study.point import CRASHED, FAILED
+from dcplan.units import money, unit_of
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,10 @@ def frontier_result(
     worst = max((p.row.gap_frac for p in found if p.row.gap_frac is not None), default=math.nan)
     missing = any(p.at is None or p.row.status == SolveStatus.LIMIT for p in found)
     headline = (
-        f"{question.scenario.name}: {first.key} from {there[0][0]:,.6g} to {there[-1][0]:,.6g} "
-        f"while {second.key} changes from {there[0][1]:,.6g} to {there[-1][1]:,.6g}; "
+        f"{question.scenario.name}: {first.key} from {_shown(first.key, there[0][0])} "
+        f"to {_shown(first.key, there[-1][0])} "
+        f"while {second.key} changes from {_shown(second.key, there[0][1])} "
+        f"to {_shown(second.key, there[-1][1])}; "
         f"{len(there)} points, largest gap {worst:.2%}"
     )
     code = EXIT_INTERRUPTED if stopped else EXIT_INCOMPLETE if missing else EXIT_OK
@@ -85,6 +88,13 @@ def no_frontier(question: Question, built: Built, found: Document | None) -> Res
         scenario=describe(question),
         inputs=inputs_of(built),
     )
+
+
+def _shown(key: str, value: float) -> str:
+    """Write a value of a metric: money in short, other numbers in six digits without exponent."""
+    if unit_of(key) == "USD":
+        return f"USD {money(value)}"
+    return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
 
 
 def _points(documents: Sequence[Document], axes: tuple[Axis, Axis]) -> list[Found]:
