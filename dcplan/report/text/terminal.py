@@ -15,7 +15,7 @@ from dcplan.report.text.numbers import limits_text, observed_text, printable, sh
 from dcplan.report.text.view import View, short_view, view
 from dcplan.result import Result, Table
 from dcplan.specs.headers import header
-from dcplan.specs.registry import metric_of, tables
+from dcplan.specs.registry import metric_of, metrics, tables
 from dcplan.specs.table import Section, Shown
 
 
@@ -29,7 +29,8 @@ def write_text(result: Result, stream: IO[str], *, color: bool, verbose: bool = 
         style="bold" if color and stream.isatty() else None,
         markup=False,
     )
-    if not verbose:
+    own = bool(metrics(result.verb))  # figures of a verb without its own are those of the plan
+    if own and not verbose:
         _metrics(console, stream, result, verbose=False)
     later = []
     order = list(Section)
@@ -41,8 +42,8 @@ def write_text(result: Result, stream: IO[str], *, color: bool, verbose: bool = 
             later.append(name)
         else:
             _section(console, stream, result.verb, name, table, verbose=verbose)
-    if verbose:
-        _metrics(console, stream, result, verbose=True)
+    if verbose or not own:
+        _metrics(console, stream, result, verbose=verbose)
     _expectations(console, result)
     _counts(console, result, verbose=verbose)
     _next(console, result, later)
@@ -145,7 +146,9 @@ def _escape(text: str) -> str:
 
 def _metrics(console: Console, stream: IO[str], result: Result, *, verbose: bool) -> None:
     """Write the metrics; the short form has the main ones, and no key."""
-    found = [(k, m, metric_of(result.verb, k)) for k, m in result.metrics.items()]
+    found = [
+        (k, m, metric_of(result.verb, k) or metric_of("plan", k)) for k, m in result.metrics.items()
+    ]
     if not verbose and any(spec is not None and spec.main for _, _, spec in found):
         found = [
             (key, m, spec)
