@@ -28,7 +28,7 @@ class Value:
 def explain(request: ExplainRequest, value: Value, stop: Stop, output: Output) -> Result:
     """Explain a plan: binding limits, the value of relaxing them, why not X.
 
-    With NAME, explain a field, metric, column or error code.
+    With NAME, explain a field, metric, column, error code or term, such as PUE.
     """
     output.refuse_unwritable()
     if value.key is not None:

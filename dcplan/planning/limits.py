@@ -174,7 +174,7 @@ DECLARED = (
         *("rack_bound", "racks of {2} in {0} in {t}", "more than its limits allow", Q),
         *(_hall("racks"), 3.0),
     ),
-    LimitSpec("hall_units", "halls {0} in {t}", "more", Q, _hall("count"), 200.0, 1.0),
+    LimitSpec("hall_units", "number of halls {0} in {t}", "more", Q, _hall("count"), 200.0, 1.0),
     LimitSpec("supply", "supply of {0} ordered in {t}", "racks more", Q, _supply, 5.0, 1.0),
     LimitSpec(
         *("parts_supply", "{0} bought in {t}", "more", Q, _part, 0.05, 10.0),
@@ -202,7 +202,7 @@ DECLARED = (
         placed=False,
     ),
     DEMAND_MET,
-    LimitSpec("job_runs_once", "job {0}", "removed", path=_job, penalty_musd=5000.0),
+    LimitSpec("job_runs_once", "removal of job {0}", "job", path=_job, penalty_musd=5000.0),
     LimitSpec(
         *("carbon_cap", "carbon cap of {0}", "t more", Span.YEAR, _site("carbon"), 0.01, 100.0),
         {CheckId.CARBON_T: ""},

@@ -10,11 +10,14 @@ import pytest
 
 from dcplan.answers.reference.columns import columns
 from dcplan.answers.reference.fields import catalog_fields, scenario_fields
+from dcplan.answers.reference.glossary import terms
 from dcplan.answers.reference.metrics import metrics
+from dcplan.answers.reference.names import documented
 from dcplan.catalog.schema import KINDS
 from dcplan.catalog.yaml12 import parse, read_text
 from dcplan.errors import CODES
 from dcplan.report.pages.__main__ import PAGES
+from dcplan.report.pages.glossary import glossary_page
 from dcplan.report.pages.reference import OF_ALL, error_page
 
 ROOT = Path(__file__).parents[2]
@@ -100,3 +103,26 @@ def _paths(node: object) -> list[str]:
         return [node]
     children = node.values() if isinstance(node, dict) else node
     return [path for child in children for path in _paths(child)]  # type: ignore[attr-defined]
+
+
+def test_the_glossary_in_git_is_what_the_catalog_says(request: pytest.FixtureRequest) -> None:
+    made, page = glossary_page(), ROOT / "docs" / "glossary.md"
+    assert len(terms()) >= 80
+    if request.config.getoption("--update-golden"):
+        page.write_text(made, encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == made, f"pytest {__file__} --update-golden"
+
+
+@pytest.mark.parametrize("word", ["pue", "Approach temperature", "MFU", "leaf switch"])
+def test_a_term_is_explained(word: str) -> None:
+    found = documented(word)
+    assert found.tables["terms"].rows[0][2] in found.headline
+
+
+def test_every_term_of_dcplan_exists() -> None:
+    """What `used_in` names is a metric, a column, a field, a flag or a table."""
+    known = {m.key for m in metrics()} | {c.column for c in columns()}
+    known |= {f"{c.table}.{c.column}" for c in columns()} | {c.table for c in columns()}
+    named = [(t.id, word.strip()) for t in terms() for word in t.used_in.split(",") if word.strip()]
+    assert len(named) > 100
+    assert sum(word in known for _, word in named) > 60

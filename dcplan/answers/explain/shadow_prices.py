@@ -66,5 +66,6 @@ def _exact(base: Base, binding: Binding, values: Vector) -> str | None:
     change, least = cost - base.cost_usd, found.bound * USD_PER_MUSD - base.cost_usd
     # a plan with rounding margins comes from a tighter model, whose bound proves nothing about the
     # true one
-    most = f", at most {least:,.0f}" if problem.margin_factor == 0 else ", possibly more"
-    return f"{min(change, 0.0):,.0f} found{most}"
+    exact = problem.margin_factor == 0
+    most = f"; at most {max(-least, 0.0):,.0f} possible" if exact else "; more is possible"
+    return f"saving {-change:,.0f}{most}" if change < 0 else f"no saving found{most}"

@@ -116,7 +116,7 @@ def _rent_metrics(
 def _rent_row(
     both: Comparison, rent: Rent, months: float | None, used_frac: float | None
 ) -> specs.RentedRow:
-    never = "all hours are paid" if rent.term in LENGTHS else "never"
+    never = "n/a: all hours are paid" if rent.term in LENGTHS else "never"
     return specs.RentedRow(
         offer=rent.offer.id,
         term=rent.term,

@@ -149,7 +149,7 @@ class TimeLossRow:
     loss: Annotated[str, Column("Kind of loss")]
     share_frac: Annotated[float, Column("Share of wall-clock time")]
     days_lost: Annotated[float, Column("Days of the median duration")]
-    of: Annotated[str, Column("Cause of the loss")]
+    meaning: Annotated[str, Column("Cause of the loss")]
 
 
 LOSSES = TableSpec("time_losses", TimeLossRow, "Time lost, by cause", first=6)
