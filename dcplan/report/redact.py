@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from dcplan.catalog.locate import data_dir
+from dcplan.planning.decisions import DISPOSED
 from dcplan.result import Metric, Result, Table
 from dcplan.specs import registry
 
@@ -39,7 +40,7 @@ def redacted(result: Result) -> Result:
     ]
     return replace(
         result,
-        headline=HIDDEN if "values" in result.tables and _names_price(result) else result.headline,
+        headline=HIDDEN if _names_price(result) or _sells(result) else result.headline,
         tables=tables,
         scenario={**result.scenario, "sets": []},
         metrics=metrics,
@@ -50,13 +51,21 @@ def redacted(result: Result) -> Result:
 
 def _names_price(result: Result) -> bool:
     """Whether the headline is the value of a price."""
-    table = result.tables["values"]
+    table = result.tables.get("values")
+    if table is None:
+        return False
     at = table.columns.index("key")
     return any(_is_money(str(row[at])) for row in table.rows)
 
 
 def _is_money(name: str) -> bool:
     return "usd" in name.casefold() or "price" in name.casefold()
+
+
+def _sells(result: Result) -> bool:
+    """Whether the headline has the proceeds of a sale, which over its count are the resale price."""
+    table = result.tables.get("decisions")
+    return table is not None and any(row["decision"] == DISPOSED.row for row in table.records())
 
 
 KEYS = ("input", "key", "axis")

@@ -191,3 +191,10 @@ def test_a_redacted_comparison_holds_no_price() -> None:
     found = Result("diff", "ok", 0, "x", tables={INPUTS_CHANGED.name: INPUTS_CHANGED.table([row])})
     assert "311000" not in json.dumps(redacted(found).as_dict())
     assert redacted(found).tables[INPUTS_CHANGED.name].rows[0][2] == "systems.a.price_usd"
+
+
+def test_a_redacted_headline_holds_no_proceeds_of_a_sale() -> None:
+    found = plan("fleet-renewal", gap=0.05)
+    assert any(row[0] == "dispose" for row in found.tables["decisions"].rows)
+    assert "sell" in found.headline
+    assert "sell" not in redacted(found).headline

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 
@@ -157,3 +158,10 @@ def test_metrics_and_inputs_are_sections() -> None:
     assert table_text(answer(), "inputs").splitlines()[1].split()[:4] == ["k", "7", "kW", "catalog"]
     with pytest.raises(KeyError):
         table_text(answer(), "nothing")
+
+
+def test_a_plan_that_fails_an_expectation_is_not_said_to_be_missing() -> None:
+    found = replace(answer(), status="expectation_failed", scenario={"path": "a.yaml"})
+    text = text_of(found)
+    assert "why there is no plan" not in text
+    assert "dcplan tco a.yaml" in text

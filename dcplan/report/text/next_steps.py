@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dcplan.catalog.locate import data_dir
 from dcplan.result import Result
+from dcplan.specs.plan.metrics import NPV
 
 AFTER_PLAN = (
     ("explain {file}", "which limits bind and what changes the plan"),
@@ -28,9 +29,9 @@ def next_commands(result: Result) -> list[tuple[str, str]]:
 
     Examples
     --------
-    >>> answer = Result("plan", "ok", 0, "x", scenario={"path": "a.yaml"})
-    >>> next_commands(answer)[0]
-    ('dcplan explain a.yaml', 'which limits bind and what changes the plan')
+    >>> answer = Result("plan", "infeasible", 3, "x", scenario={"path": "a.yaml"})
+    >>> next_commands(answer)
+    [('dcplan explain a.yaml', 'why there is no plan, and tested remedies')]
     """
     path = result.scenario.get("path")
     if result.verb != "plan" or not path:
@@ -39,5 +40,5 @@ def next_commands(result: Result) -> list[tuple[str, str]]:
     if result.scenario.get("variant"):
         file += f" --variant {shlex.quote(str(result.scenario['variant']))}"
     file += "".join(f" --set {shlex.quote(str(x))}" for x in result.scenario.get("sets") or ())
-    chosen = AFTER_PLAN if result.status == "ok" else AFTER_NO_PLAN
+    chosen = AFTER_PLAN if NPV.key in result.metrics else AFTER_NO_PLAN
     return [(f"dcplan {text.format(file=file)}", purpose) for text, purpose in chosen]

@@ -38,10 +38,10 @@ def write_text(result: Result, stream: IO[str], *, color: bool, verbose: bool = 
         table = result.tables.get(name)
         if table is None or not table.rows or spec.shown is Shown.DATA:
             continue
-        if spec.shown is Shown.VERBOSE and not verbose:
+        if (spec.shown is Shown.VERBOSE and not verbose) or not _section(
+            console, stream, result.verb, name, table, verbose=verbose
+        ):
             later.append(name)
-        else:
-            _section(console, stream, result.verb, name, table, verbose=verbose)
     if verbose or not own:
         _metrics(console, stream, result, verbose=verbose)
     _expectations(console, result)
@@ -105,10 +105,11 @@ def _bars(console: Console, name: str, table: Table) -> None:
 
 def _section(
     console: Console, stream: IO[str], verb: str, name: str, table: Table, *, verbose: bool
-) -> None:
+) -> bool:
+    """Write one table; return whether its form has a row to show."""
     made = view(table.columns, table.rows) if verbose else short_view(verb, name, table)
     if not made.rows:
-        return
+        return False
     console.print()
     console.print(title_of(verb, name), style="bold", markup=False)
     if stream.isatty() and console.encoding.lower().startswith("utf"):
@@ -116,6 +117,7 @@ def _section(
     write_table(console, stream, made)
     if made.more:
         console.print(f"{made.more} more rows with -v", markup=False)
+    return True
 
 
 def write_table(console: Console, stream: IO[str], made: View) -> None:
