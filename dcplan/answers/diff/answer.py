@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -55,7 +56,7 @@ def differences(name: str, before: Side, after: Side) -> Differences:
     a, b = before.result, after.result
     both = bool(a.metrics and b.metrics)
     return Differences(
-        list(_metrics(name, a, b)) if both else [],
+        _by_importance(a.verb, list(_metrics(name, a, b))) if both else [],
         list(_inputs(name, before, after)),
         list(_decisions(name, a, b)) if both else [],
     )
@@ -280,6 +281,17 @@ def _metrics(name: str, a: Result, b: Result) -> Iterator[specs.MetricChange]:
             verdict=_verdict(delta, preferred, close=close),
             within_gap=close,
         )
+
+
+def _by_importance(verb: str, changes: list[specs.MetricChange]) -> list[specs.MetricChange]:
+    """Return main metrics first; in each group, the largest relative change first."""
+
+    def rank(change: specs.MetricChange) -> tuple[bool, float]:
+        spec = registry.metric_of(verb, change.metric)
+        share = math.inf if change.delta_frac is None else abs(change.delta_frac)
+        return not (spec is not None and spec.main), -share
+
+    return sorted(changes, key=rank)
 
 
 def _gap_usd(a: Result, b: Result) -> float:

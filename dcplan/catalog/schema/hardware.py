@@ -80,6 +80,21 @@ class AverageKw(BaseModel):
     """Power when idle."""
 
 
+class OwnNetwork(BaseModel):
+    """Network that the maker sells with the system and that connects its units, such as the optical
+    circuit switches of a TPU pod. It is not a scale-out fabric, which a plan chooses.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    """Name of the network."""
+    usd: NonNegative
+    """Price of its share of one unit, in addition to the price of the unit; 0 if that includes it."""
+    kw: NonNegative
+    """Power of its share of one unit, in addition to the rated power; 0 if that includes it."""
+
+
 class System(Row):
     """A product to order: a server, a rack or a pod, with rated, peak and average power.
 
@@ -127,6 +142,11 @@ class System(Row):
     """Scale-out protocols of the NICs."""
     nic: str | None = None
     """Row of the catalog kind nics."""
+    own_network: OwnNetwork | None = None
+    """Network between units that the maker sells with the system."""
+    slice_accelerators: int | None = Field(default=None, ge=1)
+    """Accelerators of the smallest part of a pod that can be ordered alone, such as one cube.
+    Default: the complete unit."""
     price_usd: Positive | None = None
     """Price of one unit."""
     release: QuarterName | None = None

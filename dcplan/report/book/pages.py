@@ -13,9 +13,12 @@ from dcplan.report.book.source import Source
 from dcplan.report.book.writer import Writer, head
 from dcplan.report.text.numbers import in_order
 from dcplan.result import Cell, Table
+from dcplan.specs.headers import header
+from dcplan.units import unit_of
 
 SUMMARY_HEAD = ("Metric", "Meaning", "Value", "Unit", "As planned", "Change", "Kind")
 SUMMARY_ROW = 6
+FRACTION = "fraction"
 LEGEND = (
     ("input", "Input: an edit recomputes power, cost and checks for the same decisions"),
     ("formula", "Formula"),
@@ -143,21 +146,27 @@ def table_page(
 
 def _table(writer: Writer, name: str, table: Table, at: int) -> int:
     page = writer.sheets[name]
+    units = [unit_of(column) for column in table.columns]
     for i, column in enumerate(table.columns):
-        page.write_string(at, i, column, writer.format(bold=True, bottom=1))
+        text = header(column)
+        if units[i] == FRACTION:  # the cell itself shows percent
+            text = text.removesuffix(", %")
+        page.write_string(at, i, text, writer.format(bold=True, bottom=1))
     for row in table.rows:
         at += 1
         for i, cell in enumerate(row):
-            _cell(writer, name, at, i, cell)
+            _cell(writer, name, (at, i), cell, units[i])
     return at
 
 
-def _cell(writer: Writer, name: str, at: int, column: int, cell: Cell) -> None:
+def _cell(writer: Writer, name: str, place: tuple[int, int], cell: Cell, unit: str) -> None:
     page = writer.sheets[name]
-    if isinstance(cell, bool) or cell is None or isinstance(cell, str):
-        page.write_string(at, column, "" if cell is None else str(cell))
+    if isinstance(cell, bool):
+        page.write_string(*place, "yes" if cell else "no")
+    elif cell is None or isinstance(cell, str):
+        page.write_string(*place, cell or "")
     else:
-        page.write_number(at, column, float(cell), writer.number("derived", "x"))
+        page.write_number(*place, float(cell), writer.number("derived", unit or "x"))
 
 
 def sources_page(writer: Writer, source: Source) -> None:

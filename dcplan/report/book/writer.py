@@ -10,7 +10,12 @@ from xlsxwriter.worksheet import Worksheet
 
 from dcplan.report.book.grid import FIRST, HEAD, LABELS, Row, Sheet
 
-NUMBERS = {"USD": "#,##0;[Red](#,##0);-", "": "#,##0.######", "fraction per year": "0.00%"}
+NUMBERS = {
+    "USD": "#,##0;[Red](#,##0);-",
+    "": "#,##0.######",
+    "fraction": "0.00%",
+    "fraction per year": "0.00%",
+}
 COLORS = {
     "input": {"font_color": "#0000FF", "bg_color": "#FFFFE0"},
     "formula": {"font_color": "#000000"},
