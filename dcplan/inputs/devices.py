@@ -87,7 +87,7 @@ def device_terms(
         "scaleout_gb_per_s": scaleout_gb_per_s or terms["scaleout_gb_per_s"],
         "node": host,
     }
-    names = {f.name for f in fields(DeviceTerms)} - given.keys() - {"in_network"}
+    names = {f.name for f in fields(DeviceTerms)} - given.keys() - {"in_network", "exchange_frac"}
     return DeviceTerms(**given, **{name: terms[name] for name in names})
 
 

@@ -102,6 +102,12 @@ def slowed(spec: Hardware, frac: float) -> Hardware:
     )
 
 
+def linked(spec: Hardware, exchange_frac: float, *, in_network: bool) -> Hardware:
+    """Return hardware on a network with a slower all-to-all, or with switches that reduce."""
+    device = replace(spec.device, exchange_frac=exchange_frac, in_network=float(in_network))
+    return replace(spec, device=device)
+
+
 def aged(spec: Hardware, row: Accelerator, start: str | None, log: InputLog) -> Hardware:
     """Return hardware with the speed of a young generation, whose software is not mature.
 

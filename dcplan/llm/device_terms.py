@@ -56,6 +56,8 @@ class DeviceTerms:
     """Ranks per accelerator."""
     in_network: float = 0.0
     """1 if the scale-out switches reduce gradients."""
+    exchange_frac: float = 1.0
+    """Share of the scale-out rate that an all-to-all reaches."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,7 @@ def device_table(
         / ranks,
         scaleout_latency_s=_column(devices, "scaleout_us") * MICRO,
         in_network=_column(devices, "in_network"),
+        exchange=_column(devices, "exchange_frac"),
         host_bytes_per_s=_column(devices, "host_gb_per_s") * GIGA / ranks,
         node=_column(devices, "node") * ranks,
     )

@@ -124,6 +124,8 @@ class DeviceTable:
     in_network: Array
     """1 if the scale-out switches reduce in the network (SHARP): an all-reduce then sends its message
     once, not twice."""
+    exchange: Array
+    """Share of the scale-out rate that an all-to-all reaches."""
     host_bytes_per_s: Array
     """Link to host memory: PCIe, NVLink-C2C or CXL. [byte/s]"""
     node: Array

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dcplan.fabric.bom import Bill, Fills, bill
-from dcplan.fabric.topology.clos import Counts, leaves, size
-from dcplan.fabric.topology.wiring import Fill, Wiring, leaf_fills, upper_fills
+from dcplan.fabric.bom import Bill, bill
+from dcplan.fabric.topology.clos import Counts
+from dcplan.fabric.topology.connected import Nodes, connect
 from dcplan.planning.problem.terms import FabricOption, Placement, PlanningProblem, PortClass
 
 P = tuple[str, str, str]
@@ -62,19 +62,10 @@ def exact_network(
 def _class_network(
     option: FabricOption, ports: PortClass, systems: list[list[Placement]], racks: Mapping[P, int]
 ) -> Network:
-    plan = option.designs[ports]
-    leaf_count, links = 0, 0
-    filled: list[Fill] = []
-    for places in systems:
-        first = places[0]
-        nics = sum(racks[p.key] * p.ports for p in places)
-        nodes = -(-nics // first.rails)
-        own = leaves(nodes, first.rails, ports.nodes_per_su, plan.leaf_down)
-        filled += leaf_fills(Wiring(plan, nodes, first.rails, own, ports.nodes_per_su))
-        leaf_count += own
-        links += nics
-    counts = size(plan, leaf_count, links)
-    fills = Fills(tuple(filled), *upper_fills(plan, leaf_count)).times(plan.planes)
+    nics = [sum(racks[p.key] * p.ports for p in places) for places in systems]
+    rails = [places[0].rails for places in systems]
+    nodes = [Nodes(-(-n // r), r) for n, r in zip(nics, rails, strict=True)]
+    counts, fills = connect(option.topology, option.designs[ports], ports.nodes_per_su, nodes)
     found: Bill = bill(counts, option.parts[ports], fills)
     switches: dict[str, int] = defaultdict(int)
     for model, number in zip(
@@ -89,7 +80,7 @@ def _class_network(
         found.power_kw,
         found.rack_units / option.switch_racks_units,
         found.switch_transceivers + found.node_transceivers,
-        links,
+        sum(nics),
         {
             (ports.id, "leaf"): counts.leaf,
             (ports.id, "spine"): counts.spine,

@@ -81,7 +81,7 @@ def traffic(setup: Setup) -> Traffic:
         x.etp,
         d.domain,
         d.scaleup_bytes_per_s,
-        d.scaleout_bytes_per_s,
+        d.scaleout_bytes_per_s * d.exchange,
         np.where(m.expert_groups > 0, m.expert_groups, np.inf),
     )
     wait = np.where(

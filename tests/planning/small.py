@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dcplan.fabric.bom import Parts
+from dcplan.fabric.effective import LinkSpeed
 from dcplan.fabric.topology.design import design
 from dcplan.inputs.cloud_prices import OfferTerms
 from dcplan.planning.problem.energy import OnsiteTerms, TrancheTerms
@@ -74,7 +75,8 @@ def small_menu() -> PlanningProblem:
         family="eth",
         tiers=2,
         protocol="ethernet",
-        gbps=400.0,
+        topology="rail-optimized",
+        speeds={PORTS: LinkSpeed(400.0)},
         designs={PORTS: design(64, 2)},
         parts={PORTS: parts},
         shares={PORTS: share},
@@ -107,9 +109,9 @@ def small_menu() -> PlanningProblem:
     )
     keep = (0.7, 0.9)
     config = RunOption(
-        "job", HALL, "a", "chip", 16, 400.0, "bf16", 60.0, 55.0, 3, {"tp": 8}, 0.4, 1.0
+        "job", HALL, "a", "chip", 16, LinkSpeed(400.0), "bf16", 60.0, 55.0, 3, {"tp": 8}, 0.4, 1.0
     )
-    rented = replace(config, place="cloud:o", system="chip", link_gbps=0.0, start_month=0)
+    rented = replace(config, place="cloud:o", system="chip", link=LinkSpeed(0.0), start_month=0)
     return PlanningProblem(
         start="2027-Q1",
         quarters=2,

@@ -10,6 +10,7 @@ import pytest
 
 from dcplan.economics.cash_flow import AssetClass, npv_usd, totals_usd
 from dcplan.errors import InputError
+from dcplan.fabric.effective import LinkSpeed
 from dcplan.inputs.cloud_prices import CommitTerms
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
@@ -131,7 +132,19 @@ def test_a_run_is_covered_only_in_the_months_it_takes() -> None:
     commitment is not used."""
     problem = rented_menu((0.0, 0.0))
     run = RunOption(
-        "job", "cloud:o", "chip", "chip", 12, 0.0, "bf16", 365.25 / 24, 15.0, 0, {}, 0.4, 1.0
+        "job",
+        "cloud:o",
+        "chip",
+        "chip",
+        12,
+        LinkSpeed(0.0),
+        "bf16",
+        365.25 / 24,
+        15.0,
+        0,
+        {},
+        0.4,
+        1.0,
     )
     problem = dataclasses.replace(
         problem, jobs=(JobTerms("job", 0, 182.625, None, 0.8, ("s",)),), run_options=(run,)

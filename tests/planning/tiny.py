@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from dcplan.fabric.bom import Parts
+from dcplan.fabric.effective import LinkSpeed
 from dcplan.fabric.topology.design import design
 from dcplan.inputs.cloud_prices import OfferTerms
 from dcplan.planning.problem.terms import (
@@ -74,7 +75,8 @@ def fabric(hall: str, name: str, rng: np.random.Generator) -> FabricOption:
         family=name,
         tiers=2,
         protocol="ethernet",
-        gbps=400.0,
+        topology="rail-optimized",
+        speeds={PORTS: LinkSpeed(400.0)},
         designs={PORTS: design(64, 2)},
         parts={PORTS: parts},
         shares={PORTS: share},
@@ -174,7 +176,7 @@ def _job(
 def _config(
     place: str, system: str, n: int, days: float, start: int, usd: float = 0.0
 ) -> RunOption:
-    link = 0.0 if place.startswith("cloud:") else 400.0
+    link = LinkSpeed(0.0 if place.startswith("cloud:") else 400.0)
     return RunOption(
         "job", place, system, "chip", n, link, "bf16", days, days, start, {}, 0.4, 1.0, usd
     )

@@ -38,7 +38,9 @@ def facts_of(place: Placement, question: Question) -> Facts:
     catalog = question.catalog
     row = catalog.get("systems", place.system, System)
     cooling = catalog.get("cooling", place.cooling, CoolingOption)
-    rated = _value(row.rated_kw)
+    own = row.own_network
+    own_kw, own_usd = (_value(own.kw), _value(own.usd)) if own else (0.0, 0.0)
+    rated = _value(row.rated_kw) + own_kw
     liquid_share = (
         _value(row.liquid_frac)
         if {"liquid"} <= set(row.cooling_modes) & set(cooling.accepts)
@@ -48,10 +50,10 @@ def facts_of(place: Placement, question: Question) -> Facts:
     air = rated - liquid
 
     def average(name: str) -> float:
-        own = getattr(row.average_kw, name)
+        given = getattr(row.average_kw, name)
         return (
-            own.value
-            if own
+            given.value + own_kw
+            if given
             else rated * catalog.get("power", f"average-{name}-frac", Parameter).value.value
         )
 
@@ -74,7 +76,7 @@ def facts_of(place: Placement, question: Question) -> Facts:
         air_kw=air * n,
         liquid_kw=liquid * n,
         overhead_kw=(_value(cooling.cdu_frac) * liquid + _value(cooling.fan_frac) * air) * n,
-        price_usd=_value(row.price_usd) * n,
+        price_usd=(_value(row.price_usd) + own_usd) * n,
         ports=(row.scaleout_ports or 0) * n,
         weight_kg=_value(row.weight_kg) * n,
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from dcplan.fabric.effective import LinkSpeed
 from dcplan.inputs.cloud_prices import cloud_place
 from dcplan.planning.model.sets import Sets
 from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER
@@ -91,11 +92,11 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 
 def _add_fabric_speed(model: pyo.ConcreteModel, sets: Sets) -> None:
-    """Require a fabric with the link rate of each run option."""
-    groups: dict[tuple[str, str, str, float], list[int]] = defaultdict(list)
+    """Require a fabric with the link speed of each run option."""
+    groups: dict[tuple[str, str, str, LinkSpeed], list[int]] = defaultdict(list)
     for i, config in enumerate(sets.problem.run_options):
         if not config.on_cloud:
-            groups[config.job, config.place, config.system, config.link_gbps].append(i)
+            groups[config.job, config.place, config.system, config.link].append(i)
     keys = list(groups)
 
     def speed(m: pyo.ConcreteModel, n: int) -> Any:
@@ -104,7 +105,7 @@ def _add_fabric_speed(model: pyo.ConcreteModel, sets: Sets) -> None:
         able = [
             o.id
             for o in sets.problem.fabrics
-            if o.hall == hall and ports in o.shares and o.link_gbps(ports) >= link
+            if o.hall == hall and ports in o.shares and o.speeds[ports].serves(link)
         ]
         return sum(m.run[i] for i in groups[keys[n]]) <= sum(m.fabric[hall, f] for f in able)
 

@@ -19,8 +19,8 @@ from dcplan.planning.problem.existing import (
     existing_terms,
     with_existing_fit_out,
 )
+from dcplan.planning.problem.fabrics.options import fabric_options
 from dcplan.planning.problem.finance import finance_terms
-from dcplan.planning.problem.network import fabric_options
 from dcplan.planning.problem.placement import placements
 from dcplan.planning.problem.places import hall_terms, site_terms
 from dcplan.planning.problem.sanity_checks import sanity_notes
@@ -311,11 +311,6 @@ def _warnings(question: Question) -> list[str]:
         for site in scenario.sites
         if site.energy.demand_usd_per_kw_month and site.energy.usd_per_kwh is None
     ]
-    over = scenario.fabric.oversubscription if scenario.fabric else None
-    if over and any(x and x.value > 1 for x in (over.leaf_spine, over.spine_core)):
-        notes.append(
-            "oversubscription changes switch counts and cost, but not the training time in this version"
-        )
     notes += _idle_prices(question)
     if scenario.cloud and scenario.cloud.egress_tb_per_month:
         notes.append("`plan` does not count cloud.egress_tb_per_month in this version")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from dcplan.fabric.bom import Fills, Parts, bill
 from dcplan.fabric.topology.clos import leaves, size
 from dcplan.fabric.topology.design import ClosDesign
+from dcplan.fabric.topology.kinds import UNITED
 from dcplan.fabric.topology.wiring import Fill, upper_fills
 from dcplan.planning.problem.terms import (
     FabricOption,
@@ -69,7 +70,9 @@ def step_costs(
     ``there`` are racks of assets by placement: their ports stay connected after a sale, in
     addition to all ports that the hall can hold.
     """
-    found = {}
+    found: dict[PortClass, StepCost] = {}
+    if option.topology not in UNITED:
+        return found
     for ports in option.shares:
         own = [p for p in placed if p.port_class == ports]
         rails = {p.rails for p in own}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from dcplan.catalog.schema import System
@@ -46,7 +47,7 @@ def requested_systems(
     else:
         ids = [log.catalog.get("systems", name, System).id for name in scenario.systems]
     found = []
-    for key in dict.fromkeys(ids):
+    for key in _in_slices(ids, table, excluded):
         row = table[key]
         lack = _lacks(row, fleet=False)
         if lack is not None:
@@ -54,6 +55,30 @@ def requested_systems(
             continue
         found.append(system_terms(row, scenario, log))
     return found
+
+
+def _in_slices(
+    ids: Iterable[str], table: Mapping[str, System], excluded: list[ExcludedOption]
+) -> list[str]:
+    """Replace each pod by the smallest part of it that can be ordered, if that is a row."""
+    found: dict[str, None] = {}
+    for key in ids:
+        pod = table[key]
+        part = next(
+            (
+                row.id
+                for row in table.values()
+                if row.accelerator == pod.accelerator
+                and row.accelerators == pod.slice_accelerators
+                and row.id != key
+            ),
+            None,
+        )
+        if part is not None:
+            reason = f"ordered in slices of {pod.slice_accelerators} accelerators: {part}"
+            excluded.append(ExcludedOption(Kind.SYSTEM, key, "", reason))
+        found[part or key] = None
+    return list(found)
 
 
 def _lacks(row: System, *, fleet: bool) -> tuple[str, Cause] | None:
@@ -73,9 +98,12 @@ def _lacks(row: System, *, fleet: bool) -> tuple[str, Cause] | None:
 def system_terms(row: System, scenario: Scenario, log: InputLog) -> SystemTerms:
     """Resolve rated, peak and average power, price, lead time and release of one system."""
     key = f"systems.{row.id}"
-    rated = log.take(f"{key}.rated_kw", _given(row.rated_kw))
+    own = row.own_network
+    own_kw = log.take(f"{key}.own_network.kw", own.kw) if own else 0.0
+    own_usd = log.take(f"{key}.own_network.usd", own.usd) if own else 0.0
+    rated = log.take(f"{key}.rated_kw", _given(row.rated_kw)) + own_kw
     peak = (
-        log.take(f"{key}.peak_kw", row.peak_kw)
+        log.take(f"{key}.peak_kw", row.peak_kw) + own_kw
         if row.peak_kw
         else rated * log.parameter("power", "peak-over-rated")
     )
@@ -95,7 +123,7 @@ def system_terms(row: System, scenario: Scenario, log: InputLog) -> SystemTerms:
 
     def state(name: str, given: Quantity | None) -> float:
         if given is not None:
-            return log.take(f"{key}.average_kw.{name}", given)
+            return log.take(f"{key}.average_kw.{name}", given) + own_kw
         return rated * log.parameter("power", f"average-{name}-frac")
 
     return SystemTerms(
@@ -105,24 +133,24 @@ def system_terms(row: System, scenario: Scenario, log: InputLog) -> SystemTerms:
         training_kw=state("training", row.average_kw.training),
         research_kw=state("research", row.average_kw.research),
         idle_kw=state("idle", row.average_kw.idle),
-        price_usd=log.take(f"{key}.price_usd", _given(row.price_usd)),
+        price_usd=log.take(f"{key}.price_usd", _given(row.price_usd)) + own_usd,
         lead=lead,
         first_order=max(release, since, 0),
         maintenance_frac_per_year=log.parameter("finance", "maintenance-hardware-frac-per-year"),
         embodied_t=embodied,
-        price_factor=_price_factor(row, supply, scenario, log),
+        price_factor=_price_factor(row, own_usd, supply, scenario, log),
         makers=makers(row, log.catalog),
     )
 
 
 def _price_factor(
-    row: System, supply: Supply | None, scenario: Scenario, log: InputLog
+    row: System, own_usd: float, supply: Supply | None, scenario: Scenario, log: InputLog
 ) -> tuple[float, ...]:
     """Return the price by order quarter relative to the catalog: a list, or a rate per year."""
     quarters, base = scenario.horizon.quarters, _given(row.price_usd).value
     if supply is not None and supply.price_usd is not None:
         quoted = log.series(f"supply.{row.id}.price_usd", supply.price_usd, quarters)
-        return tuple(x / base for x in quoted)
+        return tuple((x + own_usd) / (base + own_usd) for x in quoted)
     own = supply.price_change_frac_per_year if supply else None
     change = own or scenario.finance.hardware_price_change_frac_per_year
     if change is None:

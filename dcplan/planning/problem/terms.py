@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dcplan.fabric.bom import Parts
+from dcplan.fabric.effective import LinkSpeed
 from dcplan.fabric.topology.design import ClosDesign
 from dcplan.inputs.cloud_prices import OfferTerms
 from dcplan.inputs.excluded import ExcludedOption
@@ -171,6 +172,15 @@ class Placement:
 
 
 @dataclass(frozen=True)
+class Margin:
+    """Maximum that rounding to integer switches adds to the shares of a fabric option."""
+
+    usd: float
+    kw: float
+    racks: float
+
+
+@dataclass(frozen=True)
 class NetworkShare:
     """Network per NIC port of one class on one fabric option.
 
@@ -205,14 +215,15 @@ class StepCost:
 
 @dataclass(frozen=True)
 class FabricOption:
-    """A fabric family at a number of tiers for one hall domain."""
+    """A fabric family with its topology and number of tiers, for the network of one hall."""
 
     hall: str
     id: str
     family: str
+    topology: str
     tiers: int
     protocol: str
-    gbps: float
+    speeds: Mapping[PortClass, LinkSpeed]
     designs: Mapping[PortClass, ClosDesign]
     parts: Mapping[PortClass, Parts]
     shares: Mapping[PortClass, NetworkShare]
@@ -225,10 +236,6 @@ class FabricOption:
     margin_kw: float = 0.0
     margin_racks: float = 0.0
     """Maximum that a started scalable unit of the largest system adds to the per-port shares."""
-
-    def link_gbps(self, ports: PortClass) -> float:
-        """Return the one-way rate of a NIC port of a class on this fabric."""
-        return min(ports.gbps, self.gbps)
 
 
 @dataclass(frozen=True)

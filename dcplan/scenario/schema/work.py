@@ -158,6 +158,8 @@ class GivenFabric(Part):
     of the family."""
     oversubscription: Oversubscription = Oversubscription()
     """Oversubscription of its tiers."""
+    load_balancing: Literal["ecmp", "qp-scaling", "adaptive", "spray", "scheduled"] | None = None
+    """Load balancing of flows over paths. Default: that of the family."""
 
 
 class Storage(Part):

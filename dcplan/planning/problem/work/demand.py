@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from dcplan.catalog.schema import Row, System
 from dcplan.errors import InputError
+from dcplan.fabric.effective import LinkSpeed
 from dcplan.inputs.cloud_prices import offer_of
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
@@ -57,7 +58,7 @@ def permitted(
     """
     found = []
     wanted = {_row(name, log) for name in demand.systems or ()}
-    for target in sorted(where, key=lambda t: -t.link_gbps):
+    for target in sorted(where, key=lambda t: -t.link.gbps):
         if demand.sites and target.place.split("/")[0] not in demand.sites:
             continue
         names = {target.system, target.accelerator, offer_of(target.place)}
@@ -139,7 +140,8 @@ def _h100_tflops(
     gbps = row.scaleout_port_gbps.value if row.scaleout_port_gbps else 0.0
     each = (row.scaleout_ports or 0) / row.accelerators * gbps / BITS_PER_BYTE
     rate = problem.reference_tflops(
-        reference, Target("", row.id, REFERENCE_ACCELERATOR, row.accelerators, 10**6, each, gbps)
+        reference,
+        Target("", row.id, REFERENCE_ACCELERATOR, row.accelerators, 10**6, each, LinkSpeed(gbps)),
     )
     if isinstance(rate, str):
         cause = f"{REFERENCE_ACCELERATOR}, the reference of H100-equivalents, cannot run the reference job: {rate}"

@@ -14,7 +14,7 @@ from dcplan.inputs.layout_cache import searched
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.recovery import class_network, machine, policy, stored_bytes
 from dcplan.inputs.reference_job import reference_tflops
-from dcplan.inputs.speed import aged, architecture, hardware
+from dcplan.inputs.speed import aged, architecture, hardware, linked
 from dcplan.inputs.storage import fed_step_s, wanted
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.tables import Array
@@ -68,7 +68,7 @@ class JobCandidates:
         self.question, self.log, self.excluded = question, log, excluded
         self.delays = delays or {}
         """Delays before a job, by hall and system: P10, P50 and P90. [days]"""
-        self.largest: dict[tuple[str, int, float], int] = {}
+        self.largest: dict[tuple[object, ...], int] = {}
         """Largest count of an accelerator with the same unit and links, over all places."""
         self._cache: dict[tuple[object, ...], Sweep] = {}
         self._specs: dict[tuple[object, ...], Hardware | str] = {}
@@ -90,7 +90,7 @@ class JobCandidates:
 
     def _hardware(self, job: Job, target: Target, precision: str) -> Hardware | str:
         """Return the training numbers of a target, including the maturity of its software."""
-        key = (job.id, target.accelerator, target.gb_per_s, precision)
+        key = (job.id, target.accelerator, target.gb_per_s, target.link, precision)
         if key not in self._specs:
             moe = self.shape(job.model).moe_layers > 0
             spec = hardware(
@@ -101,6 +101,7 @@ class JobCandidates:
                 spec = f"{job.model}: {cause}"
             if not isinstance(spec, str):
                 row = self.question.catalog.get("accelerators", target.accelerator, Accelerator)
+                spec = linked(spec, target.link.exchange_frac, in_network=target.link.in_network)
                 spec = aged(spec, row, job.start or self.question.scenario.horizon.start, self.log)
             self._specs[key] = spec
         return self._specs[key]
@@ -111,11 +112,13 @@ class JobCandidates:
         spec = self._hardware(job, target, precision)
         if isinstance(spec, str):
             return spec
-        key = (job.id, target.accelerator, target.unit, target.gb_per_s, precision)
+        key = (job.id, target.accelerator, target.unit, target.gb_per_s, target.link, precision)
         if key not in self._cache:
             fixed = job.accelerators
             limit = max(
-                self.largest.get((target.accelerator, target.unit, target.gb_per_s), 0),
+                self.largest.get(
+                    (target.accelerator, target.unit, target.gb_per_s, target.link), 0
+                ),
                 target.limit,
             )
             counts = tuple(
@@ -206,7 +209,7 @@ class JobCandidates:
         result: list[RunOption] = []
         where = list(where)
         for t in where:
-            key = (t.accelerator, t.unit, t.gb_per_s)
+            key = (t.accelerator, t.unit, t.gb_per_s, t.link)
             self.largest[key] = max(self.largest.get(key, 0), t.limit)
         for target in where:
             if target.place.split("/")[0] not in terms.sites and not (
@@ -292,7 +295,7 @@ class JobCandidates:
                 system=target.system,
                 accelerator=target.accelerator,
                 accelerators=int(existing[i]),
-                link_gbps=target.link_gbps,
+                link=target.link,
                 precision=precision,
                 days=float(days[i]),
                 days_p50=float(np.asarray(run.p50_days)[i]),

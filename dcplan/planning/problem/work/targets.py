@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from dcplan.fabric.topology.clos import parts_per_endpoint
+from dcplan.fabric.effective import LinkSpeed
+from dcplan.fabric.topology.connected import per_port
 from dcplan.inputs.cloud_prices import OfferTerms, cloud_place
 from dcplan.inputs.recovery import Network
 from dcplan.planning.problem.terms import FabricOption, HallTerms, Placement
 from dcplan.units import BITS_PER_BYTE
 
+NO_LINK = LinkSpeed(0.0)
+"""Link of a cloud offer, whose network a plan does not choose."""
+
 
 @dataclass(frozen=True)
 class Target:
-    """A place where a job may run: units of one system (or offer) at one link rate."""
+    """A place where a job may run: units of one system (or offer) at one link speed."""
 
     place: str
     system: str
@@ -22,7 +26,8 @@ class Target:
     unit: int
     limit: int
     gb_per_s: float
-    link_gbps: float
+    """One-way scale-out rate of one accelerator on the link."""
+    link: LinkSpeed
     usd_per_accelerator_hour: float = 0.0
     network: Network | None = None
     """Switches and links per NIC port; None for a class network."""
@@ -37,8 +42,8 @@ def targets(
     offer_gb_per_s: Mapping[str, float],
     redundancy: Mapping[str, str],
 ) -> list[Target]:
-    """Return all places where a job may run: (hall, system, link rate) and offers."""
-    found: dict[tuple[str, str, float], Target] = {}
+    """Return all places where a job may run: (hall, system, link speed) and offers."""
+    found: dict[tuple[str, str, LinkSpeed], Target] = {}
     limits: dict[tuple[str, str], int] = {}
     for p in placed:
         most = p.max_racks_unit * halls[p.hall].count * p.accelerators
@@ -50,7 +55,7 @@ def targets(
         for option in by_hall.get(p.hall, []):
             if p.port_class not in option.shares:
                 continue
-            link = option.link_gbps(p.port_class)
+            link = option.speeds[p.port_class]
             each = p.ports / p.accelerators
             unit = p.accelerators // max(p.ports // p.rails, 1)  # of one host
             found[p.hall, p.system, link] = Target(
@@ -59,20 +64,20 @@ def targets(
                 p.accelerator,
                 unit,
                 limits[p.hall, p.system],
-                each * link / BITS_PER_BYTE,
+                each * link.gbps / BITS_PER_BYTE,
                 link,
-                network=Network(*parts_per_endpoint(option.designs[p.port_class])),
+                network=Network(*per_port(option.topology, option.designs[p.port_class])),
                 redundancy=redundancy.get(p.hall.split("/")[0], "n+1"),
             )
     for offer in offers:
-        found[cloud_place(offer.id), offer.accelerator, 0.0] = Target(
+        found[cloud_place(offer.id), offer.accelerator, NO_LINK] = Target(
             cloud_place(offer.id),
             offer.accelerator,
             offer.accelerator,
             offer.node_accelerators,
             offer.max_accelerators,
             offer_gb_per_s[offer.id],
-            0.0,
+            NO_LINK,
             sum(offer.usd_per_accelerator_hour) / len(offer.usd_per_accelerator_hour),
         )
     return list(found.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from dcplan.fabric.effective import LinkSpeed
 from dcplan.inputs.cloud_prices import is_cloud
 from dcplan.units import DAYS_PER_MONTH
 
@@ -41,7 +42,7 @@ class RunOption:
     system: str
     accelerator: str
     accelerators: int
-    link_gbps: float
+    link: LinkSpeed
     precision: str
     days: float
     days_p50: float

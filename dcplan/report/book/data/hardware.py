@@ -22,27 +22,33 @@ def rack_facts(facts: Facts, p: Placement) -> None:
     nodes = at.write("nodes", "", float(p.nodes), Frozen.COUNTED)
     at.write("accelerators", "", float(p.accelerators), Frozen.COUNTED)
     at.write("slots", "", float(p.slots), Frozen.COUNTED)
-    rated = facts.input(f"{key}.rated_kw")
+    networked = facts.knows(f"{key}.own_network.usd")
+
+    def own(name: str, network: str) -> Term:
+        """Return a value of one unit, with its share of the system's own network."""
+        one = facts.input(f"{key}.{name}")
+        return one + facts.input(f"{key}.own_network.{network}") if networked else one
+
+    rated = own("rated_kw", "kw")
     at.write("rated_kw", "kW", p.rated_kw, nodes * rated)
     at.write("overhead_kw", "kW", p.overhead_kw, Frozen.NOT_LISTED)
 
-    def power(name: str, planned: float, own: str, share: str) -> Term:
+    def power(name: str, planned: float, given: str, share: str) -> Term:
         """Write a power of the rack: that of its nodes, or a share of their rated power."""
-        known = facts.knows(own)
-        kw = nodes * facts.input(own) if known else nodes * rated * facts.input(share)
+        known = facts.knows(f"{key}.{given}")
+        kw = nodes * own(given, "kw") if known else nodes * rated * facts.input(share)
         return at.write(name, "kW", planned, kw)
 
     def average(state: str, planned: float) -> Term:
-        own = f"{key}.average_kw.{state}"
-        return power(f"{state}_kw", planned, own, f"power.average-{state}-frac")
+        return power(f"{state}_kw", planned, f"average_kw.{state}", f"power.average-{state}-frac")
 
-    power("peak_kw", p.peak_kw, f"{key}.peak_kw", "power.peak-over-rated")
+    power("peak_kw", p.peak_kw, "peak_kw", "power.peak-over-rated")
     idle, training = average("idle", p.idle_kw), average("training", p.training_kw)
     average("research", p.research_kw)
     busy = facts.input("fleet.utilization_frac") if p.idle_average_kw != p.idle_kw else None
     share = at.write("busy_frac", "", busy.value if busy else 0.0, busy or Frozen.NOT_GIVEN)
     at.write("idle_average_kw", "kW", p.idle_average_kw, idle + share * (training - idle))
-    price = at.write("price_usd", "USD", p.price_usd, nodes * facts.input(f"{key}.price_usd"))
+    price = at.write("price_usd", "USD", p.price_usd, nodes * own("price_usd", "usd"))
     upkeep = price * facts.input("finance.maintenance-hardware-frac-per-year") / QUARTERS_PER_YEAR
     at.write("maintenance_usd", "USD", p.maintenance_usd_per_quarter, upkeep)
     _storage(at, p.storage_usd, p.storage_kw)

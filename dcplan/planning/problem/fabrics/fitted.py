@@ -1,0 +1,107 @@
+"""Networks that are no trees with units: cost per port and margin, fitted to exact counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dcplan.fabric.bom import Parts, bill
+from dcplan.fabric.topology.connected import Nodes, connect
+from dcplan.fabric.topology.design import ClosDesign
+from dcplan.planning.problem.terms import Margin, NetworkShare, Placement
+
+MOST_SIZES = 200
+"""Sizes at which the exact network is counted; sizes between them take the next larger one."""
+
+
+@dataclass(frozen=True)
+class _Sized:
+    """Exact totals of one size."""
+
+    ports: int
+    usd: float
+    kw: float
+    racks: float
+    switches: float
+    transceivers: float
+
+
+FIGURES = ("usd", "kw", "racks", "switches", "transceivers")
+
+
+def fitted(
+    topology: str,
+    plan: ClosDesign,
+    parts: Parts,
+    placed: Sequence[Placement],
+    halls: int,
+    rack_units: float,
+) -> tuple[NetworkShare, Margin]:
+    r"""Return ideal and upper values per NIC port, and the margin that covers the rest.
+
+    With the exact total C(P) of P ports, the ideal value is :math:`\min_P C(P)/P`, a bound on the
+    cost from below. The upper value is that of the largest network, and the margin is
+    :math:`\max_i C(P_{i+1}) - u P_i` over the counted sizes.
+
+    Raises
+    ------
+    ValueError
+        If not even one rack of a system fits the design.
+    """
+    rows = [row for p in placed for row in _sizes(topology, plan, parts, p, halls, rack_units)]
+    ideal = {x: min(getattr(r, x) / r.ports for r in rows) for x in FIGURES}
+    largest = max(rows, key=lambda r: r.ports)
+    upper = {x: getattr(largest, x) / largest.ports for x in FIGURES}
+    over = dict.fromkeys(FIGURES, 0.0)
+    for p in placed:
+        own = _sizes(topology, plan, parts, p, halls, rack_units)
+        before = [0, *(r.ports for r in own[:-1])]
+        for x in FIGURES:
+            rest = max(getattr(r, x) - upper[x] * n for r, n in zip(own, before, strict=True))
+            over[x] = max(over[x], rest)
+    share = NetworkShare(
+        usd=ideal["usd"],
+        kw=ideal["kw"],
+        racks=ideal["racks"],
+        upper_usd=upper["usd"],
+        upper_kw=upper["kw"],
+        upper_racks=upper["racks"],
+        switches=ideal["switches"],
+        transceivers=ideal["transceivers"],
+        upper_switches=upper["switches"],
+        upper_transceivers=upper["transceivers"],
+    )
+    return share, Margin(over["usd"], over["kw"], over["racks"])
+
+
+def _sizes(
+    topology: str, plan: ClosDesign, parts: Parts, place: Placement, halls: int, rack_units: float
+) -> list[_Sized]:
+    """Return the exact network of one system from one rack to all that the halls hold."""
+    most = place.max_racks_unit * halls
+    racks = np.unique(np.geomspace(1, max(most, 1), MOST_SIZES).round().astype(int))
+    found = []
+    for count in racks:
+        ports = int(count) * place.ports
+        nodes = Nodes(-(-ports // place.rails), place.rails)
+        try:
+            counts, fills = connect(topology, plan, place.port_class.nodes_per_su, [nodes])
+        except ValueError:  # beyond the reach, which the model limits
+            break
+        total = bill(counts, parts, fills)
+        found.append(
+            _Sized(
+                ports,
+                total.capex_usd,
+                total.power_kw,
+                total.rack_units / rack_units,
+                float(counts.switches),
+                float(total.switch_transceivers + total.node_transceivers),
+            )
+        )
+    if not found:
+        msg = f"one rack of {place.system} exceeds the reach of a {topology} network"
+        raise ValueError(msg)
+    return found

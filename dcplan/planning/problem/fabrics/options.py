@@ -1,0 +1,221 @@
+"""Fabric options of a hall.
+
+An option is a family with a number of tiers. It has per-port shares for the model and designs for
+the audit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from dcplan.catalog.schema import Fabric
+from dcplan.fabric.bom import Parts
+from dcplan.fabric.topology.connected import reach_ports
+from dcplan.fabric.topology.design import ClosDesign
+from dcplan.fabric.topology.kinds import PLANNED, UNITED
+from dcplan.inputs.excluded import ExcludedOption, Kind
+from dcplan.inputs.log import InputLog
+from dcplan.inputs.network_parts import MissingError, parts_of
+from dcplan.planning.problem.fabrics.fitted import fitted
+from dcplan.planning.problem.fabrics.ordered import Ordered
+from dcplan.planning.problem.fabrics.trees import max_ports, share, su_margin
+from dcplan.planning.problem.terms import (
+    FabricOption,
+    HallTerms,
+    Margin,
+    NetworkShare,
+    Placement,
+    PortClass,
+)
+from dcplan.scenario.schema import Scenario
+
+
+def fabric_options(
+    hall: HallTerms,
+    placed: Sequence[Placement],
+    scenario: Scenario,
+    log: InputLog,
+    excluded: list[ExcludedOption],
+) -> list[FabricOption]:
+    """Return all fabrics that a hall may use.
+
+    Fabrics without a price or without suitable systems are listed as excluded.
+    """
+    families = log.catalog.table("fabrics", Fabric)
+    given = scenario.fabric
+    if given:
+        ids: Iterable[str] = [given.id]
+    elif scenario.fabrics == "all":
+        ids = families
+    else:
+        ids = scenario.fabrics
+    classes = {p.port_class for p in placed}
+    result: list[FabricOption] = []
+    for name in ids:
+        family = log.catalog.get("fabrics", name, Fabric)
+        served = sorted((c for c in classes if family.protocol in c.protocols), key=lambda c: c.id)
+        if not served:
+            excluded.append(
+                ExcludedOption(
+                    Kind.FABRIC,
+                    family.id,
+                    hall.id,
+                    f"no system of this hall has {family.protocol} ports",
+                )
+            )
+            continue
+        topology = (given and given.topology) or family.topology
+        if topology not in PLANNED:
+            reason = f"topology {topology}: `plan` chooses {', '.join(PLANNED)}; use dcplan fabric to size it"
+            excluded.append(ExcludedOption(Kind.FABRIC, family.id, hall.id, reason))
+            continue
+        ordered = Ordered(family, topology, given)
+        for tiers in ordered.tiers:
+            try:
+                result.append(_option(hall, ordered, tiers, served, placed, log))
+            except MissingError as error:
+                excluded.append(
+                    ExcludedOption(Kind.FABRIC, f"{family.id}/{tiers}t", hall.id, str(error))
+                )
+    most = sum(
+        max(p.max_racks_unit * hall.count * p.ports for p in placed if p.port_class == c)
+        for c in classes
+    )
+    return _without_dominated(hall, result, excluded, most)
+
+
+def _option(
+    hall: HallTerms,
+    ordered: Ordered,
+    tiers: int,
+    served: list[PortClass],
+    placed: Sequence[Placement],
+    log: InputLog,
+) -> FabricOption:
+    family, topology = ordered.family, ordered.topology
+    rack_units = log.parameter("network", "network-rack-units")
+    designs: dict[PortClass, ClosDesign] = {}
+    parts: dict[PortClass, Parts] = {}
+    missing: list[str] = []
+    for ports in served:
+        link = min(ports.gbps, family.rate_gbps.value) / ordered.planes
+        try:
+            designs[ports] = ordered.design(link, tiers, log)
+            parts[ports] = parts_of(log, family, ordered.models, link, ports.ports_per_cage)
+        except MissingError as error:  # this class cannot use the family; other classes may
+            designs.pop(ports, None)
+            missing.append(str(error))
+    if not designs:
+        raise MissingError("; ".join(missing))
+    in_hall = list({p.system: p for p in placed if p.port_class in designs}.values())
+    shares, margin = _costs(topology, designs, parts, in_hall, hall.count, rack_units)
+    return FabricOption(
+        hall=hall.id,
+        id=f"{family.id}/{tiers}t",
+        family=family.id,
+        topology=topology,
+        tiers=tiers,
+        protocol=family.protocol,
+        speeds={c: ordered.speed(c, designs[c], tiers, log) for c in designs},
+        designs=designs,
+        parts=parts,
+        shares=shares,
+        max_ports=_max_ports(topology, designs, in_hall),
+        switch_models=ordered.models,
+        switch_racks_units=rack_units,
+        margin_usd=margin.usd,
+        margin_kw=margin.kw,
+        margin_racks=margin.racks,
+    )
+
+
+def _costs(
+    topology: str,
+    designs: Mapping[PortClass, ClosDesign],
+    parts: Mapping[PortClass, Parts],
+    placed: Sequence[Placement],
+    halls: int,
+    rack_units: float,
+) -> tuple[dict[PortClass, NetworkShare], Margin]:
+    """Return the cost per port of each NIC class, and the largest margin of a system."""
+    if topology in UNITED:
+        shares = {c: share(designs[c], parts[c], c.nodes_per_su, rack_units) for c in designs}
+        margins = [
+            su_margin(designs[p.port_class], parts[p.port_class], p, rack_units) for p in placed
+        ]
+    else:
+        found = {
+            c: fitted(
+                topology,
+                designs[c],
+                parts[c],
+                [p for p in placed if p.port_class == c],
+                halls,
+                rack_units,
+            )
+            for c in designs
+        }
+        shares = {c: one for c, (one, _) in found.items()}
+        margins = [margin for _, margin in found.values()]
+    return shares, Margin(
+        max(m.usd for m in margins), max(m.kw for m in margins), max(m.racks for m in margins)
+    )
+
+
+def _max_ports(
+    topology: str, designs: Mapping[PortClass, ClosDesign], placed: Sequence[Placement]
+) -> int:
+    if topology in UNITED:
+        return max_ports(designs, placed)
+    return min(reach_ports(topology, designs[p.port_class], p.rails) for p in placed)
+
+
+def _without_dominated(
+    hall: HallTerms, options: list[FabricOption], excluded: list[ExcludedOption], most_ports: int
+) -> list[FabricOption]:
+    """Exclude options that another option equals or beats in rate, reach, cost, power and space.
+
+    The comparison covers every port class. Reach beyond the ports that the hall can hold does not
+    count.
+    """
+    kept: list[FabricOption] = []
+    for option in sorted(
+        options, key=lambda o: (sum(s.usd for s in o.shares.values()) / len(o.shares), o.id)
+    ):
+        better = next((k for k in kept if _dominates(k, option, most_ports)), None)
+        if better:
+            excluded.append(
+                ExcludedOption(
+                    Kind.FABRIC,
+                    option.id,
+                    hall.id,
+                    f"dominated by {better.id} in speed, cost and power",
+                )
+            )
+        else:
+            kept.append(option)
+    return kept
+
+
+def _dominates(a: FabricOption, b: FabricOption, most_ports: int) -> bool:
+    if not set(b.shares) <= set(a.shares) or a.max_ports < min(b.max_ports, most_ports):
+        return False
+    if not all(a.speeds[c].serves(b.speeds[c]) for c in b.shares):
+        return False
+    shares = all(_share_at_most(a.shares[c], b.shares[c]) for c in b.shares)
+    return (
+        shares
+        and a.margin_usd <= b.margin_usd
+        and a.margin_kw <= b.margin_kw
+        and a.margin_racks <= b.margin_racks
+    )
+
+
+def _share_at_most(a: NetworkShare, b: NetworkShare) -> bool:
+    return (
+        a.usd <= b.usd
+        and a.kw <= b.kw
+        and a.upper_usd <= b.upper_usd
+        and a.upper_kw <= b.upper_kw
+        and a.upper_racks <= b.upper_racks
+    )
