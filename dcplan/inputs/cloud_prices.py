@@ -4,25 +4,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from dcplan.catalog.schema import Accelerator, Offer, Region, System
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.catalog.schema.market import TERMS, CloudPrice
+from dcplan.inputs.devices import SMALL_DOMAIN
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity, Status, first_day
 from dcplan.scenario.schema import Cloud, Scenario
-from dcplan.units import EARTH_RADIUS_KM, GRAMS_PER_KG, QUARTERS_PER_YEAR
+from dcplan.units import (
+    BITS_PER_BYTE,
+    EARTH_RADIUS_KM,
+    GRAMS_PER_KG,
+    HOURS_PER_MONTH,
+    QUARTERS_PER_YEAR,
+)
 
 ON_DEMAND: Final = "on-demand"
 LENGTHS = {"reserved-1y": 4, "reserved-3y": 12}
 """Duration of each commitment term. [quarters]."""
-NOT_PLANNED = {
-    "spot": "`plan` does not choose spot: the provider may reclaim it; `tco` compares it",
-    "capacity-block": "`plan` does not choose capacity blocks: they are sold in days and prepaid; `tco` compares them",
-}
+SPOT: Final = "spot"
+BLOCK: Final = "capacity-block"
+APART = (SPOT, BLOCK)
+"""Terms without a commitment whose use has conditions of its own: in a plan, each is an offer of
+its own."""
+HOURLY = (ON_DEMAND, *APART)
+"""Terms that are paid by the hour of use."""
+NEVER = {"index": "a price index: no provider sells at it"}
+"""Kinds of rows that nobody can rent, with the reason."""
 
 
 @dataclass(frozen=True)
@@ -51,15 +63,32 @@ class OfferTerms:
     unknown."""
     committed: tuple[CommitTerms, ...] = ()
     on_demand: bool = True
-    """Whether on-demand use beyond the commitments is possible."""
-    unplanned_usd_per_hour: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    """Hourly prices by quarter of terms that `plan` does not choose (spot, capacity block); `tco`
-    uses them. [USD]"""
+    """Whether use by the hour beyond the commitments is possible."""
+    apart_usd_per_hour: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """Hourly prices by quarter of spot and capacity blocks, for `tco`; `plan` has them as offers of
+    their own. [USD]"""
+    term: str = ON_DEMAND
+    """Term of the use by the hour."""
+    gb_per_s: float = 0.0
+    """One-way scale-out rate of one accelerator; 0 if unknown: jobs then stay in one instance, or
+    in the scale-up domain that connects instances."""
+    most_per_job: int | None = None
+    """Maximum accelerators of one job, if no network connects more."""
+    reclaims_per_instance_h: float = 0.0
+    """Rate at which the provider reclaims an instance."""
+    wait_h: float = 0.0
+    """Mean time until capacity is back after a reclaim."""
+    longest_days: float | None = None
+    """Longest use without a break; None if there is no limit."""
+
+    def connects(self, accelerators: int) -> bool:
+        """Return whether one job may use that many accelerators."""
+        return self.most_per_job is None or accelerators <= self.most_per_job
 
     @property
     def planned_terms(self) -> tuple[str, ...]:
         """Terms with a price that `plan` may choose."""
-        return (*([ON_DEMAND] if self.on_demand else []), *(c.term for c in self.committed))
+        return (*([self.term] if self.on_demand else []), *(c.term for c in self.committed))
 
 
 CLOUD = "cloud:"
@@ -75,6 +104,17 @@ def cloud_place(offer: str) -> str:
     ('cloud:aws-p5', True, 'aws-p5')
     """
     return CLOUD + offer
+
+
+def row_of(offer: str) -> str:
+    """Return the catalog row of an offer of a plan, such as that of its spot capacity.
+
+    Examples
+    --------
+    >>> row_of("aws-p5-48xlarge/spot"), row_of("aws-p5-48xlarge")
+    ('aws-p5-48xlarge', 'aws-p5-48xlarge')
+    """
+    return offer.split("/", maxsplit=1)[0]
 
 
 def is_cloud(place: str) -> bool:
@@ -104,13 +144,12 @@ def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
 
 
 def offers(
-    scenario: Scenario, log: InputLog, excluded: list[ExcludedOption], *, unplanned: bool = False
+    scenario: Scenario, log: InputLog, excluded: list[ExcludedOption], *, fleet: bool = False
 ) -> tuple[OfferTerms, ...]:
-    """Return the offers that may serve jobs and capacity: complete nodes with a price.
+    """Return the offers that may serve jobs and capacity.
 
-    A node has at least the network rate ``finance/cloud-min-node-gbps``.
-
-    With ``unplanned``, also return offers with prices only for terms that `plan` does not choose.
+    In a plan, spot and capacity blocks are offers of their own. For the comparison of a ``fleet``,
+    which takes complete instances of the same accelerator, they are terms of their offer.
     """
     cloud = scenario.cloud
     if cloud is None:
@@ -122,26 +161,49 @@ def offers(
         else [log.catalog.get("cloud", x, Offer).id for x in cloud.offers]
     )
     ids = list(dict.fromkeys(named))
-    excluded.extend(
-        ExcludedOption(Kind.TERM, term, "cloud", NOT_PLANNED[term])
-        for term in cloud.terms
-        if term in NOT_PLANNED
-    )
     limit = _per_offer_limit(cloud, log)
     found = []
     for key in ids:
         offer = table[key]
         reason, terms = _terms(offer, scenario, cloud, log, limit, excluded)
-        if terms is not None and not (unplanned or terms.on_demand or terms.committed):
-            reason, terms = (
-                f"no {' or '.join(t for t in cloud.terms if t not in NOT_PLANNED) or 'on-demand'} price",
-                None,
-            )
         if terms is None:
             excluded.append(ExcludedOption(Kind.OFFER, key, "cloud", reason))
-        else:
+        elif fleet:
             found.append(terms)
+        else:
+            found += _by_condition(terms, log)
     return tuple(found)
+
+
+def _by_condition(offer: OfferTerms, log: InputLog) -> list[OfferTerms]:
+    """Split an offer into its use on demand or under commitments, its spot capacity and its blocks."""
+    plain = replace(offer, apart_usd_per_hour={})
+    found = [plain] if plain.planned_terms else []
+    for term, usd in offer.apart_usd_per_hour.items():
+        own = replace(
+            plain,
+            id=f"{offer.id}/{term}",
+            term=term,
+            on_demand=True,
+            committed=(),
+            usd_per_accelerator_hour=usd,
+        )
+        if term == SPOT:
+            month = log.parameter("finance", "spot-interruptions-per-instance-month")
+            own = replace(
+                own,
+                reclaims_per_instance_h=month / HOURS_PER_MONTH,
+                wait_h=log.parameter("finance", "spot-wait-h"),
+            )
+        else:
+            most = log.parameter("finance", "capacity-block-instances") * offer.node_accelerators
+            own = replace(
+                own,
+                longest_days=log.parameter("finance", "capacity-block-days"),
+                max_accelerators=min(offer.max_accelerators, int(most)),
+            )
+        found.append(own)
+    return found
 
 
 def _per_offer_limit(cloud: Cloud, log: InputLog) -> int:
@@ -158,14 +220,8 @@ def _terms(
     limit: int,
     excluded: list[ExcludedOption],
 ) -> tuple[str, OfferTerms | None]:
-    if offer.kind != "node":
-        return f"{offer.kind} row, not a complete node", None
-    least = log.parameter("finance", "cloud-min-node-gbps")
-    if offer.scaleout_gbps is None or offer.scaleout_gbps.value < least:
-        got = (
-            f"{offer.scaleout_gbps.value:g} Gb/s" if offer.scaleout_gbps else "unknown network rate"
-        )
-        return f"{got}; a node needs at least {least:g} Gb/s", None
+    if offer.kind in NEVER:
+        return NEVER[offer.kind], None
     if log.catalog.find("accelerators", offer.accelerator, Accelerator) is None:
         return f"accelerator {offer.accelerator} is not in the catalog", None
     change = cloud.price_change_frac_per_year
@@ -182,9 +238,13 @@ def _terms(
     ]
     flexible = ON_DEMAND in found
     price, hourly = found[ON_DEMAND] if flexible else next(iter(found.values()))
+    chip = log.catalog.get("accelerators", offer.accelerator, Accelerator)
+    gbps = _network_gbps(offer, log)
+    wide = (chip.scaleup_domain or 1) > SMALL_DOMAIN  # it connects instances, as in a pod
+    domain = (chip.scaleup_domain or 1) if wide else offer.accelerators
     return "", OfferTerms(
         id=offer.id,
-        accelerator=log.catalog.get("accelerators", offer.accelerator, Accelerator).id,
+        accelerator=chip.id,
         usd_per_accelerator_hour=_at(hourly if flexible else 0.0, drift),
         max_accelerators=limit,
         region=_region(offer, price, scenario, log),
@@ -195,8 +255,29 @@ def _terms(
             CommitTerms(x, LENGTHS[x], _at(found[x][1], drift)) for x in found if x in LENGTHS
         ),
         on_demand=flexible,
-        unplanned_usd_per_hour={x: _at(found[x][1], drift) for x in NOT_PLANNED if x in found},
+        apart_usd_per_hour={x: _at(found[x][1], drift) for x in APART if x in found},
+        gb_per_s=gbps / offer.accelerators / BITS_PER_BYTE,
+        most_per_job=None if gbps else domain,
     )
+
+
+def _network_gbps(offer: Offer, log: InputLog) -> float:
+    """Return the network rate of an instance [Gb/s]; 0 if unknown.
+
+    A row with an average price has the network of the provider's instances with the accelerator.
+    """
+    if offer.scaleout_gbps is not None:
+        return log.take(f"cloud.{offer.id}.scaleout_gbps", offer.scaleout_gbps)
+    if offer.kind != "average":
+        return 0.0
+    same = [
+        row
+        for row in log.catalog.table("cloud", Offer).values()
+        if (row.provider, row.accelerator) == (offer.provider, offer.accelerator)
+        and row.scaleout_gbps is not None
+    ]
+    rates = [r.scaleout_gbps.value / r.accelerators for r in same if r.scaleout_gbps]
+    return min(rates, default=0.0) * offer.accelerators
 
 
 def _region(offer: Offer, price: CloudPrice | None, scenario: Scenario, log: InputLog) -> str:

@@ -17,7 +17,7 @@ from dcplan.reliability.outlook import Bounds, Machine, Policy
 from dcplan.reliability.rates import Rate, Stops, job_stops
 from dcplan.scenario.schema.work import Reliability, Storage
 from dcplan.training.estimate import Hardware
-from dcplan.units import HALF_BYTES, SECONDS_PER_HOUR
+from dcplan.units import HALF_BYTES, HOURS_PER_DAY, SECONDS_PER_HOUR
 
 OUTAGES = {"n": "outage-h-per-year-n", "n+1": "outage-h-per-year-n1"}
 CUBE = 64
@@ -182,6 +182,22 @@ def policy(
         )
         plain = replace(plain, early_factor=factor, early_days=days)
     return plain
+
+
+def reclaimed(
+    part: Machine, rules: Policy, reclaims_per_instance_h: float, wait_h: float
+) -> tuple[Machine, Policy]:
+    """Return machine and policy of instances that the provider may reclaim.
+
+    Reclaims add to the stops; each waits for new capacity. The mean wait of all stops rises by the
+    share of reclaims.
+    """
+    each = reclaims_per_instance_h * HOURS_PER_DAY / part.node_accelerators
+    low, mid, high = part.stops_per_day
+    share = each / (mid + each)
+    waits: Bounds = tuple(x + share * wait_h for x in rules.restart_h)  # type: ignore[assignment]
+    stops: Bounds = (low + each, mid + each, high + each)
+    return replace(part, stops_per_day=stops), replace(rules, restart_h=waits)
 
 
 def _slowdown(settings: Reliability, log: InputLog) -> Bounds:

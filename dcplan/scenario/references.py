@@ -260,14 +260,6 @@ def _check_cloud(check: Checker) -> None:
     cloud = check.scenario.cloud
     if cloud is None:
         return
-    if check.scenario.fleet is None and not {"on-demand", "reserved-1y", "reserved-3y"} & set(
-        cloud.terms
-    ):
-        check.add(
-            "DC003",
-            "cloud.terms: `plan` cannot choose any of them; give on-demand or reserved",
-            ("cloud", "terms"),
-        )
     first: dict[tuple[str, str], str] = {}
     for reference, prices in cloud.prices.items():
         check.need("cloud", reference, Offer, ("cloud", "prices", reference))

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from dcplan.answers.plan.plan_cost import PlanCost, plan_cost
 from dcplan.errors import InputError
-from dcplan.inputs.cloud_prices import ON_DEMAND, OfferTerms, cloud_place, is_cloud
+from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, is_cloud
 from dcplan.inputs.excluded import ExcludedOption
 from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.accounts import make_accounts
@@ -188,7 +188,7 @@ def _one_offer(problem: PlanningProblem, offer: str, term: str) -> PlanningProbl
     """Return a planning problem with one offer under one term."""
     only = next(o for o in problem.offers if o.id == offer)
     terms = tuple(c for c in only.committed if c.term == term)
-    flexible = term == ON_DEMAND
+    flexible = term == only.term
     price = (
         only.usd_per_accelerator_hour
         if flexible

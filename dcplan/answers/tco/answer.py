@@ -13,8 +13,9 @@ from dcplan.answers.tco.request import TcoRequest
 from dcplan.answers.tco.sensitivity import Risk, risk_of
 from dcplan.answers.tco.tables import bridge_table, lines_table, pair_table, years_table
 from dcplan.answers.tco.unit_costs import returns, term_structure, unit_costs
+from dcplan.catalog.schema import Accelerator, Offer, System
 from dcplan.errors import EXIT_OK
-from dcplan.inputs.cloud_prices import LENGTHS, NOT_PLANNED
+from dcplan.inputs.cloud_prices import LENGTHS, row_of
 from dcplan.inputs.excluded import Kind
 from dcplan.result import Metric, Result, Table
 from dcplan.scenario.load import Question
@@ -171,17 +172,31 @@ def _headline(both: Comparison, best: Rent | None) -> str:
     )
 
 
+def _same_accelerator(offer: str, question: Question) -> bool:
+    """Return whether an offer has the fleet's accelerator."""
+    fleet, find = question.scenario.fleet, question.catalog.get
+    chip = find("accelerators", find("cloud", offer, Offer).accelerator, Accelerator).id
+    return fleet is not None and find("systems", fleet.system, System).accelerator == chip
+
+
 def _notes(both: Comparison) -> list[str]:
     scenario, known = both.question.scenario, {o.id for o in both.offers}
-    others = [o for o in both.fleet.offers if o not in known]
-    notes = (
-        [f"not compared, because the accelerator differs from the fleet's: {_listed(others)}"]
-        if others
-        else []
-    )
+    others = [x for x in dict.fromkeys(row_of(o) for o in both.fleet.offers) if x not in known]
+    alone = [x for x in others if _same_accelerator(x, both.question)]
+    other_chip = [x for x in others if x not in alone]
+    notes = []
+    if other_chip:
+        notes.append(
+            f"not compared, because the accelerator differs from the fleet's: {_listed(other_chip)}"
+        )
+    if alone:
+        notes.append(
+            f"not compared, because no network between their instances is known: {_listed(alone)}; "
+            "give prices.ID.scaleout_gbps"
+        )
     why: dict[str, list[str]] = {}
     for x in both.fleet.excluded:
-        if x.kind in (Kind.OFFER, Kind.TERM) and x.id not in NOT_PLANNED and x.id not in known:
+        if x.kind in (Kind.OFFER, Kind.TERM) and x.id not in known:
             why.setdefault(x.reason, []).append(x.id)
     notes += [f"{_listed(ids)}: excluded, {reason}" for reason, ids in why.items()]
     short = [o.id for o in both.offers if o.max_accelerators < both.work.accelerators]

@@ -14,6 +14,7 @@ from dcplan.answers.tco.request import TcoRequest
 from dcplan.answers.tco.tables import bridge_table, lines_table, years_table
 from dcplan.catalog.schema import Offer
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_OK
+from dcplan.inputs.cloud_prices import row_of
 from dcplan.inputs.excluded import Kind
 from dcplan.result import Metric, Result, Table
 from dcplan.scenario.load import Question
@@ -174,7 +175,7 @@ def _notes(question: Question, made: SourcingPlans) -> list[str]:
     notes = [
         f"{x.id}: excluded, {x.reason}" for x in made.excluded if x.kind in (Kind.OFFER, Kind.TERM)
     ]
-    makers = {made.log.catalog.get("cloud", o, Offer).provider for o in made.offers}
+    makers = {made.log.catalog.get("cloud", row_of(o), Offer).provider for o in made.offers}
     notes += [
         f"no storage price for {p}: the price of AWS S3 Standard is used"
         for p in sorted(makers)

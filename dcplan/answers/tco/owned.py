@@ -186,11 +186,15 @@ def _asked(question: Question) -> None:
 def same_accelerator(question: Question, log: InputLog) -> list[OfferTerms]:
     """List the offers of the fleet's accelerator under every requested term.
 
-    Other accelerators do a different amount of work per hour.
+    Other accelerators do a different amount of work per hour. Instances without a known network
+    cannot do the work of a fleet that is larger than their scale-up domain.
     """
     fleet = question.scenario.fleet
-    chip = question.catalog.get("systems", fleet.system, System).accelerator if fleet else ""
-    return [o for o in offers(question.scenario, log, [], unplanned=True) if o.accelerator == chip]
+    if fleet is None:
+        return []
+    chip = question.catalog.get("systems", fleet.system, System).accelerator
+    found = offers(question.scenario, log, [], fleet=True)
+    return [o for o in found if o.accelerator == chip and o.connects(fleet.accelerators)]
 
 
 def tax_rate(question: Question, log: InputLog) -> float:

@@ -15,7 +15,7 @@ from dcplan.economics.monthly import GOODPUT_LOSS, Line, Side
 from dcplan.economics.ranges import Array
 from dcplan.economics.rental import goodput_loss_usd
 from dcplan.economics.spot import spot_calendar_h, spot_usd_per_useful_h, spot_useful_frac
-from dcplan.inputs.cloud_prices import OfferTerms
+from dcplan.inputs.cloud_prices import OfferTerms, row_of
 from dcplan.inputs.log import InputLog
 from dcplan.scenario.schema import Scenario
 from dcplan.units import GB_PER_TB, HOURS_PER_MONTH, MONTHS_PER_QUARTER, SECONDS_PER_HOUR, TB_PER_PB
@@ -44,7 +44,7 @@ class Work:
 
 def terms_of(offer: OfferTerms) -> list[str]:
     """Return the terms of an offer that have a price."""
-    return [*offer.planned_terms, *offer.unplanned_usd_per_hour]
+    return [*offer.planned_terms, *offer.apart_usd_per_hour]
 
 
 def rented_side(
@@ -52,7 +52,7 @@ def rented_side(
 ) -> tuple[Side, list[str]]:
     """Return the cost lines of an offer under a term, with remarks."""
     notes: list[str] = []
-    provider = log.catalog.get("cloud", offer.id, Offer).provider
+    provider = log.catalog.get("cloud", row_of(offer.id), Offer).provider
     hours = hours_of(offer, term, work.used_frac, months)
     rent = work.accelerators * HOURS_PER_MONTH * hours.paid_frac * hours.usd_per_h
     lines: dict[Line, Array] = {ACCELERATORS: rent}
@@ -176,7 +176,7 @@ def with_adders(offer: OfferTerms, stored_tb: float, log: InputLog) -> OfferTerm
     These are ``stored_tb`` of storage, network, CPU nodes and support. The plan's work already
     includes goodput: the duration of its runs includes interruptions and restarts.
     """
-    provider = log.catalog.get("cloud", offer.id, Offer).provider
+    provider = log.catalog.get("cloud", row_of(offer.id), Offer).provider
     share = _support_frac(provider, log)
     month = stored_tb * _storage_usd(provider, log, [])
     month += log.parameter("finance", "cloud-network-usd-per-accelerator-month")
@@ -211,7 +211,7 @@ def rent_lines(cost: PlanCost, log: InputLog) -> dict[Line, Array]:
         return {}
     use = {o: np.array(x) for o, x in cost.used_by_month.items()}
     existing = np.asarray(sum(use.values()))
-    provider = {o: log.catalog.get("cloud", o, Offer).provider for o in use}
+    provider = {o: log.catalog.get("cloud", row_of(o), Offer).provider for o in use}
     each_tb = cost.storage_tb_per_accelerator
     stored = sum(u * each_tb * _storage_usd(provider[o], log, []) for o, u in use.items())
     rate = log.parameter("finance", "cloud-network-usd-per-accelerator-month")

@@ -43,7 +43,7 @@ def hours_of(offer: OfferTerms, term: str, used_frac: float, months: int) -> Hou
         paid = used_frac
         if term == BLOCK:
             paid = min(math.ceil(used_frac * DAYS_PER_MONTH - 1e-9) / DAYS_PER_MONTH, 1.0)
-        prices = np.array(offer.unplanned_usd_per_hour.get(term, offer.usd_per_accelerator_hour))
+        prices = np.array(offer.apart_usd_per_hour.get(term, offer.usd_per_accelerator_hour))
         return Hours(prices[np.arange(months) // MONTHS_PER_QUARTER], np.full(months, paid))
     length = commit.quarters * MONTHS_PER_QUARTER
     rest = months % length

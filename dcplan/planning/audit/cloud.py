@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
-from dcplan.inputs.cloud_prices import ON_DEMAND, OfferTerms, cloud_place, offer_of
+from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, offer_of
 from dcplan.planning.audit.check import Check
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
@@ -100,7 +100,7 @@ def cloud_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
                 usd,
                 asset=AssetClass.OTHER,
                 offer=offer.id,
-                term=ON_DEMAND,
+                term=offer.term,
             )
             for (who, t), usd in by_quarter.items()
             if usd > TINY_USD

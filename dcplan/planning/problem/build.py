@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from dcplan.catalog.schema import Offer, System
 from dcplan.errors import InputError
-from dcplan.inputs.cloud_prices import OfferTerms
 from dcplan.inputs.cloud_prices import offers as cloud_offers
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
@@ -47,7 +46,6 @@ from dcplan.planning.problem.work.terms import DemandTerms, JobTerms, RunOption
 from dcplan.reliability.outlook import Bounds
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Hall, Scenario
-from dcplan.units import BITS_PER_BYTE
 
 
 @dataclass(frozen=True)
@@ -90,8 +88,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
     placed, storage = with_storage(_connected(placed, fabrics, excluded), question, log)
     existing = existing_terms(question, log, halls, placed, excluded)
     rented = cloud_offers(scenario, log, excluded)
-    speeds = {o.id: _offer_gb_per_s(o, log) for o in rented}
-    where = targets(placed, fabrics, halls, rented, speeds, {s.id: s.redundancy for s in sites})
+    where = targets(placed, fabrics, halls, rented, {s.id: s.redundancy for s in sites})
     orderable = frozenset(s.row.id for s in wanted)
     late = delays(start_delays(placed, halls, fleet, log), question, halls, orderable, log)
     country = countries_of(scenario, rented, log)
@@ -225,11 +222,6 @@ def _connected(
             reason = f"no allowed fabric connects its {p.port_class.gbps:g} Gb/s {protocols} ports"
             excluded.append(ExcludedOption(Kind.SYSTEM, p.system, f"{p.hall} {p.cooling}", reason))
     return kept
-
-
-def _offer_gb_per_s(offer: OfferTerms, log: InputLog) -> float:
-    row = log.catalog.get("cloud", offer.id, Offer)
-    return row.scaleout_gbps.value / row.accelerators / BITS_PER_BYTE if row.scaleout_gbps else 0.0
 
 
 def _work(

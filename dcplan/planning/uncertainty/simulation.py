@@ -16,7 +16,7 @@ from functools import partial
 from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup, npv_usd
 from dcplan.economics.discounting import discount_factor
 from dcplan.economics.sampling import Marginal, samples
-from dcplan.inputs.cloud_prices import ON_DEMAND, offer_of
+from dcplan.inputs.cloud_prices import HOURLY, offer_of
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.cloud import in_force
 from dcplan.planning.decisions import Decisions
@@ -113,8 +113,8 @@ class Evaluator:
         self.recourse: Recourse = recourse_of(problem, self.factor)
 
     def _on_demand(self, flows: Sequence[Flow]) -> float:
-        """Return the present value of on-demand rent."""
-        rented = [f for f in flows if f.group is FlowGroup.CLOUD and f.term == ON_DEMAND]
+        """Return the present value of rent by the hour."""
+        rented = [f for f in flows if f.group is FlowGroup.CLOUD and f.term in HOURLY]
         return npv_usd(rented, self.problem.finance.discount_rate)
 
     def simulated_outcome(self, sample: SampledScenario) -> SimulatedOutcome:

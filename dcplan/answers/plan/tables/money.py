@@ -15,6 +15,7 @@ from dcplan.economics.cash_flow import (
     cash_out_usd,
     debt_usd,
 )
+from dcplan.inputs.cloud_prices import row_of
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.result import Metric, Table
@@ -100,7 +101,11 @@ def flows(problem: PlanningProblem, books: Accounts, catalog: Catalog) -> Table:
     for f in books.flows:
         group = GROUPS.index(f.group)
         sums[f.quarter, group, f.line, f.asset, f.site, f.offer, f.at_end] += f.usd
-    maker = {f.offer: catalog.get("cloud", f.offer, Offer).provider for f in books.flows if f.offer}
+    maker = {
+        f.offer: catalog.get("cloud", row_of(f.offer), Offer).provider
+        for f in books.flows
+        if f.offer
+    }
     return specs.FLOWS.table(
         specs.FlowRow(
             quarter=quarter_at(problem, t),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dcplan.catalog.schema import Row, System
 from dcplan.errors import InputError
 from dcplan.fabric.effective import LinkSpeed
-from dcplan.inputs.cloud_prices import offer_of
+from dcplan.inputs.cloud_prices import offer_of, row_of
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.work.jobs import JobCandidates
@@ -61,7 +61,13 @@ def permitted(
     for target in sorted(where, key=lambda t: -t.link.gbps):
         if demand.sites and target.place.split("/")[0] not in demand.sites:
             continue
-        names = {target.system, target.accelerator, offer_of(target.place)}
+        if target.offer is not None and target.offer.longest_days is not None:
+            reason = f"sold for at most {target.offer.longest_days:g} days; a demand is served all the time"
+            excluded.append(
+                ExcludedOption(kind, demand.id, f"{target.place} {target.system}", reason)
+            )
+            continue
+        names = {target.system, target.accelerator, row_of(offer_of(target.place))}
         if wanted and not names & wanted:
             excluded.append(
                 ExcludedOption(
@@ -93,7 +99,7 @@ def _capacity(
     each: dict[tuple[str, str], float] = {}
     reference = demand.reference
     if demand.unit == "accelerator_hours" or reference is None:
-        each = {(t.place, t.system): busy for t in where}
+        each = {(t.place, t.system): busy * t.available_frac for t in where}
         wanted, scenario_unit = (
             [x / HOURS_PER_QUARTER for x in series],
             ("accelerator_hours", HOURS_PER_QUARTER),
@@ -112,7 +118,7 @@ def _capacity(
                 ExcludedOption(Kind.CAPACITY, demand.id, f"{target.place} {target.system}", rate)
             )
         else:
-            each[target.place, target.system] = busy * rate / whole
+            each[target.place, target.system] = busy * rate / whole * target.available_frac
     return _terms(
         demand,
         log,
@@ -168,7 +174,7 @@ def _inference(
     }
     each: dict[tuple[str, str], float] = {}
     for target in where:
-        names = (offer_of(target.place), target.system, target.accelerator)
+        names = (row_of(offer_of(target.place)), target.system, target.accelerator)
         rate = next((known[name] for name in names if name in known), None)
         if rate is None:
             reason = f"no tokens_per_s_per_accelerator for {target.system}"
@@ -176,7 +182,8 @@ def _inference(
                 ExcludedOption(Kind.INFERENCE, demand.id, f"{target.place} {target.system}", reason)
             )
         else:
-            each[target.place, target.system] = room * rate / TOKENS_PER_KTOKEN
+            own = room * rate / TOKENS_PER_KTOKEN * target.available_frac
+            each[target.place, target.system] = own
     wanted = [peak * x / TOKENS_PER_KTOKEN for x in average]
     scenario_unit = ("tokens_per_s", TOKENS_PER_KTOKEN / peak)
     return _terms(

@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from dcplan.inputs.cloud_prices import is_cloud
+from dcplan.inputs.cloud_prices import row_of
 from dcplan.inputs.excluded import Cause
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
@@ -100,8 +100,13 @@ def why_none(
     most = f"{precision}: too slow with up to {int(swept.accelerators[-1])} {target.accelerator}"
     if goodput is not None and goodput < REMARK_GOODPUT_FRAC:
         most += f" at {goodput:.0%} goodput"
-    if is_cloud(target.place):
-        most += " (cloud.max_accelerators_per_offer)"
+    if target.offer is not None:
+        alone = target.offer.most_per_job
+        most += (
+            " (cloud.max_accelerators_per_offer)"
+            if alone is None or alone > target.limit
+            else f" (no network between instances is known; give prices.{row_of(target.offer.id)}.scaleout_gbps)"
+        )
     return most, Cause.OTHER
 
 

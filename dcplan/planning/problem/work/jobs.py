@@ -12,7 +12,7 @@ from dcplan.inputs.cloud_prices import is_cloud
 from dcplan.inputs.excluded import Cause, ExcludedOption, Kind
 from dcplan.inputs.layout_cache import searched
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.recovery import class_network, machine, policy, stored_bytes
+from dcplan.inputs.recovery import class_network, machine, policy, reclaimed, stored_bytes
 from dcplan.inputs.reference_job import reference_tflops
 from dcplan.inputs.speed import aged, architecture, hardware, linked
 from dcplan.inputs.storage import fed_step_s, wanted
@@ -155,13 +155,19 @@ class JobCandidates:
     ) -> Outlook:
         """Return stops, checkpoints and spares of the job at every count of a sweep."""
         scenario, cloud = self.question.scenario, is_cloud(target.place)
-        key = (target.system, target.network, target.redundancy, cloud)
+        reclaims = target.offer is not None and target.offer.reclaims_per_instance_h > 0
+        key = (target.system, target.network, target.redundancy, cloud, reclaims)
         if key not in self._risks:
             row = self._system(target, cloud=cloud)
             network = target.network or class_network(float(swept.accelerators[-1]), self.log)
             part, _ = machine(row, network, self.log, scenario.reliability)
             rules = policy(scenario.reliability, scenario.storage, self.log, target.redundancy)
-            self._risks[key] = part, replace(rules, provider_spares=cloud)
+            rules = replace(rules, provider_spares=cloud)
+            if target.offer is not None and reclaims:
+                part, rules = reclaimed(
+                    part, rules, target.offer.reclaims_per_instance_h, target.offer.wait_h
+                )
+            self._risks[key] = part, rules
         part, rules = self._risks[key]
         if left is not None:
             rules = replace(rules, spares=left // part.node_accelerators)
@@ -283,9 +289,10 @@ class JobCandidates:
         existing = swept.accelerators + expected.spares
         size = stored_bytes(self.shape(job.model), spec)
         stored = wanted(storage, 1.0, job.tokens.value, 0.0, size, self.log).usable_tb
+        longest = (target.offer and target.offer.longest_days) or np.inf
         found: dict[int, RunOption] = {}
         for length in job_choice.lengths(terms):
-            able = np.flatnonzero((days <= length) & (existing <= target.limit))
+            able = np.flatnonzero((days <= min(length, longest)) & (existing <= target.limit))
             if not able.size or int(able[0]) in found:
                 continue
             i = int(able[0])

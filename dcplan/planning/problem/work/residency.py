@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from dcplan.catalog.schema import Offer, Region
 from dcplan.catalog.schema import Site as CatalogSite
-from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, is_cloud
+from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, is_cloud, row_of
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.work.targets import Target
@@ -22,7 +22,7 @@ def countries_of(scenario: Scenario, rented: Iterable[OfferTerms], log: InputLog
     found = {s.id: catalog.get("sites", s.location, CatalogSite).country for s in scenario.sites}
     regions = {(r.provider, r.region): r.country for r in catalog.table("regions", Region).values()}
     for offer in rented:
-        provider = catalog.get("cloud", offer.id, Offer).provider
+        provider = catalog.get("cloud", row_of(offer.id), Offer).provider
         found[cloud_place(offer.id)] = regions.get((provider, offer.region), "")
     return found
 

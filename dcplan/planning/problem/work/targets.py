@@ -32,6 +32,18 @@ class Target:
     network: Network | None = None
     """Switches and links per NIC port; None for a class network."""
     redundancy: str = "n+1"
+    offer: OfferTerms | None = None
+    """Cloud offer of the place, with its conditions; None for a hall."""
+
+    @property
+    def available_frac(self) -> float:
+        """Return the share of the time in which an instance serves a demand.
+
+        The rest are the waits after reclaims: 1 / (1 + rate x wait).
+        """
+        if self.offer is None:
+            return 1.0
+        return 1.0 / (1.0 + self.offer.reclaims_per_instance_h * self.offer.wait_h)
 
 
 def targets(
@@ -39,7 +51,6 @@ def targets(
     options: Iterable[FabricOption],
     halls: Mapping[str, HallTerms],
     offers: Iterable[OfferTerms],
-    offer_gb_per_s: Mapping[str, float],
     redundancy: Mapping[str, str],
 ) -> list[Target]:
     """Return all places where a job may run: (hall, system, link speed) and offers."""
@@ -75,9 +86,10 @@ def targets(
             offer.accelerator,
             offer.accelerator,
             offer.node_accelerators,
-            offer.max_accelerators,
-            offer_gb_per_s[offer.id],
+            min(offer.max_accelerators, offer.most_per_job or offer.max_accelerators),
+            offer.gb_per_s,
             NO_LINK,
             sum(offer.usd_per_accelerator_hour) / len(offer.usd_per_accelerator_hour),
+            offer=offer,
         )
     return list(found.values())

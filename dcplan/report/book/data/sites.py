@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dcplan.economics.cash_flow import FlowGroup
-from dcplan.inputs.cloud_prices import ON_DEMAND
+from dcplan.inputs.cloud_prices import row_of
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
@@ -78,7 +78,7 @@ def rent_facts(facts: Facts, problem: PlanningProblem, books: Accounts) -> Itera
     """Write the hourly price of every offer in use; yield each line's hours at that price."""
     paid = [f for f in books.flows if f.group in (FlowGroup.CLOUD, FlowGroup.POST_HORIZON)]
     for offer in problem.offers:
-        terms = {ON_DEMAND: offer.usd_per_accelerator_hour[0]} if offer.on_demand else {}
+        terms = {offer.term: offer.usd_per_accelerator_hour[0]} if offer.on_demand else {}
         terms |= {c.term: c.usd_per_accelerator_hour[0] for c in offer.committed}
         for term, usd in terms.items():
             own = [f for f in paid if (f.offer, f.term) == (offer.id, term)]
@@ -87,7 +87,7 @@ def rent_facts(facts: Facts, problem: PlanningProblem, books: Accounts) -> Itera
             name = term.replace("-", "_")
             at = Place(facts, (offer.id, name, ""))
             node = at.write("node", "", float(offer.node_accelerators), Frozen.COUNTED)
-            hour = facts.input(f"cloud.{offer.id}.{name}_usd_per_h")
+            hour = facts.input(f"cloud.{row_of(offer.id)}.{name}_usd_per_h")
             at.write("usd_per_h", "USD", usd, hour / node)
             for f in own:
                 line, hours = f"{f.group} {f.line}", f.usd / usd
