@@ -5,16 +5,27 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+AIR_HEAT = "air heat of the cooling"
+NAMES = ("rack_kw_max", AIR_HEAT, "liquid heat of the cooling", "rack_kg_max", "rack units")
+TANK_NAMES = ("rack_kw_max", AIR_HEAT, "heat of the tank", "rack_kg_max", "height of the tank")
+UNITS = ("kW", "kW", "kW", "kg", "U")
+
 
 @dataclass(frozen=True)
 class RackLimits:
-    """Limits of one rack position. Infinity means no limit."""
+    """Limits of one rack position, or of one tank. Infinity means no limit."""
 
     electrical_kw: float
     air_kw: float
     liquid_kw: float
     weight_kg: float = math.inf
     rack_units: float = math.inf
+    tank: bool = False
+    """Whether the limits are those of a tank."""
+    air_path: str = "the room air"
+    """What carries the air heat, for the reason of a misfit."""
+    air_remedy: str = "use liquid cooling"
+    """Next step if the air heat is too large."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +41,8 @@ def split_heat_kw(
     rated_kw: float, liquid_frac: float, *, liquid_cooled_hall: bool
 ) -> tuple[float, float]:
     """Return air and liquid heat of one unit; an air-cooled server has only air heat.
+
+    In a tank, the liquid share of every system is 1.
 
     Examples
     --------
@@ -74,20 +87,30 @@ def nodes_per_rack(
     '2 nodes: 20.4 kW of 30 kW (air heat of the cooling); weight unknown, rack_kg_max not checked'
     >>> nodes_per_rack(RackLimits(160.0, 30.0, 200.0), 200.0, 26.0, 174.0).reason
     'does not fit: 200 kW > 160 kW (rack_kw_max)'
+    >>> nodes_per_rack(RackLimits(160.0, 75.0, 0.0), 125.0, 125.0, 0.0).reason
+    '125 kW of air heat per rack; the room air carries at most 75 kW; use liquid cooling'
     """
-    pairs = [
-        ("rack_kw_max", rated_kw, limits.electrical_kw, "kW"),
-        ("air heat of the cooling", air_kw, limits.air_kw, "kW"),
-        ("liquid heat of the cooling", liquid_kw, limits.liquid_kw, "kW"),
-        ("rack_kg_max", weight_kg or 0.0, limits.weight_kg, "kg"),
-        ("rack units", rack_units or 0.0, limits.rack_units, "U"),
-    ]
+    if limits.weight_kg <= 0.0:
+        reason = "does not fit: the filled tank alone is heavier than rack_kg_max of its positions"
+        return Fit(0, NAMES[3], reason)
+    needs = (rated_kw, air_kw, liquid_kw, weight_kg or 0.0, rack_units or 0.0)
+    most = (
+        limits.electrical_kw,
+        limits.air_kw,
+        limits.liquid_kw,
+        limits.weight_kg,
+        limits.rack_units,
+    )
+    names = TANK_NAMES if limits.tank else NAMES
     ratios = [
         (limit / need if need > 0 else math.inf, name, need, limit, unit)
-        for name, need, limit, unit in pairs
+        for name, need, limit, unit in zip(names, needs, most, UNITS, strict=True)
     ]
     ratio, name, need, limit, unit = min(ratios, key=lambda r: r[0])
     nodes = math.floor(ratio + 1e-9) if ratio < math.inf else 0
+    if nodes == 0 and name == AIR_HEAT:
+        head = f"{need:g} kW of air heat per rack; {limits.air_path} carries at most {limit:g} kW"
+        return Fit(0, name, f"{head}; {limits.air_remedy}")
     if nodes == 0:
         return Fit(0, name, f"does not fit: {need:g} {unit} > {limit:g} {unit} ({name})")
     plural = "s" if nodes > 1 else ""

@@ -174,7 +174,11 @@ def _sampled(option: CoolingOption, at: Setting, log: InputLog) -> dict[str, np.
     Parameters without a range are constants.
     """
     keys = {name: f"{key}-{at.size}" for name, key in BY_SIZE.items()}
-    keys |= COMMON | MODELS[option.model or "tower"] | {"supply": option.supply or "supply-tower-c"}
+    keys |= COMMON | MODELS[option.model or "tower"]
+    keys |= {
+        "supply": option.supply or "supply-tower-c",
+        "cdu_frac": option.pump or "cdu-pump-frac",
+    }
     spread, fixed = {}, {}
     for name, generic in keys.items():
         sized = f"{generic}-{at.size}"

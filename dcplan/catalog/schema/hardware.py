@@ -6,12 +6,12 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dcplan.catalog.schema.base import QuarterName, Row
+from dcplan.catalog.schema.base import QuarterName, Row, Source
 from dcplan.catalog.schema.training import TrainingTerms
 from dcplan.provenance import Fraction, NonNegative, Positive
 
 PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "fp8", "fp6", "fp4")
-Cooling = Literal["air", "liquid"]
+Cooling = Literal["air", "liquid", "immersion"]
 Protocol = Literal["infiniband", "ethernet", "slingshot", "efa", "ici"]
 
 
@@ -95,6 +95,17 @@ class OwnNetwork(BaseModel):
     """Power of its share of one unit, in addition to the rated power; 0 if that includes it."""
 
 
+class ImmersionStatement(BaseModel):
+    """Statement of the maker on immersion cooling of a system."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    allowed: bool
+    """Whether the maker states that the system runs in a tank, with its warranty."""
+    source: Source
+    """Source of the statement."""
+
+
 class System(Row):
     """A product to order: a server, a rack or a pod, with rated, peak and average power.
 
@@ -126,6 +137,12 @@ class System(Row):
     """Share of its heat that liquid cooling removes."""
     coolant_supply_max_c: Positive | None = None
     """Maximum coolant supply temperature."""
+    fan_frac: Fraction | None = None
+    """Share of its power that fans use; a conversion for immersion removes them. Default:
+    `facility/server-fan-air-frac`."""
+    immersion: ImmersionStatement | None = None
+    """Maker's statement on immersion; without one, a converted server has no warranty and a system
+    with cold plates is refused."""
     scaleout_ports: int | None = Field(default=None, ge=1)
     """Scale-out NIC ports of one unit."""
     scaleout_port_gbps: Positive | None = None

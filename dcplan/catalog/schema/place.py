@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from dcplan.catalog.schema.base import Row
 from dcplan.catalog.schema.hardware import Cooling
@@ -50,6 +50,29 @@ class Site(Row):
     """Life-cycle carbon intensity of the grid; used if the other value is missing."""
 
 
+class Tank(BaseModel):
+    """Immersion tank of a cooling option; its heat limit is ``liquid_rack_kw_max``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    phase: Literal["single", "two"]
+    """Whether the fluid stays liquid (single), or boils on the chips and condenses (two)."""
+    fluid: str
+    """Kind of fluid."""
+    rack_units: Positive
+    """Height of all servers in one tank, in which they stand upright."""
+    rack_positions: int = Field(ge=1)
+    """Rack positions that one tank occupies; it uses the feeds of all of them."""
+    fluid_l: Positive
+    """Fluid of one tank."""
+    fluid_usd_per_l: Positive
+    """Price of the fluid; the fit-out price includes it."""
+    filled_kg: Positive
+    """Weight of one tank with fluid and without servers."""
+    water_max_c: Quantity
+    """Maximum facility water temperature at which the tank removes its heat."""
+
+
 class CoolingOption(Row):
     """A cooling option of a hall; ``pue.csv`` holds PUE and WUE by size class and climate zone."""
 
@@ -58,7 +81,7 @@ class CoolingOption(Row):
     air_rack_kw_max: NonNegative
     """Maximum heat of one rack to room air (or to its rear door)."""
     liquid_rack_kw_max: NonNegative
-    """Maximum heat of one rack to liquid."""
+    """Maximum heat of one rack, or of one tank, to liquid."""
     air_share_frac: Fraction
     """Default of ``air_mw`` as a share of the hall's ``it_mw``."""
     liquid_share_frac: Fraction
@@ -75,10 +98,27 @@ class CoolingOption(Row):
     """Parameter with the supply temperature of facility water, which the model samples."""
     plant: tuple[Literal["chiller", "tower", "dry-cooler"], ...] = ()
     """Equipment of the central plant."""
+    pump: str | None = None
+    """Parameter with the pump power over the liquid heat, which the model samples. Default:
+    `facility/cdu-pump-frac`."""
     room_air_frac: Fraction | None = None
     """Share of IT heat that room fans remove, if the system does not define it."""
+    tank: Tank | None = None
+    """Tank of an option that accepts immersion."""
     fit_out_usd_per_kw: Positive
     """Fit-out price per kW of a hall's IT power."""
+
+    @property
+    def takes_liquid(self) -> bool:
+        """Return whether cold plates or a tank bring heat into liquid."""
+        return bool({"liquid", "immersion"} & set(self.accepts))
+
+    @model_validator(mode="after")
+    def _tank(self) -> Self:
+        if ("immersion" in self.accepts) != (self.tank is not None):
+            msg = "an option that accepts immersion needs a tank, and no other option has one"
+            raise ValueError(msg)
+        return self
 
 
 class PueRow(Row):

@@ -16,6 +16,7 @@ class Facts:
 
     accelerators: int
     rated_kw: float
+    peak_kw: float
     training_kw: float
     research_kw: float
     idle_kw: float
@@ -40,23 +41,26 @@ def facts_of(place: Placement, question: Question) -> Facts:
     cooling = catalog.get("cooling", place.cooling, CoolingOption)
     own = row.own_network
     own_kw, own_usd = (_value(own.kw), _value(own.usd)) if own else (0.0, 0.0)
-    rated = _value(row.rated_kw) + own_kw
-    liquid_share = (
-        _value(row.liquid_frac)
-        if {"liquid"} <= set(row.cooling_modes) & set(cooling.accepts)
-        else 0.0
-    )
+    fans, extra_usd = _conversion(row, cooling, question)
+    rated = (_value(row.rated_kw) + own_kw) * (1 - fans)
+    liquid_share = 0.0
+    if cooling.tank:
+        liquid_share = 1.0
+    elif {"liquid"} <= set(row.cooling_modes) & set(cooling.accepts):
+        liquid_share = _value(row.liquid_frac)
     liquid = rated * liquid_share
     air = rated - liquid
 
     def average(name: str) -> float:
         given = getattr(row.average_kw, name)
         return (
-            given.value + own_kw
+            (given.value + own_kw) * (1 - fans)
             if given
             else rated * catalog.get("power", f"average-{name}-frac", Parameter).value.value
         )
 
+    over = catalog.get("power", "peak-over-rated", Parameter).value.value
+    peak = row.peak_kw.value * (1 - fans) if row.peak_kw else rated * over
     n = place.nodes
     fleet = question.scenario.fleet
     busy = 0.0
@@ -69,6 +73,7 @@ def facts_of(place: Placement, question: Question) -> Facts:
     return Facts(
         accelerators=row.accelerators * n,
         rated_kw=rated * n,
+        peak_kw=peak * n,
         training_kw=average("training") * n,
         research_kw=average("research") * n,
         idle_kw=average("idle") * n,
@@ -76,10 +81,20 @@ def facts_of(place: Placement, question: Question) -> Facts:
         air_kw=air * n,
         liquid_kw=liquid * n,
         overhead_kw=(_value(cooling.cdu_frac) * liquid + _value(cooling.fan_frac) * air) * n,
-        price_usd=(_value(row.price_usd) + own_usd) * n,
+        price_usd=(_value(row.price_usd) + own_usd + extra_usd) * n,
         ports=(row.scaleout_ports or 0) * n,
-        weight_kg=_value(row.weight_kg) * n,
+        weight_kg=_value(row.weight_kg) * n
+        + (_value(cooling.tank.filled_kg) if cooling.tank else 0),
     )
+
+
+def _conversion(row: System, cooling: CoolingOption, question: Question) -> tuple[float, float]:
+    """Return the share of power of fans that a tank makes needless, and the price to remove them."""
+    if not cooling.tank or "immersion" in row.cooling_modes or "air" not in row.cooling_modes:
+        return 0.0, 0.0
+    names = ("server-fan-air-frac", "tank-conversion-usd")
+    fans, usd = (question.catalog.get("facility", x, Parameter).value.value for x in names)
+    return (row.fan_frac.value if row.fan_frac else fans), usd
 
 
 def _value(quantity: object) -> float:

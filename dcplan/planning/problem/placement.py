@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from dcplan.catalog.schema import CoolingOption, System
-from dcplan.facility.racks import Fit, RackLimits, nodes_per_rack, split_heat_kw
+from dcplan.facility.immersion import without_fans_kw
+from dcplan.facility.racks import Fit, nodes_per_rack, split_heat_kw
 from dcplan.inputs.excluded import ExcludedOption, Kind
+from dcplan.inputs.heat_paths import conversion, misfit, rack_limits
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.systems import SystemTerms
 from dcplan.planning.problem.terms import CoolingTerms, HallTerms, Placement, PortClass
@@ -35,7 +38,7 @@ def placements(
         reason = _incompatible(system.row, row)
         if not reason:
             placed = _placed(
-                system,
+                _converted(system, row, log),
                 hall,
                 given,
                 cooling,
@@ -56,13 +59,30 @@ def placements(
 
 
 def _incompatible(system: System, cooling: CoolingOption) -> str:
-    if not set(system.cooling_modes) & set(cooling.accepts):
-        return f"system is {'/'.join(system.cooling_modes)}-cooled; {cooling.id} accepts {'/'.join(cooling.accepts)}"
+    unfit = misfit(system, cooling)
+    if unfit is not None:
+        return str(unfit)
     supply, limit = cooling.coolant_supply_c, system.coolant_supply_max_c
     uses_liquid = "liquid" in system.cooling_modes and "liquid" in cooling.accepts
     if uses_liquid and supply and limit and supply.value > limit.value:
         return f"coolant has {supply.value:g} °C on the design day; the system allows {limit.value:g} °C"
     return ""
+
+
+def _converted(system: SystemTerms, cooling: CoolingOption, log: InputLog) -> SystemTerms:
+    """Return an air-cooled server without its fans, with the price of its conversion, in a tank."""
+    change = conversion(system.row, cooling, log)
+    if change is None:
+        return system
+    return replace(
+        system,
+        rated_kw=without_fans_kw(system.rated_kw, change.fan_frac),
+        peak_kw=without_fans_kw(system.peak_kw, change.fan_frac),
+        training_kw=without_fans_kw(system.training_kw, change.fan_frac),
+        research_kw=without_fans_kw(system.research_kw, change.fan_frac),
+        idle_kw=without_fans_kw(system.idle_kw, change.fan_frac),
+        price_usd=system.price_usd + change.usd,
+    )
 
 
 def _placed(
@@ -77,8 +97,10 @@ def _placed(
     fleet_nodes: int | None,
 ) -> Placement | str:
     unit = system.row
-    liquid_hall = "liquid" in row.accepts and "liquid" in unit.cooling_modes
-    share = unit.liquid_frac.value if unit.liquid_frac else 0.0
+    tank = row.tank
+    liquid_hall = tank is not None or ("liquid" in row.accepts and "liquid" in unit.cooling_modes)
+    own = unit.liquid_frac.value if unit.liquid_frac else 0.0
+    share = own if tank is None else 1.0
     air, liquid = split_heat_kw(system.rated_kw, share, liquid_cooled_hall=liquid_hall)
     fit = _fit(system, hall, given, row, air, liquid)
     nodes = fit.nodes if nodes_override is None else nodes_override
@@ -90,7 +112,7 @@ def _placed(
         )
     if unit.form != "server":
         nodes = 1
-    slots = max(unit.racks, 1)
+    slots = max(unit.racks, 1) if tank is None else tank.rack_positions
     cdu_frac = row.cdu_frac.value if row.cdu_frac else 0.0
     fan_frac = row.fan_frac.value if row.fan_frac else 0.0
     overhead_node = cdu_frac * liquid + fan_frac * air
@@ -116,7 +138,8 @@ def _placed(
         air_kw=air * nodes,
         liquid_kw=liquid * nodes,
         overhead_kw=overhead_node * nodes,
-        weight_kg=(unit.weight_kg.value if unit.weight_kg else 0.0) * nodes,
+        weight_kg=(unit.weight_kg.value if unit.weight_kg else 0.0) * nodes
+        + (tank.filled_kg.value if tank else 0.0),
         ports=(unit.scaleout_ports or 0) * nodes,
         rails=unit.scaleout_rails or unit.scaleout_ports or 1,
         port_class=PortClass(
@@ -137,10 +160,17 @@ def _placed(
         price_factor=system.price_factor,
         makers=system.makers,
         derived_nodes=fit.nodes if unit.form == "server" else 1,
-        fit_reason=fit.reason
-        if nodes_override is None
-        else f"given: {nodes} nodes per rack (derived: {fit.nodes})",
+        fit_reason=_fit_reason(fit, row, nodes, given=nodes_override is not None),
     )
+
+
+def _fit_reason(fit: Fit, cooling: CoolingOption, nodes: int, *, given: bool) -> str:
+    """Return why a rack, or a tank, holds its nodes."""
+    place = "rack" if cooling.tank is None else "tank"
+    reason = f"given: {nodes} nodes per {place} (derived: {fit.nodes})" if given else fit.reason
+    if cooling.tank is None:
+        return reason
+    return f"tank on {cooling.tank.rack_positions} rack positions; {reason}"
 
 
 def _most_racks(
@@ -191,10 +221,10 @@ def _fit(
 ) -> Fit:
     unit = system.row
     per_slot = max(unit.racks, 1)  # a pod covers several racks; the limits apply to each
-    limits = RackLimits(
+    limits = rack_limits(
+        row,
+        unit,
         electrical_kw=given.rack_kw_max.value,
-        air_kw=row.air_rack_kw_max.value,
-        liquid_kw=row.liquid_rack_kw_max.value,
         weight_kg=given.rack_kg_max.value if given.rack_kg_max else math.inf,
         rack_units=hall.rack_units,
     )

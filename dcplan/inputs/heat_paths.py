@@ -1,0 +1,156 @@
+"""Paths of a system's heat under a cooling option: refusals, conversion for a tank, rack limits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dcplan.catalog.schema import CoolingOption, System
+from dcplan.facility.immersion import without_fans_kw
+from dcplan.facility.racks import RackLimits
+from dcplan.inputs.log import InputLog
+from dcplan.provenance import Quantity, Status
+
+COLD_PLATES = "use direct-liquid-tower or direct-liquid-dry-cooler"
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """Reason why a system cannot run under a cooling option, with the next step."""
+
+    cause: str
+    remedy: str
+
+    def __str__(self) -> str:
+        """Return cause and next step in one line."""
+        return f"{self.cause}; {self.remedy}"
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """Conversion of one server for a tank; a system made for tanks needs none."""
+
+    fan_frac: float
+    """Share of its power that the removed fans used."""
+    usd: float
+    """Price of the conversion of one server."""
+
+
+def misfit(system: System, option: CoolingOption) -> Misfit | None:
+    """Return why the heat of a system has no path under the option, or None."""
+    modes, accepts = set(system.cooling_modes), set(option.accepts)
+    if option.tank is not None:
+        return _tank_misfit(system)
+    if modes & accepts:
+        return None
+    cause = f"needs {', '.join(system.cooling_modes)} cooling, but {option.id} provides {', '.join(option.accepts)}"
+    return Misfit(cause, COLD_PLATES if modes == {"liquid"} else "use another cooling option")
+
+
+def _tank_misfit(system: System) -> Misfit | None:
+    stated = system.immersion
+    if stated is not None and not stated.allowed:
+        return Misfit(f"the maker does not allow a tank ({stated.source})", "use another option")
+    if stated is not None or "immersion" in system.cooling_modes:
+        return None
+    if "air" not in system.cooling_modes:
+        cause = "needs cold plates; the maker does not state that it runs in a tank"
+        return Misfit(cause, COLD_PLATES)
+    if system.form != "server":
+        cause = "is a complete rack; only single servers are converted for a tank"
+        return Misfit(cause, "order its servers without the rack")
+    return None
+
+
+def is_converted(system: System, option: CoolingOption) -> bool:
+    """Return whether an air-cooled server loses its fans to run in a tank of the option."""
+    modes = system.cooling_modes
+    return option.tank is not None and "immersion" not in modes and "air" in modes
+
+
+def conversion(system: System, option: CoolingOption, log: InputLog) -> Conversion | None:
+    """Return the conversion of a system for the option's tanks; None without one."""
+    if not is_converted(system, option):
+        return None
+    fans = log.chosen(
+        f"systems.{system.id}.fan_frac", system.fan_frac, "facility", "server-fan-air-frac"
+    )
+    return Conversion(fans, log.parameter("facility", "tank-conversion-usd"))
+
+
+def in_tank(system: System, option: CoolingOption, log: InputLog) -> System:
+    """Return the row of a system as it runs under the option: in a tank without its fans.
+
+    All its heat then goes into the fluid.
+    """
+    if option.tank is None:
+        return system
+    change = conversion(system, option, log) or Conversion(0.0, 0.0)
+    average = system.average_kw
+    whole = Quantity(value=1.0, status=Status.DERIVED, source="a tank removes all heat")
+    return system.model_copy(
+        update={
+            "rated_kw": _without_fans(system.rated_kw, change),
+            "peak_kw": _without_fans(system.peak_kw, change),
+            "average_kw": average.model_copy(
+                update={name: _without_fans(value, change) for name, value in average}
+            ),
+            "cooling_modes": ("immersion",),
+            "liquid_frac": whole,
+            "nodes_per_rack": None,
+        }
+    )
+
+
+def _without_fans(power: Quantity | None, change: Conversion) -> Quantity | None:
+    if power is None or not change.fan_frac:
+        return power
+    note = (
+        f"{power.value:g} kW less {change.fan_frac:.3g} of it for fans, which a tank does not need"
+    )
+    return power.model_copy(
+        update={
+            "value": without_fans_kw(power.value, change.fan_frac),
+            "low": None if power.low is None else without_fans_kw(power.low, change.fan_frac),
+            "high": None if power.high is None else without_fans_kw(power.high, change.fan_frac),
+            "status": Status.DERIVED,
+            "note": note,
+        }
+    )
+
+
+def rack_limits(
+    option: CoolingOption,
+    system: System,
+    *,
+    electrical_kw: float,
+    weight_kg: float = math.inf,
+    rack_units: float = math.inf,
+) -> RackLimits:
+    """Return the limits of one rack position, or of one tank on all of its positions."""
+    tank = option.tank
+    if tank is not None:
+        return RackLimits(
+            electrical_kw=electrical_kw * tank.rack_positions,
+            air_kw=0.0,
+            liquid_kw=option.liquid_rack_kw_max.value,
+            weight_kg=weight_kg * tank.rack_positions - tank.filled_kg.value,
+            rack_units=tank.rack_units.value,
+            tank=True,
+        )
+    liquid = "liquid" in system.cooling_modes and option.takes_liquid
+    return RackLimits(
+        electrical_kw=electrical_kw,
+        air_kw=option.air_rack_kw_max.value,
+        liquid_kw=option.liquid_rack_kw_max.value,
+        weight_kg=weight_kg,
+        rack_units=rack_units,
+        air_path=_air_path(option),
+        air_remedy="use an option with more air heat per rack" if liquid else "use liquid cooling",
+    )
+
+
+def _air_path(option: CoolingOption) -> str:
+    """Return what carries the air heat: a rear door has no room air."""
+    door = option.room_air_frac is not None and option.room_air_frac.value == 0.0
+    return "a rear door" if door else "the room air"
