@@ -36,6 +36,9 @@ class Conversion:
     """Price of the conversion of one server."""
 
 
+UNCHANGED = Conversion(0.0, 0.0)
+
+
 def misfit(system: System, option: CoolingOption) -> Misfit | None:
     """Return why the heat of a system has no path under the option, or None."""
     modes, accepts = set(system.cooling_modes), set(option.accepts)
@@ -68,10 +71,10 @@ def is_converted(system: System, option: CoolingOption) -> bool:
     return option.tank is not None and "immersion" not in modes and "air" in modes
 
 
-def conversion(system: System, option: CoolingOption, log: InputLog) -> Conversion | None:
-    """Return the conversion of a system for the option's tanks; None without one."""
+def conversion(system: System, option: CoolingOption, log: InputLog) -> Conversion:
+    """Return the conversion of a system for the option's tanks."""
     if not is_converted(system, option):
-        return None
+        return UNCHANGED
     fans = log.chosen(
         f"systems.{system.id}.fan_frac", system.fan_frac, "facility", "server-fan-air-frac"
     )
@@ -85,7 +88,7 @@ def in_tank(system: System, option: CoolingOption, log: InputLog) -> System:
     """
     if option.tank is None:
         return system
-    change = conversion(system, option, log) or Conversion(0.0, 0.0)
+    change = conversion(system, option, log)
     average = system.average_kw
     whole = Quantity(value=1.0, status=Status.DERIVED, source="a tank removes all heat")
     return system.model_copy(

@@ -9,7 +9,7 @@ from dcplan.catalog.schema import CoolingOption, System
 from dcplan.facility.immersion import without_fans_kw
 from dcplan.facility.racks import Fit, nodes_per_rack, split_heat_kw
 from dcplan.inputs.excluded import ExcludedOption, Kind
-from dcplan.inputs.heat_paths import conversion, misfit, rack_limits
+from dcplan.inputs.heat_paths import UNCHANGED, Conversion, conversion, misfit, rack_limits
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.systems import SystemTerms
 from dcplan.planning.problem.terms import CoolingTerms, HallTerms, Placement, PortClass
@@ -37,8 +37,9 @@ def placements(
         row = log.catalog.get("cooling", cooling.id, CoolingOption)
         reason = _incompatible(system.row, row)
         if not reason:
+            change = conversion(system.row, row, log)
             placed = _placed(
-                _converted(system, row, log),
+                _converted(system, change),
                 hall,
                 given,
                 cooling,
@@ -49,7 +50,7 @@ def placements(
                 fleet_nodes,
             )
             if isinstance(placed, Placement):
-                result.append(placed)
+                result.append(replace(placed, fan_frac=change.fan_frac, conversion_usd=change.usd))
                 continue
             reason = placed
         excluded.append(
@@ -69,10 +70,9 @@ def _incompatible(system: System, cooling: CoolingOption) -> str:
     return ""
 
 
-def _converted(system: SystemTerms, cooling: CoolingOption, log: InputLog) -> SystemTerms:
-    """Return an air-cooled server without its fans, with the price of its conversion, in a tank."""
-    change = conversion(system.row, cooling, log)
-    if change is None:
+def _converted(system: SystemTerms, change: Conversion) -> SystemTerms:
+    """Return a server without its fans, with the price of its conversion for a tank."""
+    if change == UNCHANGED:
         return system
     return replace(
         system,

@@ -151,6 +151,10 @@ class Placement:
     """Shared storage for one rack; it has its own racks."""
     derived_nodes: int = 0
     """Nodes that the rack's limits allow; a given number may exceed it and is reported."""
+    fan_frac: float = 0.0
+    """Share of the power that a conversion for immersion removes; powers are without it."""
+    conversion_usd: float = 0.0
+    """Price of the conversion of one node, which the price includes."""
 
     makers: tuple[str, ...] = ()
     """Makers of the system and of its accelerators."""

@@ -15,7 +15,7 @@ from dcplan.scenario.set_keys import set_key
 
 HALL_FIELD = re.compile(r"(sites\..+\.halls\.[^.]+)\.[^.]+\.(pue|peak_pue|wue_l_per_kwh)")
 """A coefficient of a hall's cooling option, which the scenario gives for the hall."""
-SIZES = ("rated_kw", "block_mw", "block-mw-default")
+SIZES = ("rated_kw", "fan_frac", "server-fan-air-frac", "block_mw", "block-mw-default")
 """Key endings of inputs that set the nodes per rack and the number of power blocks."""
 
 

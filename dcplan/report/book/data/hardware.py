@@ -12,7 +12,7 @@ from dcplan.planning.problem.terms import (
     PortClass,
 )
 from dcplan.report.book.data.facts import Facts, Frozen, Place
-from dcplan.report.book.data.term import Term, largest
+from dcplan.report.book.data.term import Term, largest, number
 from dcplan.units import KW_PER_MW, QUARTERS_PER_YEAR
 
 
@@ -29,15 +29,15 @@ def rack_facts(facts: Facts, p: Placement) -> None:
         one = facts.input(f"{key}.{name}")
         return one + facts.input(f"{key}.own_network.{network}") if networked else one
 
-    rated = own("rated_kw", "kw")
+    rated = _without_fans(facts, p, own("rated_kw", "kw"))
     at.write("rated_kw", "kW", p.rated_kw, nodes * rated)
     at.write("overhead_kw", "kW", p.overhead_kw, Frozen.NOT_LISTED)
 
     def power(name: str, planned: float, given: str, share: str) -> Term:
         """Write a power of the rack: that of its nodes, or a share of their rated power."""
         known = facts.knows(f"{key}.{given}")
-        kw = nodes * own(given, "kw") if known else nodes * rated * facts.input(share)
-        return at.write(name, "kW", planned, kw)
+        each = _without_fans(facts, p, own(given, "kw")) if known else rated * facts.input(share)
+        return at.write(name, "kW", planned, nodes * each)
 
     def average(state: str, planned: float) -> Term:
         return power(f"{state}_kw", planned, f"average_kw.{state}", f"power.average-{state}-frac")
@@ -48,10 +48,21 @@ def rack_facts(facts: Facts, p: Placement) -> None:
     busy = facts.input("fleet.utilization_frac") if p.idle_average_kw != p.idle_kw else None
     share = at.write("busy_frac", "", busy.value if busy else 0.0, busy or Frozen.NOT_GIVEN)
     at.write("idle_average_kw", "kW", p.idle_average_kw, idle + share * (training - idle))
-    price = at.write("price_usd", "USD", p.price_usd, nodes * own("price_usd", "usd"))
+    each = own("price_usd", "usd")
+    if p.conversion_usd:
+        each = each + facts.input("facility.tank-conversion-usd")
+    price = at.write("price_usd", "USD", p.price_usd, nodes * each)
     upkeep = price * facts.input("finance.maintenance-hardware-frac-per-year") / QUARTERS_PER_YEAR
     at.write("maintenance_usd", "USD", p.maintenance_usd_per_quarter, upkeep)
     _storage(at, p.storage_usd, p.storage_kw)
+
+
+def _without_fans(facts: Facts, p: Placement, power: Term) -> Term:
+    """Return the power of a node without the fans that its conversion for a tank removes."""
+    if not p.fan_frac:
+        return power
+    fans = facts.input(f"systems.{p.system}.fan_frac", "facility.server-fan-air-frac")
+    return power * (number(1.0) - fans)
 
 
 def hall_facts(facts: Facts, hall: HallTerms, fitted: list[CoolingTerms]) -> None:
