@@ -157,3 +157,23 @@ def _air_path(option: CoolingOption) -> str:
     """Return what carries the air heat: a rear door has no room air."""
     door = option.room_air_frac is not None and option.room_air_frac.value == 0.0
     return "a rear door" if door else "the room air"
+
+
+def tank_notes(option: CoolingOption, system: System | None) -> list[str]:
+    """Return what a buyer of tanks must know: warranty, and supply of a boiling fluid."""
+    notes: list[str] = []
+    if option.tank is None:
+        return notes
+    if option.tank.phase == "two":
+        notes.append(
+            "the supply of two-phase fluids ends: 3M stopped its fluids by the end of 2025, and "
+            "rules on PFAS tighten; secure the fluid for the life of the hall"
+        )
+    if system is not None and is_converted(system, option):
+        notes.append(
+            f"conversion normally ends the maker's warranty: the catalog has no statement that "
+            f"{system.id} is certified for a tank; agree on warranty and fluid before the order"
+            if system.immersion is None
+            else f"the maker certifies {system.id} for a tank: {system.immersion.source}"
+        )
+    return notes

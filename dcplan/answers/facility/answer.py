@@ -24,9 +24,10 @@ from dcplan.answers.facility.tables import (
     warm_water_table,
 )
 from dcplan.catalog.loader import load as load_catalog
-from dcplan.catalog.schema import CoolingOption
+from dcplan.catalog.schema import CoolingOption, System
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.cooling import Performance, performance
+from dcplan.inputs.heat_paths import tank_notes
 from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity, Status
 from dcplan.result import Metric, Result, Table
@@ -55,6 +56,7 @@ def facility(request: FacilityRequest) -> Result:
     if request.compare:
         return compared(resolved, log)
     option = _option(resolved, log)
+    resolved = resolved.under(option, log)
     _record(option, resolved, log)
     return _answer(option, resolved, _performance(option, resolved, log), log)
 
@@ -101,6 +103,8 @@ def _answer(
     warnings = _warnings(option, resolved, found, log)
     existing = int(metrics[hall.FLOOR_ACCELERATORS.key].value or 0) if placed else 0
     warnings += _empty(resolved, placed, existing)
+    sold = log.catalog.find("systems", resolved.system.id, System) if resolved.system else None
+    warnings += [{"code": "tank", "message": note} for note in tank_notes(option, sold)]
     if request.water_permit_m3_per_day is not None:
         day = metrics.get(cooling.PEAK_DAY_WATER.key)
         more, words = permit(resolved, request.water_permit_m3_per_day, day)

@@ -35,13 +35,14 @@ def compared(resolved: ResolvedFacility, log: InputLog) -> Result:
     for option in log.catalog.table("cooling", CoolingOption).values():
         why = "; ".join(cause for cause, _ in holds(option, resolved, log))
         try:
-            found = None if why else performance(option, resolved.setting(option, log), log)
+            own = resolved if why else resolved.under(option, log)
+            found = None if why else performance(option, own.setting(option, log), log)
         except LookupError as error:
             found, why = None, str(error)
         if found is None:
             reasons[option.id] = why
         else:
-            rows.append(_row(option, resolved, found, log))
+            rows.append(_row(option, own, found, log))
     if not rows:
         raise InputError(
             [

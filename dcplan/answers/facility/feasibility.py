@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption, Parameter, System
-from dcplan.facility.racks import Fit, RackLimits, nodes_per_rack, split_heat_kw
+from dcplan.facility.racks import Fit, nodes_per_rack, split_heat_kw
+from dcplan.inputs.heat_paths import misfit, rack_limits
 from dcplan.inputs.log import InputLog
 
 UNLIMITED = float("inf")
@@ -18,12 +19,18 @@ def holds(
     A rack of the system must fit by its heat on each path. On the design day, the coolant must not
     exceed the system's limit, unless the option has chillers.
     """
+    unfit = misfit(resolved.system, option) if resolved.system else None
+    if unfit is not None and resolved.system:
+        return [
+            (f"{resolved.system.id} {unfit.cause}", f"{unfit.remedy}; dcplan facility --compare")
+        ]
+    resolved = resolved.under(option, log)
     found: list[tuple[str, str]] = []
     found += _balance(option, resolved)
     most = warmest_c(option, log)
     supply_c = resolved.request.supply_c
     if most is not None and supply_c is not None and supply_c > most:
-        limit = f"whose air cooling needs at most {most:g} °C"
+        limit = f"whose {'tanks need' if option.tank else 'air cooling needs'} at most {most:g} °C"
         cause = f"the facility water of {supply_c:g} °C is too warm for {option.id}, {limit}"
         found.append((cause, "set a lower --supply-c"))
     if resolved.system is not None:
@@ -35,17 +42,25 @@ def holds(
 def _balance(option: CoolingOption, resolved: ResolvedFacility) -> list[tuple[str, str]]:
     """Return heat paths with a larger share than the option is designed for."""
     air = resolved.air_frac(option) if option.model in ("tower", "dry") else 1.0
-    if "liquid" not in option.accepts or option.room_air_frac is None:
+    if not option.takes_liquid or option.room_air_frac is None:
         return []
     paths = (
         ("air", air, option.air_share_frac.value),
         ("liquid", 1.0 - air, option.liquid_share_frac.value),
     )
+    system = resolved.system
+    in_air = system is not None and system.cooling_modes == ("air",)
+    who = f"{system.id} is air-cooled: " if system and in_air else ""
+    remedy = (
+        "choose an option for air, rear doors, or an immersion option; dcplan facility --compare"
+        if in_air
+        else "choose another option, or use --compare"
+    )
     return [
         (
-            f"{share:.0%} of the heat goes into {path}, but {option.id} removes at most "
+            f"{who}{share:.0%} of the heat goes into {path}, but {option.id} removes at most "
             f"{most:.0%} on that path",
-            "choose another option, or use --compare",
+            remedy,
         )
         for path, share, most in paths
         if share > most + 1e-9
@@ -53,14 +68,6 @@ def _balance(option: CoolingOption, resolved: ResolvedFacility) -> list[tuple[st
 
 
 def _rack(option: CoolingOption, system: System, log: InputLog) -> list[tuple[str, str]]:
-    if not set(system.cooling_modes) & set(option.accepts):
-        modes, accepts = ", ".join(system.cooling_modes), ", ".join(option.accepts)
-        return [
-            (
-                f"{system.id} needs {modes} cooling, but {option.id} provides {accepts}",
-                "dcplan facility --compare",
-            )
-        ]
     if system.rated_kw is None:
         return []
     rated = log.take(f"systems.{system.id}.rated_kw", system.rated_kw) / max(system.racks, 1)
@@ -68,12 +75,7 @@ def _rack(option: CoolingOption, system: System, log: InputLog) -> list[tuple[st
     return (
         []
         if fit.nodes
-        else [
-            (
-                f"{system.id}: {fit.reason}",
-                "choose an option with more heat per rack, or use --compare",
-            )
-        ]
+        else [(f"{system.id}: {fit.reason}", "compare the options: dcplan facility --compare")]
     )
 
 
@@ -81,14 +83,15 @@ def fit_of(
     option: CoolingOption, system: System, rack_kw: float | None, rated_kw: float, log: InputLog
 ) -> Fit:
     """Return the nodes of a system in a rack under the option, with the binding limit."""
-    frac = (
-        system.liquid_frac.value if system.liquid_frac and "liquid" in system.cooling_modes else 0.0
-    )
-    air, liquid = split_heat_kw(rated_kw, frac, liquid_cooled_hall="liquid" in option.accepts)
-    limits = RackLimits(
-        UNLIMITED if rack_kw is None else rack_kw,
-        log.take(f"cooling.{option.id}.air_rack_kw_max", option.air_rack_kw_max),
-        log.take(f"cooling.{option.id}.liquid_rack_kw_max", option.liquid_rack_kw_max),
+    wet = option.takes_liquid and system.cooling_modes != ("air",)
+    frac = system.liquid_frac.value if system.liquid_frac and wet else 0.0
+    air, liquid = split_heat_kw(rated_kw, frac, liquid_cooled_hall=option.takes_liquid)
+    for name in ("air_rack_kw_max", "liquid_rack_kw_max"):
+        log.take(f"cooling.{option.id}.{name}", getattr(option, name))
+    limits = rack_limits(
+        option,
+        system,
+        electrical_kw=UNLIMITED if rack_kw is None else rack_kw,
         # a rack-scale system includes its rack
         rack_units=UNLIMITED if system.racks else log.parameter("facility", "rack-units"),
     )
@@ -102,7 +105,7 @@ def _temperature(
 ) -> list[tuple[str, str]]:
     """Reject coolant that is too warm on the design day; only tower options have chillers."""
     limit = system.coolant_supply_max_c
-    if limit is None or option.model is None or "liquid" not in option.accepts:
+    if limit is None or option.model is None or not option.takes_liquid:
         return []
     most = log.take(f"systems.{system.id}.coolant_supply_max_c", limit)
     approach = log.parameter("facility", "cdu-approach-k")
@@ -136,8 +139,11 @@ def dry_supply_c(option: CoolingOption, resolved: ResolvedFacility, log: InputLo
 def warmest_c(option: CoolingOption, log: InputLog) -> float | None:
     """Return the warmest water that an option allows; None without a limit.
 
-    Air handlers and doors need water colder than the air that they cool.
+    Air handlers and doors need water colder than the air that they cool; tanks have a limit of
+    their own.
     """
+    if option.tank is not None:
+        return log.take(f"cooling.{option.id}.tank.water_max_c", option.tank.water_max_c)
     if option.model is None or "liquid" in option.accepts or option.supply is None:
         return None
     return log.catalog.get("facility", option.supply, Parameter).value.bounds[1]

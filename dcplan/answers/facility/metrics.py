@@ -50,7 +50,11 @@ def metrics_of(
     return (
         metrics
         | specs.FIT_OUT_USD(capex, low=low, high=high)
-        | _liquid(liquid, option, resolved, log)
+        | (
+            _tank_loop(liquid, option, resolved, log)
+            if option.tank
+            else _liquid(liquid, option, resolved, log)
+        )
         | _server_fans(found, option, resolved, log)
         | _carbon(found, resolved, log)
     )
@@ -117,6 +121,24 @@ def _liquid(
     return metrics
 
 
+def _tank_loop(
+    heat: float, option: CoolingOption, resolved: ResolvedFacility, log: InputLog
+) -> dict[str, Metric]:
+    """Return flow and pump power of tanks; each has its own pumps and exchanger."""
+    metrics = specs.CDU_KW(log.parameter("facility", option.pump or "cdu-pump-frac") * heat)
+    if option.tank and option.tank.phase == "single":
+        rise, each = (
+            log.parameter("facility", k) for k in ("coolant-rise-k", "tank-fluid-heat-kj-per-l-k")
+        )
+        label = f"Fluid flow through all tanks at {rise:g} K rise"
+        metrics |= specs.FLOW(flow_l_per_min(heat, rise, each), label=label)
+    reached = dry_supply_c(option, resolved, log)
+    if reached is not None:
+        set_c = resolved.setting(option, log).supply_c or 0.0
+        metrics |= specs.DESIGN_DAY_SUPPLY(max(reached, set_c))
+    return metrics
+
+
 def _rack_flow(resolved: ResolvedFacility, rise_k: float, heat_kj_per_l_k: float) -> float | None:
     """Return the flow of a rack-scale system; None for servers."""
     system = resolved.system
@@ -133,7 +155,12 @@ def _server_fans(
     """Return the effect of server fans in IT power: ITUE, TUE, and site power per PFLOP/s."""
     cold = "liquid" in option.accepts and option.model in ("tower", "dry")
     cold = cold and (resolved.system is None or "liquid" in resolved.system.cooling_modes)
-    fans = log.parameter("facility", f"server-fan-{'liquid' if cold else 'air'}-frac")
+    # a server in a tank has no fans
+    fans = (
+        0.0
+        if option.tank
+        else log.parameter("facility", f"server-fan-{'liquid' if cold else 'air'}-frac")
+    )
     itue = 1.0 / (1.0 - fans)
     metrics = specs.ITUE(itue) | specs.TUE(itue * found.pue.value)
     system = resolved.system

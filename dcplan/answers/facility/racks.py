@@ -6,6 +6,7 @@ import math
 
 from dcplan.answers.facility.feasibility import fit_of
 from dcplan.answers.facility.resolve import ResolvedFacility
+from dcplan.answers.facility.tanks import tank_metrics
 from dcplan.catalog.schema import CoolingOption
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.floor import area_m2, line_up, rows_of
@@ -14,7 +15,8 @@ from dcplan.result import Metric, Table
 from dcplan.specs.facility import hall as specs
 from dcplan.units import KW_PER_MW
 
-COMPUTE, NETWORK, CDU = "compute", "network and storage", "cdu"
+COMPUTE, NETWORK, CDU, TANK = "compute", "network and storage", "cdu", "tank"
+POSITIONS = "tank positions"
 
 
 def floor_tables(
@@ -54,7 +56,8 @@ def floor_tables(
     count -= count % max(system.racks, 1)  # pods are complete
     other = math.ceil(it_kw * share / other_kw - 1e-9)
     per_row = int(log.parameter("network", "racks-per-row"))
-    racks = {COMPUTE: count, NETWORK: other, CDU: cdus}
+    kind, positions = (TANK, option.tank.rack_positions) if option.tank else (COMPUTE, 1)
+    racks = {kind if positions == 1 else POSITIONS: count * positions, NETWORK: other, CDU: cdus}
     rows = rows_of(racks, per_row)
     high = None if system.racks or system.rack_units is None else system.rack_units.value
     limit = (
@@ -64,7 +67,7 @@ def floor_tables(
     )
     kinds = (
         specs.RackRow(
-            COMPUTE,
+            kind,
             count,
             system=system.id,
             nodes_per_rack=nodes,
@@ -92,6 +95,7 @@ def floor_tables(
         **specs.FLOOR_AREA(area),
         **specs.FLOOR_DENSITY(it_kw / area),
         **specs.FLOOR_ACCELERATORS(existing),
+        **tank_metrics(option, resolved, count, nodes, log),
     }
 
 

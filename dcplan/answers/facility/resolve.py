@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from dcplan.facility.climate import Climate, climate
 from dcplan.facility.moist import wet_bulb_c
 from dcplan.facility.pue import size_class
 from dcplan.inputs.cooling import Setting, weather_at, weather_of
+from dcplan.inputs.heat_paths import in_tank
 from dcplan.inputs.log import InputLog
 
 BIN_C = 1.0
@@ -60,12 +61,16 @@ class ResolvedFacility:
         """Size class of the hall."""
         return size_class(self.it_mw)
 
+    def under(self, option: CoolingOption, log: InputLog) -> ResolvedFacility:
+        """Return the request with the system as it runs under the option: without fans in a tank."""
+        return replace(self, system=in_tank(self.system, option, log)) if self.system else self
+
     def setting(
         self, option: CoolingOption, log: InputLog, supply_c: float | None = None
     ) -> Setting:
         """Return the option at this site; ``supply_c`` overrides the facility water temperature.
 
-        For a liquid-cooled system without a given temperature, the water temperature is the
+        For a liquid-cooled system, or one in a tank, without a given temperature, the water temperature is the
         catalog's coolant supply temperature less the distribution unit's approach.
         """
         given = self.request.supply_c if supply_c is None else supply_c
@@ -75,7 +80,7 @@ class ResolvedFacility:
             and usual
             and option.model
             and self.system
-            and self.system.coolant_supply_max_c
+            and (option.tank or self.system.coolant_supply_max_c)
         ):
             coolant = log.take(f"cooling.{option.id}.coolant_supply_c", usual)
             given = coolant - log.parameter("facility", "cdu-approach-k")
@@ -87,9 +92,12 @@ class ResolvedFacility:
     def air_frac(self, option: CoolingOption) -> float:
         """Return the share of heat that room fans move.
 
-        It is zero for a door or tank, otherwise the air heat of network, storage and racks.
+        It is zero for a door, network and storage for tanks, otherwise the air heat of network,
+        storage and racks.
         """
         usual = option.room_air_frac.value if option.room_air_frac else 1.0
+        if option.tank is not None:
+            return usual if self.system is None else self.other_frac
         if usual in (0.0, 1.0):
             return usual
         if self.system and "liquid" not in self.system.cooling_modes:

@@ -23,9 +23,7 @@ def heat_kw(option: CoolingOption, resolved: ResolvedFacility) -> tuple[float, f
     """Return IT heat into liquid and into air at the requested load [kW]."""
     it_kw = resolved.it_mw * KW_PER_MW * resolved.load
     liquid = (
-        it_kw * (1.0 - resolved.air_frac(option))
-        if option.model and "liquid" in option.accepts
-        else 0.0
+        it_kw * (1.0 - resolved.air_frac(option)) if option.model and option.takes_liquid else 0.0
     )
     return liquid, it_kw - liquid
 
@@ -54,7 +52,7 @@ def warm_water_table(option: CoolingOption, resolved: ResolvedFacility, log: Inp
     """Return the effect of warmer facility water: PUE, water and chillers by ASHRAE class."""
     rows: list[specs.WarmWaterRow] = []
     limits = [warmest_c(option, log)]
-    if resolved.system and resolved.system.coolant_supply_max_c and "liquid" in option.accepts:
+    if resolved.system and resolved.system.coolant_supply_max_c and option.takes_liquid:
         limits.append(
             resolved.system.coolant_supply_max_c.value - log.parameter("facility", "cdu-approach-k")
         )

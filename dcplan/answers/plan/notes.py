@@ -6,6 +6,8 @@ from typing import Any
 
 from dcplan.answers.plan.tables.lead_times import late_notes
 from dcplan.answers.plan.tables.network import too_small
+from dcplan.catalog.schema import CoolingOption, System
+from dcplan.inputs.heat_paths import tank_notes
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.result import Table
@@ -28,6 +30,7 @@ def warnings_of(
         "lead": late_notes(tables["lead_times"]),
         "band": _outside(tables["benchmarks"]),
         "gap": _open_gap(solved, gap),
+        "tank": _tanks(solved, question),
         "storage": too_small(tables["storage"], given_pb.value if given_pb else None),
     }
     return [{"code": code, "message": text} for code, texts in kinds.items() for text in texts]
@@ -56,6 +59,32 @@ def _open_gap(solved: Solved, gap: float) -> list[str]:
             f"the gap is {solved.gap_frac:.2%}: {solved.ended}; more time would give the same plan"
         )
     return found
+
+
+def _tanks(solved: Solved, question: Question) -> list[str]:
+    """Return what the buyer of immersion tanks must know, for each system in them."""
+    d, find, notes = solved.decisions, question.catalog.get, dict[str, None]()
+    bought = {*d.fleet, *((h, c, k) for h, c, k, _ in d.ordered)} if d else set()
+    for p in sorted((p for p in solved.problem.placements if p.key in bought), key=lambda p: p.key):
+        option = find("cooling", p.cooling, CoolingOption)
+        system = find("systems", p.system, System)
+        if option.tank is None:
+            continue
+        if p.fan_frac:
+            before = p.rated_kw / p.nodes / (1.0 - p.fan_frac)
+            notes[
+                f"{p.system} in {option.id}: without fans, {p.rated_kw / p.nodes:.4g} kW instead "
+                f"of {before:.4g} kW of rated power; the price of its racks includes the "
+                f"conversion, USD {p.conversion_usd:,.0f} for each server"
+            ] = None
+        liters, each = option.tank.fluid_l.value, option.tank.fluid_usd_per_l.value
+        notes[
+            f"{option.id}: the price of cooling and fit-out includes tanks and fluid, "
+            f"{liters:,.0f} L or about USD {liters * each:,.0f} for each tank; a tank counts as "
+            f"{option.tank.rack_positions} rack positions"
+        ] = None
+        notes |= dict.fromkeys(tank_notes(option, system))
+    return list(notes)
 
 
 def _late_starts(solved: Solved) -> list[str]:

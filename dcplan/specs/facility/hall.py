@@ -112,9 +112,10 @@ class RackRow:
     """Racks of one kind."""
 
     kind: Annotated[
-        str, Column("Kind of rack: compute, network and storage, or coolant distribution (cdu)")
+        str,
+        Column("Kind of rack: compute, tank, network and storage, or coolant distribution (cdu)"),
     ]
-    racks: Annotated[int, Column("Racks of the kind in the hall")]
+    racks: Annotated[int, Column("Racks, or tanks, of the kind in the hall")]
     system: Annotated[str | None, Column("Catalog id of the system")] = None
     nodes_per_rack: Annotated[
         int | None, Column("Systems in one rack; 1 if a system fills one rack or more")

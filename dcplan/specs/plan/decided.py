@@ -56,7 +56,10 @@ class RacksRow:
     cooling: Annotated[str, Column("Catalog id of the cooling option", shown=Shown.VERBOSE)]
     system: System
     racks: Annotated[
-        int, Column("Racks ordered, fixed or existing; a system of several racks counts as one")
+        int,
+        Column(
+            "Racks, or tanks, ordered, fixed or existing; a system of several racks counts as one"
+        ),
     ]
     nodes_per_rack: Annotated[
         int, Column("Systems in one rack; 1 if a system fills one rack or more")
@@ -76,7 +79,7 @@ class RacksRow:
     limit: Annotated[
         str,
         Column(
-            "Limit of the nodes in a rack; for existing or on-order hardware, its id and end of "
+            "Limit of the nodes in a rack or tank; for existing or on-order hardware, its id and end of "
             "life"
         ),
     ]
