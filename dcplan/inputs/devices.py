@@ -7,7 +7,8 @@ from dataclasses import fields
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, Family, Recipe, Stack, TrainingTerms
 from dcplan.inputs.log import InputLog
-from dcplan.llm.device_terms import DeviceTerms, RecipeTerms, StackTerms
+from dcplan.inputs.peaks import FIELDS, half_peak, row_peak
+from dcplan.llm.device_terms import WIDE_GEMMS, DeviceTerms, RecipeTerms, StackTerms
 from dcplan.provenance import Quantity
 
 GENERIC = "generic"
@@ -24,6 +25,8 @@ SMALL_DOMAIN = 16
 domain."""
 NO_EFFECT = {"graph_frac": 1.0, "fused_moe_frac": 1.0, "context_frac": 1.0}
 """Neutral values of a stack's shares, used if its row does not have them."""
+NEW_PEAKS = {"fp8_gemm_frac": "fp8_tflops", "fp4_gemm_frac": "fp4_tflops"}
+"""Fractions that a family may lack although a newer accelerator of it has the peak."""
 CLASS_VALUES = {
     "elementwise": "stack-elementwise",
     "grad_bytes": "stack-grad-bytes",
@@ -43,12 +46,23 @@ def family_of(catalog: Catalog, row: Accelerator) -> Family:
 
 def training_terms(catalog: Catalog, row: Accelerator) -> dict[str, float]:
     """Return achievable fractions of the accelerator, or of its family, or 0."""
-    family = family_of(catalog, row).terms
-    found = {}
-    for name in TrainingTerms.model_fields:
-        own = _number(getattr(row.training, name))
-        found[name] = own if own is not None else _number(getattr(family, name)) or 0.0
-    return found
+    return {
+        name: _number(_term(catalog, row, name)[1]) or 0.0 for name in TrainingTerms.model_fields
+    }
+
+
+def _term(catalog: Catalog, row: Accelerator, name: str) -> tuple[str, Quantity | None]:
+    """Return the key and value of one term: of the accelerator, its family, or the generic family.
+
+    The generic family counts only for a precision that the accelerator has and its family lacks.
+    """
+    own = getattr(row.training, name)
+    if own is not None:
+        return f"accelerators.{row.id}.training.{name}", own
+    family = family_of(catalog, row)
+    if getattr(family.terms, name) is None and getattr(row, NEW_PEAKS.get(name, ""), None):
+        family = catalog.get("families", GENERIC, Family)
+    return f"families.{family.id}.terms.{name}", getattr(family.terms, name)
 
 
 def device_terms(
@@ -61,12 +75,10 @@ def device_terms(
 ) -> DeviceTerms | str:
     """Return the numbers of an accelerator in its system, or the reason why there are none.
 
-    A host with fewer accelerators than a server-sized scale-up domain limits the domain.
+    A peak that neither the row nor a class value has is 0. A host with fewer accelerators than a
+    server-sized scale-up domain limits the domain.
     """
     terms = training_terms(catalog, row)
-    half = _number(row.bf16_tflops) or _number(row.fp16_tflops)
-    if not half:
-        return f"{row.id} has no dense bf16 or fp16 peak"
     memory, bandwidth = _number(row.hbm_gb), _number(row.hbm_tb_per_s)
     if memory is None or bandwidth is None:
         return f"{row.id} has no memory size or bandwidth"
@@ -76,10 +88,8 @@ def device_terms(
         size = min(size, host)
     up = _number(row.scaleup_gb_per_s)
     given = {
-        "half_tflops": half,
-        "fp8_tflops": _number(row.fp8_tflops) or 0.0,
-        "fp4_tflops": _number(row.fp4_tflops) or 0.0,
-        "tf32_tflops": _number(row.tf32_tflops) or 0.0,
+        **{f"{gemm}_tflops": _number(row_peak(row, gemm)) or 0.0 for gemm in FIELDS},
+        "half_tflops": _number(half_peak(catalog, row)) or 0.0,
         "hbm_tb_per_s": bandwidth,
         "hbm_gb": memory,
         "scaleup_gb_per_s": up if up is not None else terms["scaleout_gb_per_s"],
@@ -117,6 +127,7 @@ def recipe_terms(row: Recipe) -> RecipeTerms:
         weight_bytes=row.weight_bytes.value,
         optimizer_bytes=row.optimizer_bytes.value,
         stored_bytes=row.stored_bytes.value,
+        **({"activation_bytes": own.value} if (own := row.activation_bytes) else {}),
     )
 
 
@@ -148,25 +159,21 @@ def spread_frac(log: InputLog, row: Accelerator, stack: Stack, *, moe: bool) -> 
 def record_training(log: InputLog, row: Accelerator, gemm: str, stack: str) -> None:
     """Record the inputs of an estimate: peaks, memory, fractions, stack values."""
     key = f"accelerators.{row.id}"
-    peaks = {"half": "bf16_tflops" if row.bf16_tflops else "fp16_tflops", "tf32": "tf32_tflops"}
-    for name in {
-        peaks.get(gemm, f"{gemm}_tflops"),
-        peaks["half"],
-        "hbm_gb",
-        "hbm_tb_per_s",
-        "scaleup_gb_per_s",
-    }:
+    needed = {gemm} if gemm in WIDE_GEMMS else {gemm, "half"}
+    names = {name for kind in needed for name in FIELDS[kind] if getattr(row, name)}
+    names -= {"fp16_tflops"} if row.bf16_tflops else set()
+    derived = half_peak(log.catalog, row)
+    if gemm not in WIDE_GEMMS and derived is not None and row_peak(row, "half") is None:
+        log.take(f"{key}.bf16_tflops", derived)
+    for name in (*sorted(names), "hbm_gb", "hbm_tb_per_s", "scaleup_gb_per_s"):
         value = getattr(row, name)
         if value is not None:
             log.take(f"{key}.{name}", value)
-    family = family_of(log.catalog, row)
-    gemms = {"fp8": "fp8_gemm_frac", "fp4": "fp4_gemm_frac"}
+    gemms = {"fp8": "fp8_gemm_frac", "int8": "fp8_gemm_frac", "fp4": "fp4_gemm_frac"}
     for name in sorted({"half_gemm_frac", gemms.get(gemm, "half_gemm_frac"), "attention_frac"}):
-        own, usual = getattr(row.training, name), getattr(family.terms, name)
-        if own is not None:
-            log.take(f"{key}.training.{name}", own)
-        elif usual is not None:
-            log.take(f"families.{family.id}.terms.{name}", usual)
+        where, value = _term(log.catalog, row, name)
+        if value is not None:
+            log.take(where, value)
     habits = log.catalog.get("stacks", stack, Stack)
     for name in ("elementwise", "tp_overlap_frac", "dp_overlap_frac", "host_ms", "moe_host_ms"):
         value = getattr(habits, name)

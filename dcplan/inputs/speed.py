@@ -17,9 +17,10 @@ from dcplan.inputs.devices import (
     stack_terms,
 )
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.peaks import missing_peak
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.config import from_config
-from dcplan.llm.device_terms import FUSED_DISPATCH, peak_tflops
+from dcplan.llm.device_terms import FUSED_DISPATCH
 from dcplan.scenario.load import Question, inside_project
 from dcplan.training.estimate import Hardware
 from dcplan.units import quarter_index
@@ -65,13 +66,10 @@ def hardware(
     if stack_row is None or recipe_row is None:
         what = f"stack {stack!r}" if stack_row is None else f"precision {precision!r}"
         return f"{what} is not in the catalog"
-    if precision == "bf16" and row.bf16_tflops is None:
-        return f"{row.id} does not support bf16"
-    if recipe_row.families and row.family not in recipe_row.families:
-        return f"{row.id} does not support {recipe_row.id}; families that do: {', '.join(recipe_row.families)}"
     recipe = recipe_terms(recipe_row)
-    if not peak_tflops(device, recipe.gemm):
-        return f"{row.id} has no dense {recipe.gemm} peak"
+    refused = _refused(row, recipe_row, log)
+    if refused is not None:
+        return refused
     terms = stack_terms(stack_row, log)
     record_training(log, row, recipe.gemm, stack_row.id)
     kernels = float(FUSED_DISPATCH) if row.family in stack_row.fused_families else 0.0
@@ -84,6 +82,16 @@ def hardware(
         kernels,
         streams_weights=row.kind == "wafer",
     )
+
+
+def _refused(row: Accelerator, recipe: Recipe, log: InputLog) -> str | None:
+    """Return why an accelerator does not support a recipe, or None if it does."""
+    if recipe.families and row.family not in recipe.families:
+        known = ", ".join(recipe.families)
+        return f"{row.id} does not support {recipe.id}; families that do: {known}"
+    if recipe.id == "bf16" and row.bf16_tflops is None and row.fp16_tflops is not None:
+        return f"{row.id} does not support bf16"
+    return missing_peak(log.catalog, row, recipe.gemm)
 
 
 SPEEDS = (

@@ -14,6 +14,10 @@ from dcplan.llm.tables import Array, DeviceTable, RecipeTable, StackTable
 from dcplan.units import GIGA, HALF_BYTES, MICRO, MILLI, TERA
 
 STATIC_SHAPES, FUSED_DISPATCH = 1, 2
+NARROW_GEMMS = frozenset({"fp8", "int8", "fp4"})
+"""Products with quantized inputs, whose stacks may store a low-precision copy of the weights."""
+WIDE_GEMMS = frozenset({"fp32", "tf32"})
+"""Products on 32-bit tensors, at which all other work runs too."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,9 @@ class DeviceTerms:
     """1 if the scale-out switches reduce gradients."""
     exchange_frac: float = 1.0
     """Share of the scale-out rate that an all-to-all reaches."""
+    fp32_tflops: float = 0.0
+    int8_tflops: float = 0.0
+    """Dense peak in 8-bit integers, in 1e12 operations per second."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +106,10 @@ class StackTerms:
 
 @dataclass(frozen=True)
 class RecipeTerms:
-    """Bytes of the tensor classes of a precision recipe; ``gemm`` is half, tf32, fp8 or fp4."""
+    """Bytes of the tensor classes of a precision recipe.
+
+    ``gemm`` is half, tf32, fp32, fp8, int8 or fp4.
+    """
 
     gemm: str
     operand_bytes: float
@@ -108,6 +118,8 @@ class RecipeTerms:
     weight_bytes: float
     optimizer_bytes: float
     stored_bytes: float
+    activation_bytes: float = HALF_BYTES
+    """Bytes of a value outside the linear layers: 2, or 4 if tensors are 32-bit."""
 
 
 def _column(rows: Sequence[object], name: str) -> Array:
@@ -127,13 +139,10 @@ def device_table(
     They are for one rank.
     """
     ranks = _column(devices, "ranks")
-    half = _column(devices, "half_tflops") * TERA / ranks
+    pairs = list(zip(devices, recipes, strict=True))
+    half = np.array([_other_tflops(d, r) for d, r in pairs]) * TERA / ranks
     half_speed = half * _column(devices, "half_gemm_frac")
-    linear = (
-        np.array([_linear_tflops(d, r) for d, r in zip(devices, recipes, strict=True)])
-        * TERA
-        / ranks
-    )
+    linear = np.array([_linear_tflops(d, r) for d, r in pairs]) * TERA / ranks
     native = np.array([s.attention == "native" for s in stacks])
     attention = np.where(
         native, _column(devices, "attention_frac"), _column(devices, "portable_attention_frac")
@@ -170,10 +179,19 @@ def device_table(
 
 
 def _linear_tflops(device: DeviceTerms, recipe: RecipeTerms) -> float:
-    frac = {"fp8": device.fp8_gemm_frac, "fp4": device.fp4_gemm_frac}.get(
+    # 8-bit integers run in the tensor units of FP8; a family without FP8 takes its 16-bit share
+    eight = device.fp8_gemm_frac
+    frac = {"fp8": eight, "int8": eight or device.half_gemm_frac, "fp4": device.fp4_gemm_frac}.get(
         recipe.gemm, device.half_gemm_frac
     )
     return peak_tflops(device, recipe.gemm) * frac
+
+
+def _other_tflops(device: DeviceTerms, recipe: RecipeTerms) -> float:
+    """Return the peak of attention and the output layer: 16 bit, unless all tensors are 32-bit."""
+    if recipe.gemm in WIDE_GEMMS:
+        return peak_tflops(device, recipe.gemm)
+    return device.half_tflops
 
 
 def stack_table(stacks: Sequence[StackTerms], graphs: Array | None = None) -> StackTable:
@@ -206,7 +224,7 @@ def stack_table(stacks: Sequence[StackTerms], graphs: Array | None = None) -> St
 
 def recipe_table(recipes: Sequence[RecipeTerms], stacks: Sequence[StackTerms]) -> RecipeTable:
     """Return the bytes of the tensor classes in the stacks."""
-    low = np.array([r.gemm in {"fp8", "fp4"} for r in recipes])
+    low = np.array([r.gemm in NARROW_GEMMS for r in recipes])
     thin = low & np.array([s.low_gather for s in stacks])
     gather = np.where(
         thin,
@@ -223,6 +241,7 @@ def recipe_table(recipes: Sequence[RecipeTerms], stacks: Sequence[StackTerms]) -
         grad_bytes=_column(stacks, "grad_bytes"),
         optimizer_bytes=_column(recipes, "optimizer_bytes"),
         stored_bytes=_column(recipes, "stored_bytes"),
+        activation_bytes=_column(recipes, "activation_bytes"),
     )
 
 

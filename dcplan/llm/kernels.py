@@ -20,7 +20,7 @@ def gemm_s(
     prologue: Array,
     bytes_per_s: Array,
     in_bytes: Array,
-    out_bytes: float,
+    out_bytes: Array | float,
     tiling: Tiling,
 ) -> Array:
     r"""Return the time of an m x k by k x n product.
@@ -44,7 +44,7 @@ def gemm_s(
         Depth k_0 of fill and drain of a tile's pipeline at 16 bit; twice that at 8 bit. [-]
     bytes_per_s : array
         Memory bandwidth. [byte/s]
-    in_bytes, out_bytes : array, float
+    in_bytes, out_bytes : array
         Bytes of a value of the inputs and the output.
     tiling : Tiling
         Side s of an output tile, above 0, and power p, 0 to 1. [-]
@@ -82,7 +82,7 @@ def grouped_gemm_s(
     few_rows: Array,
     bytes_per_s: Array,
     in_bytes: Array,
-    out_bytes: float,
+    out_bytes: Array | float,
 ) -> Array:
     r"""Return the time of ``groups`` products of m rows each, one per expert.
 

@@ -84,11 +84,16 @@ def tokens(setup: Setup) -> Array:
     return x.micro_batch * x.seq_len / x.cp
 
 
+def _width(setup: Setup) -> Array:
+    """Return the bytes of a value between operations."""
+    return setup.recipe.activation_bytes
+
+
 def linear(setup: Setup, m: Array, n: Array, k: Array, *, half: bool = False) -> Pass:
     """Return the time of a linear layer on m tokens from k to n values, with the casts of inputs."""
     d, r = setup.device, setup.recipe
     speed = d.half_flops if half else d.linear_flops
-    size = np.asarray(HALF_BYTES) if half else r.operand_bytes
+    size = r.activation_bytes if half else r.operand_bytes
     gap = np.where(n * k * m > 0, d.kernel_s, 0.0)
     cast = (
         np.zeros_like(m)
@@ -96,8 +101,8 @@ def linear(setup: Setup, m: Array, n: Array, k: Array, *, half: bool = False) ->
         else np.where(n * k * m > 0, r.cast_bytes * m / d.hbm_bytes_per_s, 0.0)
     )
     c, rates = setup.coefficients, (speed, d.units, d.prologue, d.hbm_bytes_per_s, size)
-    forward = gemm_s(m, n, k, *rates, HALF_BYTES, c.tiling)
-    dgrad = gemm_s(m, k, n, *rates, HALF_BYTES, c.tiling)
+    forward = gemm_s(m, n, k, *rates, r.activation_bytes, c.tiling)
+    dgrad = gemm_s(m, k, n, *rates, r.activation_bytes, c.tiling)
     wgrad = gemm_s(k, n, m, *rates, 2.0 * FLOAT_BYTES, c.tiling)
     return Pass(forward + cast * k + gap, dgrad + cast * n + gap, wgrad + gap)
 
@@ -145,7 +150,7 @@ def attention_core(setup: Setup) -> Pass:
     fused = attention_s(*sizes, c.ramp)
     fused_back = attention_backward_s(*sizes, c.ramp)
     square = x.micro_batch * x.seq_len**2 / x.cp * (m.attention_layers + m.mtp_layers) * heads
-    scores = square * c.score_bytes / d.hbm_bytes_per_s
+    scores = square * c.score_bytes * _width(setup) / HALF_BYTES / d.hbm_bytes_per_s
     product = 2.0 * square * dims / (d.half_flops * c.unfused_frac)
     flash = setup.stack.flash > 0
     return Pass(
@@ -167,7 +172,7 @@ def scan(setup: Setup) -> Pass:
     m, x, d = setup.model, setup.layout, setup.device
     t = tokens(setup) / x.tp
     width = m.mamba_inner + 2.0 * m.mamba_groups * m.mamba_state
-    traffic = t * (width * 3.0 + m.mamba_inner * 4.0) * HALF_BYTES
+    traffic = t * (width * 3.0 + m.mamba_inner * 4.0) * _width(setup)
     flops = 6.0 * t * m.mamba_inner * m.mamba_state
     forward = traffic * setup.stack.elementwise / d.hbm_bytes_per_s + flops / (
         d.half_flops * setup.coefficients.scan_frac
@@ -198,10 +203,10 @@ def experts(setup: Setup) -> Pass:
         (m.hidden, m.expert_ffn / x.etp),
     ):
         cast = setup.recipe.cast_bytes * each * local / d.hbm_bytes_per_s
-        size, hbm = setup.recipe.operand_bytes, d.hbm_bytes_per_s
+        size, hbm, out = setup.recipe.operand_bytes, d.hbm_bytes_per_s, _width(setup)
         total += Pass(
-            grouped_gemm_s(local, each, n, k, speed, few, hbm, size, HALF_BYTES) + cast * k,
-            grouped_gemm_s(local, each, k, n, speed, few, hbm, size, HALF_BYTES) + cast * n,
+            grouped_gemm_s(local, each, n, k, speed, few, hbm, size, out) + cast * k,
+            grouped_gemm_s(local, each, k, n, speed, few, hbm, size, out) + cast * n,
             grouped_gemm_s(local, k, n, each, speed, few, hbm, size, 2.0 * FLOAT_BYTES),
         )
     return total
@@ -216,15 +221,14 @@ def elementwise(setup: Setup) -> tuple[Array, Array, Array, Array]:
     m, x, d = setup.model, setup.layout, setup.device
     t = tokens(setup)
     spread = np.where(setup.stack.sequence_parallel > 0, x.tp, 1.0)
-    hidden = t / spread * m.hidden * HALF_BYTES
+    size = _width(setup)
+    hidden = t / spread * m.hidden * size
     residual = 5.0 * hidden
-    rotary = 2.0 * t / x.tp * (m.heads + m.kv_heads) * m.head_dim * HALF_BYTES
-    act = t / x.tp * (2.0 + m.gated) * HALF_BYTES
+    rotary = 2.0 * t / x.tp * (m.heads + m.kv_heads) * m.head_dim * size
+    act = t / x.tp * (2.0 + m.gated) * size
     rate = setup.stack.elementwise / d.hbm_bytes_per_s
     routed = t / x.tp * m.experts_per_token
-    permute = (
-        6.0 * routed * m.hidden * HALF_BYTES + routed * (2.0 + m.gated) * m.expert_ffn * HALF_BYTES
-    )
+    permute = 6.0 * routed * m.hidden * size + routed * (2.0 + m.gated) * m.expert_ffn * size
     return (
         (residual + rotary) * rate,
         (residual + act * m.ffn) * rate,

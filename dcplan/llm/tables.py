@@ -100,7 +100,7 @@ class DeviceTable:
     linear_flops: Array
     """Linear layers at their precision. [FLOP/s]"""
     half_flops: Array
-    """Other matrix products, at 16 bit. [FLOP/s]"""
+    """Other matrix products, at 16 bit, or at 32 bit in a 32-bit recipe. [FLOP/s]"""
     attention_flops: Array
     """Fused attention forward; the backward pass runs at a share of it. [FLOP/s]"""
     hbm_bytes_per_s: Array
@@ -150,6 +150,8 @@ class RecipeTable:
     """Bytes of master weight and moments of a parameter."""
     stored_bytes: Array
     """Bytes of an activation stored for the backward pass of a linear layer."""
+    activation_bytes: Array
+    """Bytes of a value outside the linear layers: norms, attention, communication."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from dcplan.llm.operations import Setup, tokens, tower_setup
 from dcplan.llm.tables import SCHEDULES, Array
 from dcplan.training.sharding import expert_ranks, local_params, shard_ranks
-from dcplan.units import FLOAT_BYTES, HALF_BYTES
+from dcplan.units import FLOAT_BYTES
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,10 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
     layer = (p.dense + p.routed_last) * x.pp / m.layers
     # with a pipeline, the gathered parameters of the complete stage stay for the step
     gathered = np.where(x.pp > 1, p.dense + p.routed_last, 2.0 * layer) + p.embedding
-    buffers = np.where(sharded, gathered * HALF_BYTES, 0.0) + p.largest * FLOAT_BYTES * x.trainable
+    buffers = (
+        np.where(sharded, gathered * setup.recipe.activation_bytes, 0.0)
+        + p.largest * FLOAT_BYTES * x.trainable
+    )
     logits = logits_bytes(setup)
     if setup.tower is None and not np.any(m.moe_layers > 0):
         early = in_flight * kept / x.pp * (1.0 - x.offload) + again
@@ -83,7 +86,7 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
         )
     each = kept / x.pp * (1.0 - x.offload)
     # with a pipeline, a stage also keeps the gathered parameters of the tower
-    more = np.where(sharded & (x.pp > 1), p.tower * HALF_BYTES, 0.0)
+    more = np.where(sharded & (x.pp > 1), p.tower * setup.recipe.activation_bytes, 0.0)
     first = _end(
         setup,
         (p.routed_first, p.tower),
@@ -139,9 +142,15 @@ def _states(setup: Setup, params: Array, shards: Array) -> tuple[Array, Array, A
 
 
 def logits_bytes(setup: Setup) -> Array:
-    """Return the bytes of 16-bit logits, their 32-bit copy for the softmax, and the gradient."""
+    """Return the bytes of the logits, their 32-bit copy for the softmax, and the gradient."""
     m, x = setup.model, setup.layout
-    return tokens(setup) * m.vocab / x.tp * (HALF_BYTES + FLOAT_BYTES) * (1.0 + m.mtp_layers)
+    return (
+        tokens(setup)
+        * m.vocab
+        / x.tp
+        * (setup.recipe.activation_bytes + FLOAT_BYTES)
+        * (1.0 + m.mtp_layers)
+    )
 
 
 @dataclass(frozen=True)
@@ -166,7 +175,7 @@ def kept_bytes(setup: Setup) -> Kept:
     """
     m, x = setup.model, setup.layout
     spread = np.where(setup.stack.sequence_parallel > 0, x.tp, 1.0)
-    inputs = tokens(setup) / spread * m.hidden * HALF_BYTES * m.layers
+    inputs = tokens(setup) / spread * m.hidden * setup.recipe.activation_bytes * m.layers
     tower = kept_bytes(tower_setup(setup, setup.tower)) if setup.tower else None
     return Kept(_kept(setup, 0.0), _kept(setup, 1.0), inputs, tower)
 
@@ -181,29 +190,29 @@ def in_mode(kept: Kept, recompute: Array) -> Array:
 def _kept(setup: Setup, light: float) -> Array:
     """Return the bytes over all layers of one micro-batch; ``light`` is 1 with selective recompute."""
     m, r, s, x = setup.model, setup.recipe, setup.stack, setup.layout
-    t = tokens(setup)
+    t, wide = tokens(setup), r.activation_bytes
     spread = np.where(s.sequence_parallel > 0, x.tp, 1.0)
     stored = r.stored_bytes * (1.0 - light)
-    norm = t / spread * m.hidden * (HALF_BYTES + stored)
-    up = m.heads / x.tp * (2.0 * m.head_dim + m.value_dim) * HALF_BYTES * (1.0 - light)
-    latent = (m.query_rank + m.kv_rank) * (HALF_BYTES + stored) + up
+    norm = t / spread * m.hidden * (wide + stored)
+    up = m.heads / x.tp * (2.0 * m.head_dim + m.value_dim) * wide * (1.0 - light)
+    latent = (m.query_rank + m.kv_rank) * (wide + stored) + up
     plain = (
         m.heads / x.tp * m.head_dim + 2.0 * np.maximum(m.kv_heads / x.tp, 1.0) * m.head_dim
-    ) * HALF_BYTES
-    again = np.where(r.stored_bytes < HALF_BYTES, r.stored_bytes, 0.0)
-    out = m.heads / x.tp * (m.value_dim * (HALF_BYTES + again) + FLOAT_BYTES)
+    ) * wide
+    again = np.where(r.stored_bytes < wide, r.stored_bytes, 0.0)
+    out = m.heads / x.tp * (m.value_dim * (wide + again) + FLOAT_BYTES)
     scores = np.where(s.flash > 0, 0.0, 5.0 * x.seq_len * m.heads / x.tp * (1.0 - light))
     attention = norm + t * (np.where(m.kv_rank > 0, latent, plain) + out + scores)
-    hidden = (1.0 + m.gated) * HALF_BYTES + stored
+    hidden = (1.0 + m.gated) * wide + stored
     dense = norm + t / x.tp * m.ffn * hidden
     routed = t / x.tp * m.experts_per_token
     sparse = (
         norm
-        + routed * (m.hidden * (stored + HALF_BYTES) + m.expert_ffn * hidden)
+        + routed * (m.hidden * (stored + wide) + m.expert_ffn * hidden)
         + t / x.tp * m.shared_ffn * hidden
     )
     width = 2.0 * m.mamba_inner + 2.0 * m.mamba_groups * m.mamba_state
-    mamba = norm + t / x.tp * (width * 2.0 + 2.0 * m.mamba_inner) * HALF_BYTES
+    mamba = norm + t / x.tp * (width * 2.0 + 2.0 * m.mamba_inner) * wide
     return (
         attention * m.attention_layers
         + dense * m.dense_layers

@@ -9,7 +9,6 @@ import numpy as np
 from dcplan.fabric.collectives import all_to_all_s, group_rate, tree_half_s
 from dcplan.llm.operations import Setup, tokens, tower_setup
 from dcplan.llm.tables import Array
-from dcplan.units import HALF_BYTES
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ def traffic(setup: Setup) -> Traffic:
         return speed, np.where(leaves, d.scaleout_latency_s, d.scaleup_latency_s)
 
     speed, delay = rate(x.tp, one)
-    half = tree_half_s(t * m.hidden * HALF_BYTES, x.tp, speed, delay) + np.where(
+    half = tree_half_s(t * m.hidden * setup.recipe.activation_bytes, x.tp, speed, delay) + np.where(
         x.tp > 1, setup.stack.collective_s, 0.0
     )
     more = np.where(m.moe_layers > 0, m.mtp_layers, 0.0)
@@ -68,7 +67,9 @@ def traffic(setup: Setup) -> Traffic:
     )
     delay = np.where(leaves, d.scaleout_latency_s, d.scaleup_latency_s)
     values = np.maximum(m.kv_heads / x.tp, 1.0) * (m.head_dim + m.value_dim)
-    ring = (x.cp - 1.0) * (t * values * HALF_BYTES / speed + np.where(x.cp > 1, delay, 0.0))
+    ring = (x.cp - 1.0) * (
+        t * values * setup.recipe.activation_bytes / speed + np.where(x.cp > 1, delay, 0.0)
+    )
     ring = ring * (m.attention_layers + m.mtp_layers)
 
     rows = t / x.tp * m.experts_per_token * x.etp
@@ -88,7 +89,7 @@ def traffic(setup: Setup) -> Traffic:
         x.ep > 1, np.where(x.ep * x.etp > d.domain, d.scaleout_latency_s, d.scaleup_latency_s), 0.0
     )
     dispatch = (out * setup.recipe.operand_bytes + wait) * sparse
-    combine = (out * HALF_BYTES + wait) * sparse
+    combine = (out * setup.recipe.activation_bytes + wait) * sparse
 
     tower = traffic(tower_setup(setup, setup.tower)) if setup.tower else None
     return Traffic(tensor, tensor, ring, 2.0 * ring, dispatch + combine, 2.0 * combine, tower)
@@ -105,7 +106,7 @@ def boundary_s(setup: Setup) -> Array:
     out = np.where(stages >= x.pp, 0.0, 1.0 / stages)
     spread = np.where(setup.stack.sequence_parallel > 0, x.tp, 1.0)
     each = out / d.scaleout_bytes_per_s + (1.0 - out) / d.scaleup_bytes_per_s
-    send = tokens(setup) / spread * m.hidden * HALF_BYTES * each
+    send = tokens(setup) / spread * m.hidden * setup.recipe.activation_bytes * each
     return np.where(
         x.pp > 1, send + np.where(out > 0, d.scaleout_latency_s, d.scaleup_latency_s), 0.0
     )

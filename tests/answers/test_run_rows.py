@@ -501,7 +501,7 @@ def test_experts_are_spread_as_written_or_as_the_stack_does(reader: Reader) -> N
         {"pp": "64", "tp": "1"},  # of 56 layers
         {"tp": "-4"},
         {"vpp": "nan"},
-        {"precision": "int8"},  # not half precision
+        {"precision": "int4"},  # not half precision
     ],
 )
 def test_an_impossible_layout_or_precision_is_a_reason(

@@ -50,8 +50,8 @@ class TrainRequest:
     precision: Annotated[
         tuple[str, ...],
         Flag(
-            "bf16, fp16, tf32, fp8, fp8-rowwise, mxfp8, fp4; of several, such as bf16,fp8, the "
-            "fastest is used",
+            "bf16, fp16, fp32, tf32, fp8, fp8-rowwise, mxfp8, int8, fp4; of several, such as "
+            "bf16,fp8, the fastest is used",
             comma=True,
         ),
     ] = ("bf16",)

@@ -16,9 +16,11 @@ from dcplan.catalog.schema import Accelerator, Model, Recipe, Stack, System
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.devices import default_stack, measured_spread
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.peaks import half_peak_note
 from dcplan.inputs.speed import aged, hardware, slowed
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.config import from_config
+from dcplan.llm.device_terms import WIDE_GEMMS
 from dcplan.llm.vision import assumed, refusal, uncounted_parts
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.schema.work import Reliability, Storage
@@ -98,6 +100,8 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
     specs = _specs(request, system, stack, log, moe=moe)
     _record(request, shape, tokens, stack, log)
     notes = _notes(request, shortest, shape, read_config(catalog, request.model)[0])
+    if any(spec.recipe.gemm not in WIDE_GEMMS for spec in specs.values()):
+        notes += tuple(filter(None, [half_peak_note(catalog, row)]))
     return [
         TrainRun(
             request=request,

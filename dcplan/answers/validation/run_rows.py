@@ -11,6 +11,7 @@ from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, Recipe, Stack
 from dcplan.inputs.devices import device_terms, recipe_terms, stack_terms
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.peaks import peak_gap
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.device_terms import (
     FUSED_DISPATCH,
@@ -18,7 +19,6 @@ from dcplan.llm.device_terms import (
     DeviceTerms,
     RecipeTerms,
     StackTerms,
-    peak_tflops,
 )
 from dcplan.llm.tables import RECOMPUTE
 
@@ -43,6 +43,8 @@ PRECISIONS = (
     ("bf16", "bf16"),
     ("fp16", "fp16"),
     ("tf32", "tf32"),
+    ("int8", "int8"),
+    ("fp32", "fp32"),
 )
 RECOMPUTE_WORDS = {"minimal": "selective", "custom (remat policy)": "full"}
 GRAPH_RELEASE = re.compile(r"NeMo (\d\d)\.(\d\d)")
@@ -128,15 +130,16 @@ class Reader:
         stack_row = self.catalog.find("stacks", row.get("stack", ""), Stack)
         if stack_row is None:
             raise Unsupported(f"no stack {row.get('stack', '')!r} in the catalog")
+        recipe = recipe_terms(
+            self.catalog.get("recipes", recipe_id(row.get("precision", "")), Recipe)
+        )
+        gap = peak_gap(self.catalog, accelerator, recipe.gemm)
+        if gap is not None:
+            raise Unsupported(gap)
         device, stack = (
             self._device(row, accelerator),
             stack_terms(stack_row, InputLog(self.catalog)),
         )
-        recipe = recipe_terms(
-            self.catalog.get("recipes", recipe_id(row.get("precision", "")), Recipe)
-        )
-        if not peak_tflops(device, recipe.gemm):
-            raise Unsupported(f"{accelerator.id} has no dense {recipe.gemm} peak")
         shape = self.shapes.of(row)
         return _run(row, shape, accelerator, stack_row.id, device, stack, recipe, measured or 0.0)
 

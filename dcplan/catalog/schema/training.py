@@ -140,7 +140,7 @@ class Stack(Row):
 class Recipe(Row):
     """A precision recipe by tensor class."""
 
-    gemm: Literal["tf32", "half", "fp8", "fp4"]
+    gemm: Literal["fp32", "tf32", "half", "fp8", "int8", "fp4"]
     """Peak rate that its matrix products use."""
     operand_bytes: Positive
     """Bytes of one operand of a matrix product."""
@@ -155,5 +155,7 @@ class Recipe(Row):
     """Optimizer state per parameter."""
     stored_bytes: Positive
     """Bytes of an activation stored for the backward pass."""
+    activation_bytes: Positive | None = None
+    """Bytes of a value outside the linear layers. Default: 2."""
     families: tuple[str, ...] = ()
     """Accelerator families with hardware support; empty: all families with the peak rate."""

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 from dcplan.provenance import AtLeastOne, Fraction, Positive, Quantity, Series
 from dcplan.scenario.schema.base import Count, Key, Part
 
-Precision = Literal["bf16", "fp16", "tf32", "fp8", "fp8-rowwise", "mxfp8", "fp4"]
+Precision = Literal["bf16", "fp16", "fp32", "tf32", "fp8", "fp8-rowwise", "mxfp8", "int8", "fp4"]
 CAPACITY_UNITS = ("pflops_delivered", "accelerator_hours", "h100_equivalents")
 
 

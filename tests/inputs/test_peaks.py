@@ -1,0 +1,135 @@
+"""Peaks that a precision needs, and the class value of a missing 16-bit peak."""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+
+from dcplan.catalog.loader import Catalog, load
+from dcplan.catalog.schema import Accelerator, Parameter
+from dcplan.inputs.log import InputLog
+from dcplan.inputs.peaks import half_peak, half_peak_note, missing_peak
+from dcplan.inputs.speed import hardware
+from dcplan.provenance import Status
+from dcplan.training.estimate import Hardware
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return load()
+
+
+def _row(catalog: Catalog, name: str) -> Accelerator:
+    return catalog.get("accelerators", name, Accelerator)
+
+
+def test_half_peak_by_the_ratio_of_the_newest_row_of_the_family(catalog: Catalog) -> None:
+    """VR200 (NVIDIA): 17,500 FP8 over 4,000 BF16 is 4.375; 34,722 / 4.375 = 7,936, four dies for
+    the 4,000 of two."""
+    peak = half_peak(catalog, _row(catalog, "rubin-ultra"))
+    assert peak is not None
+    assert peak.value == pytest.approx(34722 / 4.375)
+    assert peak.status is Status.ESTIMATE
+    # FP8 17,361 to 34,722 over 4.375 to 1
+    assert (peak.low, peak.high) == (pytest.approx(17361 / 4.375), pytest.approx(34722))
+
+
+def test_half_peak_from_an_fp4_peak_takes_two_steps(catalog: Catalog) -> None:
+    """TPU 8t: 12,600 FP4 over the class 2 is 6,300 FP8; over Ironwood's 4,614 / 2,307 is 3,150."""
+    row = _row(catalog, "tpu8t")
+    peak = half_peak(catalog, row)
+    assert peak is not None
+    assert peak.value == pytest.approx(3150)
+    assert "fp4-over-fp8-peak" in str(peak.note)
+    assert "that of tpu7x" in str(peak.note)
+    note = half_peak_note(catalog, row)
+    assert note is not None
+    assert "3,150 TFLOP/s, a class value" in note
+
+
+def test_an_own_peak_stays(catalog: Catalog) -> None:
+    row = _row(catalog, "h100-sxm")
+    assert half_peak(catalog, row) == row.bf16_tflops
+    assert half_peak_note(catalog, row) is None
+    assert half_peak(catalog, _row(catalog, "jaguar-shores")) is None
+
+
+@pytest.mark.parametrize(
+    ("key", "narrow", "wide"),
+    [
+        ("fp8-over-half-peak", "fp8_tflops", "bf16_tflops"),
+        ("fp4-over-fp8-peak", "fp4_tflops", "fp8_tflops"),
+    ],
+)
+def test_class_ratios_are_those_of_the_catalog(
+    catalog: Catalog, key: str, narrow: str, wide: str
+) -> None:
+    rows = catalog.table("accelerators", Accelerator).values()
+    ratios = [
+        getattr(r, narrow).value / getattr(r, wide).value
+        for r in rows
+        if getattr(r, narrow) and getattr(r, wide)
+    ]
+    value = catalog.get("training", key, Parameter).value
+    assert statistics.median(ratios) == pytest.approx(value.value, rel=0.01)
+    assert value.low is not None
+    assert value.high is not None
+    assert value.low * 0.99 <= min(ratios)
+    assert max(ratios) <= value.high * 1.01
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "gemm", "field"),
+    [
+        ("rubin-ultra", "half", "bf16_tflops"),
+        ("tpu8t", "fp8", "fp8_tflops"),
+        ("wse-3", "fp8", "fp8_tflops"),
+        ("vr200", "int8", "int8_tops"),
+        ("h20-sxm", "fp32", "fp32_tflops"),
+        ("a100-80g-sxm", "fp4", "fp4_tflops"),
+    ],
+)
+def test_a_missing_peak_names_the_field(
+    catalog: Catalog, accelerator: str, gemm: str, field: str
+) -> None:
+    why = missing_peak(catalog, _row(catalog, accelerator), gemm)
+    assert why is not None
+    assert f"`prices: {{{accelerator}: {{{field}: VALUE}}}}`" in why
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "gemm"),
+    [("rubin-ultra", "fp8"), ("rubin-ultra", "fp4"), ("tpu8t", "fp4"), ("mtia-v2", "fp8")],
+)
+def test_only_the_peak_in_use_is_needed(catalog: Catalog, accelerator: str, gemm: str) -> None:
+    why = missing_peak(catalog, _row(catalog, accelerator), gemm)
+    assert (why is None) == (accelerator != "mtia-v2")
+
+
+def _spec(catalog: Catalog, accelerator: str, precision: str) -> tuple[Hardware, InputLog]:
+    log = InputLog(catalog)
+    spec = hardware(accelerator, precision, 0.0, log, moe=False)
+    assert isinstance(spec, Hardware)
+    return spec, log
+
+
+def test_the_class_value_is_an_input_of_the_answer(catalog: Catalog) -> None:
+    spec, log = _spec(catalog, "tpu8t", "fp4")
+    row = log.rows["accelerators.tpu8t.bf16_tflops"]
+    assert (row.value, row.status) == (pytest.approx(3150), "estimate")
+    # no TPU was measured in FP4: the generic family's share
+    assert spec.device.fp4_gemm_frac == log.rows["families.generic.terms.fp4_gemm_frac"].value
+
+
+@pytest.mark.parametrize(
+    ("precision", "peak", "field"),
+    [("int8", 1978.9, "int8_tops"), ("fp32", 66.9, "fp32_tflops"), ("tf32", 494.7, "tf32_tflops")],
+)
+def test_precisions_of_an_h100(catalog: Catalog, precision: str, peak: float, field: str) -> None:
+    """H100 SXM data sheet, dense: 1,979 TOPS INT8, 67 TFLOP/s FP32, 495 TF32."""
+    spec, log = _spec(catalog, "h100-sxm", precision)
+    assert spec.peak_tflops == peak
+    assert log.rows[f"accelerators.h100-sxm.{field}"].value == peak
+    # 32-bit tensors need no 16-bit peak
+    assert ("accelerators.h100-sxm.bf16_tflops" in log.rows) == (precision == "int8")
