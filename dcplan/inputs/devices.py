@@ -15,7 +15,7 @@ GENERIC = "generic"
 DEFAULT_STACKS = {
     "tpu": "jax-xla",
     "asic": "megatron-core",
-    "wafer": "jax-xla",
+    "wafer": "cerebras-pytorch",
     "gpu": "megatron-core",
 }
 HOST_ACCELERATORS = 8
@@ -135,6 +135,21 @@ def default_stack(row: Accelerator) -> str:
     """Return the usual software stack of an accelerator."""
     usual = {"trainium": "neuronx", "cdna3": "primus-megatron", "cdna4": "primus-megatron"}
     return usual.get(row.family or "", DEFAULT_STACKS[row.kind])
+
+
+def stack_refusal(catalog: Catalog, row: Accelerator, stack: Stack) -> str | None:
+    """Return why a stack does not run on an accelerator, with the stacks that do, or None."""
+    family = row.family or GENERIC
+    if _runs(stack, family):
+        return None
+    known = [s.id for s in catalog.table("stacks", Stack).values() if _runs(s, family)]
+    usual = default_stack(row)
+    known.sort(key=lambda name: (name != usual, name))
+    return f"{stack.id} does not run on {row.id}; stacks that do: {', '.join(known) or 'none'}"
+
+
+def _runs(stack: Stack, family: str) -> bool:
+    return not stack.runs_on or family in stack.runs_on
 
 
 def measured_spread(row: Accelerator, stack: Stack, *, moe: bool) -> float | None:

@@ -116,7 +116,7 @@ def peak_gap(catalog: Catalog, row: Accelerator, gemm: str) -> str | None:
 
 
 def _known(catalog: Catalog, row: Accelerator, gemm: str, main: str) -> Quantity | None:
-    """Return a peak; a class value serves work beside the main products only."""
+    """Return a peak; a class value never serves the main products."""
     return row_peak(row, gemm) if gemm == main else half_peak(catalog, row)
 
 

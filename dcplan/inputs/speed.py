@@ -14,6 +14,7 @@ from dcplan.inputs.devices import (
     recipe_terms,
     record_training,
     spread_frac,
+    stack_refusal,
     stack_terms,
 )
 from dcplan.inputs.log import InputLog
@@ -67,7 +68,7 @@ def hardware(
         what = f"stack {stack!r}" if stack_row is None else f"precision {precision!r}"
         return f"{what} is not in the catalog"
     recipe = recipe_terms(recipe_row)
-    refused = _refused(row, recipe_row, log)
+    refused = stack_refusal(catalog, row, stack_row) or _refused(row, recipe_row, log)
     if refused is not None:
         return refused
     terms = stack_terms(stack_row, log)

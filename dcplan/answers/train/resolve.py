@@ -14,7 +14,7 @@ from dcplan.answers.train.request import DEFAULT_BATCH_TOKENS, TrainRequest
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, Model, Recipe, Stack, System
 from dcplan.errors import InputError, Place, Problem, did_you_mean
-from dcplan.inputs.devices import default_stack, measured_spread
+from dcplan.inputs.devices import default_stack, measured_spread, stack_refusal
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.peaks import half_peak_note
 from dcplan.inputs.speed import aged, hardware, slowed
@@ -97,6 +97,10 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
     row = catalog.get("accelerators", system.accelerator, Accelerator)
     stack = catalog.get("stacks", request.stack or default_stack(row), Stack)
     moe = shape.moe_layers > 0
+    wrong = stack_refusal(catalog, row, stack)
+    if wrong is not None:
+        next_step = f"dcplan catalog show stacks {stack.id}"
+        raise InputError([Problem("DC015", wrong, Place("--stack"), help=next_step)])
     specs = _specs(request, system, stack, log, moe=moe)
     _record(request, shape, tokens, stack, log)
     notes = _notes(request, shortest, shape, read_config(catalog, request.model)[0])

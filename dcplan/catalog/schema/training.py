@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dcplan.catalog.schema.base import Row
+from dcplan.catalog.schema.base import Row, Source
 from dcplan.provenance import Fraction, NonNegative, Positive
 
 
@@ -68,6 +68,13 @@ class Family(Row):
 class Stack(Row):
     """A training software stack; times and shares are fitted to measured runs if there are any."""
 
+    runs_on: tuple[str, ...] = ()
+    """Accelerator families on which it runs; ``generic`` stands for an accelerator without a family.
+    Default: all."""
+    runs_on_source: Source | None = None
+    """Source of the families."""
+    runs_on_note: str | None = None
+    """Note on the families, such as ports by other makers."""
     since: str | None = None
     """First release with these values."""
     host_ms: NonNegative | None = None

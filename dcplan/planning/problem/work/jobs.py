@@ -251,7 +251,7 @@ class JobCandidates:
                         Kind.JOB,
                         job.id,
                         f"{target.place} {target.system}",
-                        "; ".join(text for text, _ in reasons),
+                        "; ".join(dict.fromkeys(text for text, _ in reasons)),
                         Cause.MEMORY if memory else Cause.OTHER,
                     )
                 )
