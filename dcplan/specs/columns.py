@@ -6,6 +6,13 @@ from typing import Annotated
 
 from dcplan.specs.table import Column
 
+ConfidenceFrac = Annotated[
+    float,
+    Column(
+        "Confidence level that the job requires: probability that the run takes at most the "
+        "duration at confidence"
+    ),
+]
 Cooling = Annotated[str, Column("Catalog id of the cooling option")]
 Equipment = Annotated[str, Column("Kind of equipment")]
 GapFrac = Annotated[

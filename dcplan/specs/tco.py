@@ -19,26 +19,28 @@ OWNED_NPV = MetricSpec(
 OWNED_HOUR = MetricSpec(
     "owned.usd_per_accelerator_hour",
     "USD/h",
-    "Present cost over discounted used hours",
+    "Levelized cost of owning per used accelerator-hour: present cost over discounted used hours",
     better=Better.LOWER,
     main=True,
+    label="Levelized cost of owning per used accelerator-hour",
 )
 RENTED_NPV = MetricSpec(
     "rented.<offer>.<term>.npv_usd",
     "USD",
-    "Present cost of renting, after tax",
+    "Present cost of renting, after tax (a rent has no debt)",
     better=Better.LOWER,
 )
 RENTED_HOUR = MetricSpec(
     "rented.<offer>.<term>.usd_per_accelerator_hour",
     "USD/h",
-    "Present cost over discounted used hours",
+    "Levelized cost of renting per used accelerator-hour: present cost over discounted used hours",
     better=Better.LOWER,
 )
 BREAK_EVEN_MONTHS = MetricSpec(
     "break_even.<offer>.<term>.months",
     "months",
-    "Break-even: month from which owning costs no more, if sold at residual value; none: never",
+    "Break-even with resale: month from which owning costs no more, discounted, with the hardware "
+    "sold at residual value; none: never",
 )
 BREAK_EVEN_UTILIZATION = MetricSpec(
     "break_even.<offer>.<term>.utilization_frac",
@@ -76,11 +78,11 @@ OWNED_IRR = MetricSpec(
 OWNED_PAYBACK = MetricSpec(
     "owned.payback_months",
     "months",
-    "Payback of owning over the cheapest rent, undiscounted, without residual value, after tax "
-    "and debt; none: never",
+    "Payback of owning over the cheapest rent, undiscounted, without resale of the hardware, after "
+    "tax and debt; none: never",
     better=Better.LOWER,
     main=True,
-    label="Payback over the cheapest rent",
+    label="Payback over the cheapest rent, undiscounted, without resale",
 )
 HYBRID_NPV = MetricSpec(
     "hybrid.npv_usd", "USD", "Present cost after tax and debt", better=Better.LOWER, main=True
@@ -122,22 +124,34 @@ class RentedRow:
 
     offer: Offer
     term: Term
-    npv_usd: Annotated[float, Column("Present cost of renting for the same work, after tax")]
-    over_owned_usd: Annotated[float, Column("Present cost above that of owning")]
+    npv_usd: Annotated[float, Column("Present cost of renting for the same work, after tax; a rent has no debt")]
+    over_owned_usd: Annotated[
+        float, Column("Present cost above that of owning", shown=Shown.VERBOSE)
+    ]
     usd_per_used_hour: Annotated[
-        float, Column("Present cost over discounted used accelerator-hours")
+        float,
+        Column("Present cost over discounted used accelerator-hours", shown=Shown.VERBOSE),
     ]
     break_even_months: Annotated[
         float | str,
-        Column("Month from which owning costs no more, with hardware at residual value; or never"),
+        Column(
+            "Month from which owning costs no more, discounted, if the hardware is then sold at "
+            "residual value; or never"
+        ),
     ]
     break_even_utilization_frac: Annotated[
         float | str,
         Column(
-            "Utilization above which owning costs less; or never; or a note that all hours are paid"
+            "Utilization above which owning costs less; or never; n/a if all hours are paid, used "
+            "or not"
         ),
     ]
-    price: Annotated[str, Column("Origin of the hourly price: user input, catalog or estimate")]
+    price: Annotated[
+        str,
+        Column(
+            "Origin of the hourly price: user input, catalog or estimate", shown=Shown.VERBOSE
+        ),
+    ]
     note: Annotated[str, Column("Remark on this rent")]
 
 
@@ -163,16 +177,26 @@ class TornadoRow:
     now: Now
     high: Annotated[float, Column("High bound of the input")]
     owned_at_low_usd: Annotated[
-        float, Column("Present cost of owning with the input at its low bound")
+        float,
+        Column("Present cost of owning with the input at its low bound", shown=Shown.VERBOSE),
     ]
     owned_at_high_usd: Annotated[
-        float, Column("Present cost of owning with the input at its high bound")
+        float,
+        Column("Present cost of owning with the input at its high bound", shown=Shown.VERBOSE),
     ]
     over_rent_at_low_usd: Annotated[
-        float, Column("Cost of owning less the cheapest rent, with the input at its low bound")
+        float,
+        Column(
+            "Cost of owning minus the cheapest rent, with the input at its low bound; negative if "
+            "owning costs less"
+        ),
     ]
     over_rent_at_high_usd: Annotated[
-        float, Column("Cost of owning less the cheapest rent, with the input at its high bound")
+        float,
+        Column(
+            "Cost of owning minus the cheapest rent, with the input at its high bound; negative "
+            "if owning costs less"
+        ),
     ]
     swing_usd: Annotated[float, Column("Absolute difference of the two")]
     switches_at: Annotated[
@@ -286,7 +310,7 @@ SOURCING = TableSpec(
 RENTED = TableSpec(
     "rented",
     RentedRow,
-    "Rental options for the same work",
+    "Rental options for the same work: present cost after tax, break-even with resale",
     first=8,
     section=Section.COST,
     by_item=True,
@@ -295,7 +319,7 @@ NPV_BY_LINE = TableSpec(
     "npv_by_line",
     NpvLineRow,
     "Present value by cost line",
-    wide=(pattern("<rent>_npv_usd", "Present value of the line on the cheapest rent, after tax"),),
+    wide=(pattern("<rent>_npv_usd", "Present value of the line on the cheapest rent, after tax; a rent has no debt"),),
     shown=Shown.VERBOSE,
     section=Section.COST,
     by_item=True,
@@ -303,7 +327,7 @@ NPV_BY_LINE = TableSpec(
 TORNADO = TableSpec(
     "tornado",
     TornadoRow,
-    "Inputs at their bounds, by the swing of owning over the cheapest rent",
+    "Cost of owning minus the cheapest rent, with one input at its bounds",
     first=8,
     section=Section.RISK,
     by_item=True,
@@ -336,7 +360,7 @@ YEARS = TableSpec(
 UNITS = TableSpec(
     "unit_costs",
     UnitRow,
-    "Unit costs: present cost over discounted hours",
+    "Unit costs: present cost over discounted accelerator-hours",
     first=8,
     section=Section.COST,
     by_item=True,

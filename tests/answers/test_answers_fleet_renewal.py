@@ -26,7 +26,7 @@ def test_the_order_is_paid_to_the_rest_when_it_arrives(result: Result) -> None:
     """Four racks at 3.4 M USD, 20 % paid ahead: 10.88 M USD in the quarter it arrives, were it
     kept whole."""
     racks = RACKS.rows(result.tables["racks"])
-    (order,) = [row for row in racks if row.limit.startswith("po-1")]
+    (order,) = [row for row in racks if str(row.asset_and_end).startswith("po-1")]
     assert cost(result)["capex", "order po-1"] == pytest.approx(order.racks * 3.4e6 * 0.8)
     assert order.serves_from == "2027-Q3"
 

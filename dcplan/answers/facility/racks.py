@@ -73,7 +73,7 @@ def floor_tables(
             nodes_per_rack=nodes,
             rack_kw=rated * nodes,
             node_units=high,
-            limit="a rack-scale system" if system.racks else limit,
+            node_limit="a rack-scale system" if system.racks else limit,
         ),
         specs.RackRow(NETWORK, other, rack_kw=other_kw),
         specs.RackRow(CDU, cdus),

@@ -61,7 +61,7 @@ def simulation_of(
         **figures.NPV_P50(p50),
         **figures.NPV_P90(p90),
         **figures.NPV_CVAR(
-            tail, label=f"CVaR: mean of the worst {asked.tail_frac:.0%} of the sampled scenarios"
+            tail, label=f"Mean of the worst {asked.tail_frac:.0%} of the sampled scenarios (CVaR)"
         ),
     }
     tables = {
@@ -80,7 +80,7 @@ def _spread(
         p5, p10, p50, p90, p95 = (float(np.quantile(values, q)) for q in QUANTILES)
         tail = _tail(values, tail_frac)
         return specs.MonteCarloRow(
-            what, unit, float(values.mean()), p5, p10, p50, p90, p95, tail, bad_frac
+            what, unit, float(values.mean()), p5, p10, p50, p90, p95, tail_frac, tail, bad_frac
         )
 
     planned = solved.audit.npv_usd if solved.audit else 0.0

@@ -24,7 +24,7 @@ from dcplan.specs.request import verb
 from dcplan.units import MONTHS_PER_YEAR, money
 
 MOST_NAMED = 4
-YEARS_SHOWN = 4
+YEARS_SHOWN = 2
 """Number of rents with cash flow by year: the cheapest term of as many offers."""
 
 
@@ -65,7 +65,7 @@ def _answer(both: Comparison, risk: Risk, line: OwnedLine) -> Result:
     cheapest = sorted(both.rents, key=lambda rent: rent.npv_usd)
     best = cheapest[0] if cheapest else None
     units, per_unit, unpriced = unit_costs(
-        both, {OWNED: owned.npv_usd} | {rent.name: rent.npv_usd for rent in both.rents}
+        both, {OWNED: owned.npv_usd} | {rent.name: rent.npv_usd for rent in cheapest}
     )
     low, high = risk.owned_bounds
     metrics = specs.OWNED_NPV(owned.npv_usd, low=low, high=high)
@@ -117,7 +117,7 @@ def _rent_metrics(
 def _rent_row(
     both: Comparison, rent: Rent, months: float | None, used_frac: float | None
 ) -> specs.RentedRow:
-    never = "n/a: all hours are paid" if rent.term in LENGTHS else "never"
+    never = "n/a" if rent.term in LENGTHS else "never"
     return specs.RentedRow(
         offer=rent.offer.id,
         term=rent.term,
@@ -202,9 +202,9 @@ def _notes(both: Comparison) -> list[str]:
     short = [o.id for o in both.offers if o.max_accelerators < both.work.accelerators]
     if short:
         notes.append(
-            f"the fleet of {both.work.accelerators:,} accelerators exceeds the capacity of "
-            f"{_listed(short)} assumed available without a reservation "
-            "(cloud.max_accelerators_per_offer)"
+            f"the fleet of {both.work.accelerators:,} accelerators is larger than what these offers "
+            f"are assumed to provide without a reservation: {_listed(short)}; ask the provider for "
+            "a reservation, or set cloud.max_accelerators_per_offer"
         )
     count = both.fleet.paid_accelerators
     if count > both.work.accelerators:

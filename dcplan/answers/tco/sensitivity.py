@@ -249,7 +249,7 @@ def _switch(
 
 
 def _spread(costs: Mapping[str, Array]) -> Table:
-    """List quantiles of each side's present cost, and how often it is the cheapest."""
+    """List quantiles of each side, lowest mean first, and how often it is the cheapest."""
     table = np.stack(list(costs.values()))
     first = table.argmin(axis=0)
     rows = []
@@ -269,4 +269,4 @@ def _spread(costs: Mapping[str, Array]) -> Table:
                 cheapest_frac=float((first == i).mean()),
             )
         )
-    return specs.RISK.table(rows)
+    return specs.RISK.table(sorted(rows, key=lambda row: row.mean_usd))

@@ -43,6 +43,7 @@ def unit_costs(
     not divide the work.
     """
     use, peak_pflops, per_token, why = _use(both)
+    where = f"({_reference(both).model} on {_system(both)})"
     hours, count = both.hours / both.work.accelerators, both.work.accelerators
     rows: list[specs.UnitRow] = []
     metrics: dict[str, Metric] = {}
@@ -63,8 +64,19 @@ def unit_costs(
         rows.append(specs.UnitRow(side, owned_hour, used_hour, day, token))
         if side == OWNED and day is not None:
             metrics |= specs.REFERENCE_MFU(float(np.asarray(use.mfu_frac)))
-            metrics |= specs.OWNED_PFLOP_DAY(day) | specs.OWNED_TOKENS(token)
+            metrics |= specs.OWNED_PFLOP_DAY(day, label=f"{specs.OWNED_PFLOP_DAY.meaning} {where}")
+            metrics |= specs.OWNED_TOKENS(token, label=f"{specs.OWNED_TOKENS.meaning} {where}")
     return metrics, specs.UNITS.table(rows), why
+
+
+def _reference(both: Comparison) -> Reference:
+    fleet = both.question.scenario.fleet
+    return (fleet.reference if fleet else None) or REFERENCE
+
+
+def _system(both: Comparison) -> str:
+    fleet = both.question.scenario.fleet
+    return fleet.system if fleet else ""
 
 
 def _use(both: Comparison) -> tuple[Utilization, float | None, float | None, list[str]]:
@@ -75,11 +87,11 @@ def _use(both: Comparison) -> tuple[Utilization, float | None, float | None, lis
     question, log = both.question, both.log
     fleet = question.scenario.fleet
     given = fleet.reference if fleet else None
-    job = given or REFERENCE
+    job = _reference(both)
     words = f"{job.model}, sequences of {job.seq_len:,}, {job.precision}"
     log.text("fleet.reference", words, Status.INPUT if given else Status.DEFAULT)
     hours = Utilization(allocated_frac=both.work.used_frac)
-    system = question.catalog.get("systems", fleet.system if fleet else "", System)
+    system = question.catalog.get("systems", _system(both), System)
     chip = question.catalog.get("accelerators", system.accelerator, Accelerator)
     port = system.scaleout_port_gbps.value if system.scaleout_port_gbps else 0.0
     each = (system.scaleout_ports or 0) * port / 8.0 / system.accelerators

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from dcplan.specs.columns import Hall, Job, Layout, MfuFrac, P50Days, Precision, System
+from dcplan.specs.columns import ConfidenceFrac, Hall, Job, Layout, MfuFrac, P50Days, Precision, System
 from dcplan.specs.table import Column, Section, Shown, TableSpec, pattern
 
 
@@ -74,15 +74,23 @@ class RacksRow:
         ),
     ]
     decision: Annotated[
-        str, Column("Ordered, given, in service or on order, with any sale or cancellation")
-    ]
-    limit: Annotated[
         str,
         Column(
-            "Limit of the nodes in a rack or tank; for existing or on-order hardware, its id and end of "
-            "life"
+            "To order (by this plan), given by the scenario, already in service or already on "
+            "order, with any sale or cancellation"
         ),
     ]
+    node_limit: Annotated[
+        str | None,
+        Column(
+            "Limit that sets the number of nodes in a rack or tank; empty for existing and on-order "
+            "hardware"
+        ),
+    ] = None
+    asset_and_end: Annotated[
+        str | None,
+        Column("Existing or on-order hardware: its id in the scenario and its last quarter"),
+    ] = None
 
 
 RACKS = TableSpec(
@@ -108,6 +116,7 @@ class JobRow:
     precision: Precision
     start_quarter: Annotated[str, Column("Quarter of the planned start")]
     days_p50: P50Days
+    confidence_frac: ConfidenceFrac
     days: Annotated[float, Column("Duration of the run at the job's required confidence")]
     mfu_frac: MfuFrac
     goodput_frac: Annotated[

@@ -42,7 +42,11 @@ RESIDUAL = MetricSpec(
 )
 
 PEAK_FACILITY = MetricSpec(
-    "power.peak_facility_mw", "MW", "Peak facility power on the design day", better=LOWER, main=True
+    "power.peak_facility_mw",
+    "MW",
+    "Peak facility power on the design day, with cooling and losses",
+    better=LOWER,
+    main=True,
 )
 PEAK_IT = MetricSpec(
     "power.peak_it_mw", "MW", "Peak rated IT power, including network and storage", better=LOWER
@@ -50,9 +54,10 @@ PEAK_IT = MetricSpec(
 PEAK_ELECTRICAL = MetricSpec(
     "power.peak_electrical_mw",
     "MW",
-    "Electrical design peak for breakers and busway",
+    "Electrical peak of racks, network and storage, without cooling: load on breakers and busway",
     better=LOWER,
     main=True,
+    label="Electrical peak of racks, network and storage",
 )
 ANNUAL_PUE = MetricSpec(
     "power.annual_pue", "", "Annual PUE, weighted by energy", better=LOWER, main=True
@@ -164,7 +169,7 @@ NPV_P90 = MetricSpec(
 NPV_CVAR = MetricSpec(
     "uncertainty.npv_usd_cvar",
     "USD",
-    "CVaR: mean of the worst sampled scenarios",
+    "Mean of the worst sampled scenarios (CVaR)",
     better=LOWER,
     needs="uncertainty.inputs",
 )

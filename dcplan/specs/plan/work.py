@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from dcplan.specs.columns import Hall, Job, Offer, Quarter, Term
+from dcplan.specs.columns import ConfidenceFrac, Hall, Job, Offer, Quarter, Term
 from dcplan.specs.table import Column, Section, Shown, TableSpec
 
 
@@ -27,6 +27,7 @@ class ScheduleRow:
     ]
     planned_start: Annotated[str, Column("Planned start date")]
     days_p50: Annotated[float, Column("Median duration of the run from its start")]
+    confidence_frac: ConfidenceFrac
     days: Annotated[float, Column("Duration of the run at the job's required confidence")]
     finish_p50: Annotated[str, Column("Median finish date, including possible delays of the start")]
     finish: Annotated[
@@ -196,6 +197,9 @@ class MonteCarloRow:
     p50: Annotated[float, Column("Median over the sampled scenarios")]
     p90: Annotated[float, Column("90th percentile over the sampled scenarios")]
     p95: Annotated[float, Column("95th percentile over the sampled scenarios")]
+    tail_frac: Annotated[
+        float, Column("Share of the sampled scenarios, the worst ones, that the CVaR averages")
+    ]
     cvar: Annotated[float, Column("CVaR: mean of the worst sampled scenarios")]
     worse_than_plan_frac: Annotated[
         float | None,

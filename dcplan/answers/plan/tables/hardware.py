@@ -38,8 +38,8 @@ def _bought(
         accelerators=n * p.accelerators,
         rated_kw=round(n * p.rated_kw, 6),
         price_usd=n * p.rack_usd(t),
-        decision="given" if given else "ordered",
-        limit=p.fit_reason,
+        decision="given by the scenario" if given else "to order (this plan)",
+        node_limit=p.fit_reason,
     )
 
 
@@ -52,7 +52,7 @@ def _existing(
     disposals = "".join(
         f", {n} racks {word} in {quarter_at(problem, t)}" for t, n in disposed.items()
     )
-    kind = "in service" if x.in_service else "on order"
+    kind = "already in service" if x.in_service else "already on order"
     kept = x.racks - sum(disposed.values())
     return specs.RacksRow(
         order_quarter=None,
@@ -66,5 +66,5 @@ def _existing(
         rated_kw=round(kept * p.rated_kw, 6),
         price_usd=kept * x.due_usd,
         decision=f"{kind}{disposals}",
-        limit=f"{x.id}, until {quarter_at(problem, x.last)}",
+        asset_and_end=f"{x.id}, until {quarter_at(problem, x.last)}",
     )

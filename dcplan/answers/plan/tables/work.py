@@ -29,6 +29,7 @@ def jobs(problem: PlanningProblem, d: Decisions) -> Table:
                 problem, int(r.start_month * DAYS_PER_MONTH // DAYS_PER_QUARTER)
             ),
             days_p50=r.days_p50,
+            confidence_frac=_confidence(problem, r.job),
             days=r.days,
             mfu_frac=r.mfu_frac,
             goodput_frac=r.outlook["goodput_frac"],
@@ -55,6 +56,7 @@ def _schedule_row(problem: PlanningProblem, r: RunOption) -> specs.ScheduleRow:
         serves_from=calendar_date(problem.start, r.serving_quarter * DAYS_PER_QUARTER),
         planned_start=calendar_date(problem.start, start),
         days_p50=r.days_p50,
+        confidence_frac=_confidence(problem, r.job),
         days=r.days,
         finish_p50=calendar_date(problem.start, start + facts["end_p50_days"]),
         finish=calendar_date(problem.start, start + r.finish_days),
@@ -86,6 +88,10 @@ def demand(problem: PlanningProblem, d: Decisions) -> Table:
                 )
             )
     return specs.DEMAND.table(rows)
+
+
+def _confidence(problem: PlanningProblem, job: str) -> float:
+    return next(j.confidence for j in problem.jobs if j.id == job)
 
 
 def _by_start(d: Decisions) -> list[RunOption]:
