@@ -124,13 +124,14 @@ class RentedRow:
 
     offer: Offer
     term: Term
-    npv_usd: Annotated[float, Column("Present cost of renting for the same work, after tax; a rent has no debt")]
+    npv_usd: Annotated[
+        float, Column("Present cost of renting for the same work, after tax; a rent has no debt")
+    ]
     over_owned_usd: Annotated[
         float, Column("Present cost above that of owning", shown=Shown.VERBOSE)
     ]
     usd_per_used_hour: Annotated[
-        float,
-        Column("Present cost over discounted used accelerator-hours", shown=Shown.VERBOSE),
+        float, Column("Present cost over discounted used accelerator-hours", shown=Shown.VERBOSE)
     ]
     break_even_months: Annotated[
         float | str,
@@ -148,9 +149,7 @@ class RentedRow:
     ]
     price: Annotated[
         str,
-        Column(
-            "Origin of the hourly price: user input, catalog or estimate", shown=Shown.VERBOSE
-        ),
+        Column("Origin of the hourly price: user input, catalog or estimate", shown=Shown.VERBOSE),
     ]
     note: Annotated[str, Column("Remark on this rent")]
 
@@ -177,8 +176,7 @@ class TornadoRow:
     now: Now
     high: Annotated[float, Column("High bound of the input")]
     owned_at_low_usd: Annotated[
-        float,
-        Column("Present cost of owning with the input at its low bound", shown=Shown.VERBOSE),
+        float, Column("Present cost of owning with the input at its low bound", shown=Shown.VERBOSE)
     ]
     owned_at_high_usd: Annotated[
         float,
@@ -319,7 +317,12 @@ NPV_BY_LINE = TableSpec(
     "npv_by_line",
     NpvLineRow,
     "Present value by cost line",
-    wide=(pattern("<rent>_npv_usd", "Present value of the line on the cheapest rent, after tax; a rent has no debt"),),
+    wide=(
+        pattern(
+            "<rent>_npv_usd",
+            "Present value of the line on the cheapest rent, after tax; a rent has no debt",
+        ),
+    ),
     shown=Shown.VERBOSE,
     section=Section.COST,
     by_item=True,

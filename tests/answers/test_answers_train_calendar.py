@@ -38,10 +38,19 @@ def test_llama_3_is_stopped_as_often_as_published_and_works_nine_tenths_of_the_t
 
 def test_losses_and_goodput_are_all_of_the_time(llama: Result) -> None:
     lost = llama.frame("time_losses")
+    lost = lost[lost["loss"] != "production"]  # the slower steps are no loss of goodput
     assert lost["share_frac"].sum() + llama.value("train.goodput_frac") == pytest.approx(1.0)
     assert lost["days_lost"].sum() == pytest.approx(
         (1 - llama.value("train.goodput_frac")) * llama.value("train.days_p50")
     )
+
+
+def test_tokens_over_the_rate_and_all_losses_give_the_duration(llama: Result) -> None:
+    # Llama 3 405B was trained on 15.6 T tokens (The Llama 3 Herd of Models, section 3.4)
+    rate = llama.value("train.tokens_per_s_per_accelerator") * 16_384
+    kept_frac = 1.0 - llama.frame("time_losses")["share_frac"].sum()
+    days = 15.6e12 / rate / 86_400 / kept_frac
+    assert llama.value("train.days_p50") == pytest.approx(days, rel=1e-6)
 
 
 def test_parts_sum_to_all_stops(llama: Result) -> None:

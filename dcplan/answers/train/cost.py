@@ -78,10 +78,14 @@ def run_cost(
     rent = rent_usd_per_hour(log, run)
     rented_usd = None if rent is None else rent * hours
     bought_usd = hardware_usd + network.usd
+    with_energy = "" if energy_usd is None else ", with energy"
+    count = f"{run.accelerators:,} + {bought - run.accelerators:,} spare"
     rows = [
-        _row(run, "bought", hardware_usd, network.usd, None, bought_usd),
-        _row(run, "amortized", *lost_usd, energy_usd, total_usd),
-        _row(run, "rented", rented_usd, None, None, rented_usd),
+        _row(
+            run, ("bought", f"{count}, hardware only"), hardware_usd, network.usd, None, bought_usd
+        ),
+        _row(run, ("amortized", f"{count}{with_energy}"), *lost_usd, energy_usd, total_usd),
+        _row(run, ("rented", f"{run.accelerators:,}"), rented_usd, None, None, rented_usd),
     ]
     figures = {
         **specs.BOUGHT(bought_usd, label=_bought_text(network)),
@@ -94,14 +98,14 @@ def run_cost(
 
 def _row(
     run: TrainRun,
-    basis: str,
+    basis: tuple[str, str],
     hardware_usd: float | None,
     network_usd: float | None,
     energy_usd: float | None,
     total_usd: float | None,
 ) -> specs.RunCostRow:
     each = None if total_usd is None else total_usd / run.tokens * PER_MILLION
-    return specs.RunCostRow(basis, hardware_usd, network_usd, energy_usd, total_usd, each)
+    return specs.RunCostRow(*basis, hardware_usd, network_usd, energy_usd, total_usd, each)
 
 
 def _lost_usd(

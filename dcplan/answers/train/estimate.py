@@ -205,10 +205,16 @@ def _headline(run: TrainRun, metrics: dict[str, Metric]) -> str:
     span = f"P10 {days.low:.1f}, P90 {days.high:.1f}"
     given = run.request.global_batch_tokens or run.phases
     return (
-        f"{_what(run)}: median {days.value:.1f} days ({span}), {mfu:.1%} MFU, {step_s:.3g} s per "
+        f"{_what(run)}{_spares(metrics)}: median {days.value:.1f} days ({span}), {mfu:.1%} MFU, {step_s:.3g} s per "
         f"step, {goodput:.1%} goodput; {si(run.tokens)} tokens, {si(run.batch_tokens)} tokens per "
         f"step{'' if given else ' (default; set --global-batch-tokens)'}"
     )
+
+
+def _spares(metrics: dict[str, Metric]) -> str:
+    """Name the spares, which are added to the accelerators that train."""
+    spares = float(metrics[specs.SPARES.key].value or 0.0)
+    return f", plus {spares:,.0f} spare" if spares else ""
 
 
 def _what(run: TrainRun) -> str:

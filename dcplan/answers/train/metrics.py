@@ -69,7 +69,7 @@ def calendar_metrics(
     price = rent_usd_per_hour(log, run)
     if price is not None:
         given = run.request.usd_per_accelerator_hour is not None
-        text = f"Rent at {price:.2f} USD per accelerator-hour"
+        text = f"Rent without spares at {price:.2f} USD per accelerator-hour"
         metrics |= specs.RENT(
             hours * price,
             low=hours * price * p10 / p50,

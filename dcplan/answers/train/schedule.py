@@ -21,13 +21,8 @@ from dcplan.training.search import Found
 from dcplan.training.wide_area import mean_step_s
 from dcplan.units import SECONDS_PER_DAY
 
-LOSSES = {
-    "saves": "blocking checkpoints",
-    "lost_work": "lost work since the last checkpoint",
-    "restarts": "detection, restart and loading",
-    "slow": "slow components and silent corruption",
-    "waiting": "waits for a spare node, power or cooling",
-}
+LOSSES = ("saves", "lost_work", "restarts", "slow", "waiting")
+"""Kinds of loss that goodput includes."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +80,18 @@ class Calendar:
 
     @property
     def lost(self) -> dict[str, float]:
-        """Share of wall-clock time of each kind of loss."""
+        """Share of wall-clock time of each kind of loss that goodput includes."""
         return {name: first(getattr(self.outlook.losses, name)) for name in LOSSES}
+
+    @property
+    def production_frac(self) -> float:
+        """Share of wall-clock time lost because steps in production are slower than predicted.
+
+        The median duration is :math:`D f / E` for D days at the predicted step time, slowdown f and
+        goodput E, so the share is :math:`E (1 - 1 / f)`.
+        """
+        usual = self.outlook.slowdown[1]
+        return first(self.outlook.goodput.value) * (1.0 - 1.0 / usual)
 
 
 def first(value: Any) -> float:

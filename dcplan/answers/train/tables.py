@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from dcplan.answers.train.resolve import TrainRun
-from dcplan.answers.train.schedule import LOSSES, Calendar, Part, first
+from dcplan.answers.train.schedule import Calendar, Part, first
+from dcplan.answers.train.words import CAUSES, LOSSES, PRODUCTION, STEP_PARTS, in_words
 from dcplan.errors import Place, Problem
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.storage import block_of, tier_of, wanted
@@ -70,7 +71,7 @@ def _breakdown(main: Part, done: Step) -> Table:
     parts |= {"wide_area": main.exchange_s} if main.exchange_s else {}
     parts |= {"ingest": main.ingest_s} if main.ingest_s else {}
     return specs.BREAKDOWN.table(
-        specs.BreakdownRow(name, time_s, time_s / main.step_time_s)
+        specs.BreakdownRow(name, in_words(STEP_PARTS, name), time_s, time_s / main.step_time_s)
         for name, time_s in parts.items()
         if time_s or name in {"gemm", "attention"}
     )
@@ -110,8 +111,8 @@ def calendar_tables(found: Calendar, run: TrainRun) -> dict[str, Table]:
     wall, moving = found.p50_days, 1.0 - found.lost["waiting"]
     scale = found.of("stops_per_day") / max(found.stops.per_day, 1e-30)
     losses = [
-        run_specs.TimeLossRow(name, share, share * wall, LOSSES[name])
-        for name, share in found.lost.items()
+        run_specs.TimeLossRow(name, LOSSES[name], share, share * wall)
+        for name, share in (found.lost | {PRODUCTION: found.production_frac}).items()
     ]
     stops = [
         run_specs.InterruptionRow(
@@ -122,7 +123,10 @@ def calendar_tables(found: Calendar, run: TrainRun) -> dict[str, Table]:
         )
         for key, count, each in found.stops.by_part
     ]
-    causes = [run_specs.UncertaintyRow(name, first(x)) for name, x in found.run.shares.items()]
+    causes = [
+        run_specs.UncertaintyRow(name, in_words(CAUSES, name), first(x))
+        for name, x in found.run.shares.items()
+    ]
     return {
         run_specs.LOSSES.name: run_specs.LOSSES.table(losses),
         run_specs.INTERRUPTIONS_BY_COMPONENT.name: run_specs.INTERRUPTIONS_BY_COMPONENT.table(

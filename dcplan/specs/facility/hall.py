@@ -122,7 +122,9 @@ class RackRow:
     ] = None
     rack_kw: Annotated[float | None, Column("Rated IT power of one rack")] = None
     node_units: Annotated[float | None, Column("Height of one node in rack units (U)")] = None
-    node_limit: Annotated[str | None, Column("Limit that sets the number of nodes in a rack")] = None
+    node_limit: Annotated[str | None, Column("Limit that sets the number of nodes in a rack")] = (
+        None
+    )
 
 
 @dataclass(frozen=True)

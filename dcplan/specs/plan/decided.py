@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from dcplan.specs.columns import ConfidenceFrac, Hall, Job, Layout, MfuFrac, P50Days, Precision, System
+from dcplan.specs.columns import (
+    ConfidenceFrac,
+    Hall,
+    Job,
+    Layout,
+    MfuFrac,
+    P50Days,
+    Precision,
+    System,
+)
 from dcplan.specs.table import Column, Section, Shown, TableSpec, pattern
 
 

@@ -29,6 +29,13 @@ class ScheduleRow:
     days_p50: Annotated[float, Column("Median duration of the run from its start")]
     confidence_frac: ConfidenceFrac
     days: Annotated[float, Column("Duration of the run at the job's required confidence")]
+    start_delay_days: Annotated[
+        float,
+        Column(
+            "Effect of possible late delivery or power on the median finish: days from the planned "
+            "start to the median finish, minus the median duration"
+        ),
+    ]
     finish_p50: Annotated[str, Column("Median finish date, including possible delays of the start")]
     finish: Annotated[
         str,

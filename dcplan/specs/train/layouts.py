@@ -207,7 +207,14 @@ LAYOUTS = TableSpec(
 class BreakdownRow:
     """One part of an optimizer step."""
 
-    part: Annotated[str, Column("Part of an optimizer step: compute, communication or waiting")]
+    part: Annotated[
+        str,
+        Column(
+            "Id of a part of an optimizer step: compute, communication or waiting",
+            shown=Shown.VERBOSE,
+        ),
+    ]
+    what: Annotated[str, Column("The part in words")]
     time_s: Annotated[float, Column("Exposed time of the part in one step")]
     share_frac: Annotated[float, Column("Share of the step time")]
 

@@ -18,7 +18,7 @@ DAYS_P50 = MetricSpec(
 )
 DAYS_P90 = MetricSpec("train.days_p90", "days", "Duration, 90th percentile")
 ACCELERATOR_HOURS = MetricSpec(
-    "train.accelerator_hours", "h", "Median accelerator-hours", main=True
+    "train.accelerator_hours", "h", "Median accelerator-hours, without spares", main=True
 )
 GOODPUT = MetricSpec(
     "train.goodput_frac",
@@ -54,9 +54,12 @@ IN_TIME = MetricSpec(
 )
 ENERGY = MetricSpec("train.energy_mwh", "MWh", "IT energy, without PUE", main=True)
 ENERGY_PER_FLOP = MetricSpec("train.energy_j_per_flop", "J/FLOP", "IT energy per model FLOP")
-CARBON = MetricSpec("train.carbon_t", "t", "CO2 of the energy")
+CARBON = MetricSpec("train.carbon_t", "t CO2e", "Operational carbon of the energy")
 RENT = MetricSpec(
-    "train.cost_usd", "USD", "Rent of the accelerators over the median duration", main=True
+    "train.cost_usd",
+    "USD",
+    "Rent of the accelerators that train over the median duration, without spares",
+    main=True,
 )
 BOUGHT = MetricSpec(
     "train.capex_usd",
@@ -117,6 +120,9 @@ class RunCostRow:
             "Cost basis: hardware bought, loss of value during the run (amortized), or hours rented"
         ),
     ]
+    covers: Annotated[
+        str, Column("Accelerators and kinds of cost that the basis covers, such as hardware only")
+    ]
     hardware_usd: Annotated[
         float | None,
         Column("Price of the systems, their loss of value during the run, or the rent"),
@@ -146,13 +152,24 @@ RUN_COST = TableSpec(
 class TimeLossRow:
     """Wall-clock time lost to one cause."""
 
-    loss: Annotated[str, Column("Kind of loss")]
-    share_frac: Annotated[float, Column("Share of wall-clock time")]
+    loss: Annotated[str, Column("Id of the kind of loss", shown=Shown.VERBOSE)]
+    what: Annotated[str, Column("Cause of the loss")]
+    share_frac: Annotated[
+        float,
+        Column(
+            "Share of wall-clock time; the rest is the time at the predicted rate of tokens per "
+            "second"
+        ),
+    ]
     days_lost: Annotated[float, Column("Days of the median duration")]
-    meaning: Annotated[str, Column("Cause of the loss")]
 
 
-LOSSES = TableSpec("time_losses", TimeLossRow, "Time lost, by cause", first=6)
+LOSSES = TableSpec(
+    "time_losses",
+    TimeLossRow,
+    "Time lost, by cause; the rest is the time at the predicted step time",
+    first=6,
+)
 
 
 @dataclass(frozen=True)
@@ -212,7 +229,8 @@ FAILURE_SIMULATION = TableSpec(
 class UncertaintyRow:
     """Share of one cause in the variance of the finish date."""
 
-    cause: Annotated[str, Column("Cause of the uncertainty")]
+    cause: Annotated[str, Column("Id of the cause of the uncertainty", shown=Shown.VERBOSE)]
+    what: Annotated[str, Column("Cause of the uncertainty in words")]
     variance_frac: Annotated[float, Column("Share of the variance")]
 
 

@@ -58,6 +58,7 @@ def _schedule_row(problem: PlanningProblem, r: RunOption) -> specs.ScheduleRow:
         days_p50=r.days_p50,
         confidence_frac=_confidence(problem, r.job),
         days=r.days,
+        start_delay_days=facts["end_p50_days"] - r.days_p50,
         finish_p50=calendar_date(problem.start, start + facts["end_p50_days"]),
         finish=calendar_date(problem.start, start + r.finish_days),
         step_time_frac=facts.get("variance_step_time", 0.0),
