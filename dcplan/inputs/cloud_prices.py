@@ -230,7 +230,9 @@ def _terms(
     prices = {term: _price(offer, term, scenario, cloud, log) for term in cloud.terms}
     found = {term: p for term, p in prices.items() if p is not None}
     if not found:
-        return f"no {' or '.join(prices)} price", None
+        keys = " or ".join(f"{term.replace('-', '_')}_usd_per_h" for term in prices)
+        reason = f"the catalog has no price of these terms; give cloud.prices.{offer.id}: {keys}"
+        return reason, None
     excluded += [
         ExcludedOption(Kind.TERM, f"{offer.id} {x}", "cloud", f"no {x} price")
         for x in prices

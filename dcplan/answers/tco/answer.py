@@ -164,7 +164,10 @@ def _headline(both: Comparison, best: Rent | None) -> str:
         f"for {years:g} years costs USD {money(owned)} in present value"
     )
     if best is None:
-        return words + "; no cloud offer of this accelerator to compare with"
+        return words + (
+            "; the catalog has no rent of this accelerator: add a quote with dcplan import, or "
+            "replace fleet by workloads to compare rents of other accelerators for the same work"
+        )
     over = owned - best.npv_usd
     return words + (
         f", USD {money(abs(over))} {'more' if over > 0 else 'less'} than the cheapest rent "
@@ -196,7 +199,9 @@ def _notes(both: Comparison) -> list[str]:
         )
     why: dict[str, list[str]] = {}
     for x in both.fleet.excluded:
-        if x.kind in (Kind.OFFER, Kind.TERM) and x.id not in known:
+        if x.kind not in (Kind.OFFER, Kind.TERM) or x.id in known:
+            continue
+        if _same_accelerator(x.id.split()[0], both.question):
             why.setdefault(x.reason, []).append(x.id)
     notes += [f"{_listed(ids)}: excluded, {reason}" for reason, ids in why.items()]
     short = [o.id for o in both.offers if o.max_accelerators < both.work.accelerators]
