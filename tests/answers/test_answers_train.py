@@ -4,16 +4,14 @@ request says."""
 from __future__ import annotations
 
 import re
-from statistics import median
 from typing import Any
 
 import pytest
 
 import dcplan
 from dcplan.catalog.loader import load
-from dcplan.catalog.schema import Offer, Site
+from dcplan.catalog.schema import Site
 from dcplan.errors import InputError
-from dcplan.provenance import first_day
 from dcplan.result import Result
 
 ASKED: dict[str, Any] = {"system": "dgx-h100", "accelerators": 1024, "tokens": 1e12}
@@ -153,21 +151,14 @@ def test_joules_of_a_flop_are_the_energy_over_the_model_s_flops(run: Result) -> 
     )
 
 
-def test_rent_is_hours_times_the_median_on_demand_price(run: Result) -> None:
-    prices = []
-    for offer in load().table("cloud", Offer).values():
-        known = [p for p in offer.prices if p.term == "on-demand"]
-        if (offer.accelerator, offer.kind) == ("h100-sxm", "node") and known:
-            last = max(first_day(p.as_of) for p in known)
-            day = [
-                p.usd_per_h.value / offer.accelerators for p in known if first_day(p.as_of) == last
-            ]
-            prices.append(median(day))  # an offer counts once, with all regions of its latest day
+def test_rent_is_hours_times_the_index(run: Result) -> None:
+    """Silicon Data SDH100RT, June 2026: 2.60 USD/h."""
     paid = run.value("train.cost_usd") / run.value("train.accelerator_hours")
-    assert paid == pytest.approx(median(prices), rel=1e-9)
+    assert paid == pytest.approx(2.6, rel=1e-9)
     named = next(row for row in run.inputs if row["key"] == "usd_per_accelerator_hour")
     assert named["value"] == pytest.approx(paid, rel=1e-9)
     assert named["status"] == "default"
+    assert "2026-06" in str(run.metrics["train.cost_usd"].label)
 
 
 def test_a_given_rent_goes_before_the_catalog(run: Result) -> None:

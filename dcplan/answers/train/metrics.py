@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import median
 
 from dcplan.answers.common.catalog_rows import named
 from dcplan.answers.train.resolve import TrainRun
 from dcplan.answers.train.schedule import Calendar, Part, first
-from dcplan.catalog.schema import Offer, Site, System
-from dcplan.catalog.schema.market import CloudPrice
+from dcplan.catalog.schema import Site, System
 from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.rent import market_rent, rent_text
 from dcplan.llm.architecture import Architecture, model_flops_per_token, recomputed_frac
 from dcplan.llm.tables import RECOMPUTE
-from dcplan.provenance import Quantity, Status, first_day
+from dcplan.provenance import Quantity, Status
 from dcplan.reliability.calendar import in_time_frac
 from dcplan.result import Metric
 from dcplan.specs.train import layouts as step_specs
@@ -69,12 +68,13 @@ def calendar_metrics(
     price = rent_usd_per_hour(log, run)
     if price is not None:
         given = run.request.usd_per_accelerator_hour is not None
-        text = f"Rent without spares at {price:.2f} USD per accelerator-hour"
+        usual = None if given else market_rent(log.catalog, run.system.accelerator)
+        plain = f"Rent without spares at {price:.2f} USD per accelerator-hour"
         metrics |= specs.RENT(
             hours * price,
             low=hours * price * p10 / p50,
             high=hours * price * p90 / p50,
-            label=text if given else f"{text}, the median on-demand list price",
+            label=plain if usual is None else rent_text(usual),
         )
     return metrics
 
@@ -124,34 +124,13 @@ def in_time_metric(found: Calendar, deadline_days: float) -> dict[str, Metric]:
 
 
 def rent_usd_per_hour(log: InputLog, run: TrainRun) -> float | None:
-    """Return the given price or the catalog's median on-demand price, or None."""
+    """Return the given price, or that of an index or the offers of the catalog, or None."""
     given = run.request.usd_per_accelerator_hour
     if given is not None:
         quantity = Quantity(value=given, status=Status.INPUT)
         return log.take("usd_per_accelerator_hour", quantity)
-    prices = [
-        _latest(known) / offer.accelerators
-        for offer in log.catalog.table("cloud", Offer).values()
-        if offer.accelerator == run.system.accelerator and offer.kind == "node"
-        if (known := [price for price in offer.prices if price.term == "on-demand"])
-    ]
-    if not prices:
-        return None
-    source = f"median of the latest on-demand prices of {len(prices)} offers in the catalog"
-    quantity = Quantity(
-        value=median(prices),
-        low=min(prices),
-        high=max(prices),
-        status=Status.DEFAULT,
-        source=source,
-    )
-    return log.take("usd_per_accelerator_hour", quantity)
-
-
-def _latest(prices: Sequence[CloudPrice]) -> float:
-    """Return the median of an offer's latest prices over its regions."""
-    last = max(first_day(p.as_of) for p in prices)
-    return median(p.usd_per_h.value for p in prices if first_day(p.as_of) == last)
+    usual = market_rent(log.catalog, run.system.accelerator)
+    return None if usual is None else log.take("usd_per_accelerator_hour", usual)
 
 
 def _grid_g_per_kwh(log: InputLog, name: str) -> float:

@@ -75,7 +75,12 @@ class TrainRequest:
     ] = 5
     usd_per_accelerator_hour: Annotated[
         float | None,
-        Flag("rental rate (default: the catalog median)", unit="USD", low=0, high=LARGEST),
+        Flag(
+            "rental rate (default: an index of contracts, or the median of the catalog's offers)",
+            unit="USD",
+            low=0,
+            high=LARGEST,
+        ),
     ] = None
     hardware_age_years: Annotated[
         float,

@@ -47,6 +47,8 @@ class Offer(Row):
     """Protocol of its scale-out network."""
     kind: Literal["node", "partial", "marketplace", "average", "index"] = "node"
     """Kind of instance; `node` is a complete instance, and a plan rents no other kind."""
+    transacted: bool = False
+    """Whether an index counts concluded contracts or traded hours; False: it counts list prices."""
     prices: tuple[CloudPrice, ...] = ()
     """Dated prices by region and term."""
 

@@ -69,7 +69,7 @@ class Stack(Row):
     """A training software stack; times and shares are fitted to measured runs if there are any."""
 
     runs_on: tuple[str, ...] = ()
-    """Accelerator families on which it runs; ``generic`` stands for an accelerator without a family.
+    """Accelerator families on which it runs; ``generic`` is an accelerator without a family.
     Default: all."""
     runs_on_source: Source | None = None
     """Source of the families."""
