@@ -60,10 +60,11 @@ def emit(  # one argument per output flag
     """Write the document to stdout or a file, warnings to stderr."""
     from dcplan.report.files import write_whole
     from dcplan.report.text.numbers import printable
+    from dcplan.report.text.tags import tag
 
     if not quiet:
         for warning in result.warnings:
-            note(printable(f"{warning['code']}: {warning['message']}"))
+            note(printable(f"{tag(warning['code'])}: {warning['message']}"))
     color = not no_color and not os.environ.get("NO_COLOR")
     if out is not None:
         write_whole(out, document(result, fmt, color=False, verbose=verbose))

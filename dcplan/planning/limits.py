@@ -174,7 +174,9 @@ DECLARED = (
         *("rack_bound", "racks of {2} in {0} in {t}", "more than its limits allow", Q),
         *(_hall("racks"), 3.0),
     ),
-    LimitSpec("hall_units", "number of halls {0} in {t}", "more", Q, _hall("count"), 200.0, 1.0),
+    LimitSpec(
+        "hall_units", "number of halls {0} in {t}", "hall more", Q, _hall("count"), 200.0, 1.0
+    ),
     LimitSpec("supply", "supply of {0} ordered in {t}", "racks more", Q, _supply, 5.0, 1.0),
     LimitSpec(
         *("parts_supply", "{0} bought in {t}", "more", Q, _part, 0.05, 10.0),

@@ -113,7 +113,9 @@ def _warnings(base: Base) -> list[dict[str, str]]:
     gap = base.solved.gap_frac
     if gap <= base.asked.request.gap:
         return []
-    text = f"the plan's gap is {gap:.2%}; cost differences below this gap are not proven"
+    text = (
+        f"the plan's proven gap is {percent(gap)}; cost differences below this gap are not proven"
+    )
     return [{"code": "gap", "message": text}]
 
 

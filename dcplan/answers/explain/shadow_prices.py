@@ -67,5 +67,10 @@ def _exact(base: Base, binding: Binding, values: Vector) -> str | None:
     # a plan with rounding margins comes from a tighter model, whose bound proves nothing about the
     # true one
     exact = problem.margin_factor == 0
-    most = f"; at most {max(-least, 0.0):,.0f} possible" if exact else "; more is possible"
-    return f"saving {-change:,.0f}{most}" if change < 0 else f"no saving found{most}"
+    most = (
+        f"a saving above USD {max(-least, 0.0):,.0f} is impossible"
+        if exact
+        else "a larger saving is not ruled out"
+    )
+    found_usd = f"saves USD {-change:,.0f}" if change < 0 else "no saving found"
+    return f"{found_usd}; {most}"

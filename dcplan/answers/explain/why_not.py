@@ -48,7 +48,7 @@ def _row(base: Base, system: str, share: float) -> specs.WhyNotRow:
         unserved_npv_usd=change[FlowGroup.UNSERVED],
         post_horizon_npv_usd=change[FlowGroup.POST_HORIZON],
         residual_npv_usd=change[FlowGroup.RESIDUAL],
-        note=f"gaps {base.solved.gap_frac:.2%} and {other.gap_frac:.2%}",
+        note=f"proven gaps {base.solved.gap_frac:.2%} and {other.gap_frac:.2%}",
     )
 
 

@@ -209,9 +209,10 @@ def _headline(
     water += (
         (f", facility water at {supply_c:g} °C") if found.modeled and supply_c is not None else ""
     )
+    interval = "P5 to P95" if found.modeled else "catalog range"
     return (
         f"{option.id} at {resolved.where.name} with {resolved.it_mw:g} MW of IT: annual PUE "
-        f"{found.pue.value:.3f} ({found.pue.low:.3f} to {found.pue.high:.3f}), PUE "
+        f"{found.pue.value:.3f} ({interval} {found.pue.low:.3f} to {found.pue.high:.3f}), PUE "
         f"{found.peak_pue:.3f} on the design day{water}"
     )
 
@@ -228,8 +229,8 @@ def _warnings(
     supply = resolved.setting(option, log).supply_c
     if not found.modeled:
         notes.append(
-            f"{option.id} comes from a table by climate zone and size class: without quarters, "
-            "part load or supply temperature, and with an estimated peak"
+            f"{option.id} comes from a table by climate zone and size class: the answer has no "
+            "PUE by quarter, ignores part load and supply temperature, and estimates the peak"
         )
     if resolved.where.climate is None:
         notes.append(

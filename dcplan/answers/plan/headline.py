@@ -84,9 +84,9 @@ def percent(frac: float) -> str:
     Examples
     --------
     >>> percent(0.00384), percent(0.0421), percent(1.5)
-    ('0.38 %', '4.2 %', '150.0 %')
+    ('0.38%', '4.2%', '150.0%')
     """
-    return f"{100 * frac:.2g} %" if frac < 0.01 else f"{100 * frac:.1f} %"
+    return f"{100 * frac:.2g}%" if frac < 0.01 else f"{frac:.1%}"
 
 
 def _listed(items: Sequence[str]) -> str:

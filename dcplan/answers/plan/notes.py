@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dcplan.answers.plan.headline import percent
 from dcplan.answers.plan.tables.lead_times import late_notes
 from dcplan.answers.plan.tables.network import too_small
 from dcplan.catalog.schema import CoolingOption, System
@@ -13,7 +14,7 @@ from dcplan.planning.solve.status import SolveStatus
 from dcplan.result import Table
 from dcplan.scenario.load import Question
 from dcplan.specs.plan.money import BENCHMARKS, Inside
-from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, si
+from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER
 
 
 def warnings_of(
@@ -39,11 +40,16 @@ def warnings_of(
 def _outside(benchmarks: Table) -> list[str]:
     """Return a note for each unit cost or ratio outside its public range."""
     return [
-        f"{row.figure}: {si(row.value, 4)} is outside the public range of {si(row.low)} to "
-        f"{si(row.high)}"
+        f"{row.figure}: {_plain(row.value)} is outside the public range of {_plain(row.low)} to "
+        f"{_plain(row.high)} {row.unit}"
         for row in BENCHMARKS.rows(benchmarks)
         if row.inside == Inside.OUTSIDE
     ]
+
+
+def _plain(value: float) -> str:
+    """Write a unit cost in full, a ratio with three digits."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _open_gap(solved: Solved, gap: float) -> list[str]:
@@ -51,12 +57,13 @@ def _open_gap(solved: Solved, gap: float) -> list[str]:
     found = []
     if solved.status == SolveStatus.OPTIMAL and solved.gap_frac > gap:
         found.append(
-            f"the gap is {solved.gap_frac:.2%}: the search reached {gap:.2%}; the rest comes from "
-            "integer counts of switches and scalable units, which the bound relaxes to fractions"
+            f"the proven gap is {percent(solved.gap_frac)}: {percent(solved.solver_gap_frac)} from "
+            f"the search ({percent(gap)} requested), the rest from integer counts of switches and "
+            "scalable units, which the bound relaxes to fractions"
         )
     if solved.ended:
         found.append(
-            f"the gap is {solved.gap_frac:.2%}: {solved.ended}; more time would give the same plan"
+            f"the proven gap is {percent(solved.gap_frac)}: {solved.ended}; more time would give the same plan"
         )
     return found
 

@@ -118,8 +118,13 @@ def _drivers(asked: Uncertainty, scenarios: Sequence[SampledScenario], costs: Ar
         fifth = max(costs.size // 5, 1)
         low, high = float(costs[order[:fifth]].mean()), float(costs[order[-fifth:]].mean())
         rank = float(np.corrcoef(_ranks(values), _ranks(costs))[0, 1])
-        rows.append(specs.DriverRow(name, rank, low, high, high - low))
+        rows.append(specs.DriverRow(name, _in_words(name), rank, low, high, high - low))
     return specs.DRIVERS.table(sorted(rows, key=lambda row: -abs(row.difference_usd)))
+
+
+def _in_words(name: str) -> str:
+    """Return an uncertain input in words."""
+    return {"delivery_days": "delivery delay"}.get(name, name.replace("_", " "))
 
 
 def _ranks(values: Array) -> Array:

@@ -205,7 +205,7 @@ def _headline(run: TrainRun, metrics: dict[str, Metric]) -> str:
     span = f"P10 {days.low:.1f}, P90 {days.high:.1f}"
     given = run.request.global_batch_tokens or run.phases
     return (
-        f"{_what(run)}{_spares(metrics)}: median {days.value:.1f} days ({span}), {mfu:.1%} MFU, {step_s:.3g} s per "
+        f"{_what(run, _spares(metrics))}: median {days.value:.1f} days ({span}), {mfu:.1%} MFU, {step_s:.3g} s per "
         f"step, {goodput:.1%} goodput; {si(run.tokens)} tokens, {si(run.batch_tokens)} tokens per "
         f"step{'' if given else ' (default; set --global-batch-tokens)'}"
     )
@@ -214,11 +214,11 @@ def _headline(run: TrainRun, metrics: dict[str, Metric]) -> str:
 def _spares(metrics: dict[str, Metric]) -> str:
     """Name the spares, which are added to the accelerators that train."""
     spares = float(metrics[specs.SPARES.key].value or 0.0)
-    return f", plus {spares:,.0f} spare" if spares else ""
+    return f" and {spares:,.0f} spare" if spares else ""
 
 
-def _what(run: TrainRun) -> str:
-    machine = f"{run.accelerators:,} x {run.system.accelerator} ({run.system.id})"
+def _what(run: TrainRun, spares: str = "") -> str:
+    machine = f"{run.accelerators:,} x {run.system.accelerator} ({run.system.id}){spares}"
     return f"{run.request.model} on {machine}, {run.precision}"
 
 

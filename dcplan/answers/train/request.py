@@ -135,7 +135,7 @@ class TrainRequest:
     deadline_days: Annotated[
         float | None,
         Flag(
-            "find the smallest cluster that finishes in time (80 % probability); with "
+            "find the smallest cluster that finishes in time (80% probability); with "
             "--accelerators, the probability of finishing in time",
             unit="days",
             low=0.1,

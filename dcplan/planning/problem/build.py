@@ -310,6 +310,7 @@ def _warnings(question: Question) -> list[str]:
         notes.append("`plan` does not count finance.tax; its cost is before tax")
     if scenario.finance.debt:
         notes.append(
-            "finance.debt counts in the budget; the net present cost is that of the project before financing"
+            "finance.debt lowers the payments that a budget limits and adds debt service; the net "
+            "present cost is that of the project before financing, without debt"
         )
     return [*notes, *sanity_notes(question)]

@@ -26,8 +26,8 @@ RATE = re.compile(r"(frac|rate)(?:[-_]per[-_]year)?$")
 MOST = 1e15
 ROOM = (
     (re.compile(r"pue$"), 1.0, 10.0, "enter a PUE of 1 or more"),
-    (re.compile(r"(escalator|change).*$"), -1.0, 10.0, "enter a fraction, such as 0.03 for 3 %"),
-    (RATE, 0.0, 1.0, "enter a fraction from 0 to 1, such as 0.09 for 9 %"),
+    (re.compile(r"(escalator|change).*$"), -1.0, 10.0, "enter a fraction, such as 0.03 for 3%"),
+    (RATE, 0.0, 1.0, "enter a fraction from 0 to 1, such as 0.09 for 9%"),
     (re.compile(r""), 0.0, MOST, "enter a number of 0 or more"),
 )
 """Allowed range of an edited cell, by the end of its key; the first match applies."""

@@ -29,7 +29,7 @@ DICTIONARY = (
     ("IT", "Servers, switches and storage"),
     ("PUE", "Power usage effectiveness: facility energy over IT energy"),
     ("WUE", "Water usage effectiveness: liters of site water per kWh of IT energy"),
-    ("P50, P80", "Durations that 50 % and 80 % of runs do not exceed"),
+    ("P50, P80", "Durations that 50% and 80% of runs do not exceed"),
     (
         "NPV",
         "Net present cost: payments discounted to the first day of the horizon, less residual "

@@ -116,7 +116,7 @@ def _parts(
     for section in (Section.ORDERS, Section.COST, Section.RISK, Section.LIMITS, Section.DESIGN):
         yield _part(result, section, by_section[section], found)
     note = (
-        "Limits that the audited plan uses to 99 % or more. "
+        "Limits that the audited plan uses to 99% or more. "
         "`dcplan explain` gives the value of one more unit of each."
     )
     yield Part("Fully used limits", note, (), _binding(result))

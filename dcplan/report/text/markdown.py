@@ -12,6 +12,7 @@ from typing import Any
 
 from dcplan.report.text.headings import title_of, titles
 from dcplan.report.text.numbers import in_order, limits_text, observed_text, shown
+from dcplan.report.text.tags import tag
 from dcplan.report.text.view import View, view
 from dcplan.result import Result, Table
 from dcplan.specs import registry
@@ -150,7 +151,7 @@ def verdict(expectation: Mapping[str, Any]) -> str:
 def _warnings(result: Result) -> str:
     return (
         "".join(
-            f"\n- {escaped(str(w['code']))}: {escaped(str(w['message']))}" for w in result.warnings
+            f"\n- {escaped(tag(w['code']))}: {escaped(str(w['message']))}" for w in result.warnings
         )
         + "\n"
     )

@@ -12,7 +12,7 @@ from dcplan.specs import registry
 from dcplan.units import money, unit_of
 
 FEW_MORE = 2
-"""Rows that are shown rather than counted."""
+"""Rows after the first ones that are shown rather than counted."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,8 @@ def short_view(verb: str, name: str, table: Table) -> View:
     if spec is not None and spec.brief is not None:
         keep = [spec.brief(row) for row in spec.rows(table)]
         rows = [row for row, kept in zip(rows, keep, strict=True) if kept]
-    if spec is not None and spec.first:
+    if spec is not None and spec.first and len(rows) > spec.first + FEW_MORE:
         rows = rows[: spec.first]
-    if len(table.rows) - len(rows) <= FEW_MORE and rows:
-        rows = table.rows
     return view(table.columns, rows, without=hidden, more=len(table.rows) - len(rows))
 
 

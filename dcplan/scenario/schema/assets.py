@@ -15,7 +15,7 @@ def _change(quantity: Quantity) -> Quantity:
     if not all(-1 < x <= 10 for x in (quantity.value, *quantity.bounds)):
         code = "quantity_range"
         raise PydanticCustomError(
-            code, "must be above -1 (-0.1 is 10 % less per year) and at most 10"
+            code, "must be above -1 (-0.1 is 10% less per year) and at most 10"
         )
     return quantity
 
@@ -62,11 +62,11 @@ class Delay(Part):
     """Delivery delay in days after the agreed date."""
 
     p10: NonNegative = Quantity(value=0.0)
-    """Delay that 10 % of the deliveries do not exceed."""
+    """Delay that 10% of the deliveries do not exceed."""
     p50: NonNegative
-    """Delay that 50 % of the deliveries do not exceed."""
+    """Delay that 50% of the deliveries do not exceed."""
     p90: NonNegative
-    """Delay that 90 % of the deliveries do not exceed."""
+    """Delay that 90% of the deliveries do not exceed."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Delay:

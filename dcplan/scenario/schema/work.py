@@ -40,7 +40,7 @@ class Job(Part):
     seq_len: Annotated[int, Field(ge=1, le=100_000_000, strict=True)]
     """Tokens in one sequence."""
     global_batch_tokens: Positive
-    """Tokens per optimizer step; a layout may round it by up to 10 % to an integer number of
+    """Tokens per optimizer step; a layout may round it by up to 10% to an integer number of
     micro-batches."""
     precision: Annotated[tuple[Precision, ...], Field(min_length=1)]
     """Precision recipes of equal quality for you; the plan may choose any of them."""
@@ -196,7 +196,7 @@ class Reliability(Part):
     stops_per_1000_node_days: NodeStops | None = None
     """Stop rate of one node, instead of the rates of its parts."""
     spares: Annotated[int, Field(ge=0, le=1_000_000, strict=True)] | None = None
-    """Spare nodes of a job. Default: enough for 99 % of the time."""
+    """Spare nodes of a job. Default: enough for 99% of the time."""
     repair_h: Hours | None = None
     """Mean repair time of a failed node. Default: `reliability/node-repair-h`."""
     production_slowdown: Slowdown | None = None

@@ -12,9 +12,11 @@ from dcplan.specs.table import Column, Section, Shown, TableSpec
 PEAK_ELECTRICAL = MetricSpec(
     "power.peak_electrical_mw",
     "MW",
-    "Electrical design peak of the racks",
+    "Electrical design peak of racks and network, with short peaks of the racks: load on breakers "
+    "and busway; power blocks are sized for rated power",
     better=Better.LOWER,
     main=True,
+    label="Electrical design peak of racks and network, with short peaks",
 )
 ANNUAL_PUE = MetricSpec("power.annual_pue", "", "Annual mean PUE", better=Better.LOWER, main=True)
 PEAK_PUE = MetricSpec("power.peak_pue", "", "PUE on the design day", better=Better.LOWER, main=True)
@@ -22,7 +24,7 @@ PEAK_IT = MetricSpec("power.peak_it_mw", "MW", "Design IT power", better=Better.
 PEAK_FACILITY = MetricSpec(
     "power.peak_facility_mw",
     "MW",
-    "Peak facility power on the design day",
+    "Peak facility power on the design day, with cooling and losses",
     better=Better.LOWER,
     main=True,
 )
@@ -92,7 +94,7 @@ KW_PER_PFLOPS = MetricSpec(
 ANNUAL_ENERGY = MetricSpec("energy.annual_mwh", "MWh", "Annual site energy at this load", main=True)
 CARBON = MetricSpec(
     "carbon.operational_t",
-    "t",
+    "t CO2e",
     "Operational CO2 of that energy on the site's grid",
     better=Better.LOWER,
     main=True,
@@ -112,8 +114,12 @@ class OptionRow:
         Column("Facility water supply temperature; empty if sampled over the option's range"),
     ] = None
     annual_pue: Annotated[float | None, Column("Annual mean PUE")] = None
-    pue_low: Annotated[float | None, Column("Low bound of the annual mean PUE")] = None
-    pue_high: Annotated[float | None, Column("High bound of the annual mean PUE")] = None
+    pue_low: Annotated[
+        float | None, Column("P5 of the annual mean PUE; low bound for an option from the table")
+    ] = None
+    pue_high: Annotated[
+        float | None, Column("P95 of the annual mean PUE; high bound for an option from the table")
+    ] = None
     peak_pue: Annotated[float | None, Column("PUE on the design day")] = None
     wue_l_per_kwh: Annotated[float | None, Column("Annual WUE: site water over IT energy")] = None
     peak_facility_mw: Annotated[float | None, Column("Facility power on the design day")] = None

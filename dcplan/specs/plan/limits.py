@@ -16,6 +16,10 @@ class Holds(StrEnum):
     GIVEN = "given"
 
 
+NO_CHANGE_USD = 0.5
+"""Cost change below which the short form on the terminal leaves a limit out."""
+
+
 @dataclass(frozen=True)
 class LimitRow:
     """One binding limit."""
@@ -38,8 +42,9 @@ class LimitRow:
 LIMITS = TableSpec(
     "limits",
     LimitRow,
-    "Binding limits, with integer decisions fixed",
+    "Binding limits: cost change by one step, with the integer decisions unchanged",
     first=5,
+    brief=lambda x: abs(x.cost_change_usd) >= NO_CHANGE_USD,
     section=Section.LIMITS,
 )
 

@@ -54,10 +54,11 @@ PEAK_IT = MetricSpec(
 PEAK_ELECTRICAL = MetricSpec(
     "power.peak_electrical_mw",
     "MW",
-    "Electrical peak of racks, network and storage, without cooling: load on breakers and busway",
+    "Electrical design peak of racks, network and storage, with short peaks of the racks and "
+    "without cooling: load on breakers and busway",
     better=LOWER,
     main=True,
-    label="Electrical peak of racks, network and storage",
+    label="Electrical peak of racks, network and storage, with short peaks",
 )
 ANNUAL_PUE = MetricSpec(
     "power.annual_pue", "", "Annual PUE, weighted by energy", better=LOWER, main=True
@@ -71,17 +72,17 @@ ANNUAL_WUE = MetricSpec(
 )
 
 OPERATIONAL_CARBON = MetricSpec(
-    "carbon.operational_t", "t", "Operational carbon of owned sites", better=LOWER, main=True
+    "carbon.operational_t", "t CO2e", "Operational carbon of owned sites", better=LOWER, main=True
 )
 CARBON_WITH_CLOUD = MetricSpec(
     "carbon.with_cloud_t",
-    "t",
+    "t CO2e",
     "Operational carbon of owned sites and, estimated, of rented accelerators",
     better=LOWER,
 )
 EMBODIED_CARBON = MetricSpec(
     "carbon.embodied_t",
-    "t",
+    "t CO2e",
     "Embodied carbon of the ordered systems; empty if one has no published footprint",
     better=LOWER,
 )
@@ -91,9 +92,15 @@ GAP = MetricSpec(
 )
 BOUND = MetricSpec("solver.bound_usd", "USD", "Lower bound of the cost of any plan")
 
-ALL_RACKS = MetricSpec("racks.total", "", "Racks of fixed, existing and ordered hardware")
+ALL_RACKS = MetricSpec(
+    "racks.total", "", "Racks, total: fixed, existing and ordered hardware in the last quarter"
+)
 ALL_ACCELERATORS = MetricSpec(
-    "accelerators.total", "", "Accelerators of fixed, existing and ordered hardware", main=True
+    "accelerators.total",
+    "",
+    "Accelerators, total: fixed, existing and ordered hardware in the last quarter",
+    main=True,
+    label="Accelerators, total",
 )
 ALL_SWITCHES = MetricSpec("switches.total", "", "Compute fabric switches")
 RACKS = MetricSpec("racks.<system>", "", "Racks of one system", absent=0.0)

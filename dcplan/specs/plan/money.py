@@ -76,8 +76,9 @@ class CashRow:
     cash_out_usd: Annotated[
         float,
         Column(
-            "Capital cost, energy, operating cost and rent, plus debt service, less borrowed "
-            "amounts; undiscounted"
+            "Payments that a budget limits: capital cost, energy, operating cost and rent, plus "
+            "debt service, minus debt drawn; without sales, residual value and unserved demand; "
+            "undiscounted"
         ),
     ]
 
@@ -100,6 +101,7 @@ class BenchmarkRow:
     value: Annotated[float, Column("Value in the plan, in the unit in the name")]
     low: Annotated[float, Column("Low end of the public range")]
     high: Annotated[float, Column("High end of the public range")]
+    unit: Annotated[str, Column("Unit of the value and of its range")]
     inside: Annotated[Inside, Column("Inside or OUTSIDE the public range")]
     source: Annotated[str, Column("Source of the public range", shown=Shown.VERBOSE)]
 

@@ -227,21 +227,27 @@ class DriverRow:
     """Effect of one input on the cost over the sampled scenarios."""
 
     input: Annotated[
-        str, Column("Name of the varied input, as in the scenario's uncertainty block")
+        str,
+        Column(
+            "Name of the varied input, as in the scenario's uncertainty block", shown=Shown.VERBOSE
+        ),
     ]
+    what: Annotated[str, Column("The varied input in words")]
     rank_correlation: Annotated[
         float, Column("Rank correlation (Spearman) of the input with the net present cost")
     ]
     cost_at_low_usd: Annotated[
         float,
         Column(
-            "Mean net present cost of the 20 % of sampled scenarios with the lowest input values"
+            "Mean net present cost of the 20% of sampled scenarios with the lowest values of this "
+            "input"
         ),
     ]
     cost_at_high_usd: Annotated[
         float,
         Column(
-            "Mean net present cost of the 20 % of sampled scenarios with the highest input values"
+            "Mean net present cost of the 20% of sampled scenarios with the highest values of this "
+            "input"
         ),
     ]
     difference_usd: Annotated[float, Column("Cost at high less cost at low")]
@@ -250,7 +256,7 @@ class DriverRow:
 DRIVERS = TableSpec(
     "cost_drivers",
     DriverRow,
-    "Cost drivers in the simulation",
+    "Cost drivers in the simulation: mean cost at low and high values of one input",
     first=5,
     section=Section.RISK,
     by_item=True,

@@ -15,7 +15,7 @@ ERROR_MEAN_ABS = MetricSpec("error.mean_abs_frac", "", "Mean absolute error")
 ERROR_MEDIAN_ABS = MetricSpec("error.median_abs_frac", "", "Median absolute error")
 ERROR_BIAS = MetricSpec("error.bias_frac", "", "Mean signed error")
 INTERVAL_COVERAGE = MetricSpec(
-    "interval.coverage_frac", "", "Share of measurements inside the 80 % interval"
+    "interval.coverage_frac", "", "Share of measurements inside the 80% interval"
 )
 ERROR_MEMORY_MEAN_ABS = MetricSpec(
     "error.memory_mean_abs_frac", "", "Mean absolute peak-memory error"
@@ -28,14 +28,12 @@ FIGURES_INDEPENDENT = MetricSpec(
     "Independent figures: neither used in a fit nor implied by the question",
 )
 FIGURES_INDEPENDENT_CLOSE = MetricSpec(
-    "figures.independent_close", "", "Independent figures that are exact or within 5 %"
+    "figures.independent_close", "", "Independent figures that are exact or within 5%"
 )
-FIGURES_EXACT = MetricSpec(
-    "figures.exact", "", "Figures within 0.5 % or inside the published range"
-)
-FIGURES_CLOSE = MetricSpec("figures.close", "", "Figures within 5 %")
-FIGURES_NEAR = MetricSpec("figures.near", "", "Figures within 25 %")
-FIGURES_FAR = MetricSpec("figures.far", "", "Figures further than 25 % away")
+FIGURES_EXACT = MetricSpec("figures.exact", "", "Figures within 0.5% or inside the published range")
+FIGURES_CLOSE = MetricSpec("figures.close", "", "Figures within 5%")
+FIGURES_NEAR = MetricSpec("figures.near", "", "Figures within 25%")
+FIGURES_FAR = MetricSpec("figures.far", "", "Figures further than 25% away")
 FIGURES_ARITHMETIC = MetricSpec(
     "figures.arithmetic", "", "Further figures, computed by functions rather than by verbs"
 )

@@ -47,6 +47,6 @@ def late_notes(table: Table) -> list[str]:
     return [
         f"{hall} needs power from {row.powered_from}, so its long-lead equipment must be ordered "
         f"before the plan starts ({row.equipment} by {row.order_by}, {row.weeks_before_start:.0f} "
-        "weeks earlier); see the table lead_times, or set power.lead_quarters and available_from"
+        'weeks earlier); see the table "Long-lead equipment", or set power.lead_quarters and available_from'
         for hall, row in worst.items()
     ]

@@ -17,6 +17,7 @@ from dcplan.economics.cash_flow import (
 )
 from dcplan.inputs.cloud_prices import row_of
 from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.result import Metric, Table
 from dcplan.specs.plan import metrics as figures
@@ -63,20 +64,36 @@ def cash_flow(problem: PlanningProblem, books: Accounts) -> Table:
     )
 
 
-def benchmarks(books: Accounts, metrics: dict[str, Metric], catalog: Catalog) -> Table:
-    """Return unit costs and ratios with their public ranges; values outside are flagged."""
-    accelerators, capex, facility = (
-        float(metrics[spec.key].value or 0)
-        for spec in (figures.ALL_ACCELERATORS, figures.CAPEX, figures.PEAK_FACILITY)
+def benchmarks(
+    problem: PlanningProblem,
+    d: Decisions,
+    books: Accounts,
+    metrics: dict[str, Metric],
+    catalog: Catalog,
+) -> Table:
+    """Return unit costs and ratios with their public ranges; values outside are flagged.
+
+    Accelerators and facility power are those of the last quarter. With hardware that exists before
+    the plan, capital cost per accelerator and per MW is left out: the plan does not pay for all of
+    that hardware.
+    """
+    last = problem.quarters - 1
+    accelerators, capex = (
+        float(metrics[spec.key].value or 0) for spec in (figures.ALL_ACCELERATORS, figures.CAPEX)
     )
+    facility = sum(books.site(problem, s.id, last, "facility_mw") for s in problem.sites)
     if not accelerators or not facility:
         return specs.BENCHMARKS.table(())
+    paid_in_full = not any(d.existing_racks(x, last) for x in problem.existing)
     equipment = [f for f in books.flows if f.group is FlowGroup.CAPEX and f.asset in EQUIPMENT]
     compute = sum(f.usd for f in equipment)
     network = sum(f.usd for f in equipment if f.asset is AssetClass.NETWORK)
     values = {
-        "band-usd-per-accelerator": capex / accelerators,
-        "band-usd-per-mw": capex / facility,
+        **(
+            {"band-usd-per-accelerator": capex / accelerators, "band-usd-per-mw": capex / facility}
+            if paid_in_full
+            else {}
+        ),
         "band-w-per-accelerator": facility * 1e6 / accelerators,
         "band-network-share-frac": network / compute if compute else 0.0,
     }
@@ -89,7 +106,9 @@ def _benchmark(published: Parameter, value: float) -> specs.BenchmarkRow:
     """Return one unit cost or ratio with its published range."""
     low, high = published.value.bounds
     inside = specs.Inside.INSIDE if low <= value <= high else specs.Inside.OUTSIDE
-    return specs.BenchmarkRow(published.name, value, low, high, inside, str(published.source))
+    return specs.BenchmarkRow(
+        published.name, value, low, high, published.unit, inside, str(published.source)
+    )
 
 
 def flows(problem: PlanningProblem, books: Accounts, catalog: Catalog) -> Table:

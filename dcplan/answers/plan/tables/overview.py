@@ -29,7 +29,7 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> d
         "cost": money.cost(books),
         "cash_flow": money.cash_flow(problem, books),
         "flows": money.flows(problem, books, catalog),
-        "benchmarks": money.benchmarks(books, metrics, catalog),
+        "benchmarks": money.benchmarks(problem, d, books, metrics, catalog),
         "checks": checks(problem, solved.audit),
         "decisions": to_table(d),
         "cloud": cloud.cloud(problem, d),
