@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -31,6 +32,7 @@ def explain(request: ExplainRequest, value: Value, stop: Stop, output: Output) -
     With NAME, explain a field, metric, column, error code or term, such as PUE.
     """
     output.refuse_unwritable()
+    _refuse_result(request.scenario)
     if value.key is not None:
         from dcplan.answers.reference.names import value_of
 
@@ -42,6 +44,29 @@ def explain(request: ExplainRequest, value: Value, stop: Stop, output: Output) -
     from dcplan.answers.explain.answer import explain as answer
 
     return answer(replace(request, stop=stop))
+
+
+def _refuse_result(word: str) -> None:
+    """Refuse a saved result, which is no scenario.
+
+    Raises
+    ------
+    InputError
+        With the command that shows a saved result.
+    """
+    from dcplan.errors import InputError, Place, Problem
+
+    path = Path(word)
+    if path.suffix != ".json" or not path.is_file():
+        return
+    try:
+        document = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return
+    if isinstance(document, dict) and "verb" in document:
+        cause = "a saved result, not a scenario"
+        help_text = f"dcplan show {word}; dcplan explain takes the scenario of the result"
+        raise InputError([Problem("DC006", cause, Place(word), help=help_text)])
 
 
 def _is_name(word: str) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from dcplan.report.planned import plan
 from dcplan.result import Result
 from dcplan.specs.plan.decided import RACKS
-from dcplan.specs.plan.money import CASH_FLOW, COST
+from dcplan.specs.plan.money import BENCHMARKS, CASH_FLOW, COST
 from dcplan.specs.plan.work import CLOUD
 from tests.plans import planned
 
@@ -37,6 +37,17 @@ def test_the_budget_counts_what_is_borrowed_and_paid_back(result: Result) -> Non
         paid = row.capex_usd + row.energy_usd + row.opex_usd + row.cloud_usd
         cash = paid - row.debt_drawn_usd + row.debt_service_usd
         assert row.cash_out_usd == pytest.approx(cash)
+
+
+def test_power_per_accelerator_is_of_one_quarter(result: Result) -> None:
+    """Facility power and accelerators of the last quarter; the plan does not pay for the hardware
+    in service, so capital cost has no public range to compare with."""
+    watts = result.frame("power").iloc[-1]["facility_mw"] * 1e6
+    rows = {row.figure: row for row in BENCHMARKS.rows(result.tables["benchmarks"])}
+    row = rows["All-in facility W per accelerator"]
+    assert row.value == pytest.approx(watts / result.value("accelerators.total"))
+    assert row.inside == "inside"
+    assert not any("capital per" in name for name in rows)
 
 
 def test_every_demand_is_served_and_residency_kept(result: Result) -> None:

@@ -94,12 +94,19 @@ def test_what_is_no_name_is_refused_with_the_nearest() -> None:
         documented("sites.halls.it_mv.racks_max")
 
 
+def test_a_metric_is_no_value_of_a_plan_and_names_its_command() -> None:
+    with pytest.raises(InputError) as caught:
+        value_of(ScenarioRef("starter"), "cost.npv_usd")
+    assert caught.value.problems[0].help == "dcplan explain cost.npv_usd"
+
+
 def test_a_value_tells_its_status_and_place() -> None:
     given = value_of(ScenarioRef("retrofit-air-hall"), "finance.discount_rate")
     assert given.headline == "finance.discount_rate = 0.09 (input)"
     assert "retrofit-air-hall.yaml:8:" in str(given.tables["values"].records()[0]["at"])
     left_out = value_of(ScenarioRef("train-405b-in-90-days"), "finance.discount_rate")
-    assert left_out.headline == "finance.discount-rate = 0.1 (estimate)"
+    told = "finance.discount_rate = 0.1 (estimate, default finance.discount-rate)"
+    assert left_out.headline == told
     ref = ScenarioRef("retrofit-air-hall", sets=("finance.discount_rate=0.2",))
     changed = value_of(ref, "finance.discount_rate")
     assert changed.headline == "finance.discount_rate = 0.2 (input)"

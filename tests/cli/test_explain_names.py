@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from tests.cli.conftest import Ran
 
@@ -30,3 +31,11 @@ def test_an_unknown_name_is_wrong_input(here: Callable[..., Ran]) -> None:
     assert ran.code == 2
     assert 'did you mean "finance.discount_rate"' in ran.err
     assert ran.err.endswith("1 error; more: dcplan explain DC002\n")
+
+
+def test_a_saved_result_is_no_scenario(here: Callable[..., Ran], tmp_path: Path) -> None:
+    file = tmp_path / "result.json"
+    file.write_text('{"verb": "plan", "metrics": {}}', "utf-8")
+    ran = here("explain", str(file))
+    assert ran.code == 2
+    assert f"help: dcplan show {file}" in ran.err

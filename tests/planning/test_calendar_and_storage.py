@@ -48,7 +48,11 @@ def test_late_starts_lie_between_length_and_end() -> None:
     assert (middle - start).days > row["days_p50"] + 10
     assert (end - start).days > row["days"] + 10
     assert row["finish"] == result.metrics["train.flagship.finish"].value
-    shares = [row[c] for c in row.index if c.endswith("_frac") and c != "goodput_frac"]
+    # the median finish is the median duration and the effect of late starts after the start
+    assert (middle - start).days == pytest.approx(row["days_p50"] + row["start_delay_days"], abs=1)
+    assert row["confidence_frac"] == 0.8  # the default of the scenario format
+    others = ("goodput_frac", "confidence_frac")
+    shares = [row[c] for c in row.index if c.endswith("_frac") and c not in others]
     assert sum(shares) == pytest.approx(1.0)
     assert row["delivery_frac"] > 0
 

@@ -127,6 +127,17 @@ def test_saved_results_are_compared_by_what_they_hold(repository: Path, tmp_path
     assert found.tables["metrics_changed"].rows
 
 
+def test_an_added_input_of_saved_results_has_the_default_before() -> None:
+    def saved(key: str, value: float, status: str) -> Side:
+        row = {"key": key, "value": value, "status": status, "at": "x.yaml:1:1"}
+        return Side(Result("plan", "ok", 0, "", inputs=[row]))
+
+    before = saved("finance.discount-rate", 0.1, "estimate")
+    after = saved("finance.discount_rate", 0.12, "input")
+    (row,) = differences("s", before, after).inputs
+    assert (row.change, row.before, row.after) == ("changed", 0.1, 0.12)
+
+
 def _answer(npv: float, gap: float, racks: float) -> Side:
     metrics = {
         "cost.npv_usd": Metric(npv, "USD"),
@@ -142,7 +153,7 @@ def test_a_difference_below_the_gap_is_not_proved() -> None:
     # gaps of 0.5 % of 1,000: costs within 5 may be the same plan's
     found = differences("s", _answer(1000.0, 0.005, 4), _answer(1004.0, 0.001, 5))
     rows = {row.metric: row for row in found.metrics}
-    assert rows["cost.npv_usd"].verdict == "≈ within gap"
+    assert rows["cost.npv_usd"].verdict == "≈ within solver tolerance"
     assert rows["cost.npv_usd"].within_gap is True
     assert rows["racks.total"].verdict == ""
     assert "cost.residual_usd" not in rows

@@ -118,11 +118,11 @@ def _used_inputs(
     for key in sorted(first.keys() ^ second.keys()) if not seen else ():
         row = first.get(key) or second[key]
         if row["status"] == "input":
-            was, now = (
-                _text(side[key]["value"]) if key in side else None for side in (first, second)
-            )
-            at = [str(side[key].get("at") or "") if key in side else "" for side in (first, second)]
-            change = _change(key, first, second)
+            pair = [side.get(key) or _default_of(key, side) for side in (first, second)]
+            was, now = (None if x is None else _text(x["value"]) for x in pair)
+            at = ["" if x is None else str(x.get("at") or "") for x in pair]
+            both = None not in pair
+            change = specs.Change.CHANGED if both else _change(key, first, second)
             yield specs.InputChange(name, change, key, was, now, at[0], at[1])
     for key in sorted((first.keys() & second.keys()) - seen):
         one, other = first[key], second[key]
@@ -138,6 +138,14 @@ def _used_inputs(
             before_at=str(one.get("at") or ""),
             after_at=str(other.get("at") or ""),
         )
+
+
+def _default_of(key: str, rows: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Return the catalog parameter that an answer used where its scenario gives no value.
+
+    A parameter has the name of the field with dashes: ``finance.discount-rate``.
+    """
+    return rows.get(key.replace("_", "-"))
 
 
 def _file_of(question: Question | None, value: Any) -> bytes | None:
@@ -311,7 +319,7 @@ def _gap_usd(a: Result, b: Result) -> float:
 
 def _verdict(delta: float, preferred: Better, *, close: bool) -> str:
     if close:
-        return "≈ within gap"
+        return "≈ within solver tolerance"
     if preferred is Better.NEITHER:
         return ""
     return "better" if (delta < 0) == (preferred is Better.LOWER) else "worse"

@@ -52,7 +52,7 @@ def _answer(built: Built, log: InputLog) -> Result:
         verb="fabric",
         status="ok",
         exit_code=EXIT_OK,
-        headline=tables.headline(built),
+        headline=tables.headline(built, metrics.installed_usd(built)),
         scenario={"fabric": saved(request)},
         metrics=metrics.counts_of(resolved, network)
         | metrics.prices(built)

@@ -117,13 +117,20 @@ def peak_kw(built: Built) -> dict[str, Metric]:
     return specs.PEAK_KW(total + (optics + cables))
 
 
+def installed_usd(built: Built) -> float:
+    """Return the price of all networks with their ancillary equipment; 0 if unknown."""
+    t, extras = built.totals, Totals.of(built.extras)
+    if t is None:
+        return 0.0
+    return t.price.value + extras.price.value + sum(p.usd or 0.0 for p in built.side_networks)
+
+
 def prices(built: Built) -> dict[str, Metric]:
     """Return sums of the bill of materials and of the ancillary equipment."""
     t, extras = built.totals, Totals.of(built.extras)
     if t is None:
         return {}
     price, low, high = t.price.value, t.price.low, t.price.high
-    usd = price + extras.price.value + sum(p.usd or 0.0 for p in built.side_networks)
     meters = sum(_cable_m(x, built.chosen.tiers.get(tier, [])) for tier, x in built.lengths.items())
     metrics = {
         **peak_kw(built),
@@ -131,7 +138,7 @@ def prices(built: Built) -> dict[str, Metric]:
         **specs.POWER_KW(t.kw),
         **specs.CAPEX_USD(price, low=low, high=high),
         **specs.ANCILLARY_USD(extras.price.value, low=extras.price.low, high=extras.price.high),
-        **specs.INSTALLED_USD(usd),
+        **specs.INSTALLED_USD(installed_usd(built)),
         **specs.INSTALLED_KW(t.kw + sum(p.kw or 0.0 for p in built.side_networks)),
         **specs.RACK_UNITS(t.rack_units),
         **specs.WEIGHT_KG(t.kg),

@@ -77,7 +77,7 @@ def _levels(
         rows.append(row("pod", min(reach, ends), pod, 3))
         if c.core and plan.leaf_down * plan.pod_room < ends:
             core = pod * min(1.0, plan.spine_up / plan.spine_down)
-            rows.append(row("domain", ends, core, 5))
+            rows.append(row("whole network", ends, core, 5))
     return rows
 
 

@@ -15,8 +15,11 @@ from dcplan.result import Table
 from dcplan.specs.fabric import network as specs
 
 
-def headline(built: Built) -> str:
-    """Return switches, links, price and power in one line."""
+def headline(built: Built, installed_usd: float = 0.0) -> str:
+    """Return switches, links, price and power of the compute network in one line.
+
+    The price of all networks follows if there are more.
+    """
     resolved, network = built.resolved, built.network
     c, plan, attached = network.counts, network.plan, resolved.attached
     kind = resolved.topology
@@ -24,7 +27,13 @@ def headline(built: Built) -> str:
         kind += f", {plan.tiers} tier{'s' if plan.tiers > 1 else ''}"
     kind += f", {resolved.ports.planes} planes" if resolved.ports.planes > 1 else ""
     t = built.totals
-    money = f"; price USD {t.price.value / 1e6:,.2f} M, power {t.kw:,.0f} kW" if t else ""
+    money = (
+        f"; compute network price USD {t.price.value / 1e6:,.2f} M, power {t.kw:,.0f} kW"
+        if t
+        else ""
+    )
+    if t and installed_usd > t.price.value:
+        money += f"; all networks USD {installed_usd / 1e6:,.2f} M"
     links = c.node_leaf_links + c.leaf_spine_links + c.spine_core_links
     tiers = {"leaf": c.leaf, "spine": c.spine, "core": c.core}
     by_tier = ", ".join(f"{n:,} {tier}" for tier, n in tiers.items() if n)
@@ -88,7 +97,7 @@ def _parts(lines: Sequence[Line]) -> Iterator[dict[str, Any]]:
                 "usd": x.price.value,
                 "low_usd": x.price.low,
                 "high_usd": x.price.high,
-                "weight_kg": x.kg,
+                "weight_kg": x.kg or None,
                 "price": x.status,
             }
 

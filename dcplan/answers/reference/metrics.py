@@ -25,8 +25,8 @@ def metrics() -> tuple[MetricDoc, ...]:
 
     Examples
     --------
-    >>> next(m for m in metrics() if m.key == "cost.npv_usd").meaning
-    'Net present cost'
+    >>> next(m for m in metrics() if m.key == "cost.energy_usd").meaning
+    'Energy and demand charges'
     """
     return tuple(
         dict.fromkeys(

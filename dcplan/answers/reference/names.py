@@ -97,8 +97,14 @@ def value_of(ref: ScenarioRef, key: str) -> Result:
         hint = did_you_mean(key, [str(r["key"]) for r in inputs])
         cause = f"this plan uses no value {key!r}" + (f": {fields[0].meaning}" if fields else "")
         help_text = f"dcplan check {ref.scenario} -v lists all values"
+        if _metrics(key):
+            cause = f"{key!r} is a figure of the answer, not an input of the plan"
+            help_text, hint = f"dcplan explain {key}", ""
         raise InputError([Problem("DC014", cause, Place("explain"), hint, help_text)])
     first = found[0]
+    name, status = str(first["key"]), str(first["status"])
+    if not _below(name, key):  # a default of the catalog stands in for the field
+        name, status = key, f"{status}, default {name}"
     values = Table(
         specs.VALUES.names, tuple(tuple(row[c] for c in specs.VALUES.names) for row in found)
     )
@@ -106,11 +112,11 @@ def value_of(ref: ScenarioRef, key: str) -> Result:
     if fields:
         tables["fields"] = _field_table(fields)
     text = (
-        f"{first['key']} = {first['value']:,.6g}"
+        f"{name} = {first['value']:,.6g}"
         if isinstance(first["value"], float)
-        else f"{first['key']}: {first['value']}"
+        else f"{name}: {first['value']}"
     )
-    headline = f"{text} {first['unit']}".rstrip() + f" ({first['status']})"
+    headline = f"{text} {first['unit']}".rstrip() + f" ({status})"
     return Result("explain", "ok", EXIT_OK, headline, scenario=describe(question), tables=tables)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dcplan.report.text.headings import title_of, titles
-from dcplan.report.text.numbers import in_order, limits_text, observed_text, shown
+from dcplan.report.text.numbers import in_order, limits_text, observed_text, shown_in
 from dcplan.report.text.tags import tag
 from dcplan.report.text.view import View, view
 from dcplan.result import Result, Table
@@ -91,7 +91,7 @@ def _section(title: str, table: Table, *, open_: bool = False) -> str:
 
 def _figures(result: Result) -> str:
     rows = tuple(
-        (key, shown(key, m.value), m.unit, m.label)
+        (key, *shown_in(key, m.value, m.unit), m.label)
         for key, m in in_order(result.metrics).items()
         if m.value is not None
     )

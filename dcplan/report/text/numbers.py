@@ -42,10 +42,30 @@ def shown(name: str, value: object) -> str:
         return printable(str(value))
     unit = unit_of(name)
     if unit == "fraction":
-        return f"{value:.2%}"
+        return f"{100 * value:.2g}%" if abs(value) < SMALL_FRAC else f"{value:.2%}"
     if unit == "USD":
         return money(value)
     return plain(value)
+
+
+SMALL_FRAC = 0.01
+"""Fraction below which two significant digits are shown."""
+SMALL = {"s": (0.1, 1e3, "ms"), "J/FLOP": (1e-3, 1e12, "pJ/FLOP")}
+"""Unit -> size below which people see a smaller unit, how many of it, and its name."""
+
+
+def shown_in(key: str, value: float | str | None, unit: str) -> tuple[str, str]:
+    """Text of a metric with the unit in which people see it.
+
+    Examples
+    --------
+    >>> shown_in("fabric.all_reduce_s", 0.007391, "s"), shown_in("train.step_time_s", 2.1, "s")
+    (('7.391', 'ms'), ('2.1', 's'))
+    """
+    limit, many, name = SMALL.get(unit, (0.0, 1.0, unit))
+    if is_number(value) and 0 < abs(float(value)) < limit:  # type: ignore[arg-type]
+        return plain(float(value) * many), name  # type: ignore[arg-type]
+    return shown(key, value), unit
 
 
 SEPARATED = 10_000

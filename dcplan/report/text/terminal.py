@@ -11,7 +11,7 @@ from rich.table import Table as RichTable
 
 from dcplan.report.text.headings import label_of, title_of
 from dcplan.report.text.next_steps import next_commands
-from dcplan.report.text.numbers import limits_text, observed_text, printable, shown
+from dcplan.report.text.numbers import limits_text, observed_text, printable, shown, shown_in
 from dcplan.report.text.view import View, short_view, view
 from dcplan.result import Result, Table
 from dcplan.specs.headers import header
@@ -162,10 +162,10 @@ def _metrics(console: Console, stream: IO[str], result: Result, *, verbose: bool
     console.print()
     console.print("Key figures" if not verbose else "Figures", style="bold", markup=False)
     if verbose:
-        cells = tuple((k, shown(k, m.value), m.unit, m.label) for k, m, _ in found)
+        cells = tuple((k, *shown_in(k, m.value, m.unit), m.label) for k, m, _ in found)
         made = View(("Metric", "Value", "Unit", "Meaning"), cells, (False, True, False, False))
     else:
-        lines = tuple((label_of(s, m), shown(k, m.value), m.unit) for k, m, s in found)
+        lines = tuple((label_of(s, m), *shown_in(k, m.value, m.unit)) for k, m, s in found)
         made = View(("Metric", "Value", "Unit"), lines, (False, True, False))
     write_table(console, stream, made)
 
@@ -228,7 +228,9 @@ def table_text(result: Result, section: str) -> str:
 
 def _section_view(result: Result, section: str) -> View:
     if section == "metrics":
-        cells = tuple((k, shown(k, m.value), m.unit, m.label) for k, m in result.metrics.items())
+        cells = tuple(
+            (k, *shown_in(k, m.value, m.unit), m.label) for k, m in result.metrics.items()
+        )
         return View(("Metric", "Value", "Unit", "Meaning"), cells, (False, True, False, False))
     if section == "inputs":
         return _inputs(result)

@@ -61,7 +61,7 @@ USD_PER_BISECTION_GBPS = MetricSpec(
     "fabric.usd_per_bisection_gbps", "USD", "Price per Gb/s of bisection bandwidth"
 )
 USD_PER_ACCELERATOR = MetricSpec(
-    "fabric.usd_per_accelerator", "USD", "Price of the network per accelerator", main=True
+    "fabric.usd_per_accelerator", "USD", "Price of the compute network per accelerator", main=True
 )
 W_PER_ACCELERATOR = MetricSpec(
     "fabric.w_per_accelerator", "W", "Power of the network per accelerator"
@@ -152,7 +152,7 @@ class BillRow:
     usd: Annotated[float, Column("Price of all pieces")]
     low_usd: LowUsd
     high_usd: HighUsd
-    weight_kg: Annotated[float, Column("Weight of all pieces, if known")]
+    weight_kg: Annotated[float | None, Column("Weight of all pieces; empty if unknown")]
     price: Annotated[
         str, Column("Whether the price is listed or an estimate; empty if there is no price")
     ]

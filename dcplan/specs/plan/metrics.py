@@ -6,7 +6,16 @@ from dcplan.specs.metric import Better, MetricSpec
 
 LOWER, HIGHER = Better.LOWER, Better.HIGHER
 
-NPV = MetricSpec("cost.npv_usd", "USD", "Net present cost", better=LOWER, main=True)
+NPV = MetricSpec(
+    "cost.npv_usd",
+    "USD",
+    "Net present cost: all payments of the horizon and the value of unserved demand, minus sales "
+    "and residual value, discounted to the plan's start, before income tax and financing; positive "
+    "is a cost",
+    better=LOWER,
+    main=True,
+    label="Net present cost",
+)
 CAPEX = MetricSpec(
     "cost.capex_usd",
     "USD",

@@ -45,7 +45,13 @@ class MetricChange:
     delta_frac: Annotated[float | None, Column("Delta over the absolute value before")]
     unit: Annotated[str, Column("Unit of the metric")]
     direction: Annotated[Better, Column("Whether lower or higher is better, or neither")]
-    verdict: Annotated[str, Column("Better, worse, or within the gap of the plans")]
+    verdict: Annotated[
+        str,
+        Column(
+            "Whether the second side is better or worse than the first, or within the solver's "
+            "tolerance"
+        ),
+    ]
     within_gap: Annotated[
         bool, Column("Whether a cost differs by no more than the plans' proven gap")
     ]

@@ -187,7 +187,7 @@ def _headline(name: str, a: Result, b: Result, found: Differences) -> str:
             sign = "+" if row.delta > 0 else "-"
             words.append(
                 f"{label} {sign}USD {money(abs(row.delta))}{share}"
-                + (", within gap" if row.within_gap else "")
+                + (", within solver tolerance" if row.within_gap else "")
             )
     peak = by.get(figures.PEAK_FACILITY.key)
     if peak is not None and isinstance(peak.before, float) and isinstance(peak.after, float):
