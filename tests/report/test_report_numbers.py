@@ -18,7 +18,7 @@ from dcplan.report.text.numbers import is_number, shown
         ("usd", -138e6, "-138 M"),
         ("cost.capex_usd", 1.1e9, "1.1 bn"),
         ("racks", 50, "50"),
-        ("racks", 9999, "9999"),
+        ("racks", 9999, "9,999"),
         ("racks", 10_000, "10,000"),
         ("accelerators", 24_576, "24,576"),
         ("days", 85.734, "85.73"),

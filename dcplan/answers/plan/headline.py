@@ -46,8 +46,9 @@ def headline(question: Question, solved: Solved, metrics: dict[str, Metric], sta
         f"USD {money(number(figures.RESIDUAL))} residual value",
         f"{number(figures.PEAK_FACILITY):.1f} MW peak facility power",
         *(
-            f"run {j.id} takes {number(figures.DAYS, j.id):.0f} days"
-            for j in question.scenario.workloads.training
+            f"run {j.id} takes {number(figures.DAYS, j.id):.0f} days at {j.confidence:.0%} "
+            "confidence"
+            for j in solved.problem.jobs
             if figures.DAYS.at(j.id) in metrics
         ),
         STATUS.get(status, "") + _quality(solved),

@@ -196,6 +196,7 @@ def _job(
 ) -> dict[str, Metric]:
     """Return duration, finish date, cost and goodput of one run."""
     job, facts = run.job, run.outlook
+    level = next(f"{j.confidence:.0%}" for j in problem.jobs if j.id == job)
     start = run.start_month * DAYS_PER_MONTH
     if run.on_cloud:
         usd = (
@@ -204,9 +205,13 @@ def _job(
     else:
         usd = run.accelerators * run.days * owned_usd_per_accelerator_day(solved)
     return {
-        **specs.DAYS(run.days, job),
+        **specs.DAYS(run.days, job, label=f"Duration at {level} confidence"),
         **specs.DAYS_P50(run.days_p50, job),
-        **specs.FINISH(calendar_date(problem.start, start + run.finish_days), job),
+        **specs.FINISH(
+            calendar_date(problem.start, start + run.finish_days),
+            job,
+            label=f"Finish date at {level} confidence, including possible delays of the start",
+        ),
         **specs.JOB_COST(usd, job),
         **specs.JOB_ACCELERATORS(run.accelerators, job),
         **specs.SPARES(run.spares, job),

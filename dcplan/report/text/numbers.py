@@ -68,8 +68,8 @@ def shown_in(key: str, value: float | str | None, unit: str) -> tuple[str, str]:
     return shown(key, value), unit
 
 
-SEPARATED = 10_000
-"""Size from which thousands are separated: a year is not."""
+SEPARATED = 1_000
+"""Size from which thousands are separated."""
 
 
 def plain(value: float, digits: int = 4) -> str:
@@ -77,8 +77,8 @@ def plain(value: float, digits: int = 4) -> str:
 
     Examples
     --------
-    >>> plain(40_486), plain(40_486.3), plain(0.036824), plain(85.021), plain(2027)
-    ('40,486', '40,486', '0.03682', '85.02', '2027')
+    >>> plain(40_486), plain(40_486.3), plain(0.036824), plain(85.021), plain(4608)
+    ('40,486', '40,486', '0.03682', '85.02', '4,608')
     """
     if not math.isfinite(value):
         return str(value)
@@ -101,7 +101,7 @@ def column(name: str, values: Sequence[Cell], top_usd: float = 0.0) -> tuple[str
     >>> column("price_usd", [177e6, 1.18e6, 0])
     ('Price, USD M', ('177.0', '1.2', '0'))
     >>> column("mfu_frac", [0.4003, None]), column("racks", [52, 1640])
-    (('MFU, %', ('40.0', '-')), ('Racks', ('52', '1640')))
+    (('MFU, %', ('40.0', '-')), ('Racks', ('52', '1,640')))
     >>> column("step_time_s", [5.726, 11.2])
     ('Step time, s', ('5.73', '11.20'))
     """

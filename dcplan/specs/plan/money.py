@@ -110,7 +110,7 @@ BENCHMARKS = TableSpec(
     "benchmarks",
     BenchmarkRow,
     "Comparison with public benchmarks",
-    brief=lambda x: x.inside is not Inside.INSIDE,
+    brief=lambda x: x.inside != Inside.INSIDE,
     section=Section.COST,
     by_item=True,
 )

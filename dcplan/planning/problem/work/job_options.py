@@ -91,13 +91,13 @@ def why_none(
 ) -> tuple[str, Cause]:
     """Return why a place has no run option: its memory, its size or its stops."""
     if not swept.accelerators.size:
-        text = f"{precision}: too slow with its {target.limit} {target.accelerator}"
+        text = f"{precision}: too slow with its {target.limit:,} {target.accelerator}"
         return text, Cause.OTHER
     if not np.isfinite(swept.step_time_s).any():
         count = int(swept.accelerators[-1])
-        text = f"{precision}: no layout fits in the memory of up to {count} {target.accelerator}"
+        text = f"{precision}: no layout fits in the memory of up to {count:,} {target.accelerator}"
         return text, Cause.MEMORY
-    most = f"{precision}: too slow with up to {int(swept.accelerators[-1])} {target.accelerator}"
+    most = f"{precision}: too slow with up to {int(swept.accelerators[-1]):,} {target.accelerator}"
     if goodput is not None and goodput < REMARK_GOODPUT_FRAC:
         most += f" at {goodput:.0%} goodput"
     if target.offer is not None:
