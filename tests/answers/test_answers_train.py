@@ -4,6 +4,7 @@ request says."""
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -364,17 +365,35 @@ def test_weights_that_stream_need_no_room_on_the_wafer() -> None:
     assert result.frame("layout").iloc[0]["tp"] == 1  # data parallel over wafers
 
 
-def test_a_system_without_ports_takes_its_family_s_link_or_a_given_one() -> None:
-    usual = dcplan.train("llama-3.1-8b", system="tpu-v5p-pod", accelerators=256, tokens=1e9)
-    given = dcplan.train(
-        "llama-3.1-8b", system="tpu-v5p-pod", accelerators=256, tokens=1e9, nic_port_gbps=400
-    )
+BARE = """systems:
+  - id: bare
+    name: Server without power and ports
+    source: {title: "made up", as_of: 2026-01}
+    accelerator: h100-sxm
+    accelerators: 8
+    form: server
+    cooling_modes: [air]
+"""
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> dict[str, Any]:
+    """A request for a system of which only the accelerators are known."""
+    (tmp_path / "bare.yaml").write_text(BARE, encoding="utf-8")
+    return {"system": "bare", "accelerators": 256, "tokens": 1e9, "catalogs": (str(tmp_path),)}
+
+
+def test_a_system_without_ports_takes_its_family_s_link_or_a_given_one(
+    bare: dict[str, Any],
+) -> None:
+    usual = dcplan.train("llama-3.1-8b", **bare)
+    given = dcplan.train("llama-3.1-8b", **bare, nic_port_gbps=800)
     assert (usual.exit_code, given.exit_code) == (0, 0)
     assert given.value("train.step_time_s") <= usual.value("train.step_time_s")
 
 
-def test_a_system_without_a_power_figure_still_has_a_step_time() -> None:
-    result = dcplan.train("llama-3.1-8b", system="trn1-32xlarge", accelerators=256, tokens=1e9)
+def test_a_system_without_a_power_figure_still_has_a_step_time(bare: dict[str, Any]) -> None:
+    result = dcplan.train("llama-3.1-8b", **bare)
     assert result.value("train.step_time_s") > 0
     assert "energy_mwh" not in result.metrics
 

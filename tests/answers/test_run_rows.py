@@ -396,7 +396,6 @@ def test_an_unknown_mixture_of_experts_is_built_from_its_columns(reader: Reader)
         ({"accelerator_id": ""}, "no accelerator '' in the catalog"),
         ({"stack": "megatron-cor"}, "no stack 'megatron-cor' in the catalog"),
         ({"accelerator_id": "jaguar-shores"}, "jaguar-shores has no dense bf16 or fp16 peak"),
-        ({"accelerator_id": "sn40l"}, "sn40l has no memory size or bandwidth"),
         ({"precision": "nvfp4"}, "h100-sxm has no dense fp4 peak"),
         (
             {"accelerator_id": "a100-80g-sxm", "precision": "fp8"},
@@ -414,6 +413,18 @@ def test_a_run_that_is_not_taken_says_why(
     reader: Reader, change: dict[str, str], words: str
 ) -> None:
     assert words in why(reader, **change)
+
+
+def test_a_run_on_an_accelerator_without_memory_figures_is_not_taken(tmp_path: Path) -> None:
+    chip = """accelerators:
+  - id: bare-chip
+    name: Chip with a peak alone
+    source: {title: "made up", as_of: 2026-01}
+    bf16_tflops: 100
+"""
+    (tmp_path / "bare.yaml").write_text(chip, encoding="utf-8")
+    words = "bare-chip has no memory size or bandwidth"
+    assert words in why(Reader(load((tmp_path,))), accelerator_id="bare-chip")
 
 
 NUMBERS = (

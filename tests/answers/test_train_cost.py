@@ -3,6 +3,8 @@ prints."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from dcplan.answers.fabric.answer import fabric
@@ -95,8 +97,18 @@ def test_older_hardware_loses_less_value() -> None:
     assert ratio == pytest.approx(10 ** (-0.14 * 2.0), rel=1e-12)  # 0.5248
 
 
-def test_a_system_without_a_price_says_so() -> None:
-    result = train("llama-3.1-8b", system="trn1-32xlarge", accelerators=1024)
+def test_a_system_without_a_price_says_so(tmp_path: Path) -> None:
+    bare = """systems:
+  - id: bare
+    name: Server without price and power
+    source: {title: "made up", as_of: 2026-01}
+    accelerator: h100-sxm
+    accelerators: 8
+    form: server
+    cooling_modes: [air]
+"""
+    (tmp_path / "bare.yaml").write_text(bare, encoding="utf-8")
+    result = train("llama-3.1-8b", system="bare", accelerators=1024, catalogs=(str(tmp_path),))
     assert "run_cost" not in result.tables
     assert any("no price in the catalog" in str(w["message"]) for w in result.warnings)
 

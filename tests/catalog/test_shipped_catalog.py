@@ -117,6 +117,64 @@ def test_amd_tpu_and_cerebras_systems_are_in_the_catalog(what: str) -> None:
     assert any(what.lower() in row.name.lower() for row in load().rows["systems"].values())
 
 
+NEVER_DELIVERED = {"vr-nvl144-cpx"}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [r for r in load().table("systems", System).values() if r.id not in NEVER_DELIVERED],
+    ids=lambda r: r.id,
+)
+def test_every_system_has_what_a_plan_asks_of_an_order_or_a_fleet(row: System) -> None:
+    needed = ("rated_kw", "price_usd", "release", "scaleout_ports", "scaleout_port_gbps")
+    assert [x for x in (*needed, "protocols") if not getattr(row, x)] == []
+    assert row.sold or row.not_sold_reason
+    assert row.liquid_frac or "liquid" not in row.cooling_modes
+
+
+@pytest.mark.parametrize(
+    "row", [s for s in load().table("systems", System).values() if s.slice_accelerators]
+)
+def test_slices_divide_their_pod(row: System) -> None:
+    assert row.slice_accelerators is not None
+    assert row.accelerators % row.slice_accelerators == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "gbps_per_chip"),
+    [  # Google Cloud pages: data-center network of one chip
+        ("tpu-v5e-pod", 25),  # 2 x 100 Gb/s a host of 8
+        ("tpu-v5p-cube", 50),  # 200 Gb/s a host of 4
+        ("tpu-v6e-pod", 100),  # 4 x 200 Gb/s a host of 8
+        ("tpu7x-superpod", 100),  # 100 Gb/s a chip
+    ],
+)
+def test_tpu_hosts_have_their_data_center_rate(name: str, gbps_per_chip: float) -> None:
+    row = load().get("systems", name, System)
+    assert row.scaleout_ports is not None
+    assert row.scaleout_port_gbps is not None
+    total = row.scaleout_ports * row.scaleout_port_gbps.value
+    assert total / row.accelerators == pytest.approx(gbps_per_chip)
+
+
+def test_optical_switches_of_a_tpu_pod_are_below_the_paper_s_shares() -> None:
+    # arXiv 2304.01433: below 5 % of the cost and 3 % of the power of a TPU v4 system
+    row = load().get("systems", "tpu-v4-pod", System)
+    assert row.own_network is not None
+    assert row.price_usd is not None
+    assert row.rated_kw is not None
+    usd, kw = row.own_network.usd.value, row.own_network.kw.value
+    assert 0.025 < usd / (usd + row.price_usd.value) <= 0.0501
+    assert 0.015 < kw / (kw + row.rated_kw.value) <= 0.0301
+
+
+def test_a_newer_dgx_is_not_cheaper() -> None:
+    old, new = (load().get("systems", x, System).price_usd for x in ("dgx-b200", "dgx-b300"))
+    assert old is not None
+    assert new is not None
+    assert new.value > old.value
+
+
 def climate() -> dict[str, dict[str, float]]:
     hours: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     with (data_dir("catalogs") / "sites" / "climate_bins.csv").open(
