@@ -13,7 +13,7 @@ from dcplan.answers.fabric.request import FabricRequest
 from dcplan.answers.fabric.resolve import resolve
 from dcplan.answers.train.metrics import rent_usd_per_hour
 from dcplan.answers.train.resolve import TrainRun
-from dcplan.catalog.schema import Fabric, Site
+from dcplan.catalog.schema import Fabric, Site, System
 from dcplan.economics.run_cost import RunCost, lost_value_usd, run_energy_usd
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
@@ -43,6 +43,8 @@ class _Fabric:
     usd: float = 0.0
     name: str = ""
     why: str = ""
+    own: bool = False
+    """Whether the maker sells it with the system."""
 
 
 def run_cost(
@@ -51,7 +53,8 @@ def run_cost(
     r"""Return the cost of a run bought, amortized and rented, line by line.
 
     The bought cost is the price of the systems and their network, including spare accelerators;
-    rented hours need no spares. The amortized cost is their loss of value during the run,
+    a pod with slices is bought by the slice, so that spares are slices inside a pod. Rented hours
+    need no spares. The amortized cost is their loss of value during the run,
     :math:`P\,10^{-kt}(1 - 10^{-kT})`, plus energy; the network, priced by its bill of materials,
     loses value at the same rate. No basis includes staff, building, storage or failed runs.
 
@@ -66,9 +69,8 @@ def run_cost(
         return CostAnswer(notes=(f"{why}, so the cost of the run on owned hardware is unknown",))
     price = log.take(f"systems.{system.id}.price_usd", system.price_usd) / system.accelerators
     needed = run.accelerators + spares
-    nodes = math.ceil(needed / system.accelerators)
-    bought = nodes * system.accelerators
-    network = _network(log, run, nodes)
+    bought = math.ceil(needed / run.order_accelerators) * run.order_accelerators
+    network = _network(log, run, bought)
     hardware_usd = bought * price
     years = hours / run.accelerators / HOURS_PER_YEAR
     energy_usd = None if energy_mwh is None else _energy_usd(log, run, hours, energy_mwh)
@@ -123,7 +125,8 @@ def _lost_usd(
 
 
 def _bought_text(network: _Fabric) -> str:
-    named_network = f"network {network.name} priced by its bill of materials"
+    basis = "as sold with the system" if network.own else "priced by its bill of materials"
+    named_network = f"network {network.name} {basis}"
     words = named_network if network.name else "network not included"
     return f"Capital cost of all systems, including spares; {words}"
 
@@ -167,12 +170,25 @@ def _energy_usd(log: InputLog, run: TrainRun, hours: float, energy_mwh: float) -
     return float(np.asarray(run_energy_usd(energy_mwh * KW_PER_MW / hours, pue, hours, price)))
 
 
-def _network(log: InputLog, run: TrainRun, nodes: int) -> _Fabric:
-    """Return the cheapest network with the system's protocol and rate.
+def _own_network(log: InputLog, system: System, bought: int) -> _Fabric | None:
+    """Return the network that the maker sells with the system, for the slices bought."""
+    own = system.own_network
+    if own is None:
+        return None
+    each = log.take(f"systems.{system.id}.own_network.usd", own.usd) / system.accelerators
+    return _Fabric(each * bought, own.name, own=True)
+
+
+def _network(log: InputLog, run: TrainRun, bought: int) -> _Fabric:
+    """Return the system's own network, or the cheapest with its protocol and rate.
 
     The systems include the NICs.
     """
     system, found = run.system, list[_Fabric]()
+    nodes = math.ceil(bought / system.accelerators)
+    own = _own_network(log, system, bought)
+    if own is not None:
+        return own
     if nodes == 1:
         return _Fabric()
     rate = system.scaleout_port_gbps.value if system.scaleout_port_gbps is not None else 0.0

@@ -141,12 +141,24 @@ def _grid_g_per_kwh(log: InputLog, name: str) -> float:
     return log.take(f"sites.{row.id}.grid_g_per_kwh", row.grid_g_per_kwh)
 
 
-def training_kw(log: InputLog, system: System) -> float | None:
-    """Return the average power of one system during training, or None if unknown [kW]."""
-    own = system.average_kw.training
-    if own is not None:
-        return log.take(f"systems.{system.id}.average_kw.training", own)
+def rated_kw(system: System) -> float | None:
+    """Return the rated power of one system with its own network, or None if unknown [kW]."""
     if system.rated_kw is None:
         return None
-    rated = log.take(f"systems.{system.id}.rated_kw", system.rated_kw)
-    return rated * log.parameter("power", "average-training-frac")
+    return system.rated_kw.value + (system.own_network.kw.value if system.own_network else 0.0)
+
+
+def training_kw(log: InputLog, system: System) -> float | None:
+    """Return the average power of one system during training, or None if unknown [kW].
+
+    Its own network takes its power at any load.
+    """
+    key, extra = f"systems.{system.id}", 0.0
+    if system.own_network is not None:
+        extra = log.take(f"{key}.own_network.kw", system.own_network.kw)
+    if system.average_kw.training is not None:
+        return log.take(f"{key}.average_kw.training", system.average_kw.training) + extra
+    if system.rated_kw is None:
+        return None
+    rated = log.take(f"{key}.rated_kw", system.rated_kw)
+    return rated * log.parameter("power", "average-training-frac") + extra

@@ -57,6 +57,11 @@ class TrainRun:
         return self.request.wan_sites
 
     @property
+    def order_accelerators(self) -> int:
+        """Accelerators of the smallest order: a slice of a pod, or the complete system."""
+        return self.system.slice_accelerators or self.system.accelerators
+
+    @property
     def images(self) -> float:
         """Images (or tiles) of a sequence."""
         return self.request.images

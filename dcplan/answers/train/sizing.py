@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dcplan.answers.train.estimate import train_model
-from dcplan.answers.train.metrics import rent_usd_per_hour
+from dcplan.answers.train.metrics import rated_kw, rent_usd_per_hour
 from dcplan.answers.train.request import TrainRequest
 from dcplan.answers.train.resolve import TrainRun, resolve
 from dcplan.answers.train.schedule import run_at
@@ -135,16 +135,20 @@ def _refined(log: InputLog, sized: _Sized, count: int) -> _Sized:
 
 
 def _counts(run: TrainRun) -> Array:
-    """Return numbers of systems, first every one and then 5 % apart, up to the power limit."""
+    """Return accelerators of whole orders, first every one, then 5 % apart, up to the power limit."""
     most, limit_mw = LARGEST_SYSTEMS, run.request.max_it_mw
-    rated = run.system.rated_kw.value if run.system.rated_kw else None
+    unit, each_kw = run.order_accelerators, rated_kw(run.system)
     if limit_mw is not None:
-        if rated is None:
+        if each_kw is None:
             cause = f"{run.system.id} has no power figure in the catalog"
             raise InputError([Problem("DC010", cause, Place("--max-it-mw"))])
-        most = int(limit_mw * KW_PER_MW / (rated * run.request.power_limit_frac))
+        unit_kw = each_kw * unit / run.system.accelerators
+        most = int(limit_mw * KW_PER_MW / (unit_kw * run.request.power_limit_frac))
         if most < 1:
-            cause = f"{limit_mw:g} MW is less than the power of one {run.system.id} ({rated:g} kW)"
+            what = "one" if unit == run.system.accelerators else f"{unit} accelerators of"
+            cause = (
+                f"{limit_mw:g} MW is less than the power of {what} {run.system.id} ({unit_kw:g} kW)"
+            )
             raise InputError([Problem("DC050", cause, Place("--max-it-mw"))])
     systems, units = [], 1
     while units <= most:
@@ -152,7 +156,7 @@ def _counts(run: TrainRun) -> Array:
         units = max(units + 1, int(units * GROWTH))
     if limit_mw is not None and systems[-1] != most:
         systems.append(most)
-    return np.array(systems, dtype=np.float64) * run.system.accelerators
+    return np.array(systems, dtype=np.float64) * unit
 
 
 def _rows(found: Sequence[_Sized], price: float | None) -> list[SizeRow]:
@@ -161,7 +165,7 @@ def _rows(found: Sequence[_Sized], price: float | None) -> list[SizeRow]:
     for sized in found:
         run, counts = sized.run, sized.swept.accelerators
         p50, p80 = sized.days(0.5), sized.days(DEADLINE_CONFIDENCE)
-        rated = run.system.rated_kw.value if run.system.rated_kw else 0.0
+        rated = rated_kw(run.system) or 0.0
         it_mw = counts / run.system.accelerators * rated * run.request.power_limit_frac / KW_PER_MW
         cost = counts * p50 * HOURS_PER_DAY * (price or 0.0)
         meets = _meets(run.request, p50, p80, cost)

@@ -24,10 +24,10 @@ def smaller_clusters(
 ) -> Table | None:
     """Return the Pareto set over time, accelerators, memory margin and cost.
 
-    Sizes are complete systems, down to a sixteenth. ``days`` is the median duration of the answer;
+    Sizes are complete systems, or slices of a pod, down to a sixteenth. ``days`` is the median duration of the answer;
     its size is not listed again.
     """
-    unit = run.system.accelerators
+    unit = run.order_accelerators
     counts = sorted({max(int(run.accelerators * s / unit), 1) * unit for s in SHARES})
     if run.spec.streams_weights or len(counts) < 2:
         return None
