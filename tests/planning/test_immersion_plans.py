@@ -81,6 +81,8 @@ def test_a_small_tank_hall_is_planned_with_its_notes(tmp_path: Path) -> None:
     assert found.exit_code == 0
     (row,) = found.tables["racks"].records()
     assert (row["racks"], row["accelerators"]) == (2, 80)
+    assert found.value("racks.dgx-h200") == 2, "tanks, not their four rack positions"
+    assert "80 accelerators (2 tanks dgx-h200)" in found.headline
     assert row["rated_kw"] == pytest.approx(10 * 8.976)
     assert row["price_usd"] == pytest.approx(10 * 351_500)
     notes = " ".join(w["message"] for w in found.warnings if w["code"] == "tank")

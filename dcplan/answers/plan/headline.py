@@ -120,7 +120,8 @@ def _orders(problem: PlanningProblem, d: Decisions) -> list[str]:
     texts = []
     for (system, hall), lot in lots.items():
         accelerators = sum(n * p.accelerators for p, _, n in lot)
-        racks = counted(sum(n for _, _, n in lot), "rack")
+        words = {p.unit for p, _, _ in lot}
+        racks = counted(sum(n for _, _, n in lot), words.pop() if len(words) == 1 else "rack")
         when = _span(problem, (t for _, t, _ in lot))
         texts.append(
             (
@@ -134,7 +135,7 @@ def _orders(problem: PlanningProblem, d: Decisions) -> list[str]:
 def _fleet(problem: PlanningProblem, d: Decisions) -> list[str]:
     placed = {p.key: p for p in problem.placements}
     return [
-        f"{n * placed[key].accelerators:,} accelerators ({counted(n, 'rack')} {key[2]}) in {key[0]}"
+        f"{n * placed[key].accelerators:,} accelerators ({counted(n, placed[key].unit)} {key[2]}) in {key[0]}"
         for key, n in sorted(d.fleet.items())
         if n
     ]

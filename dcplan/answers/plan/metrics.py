@@ -151,7 +151,7 @@ def _hardware(problem: PlanningProblem, d: Decisions, solved: Solved) -> dict[st
             d.existing_racks(x, problem.quarters - 1) for x in problem.existing if x.key == p.key
         )
         if n:
-            racks[p.system] += n * p.slots
+            racks[p.system] += n * p.racks
             accelerators[p.system] += n * p.accelerators
     switches: dict[str, int] = defaultdict(int)
     if solved.audit:

@@ -87,7 +87,7 @@ def _tanks(solved: Solved, question: Question) -> list[str]:
         liters, each = option.tank.fluid_l.value, option.tank.fluid_usd_per_l.value
         notes[
             f"{option.id}: the price of cooling and fit-out includes tanks and fluid, "
-            f"{liters:,.0f} L or about USD {liters * each:,.0f} for each tank; a tank counts as "
+            f"{liters:,.0f} L or about USD {liters * each:,.0f} for each tank; a tank occupies "
             f"{option.tank.rack_positions} rack positions"
         ] = None
         notes |= dict.fromkeys(tank_notes(option, system))

@@ -160,6 +160,7 @@ def _placed(
         price_factor=system.price_factor,
         makers=system.makers,
         derived_nodes=fit.nodes if unit.form == "server" else 1,
+        in_tank=tank is not None,
         fit_reason=_fit_reason(fit, row, nodes, given=nodes_override is not None),
     )
 

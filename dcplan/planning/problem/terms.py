@@ -155,11 +155,23 @@ class Placement:
     """Share of the power that a conversion for immersion removes; powers are without it."""
     conversion_usd: float = 0.0
     """Price of the conversion of one node, which the price includes."""
+    in_tank: bool = False
+    """Whether the unit is an immersion tank, which is one unit on several rack positions."""
 
     makers: tuple[str, ...] = ()
     """Makers of the system and of its accelerators."""
     price_factor: tuple[float, ...] = ()
     """Price by order quarter relative to the price; empty: no change."""
+
+    @property
+    def racks(self) -> int:
+        """Return the racks of one unit: its rack positions, or 1 for a tank."""
+        return 1 if self.in_tank else self.slots
+
+    @property
+    def unit(self) -> str:
+        """Return the word for one unit."""
+        return "tank" if self.in_tank else "rack"
 
     def rack_usd(self, t: int) -> float:
         """Return the price of one rack ordered in a quarter."""
