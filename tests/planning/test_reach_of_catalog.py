@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import Offer, System
 from dcplan.inputs.cloud_prices import row_of
 from dcplan.planning.problem.build import Built, build
@@ -84,3 +85,42 @@ def test_every_fabric_whose_ports_a_system_has_is_an_option_or_is_dominated(buil
     for x in built.problem.excluded:
         assert "topology" not in x.reason, x
     assert {"ib-ndr-400", "eth-400-scheduled"} <= set(_families(built))
+
+
+FLEET = """
+dcplan: 1
+name: given
+horizon: {{start: 2027-Q1, quarters: 4}}
+sites:
+  - id: a
+    location: us-ashburn
+    utility_mw: 60
+    halls:
+      - {{id: h, racks: 600, rack_kw_max: 1000, it_mw: 40, air_mw: 20, cooling: [{cooling}]}}
+fleet: {{system: {system}, accelerators: {accelerators}}}
+fabrics: all
+objective: min_cost
+"""
+NO_FIGURES = {"vr-nvl144-cpx"}
+"""Cancelled before a power or a price was published."""
+
+
+@pytest.mark.slow
+def test_every_system_can_be_given_as_a_fleet(tmp_path: Path) -> None:
+    """Sold or not, old or internal: the plan of a fleet needs only that it exists."""
+    rows = load_catalog().table("systems", System)
+    for key, row in rows.items():
+        if key in NO_COOLING | NO_FIGURES:
+            continue
+        liquid = "liquid" in row.cooling_modes
+        file = tmp_path / f"{key}.yaml"
+        file.write_text(
+            FLEET.format(
+                system=key,
+                accelerators=row.accelerators * (1 if row.form == "pod" else 8),
+                cooling="direct-liquid-dense-tower" if liquid else "rear-door-tower",
+            )
+        )
+        problem = build(load(file)).problem
+        assert {p.system for p in problem.placements} == {key}
+        assert problem.fabrics, key

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from dcplan.answers.plan.plan_cost import PlanCost, plan_cost
 from dcplan.errors import InputError
-from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, is_cloud
+from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, is_cloud, row_of
 from dcplan.inputs.excluded import ExcludedOption
 from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.accounts import make_accounts
@@ -59,7 +59,7 @@ class SourcingPlan:
     @property
     def name(self) -> str:
         """Key of the option in metrics and tables."""
-        return ".".join(x for x in (self.sourcing.value, self.offer, self.term) if x)
+        return ".".join(x for x in (self.sourcing.value, row_of(self.offer), self.term) if x)
 
 
 @dataclass(frozen=True)

@@ -106,6 +106,8 @@ def column(name: str, values: Sequence[Cell], top_usd: float = 0.0) -> tuple[str
     ('Step time, s', ('5.73', '11.20'))
     """
     head, unit = header(name), unit_of(name)
+    if unit == "fraction":  # a rounding error of the solver is no gap
+        values = [0.0 if is_number(v) and abs(float(v)) < NO_SHARE else v for v in values]  # type: ignore[arg-type]
     numbers = [v for v in values if is_number(v)]
     if not all(math.isfinite(float(v)) for v in numbers):  # type: ignore[arg-type]
         return head, tuple(shown(name, v) for v in values)
@@ -131,6 +133,8 @@ def column(name: str, values: Sequence[Cell], top_usd: float = 0.0) -> tuple[str
     return head + mark, texts
 
 
+NO_SHARE = 1e-9
+"""Share below which a value is a rounding error."""
 MOST_PLACES = 5
 """Decimals of a column up to which its smallest value decides."""
 VISIBLE = 50.0

@@ -48,15 +48,19 @@ def fitted(
     Raises
     ------
     ValueError
-        If not even one rack of a system fits the design.
+        If not even one rack of any system fits the design.
     """
-    rows = [row for p in placed for row in _sizes(topology, plan, parts, p, halls, rack_units)]
+    sizes = [_sizes(topology, plan, parts, p, halls, rack_units) for p in placed]
+    rows = [row for own in sizes for row in own]
+    if not rows:
+        names = ", ".join(sorted({p.system for p in placed}))
+        msg = f"one rack of {names} exceeds the reach of a {topology} network"
+        raise ValueError(msg)
     ideal = {x: min(getattr(r, x) / r.ports for r in rows) for x in FIGURES}
     largest = max(rows, key=lambda r: r.ports)
     upper = {x: getattr(largest, x) / largest.ports for x in FIGURES}
     over = dict.fromkeys(FIGURES, 0.0)
-    for p in placed:
-        own = _sizes(topology, plan, parts, p, halls, rack_units)
+    for own in (own for own in sizes if own):
         before = [0, *(r.ports for r in own[:-1])]
         for x in FIGURES:
             rest = max(getattr(r, x) - upper[x] * n for r, n in zip(own, before, strict=True))
@@ -101,7 +105,4 @@ def _sizes(
                 float(total.switch_transceivers + total.node_transceivers),
             )
         )
-    if not found:
-        msg = f"one rack of {place.system} exceeds the reach of a {topology} network"
-        raise ValueError(msg)
     return found

@@ -108,7 +108,10 @@ def _option(
     if not designs:
         raise MissingError("; ".join(missing))
     in_hall = list({p.system: p for p in placed if p.port_class in designs}.values())
-    shares, margin = _costs(topology, designs, parts, in_hall, hall.count, rack_units)
+    try:
+        shares, margin = _costs(topology, designs, parts, in_hall, hall.count, rack_units)
+    except ValueError as error:
+        raise MissingError(str(error)) from error
     return FabricOption(
         hall=hall.id,
         id=f"{family.id}/{tiers}t",
