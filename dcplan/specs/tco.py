@@ -85,10 +85,18 @@ OWNED_PAYBACK = MetricSpec(
     label="Payback over the cheapest rent, undiscounted, without resale",
 )
 HYBRID_NPV = MetricSpec(
-    "hybrid.npv_usd", "USD", "Present cost after tax and debt", better=Better.LOWER, main=True
+    "hybrid.npv_usd",
+    "USD",
+    "Present cost of the best mix of owning and renting (hybrid), after tax and debt",
+    better=Better.LOWER,
+    main=True,
 )
 ALL_RENTED_NPV = MetricSpec(
-    "rented.npv_usd", "USD", "Present cost after tax and debt", better=Better.LOWER, main=True
+    "rented.npv_usd",
+    "USD",
+    "Present cost of renting everything, after tax",
+    better=Better.LOWER,
+    main=True,
 )
 
 OwnedOrRent = Annotated[str, Column("Owned, or the offer and term of a rent")]

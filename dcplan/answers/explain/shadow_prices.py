@@ -16,6 +16,8 @@ from dcplan.units import USD_PER_MUSD
 
 MOST_EXACT = 4
 """Largest number of limits whose added unit is re-solved, the highest shadow price first."""
+LEAST_USD = 0.5
+"""Smallest saving that is reported; a smaller one prints as zero."""
 
 
 def binding_table(base: Base) -> Table:
@@ -72,5 +74,5 @@ def _exact(base: Base, binding: Binding, values: Vector) -> str | None:
         if exact
         else "a larger saving is not ruled out"
     )
-    found_usd = f"saves USD {-change:,.0f}" if change < 0 else "no saving found"
+    found_usd = f"saves USD {-change:,.0f}" if change < -LEAST_USD else "no saving found"
     return f"{found_usd}; {most}"

@@ -103,7 +103,7 @@ def value_of(ref: ScenarioRef, key: str) -> Result:
         raise InputError([Problem("DC014", cause, Place("explain"), hint, help_text)])
     first = found[0]
     name, status = str(first["key"]), str(first["status"])
-    if not _below(name, key):  # a default of the catalog stands in for the field
+    if not _below(name, key):  # a default of the catalog is used
         name, status = key, f"{status}, default {name}"
     values = Table(
         specs.VALUES.names, tuple(tuple(row[c] for c in specs.VALUES.names) for row in found)

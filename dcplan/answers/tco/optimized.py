@@ -126,11 +126,11 @@ def _npv(sourced: SourcingOption) -> dict[str, Metric]:
     """Return the metric of an option's present cost; nothing if it is not possible."""
     if sourced.owned is None:
         return {}
-    npv, label = sourced.owned.npv_usd, specs.HYBRID_NPV.meaning
+    npv = sourced.owned.npv_usd
     whole = OVERALL_NPV.get(sourced.name)
     if whole is not None:
-        return whole(npv, label=label)
-    return specs.RENTED_NPV(npv, sourced.plan.offer, sourced.plan.term, label=label)
+        return whole(npv)
+    return specs.RENTED_NPV(npv, sourced.plan.offer, sourced.plan.term)
 
 
 def _options_table(options: list[SourcingOption]) -> Table:
