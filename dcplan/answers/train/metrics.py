@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dcplan.answers.common.catalog_rows import named
 from dcplan.answers.train.resolve import TrainRun
 from dcplan.answers.train.schedule import Calendar, Part, first
+from dcplan.catalog.rent import market_rent, rent_text
 from dcplan.catalog.schema import Site, System
 from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.rent import market_rent, rent_text
 from dcplan.llm.architecture import Architecture, model_flops_per_token, recomputed_frac
 from dcplan.llm.tables import RECOMPUTE
 from dcplan.provenance import Quantity, Status

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -85,6 +86,7 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
     catalog = log.catalog
     batch = request.global_batch_tokens or DEFAULT_BATCH_TOKENS
     phases = tuple(read_phase(text, batch) for text in request.phases)
+    _check_tokens(request, phases)
     reliability = read_settings(request.reliability, Reliability, "--reliability")
     storage = read_settings(request.storage, Storage, "--storage")
     shape, published = read_model(catalog, request.model)
@@ -132,6 +134,20 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
         )
         for precision, spec in specs.items()
     ]
+
+
+def _check_tokens(request: TrainRequest, phases: tuple[Phase, ...]) -> None:
+    """Refuse a number of tokens that is not the sum of the phases, which are the complete run."""
+    total = sum(p.tokens for p in phases)
+    if not phases or request.tokens is None or math.isclose(total, request.tokens):
+        return
+    rest = request.tokens - total
+    add = f", or add --phase tokens={rest:g} for the rest" if rest > 0 else ""
+    cause = (
+        f"--tokens {request.tokens:g} is not the sum of the phases, {total:g}: the phases are the "
+        f"complete run"
+    )
+    raise InputError([Problem("DC050", cause, Place("--tokens"), help=f"omit --tokens{add}")])
 
 
 def unknown_names(request: TrainRequest, catalog: Catalog) -> list[Problem]:

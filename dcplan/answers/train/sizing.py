@@ -13,8 +13,9 @@ from dcplan.answers.train.metrics import rated_kw, rent_usd_per_hour
 from dcplan.answers.train.request import TrainRequest
 from dcplan.answers.train.resolve import TrainRun, resolve
 from dcplan.answers.train.schedule import run_at
+from dcplan.answers.train.unmet_limits import limits, none_meets
 from dcplan.catalog.loader import Catalog
-from dcplan.errors import EXIT_NO, InputError, Place, Problem
+from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.storage import fed_step_s
 from dcplan.llm.architecture import model_flops_per_token
@@ -33,8 +34,6 @@ REFINED = 1.5
 """Counts down to the first answer divided by this factor are searched on the full grid."""
 NEAR = 1.5
 """Sizes within this factor of the answer are listed with it."""
-SHOWN = 5
-"""Number of fastest sizes listed if none meets the limits."""
 TOKENS_PER_PARAM = 20.0
 """Compute-optimal ratio (Hoffmann et al. 2022, arXiv 2203.15556, table 3, approaches 1 and 2)."""
 
@@ -77,7 +76,7 @@ def train_inverse(request: TrainRequest, catalog: Catalog) -> Result:
     found = [_swept(log, run, counts) for run in runs]
     rows = _rows(found, price)
     if not any(row.meets_target for row in rows):
-        return _none(request, rows, counts, time.perf_counter() - began)
+        return none_meets(request, rows, counts, time.perf_counter() - began)
     first = _best(rows, request)
     found = [_refined(log, sized, first.accelerators) for sized in found]
     rows = _rows(found, price)
@@ -95,7 +94,7 @@ def train_inverse(request: TrainRequest, catalog: Catalog) -> Result:
     answer.tables[specs.SIZES.name] = specs.SIZES.table(near)
     answer.metrics |= _room(found, best)
     kind = "smallest" if request.deadline_days is not None else "fastest"
-    answer.headline = f"{kind} cluster for {_limits(request)}: {answer.headline}"
+    answer.headline = f"{kind} cluster for {limits(request)}: {answer.headline}"
     return answer
 
 
@@ -229,36 +228,3 @@ def _room(found: Sequence[_Sized], best: SizeRow) -> dict[str, Metric]:
         **specs.LARGEST_PARAMS_B(params / 1e9),
         **specs.LARGEST_PARAMS_TOKENS(params * TOKENS_PER_PARAM),
     }
-
-
-def _limits(request: TrainRequest) -> str:
-    """Return the requested limits in words."""
-    parts = []
-    if request.deadline_days is not None:
-        days = f"{request.deadline_days:g} days"
-        parts.append(f"a deadline of {days} at {DEADLINE_CONFIDENCE:.0%} confidence")
-    if request.max_it_mw is not None:
-        parts.append(f"an IT power limit of {request.max_it_mw:g} MW")
-    if request.budget_usd is not None:
-        parts.append(f"a rent budget of {request.budget_usd:,.0f} USD")
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
-
-
-def _none(request: TrainRequest, rows: Sequence[SizeRow], counts: Array, seconds: float) -> Result:
-    """Answer that no size meets the limits, with the fastest ones."""
-    quickest = sorted(rows, key=lambda row: row.days_p50)[:SHOWN]
-    cause = f"no cluster of up to {int(counts[-1]):,} accelerators fits {_limits(request)}"
-    if not quickest:
-        cause += f", because {request.model} does not fit in memory"
-    else:
-        rents = [row.cost_usd for row in quickest if row.cost_usd is not None]
-        cause += f"; the fastest takes {quickest[0].days_p80:,.1f} days (P80)"
-        cause += f", and the cheapest of those listed costs {min(rents):,.0f} USD" if rents else ""
-    return Result(
-        verb="train",
-        status="infeasible",
-        exit_code=EXIT_NO,
-        headline=f"{request.model} on {request.system}: {cause}",
-        tables={specs.SIZES.name: specs.SIZES.table(quickest)},
-        run={"seconds": round(seconds, 4)},
-    )

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from dcplan.catalog.loader import Catalog, load
+from dcplan.catalog.rent import market_rent, rent_text
 from dcplan.catalog.schema import Offer
-from dcplan.inputs.rent import market_rent, rent_text
 from dcplan.provenance import Quantity, Status
 
 SOURCE = {"title": "a price list"}
