@@ -108,6 +108,14 @@ def test_only_the_peak_in_use_is_needed(catalog: Catalog, accelerator: str, gemm
     assert (why is None) == (accelerator != "mtia-v2")
 
 
+def test_32_bit_work_needs_no_16_bit_peak(catalog: Catalog) -> None:
+    """FP32 alone is enough for FP32; INT8 also needs a 16-bit peak, for attention."""
+    less = dict.fromkeys(("bf16_tflops", "fp16_tflops", "fp8_tflops", "tf32_tflops"))
+    row = _row(catalog, "h100-sxm").model_copy(update=less)
+    assert missing_peak(catalog, row, "fp32") is None
+    assert "bf16_tflops" in str(missing_peak(catalog, row, "int8"))
+
+
 def _spec(catalog: Catalog, accelerator: str, precision: str) -> tuple[Hardware, InputLog]:
     log = InputLog(catalog)
     spec = hardware(accelerator, precision, 0.0, log, moe=False)
