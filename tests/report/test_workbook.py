@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+import openpyxl
 import pytest
 import yaml
 
@@ -323,3 +324,19 @@ def test_expectations_on_live_figures_are_checks(one: tuple[Result, Path], tmp_p
     assert found["All checks"] == "CHECK"
     assert cells(file, values=True)["Cover", "B3"] == "CHECK"
     assert _checks(recalculated(zeroed(file))) == found
+
+
+def test_sheets_of_tables_have_headers_for_people(made: Made) -> None:
+    """``mfu_frac`` is ``MFU``, in cells with a percent format; no machine name is a header."""
+    book = openpyxl.load_workbook(made.file)
+    for name in ("Sources", "Training", "Dictionary"):
+        heads = [c.value for row in book[name].iter_rows() for c in row if c.font.b and c.value]
+        assert heads
+        assert not [h for h in heads if "_" in str(h) and not str(h).startswith("=")]
+    percent = [
+        c
+        for row in book["Training"].iter_rows()
+        for c in row
+        if str(c.number_format).endswith("%") and isinstance(c.value, float)
+    ]
+    assert all(0.0 <= c.value <= 1.0 for c in percent)
