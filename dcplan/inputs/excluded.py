@@ -26,6 +26,8 @@ class Cause(StrEnum):
 
     MEMORY = "memory"
     """No layout of the job fits in memory."""
+    UNSUPPORTED = "unsupported"
+    """The accelerator does not run the job's software or precision."""
     NO_PRICE = "no price"
     """The option has no price."""
     OTHER = "other"

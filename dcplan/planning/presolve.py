@@ -38,21 +38,27 @@ def _jobs(question: Question, problem: PlanningProblem) -> list[Problem]:
             continue
         reasons = [x for x in problem.excluded if x.kind is Kind.JOB and x.id == job.id]
         memory = bool(reasons) and all(x.cause is Cause.MEMORY for x in reasons)
+        unsupported = bool(reasons) and all(x.cause is Cause.UNSUPPORTED for x in reasons)
         shown = (
             "; ".join(f"{x.where}: {x.reason}" for x in reasons[:4])
             or "none of the available systems may run it"
         )
         more = f" (and {len(reasons) - 4} more)" if len(reasons) > 4 else ""
-        code = "DC032" if memory or not reasons else "DC031"
+        code = "DC015" if unsupported else "DC032" if memory or not reasons else "DC031"
         what = (
             "the model does not fit in the memory of any system"
             if memory
+            else "no system supports its software and precision"
+            if unsupported
             else "no run option meets its deadline"
             if reasons
             else "no system or offer can run it"
         )
         key = next((k for k in ("deadline_days", "deadline") if getattr(job, k) is not None), "id")
         help_text = "allow a later deadline, more power or racks, more systems, or cloud offers"
+        if unsupported:
+            key = "stack" if job.stack is not None else "precision"
+            help_text = "choose a stack and a precision that a system supports, or other systems"
         where = ("workloads", "training", i, key)
         problems.append(
             question.tree.problem(code, f"{job.id}: {what}: {shown}{more}", where, help=help_text)

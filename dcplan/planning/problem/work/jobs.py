@@ -227,7 +227,7 @@ class JobCandidates:
             for precision in job.precision:
                 swept = self._within(job, terms, target, precision)
                 if isinstance(swept, str):
-                    reasons.append((swept, Cause.OTHER))
+                    reasons.append((swept, Cause.UNSUPPORTED))
                     continue
                 found = self._by_length(job, terms, target, precision, *swept)
                 if not found:
@@ -245,14 +245,19 @@ class JobCandidates:
                     ):
                         best[length] = config
             if not best:
-                memory = any(cause is Cause.MEMORY for _, cause in reasons)
+                causes = {cause for _, cause in reasons}
+                memory = Cause.MEMORY in causes
                 self.excluded.append(
                     ExcludedOption(
                         Kind.JOB,
                         job.id,
                         f"{target.place} {target.system}",
                         "; ".join(dict.fromkeys(text for text, _ in reasons)),
-                        Cause.MEMORY if memory else Cause.OTHER,
+                        Cause.MEMORY
+                        if memory
+                        else Cause.UNSUPPORTED
+                        if causes == {Cause.UNSUPPORTED}
+                        else Cause.OTHER,
                     )
                 )
             result += job_choice.starts(job_choice.undominated(list(best.values()), terms), terms)
