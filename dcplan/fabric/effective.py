@@ -36,15 +36,17 @@ def effective_frac(
     reference_frac: float,
     leaf_spine: float,
     spine_core: float,
-    crossing_frac: float,
+    leaving_leaf_frac: float,
+    leaving_pod_frac: float,
 ) -> float:
     r"""Return the share of a link's rate that the collectives of a large job get.
 
-    .. math:: f = \min\left(1, \frac{b}{b_0}\right) \cdot \min\left(1, \frac{1}{x\,o_1},
-              \frac{1}{x\,o_1\,o_2}\right)
+    .. math:: f = \min\left(1, \frac{b}{b_0}\right) \cdot \min\left(1, \frac{1}{x_1\,o_1},
+              \frac{1}{x_2\,o_1\,o_2}\right)
 
-    Measured training speeds include the load balancing of their networks, ``reference_frac``. A
-    tier with oversubscription o carries the share x of the traffic that leaves the tier below.
+    Measured training speeds include the load balancing of their networks, ``reference_frac``. The
+    links above the leaf switches carry the share :math:`x_1` of the traffic of the NICs on 1 / o_1
+    of their rate, and those above the pods the share :math:`x_2` on 1 / (o_1 o_2).
 
     Parameters
     ----------
@@ -54,16 +56,19 @@ def effective_frac(
         The same for the networks of the measured runs, above 0. [-]
     leaf_spine, spine_core : float
         Oversubscription of leaf and spine switches, above 0. [-]
-    crossing_frac : float
-        Share of a job's traffic that leaves a leaf switch, above 0: small if the job is placed by
-        topology, 1 if it is placed at random. [-]
+    leaving_leaf_frac, leaving_pod_frac : float
+        Share of a job's traffic that leaves a leaf switch, and that leaves a pod of spine switches,
+        above 0: small if the job is placed by topology, 1 if it is placed at random. [-]
 
     Examples
     --------
     Static hashing on a non-blocking network, and adaptive routing at 4 : 1:
 
-    >>> round(effective_frac(0.6, 0.95, 1.0, 1.0, 0.5), 3), effective_frac(0.95, 0.95, 4.0, 1.0, 0.5)
-    (0.632, 0.5)
+    >>> round(effective_frac(0.6, 0.95, 1.0, 1.0, 0.5, 0.14), 3)
+    0.632
+    >>> effective_frac(0.95, 0.95, 4.0, 1.0, 0.5, 0.14)
+    0.5
     """
-    tapered = leaf_spine * max(spine_core, 1.0) * crossing_frac
-    return min(1.0, balanced_frac / reference_frac) * min(1.0, 1.0 / tapered)
+    leaf = 1.0 / (leaving_leaf_frac * leaf_spine)
+    pod = 1.0 / (leaving_pod_frac * leaf_spine * spine_core)
+    return min(1.0, balanced_frac / reference_frac) * min(1.0, leaf, pod)
