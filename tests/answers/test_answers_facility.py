@@ -217,7 +217,7 @@ def test_compare_ranks_by_what_reaches_the_chips() -> None:
     kept = rows[rows["why_not"].isna()]
     assert kept["tue"].is_monotonic_increasing
     assert not kept["annual_pue"].is_monotonic_increasing
-    assert len(kept) == 13
+    assert len(kept) == 14
 
 
 def test_plan_and_verb_agree() -> None:

@@ -139,14 +139,14 @@ def test_the_default_rent_counts_every_offer_once(run: Result) -> None:
 
 
 def test_a_system_far_larger_than_the_run_says_so() -> None:
-    """A TPU v5p pod has 8,960 chips: bought for a thousand of them it says so; a cube of 64 does
-    not."""
+    """An Atlas 950 has 8,192 accelerators: bought for a thousand of them it says so; a TPU v5p pod
+    is bought in cubes of 64 and does not."""
     pod, cube = (
-        train("llama-3.1-8b", system=f"tpu-v5p-{x}", accelerators=1024) for x in ("pod", "cube")
+        train("llama-3.1-8b", system=x, accelerators=1024) for x in ("atlas-950", "tpu-v5p-pod")
     )
     said = [
         [w for w in r.warnings if "complete systems (" in str(w["message"])] for r in (pod, cube)
     ]
     assert len(said[0]) == 1
-    assert "8,960" in str(said[0][0]["message"])
+    assert "8,192" in str(said[0][0]["message"])
     assert said[1] == []

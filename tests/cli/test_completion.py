@@ -78,7 +78,7 @@ def test_what_is_offered_begins_as_typed_and_is_of_the_kind(
     systems = complete.ids("systems")("")
     assert "dgx-h100" in systems
     assert not {"h100-sxm", "ib-ndr-400", "us-ashburn"} & set(systems)
-    assert complete.ids("systems")("h100") == []  # a part of names, the beginning of none
+    assert complete.ids("systems")("gx-h100") == []  # a part of names, the beginning of none
     monkeypatch.chdir(tmp_path)
     for name in ("a.yaml", ".hidden.yaml", "a.txt"):
         (tmp_path / name).write_text("", encoding="utf-8")

@@ -24,26 +24,34 @@ def _row(catalog: Catalog, name: str) -> Accelerator:
     return catalog.get("accelerators", name, Accelerator)
 
 
+def _without(catalog: Catalog, name: str, *fields: str) -> Accelerator:
+    """Return a row whose maker publishes less than the catalog has."""
+    return _row(catalog, name).model_copy(update=dict.fromkeys(fields))
+
+
 def test_half_peak_by_the_ratio_of_the_newest_row_of_the_family(catalog: Catalog) -> None:
-    """VR200 (NVIDIA): 17,500 FP8 over 4,000 BF16 is 4.375; 34,722 / 4.375 = 7,936, four dies for
-    the 4,000 of two."""
-    peak = half_peak(catalog, _row(catalog, "rubin-ultra"))
+    """A later Rubin with 40,000 FP8 and no BF16: over the 34,722 / 8,000 of Rubin Ultra, 9,216."""
+    row = _without(catalog, "rubin-ultra", "bf16_tflops")
+    assert row.fp8_tflops is not None
+    more = row.fp8_tflops.model_copy(update={"value": 40000.0})
+    row = row.model_copy(update={"available_from": "2028-Q4", "fp8_tflops": more})
+    peak = half_peak(catalog, row)
     assert peak is not None
-    assert peak.value == pytest.approx(34722 / 4.375)
+    assert peak.value == pytest.approx(40000 / (34722 / 8000))
     assert peak.status is Status.ESTIMATE
-    # FP8 17,361 to 34,722 over 4.375 to 1
-    assert peak.low == pytest.approx(17361 / 4.375)
-    assert peak.high == pytest.approx(34722)
+    assert peak.low is not None
+    assert peak.high is not None
+    assert peak.low < peak.value < peak.high
 
 
 def test_half_peak_from_an_fp4_peak_takes_two_steps(catalog: Catalog) -> None:
-    """TPU 8t: 12,600 FP4 over the class 2 is 6,300 FP8; over Ironwood's 4,614 / 2,307 is 3,150."""
-    row = _row(catalog, "tpu8t")
+    """TPU 8t without other peaks: 12,600 FP4 over 2 is 6,300 FP8, over 2 is 3,150."""
+    row = _without(catalog, "tpu8t", "bf16_tflops", "fp8_tflops")
     peak = half_peak(catalog, row)
     assert peak is not None
     assert peak.value == pytest.approx(3150)
-    assert "fp4-over-fp8-peak" in str(peak.note)
-    assert "that of tpu7x" in str(peak.note)
+    assert "FP4 peak 12,600 over 2" in str(peak.note)
+    assert "FP8 peak 6,300 over 2" in str(peak.note)
     note = half_peak_note(catalog, row)
     assert note is not None
     assert "3,150 TFLOP/s, a class value" in note
@@ -94,7 +102,7 @@ def test_class_ratios_are_those_of_the_catalog(
 def test_a_missing_peak_names_the_field(
     catalog: Catalog, accelerator: str, gemm: str, field: str
 ) -> None:
-    why = missing_peak(catalog, _row(catalog, accelerator), gemm)
+    why = missing_peak(catalog, _without(catalog, accelerator, field), gemm)
     assert why is not None
     assert f"`prices: {{{accelerator}: {{{field}: VALUE}}}}`" in why
 

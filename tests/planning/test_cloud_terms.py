@@ -237,7 +237,10 @@ def test_terms_of_a_scenario_are_read_with_their_prices(tmp_path: Path) -> None:
     (term,) = offer.committed
     assert (term.term, term.quarters) == ("reserved-3y", 12)
     assert term.usd_per_accelerator_hour == pytest.approx([4.0 * 0.9 ** (t / 4) for t in range(4)])
-    assert any(x.id == "spot" and "may reclaim it" in x.reason for x in problem.excluded)
+    spot = next(o for o in problem.offers if o.id == "aws-p5en-48xlarge/spot")
+    assert (spot.term, spot.on_demand, spot.committed) == ("spot", True, ())
+    # 0.125 reclaims of an instance in a month of 730.5 h
+    assert spot.reclaims_per_instance_h == pytest.approx(0.125 / 730.5)
     file.write_text(TEXT.replace("TERMS", "[reserved-3y]"), encoding="utf-8")
     only = build(load(file)).problem.offers[0]
     assert (only.on_demand, only.usd_per_accelerator_hour[0]) == (False, 0.0)

@@ -29,7 +29,7 @@ def connect(
 
     In a tree, each system has its own leaf switches, and all share the tiers above. With
     ``rail-only``, each rail of each system is a network of its own. A scheduled fabric and a
-    dragonfly connect all ports alike.
+    dragonfly connect all ports in the same way.
 
     Parameters
     ----------
