@@ -10,9 +10,9 @@ from typing import Final
 from dcplan.catalog.schema import Accelerator, Offer, Region, System
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.catalog.schema.market import TERMS, CloudPrice
-from dcplan.inputs.devices import SMALL_DOMAIN
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.training.devices import SMALL_DOMAIN
 from dcplan.provenance import Quantity, Status, first_day
 from dcplan.scenario.schema import Cloud, Scenario
 from dcplan.units import (

@@ -8,8 +8,8 @@ from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, Component, Parameter, System
 from dcplan.fabric.topology.clos import parts_per_endpoint
 from dcplan.fabric.topology.design import design
-from dcplan.inputs.devices import HOST_ACCELERATORS, training_terms
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.training.devices import HOST_ACCELERATORS, training_terms
 from dcplan.llm.architecture import Architecture
 from dcplan.provenance import Quantity
 from dcplan.reliability.checkpoint import checkpoint_bytes

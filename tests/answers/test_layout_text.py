@@ -15,7 +15,7 @@ from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Model
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.speed import hardware
+from dcplan.inputs.training.speed import hardware
 from dcplan.llm.config import from_config
 from dcplan.llm.tables import RECOMPUTE, SCHEDULES
 from dcplan.training.estimate import case_of, layout_of

@@ -417,10 +417,7 @@ def test_a_run_that_is_not_taken_says_why(
 
 def test_a_run_on_an_accelerator_without_memory_figures_is_not_taken(tmp_path: Path) -> None:
     chip = """accelerators:
-  - id: bare-chip
-    name: Chip with a peak alone
-    source: {title: "made up", as_of: 2026-01}
-    bf16_tflops: 100
+  - {id: bare-chip, name: bare, source: {title: "made up", as_of: 2026-01}, bf16_tflops: 100}
 """
     (tmp_path / "bare.yaml").write_text(chip, encoding="utf-8")
     words = "bare-chip has no memory size or bandwidth"

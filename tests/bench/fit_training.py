@@ -30,9 +30,9 @@ from dcplan.answers.validation.run_rows import Reader, Run, Unsupported
 from dcplan.answers.validation.run_tables import setup_of
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Recipe, Stack
-from dcplan.inputs.coefficients import coefficients
-from dcplan.inputs.devices import spread_frac
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.training.coefficients import coefficients
+from dcplan.inputs.training.devices import spread_frac
 from dcplan.llm.operations import Setup
 from dcplan.training.infer_recompute import lightest
 from dcplan.training.step import step

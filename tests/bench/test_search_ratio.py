@@ -10,7 +10,7 @@ import numpy as np
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Model
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.speed import hardware
+from dcplan.inputs.training.speed import hardware
 from dcplan.llm.config import from_config
 from dcplan.training.estimate import case_of
 from dcplan.training.grid import (

@@ -19,7 +19,7 @@ from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Accelerator, Parameter
 from dcplan.fabric.allreduce import Levels, all_gather_s, all_reduce_s, bus_gb_per_s, exchange_s
 from dcplan.fabric.collectives import Array
-from dcplan.inputs.devices import family_of, training_terms
+from dcplan.inputs.training.devices import family_of, training_terms
 
 QUICK = settings(max_examples=60, deadline=None)
 WITHIN = 0.15

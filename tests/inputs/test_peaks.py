@@ -9,8 +9,8 @@ import pytest
 from dcplan.catalog.loader import Catalog, load
 from dcplan.catalog.schema import Accelerator, Parameter
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.peaks import half_peak, half_peak_note, missing_peak
-from dcplan.inputs.speed import hardware
+from dcplan.inputs.training.peaks import half_peak, half_peak_note, missing_peak
+from dcplan.inputs.training.speed import hardware
 from dcplan.provenance import Status
 from dcplan.training.estimate import Hardware
 

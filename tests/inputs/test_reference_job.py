@@ -6,8 +6,8 @@ import pytest
 
 from dcplan.answers.train.answer import train
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.reference_job import reference_tflops
-from dcplan.inputs.speed import architecture
+from dcplan.inputs.training.reference_job import reference_tflops
+from dcplan.inputs.training.speed import architecture
 from dcplan.scenario.load import Question, load
 from dcplan.scenario.schema import Reference
 

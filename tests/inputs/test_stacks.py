@@ -11,9 +11,9 @@ from dcplan.catalog.loader import Catalog, load
 from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import Accelerator, Family, Stack
 from dcplan.errors import InputError
-from dcplan.inputs.devices import default_stack, stack_refusal
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.speed import hardware
+from dcplan.inputs.training.devices import default_stack, stack_refusal
+from dcplan.inputs.training.speed import hardware
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ from dcplan.answers.validation.run_rows import Reader
 from dcplan.answers.validation.run_tables import predict
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Model
-from dcplan.inputs.coefficients import coefficients
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.training.coefficients import coefficients
 from dcplan.llm.config import from_config
 from dcplan.llm.operations import Setup
 from dcplan.llm.tables import SCHEDULES

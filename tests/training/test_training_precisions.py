@@ -9,7 +9,7 @@ import pytest
 
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Recipe
-from dcplan.inputs.devices import recipe_terms
+from dcplan.inputs.training.devices import recipe_terms
 from dcplan.llm.device_terms import RecipeTerms, device_table, recipe_table
 from dcplan.llm.operations import elementwise
 from dcplan.training.memory import kept_bytes, logits_bytes

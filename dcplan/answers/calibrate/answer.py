@@ -18,9 +18,9 @@ from dcplan.answers.common.catalog_rows import named
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import Accelerator
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
-from dcplan.inputs.coefficients import coefficients
-from dcplan.inputs.devices import training_terms
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.training.coefficients import coefficients
+from dcplan.inputs.training.devices import training_terms
 from dcplan.llm.kernel_fit import Fitted
 from dcplan.result import Result, Table
 from dcplan.specs.request import verb

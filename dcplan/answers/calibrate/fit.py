@@ -9,7 +9,7 @@ import numpy as np
 from dcplan.answers.calibrate.read import SIZES, Entry, Floats, Measured
 from dcplan.catalog.schema import Accelerator
 from dcplan.errors import InputError
-from dcplan.inputs.devices import SMALL_DOMAIN
+from dcplan.inputs.training.devices import SMALL_DOMAIN
 from dcplan.llm.coefficients import AttentionRamp, Coefficients
 from dcplan.llm.kernel_fit import (
     FIT_LARGE_FRAC,

@@ -9,8 +9,8 @@ from dcplan.catalog.schema import Accelerator
 from dcplan.fabric.allreduce import Levels, all_gather_s, all_reduce_s, bus_gb_per_s, exchange_s
 from dcplan.fabric.topology.direct import GROUP_SWITCHES
 from dcplan.fabric.topology.networks import Network
-from dcplan.inputs.devices import family_of, training_terms
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.training.devices import family_of, training_terms
 from dcplan.result import Metric, Table
 from dcplan.specs.fabric import use as specs
 from dcplan.units import BITS_PER_BYTE, BYTES_PER_MIB, GIGA, MICRO

@@ -20,8 +20,8 @@ from dcplan.economics.utilization import (
     usd_per_million_trained_tokens,
 )
 from dcplan.inputs.cloud_prices import LENGTHS
-from dcplan.inputs.reference_job import reference_tflops
-from dcplan.inputs.speed import architecture, hardware
+from dcplan.inputs.training.reference_job import reference_tflops
+from dcplan.inputs.training.speed import architecture, hardware
 from dcplan.llm.architecture import model_flops_per_token
 from dcplan.provenance import Status
 from dcplan.result import Metric, Table

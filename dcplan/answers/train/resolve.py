@@ -15,10 +15,10 @@ from dcplan.answers.train.request import DEFAULT_BATCH_TOKENS, TrainRequest
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, Model, Recipe, Stack, System
 from dcplan.errors import InputError, Place, Problem, did_you_mean
-from dcplan.inputs.devices import default_stack, measured_spread, stack_refusal
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.peaks import half_peak_note
-from dcplan.inputs.speed import aged, hardware, slowed
+from dcplan.inputs.training.devices import default_stack, measured_spread, stack_refusal
+from dcplan.inputs.training.peaks import half_peak_note
+from dcplan.inputs.training.speed import aged, hardware, slowed
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.config import from_config
 from dcplan.llm.device_terms import WIDE_GEMMS

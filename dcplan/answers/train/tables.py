@@ -9,7 +9,6 @@ import numpy as np
 
 from dcplan.answers.train.resolve import TrainRun
 from dcplan.answers.train.schedule import Calendar, Part, first
-from dcplan.answers.train.words import CAUSES, LOSSES, PRODUCTION, STEP_PARTS, in_words
 from dcplan.errors import Place, Problem
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.storage import block_of, tier_of, wanted
@@ -19,6 +18,7 @@ from dcplan.reliability.storage import build
 from dcplan.result import Table
 from dcplan.specs.train import layouts as specs
 from dcplan.specs.train import run as run_specs
+from dcplan.specs.train.words import CAUSES, LOSSES, PRODUCTION, STEP_PARTS, in_words
 from dcplan.training.estimate import layout_of
 from dcplan.training.grid import case_setup, layout_table
 from dcplan.training.memory import memory

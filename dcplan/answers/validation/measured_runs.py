@@ -20,9 +20,9 @@ from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import Stack
 from dcplan.catalog.yaml12 import read_text
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
-from dcplan.inputs.coefficients import coefficients
-from dcplan.inputs.devices import spread_frac
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.training.coefficients import coefficients
+from dcplan.inputs.training.devices import spread_frac
 from dcplan.llm.tables import Array
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.validation import validate as specs

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from dcplan.answers.validation.run_shapes import Shapes, number
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, Recipe, Stack
-from dcplan.inputs.devices import device_terms, recipe_terms, stack_terms
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.peaks import peak_gap
+from dcplan.inputs.training.devices import device_terms, recipe_terms, stack_terms
+from dcplan.inputs.training.peaks import peak_gap
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.device_terms import (
     FUSED_DISPATCH,

@@ -6,8 +6,8 @@ from collections import defaultdict
 
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, System
-from dcplan.inputs.devices import training_terms
 from dcplan.inputs.excluded import Cause, ExcludedOption
+from dcplan.inputs.training.devices import training_terms
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Table

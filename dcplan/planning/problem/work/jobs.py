@@ -10,12 +10,12 @@ import numpy as np
 from dcplan.catalog.schema import Accelerator, System
 from dcplan.inputs.cloud_prices import is_cloud
 from dcplan.inputs.excluded import Cause, ExcludedOption, Kind
-from dcplan.inputs.layout_cache import searched
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.recovery import class_network, machine, policy, reclaimed, stored_bytes
-from dcplan.inputs.reference_job import reference_tflops
-from dcplan.inputs.speed import aged, architecture, hardware, linked
 from dcplan.inputs.storage import fed_step_s, wanted
+from dcplan.inputs.training.layout_cache import searched
+from dcplan.inputs.training.reference_job import reference_tflops
+from dcplan.inputs.training.speed import aged, architecture, hardware, linked
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.tables import Array
 from dcplan.llm.vision import refusal

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from dcplan.catalog.schema import Accelerator, Model, Parameter, Recipe, Stack
 from dcplan.errors import InputError
-from dcplan.inputs.coefficients import coefficients
-from dcplan.inputs.devices import (
+from dcplan.inputs.log import InputLog
+from dcplan.inputs.training.coefficients import coefficients
+from dcplan.inputs.training.devices import (
     default_stack,
     device_terms,
     recipe_terms,
@@ -17,8 +18,7 @@ from dcplan.inputs.devices import (
     stack_refusal,
     stack_terms,
 )
-from dcplan.inputs.log import InputLog
-from dcplan.inputs.peaks import missing_peak
+from dcplan.inputs.training.peaks import missing_peak
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.config import from_config
 from dcplan.llm.device_terms import FUSED_DISPATCH

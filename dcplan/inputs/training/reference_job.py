@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dcplan.inputs.layout_cache import searched
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.speed import hardware
+from dcplan.inputs.training.layout_cache import searched
+from dcplan.inputs.training.speed import hardware
 from dcplan.llm.architecture import Architecture
 from dcplan.scenario.schema import Reference
 from dcplan.units import FLOPS_PER_TFLOP

@@ -7,7 +7,7 @@ from dataclasses import fields
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, Family, Recipe, Stack, TrainingTerms
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.peaks import FIELDS, half_peak, row_peak
+from dcplan.inputs.training.peaks import FIELDS, half_peak, row_peak
 from dcplan.llm.device_terms import WIDE_GEMMS, DeviceTerms, RecipeTerms, StackTerms
 from dcplan.provenance import Quantity
 

@@ -1,0 +1,1 @@
+"""Accelerators, software stacks and models as arguments of the training room."""
