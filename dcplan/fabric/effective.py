@@ -36,8 +36,8 @@ def effective_frac(
     reference_frac: float,
     leaf_spine: float,
     spine_core: float,
-    leaving_leaf_frac: float,
-    leaving_pod_frac: float,
+    leaf_crossing_frac: float,
+    pod_crossing_frac: float,
 ) -> float:
     r"""Return the share of a link's rate that the collectives of a large job get.
 
@@ -45,8 +45,7 @@ def effective_frac(
               \frac{1}{x_2\,o_1\,o_2}\right)
 
     Measured training speeds include the load balancing of their networks, ``reference_frac``. The
-    links above the leaf switches carry the share :math:`x_1` of the traffic of the NICs on 1 / o_1
-    of their rate, and those above the pods the share :math:`x_2` on 1 / (o_1 o_2).
+    shares :math:`x_1` and :math:`x_2` of the traffic leave a leaf switch and a pod.
 
     Parameters
     ----------
@@ -56,19 +55,19 @@ def effective_frac(
         The same for the networks of the measured runs, above 0. [-]
     leaf_spine, spine_core : float
         Oversubscription of leaf and spine switches, above 0. [-]
-    leaving_leaf_frac, leaving_pod_frac : float
-        Share of a job's traffic that leaves a leaf switch, and that leaves a pod of spine switches,
-        above 0: small if the job is placed by topology, 1 if it is placed at random. [-]
+    leaf_crossing_frac, pod_crossing_frac : float
+        Share of a job's traffic that leaves a leaf switch, and a pod, above 0: small if the job is
+        placed by topology, 1 if it is placed at random. [-]
 
     Examples
     --------
     Static hashing on a non-blocking network, and adaptive routing at 4 : 1:
 
-    >>> round(effective_frac(0.6, 0.95, 1.0, 1.0, 0.5, 0.14), 3)
+    >>> round(effective_frac(0.6, 0.95, 1.0, 1.0, 0.5, 0.1), 3)
     0.632
-    >>> effective_frac(0.95, 0.95, 4.0, 1.0, 0.5, 0.14)
+    >>> effective_frac(0.95, 0.95, 4.0, 1.0, 0.5, 0.1)
     0.5
     """
-    leaf = 1.0 / (leaving_leaf_frac * leaf_spine)
-    pod = 1.0 / (leaving_pod_frac * leaf_spine * spine_core)
-    return min(1.0, balanced_frac / reference_frac) * min(1.0, leaf, pod)
+    leaves = leaf_spine * leaf_crossing_frac
+    pods = leaf_spine * spine_core * pod_crossing_frac
+    return min(1.0, balanced_frac / reference_frac) * min(1.0, 1.0 / leaves, 1.0 / pods)

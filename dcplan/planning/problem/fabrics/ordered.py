@@ -104,8 +104,8 @@ class Ordered:
                 log.parameter("network", "effective-adaptive-frac"),
                 1.0 if self.topology in {SCHEDULED, DRAGONFLY} else leaf_spine,
                 spine_core if tiers > 2 else 1.0,
-                log.parameter("network", "leaving-leaf-traffic-frac"),
-                log.parameter("network", "leaving-pod-traffic-frac"),
+                log.parameter("network", "crossing-traffic-frac"),
+                log.parameter("network", "pod-crossing-traffic-frac"),
             )
         exchange = 1.0 / (1.0 + log.parameter("network", "rail-only-exchange-slower-frac"))
         return LinkSpeed(
