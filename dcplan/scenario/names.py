@@ -19,6 +19,7 @@ NAMES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("systems", "*"), "systems"),
     (("fabrics", "*"), "fabrics"),
     (("fabric", "id"), "fabrics"),
+    (("storage", "tiers", "*"), "storage_tiers"),
     (("fleet", "system"), "systems"),
     (("assets", "*", "system"), "systems"),
     (("assets", "*", "fabric"), "fabrics"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dcplan.catalog.loader import Catalog
-from dcplan.catalog.schema import Accelerator, Offer, OnsitePower, Region, Row, System
+from dcplan.catalog.schema import Accelerator, Offer, OnsitePower, Region, Row, StorageTier, System
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.catalog.schema.market import TERMS
 from dcplan.catalog.weather import bins
@@ -72,6 +72,7 @@ def check_references(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[P
     _check_hedge(check)
     _check_work(check)
     _check_cloud(check)
+    _check_storage(check)
     check.unique((e.id for e in scenario.expect), ("expect",))
     return check.problems
 
@@ -254,6 +255,29 @@ def _check_server(check: Checker, name: str, path: Path) -> None:
             path,
             hint=did_you_mean(name, known),
         )
+
+
+def _check_storage(check: Checker) -> None:
+    """Check that a storage has either a given tier or tiers to choose from."""
+    storage = check.scenario.storage
+    if storage is None:
+        return
+    if storage.tiers is None:
+        if storage.hot_frac is not None:
+            cause = "storage.hot_frac divides data between tiers, and no tiers are given"
+            check.add("DC015", cause, ("storage", "hot_frac"), help="give storage.tiers")
+        return
+    for name, given in (("tier", storage.tier), ("usable_pb", storage.usable_pb)):
+        if given is not None:
+            cause = f"storage.{name} fixes what storage.tiers leaves to the plan: give one of them"
+            check.add("DC015", cause, ("storage", "tiers"))
+    for i, name in enumerate(storage.tiers if storage.tiers != "all" else ()):
+        row = check.catalog.find("storage_tiers", name, StorageTier)
+        if row is not None and row.kind == "local":
+            cause = f"{row.id} is part of the nodes and their price; it is not shared storage"
+            check.add("DC015", cause, ("storage", "tiers", i))
+    if storage.tiers == ():
+        check.add("DC003", "storage.tiers is empty: name tiers, or `all`", ("storage", "tiers"))
 
 
 def _check_cloud(check: Checker) -> None:

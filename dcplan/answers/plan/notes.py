@@ -6,7 +6,7 @@ from typing import Any
 
 from dcplan.answers.plan.headline import percent
 from dcplan.answers.plan.tables.lead_times import late_notes
-from dcplan.answers.plan.tables.network import too_small
+from dcplan.answers.plan.tables.network import choice_notes, too_small
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.inputs.heat_paths import tank_notes
 from dcplan.planning.solve.solved import Solved
@@ -22,6 +22,7 @@ def warnings_of(
 ) -> list[dict[str, Any]]:
     """Return the warnings that accompany a plan."""
     given_pb = question.scenario.storage.usable_pb if question.scenario.storage else None
+    choices = tables.get("storage_choices")
     kinds = {
         "note": [*solved.problem.warnings, *_late_starts(solved)],
         "given": [
@@ -33,6 +34,7 @@ def warnings_of(
         "gap": _open_gap(solved, gap),
         "tank": _tanks(solved, question),
         "storage": too_small(tables["storage"], given_pb.value if given_pb else None),
+        "tiers": choice_notes(choices) if choices else [],
     }
     return [{"code": code, "message": text} for code, texts in kinds.items() for text in texts]
 

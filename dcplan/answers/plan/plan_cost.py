@@ -54,7 +54,7 @@ def plan_cost(problem: PlanningProblem, d: Decisions, flows: list[Flow]) -> Plan
         quarters=problem.quarters,
         discount_rate=problem.finance.discount_rate,
         life_quarters=problem.finance.life_quarters,
-        storage_tb_per_accelerator=problem.storage.usable_tb if problem.storage else 0.0,
+        storage_tb_per_accelerator=sum(s.usable_tb for s in problem.storage),
         owned_accelerators=owned,
         rented_hours=sum(r.accelerators * r.days * HOURS_PER_DAY for r in d.runs if r.on_cloud)
         + sum(x * HOURS_PER_QUARTER for x in d.rented.values()),

@@ -130,7 +130,7 @@ def sourcing_plans(
 
 
 def _loaded(problem: PlanningProblem, log: InputLog, adders: Adders) -> PlanningProblem:
-    stored_tb = problem.storage.usable_tb if problem.storage else 0.0
+    stored_tb = sum(s.usable_tb for s in problem.storage)
     return replace(problem, offers=tuple(adders(o, stored_tb, log) for o in problem.offers))
 
 

@@ -21,9 +21,10 @@ from dcplan.planning.problem.existing import (
 from dcplan.planning.problem.fabrics.options import fabric_options
 from dcplan.planning.problem.finance import finance_terms
 from dcplan.planning.problem.placement import placements
-from dcplan.planning.problem.places import hall_terms, site_terms
+from dcplan.planning.problem.places import hall_terms, home_of, site_terms
 from dcplan.planning.problem.sanity_checks import sanity_notes
-from dcplan.planning.problem.storage import with_storage
+from dcplan.planning.problem.storage import chosen_storage, with_data_set, with_storage
+from dcplan.planning.problem.storage_tiers import tier_prices
 from dcplan.planning.problem.systems import (
     SystemTerms,
     parts_terms,
@@ -85,7 +86,12 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         o for hall in halls.values() for o in _fabrics(hall, placed, question, log, excluded)
     ]
     fabrics = connected(question, halls, fabrics, excluded)
-    placed, storage = with_storage(_connected(placed, fabrics, excluded), question, log)
+    finance = finance_terms(scenario.finance, quarters, log)
+    prices = tier_prices(halls, {s.id: s for s in sites}, finance)
+    storage = chosen_storage(question, log, prices)
+    placed = with_storage(_connected(placed, fabrics, excluded), storage)
+    home = home_of(scenario)
+    halls[home] = with_data_set(halls[home], question, log, storage)
     existing = existing_terms(question, log, halls, placed, excluded)
     rented = cloud_offers(scenario, log, excluded)
     where = targets(placed, fabrics, halls, rented, {s.id: s.redundancy for s in sites})
@@ -113,12 +119,13 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
             maker: log.take(f"vendor_share_max.{maker}", most)
             for maker, most in scenario.vendor_share_max.items()
         },
-        finance=finance_terms(scenario.finance, quarters, log),
+        finance=finance,
         orderable=orderable,
         fleet=fleet,
         existing=existing,
         cloud_max_accelerators=cloud.max_accelerators if cloud else None,
-        storage=storage,
+        storage=storage.shares,
+        storage_choices=storage.choices,
         excluded=tuple(excluded),
         warnings=(*_warnings(question), *_unused(question, log), *_not_counted(excluded)),
     )
@@ -288,6 +295,8 @@ def _unused(question: Question, log: InputLog) -> list[str]:
         families = set(
             scenario.fabrics
         )  # a family shapes the network without a number in the input log
+    if scenario.storage and scenario.storage.tiers:  # compared, also where not chosen
+        families |= set(log.catalog.rows["storage_tiers"])
     return [
         f"prices.{key} is not used by this plan"
         for key in scenario.prices

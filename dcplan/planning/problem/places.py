@@ -111,7 +111,11 @@ def hall_terms(
     ]
     start = quarter_index(scenario.horizon.start)
     available = quarter_index(hall.available_from) - start if hall.available_from else 0
-    storage = given_storage(question, log) if _is_home(hall, site, scenario) else (0.0, 0.0, 0.0)
+    storage = (
+        given_storage(question, log)
+        if home_of(scenario) == f"{site.id}/{hall.id}"
+        else (0.0, 0.0, 0.0)
+    )
     return HallTerms(
         id=f"{site.id}/{hall.id}",
         site=site.id,
@@ -191,11 +195,11 @@ def _supply_c(row: CoolingOption, log: InputLog) -> float | None:
     return coolant - log.parameter("facility", "cdu-approach-k")
 
 
-def _is_home(hall: Hall, site: Site, scenario: Scenario) -> bool:
-    """Return whether storage named in the scenario is in this hall.
+def home_of(scenario: Scenario) -> str:
+    """Return the hall of storage that the scenario names.
 
-    It is in the hall of the fleet, or in the first hall of the first site.
+    It is the hall of the fleet, or the first hall of the first site.
     """
     home_site = (scenario.fleet and scenario.fleet.site) or scenario.sites[0].id
     first = next(s for s in scenario.sites if s.id == home_site).halls[0].id
-    return (site.id, hall.id) == (home_site, (scenario.fleet and scenario.fleet.hall) or first)
+    return f"{home_site}/{(scenario.fleet and scenario.fleet.hall) or first}"

@@ -78,6 +78,10 @@ class HallTerms:
     storage_kw: float = 0.0
     storage_racks: float = 0.0
     storage_usd: float = 0.0
+    storage_blocks: tuple[tuple[str, float], ...] = ()
+    """Storage tiers with their blocks, if the plan chooses them."""
+    storage_tb: tuple[float, ...] = ()
+    """Capacity on each of these tiers."""
     existing_units: Mapping[str, int] = field(default_factory=dict)
     """Halls of the type that assets use, by cooling; they are fitted before the plan begins."""
     existing_units_usd: Mapping[str, float] = field(default_factory=dict)
@@ -149,6 +153,8 @@ class Placement:
     storage_kw: float = 0.0
     storage_racks: float = 0.0
     """Shared storage for one rack; it has its own racks."""
+    storage_blocks: tuple[tuple[str, float], ...] = ()
+    """Storage tiers with their blocks for one rack, if the plan chooses them."""
     derived_nodes: int = 0
     """Nodes that the rack's limits allow; a given number may exceed it and is reported."""
     fan_frac: float = 0.0
@@ -335,9 +341,13 @@ class PartsTerms:
     most: tuple[float, ...]
 
 
+ALL_DATA, HOT, COLD = "all", "hot", "cold"
+"""Roles of a storage tier."""
+
+
 @dataclass(frozen=True)
 class StorageShare:
-    """Storage of one accelerator, in fractions of a building block."""
+    """Storage of one accelerator on one tier, in fractions of a building block."""
 
     tier: str
     blocks: float
@@ -349,6 +359,21 @@ class StorageShare:
     usd: float
     binds: str
     """Binding requirement: ``capacity``, ``read`` or ``write``."""
+    role: str = ALL_DATA
+    """Data on the tier: all, or its hot or cold part."""
+
+
+@dataclass(frozen=True)
+class StorageChoice:
+    """A storage tier, or a hot and a cold one, with its cost for one accelerator."""
+
+    hot: str
+    cold: str | None
+    """None: one tier carries all data."""
+    usd: float
+    kw: float
+    cost_usd: float
+    """Present cost: price less residual value, energy, power blocks and space."""
 
 
 @dataclass(frozen=True)
@@ -390,8 +415,10 @@ class PlanningProblem:
     integer_switches: bool = False
     """Whether the model has step costs of leaf switches in addition to shares; only in small
     problems."""
-    storage: StorageShare | None = None
-    """Storage of each accelerator; None if the scenario gives the capacity."""
+    storage: tuple[StorageShare, ...] = ()
+    """Storage of each accelerator by tier; empty if the scenario gives the capacity."""
+    storage_choices: tuple[StorageChoice, ...] = ()
+    """Tiers and pairs that the plan compared, by cost; empty if the tier is given."""
     excluded: tuple[ExcludedOption, ...] = ()
     warnings: tuple[str, ...] = ()
 

@@ -8,6 +8,7 @@ from dcplan.report.book.grid import NOWHERE, Key, Row, total
 from dcplan.report.book.source import coolings, halls, of_site, placements, sites
 from dcplan.units import HOURS_PER_QUARTER, KG_PER_TONNE, KW_PER_MW
 
+STORED = ("storage_blocks", "cold_storage_blocks", "storage_kw")
 PLACED = (
     "nodes",
     "accelerators",
@@ -20,8 +21,7 @@ PLACED = (
     "research_kw",
     "busy_frac",
     "idle_average_kw",
-    "storage_blocks",
-    "storage_kw",
+    *STORED,
 )
 COOLED = ("it_mw", "pue", "peak_pue", "wue_l_per_kwh")
 
@@ -36,7 +36,7 @@ def power_sheet(c: Calc) -> None:
     for hall in halls(source):
         for key in coolings(source, hall):
             c.write_facts(sheet, key, COOLED)
-        c.write_facts(sheet, (hall, "", ""), ("storage_blocks", "storage_kw"))
+        c.write_facts(sheet, (hall, "", ""), STORED)
     for site in sites(source):
         c.write_facts(sheet, (site, "", ""), ("grid_g_per_kwh",))
         c.write_series(sheet, (site, "", ""), ("utility_mw",))

@@ -171,7 +171,13 @@ class Storage(Part):
     """Service level: read and write rates per accelerator, as defined in NVIDIA's SuperPOD
     guide."""
     tier: str | None = None
-    """Row of the catalog kind ``storage_tiers``."""
+    """Row of the catalog kind ``storage_tiers`` for all storage. Default: `flash-parallel-class`."""
+    tiers: AllOrIds | None = None
+    """Rows of the catalog kind ``storage_tiers``, or `all`: the plan chooses one tier, or a hot and
+    a cold one. Default: the tier of `tier`."""
+    hot_frac: Fraction | None = None
+    """Share of the capacity that needs the rates of the service level, on the hot tier of `tiers`.
+    Default: `storage/storage-hot-frac`."""
     bytes_per_token: Positive | None = None
     """Training data read per token: 4 for token ids; images and video need far more."""
     dataset_tb: Positive | None = None

@@ -112,15 +112,20 @@ NETWORK = TableSpec(
 
 @dataclass(frozen=True)
 class StorageRow:
-    """Shared storage of one hall."""
+    """Shared storage of one hall on one tier."""
 
     hall: Hall
+    role: Annotated[
+        str,
+        Column("Data on the tier: all, hot data that need the rates of the service level, or cold"),
+    ]
     tier: Annotated[str, Column("Catalog storage tier; given if the scenario fixes the capacity")]
     blocks: Annotated[
         float | None, Column("Building blocks of the tier in the last quarter, fractions allowed")
     ]
     required_pb: Annotated[
-        float, Column("Capacity for the data sets and checkpoints of the hall's jobs")
+        float | None,
+        Column("Capacity for the data sets and checkpoints of the hall's jobs; they are hot"),
     ]
     usable_pb: Annotated[float | None, Column("Usable capacity in the last quarter")]
     read_gb_per_s: Annotated[float | None, Column("Read rate at the accelerators in service")]
@@ -137,6 +142,37 @@ STORAGE = TableSpec(
     "storage",
     StorageRow,
     "Shared storage",
+    shown=Shown.VERBOSE,
+    section=Section.DESIGN,
+    by_item=True,
+)
+
+
+@dataclass(frozen=True)
+class StorageChoiceRow:
+    """One storage tier, or a hot and a cold one, that the plan compared."""
+
+    hot_tier: Annotated[str, Column("Tier of the hot data, or of all data")]
+    cold_tier: Annotated[str | None, Column("Tier of the cold data; none: one tier for all data")]
+    chosen: Annotated[bool, Column("Whether the plan has it: the lowest present cost")]
+    price_usd: Annotated[float, Column("Price of the storage of one accelerator")]
+    power_kw: Annotated[float, Column("Power of the storage of one accelerator")]
+    present_cost_usd: Annotated[
+        float,
+        Column(
+            "Present cost for one accelerator: price less residual value, energy over the horizon, "
+            "power blocks and its part of a hall"
+        ),
+    ]
+    difference_usd: Annotated[
+        float, Column("Additional present cost at the accelerators of the plan, last quarter")
+    ]
+
+
+STORAGE_CHOICES = TableSpec(
+    "storage_choices",
+    StorageChoiceRow,
+    "Storage tiers compared, by present cost",
     shown=Shown.VERBOSE,
     section=Section.DESIGN,
     by_item=True,

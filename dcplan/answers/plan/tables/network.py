@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from dcplan.planning.audit.accounts import Accounts, storage_of
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.terms import HallTerms, PlanningProblem
+from dcplan.planning.problem.terms import ALL_DATA, COLD, HOT, HallTerms, PlanningProblem
 from dcplan.result import Table
 from dcplan.specs.plan import work as specs
 from dcplan.units import TB_PER_PB
 
 GIVEN = "given"
 """Storage tier if the scenario fixes the capacity."""
+LISTED = 5
+"""Number of the cheapest choices of storage tiers that are listed."""
 
 
 def network(problem: PlanningProblem, d: Decisions, books: Accounts) -> Table:
@@ -40,39 +44,80 @@ def network(problem: PlanningProblem, d: Decisions, books: Accounts) -> Table:
 
 def storage(problem: PlanningProblem, d: Decisions) -> Table:
     """Return shared storage of each hall in the last quarter, priced by fractions of its blocks."""
-    found = (_storage(problem, d, hall) for hall in problem.halls)
-    return specs.STORAGE.table(row for row in found if row is not None)
+    return specs.STORAGE.table(row for hall in problem.halls for row in _storage(problem, d, hall))
 
 
-def _storage(problem: PlanningProblem, d: Decisions, hall: HallTerms) -> specs.StorageRow | None:
-    """Return the storage of one hall; None if it costs nothing."""
-    share, last = problem.storage, problem.quarters - 1
-    kw, racks = storage_of(problem, d, hall, last)
+def _storage(problem: PlanningProblem, d: Decisions, hall: HallTerms) -> Iterator[specs.StorageRow]:
+    """Yield the storage of one hall by tier; nothing if it costs nothing."""
+    last = problem.quarters - 1
     placed = [(p, d.racks(problem, p.key, last)) for p in problem.placements if p.hall == hall.id]
     usd = hall.storage_usd + sum(n * p.storage_usd for p, n in placed)
     if not usd:
-        return None
+        return
     needed = sum(r.outlook["stored_tb"] for r in d.runs if r.place == hall.id) / TB_PER_PB
-    if share is None:
-        return specs.StorageRow(
-            hall.id, GIVEN, None, needed, None, None, None, racks, kw, usd, "usable_pb"
+    if not problem.storage:
+        kw, racks = storage_of(problem, d, hall, last)
+        yield specs.StorageRow(
+            hall.id, ALL_DATA, GIVEN, None, needed, None, None, None, racks, kw, usd, "usable_pb"
         )
     existing = sum(n * p.accelerators for p, n in placed)
-    fixed = hall.storage_usd / (share.usd / share.usable_tb)
-    usable_tb = existing * share.usable_tb + fixed
-    return specs.StorageRow(
-        hall=hall.id,
-        tier=share.tier,
-        blocks=usable_tb / (share.usable_tb / share.blocks),
-        required_pb=needed,
-        usable_pb=usable_tb / TB_PER_PB,
-        read_gb_per_s=existing * share.read_gb_per_s,
-        write_gb_per_s=existing * share.write_gb_per_s,
-        racks=racks,
-        power_kw=kw,
-        capex_usd=usd,
-        sized_by=share.binds,
+    alone = [hall.storage_usd / (s.usd / s.usable_tb) for s in problem.storage[:1]]
+    fixed = hall.storage_tb or (*alone, *(0.0 for _ in problem.storage[1:]))
+    for share, fixed_tb in zip(problem.storage, fixed, strict=True):
+        hot = share.role != COLD
+        times = fixed_tb / share.usable_tb
+        usable_tb = existing * share.usable_tb + fixed_tb
+        yield specs.StorageRow(
+            hall=hall.id,
+            role=share.role,
+            tier=share.tier,
+            blocks=usable_tb / (share.usable_tb / share.blocks),
+            required_pb=needed if hot else None,
+            usable_pb=usable_tb / TB_PER_PB,
+            read_gb_per_s=existing * share.read_gb_per_s,
+            write_gb_per_s=existing * share.write_gb_per_s,
+            racks=existing * share.racks + times * share.racks,
+            power_kw=existing * share.kw + times * share.kw,
+            capex_usd=existing * share.usd + times * share.usd,
+            sized_by=share.binds,
+        )
+
+
+def storage_choices(problem: PlanningProblem, d: Decisions) -> Table:
+    """Return the cheapest tiers and pairs, and the cheapest tier alone."""
+    choices, last = problem.storage_choices, problem.quarters - 1
+    count = sum(d.racks(problem, p.key, last) * p.accelerators for p in problem.placements)
+    alone = next((c for c in choices if c.cold is None), None)
+    listed = [c for i, c in enumerate(choices) if i < LISTED or c is alone]
+    return specs.STORAGE_CHOICES.table(
+        specs.StorageChoiceRow(
+            hot_tier=c.hot,
+            cold_tier=c.cold,
+            chosen=c is choices[0],
+            price_usd=c.usd,
+            power_kw=c.kw,
+            present_cost_usd=c.cost_usd,
+            difference_usd=(c.cost_usd - choices[0].cost_usd) * count,
+        )
+        for c in listed
     )
+
+
+def choice_notes(table: Table) -> list[str]:
+    """Say what the chosen storage tiers cost, beside the next best and the best single tier."""
+    rows = specs.STORAGE_CHOICES.rows(table)
+    if len(rows) < 2:
+        return []
+
+    def words(row: specs.StorageChoiceRow) -> str:
+        tiers = f"{row.hot_tier} with {row.cold_tier}" if row.cold_tier else row.hot_tier
+        return f"{tiers} at USD {row.present_cost_usd:,.0f}"
+
+    first, alone = rows[0], next((r for r in rows if r.cold_tier is None), None)
+    text = f"{words(first)} of present cost an accelerator; next best {words(rows[1])}"
+    if alone is not None and alone not in rows[:2]:
+        text += f"; best single tier {words(alone)}"
+    return [text]
 
 
 def too_small(table: Table, given_pb: float | None) -> list[str]:
@@ -80,9 +125,13 @@ def too_small(table: Table, given_pb: float | None) -> list[str]:
     notes = []
     for row in specs.STORAGE.rows(table):
         usable = given_pb if given_pb is not None else row.usable_pb
-        if usable is not None and row.required_pb > usable:
-            notes.append(
-                f"{row.hall}: data and checkpoints of its jobs need {row.required_pb:.3g} PB, but "
-                f"the storage has {usable:.3g} PB: set storage.usable_pb"
-            )
+        if usable is None or row.required_pb is None or row.required_pb <= usable:
+            continue
+        what, key = "storage", "storage.usable_pb"
+        if row.role == HOT:
+            what, key = f"hot tier {row.tier}", "storage.hot_frac"
+        notes.append(
+            f"{row.hall}: data and checkpoints of its jobs need {row.required_pb:.3g} PB, but the "
+            f"{what} has {usable:.3g} PB: set {key}"
+        )
     return notes

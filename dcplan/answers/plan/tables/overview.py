@@ -16,6 +16,7 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> d
     if solved.audit is None or solved.decisions is None:
         return {"excluded": excluded_options(solved.problem)}
     problem, d, books = solved.problem, solved.decisions, solved.audit.books
+    choices = network.storage_choices(problem, d)
     return {
         "racks": hardware.racks(problem, d),
         "halls": site.halls(problem, d, books),
@@ -35,4 +36,4 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> d
         "cloud": cloud.cloud(problem, d),
         "commitments": cloud.commitments(problem, d),
         "excluded": excluded_options(problem, with_entry_prices(problem.excluded, solved, catalog)),
-    }
+    } | ({"storage_choices": choices} if problem.storage_choices else {})

@@ -19,6 +19,7 @@ from dcplan.inputs.training.speed import aged, architecture, hardware, linked
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.tables import Array
 from dcplan.llm.vision import refusal
+from dcplan.planning.problem.storage import cold_data_tb
 from dcplan.planning.problem.work import job_options as job_choice
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
@@ -294,6 +295,7 @@ class JobCandidates:
         existing = swept.accelerators + expected.spares
         size = stored_bytes(self.shape(job.model), spec)
         stored = wanted(storage, 1.0, job.tokens.value, 0.0, size, self.log).usable_tb
+        stored -= cold_data_tb(self.question, self.log)
         longest = (target.offer and target.offer.longest_days) or np.inf
         found: dict[int, RunOption] = {}
         for length in job_choice.lengths(terms):

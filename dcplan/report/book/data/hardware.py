@@ -12,7 +12,7 @@ from dcplan.planning.problem.terms import (
     PortClass,
 )
 from dcplan.report.book.data.facts import Facts, Frozen, Place
-from dcplan.report.book.data.term import Term, largest, number
+from dcplan.report.book.data.term import Term, added, largest, number
 from dcplan.units import KW_PER_MW, QUARTERS_PER_YEAR
 
 
@@ -54,7 +54,7 @@ def rack_facts(facts: Facts, p: Placement) -> None:
     price = at.write("price_usd", "USD", p.price_usd, nodes * each)
     upkeep = price * facts.input("finance.maintenance-hardware-frac-per-year") / QUARTERS_PER_YEAR
     at.write("maintenance_usd", "USD", p.maintenance_usd_per_quarter, upkeep)
-    _storage(at, p.storage_usd, p.storage_kw)
+    _storage(at, p.storage_usd, p.storage_kw, p.storage_blocks)
 
 
 def _without_fans(facts: Facts, p: Placement, power: Term) -> Term:
@@ -82,12 +82,16 @@ def hall_facts(facts: Facts, hall: HallTerms, fitted: list[CoolingTerms]) -> Non
         if c.building_usd:
             shell = facts.input("power.building-shell-usd-per-mw") * it_mw * peak_pue
         at.write("building_usd", "USD", c.building_usd, shell)
-    _storage(Place(facts, (hall.id, "", "")), hall.storage_usd, hall.storage_kw)
+    at = Place(facts, (hall.id, "", ""))
+    _storage(at, hall.storage_usd, hall.storage_kw, hall.storage_blocks)
 
 
-def _storage(at: Place, usd: float, kw: float) -> None:
-    """Write storage in blocks of the plan's tier."""
+def _storage(at: Place, usd: float, kw: float, tiers: tuple[tuple[str, float], ...] = ()) -> None:
+    """Write storage in blocks of the given tier, or of the tiers that the plan chose."""
     facts = at.facts
+    if tiers:
+        _tiers(at, usd, kw, tiers)
+        return
     tier = next(k.rpartition(".")[0] for k in facts.inputs if k.startswith("storage_tiers."))
     price, each = f"{tier}.price_usd", f"{tier}.kw"
     own = [
@@ -103,6 +107,23 @@ def _storage(at: Place, usd: float, kw: float) -> None:
     ):
         how = blocks * facts.input(key) if facts.knows(key) else Frozen.CLASS_VALUE
         at.write(name, unit, planned, how)
+
+
+def _tiers(at: Place, usd: float, kw: float, tiers: tuple[tuple[str, float], ...]) -> None:
+    """Write storage in blocks of a hot tier, and of a cold one if there is one."""
+    facts = at.facts
+    counts = [
+        (tier, at.write(name, "", n, Frozen.COUNTED))
+        for name, (tier, n) in zip(("storage_blocks", "cold_storage_blocks"), tiers, strict=False)
+    ]
+    for name, unit, planned, field in (
+        ("storage_usd", "USD", usd, "price_usd"),
+        ("storage_kw", "kW", kw, "kw"),
+    ):
+        keys = [(blocks, f"storage_tiers.{tier}.{field}") for tier, blocks in counts]
+        known = all(facts.knows(key) for _, key in keys)
+        how = added(blocks * facts.input(key) for blocks, key in keys) if known else None
+        at.write(name, unit, planned, how or Frozen.CLASS_VALUE)
 
 
 def piece_facts(facts: Facts, option: FabricOption, ports: PortClass, catalog: Catalog) -> None:
