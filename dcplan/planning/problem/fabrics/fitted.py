@@ -10,6 +10,9 @@ import numpy as np
 from dcplan.fabric.bom import Parts, bill
 from dcplan.fabric.topology.connected import Nodes, connect
 from dcplan.fabric.topology.design import ClosDesign
+from dcplan.fabric.topology.direct import GROUP_SWITCHES
+from dcplan.fabric.topology.kinds import DRAGONFLY
+from dcplan.planning.problem.fabrics.trees import share
 from dcplan.planning.problem.terms import Margin, NetworkShare, Placement
 
 MOST_SIZES = 200
@@ -41,9 +44,8 @@ def fitted(
 ) -> tuple[NetworkShare, Margin]:
     r"""Return ideal and upper values per NIC port, and the margin that covers the rest.
 
-    With the exact total C(P) of P ports, the ideal value is :math:`\min_P C(P)/P`, a bound on the
-    cost from below. The upper value is that of the largest network, and the margin is
-    :math:`\max_i C(P_{i+1}) - u P_i` over the counted sizes.
+    The ideal values bound the exact total C(P) of P ports from below. The upper value u is that of
+    the largest network, and the margin is :math:`\max_i C(P_{i+1}) - u P_i` over the counted sizes.
 
     Raises
     ------
@@ -56,16 +58,16 @@ def fitted(
         names = ", ".join(sorted({p.system for p in placed}))
         msg = f"one rack of {names} exceeds the reach of a {topology} network"
         raise ValueError(msg)
-    ideal = {x: min(getattr(r, x) / r.ports for r in rows) for x in FIGURES}
     largest = max(rows, key=lambda r: r.ports)
     upper = {x: getattr(largest, x) / largest.ports for x in FIGURES}
+    ideal = _ideal(topology, plan, parts, largest.ports, rack_units)
     over = dict.fromkeys(FIGURES, 0.0)
     for own in (own for own in sizes if own):
         before = [0, *(r.ports for r in own[:-1])]
         for x in FIGURES:
             rest = max(getattr(r, x) - upper[x] * n for r, n in zip(own, before, strict=True))
             over[x] = max(over[x], rest)
-    share = NetworkShare(
+    each = NetworkShare(
         usd=ideal["usd"],
         kw=ideal["kw"],
         racks=ideal["racks"],
@@ -77,7 +79,25 @@ def fitted(
         upper_switches=upper["switches"],
         upper_transceivers=upper["transceivers"],
     )
-    return share, Margin(over["usd"], over["kw"], over["racks"])
+    return each, Margin(over["usd"], over["kw"], over["racks"])
+
+
+def _ideal(
+    topology: str, plan: ClosDesign, parts: Parts, most_ports: int, rack_units: float
+) -> dict[str, float]:
+    """Return values per port that no size is below: full switches, without rounding.
+
+    The cost per port of a dragonfly with a given number of groups is least where they are full.
+    """
+    if topology != DRAGONFLY:
+        each = share(plan, parts, 1, rack_units)
+        return {x: getattr(each, x) for x in FIGURES}
+    group = GROUP_SWITCHES * plan.leaf_down
+    groups = range(2, max(-(-most_ports // group), 2) + 1)
+    full = [
+        _total(topology, plan, parts, g * group, Nodes(g * group, 1), rack_units) for g in groups
+    ]
+    return {x: min(getattr(r, x) / r.ports for r in full) for x in FIGURES}
 
 
 def _sizes(
@@ -91,18 +111,22 @@ def _sizes(
         ports = int(count) * place.ports
         nodes = Nodes(-(-ports // place.rails), place.rails)
         try:
-            counts, fills = connect(topology, plan, place.port_class.nodes_per_su, [nodes])
+            found.append(_total(topology, plan, parts, ports, nodes, rack_units))
         except ValueError:  # beyond the reach, which the model limits
             break
-        total = bill(counts, parts, fills)
-        found.append(
-            _Sized(
-                ports,
-                total.capex_usd,
-                total.power_kw,
-                total.rack_units / rack_units,
-                float(counts.switches),
-                float(total.switch_transceivers + total.node_transceivers),
-            )
-        )
     return found
+
+
+def _total(
+    topology: str, plan: ClosDesign, parts: Parts, ports: int, nodes: Nodes, rack_units: float
+) -> _Sized:
+    counts, fills = connect(topology, plan, 1, [nodes])
+    total = bill(counts, parts, fills)
+    return _Sized(
+        ports,
+        total.capex_usd,
+        total.power_kw,
+        total.rack_units / rack_units,
+        float(counts.switches),
+        float(total.switch_transceivers + total.node_transceivers),
+    )
