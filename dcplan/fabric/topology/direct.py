@@ -132,7 +132,7 @@ def slingshot(endpoints: int, radix: int, links_per_pair: int | None) -> Network
     up = radix - down - local
     groups = max(math.ceil(endpoints / (GROUP_SWITCHES * down)), 2)
     room = GROUP_SWITCHES * up // (groups - 1)
-    pairs = links_per_pair or min(room, max(GROUP_SWITCHES * down // (groups - 1), 1)) or 1
+    pairs = links_per_pair or min(room, GROUP_SWITCHES * down // (groups - 1)) or 1
     if not 1 <= pairs <= room:
         msg = f"{groups} groups leave {room} links for each pair of groups, {pairs} are required"
         raise ValueError(msg)
