@@ -9,6 +9,7 @@ from dcplan.catalog.schema import Accelerator, Component, Parameter, System
 from dcplan.fabric.topology.clos import parts_per_endpoint
 from dcplan.fabric.topology.design import design
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.storage import given_rates
 from dcplan.inputs.training.devices import HOST_ACCELERATORS, training_terms
 from dcplan.llm.architecture import Architecture
 from dcplan.provenance import Quantity
@@ -151,6 +152,7 @@ def policy(
         typed = log.take("reliability.restart_s", settings.restart_s) / SECONDS_PER_HOUR
         waits, load = (typed, typed, typed), 0.0
     blocking = settings.checkpoint == "blocking"
+    given = given_rates(storage, log)
     level = (storage or Storage()).level
     plain = Policy(
         restart_h=waits,
@@ -170,6 +172,8 @@ def policy(
         blocking=blocking,
         peer=settings.checkpoint == "peer",
         slowdown=_slowdown(settings, log),
+        given_read_gb_per_s=given.read_gb_per_s,
+        given_write_gb_per_s=given.write_gb_per_s,
         save_s=_given(log, "save_s", settings.save_s),
         interval_s=_given(log, "interval_s", settings.interval_s),
         spares=settings.spares,

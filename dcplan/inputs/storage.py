@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import StorageTier
@@ -61,20 +64,52 @@ def bytes_per_token(settings: Storage | None, log: InputLog) -> float:
     return log.chosen("storage.bytes_per_token", given, "storage", "storage-bytes-per-token")
 
 
+def unlimited(settings: Storage | None) -> Storage | None:
+    """Return the storage without its given capacity, sized for the service level."""
+    if settings is None or settings.usable_pb is None:
+        return settings
+    return settings.model_copy(update={"usable_pb": None})
+
+
+@dataclass(frozen=True)
+class GivenRates:
+    """Rates of a storage of given capacity; infinite if the capacity is not given."""
+
+    read_gb_per_s: float = math.inf
+    write_gb_per_s: float = math.inf
+
+
+def given_rates(settings: Storage | None, log: InputLog) -> GivenRates:
+    """Return the rates of the blocks that a given capacity fills, fractions allowed."""
+    if settings is None or settings.usable_pb is None:
+        return GivenRates()
+    row = log.catalog.find("storage_tiers", settings.tier or DEFAULT_TIER, StorageTier)
+    if row is None:  # the checks of the scenario report the name
+        return GivenRates()
+    block = block_of(row, log)
+    blocks = log.take("storage.usable_pb", settings.usable_pb) * TB_PER_PB / block.usable_tb
+    return GivenRates(blocks * block.read_gb_per_s, blocks * block.write_gb_per_s)
+
+
 def feed_of(settings: Storage | None, accelerators: float, log: InputLog) -> Feed:
-    """Return the data feed of storage at the service level for a number of accelerators."""
+    """Return the data feed of storage for a number of accelerators.
+
+    It has the rate of the service level, or that of a given storage if it is lower.
+    """
     level = (settings or Storage()).level
     each = log.parameter("storage", f"storage-read-gb-per-s-per-gpu-{level}")
-    return Feed(bytes_per_token(settings, log), each * accelerators)
+    most = given_rates(settings, log).read_gb_per_s
+    return Feed(bytes_per_token(settings, log), min(each * accelerators, most))
 
 
 def fed_step_s(settings: Storage | None, swept: Sweep, log: InputLog) -> Array:
     """Return step times [s] of a sweep, limited by the read rate of storage."""
-    each = feed_of(settings, 1.0, log)
+    level = (settings or Storage()).level
+    each = log.parameter("storage", f"storage-read-gb-per-s-per-gpu-{level}")
     return ingest_step_s(
         swept.step_time_s,
-        swept.tokens_per_step * each.bytes_per_token,
-        each.read_gb_per_s * swept.accelerators,
+        swept.tokens_per_step * bytes_per_token(settings, log),
+        np.minimum(each * swept.accelerators, given_rates(settings, log).read_gb_per_s),
     )
 
 

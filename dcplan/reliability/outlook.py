@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -66,6 +67,9 @@ class Policy:
     """Decay time of the early stops; no effect if the factor is 1."""
     slowdown: Bounds = (1.0, 1.0, 1.0)
     """Step time in production divided by the predicted step time."""
+    given_read_gb_per_s: float = math.inf
+    given_write_gb_per_s: float = math.inf
+    """Rates of a storage of given size, which may be below the rates of the level."""
     save_s: float | None = None
     interval_s: float | None = None
     spares: int | None = None
@@ -171,18 +175,30 @@ def _early(policy: Policy, clean_days: Array | float) -> Array:
     )
 
 
+def write_s(policy: Policy, n: Array, checkpoint: float) -> Array:
+    """Return the time in which storage takes a checkpoint.
+
+    Storage has the rate of the level, or at least that of the target; a given one has its own rate
+    if that is lower.
+    """
+    storage = np.maximum(policy.level_write_gb_per_s * n, checkpoint / policy.flush_s / GIGA)
+    return np.asarray(checkpoint / np.minimum(storage, policy.given_write_gb_per_s) / GIGA)
+
+
 def _recovery(
     machine: Machine, policy: Policy, n: Array, checkpoint: float, stops: Array, restart_h: float
 ) -> Recovery:
-    storage = np.maximum(policy.level_write_gb_per_s * n, checkpoint / policy.flush_s / GIGA)
-    flush = checkpoint / storage / GIGA
+    flush = write_s(policy, n, checkpoint)
     copy = blocking_s(checkpoint, n, machine.host_gb_per_s)
     save = policy.pause_s + (flush if policy.blocking else copy)
     save = np.full_like(n, policy.save_s) if policy.save_s is not None else save
     interval = best_interval_s(stops, save, 0.0 if policy.blocking else flush)
     interval = np.maximum(policy.interval_s, save) if policy.interval_s is not None else interval
     restart = restart_h * SECONDS_PER_HOUR
-    durable = Tier(save, interval, np.full_like(n, restart + policy.load_s))
+    read_s = checkpoint / policy.given_read_gb_per_s / GIGA
+    # a given restart time contains the loading, so that the policy has none
+    load = max(policy.load_s, read_s) if policy.load_s else 0.0
+    durable = Tier(save, interval, np.full_like(n, restart + load))
     if not policy.peer:
         return Recovery(durable)
     return Recovery(

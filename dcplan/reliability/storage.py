@@ -41,9 +41,10 @@ class Block:
 class Built:
     """A sized tier: building blocks and their totals."""
 
-    units: int
+    units: float
+    """An integer, or a fraction for a given capacity."""
     binds: str
-    """Binding requirement: ``capacity``, ``read``, ``write`` or ``smallest``."""
+    """Binding requirement: ``capacity``, ``read``, ``write``, ``smallest`` or ``usable_pb``."""
     usable_tb: float
     read_gb_per_s: float
     write_gb_per_s: float
@@ -142,7 +143,11 @@ def build(wanted: Demand, block: Block) -> Built:
         "smallest": block.min_units,
     }
     binds = max(units, key=lambda k: units[k])
-    n = units[binds]
+    return in_blocks(units[binds], block, binds)
+
+
+def in_blocks(n: float, block: Block, binds: str) -> Built:
+    """Return a number of building blocks with their totals."""
     return Built(
         n,
         binds,

@@ -170,6 +170,30 @@ def test_tier_of_a_run_is_the_one_asked_for() -> None:
     assert "ddn-ai400x9" in caught.value.problems[0].cause
 
 
+def test_a_given_storage_that_is_too_small_slows_the_run() -> None:
+    """30 GB of blocks of 0.59 PB, 120.68 and 60.3 GB/s read 6.136 and write 3.066 MB/s: 16 MB of a
+    step take 2.61 s, and 14 bytes of each of 8.03e9 parameters 36,700 s to write."""
+    slow = _small(storage="usable-pb=0.00003")
+    row = slow.frame("run_storage").iloc[0]
+    assert (row["sized_by"], row["blocks"]) == ("usable_pb", pytest.approx(3e-5 / 0.59))
+    assert row["read_gb_per_s"] == pytest.approx(6.136e-3, rel=1e-3)
+    assert slow.value("train.step_time_s") == pytest.approx(4e6 * 4 / 6.136e6, rel=1e-3)
+    notes = {w["code"]: w["message"] for w in slow.warnings}
+    assert "writes 0.00307 GB/s" in notes["slow_storage"]
+    assert "takes 3.67e+04 s to write" in notes["slow_storage"]
+    assert "need 0.00625 PB, but the storage has 3e-05 PB" in notes["storage"]
+    free, large = _small(), _small(storage="usable-pb=5")
+    assert slow.value("train.days_p50") > free.value("train.days_p50")
+    assert large.value("train.days_p50") == free.value("train.days_p50")
+    assert not {"storage", "slow_storage"} & {w["code"] for w in large.warnings}
+
+
+def test_tiers_are_a_choice_of_plans() -> None:
+    with pytest.raises(InputError) as caught:
+        _small(storage="tiers=all")
+    assert caught.value.problems[0].code == "DC015"
+
+
 def test_fewer_accelerators_are_a_pareto_set() -> None:
     result = dcplan.train("llama-3.1-70b", system="dgx-h100", accelerators=1024, tokens=1e12)
     table = result.frame("smaller_clusters")

@@ -10,6 +10,7 @@ import pytest
 import dcplan
 from dcplan.errors import InputError
 from dcplan.planning.problem.build import build
+from dcplan.planning.problem.work.terms import RunOption
 from dcplan.result import Result
 from dcplan.scenario.load import load
 from tests.plans import planned
@@ -237,3 +238,65 @@ def test_the_median_end_is_before_the_end_at_the_asked_confidence(deadline: str)
     [row] = result.tables["schedule"].records()
     assert str(row["finish_p50"]) <= str(row["finish"])
     assert str(row["planned_start"]) < str(row["finish_p50"])
+
+
+def _fixed(*sets: str) -> RunOption:
+    """Return the shortest run of 4,608 accelerators."""
+    count = "workloads.training.flagship.accelerators=4608"
+    found = build(load(NAME, sets=[count, *sets])).problem.run_options
+    options = [c for c in found if c.system == "gb200-nvl72"]
+    return min(options, key=lambda c: c.days)
+
+
+def test_a_small_storage_lengthens_a_run_by_its_checkpoints() -> None:
+    """0.1 PB of 0.59 PB blocks of 60.3 GB/s write 10.22 GB/s: 5.68 TB take 556 s, not 16 s of the
+    level's 360 GB/s, so checkpoints are farther apart."""
+    free = _fixed()
+    slow = _fixed("storage.usable_pb=0.1")
+    facts = slow.outlook
+    assert facts["given_write_gb_per_s"] == pytest.approx(0.1 / 0.59 * 60.3)
+    assert facts["checkpoint_write_s"] == pytest.approx(405.9e9 * 14 / 10.22e9, rel=0.01)
+    assert facts["level_write_s"] == pytest.approx(405.9e9 * 14 / (4608 * 0.078125e9), rel=0.01)
+    assert facts["checkpoint_interval_s"] == pytest.approx(facts["checkpoint_write_s"], rel=0.01)
+    assert free.outlook["checkpoint_interval_s"] < 400
+    assert slow.days - free.days == pytest.approx(facts["storage_lost_days"])
+    assert 0.1 < facts["storage_lost_days"] < 3
+
+
+def test_a_small_storage_lengthens_a_step_by_its_data() -> None:
+    """2e6 bytes a token and a batch of 16.8e6 tokens are 33.6 TB a step; 1 PB of blocks of
+    120.68 GB/s reads 204.5 GB/s: 164 s a step."""
+    sets = ("storage.usable_pb=1", "workloads.training.flagship.tokens=2e11")
+    size = load(NAME).scenario.workloads.training[0].global_batch_tokens.value
+    slow = _fixed(*sets, "storage.bytes_per_token=2e6")
+    assert slow.step_time_s == pytest.approx(size * 2e6 / (1 / 0.59 * 120.68e9), rel=0.01)
+    # at the level's 720 GB/s of 4,608 accelerators
+    assert slow.outlook["free_step_s"] == pytest.approx(size * 2e6 / 720e9, rel=0.01)
+    assert slow.outlook["storage_lost_days"] > 10
+
+
+def test_a_large_given_storage_changes_no_run() -> None:
+    free = _fixed()
+    large = _fixed("storage.usable_pb=20")
+    assert large.days == free.days
+    assert large.outlook["storage_lost_days"] == 0
+
+
+def test_a_plan_says_what_its_storage_costs_and_what_is_too_slow() -> None:
+    slow = [w["message"] for w in _plan("storage.usable_pb=0.01").warnings]
+    assert any("reads 2.05 GB/s and writes 1.02 GB/s" in x and "days are lost" in x for x in slow)
+    problem = build(load(NAME, sets=["storage.usable_pb=0.0001"])).problem
+    reasons = [x.reason for x in problem.excluded if x.kind == "job"]
+    assert all("the given storage reads" in x for x in reasons)
+
+
+def test_a_storage_of_almost_nothing_takes_no_rack_position() -> None:
+    # 0.00001 PB are 1.25e-6 rack positions, below what a solver can tell from a full hall
+    hall = build(load(NAME, sets=["storage.usable_pb=0.00001"])).problem.halls[0]
+    assert hall.storage_racks == 0
+    assert hall.storage_usd == pytest.approx(10.0)
+
+
+def test_rented_runs_do_not_wait_for_the_given_storage() -> None:
+    problem = build(load("retrofit-air-hall", sets=["storage.usable_pb=0.0001"])).problem
+    assert not any("storage_lost_days" in c.outlook for c in problem.run_options if c.on_cloud)

@@ -9,6 +9,7 @@ from dcplan.answers.plan.tables.lead_times import late_notes
 from dcplan.answers.plan.tables.network import choice_notes, too_small
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.inputs.heat_paths import tank_notes
+from dcplan.planning.problem.work.slow_storage import lost_note
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.result import Table
@@ -34,6 +35,7 @@ def warnings_of(
         "gap": _open_gap(solved, gap),
         "tank": _tanks(solved, question),
         "storage": too_small(tables["storage"], given_pb.value if given_pb else None),
+        "slow_storage": _slowed(solved, question),
         "tiers": choice_notes(choices) if choices else [],
     }
     return [{"code": code, "message": text} for code, texts in kinds.items() for text in texts]
@@ -68,6 +70,13 @@ def _open_gap(solved: Solved, gap: float) -> list[str]:
             f"the proven gap is {percent(solved.gap_frac)}: {solved.ended}; more time would give the same plan"
         )
     return found
+
+
+def _slowed(solved: Solved, question: Question) -> list[str]:
+    """Return the days that runs lose to a storage of given capacity."""
+    runs, storage = solved.decisions.runs if solved.decisions else (), question.scenario.storage
+    notes = (lost_note(r.job, r.outlook, r.days, r.step_time_s, storage) for r in runs)
+    return [note for note in notes if note]
 
 
 def _tanks(solved: Solved, question: Question) -> list[str]:

@@ -27,13 +27,14 @@ from dcplan.answers.train.tables import (
     layout_line,
     phase_table,
     remarks,
+    small_storage,
     step_tables,
     storage_table,
 )
 from dcplan.catalog.loader import Catalog
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.storage import feed_of
+from dcplan.inputs.storage import feed_of, unlimited
 from dcplan.llm.tables import RECOMPUTE
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.train import layouts as step_specs
@@ -79,6 +80,7 @@ def train_model(request: TrainRequest, catalog: Catalog) -> Result:
     metrics |= cost.metrics
     if request.deadline_days is not None:
         metrics |= in_time_metric(days, request.deadline_days)
+    run_tables = _run_tables(log, whole, main, days)
     every = [p.found for parts in runs for p in parts]
     return Result(
         verb="train",
@@ -93,14 +95,25 @@ def train_model(request: TrainRequest, catalog: Catalog) -> Result:
         },
         tables=step_tables(main, _timed(main))
         | phase_table(parts)
-        | _run_tables(log, whole, main, days)
+        | run_tables
         | cost.tables
         | _smaller(log, whole, days),
         inputs=[asdict(row) for _, row in sorted(log.rows.items())],
-        warnings=remarks(main, _fastest(main), days)
+        warnings=remarks(main, _fastest(main), days, _free(log, whole, parts, days))
+        + small_storage(run_tables[specs.RUN_STORAGE.name], whole)
         + [{"code": "cost", "message": note} for note in cost.notes],
         run={"seconds": round(seconds, 4)},
     )
+
+
+def _free(log: InputLog, whole: TrainRun, parts: list[Part], days: Calendar) -> Calendar:
+    """Return the calendar with storage sized for the service level, if the capacity is given."""
+    storage = unlimited(whole.storage) or whole.storage
+    if storage is whole.storage:
+        return days
+    fed = [replace(p, data=feed_of(storage, p.run.accelerators, log)) for p in parts]
+    main = max(fed, key=lambda p: p.clean_days)
+    return calendar(log, replace(whole, storage=storage), main, sum(p.clean_days for p in fed))
 
 
 def _run_cost(log: InputLog, whole: TrainRun, metrics: dict[str, Metric]) -> CostAnswer:

@@ -17,7 +17,9 @@ SETTINGS_OF_RECOVERY = (
     "checkpoint=async|blocking|peer,save-s=,interval-s=,restart-s=,stops-per-1000-node-days=,"
     "spares=,repair-h=,production-slowdown=,early-life=,lemon-nodes="
 )
-SETTINGS_OF_STORAGE = "level=good|better|best,bytes-per-token=,dataset-tb=,tier=,kept-checkpoints="
+SETTINGS_OF_STORAGE = (
+    "level=good|better|best,bytes-per-token=,dataset-tb=,tier=,usable-pb=,kept-checkpoints="
+)
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,9 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
     _check_tokens(request, phases)
     reliability = read_settings(request.reliability, Reliability, "--reliability")
     storage = read_settings(request.storage, Storage, "--storage")
+    if storage.tiers is not None or storage.hot_frac is not None:
+        text = "tiers and hot-frac are choices of a plan; a run takes one tier: give tier"
+        raise InputError([Problem("DC015", text, Place("--storage"))])
     shape, published = read_model(catalog, request.model)
     shortest = min([p.seq_len for p in phases] or [request.seq_len])
     cause = refusal(shape, request.images, shortest)

@@ -14,7 +14,8 @@ from dcplan.inputs.log import InputLog
 from dcplan.inputs.storage import block_of, tier_of, wanted
 from dcplan.llm.tables import SCHEDULES
 from dcplan.reliability.goodput import REMARK_GOODPUT_FRAC
-from dcplan.reliability.storage import build
+from dcplan.reliability.outlook import write_s
+from dcplan.reliability.storage import Block, Built, Demand, build, in_blocks
 from dcplan.result import Table
 from dcplan.specs.train import layouts as specs
 from dcplan.specs.train import run as run_specs
@@ -28,6 +29,8 @@ from dcplan.units import BYTES_PER_GIB, TB_PER_PB
 
 FRONTIER = 1.5
 """Largest step time of listed layouts with less memory, relative to the fastest."""
+NOTED_DAYS = 0.05
+"""Days lost to storage below which nothing is said."""
 KINDS = ("weights", "gradients", "optimizer", "activations", "logits", "buffers")
 """Kinds of data in the memory of a rank."""
 
@@ -145,7 +148,7 @@ def storage_table(log: InputLog, run: TrainRun, found: Calendar, step_s: float) 
     row = tier_of(run.storage, log.catalog, problem)
     rate, size = run.batch_tokens / step_s, found.size_bytes
     need = wanted(run.storage, run.accelerators, run.tokens, rate, size, log)
-    tier = build(need, block_of(row, log))
+    tier = _built(log, run, need, block_of(row, log))
     values = run_specs.RunStorageRow(
         tier=row.id,
         blocks=tier.units,
@@ -164,12 +167,27 @@ def storage_table(log: InputLog, run: TrainRun, found: Calendar, step_s: float) 
     return run_specs.RUN_STORAGE.table([values])
 
 
-def remarks(main: Part, fastest: Found | None, days: Calendar) -> list[dict[str, str]]:
-    """Return the warnings that accompany the answer."""
+def _built(log: InputLog, run: TrainRun, need: Demand, block: Block) -> Built:
+    """Return the blocks for the requirements, or those that a given capacity fills."""
+    given = run.storage.usable_pb
+    if given is None:
+        return build(need, block)
+    blocks = log.take("storage.usable_pb", given) * TB_PER_PB / block.usable_tb
+    return in_blocks(blocks, block, "usable_pb")
+
+
+def remarks(
+    main: Part, fastest: Found | None, days: Calendar, free: Calendar
+) -> list[dict[str, str]]:
+    """Return the warnings that accompany the answer.
+
+    ``free`` is the calendar with storage sized for the service level.
+    """
     return [
         {"code": code, "message": message}
         for code, message in (
             *_binding_storage(main),
+            *_given_storage(main.run, days, free),
             *_unmeasured(main.run),
             *(("note", text) for text in _notes(main, fastest)),
             *_lost_time(days),
@@ -185,10 +203,38 @@ def _binding_storage(main: Part) -> list[tuple[str, str]]:
     return [
         (
             "ingest",
-            f"the storage read rate limits the step: {bring}; raise --storage level or lower "
-            "bytes-per-token",
+            f"the storage read rate limits the step: {bring}; raise --storage "
+            f"{'usable-pb' if main.run.storage.usable_pb else 'level'} or lower bytes-per-token",
         )
     ]
+
+
+def _given_storage(run: TrainRun, days: Calendar, free: Calendar) -> list[tuple[str, str]]:
+    """Say what a storage of given capacity costs the run."""
+    given, lost = run.storage.usable_pb, days.p50_days - free.p50_days
+    if given is None or lost < NOTED_DAYS:
+        return []
+    count = np.array([float(run.accelerators)])
+    now, before = (first(write_s(x.policy, count, days.size_bytes)) for x in (days, free))
+    text = (
+        f"storage of {given.value:g} PB reads {days.policy.given_read_gb_per_s:.3g} GB/s and "
+        f"writes {days.policy.given_write_gb_per_s:.3g} GB/s: {lost:.1f} of the "
+        f"{days.p50_days:.1f} days of the median are lost to it; a checkpoint takes {now:.3g} s "
+        f"to write instead of {before:.3g} s"
+    )
+    return [("slow_storage", text)]
+
+
+def small_storage(table: Table, run: TrainRun) -> list[dict[str, str]]:
+    """Say that a given capacity does not hold the run's data and checkpoints."""
+    [row] = run_specs.RUN_STORAGE.rows(table)
+    if run.storage.usable_pb is None or row.required_pb <= row.usable_pb:
+        return []
+    text = (
+        f"data and checkpoints need {row.required_pb:.3g} PB, but the storage has "
+        f"{row.usable_pb:.3g} PB: raise usable-pb of --storage"
+    )
+    return [{"code": "storage", "message": text}]
 
 
 def _unmeasured(run: TrainRun) -> list[tuple[str, str]]:

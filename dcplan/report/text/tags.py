@@ -12,6 +12,8 @@ TAGS = {
     "lead": "lead time",
     "onsite": "on-site power",
     "pue": "PUE",
+    "slow_storage": "slow storage",
+    "tiers": "storage tiers",
     "unmeasured": "no measured run",
 }
 """Code of a message -> the tag that people see, where the code alone is unclear."""

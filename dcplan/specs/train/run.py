@@ -87,8 +87,16 @@ class RunStorageRow:
     """Shared storage of one run."""
 
     tier: Annotated[str, Column("Catalog storage tier")]
-    blocks: Annotated[int, Column("Integer number of building blocks of the tier")]
-    sized_by: Annotated[str, Column("Sizing criterion: capacity, read, write or the minimum size")]
+    blocks: Annotated[
+        float, Column("Building blocks of the tier; a fraction only for a given capacity")
+    ]
+    sized_by: Annotated[
+        str,
+        Column(
+            "Sizing criterion: capacity, read, write or the minimum size; usable_pb if the capacity "
+            "is given"
+        ),
+    ]
     required_pb: Annotated[
         float, Column("Capacity for the run's data set, retained checkpoints and other stored data")
     ]

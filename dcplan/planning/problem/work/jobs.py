@@ -12,7 +12,7 @@ from dcplan.inputs.cloud_prices import is_cloud
 from dcplan.inputs.excluded import Cause, ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.recovery import class_network, machine, policy, reclaimed, stored_bytes
-from dcplan.inputs.storage import fed_step_s, wanted
+from dcplan.inputs.storage import fed_step_s, unlimited, wanted
 from dcplan.inputs.training.layout_cache import searched
 from dcplan.inputs.training.reference_job import reference_tflops
 from dcplan.inputs.training.speed import aged, architecture, hardware, linked
@@ -21,12 +21,13 @@ from dcplan.llm.tables import Array
 from dcplan.llm.vision import refusal
 from dcplan.planning.problem.storage import cold_data_tb
 from dcplan.planning.problem.work import job_options as job_choice
+from dcplan.planning.problem.work.slow_storage import too_slow
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
 from dcplan.reliability.calendar import with_delays
-from dcplan.reliability.outlook import Bounds, Machine, Outlook, Policy, outlook
+from dcplan.reliability.outlook import Bounds, Machine, Outlook, Policy, outlook, write_s
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema import Job, Reference
+from dcplan.scenario.schema import Job, Reference, Storage
 from dcplan.scenario.schema.work import DEADLINE_CONFIDENCE
 from dcplan.training.estimate import Hardware, Sweep, cut, layout_of
 from dcplan.training.grid import model_parallel_accelerators
@@ -153,16 +154,22 @@ class JobCandidates:
         spec: Hardware,
         clean: Array,
         left: int | None = None,
+        *,
+        free: bool = False,
     ) -> Outlook:
-        """Return stops, checkpoints and spares of the job at every count of a sweep."""
+        """Return stops, checkpoints and spares of the job at every count of a sweep.
+
+        ``free`` ignores the rates of a storage of given capacity.
+        """
         scenario, cloud = self.question.scenario, is_cloud(target.place)
         reclaims = target.offer is not None and target.offer.reclaims_per_instance_h > 0
-        key = (target.system, target.network, target.redundancy, cloud, reclaims)
+        key = (target.system, target.network, target.redundancy, cloud, reclaims, free)
         if key not in self._risks:
             row = self._system(target, cloud=cloud)
             network = target.network or class_network(float(swept.accelerators[-1]), self.log)
             part, _ = machine(row, network, self.log, scenario.reliability)
-            rules = policy(scenario.reliability, scenario.storage, self.log, target.redundancy)
+            storage = unlimited(scenario.storage) if free else self._storage(target)
+            rules = policy(scenario.reliability, storage, self.log, target.redundancy)
             rules = replace(rules, provider_spares=cloud)
             if target.offer is not None and reclaims:
                 part, rules = reclaimed(
@@ -182,6 +189,45 @@ class JobCandidates:
             group,
             np.where(np.isfinite(clean), clean, FAR_DAYS),
         )
+
+    def _storage(self, target: Target) -> Storage | None:
+        """Return the storage of a place; a given capacity is not in the cloud."""
+        storage = self.question.scenario.storage
+        return unlimited(storage) if is_cloud(target.place) else storage
+
+    def _lost_to_storage(
+        self,
+        job: Job,
+        target: Target,
+        swept: Sweep,
+        spec: Hardware,
+        terms: JobTerms,
+        left: int | None,
+        days: Array,
+    ) -> dict[str, Array]:
+        """Return what a storage of given capacity costs at every count; empty without one."""
+        storage = self._storage(target)
+        if storage is None or storage.usable_pb is None:
+            return {}
+        step = fed_step_s(unlimited(storage), swept, self.log)
+        clean = job.tokens.value / swept.tokens_per_step * step / SECONDS_PER_DAY
+        expected = self._outlook(job, target, swept, spec, clean, left, free=True)
+        free = expected.run(clean, spec.spread_frac).quantile_days(terms.confidence)
+        level, given = (
+            policy(self.question.scenario.reliability, x, self.log)
+            for x in (unlimited(storage), storage)
+        )
+        counts, size = swept.accelerators, stored_bytes(self.shape(job.model), spec)
+        with np.errstate(invalid="ignore"):  # no layout, no days
+            lost = days - np.asarray(free)
+        return {
+            "storage_lost_days": lost,
+            "free_step_s": step,
+            "level_write_s": write_s(level, counts, size),
+            "checkpoint_write_s": write_s(given, counts, size),
+            "given_read_gb_per_s": np.full_like(counts, given.given_read_gb_per_s),
+            "given_write_gb_per_s": np.full_like(counts, given.given_write_gb_per_s),
+        }
 
     def _last_goodput(self, job: Job, target: Target, swept: Sweep, spec: Hardware) -> float | None:
         """Return the goodput at the largest count, for the reason of an exclusion."""
@@ -232,11 +278,11 @@ class JobCandidates:
                     continue
                 found = self._by_length(job, terms, target, precision, *swept)
                 if not found:
-                    reasons.append(
-                        job_choice.why_none(
-                            swept[0], target, precision, self._last_goodput(job, target, *swept)
-                        )
+                    text, cause = job_choice.why_none(
+                        swept[0], target, precision, self._last_goodput(job, target, *swept)
                     )
+                    text += too_slow(self._storage(target), swept[0], self.log)
+                    reasons.append((text, cause))
                 for config in found:
                     length = job_choice.length(config, terms)
                     old = best.get(length)
@@ -275,15 +321,14 @@ class JobCandidates:
     ) -> list[RunOption]:
         if not swept.accelerators.size:
             return []
-        storage = self.question.scenario.storage
+        storage, unfed, left = self._storage(target), swept, None
         swept = replace(swept, step_time_s=fed_step_s(storage, swept, self.log))
         clean = job.tokens.value / swept.tokens_per_step * swept.step_time_s / SECONDS_PER_DAY
         expected = self._outlook(job, target, swept, spec, clean)
         if job.accelerators and job.accelerators + expected.spares[0] > target.limit:
             # all remaining accelerators are spares
-            expected = self._outlook(
-                job, target, swept, spec, clean, max(target.limit - job.accelerators, 0)
-            )
+            left = max(target.limit - job.accelerators, 0)
+            expected = self._outlook(job, target, swept, spec, clean, left)
         run = expected.run(clean, spec.spread_frac)
         days = np.asarray(run.quantile_days(terms.confidence))
         delays = self.delays.get((target.place, target.system), {})
@@ -296,6 +341,7 @@ class JobCandidates:
         size = stored_bytes(self.shape(job.model), spec)
         stored = wanted(storage, 1.0, job.tokens.value, 0.0, size, self.log).usable_tb
         stored -= cold_data_tb(self.question, self.log)
+        slow = self._lost_to_storage(job, target, unfed, spec, terms, left, days)
         longest = (target.offer and target.offer.longest_days) or np.inf
         found: dict[int, RunOption] = {}
         for length in job_choice.lengths(terms):
@@ -303,6 +349,7 @@ class JobCandidates:
             if not able.size or int(able[0]) in found:
                 continue
             i = int(able[0])
+            kept = {"stored_tb": stored} | {name: float(x[i]) for name, x in slow.items()}
             found[i] = RunOption(
                 job=job.id,
                 place=target.place,
@@ -321,8 +368,8 @@ class JobCandidates:
                 used=round(float(swept.used[i])),
                 end_days=float(ends[i]),
                 ahead_days=float(ahead[i]),
-                outlook=job_choice.facts(expected, late, i) | {"stored_tb": stored},
-                ahead_outlook=job_choice.facts(expected, soon, i) | {"stored_tb": stored},
+                outlook=job_choice.facts(expected, late, i) | kept,
+                ahead_outlook=job_choice.facts(expected, soon, i) | kept,
             )
         return list(found.values())
 

@@ -1,0 +1,57 @@
+"""Effect of a storage of given capacity on the runs of a plan, and its words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from dcplan.inputs.log import InputLog
+from dcplan.inputs.storage import DEFAULT_TIER, fed_step_s, given_rates
+from dcplan.scenario.schema import Storage
+from dcplan.training.estimate import Sweep
+from dcplan.units import SECONDS_PER_MINUTE
+
+NOTED_DAYS = 0.05
+"""Lost time below which a plan says nothing."""
+SLOWER = 1.0 + 1e-9
+"""Ratio above which a step is longer."""
+
+
+def too_slow(storage: Storage | None, swept: Sweep, log: InputLog) -> str:
+    """Return words if storage slows the largest count of a sweep, otherwise none."""
+    if not swept.step_time_s.size or not np.isfinite(swept.step_time_s[-1]):
+        return ""
+    given, level = given_rates(storage, log), (storage or Storage()).level
+    write = log.parameter("storage", f"storage-write-gb-per-s-per-gpu-{level}")
+    fed = float(fed_step_s(storage, swept, log)[-1]) > float(swept.step_time_s[-1]) * SLOWER
+    if given.write_gb_per_s < write * float(swept.accelerators[-1]) or (
+        fed and math.isfinite(given.read_gb_per_s)
+    ):
+        return (
+            f" (the given storage reads {given.read_gb_per_s:.3g} GB/s and writes "
+            f"{given.write_gb_per_s:.3g} GB/s)"
+        )
+    return " (the storage read rate of the level limits the step)" if fed else ""
+
+
+def lost_note(
+    job: str, facts: Mapping[str, float], days: float, step_s: float, storage: Storage | None
+) -> str | None:
+    """Return what the given storage costs a run; None if it costs nothing worth a word."""
+    lost = facts.get("storage_lost_days", 0.0)
+    if storage is None or storage.usable_pb is None or lost < NOTED_DAYS:
+        return None
+    write, before = (facts[k] / SECONDS_PER_MINUTE for k in ("checkpoint_write_s", "level_write_s"))
+    causes = []
+    if step_s > facts["free_step_s"] * SLOWER:
+        causes.append(f"a step takes {step_s:.3g} s instead of {facts['free_step_s']:.3g} s")
+    if write > before * SLOWER:
+        causes.append(f"a checkpoint takes {write:.3g} min to write instead of {before:.3g} min")
+    return (
+        f"{job}: the storage of {storage.usable_pb.value:g} PB on "
+        f"{storage.tier or DEFAULT_TIER} reads {facts['given_read_gb_per_s']:.3g} GB/s and writes "
+        f"{facts['given_write_gb_per_s']:.3g} GB/s, and {lost:.1f} of the run's {days:.1f} days "
+        f"are lost to it: {', and '.join(causes) or 'restarts load longer'}"
+    )
