@@ -34,6 +34,7 @@ FP8_TOLERANCE = 0.03
 RANGES: dict[str, tuple[float, float]] = {
     "tflops": (1, 500_000),
     "gb": (0.1, 5_000),
+    "dram_gb": (1, 5_000_000),
     "tb_per_s": (0.1, 50_000),
     "gb_per_s": (1, 5_000),
     "kw": (0, 50_000),

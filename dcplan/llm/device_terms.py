@@ -5,6 +5,7 @@ It also builds tables of many of them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
@@ -65,6 +66,8 @@ class DeviceTerms:
     fp32_tflops: float = 0.0
     int8_tflops: float = 0.0
     """Dense peak in 8-bit integers, in 1e12 operations per second."""
+    host_gb: float = math.inf
+    """Host memory that offload may use; infinite if unknown."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,14 @@ from dcplan.llm.device_terms import DeviceTerms, RecipeTerms, StackTerms, peak_t
 from dcplan.llm.tables import RECOMPUTE, Array
 from dcplan.training.grid import KEYS, Axes, Case, case_setup, default_axes, layout_table
 from dcplan.training.memory import memory
-from dcplan.training.search import Found, prepare, quick_search, schedule_name, usable_bytes
+from dcplan.training.search import (
+    Found,
+    fits_host,
+    prepare,
+    quick_search,
+    schedule_name,
+    usable_bytes,
+)
 from dcplan.training.step import step
 from dcplan.units import GIGA, TERA
 
@@ -285,7 +292,7 @@ def _everywhere(case: Case, counts: Array, found: list[Found]) -> Sweep:
     columns["dp"] = np.maximum(dp, 1.0)
     setup = case_setup(case, layout_table(case, columns))
     existing = memory(setup).total
-    ok &= existing <= usable_bytes(case)
+    ok &= (existing <= usable_bytes(case)) & fits_host(case, setup)
     done = step(setup)
     simple = 1.0 + 1e-9 * (columns["pp"] * columns["vpp"] + columns["tp"] / 64.0 + columns["cp"])
     time = np.where(ok, done.time_s, np.inf)

@@ -55,8 +55,7 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
     sizes = activations or kept_bytes(setup)
     kept, whole = in_mode(sizes, x.recompute), sizes.whole
     count = np.maximum(x.micro_batches, 1.0)
-    deep = np.where(x.vpp > 1, x.pp * (1.0 + (x.pp - 1.0) / (x.pp * x.vpp)), x.pp)
-    in_flight = np.minimum(deep, count)
+    in_flight = _in_flight(setup)
     again = np.where(x.recompute >= 2, whole / m.layers, 0.0)
     seen = np.zeros(1)
     if setup.tower is not None and sizes.tower is not None:
@@ -108,6 +107,24 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
             for f in fields(Memory)
         }
     )
+
+
+def _in_flight(setup: Setup) -> Array:
+    """Return the micro-batches whose activations the first stage keeps at the same time."""
+    x = setup.layout
+    deep = np.where(x.vpp > 1, x.pp * (1.0 + (x.pp - 1.0) / (x.pp * x.vpp)), x.pp)
+    return np.asarray(np.minimum(deep, np.maximum(x.micro_batches, 1.0)))
+
+
+def host_bytes(setup: Setup, activations: Kept | None = None) -> Array:
+    r"""Return the host memory of one rank for offloaded activations [byte].
+
+    They are the activations that :func:`memory` leaves out, :math:`o\,f\,A\,L/pp` with the share o:
+    those of all micro-batches in flight on the first stage, which keeps most.
+    """
+    x = setup.layout
+    kept = in_mode(activations or kept_bytes(setup), x.recompute)
+    return np.asarray(x.offload * _in_flight(setup) * kept / x.pp)
 
 
 def _end(

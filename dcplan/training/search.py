@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from dcplan.llm.operations import Setup
 from dcplan.llm.tables import SCHEDULES, Array, column, each, rows
@@ -19,10 +20,10 @@ from dcplan.training.grid import (
     inner_columns,
     layout_table,
 )
-from dcplan.training.memory import Kept, kept_bytes, memory
+from dcplan.training.memory import Kept, host_bytes, kept_bytes, memory
 from dcplan.training.step import MicroBatch, assemble, least_step_s, micro_batch, work
 from dcplan.training.traffic import traffic
-from dcplan.units import BYTES_PER_GIB
+from dcplan.units import BYTES_PER_GIB, GIGA
 
 CHUNK = 16384
 FIRST = 128
@@ -33,6 +34,14 @@ def usable_bytes(case: Case) -> float:
     """Return the memory of one rank that a layout may use."""
     capacity = case.device.hbm_gb / case.device.ranks * BYTES_PER_GIB
     return capacity * case.coefficients.search_memory_frac
+
+
+def fits_host(case: Case, setup: Setup, kept: Kept | None = None) -> npt.NDArray[np.bool_]:
+    """Return whether the offloaded activations of layouts fit in the memory of their hosts."""
+    limit = case.device.host_gb / case.device.ranks * GIGA
+    if not np.isfinite(limit) or not np.any(setup.layout.offload > 0):
+        return np.ones(1, dtype=np.bool_)
+    return np.asarray(host_bytes(setup, kept) <= limit, dtype=np.bool_)
 
 
 @dataclass(frozen=True)
@@ -118,8 +127,9 @@ def search(case: Case, ranks: int, *, axes: Axes | None = None, keep: int = 1) -
             part = slice(start, start + CHUNK)
             columns, inner = {k: v[part] for k, v in block.items()}, at[part]
             setup = replace(ready.setup, layout=layout_table(case, columns))
-            needed = memory(setup, rows(ready.kept, inner)).total
-            fits = needed <= limit
+            kept = rows(ready.kept, inner)
+            needed = memory(setup, kept).total
+            fits = (needed <= limit) & fits_host(case, setup, kept)
             low = int(np.argmin(needed))
             if needed[low] < least:
                 least, leanest = (
@@ -158,8 +168,9 @@ def quick_search(ready: Prepared, ranks: int, keep: int) -> Found:
             now = now[low[now] <= bar]
             start, size = start + size, size * 4
             setup = replace(ready.setup, layout=rows(layout, now))
-            needed = memory(setup, rows(ready.kept, at[now])).total
-            fits = needed <= limit
+            kept = rows(ready.kept, at[now])
+            needed = memory(setup, kept).total
+            fits = (needed <= limit) & fits_host(case, setup, kept)
             if not fits.any():
                 continue
             feasible, now = feasible + int(fits.sum()), now[fits]

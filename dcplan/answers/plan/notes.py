@@ -9,6 +9,7 @@ from dcplan.answers.plan.tables.lead_times import late_notes
 from dcplan.answers.plan.tables.network import choice_notes, too_small
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.inputs.heat_paths import tank_notes
+from dcplan.inputs.training.speed import host_note
 from dcplan.planning.problem.work.slow_storage import lost_note
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
@@ -35,6 +36,7 @@ def warnings_of(
         "gap": _open_gap(solved, gap),
         "tank": _tanks(solved, question),
         "storage": too_small(tables["storage"], given_pb.value if given_pb else None),
+        "host_memory": _offloaded(solved, question),
         "slow_storage": _slowed(solved, question),
         "tiers": choice_notes(choices) if choices else [],
     }
@@ -70,6 +72,16 @@ def _open_gap(solved: Solved, gap: float) -> list[str]:
             f"the proven gap is {percent(solved.gap_frac)}: {solved.ended}; more time would give the same plan"
         )
     return found
+
+
+def _offloaded(solved: Solved, question: Question) -> list[str]:
+    """Return a note for each own system with an unknown host memory that a run offloads to."""
+    notes = dict[str, None]()
+    for run in solved.decisions.runs if solved.decisions else ():
+        if "offload" in run.layout and not run.on_cloud:
+            system = question.catalog.get("systems", run.system, System)
+            notes |= {host_note(system): None} if system.host_dram_gb is None else {}
+    return list(notes)
 
 
 def _slowed(solved: Solved, question: Question) -> list[str]:

@@ -35,16 +35,17 @@ from dcplan.catalog.loader import Catalog
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.storage import feed_of, unlimited
+from dcplan.llm.operations import Setup
 from dcplan.llm.tables import RECOMPUTE
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.train import layouts as step_specs
 from dcplan.specs.train import run as specs
 from dcplan.training.estimate import case_of, sweep
 from dcplan.training.grid import Case, case_setup, layout_table
-from dcplan.training.memory import memory
-from dcplan.training.search import Found, search
+from dcplan.training.memory import host_bytes, memory
+from dcplan.training.search import Found, fits_host, search
 from dcplan.training.step import Step, step
-from dcplan.units import BYTES_PER_GIB, si
+from dcplan.units import BYTES_PER_GIB, GIGA, si
 
 DOUBLINGS = 8
 """Doublings of the accelerator count to search if no layout fits."""
@@ -173,10 +174,24 @@ def _layouts_of(run: TrainRun) -> tuple[Case, Found]:
     typed = _lightest(read_layout(request.layout, case, ranks), limit)
     setup = case_setup(typed.case, layout_table(typed.case, typed.columns))
     existing = memory(setup).total
+    _check_host(run, typed.case, setup)
     if existing[0] > limit:
         near = nearest(typed.case, typed.columns, ranks) or first_layout(search(typed.case, ranks))
         return typed.case, Found({}, np.empty(0), np.empty(0), 1, 0, float(existing[0]), near)
     return typed.case, Found(typed.columns, step(setup).time_s, existing, 1, 1)
+
+
+def _check_host(run: TrainRun, case: Case, setup: Setup) -> None:
+    """Refuse a given layout that offloads more than the memory of its hosts."""
+    if fits_host(case, setup).all():
+        return
+    need, limit = float(host_bytes(setup)[0]) * case.device.ranks / GIGA, case.device.host_gb
+    cause = (
+        f"offload needs {need:,.0f} GB of host memory per accelerator, and {run.system.id} has "
+        f"{limit:,.0f} GB for it"
+    )
+    help_text = "offload a smaller share, such as offload=0.5, or use recompute=full"
+    raise InputError([Problem("DC052", cause, Place("--layout"), help=help_text)])
 
 
 def _lightest(typed: TypedLayout, limit: float) -> TypedLayout:

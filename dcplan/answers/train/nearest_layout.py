@@ -9,7 +9,7 @@ import numpy as np
 from dcplan.llm.tables import RECOMPUTE, Array
 from dcplan.training.grid import KEYS, Case, case_setup, layout_table
 from dcplan.training.memory import memory
-from dcplan.training.search import usable_bytes
+from dcplan.training.search import fits_host, usable_bytes
 from dcplan.training.step import step
 
 CHANGED = ("tp", "pp", "vpp", "cp", "ep", "micro_batch", "recompute", "zero")
@@ -62,7 +62,7 @@ def nearest(case: Case, columns: dict[str, Array], ranks: int) -> dict[str, floa
     valid &= np.mod(groups, table["ep"] * table["etp"]) == 0
     table["dp"] = np.maximum(table["dp"], 1.0)
     setup = case_setup(case, layout_table(case, table))
-    valid &= memory(setup).total <= usable_bytes(case)
+    valid &= (memory(setup).total <= usable_bytes(case)) & fits_host(case, setup)
     if not valid.any():
         return None
     changes = sum((table[k] != start[k]).astype(np.float64) for k in CHANGED)

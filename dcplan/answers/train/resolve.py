@@ -18,7 +18,7 @@ from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.devices import default_stack, measured_spread, stack_refusal
 from dcplan.inputs.training.peaks import half_peak_note
-from dcplan.inputs.training.speed import aged, hardware, slowed
+from dcplan.inputs.training.speed import aged, hardware, slowed, with_host
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.config import from_config
 from dcplan.llm.device_terms import WIDE_GEMMS
@@ -215,6 +215,7 @@ def _specs(
         else:
             device = replace(spec.device, in_network=float(request.in_network_reduction))
             spec = aged(replace(spec, device=device), row, request.start, log)
+            spec = with_host(spec, system, log, typed="offload" in (request.layout or ""))
             specs[precision] = at_power(spec, request.power_limit_frac, log)
     if refused:
         raise InputError(refused)

@@ -12,6 +12,7 @@ from dcplan.answers.train.schedule import Calendar, Part, first
 from dcplan.errors import Place, Problem
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.storage import block_of, tier_of, wanted
+from dcplan.inputs.training.speed import host_note
 from dcplan.llm.tables import SCHEDULES
 from dcplan.reliability.goodput import REMARK_GOODPUT_FRAC
 from dcplan.reliability.outlook import write_s
@@ -267,6 +268,8 @@ def _notes(main: Part, fastest: Found | None) -> list[str]:
         found.append(
             f"{run.system.id} has no power figure in the catalog, so energy is not computed"
         )
+    if first(main.found.layouts["offload"]) > 0 and run.system.host_dram_gb is None:
+        found.append(host_note(run.system))
     found += run.notes
     if run.spec.streams_weights:
         found.append("weight streaming: data parallel over wafers, without a memory limit")

@@ -161,6 +161,9 @@ class System(Row):
     """Row of the catalog kind nics."""
     own_network: OwnNetwork | None = None
     """Network between units that the maker sells with the system."""
+    host_dram_gb: Positive | None = None
+    """Memory of the hosts of one unit, to which activations can be offloaded. Default: unknown, no
+    limit on offload."""
     slice_accelerators: int | None = Field(default=None, ge=1)
     """Accelerators of the smallest part of a pod that can be ordered alone, such as one cube.
     Default: the complete unit."""

@@ -97,7 +97,11 @@ def device_terms(
         "scaleout_gb_per_s": scaleout_gb_per_s or terms["scaleout_gb_per_s"],
         "node": host,
     }
-    names = {f.name for f in fields(DeviceTerms)} - given.keys() - {"in_network", "exchange_frac"}
+    names = (
+        {f.name for f in fields(DeviceTerms)}
+        - given.keys()
+        - {"in_network", "exchange_frac", "host_gb"}
+    )
     return DeviceTerms(**given, **{name: terms[name] for name in names})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from dcplan.catalog.schema import Accelerator, Model, Parameter, Recipe, Stack
+from dcplan.catalog.schema import Accelerator, Model, Parameter, Recipe, Stack, System
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.coefficients import coefficients
@@ -24,7 +24,7 @@ from dcplan.llm.config import from_config
 from dcplan.llm.device_terms import FUSED_DISPATCH
 from dcplan.scenario.load import Question, inside_project
 from dcplan.training.estimate import Hardware
-from dcplan.units import quarter_index
+from dcplan.units import GIGA, quarter_index
 
 
 def architecture(reference: str, question: Question) -> Architecture:
@@ -115,6 +115,35 @@ def linked(spec: Hardware, exchange_frac: float, *, in_network: bool) -> Hardwar
     """Return hardware on a network with a slower all-to-all, or with switches that reduce."""
     device = replace(spec.device, exchange_frac=exchange_frac, in_network=float(in_network))
     return replace(spec, device=device)
+
+
+def with_host(
+    spec: Hardware, row: System | None, log: InputLog, *, typed: bool = False
+) -> Hardware:
+    """Return hardware with the host memory of its system, if its search or a typed layout offloads.
+
+    An unknown host memory is no limit.
+    """
+    if row is None or row.host_dram_gb is None or not (typed or offloads(spec)):
+        return spec
+    reserve = log.parameter("training", "host-memory-reserve-frac")
+    total = log.take(f"systems.{row.id}.host_dram_gb", row.host_dram_gb)
+    usable = total / row.accelerators * (1.0 - reserve)
+    return replace(spec, device=replace(spec.device, host_gb=usable))
+
+
+def offloads(spec: Hardware) -> bool:
+    """Return whether the search tries to move activations to host memory."""
+    fast = spec.device.host_gb_per_s * GIGA >= spec.coefficients.offload_bytes_per_s
+    return spec.stack.offloads and fast and not spec.streams_weights
+
+
+def host_note(system: System) -> str:
+    """Return the note on a layout that offloads to a host memory of unknown size."""
+    return (
+        f"the layout moves activations to host memory, and the catalog has no host_dram_gb of "
+        f"{system.id}: its size is not checked; a scenario gives it as prices.{system.id}.host_dram_gb"
+    )
 
 
 def aged(spec: Hardware, row: Accelerator, start: str | None, log: InputLog) -> Hardware:

@@ -8,6 +8,7 @@ TAGS = {
     "gap": "solver gap",
     "given": "given decision",
     "gone": "missing",
+    "host_memory": "host memory",
     "ingest": "storage read rate",
     "lead": "lead time",
     "onsite": "on-site power",

@@ -15,7 +15,7 @@ from dcplan.inputs.recovery import class_network, machine, policy, reclaimed, st
 from dcplan.inputs.storage import fed_step_s, unlimited, wanted
 from dcplan.inputs.training.layout_cache import searched
 from dcplan.inputs.training.reference_job import reference_tflops
-from dcplan.inputs.training.speed import aged, architecture, hardware, linked
+from dcplan.inputs.training.speed import aged, architecture, hardware, linked, with_host
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.tables import Array
 from dcplan.llm.vision import refusal
@@ -92,7 +92,9 @@ class JobCandidates:
 
     def _hardware(self, job: Job, target: Target, precision: str) -> Hardware | str:
         """Return the training numbers of a target, including the maturity of its software."""
-        key = (job.id, target.accelerator, target.gb_per_s, target.link, precision)
+        host = self._host(target)
+        at = host.id if host else None
+        key = (job.id, target.accelerator, target.gb_per_s, target.link, precision, at)
         if key not in self._specs:
             moe = self.shape(job.model).moe_layers > 0
             spec = hardware(
@@ -104,9 +106,15 @@ class JobCandidates:
             if not isinstance(spec, str):
                 row = self.question.catalog.get("accelerators", target.accelerator, Accelerator)
                 spec = linked(spec, target.link.exchange_frac, in_network=target.link.in_network)
+                spec = with_host(spec, host, self.log)
                 spec = aged(spec, row, job.start or self.question.scenario.horizon.start, self.log)
             self._specs[key] = spec
         return self._specs[key]
+
+    def _host(self, target: Target) -> System | None:
+        """Return the system of a place if its host memory is known; that of rented nodes is not."""
+        row = None if is_cloud(target.place) else self._system(target, cloud=False)
+        return row if row is not None and row.host_dram_gb is not None else None
 
     def _sweep(
         self, job: Job, terms: JobTerms, target: Target, precision: str
@@ -114,7 +122,8 @@ class JobCandidates:
         spec = self._hardware(job, target, precision)
         if isinstance(spec, str):
             return spec
-        key = (job.id, target.accelerator, target.unit, target.gb_per_s, target.link, precision)
+        links = (target.unit, target.gb_per_s, target.link)
+        key = (job.id, target.accelerator, *links, precision, spec.device.host_gb)
         if key not in self._cache:
             fixed = job.accelerators
             limit = max(
