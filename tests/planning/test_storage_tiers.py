@@ -59,7 +59,7 @@ def test_a_cold_tier_must_copy_its_data_in_time() -> None:
     assert slow.usd == pytest.approx(200 + 463, abs=0.5)
 
 
-def test_power_and_space_count_besides_the_price() -> None:
+def test_power_and_space_add_to_the_price() -> None:
     """fast and slow: 280 USD x 0.5 + 0.0036 kW x 10,000 USD + 60,000 USD x the larger of 0.0036 kW
     of 10 and 0.0003 positions of 20 = 140 + 36 + 21.6."""
     prices = TierPrices(0.5, (Upkeep(10_000.0, 60_000.0, 10.0, 20.0),))

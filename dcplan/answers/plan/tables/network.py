@@ -104,7 +104,7 @@ def storage_choices(problem: PlanningProblem, d: Decisions) -> Table:
 
 
 def choice_notes(table: Table) -> list[str]:
-    """Say what the chosen storage tiers cost, compared with the next best and the best single tier."""
+    """Say what the chosen storage tiers cost, and the next best and the best single tier."""
     rows = specs.STORAGE_CHOICES.rows(table)
     if len(rows) < 2:
         return []
