@@ -30,7 +30,7 @@ from dcplan.units import BYTES_PER_GIB, TB_PER_PB
 
 FRONTIER = 1.5
 """Largest step time of listed layouts with less memory, relative to the fastest."""
-NOTED_DAYS = 0.05
+REMARK_DAYS = 0.05
 """Days lost to storage below which nothing is said."""
 KINDS = ("weights", "gradients", "optimizer", "activations", "logits", "buffers")
 """Kinds of data in the memory of a rank."""
@@ -213,7 +213,7 @@ def _binding_storage(main: Part) -> list[tuple[str, str]]:
 def _given_storage(run: TrainRun, days: Calendar, free: Calendar) -> list[tuple[str, str]]:
     """Say what a storage of given capacity costs the run."""
     given, lost = run.storage.usable_pb, days.p50_days - free.p50_days
-    if given is None or lost < NOTED_DAYS:
+    if given is None or lost < REMARK_DAYS:
         return []
     count = np.array([float(run.accelerators)])
     now, before = (first(write_s(x.policy, count, days.size_bytes)) for x in (days, free))

@@ -20,7 +20,7 @@ from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Storage
 from dcplan.units import TB_PER_PB
 
-NO_RACK = 1e-4
+RACK_TOLERANCE = 1e-4
 """Rack positions below which a given storage takes none: solvers cannot resolve less."""
 
 
@@ -160,4 +160,4 @@ def given_storage(question: Question, log: InputLog) -> tuple[float, float, floa
     block = block_of(_named(question), log)
     blocks = terabytes / block.usable_tb
     racks = blocks * block.rack_units / block.rack_height_units
-    return blocks * block.kw, racks if racks > NO_RACK else 0.0, blocks * block.price_usd
+    return blocks * block.kw, racks if racks > RACK_TOLERANCE else 0.0, blocks * block.price_usd

@@ -13,9 +13,9 @@ from dcplan.scenario.schema import Storage
 from dcplan.training.estimate import Sweep
 from dcplan.units import SECONDS_PER_MINUTE
 
-NOTED_DAYS = 0.05
+REMARK_DAYS = 0.05
 """Lost time below which a plan says nothing."""
-SLOWER = 1.0 + 1e-9
+STEP_TOLERANCE = 1.0 + 1e-9
 """Ratio above which a step is longer."""
 
 
@@ -25,7 +25,7 @@ def too_slow(storage: Storage | None, swept: Sweep, log: InputLog) -> str:
         return ""
     given, level = given_rates(storage, log), (storage or Storage()).level
     write = log.parameter("storage", f"storage-write-gb-per-s-per-gpu-{level}")
-    fed = float(fed_step_s(storage, swept, log)[-1]) > float(swept.step_time_s[-1]) * SLOWER
+    fed = float(fed_step_s(storage, swept, log)[-1]) > float(swept.step_time_s[-1]) * STEP_TOLERANCE
     if given.write_gb_per_s < write * float(swept.accelerators[-1]) or (
         fed and math.isfinite(given.read_gb_per_s)
     ):
@@ -41,13 +41,13 @@ def lost_note(
 ) -> str | None:
     """Return what the given storage costs a run; None if it costs nothing worth a word."""
     lost = facts.get("storage_lost_days", 0.0)
-    if storage is None or storage.usable_pb is None or lost < NOTED_DAYS:
+    if storage is None or storage.usable_pb is None or lost < REMARK_DAYS:
         return None
     write, before = (facts[k] / SECONDS_PER_MINUTE for k in ("checkpoint_write_s", "level_write_s"))
     causes = []
-    if step_s > facts["free_step_s"] * SLOWER:
+    if step_s > facts["free_step_s"] * STEP_TOLERANCE:
         causes.append(f"a step takes {step_s:.3g} s instead of {facts['free_step_s']:.3g} s")
-    if write > before * SLOWER:
+    if write > before * STEP_TOLERANCE:
         causes.append(f"a checkpoint takes {write:.3g} min to write instead of {before:.3g} min")
     return (
         f"{job}: the storage of {storage.usable_pb.value:g} PB on "
