@@ -17,6 +17,7 @@ from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.speed import hardware, with_host
 from dcplan.planning.problem.build import build
 from dcplan.scenario.load import load as load_scenario
+from dcplan.training import estimate
 from dcplan.training.estimate import case_of, sweep
 from dcplan.training.grid import Case, case_setup, layout_table
 from dcplan.training.memory import host_bytes, memory
@@ -106,6 +107,17 @@ def test_a_sweep_of_counts_keeps_the_limit() -> None:
     case = case_of(shape, 8192, 4e6, small)
     assert (host_bytes(case_setup(case, layout_table(case, columns))) <= 20e9).all()
     assert (swept.step_time_s >= sweep(shape, 8192, 4e6, spec, counts).step_time_s).all()
+
+
+def test_a_layout_of_another_count_is_checked_again() -> None:
+    """The layouts of a search without a limit, tried at all counts with one of 60 GB."""
+    case, counts = _case(60.0), np.array([32.0, 64.0])
+    swept = estimate._everywhere(case, counts, [_found(np.inf)])
+    steps = estimate._everywhere(_case(np.inf), counts, [_found(np.inf)]).step_time_s
+    fits = np.isfinite(swept.step_time_s)
+    setup = case_setup(case, layout_table(case, dict(swept.layouts)))
+    assert (host_bytes(setup)[fits] <= 60e9).all()
+    assert (swept.step_time_s > steps).any()
 
 
 def test_a_system_gives_its_share_less_the_reserve() -> None:
