@@ -64,6 +64,8 @@ class DeviceTerms:
     exchange_frac: float = 1.0
     """Share of the scale-out rate that an all-to-all reaches."""
     fp32_tflops: float = 0.0
+    fp32_gemm_frac: float = 1.0
+    """Achieved share of the FP32 peak, which vector units reach more easily than tensor units."""
     int8_tflops: float = 0.0
     """Dense peak in 8-bit integers, in 1e12 operations per second."""
     host_gb: float = math.inf
@@ -184,9 +186,12 @@ def device_table(
 def _linear_tflops(device: DeviceTerms, recipe: RecipeTerms) -> float:
     # 8-bit integers run in the tensor units of FP8; a family without FP8 takes its 16-bit share
     eight = device.fp8_gemm_frac
-    frac = {"fp8": eight, "int8": eight or device.half_gemm_frac, "fp4": device.fp4_gemm_frac}.get(
-        recipe.gemm, device.half_gemm_frac
-    )
+    frac = {
+        "fp8": eight,
+        "int8": eight or device.half_gemm_frac,
+        "fp4": device.fp4_gemm_frac,
+        "fp32": device.fp32_gemm_frac,
+    }.get(recipe.gemm, device.half_gemm_frac)
     return peak_tflops(device, recipe.gemm) * frac
 
 

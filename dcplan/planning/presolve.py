@@ -41,6 +41,7 @@ def _jobs(question: Question, problem: PlanningProblem) -> list[Problem]:
         unsupported = bool(reasons) and all(x.cause is Cause.UNSUPPORTED for x in reasons)
         shown = (
             "; ".join(f"{x.where}: {x.reason}" for x in reasons[:4])
+            or _unplaced(problem)
             or "none of the available systems may run it"
         )
         more = f" (and {len(reasons) - 4} more)" if len(reasons) > 4 else ""
@@ -64,6 +65,14 @@ def _jobs(question: Question, problem: PlanningProblem) -> list[Problem]:
             question.tree.problem(code, f"{job.id}: {what}: {shown}{more}", where, help=help_text)
         )
     return problems
+
+
+def _unplaced(problem: PlanningProblem) -> str:
+    """Return why the systems have no place, if no system has one."""
+    if problem.placements:
+        return ""
+    lost = [x for x in problem.excluded if x.kind is Kind.SYSTEM]
+    return "; ".join(dict.fromkeys(f"{x.id}: {x.reason}" for x in lost[:4]))
 
 
 def best_supply(problem: PlanningProblem, demand: DemandTerms, t: int) -> float:

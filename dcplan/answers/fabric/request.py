@@ -128,11 +128,14 @@ class FabricRequest:
         Flag("parallel networks that share the rate of a NIC", low=1, high=256, panel=SHAPE),
     ] = None
     oversubscription: Annotated[
-        float,
+        float | None,
         Flag(
-            "leaf oversubscription: downlink over uplink capacity", low=0.1, high=1000, panel=SHAPE
+            "leaf oversubscription: downlink over uplink capacity (default: that of the fabric, or 1)",
+            low=0.1,
+            high=1000,
+            panel=SHAPE,
         ),
-    ] = 1.0
+    ] = None
     core_oversubscription: Annotated[
         float,
         Flag("spine oversubscription in a three-tier network", low=0.1, high=1000, panel=SHAPE),

@@ -11,7 +11,7 @@ from dcplan.answers.fabric.request import FabricRequest
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Fabric, Parameter, Row, Switch, System
 from dcplan.errors import InputError, Place, Problem
-from dcplan.fabric.topology.kinds import TREES
+from dcplan.fabric.topology.kinds import ALONE, TREES
 from dcplan.fabric.topology.networks import Attached, Ports
 from dcplan.inputs.recovery import hosts_of
 
@@ -32,6 +32,14 @@ class Parts:
     """Set only if it differs from the spine."""
     rack_units: float
     """Height of a rack [U]."""
+
+    @property
+    def oversubscription(self) -> float:
+        """Downlink over uplink capacity of a leaf: the request, the family, or 1."""
+        if self.request.oversubscription is not None:
+            return self.request.oversubscription
+        own = self.family.oversubscription if self.family else None
+        return own.value if own is not None else 1.0
 
     @property
     def planes(self) -> int:
@@ -109,7 +117,7 @@ def resolve(request: FabricRequest, catalog: Catalog) -> ResolvedFabric:
     if problems:
         raise InputError(problems)
     if request.nodes_per_su is None and parts.system and parts.system.form == "server":
-        per_su = _whole_leaves(per_su, request, ports.radix)
+        per_su = _whole_leaves(per_su, parts, ports.radix)
     ports = replace(ports, nodes_per_su=per_su)
     own = parts.spine or parts.leaf
     return ResolvedFabric(
@@ -156,7 +164,7 @@ def _topology(parts: Parts, per_su: int) -> str:
     named = request.switch or request.fabric or request.radix
     if system and "ici" in system.protocols and not named:
         return "torus"
-    if family and family.topology not in TREES:
+    if family and (family.topology not in TREES or family.topology == ALONE):
         return family.topology
     return "rail-optimized" if per_su > 1 else "fat-tree"
 
@@ -207,7 +215,7 @@ def _port_counts(
     return Ports(
         radix,
         parts.planes,
-        leaf_spine=request.oversubscription,
+        leaf_spine=parts.oversubscription,
         spine_core=request.core_oversubscription,
         endpoints_per_leaf=request.endpoints_per_leaf,
         leaf_up=request.leaf_uplinks,
@@ -227,14 +235,13 @@ def _ports_per_cage(parts: Parts) -> int:
     )
 
 
-def _whole_leaves(per_su: int, request: FabricRequest, radix: int) -> int:
+def _whole_leaves(per_su: int, parts: Parts, radix: int) -> int:
     """Return the nodes per scalable unit that fill the leaf switches.
 
     Units of 72 nodes are for leaf switches with 72 ports; with 64 ports, a unit has 64 nodes.
     """
-    down = request.endpoints_per_leaf or math.floor(
-        radix * request.oversubscription / (1.0 + request.oversubscription) + 1e-9
-    )
+    over = parts.oversubscription
+    down = parts.request.endpoints_per_leaf or math.floor(radix * over / (1.0 + over) + 1e-9)
     return per_su // down * down if down and per_su > down else per_su
 
 

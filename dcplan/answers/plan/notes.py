@@ -126,9 +126,10 @@ def _late_starts(solved: Solved) -> list[str]:
         job = next(j for j in problem.jobs if j.id == run.job)
         late = run.start_month - job.first_month
         if job.end_day >= horizon_end and late >= 2 * MONTHS_PER_QUARTER:
+            why = "" if run.on_cloud else ", and hardware bought later has a higher residual value"
             notes.append(
                 f"{run.job} starts {late} months after its earliest start: the objective does not "
-                "reward an early finish, and hardware bought later has a higher residual value; "
+                f"reward an early finish{why}; "
                 "set `deadline` to require an earlier finish"
             )
     return notes

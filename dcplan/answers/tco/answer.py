@@ -182,12 +182,22 @@ def _same_accelerator(offer: str, question: Question) -> bool:
     return fleet is not None and find("systems", fleet.system, System).accelerator == chip
 
 
+def _not_sold(question: Question) -> list[str]:
+    """Say that the fleet's system cannot be bought, so that its price is a class value."""
+    fleet = question.scenario.fleet
+    row = question.catalog.get("systems", fleet.system, System) if fleet else None
+    if row is None or row.sold:
+        return []
+    why = row.not_sold_reason or "not for sale"
+    return [f"{row.id} cannot be ordered ({why}); the owned side is what such a fleet would cost"]
+
+
 def _notes(both: Comparison) -> list[str]:
     scenario, known = both.question.scenario, {o.id for o in both.offers}
     others = [x for x in dict.fromkeys(row_of(o) for o in both.fleet.offers) if x not in known]
     alone = [x for x in others if _same_accelerator(x, both.question)]
     other_chip = [x for x in others if x not in alone]
-    notes = []
+    notes = _not_sold(both.question)
     if other_chip:
         notes.append(
             f"not compared, because the accelerator differs from the fleet's: {_listed(other_chip)}"

@@ -16,6 +16,7 @@ from dcplan.answers.train.resolve import TrainRun
 from dcplan.catalog.schema import Fabric, Site, System
 from dcplan.economics.run_cost import RunCost, lost_value_usd, run_energy_usd
 from dcplan.errors import InputError
+from dcplan.fabric.topology.kinds import ALONE
 from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity, Status
 from dcplan.result import Metric, Table
@@ -179,6 +180,22 @@ def _own_network(log: InputLog, system: System, bought: int) -> _Fabric | None:
     return _Fabric(each * bought, own.name, own=True)
 
 
+def _fitting(log: InputLog, system: System, rate_gbps: float) -> list[Fabric]:
+    """Return the families at the full rate of the NICs: of that rate, or else of a higher one.
+
+    The step time is that of a full-rate tree, so others do not fit.
+    """
+    able = [
+        f
+        for f in log.catalog.table("fabrics", Fabric).values()
+        if f.protocol in system.protocols
+        and f.topology != ALONE
+        and (f.oversubscription is None or f.oversubscription.value <= 1.0)
+    ]
+    same = [f for f in able if f.rate_gbps.value == rate_gbps]
+    return same or [f for f in able if f.rate_gbps.value > rate_gbps]
+
+
 def _network(log: InputLog, run: TrainRun, bought: int) -> _Fabric:
     """Return the system's own network, or the cheapest with its protocol and rate.
 
@@ -192,9 +209,7 @@ def _network(log: InputLog, run: TrainRun, bought: int) -> _Fabric:
     if nodes == 1:
         return _Fabric()
     rate = system.scaleout_port_gbps.value if system.scaleout_port_gbps is not None else 0.0
-    for family in log.catalog.table("fabrics", Fabric).values():
-        if family.protocol not in system.protocols or family.rate_gbps.value != rate:
-            continue
+    for family in _fitting(log, system, rate):
         request = FabricRequest(nodes=nodes, system=system.id, fabric=family.id)
         try:
             built = build(resolve(request, log.catalog), InputLog(log.catalog))

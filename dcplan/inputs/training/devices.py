@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 
 from dcplan.catalog.loader import Catalog
-from dcplan.catalog.schema import Accelerator, Family, Recipe, Stack, TrainingTerms
+from dcplan.catalog.schema import Accelerator, Family, Parameter, Recipe, Stack, TrainingTerms
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.peaks import FIELDS, half_peak, row_peak
 from dcplan.llm.device_terms import WIDE_GEMMS, DeviceTerms, RecipeTerms, StackTerms
@@ -90,6 +90,7 @@ def device_terms(
     given = {
         **{f"{gemm}_tflops": _number(row_peak(row, gemm)) or 0.0 for gemm in FIELDS},
         "half_tflops": _number(half_peak(catalog, row)) or 0.0,
+        "fp32_gemm_frac": catalog.get("training", "fp32-gemm-frac", Parameter).value.value,
         "hbm_tb_per_s": bandwidth,
         "hbm_gb": memory,
         "scaleup_gb_per_s": up if up is not None else terms["scaleout_gb_per_s"],

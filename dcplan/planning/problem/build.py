@@ -29,6 +29,7 @@ from dcplan.planning.problem.systems import (
     SystemTerms,
     parts_terms,
     requested_systems,
+    slice_of,
     supply_terms,
     system_terms,
 )
@@ -258,6 +259,19 @@ def _work(
     )
 
 
+def _sliced(question: Question) -> list[str]:
+    """Name the pods that the plan orders in parts."""
+    table = question.catalog.table("systems", System)
+    named = () if question.scenario.systems == "all" else question.scenario.systems
+    pods = [question.catalog.get("systems", name, System) for name in named]
+    parts = [(pod.id, slice_of(pod, table)) for pod in pods]
+    return [
+        f"{pod} is ordered in its parts, {part}: a plan buys as many as it needs"
+        for pod, part in parts
+        if part is not None
+    ]
+
+
 def _idle_prices(question: Question) -> list[str]:
     """Find cloud prices that the scenario does not use."""
     cloud = question.scenario.cloud
@@ -312,6 +326,7 @@ def _warnings(question: Question) -> list[str]:
         for site in scenario.sites
         if site.energy.demand_usd_per_kw_month and site.energy.usd_per_kwh is None
     ]
+    notes += _sliced(question)
     notes += _idle_prices(question)
     if scenario.cloud and scenario.cloud.egress_tb_per_month:
         notes.append("`plan` does not count cloud.egress_tb_per_month in this version")

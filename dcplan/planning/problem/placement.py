@@ -161,7 +161,9 @@ def _placed(
         makers=system.makers,
         derived_nodes=fit.nodes if unit.form == "server" else 1,
         in_tank=tank is not None,
-        fit_reason=_fit_reason(fit, row, nodes, given=nodes_override is not None),
+        fit_reason="a rack-scale system"
+        if unit.form != "server"
+        else _fit_reason(fit, row, nodes, given=nodes_override is not None),
     )
 
 

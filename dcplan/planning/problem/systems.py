@@ -57,6 +57,20 @@ def requested_systems(
     return found
 
 
+def slice_of(pod: System, table: Mapping[str, System]) -> str | None:
+    """Return the row of the smallest part of a pod that can be ordered; None without such a row."""
+    return next(
+        (
+            row.id
+            for row in table.values()
+            if row.accelerator == pod.accelerator
+            and row.accelerators == pod.slice_accelerators
+            and row.id != pod.id
+        ),
+        None,
+    )
+
+
 def _in_slices(
     ids: Iterable[str], table: Mapping[str, System], excluded: list[ExcludedOption]
 ) -> list[str]:
@@ -64,16 +78,7 @@ def _in_slices(
     found: dict[str, None] = {}
     for key in ids:
         pod = table[key]
-        part = next(
-            (
-                row.id
-                for row in table.values()
-                if row.accelerator == pod.accelerator
-                and row.accelerators == pod.slice_accelerators
-                and row.id != key
-            ),
-            None,
-        )
+        part = slice_of(pod, table)
         if part is not None:
             reason = f"ordered in slices of {pod.slice_accelerators} accelerators: {part}"
             excluded.append(ExcludedOption(Kind.SYSTEM, key, "", reason))
