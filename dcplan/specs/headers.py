@@ -168,6 +168,7 @@ HEADERS = {
     "npv_usd": "Net present cost, USD",
     "of": "Part of",
     "offer": "Cloud offer",
+    "offload": "Activations offloaded",
     "onsite_mw": "On-site power, MW",
     "opex_npv_usd": "Operating cost, USD",
     "order_by": "Order by",

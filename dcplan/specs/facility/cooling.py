@@ -16,7 +16,7 @@ PEAK_ELECTRICAL = MetricSpec(
     "and busway; power blocks are sized for rated power",
     better=Better.LOWER,
     main=True,
-    label="Electrical design peak of racks and network, with short peaks",
+    label="Momentary electrical peak of racks and network, without cooling",
 )
 ANNUAL_PUE = MetricSpec("power.annual_pue", "", "Annual mean PUE", better=Better.LOWER, main=True)
 PEAK_PUE = MetricSpec("power.peak_pue", "", "PUE on the design day", better=Better.LOWER, main=True)

@@ -67,7 +67,7 @@ PEAK_ELECTRICAL = MetricSpec(
     "without cooling: load on breakers and busway",
     better=LOWER,
     main=True,
-    label="Electrical peak of racks, network and storage, with short peaks",
+    label="Momentary electrical peak of racks, network and storage, without cooling",
 )
 ANNUAL_PUE = MetricSpec(
     "power.annual_pue", "", "Annual PUE, weighted by energy", better=LOWER, main=True
