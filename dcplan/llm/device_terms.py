@@ -146,7 +146,9 @@ def device_table(
     ranks = _column(devices, "ranks")
     pairs = list(zip(devices, recipes, strict=True))
     half = np.array([_other_tflops(d, r) for d, r in pairs]) * TERA / ranks
-    half_speed = half * _column(devices, "half_gemm_frac")
+    half_speed = half * np.array(
+        [d.fp32_gemm_frac if r.gemm == "fp32" else d.half_gemm_frac for d, r in pairs]
+    )
     linear = np.array([_linear_tflops(d, r) for d, r in pairs]) * TERA / ranks
     native = np.array([s.attention == "native" for s in stacks])
     attention = np.where(

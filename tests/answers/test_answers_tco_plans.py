@@ -84,7 +84,7 @@ def test_the_adders_stand_in_the_price_of_an_hour(file: Path) -> None:
     support."""
     built = build(load(file))
     (offer,) = built.problem.offers
-    tb = built.problem.storage.usable_tb if built.problem.storage else 0.0
+    tb = sum(s.usable_tb for s in built.problem.storage)
     loaded = with_adders(offer, tb, built.log)
     hour = (tb * 23.0 + 0.02 + 0.81) / 730.5 * 1.05
     assert loaded.usd_per_accelerator_hour[0] == pytest.approx(

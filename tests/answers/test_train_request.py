@@ -106,7 +106,10 @@ def test_two_sites_wait_for_their_exchange_once_in_fifty_steps() -> None:
 
 @pytest.mark.parametrize(
     ("text", "model", "unused"),
-    [(SETTINGS_OF_RECOVERY, Reliability, set()), (SETTINGS_OF_STORAGE, Storage, {"usable_pb"})],
+    [
+        (SETTINGS_OF_RECOVERY, Reliability, set()),
+        (SETTINGS_OF_STORAGE, Storage, {"tiers", "hot_frac"}),
+    ],
 )
 def test_the_help_names_every_setting(text: str, model: Any, unused: set[str]) -> None:
     named = {pair.partition("=")[0].replace("-", "_") for pair in text.split(",")}

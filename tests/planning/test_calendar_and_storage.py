@@ -26,7 +26,8 @@ def _plan(*sets: str) -> Result:
 def test_spares_are_held_besides_those_that_work() -> None:
     result = _plan()
     job = result.frame("jobs").iloc[0]
-    assert job["accelerators"] == job["training_accelerators"] + job["spare_accelerators"]
+    parts = ("training_accelerators", "spare_accelerators", "idle_accelerators")
+    assert job["accelerators"] == sum(job[x] for x in parts)
     assert job["spare_accelerators"] > 0
     assert result.value("accelerators.total") >= job["accelerators"]
 
