@@ -67,6 +67,8 @@ class OfferTerms:
     apart_usd_per_hour: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Hourly prices by quarter of spot and capacity blocks, for `tco`; `plan` has them as offers of
     their own. [USD]"""
+    apart_regions: Mapping[str, str] = field(default_factory=dict)
+    """Regions of these prices, by term."""
     term: str = ON_DEMAND
     """Term of the use by the hour."""
     gb_per_s: float = 0.0
@@ -187,6 +189,7 @@ def _by_condition(offer: OfferTerms, log: InputLog) -> list[OfferTerms]:
             on_demand=True,
             committed=(),
             usd_per_accelerator_hour=usd,
+            region=offer.apart_regions[term],
         )
         if term == SPOT:
             month = log.parameter("finance", "spot-interruptions-per-instance-month")
@@ -258,6 +261,7 @@ def _terms(
         ),
         on_demand=flexible,
         apart_usd_per_hour={x: _at(found[x][1], drift) for x in APART if x in found},
+        apart_regions={x: _region(offer, found[x][0], scenario, log) for x in APART if x in found},
         gb_per_s=gbps / offer.accelerators / BITS_PER_BYTE,
         most_per_job=None if gbps else domain,
     )

@@ -286,7 +286,7 @@ def test_a_search_without_time_still_gives_a_plan(
     solved = strategy.solve_problem(
         problem, load("retrofit-air-hall"), SolveRequest(gap=0.05, time_limit_s=60)
     )
-    assert solved.status == SolveStatus.LIMIT
+    assert solved.status in {SolveStatus.LIMIT, SolveStatus.ROUNDING}
     assert solved.audit is not None
     assert solved.audit.passed
     assert solved.bound <= solved.value

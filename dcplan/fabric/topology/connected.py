@@ -125,6 +125,20 @@ def reach_ports(topology: str, plan: ClosDesign, rails: int) -> int:
     return plan.reach_endpoints * rails
 
 
+def step_ports(topology: str, plan: ClosDesign, rails: int) -> int:
+    """Return the NIC ports after which a network without units needs further switches.
+
+    Examples
+    --------
+    >>> from dcplan.fabric.topology.design import design
+    >>> step_ports("rail-only", design(64, 2), 8)
+    256
+    """
+    if topology == ALONE:
+        return plan.leaf_down * rails
+    return plan.leaf_down if topology == SCHEDULED else GROUP_SWITCHES * plan.leaf_down
+
+
 def per_port(topology: str, plan: ClosDesign) -> tuple[float, float]:
     """Return switches and links per NIC port, without rounding.
 

@@ -10,6 +10,7 @@ from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.coefficients import coefficients
 from dcplan.inputs.training.devices import (
+    SMALL_DOMAIN,
     default_stack,
     device_terms,
     recipe_terms,
@@ -143,6 +144,21 @@ def host_note(system: System) -> str:
     return (
         f"the layout moves activations to host memory, and the catalog has no host_dram_gb of "
         f"{system.id}: its size is not checked; a scenario gives it as prices.{system.id}.host_dram_gb"
+    )
+
+
+def in_instance(spec: Hardware, accelerators: int) -> Hardware:
+    """Return hardware in a rented instance, which may have a part of a server.
+
+    Accelerators of several instances are in one scale-up domain only if that is larger than a
+    server.
+    """
+    device = spec.device
+    if device.domain > SMALL_DOMAIN:
+        return spec
+    size = float(accelerators)
+    return replace(
+        spec, device=replace(device, domain=min(device.domain, size), node=min(device.node, size))
     )
 
 

@@ -60,7 +60,7 @@ def facts_of(place: Placement, question: Question) -> Facts:
         )
 
     over = catalog.get("power", "peak-over-rated", Parameter).value.value
-    peak = row.peak_kw.value * (1 - fans) if row.peak_kw else rated * over
+    peak = (row.peak_kw.value + own_kw) * (1 - fans) if row.peak_kw else rated * over
     n = place.nodes
     fleet = question.scenario.fleet
     busy = 0.0

@@ -18,7 +18,7 @@ from dcplan.planning.problem.existing import (
     existing_terms,
     with_existing_fit_out,
 )
-from dcplan.planning.problem.fabrics.options import fabric_options
+from dcplan.planning.problem.fabrics.options import fabric_options, without_slow
 from dcplan.planning.problem.finance import finance_terms
 from dcplan.planning.problem.placement import placements
 from dcplan.planning.problem.places import hall_terms, home_of, site_terms
@@ -213,7 +213,15 @@ def _fabrics(
     excluded: list[ExcludedOption],
 ) -> list[FabricOption]:
     own = [p for p in placed if p.hall == hall.id]
-    return fabric_options(hall, own, question.scenario, log, excluded) if own else []
+    if not own:
+        return []
+    found = fabric_options(hall, own, question.scenario, log, excluded)
+    # a demand in FLOP/s counts the slowest fabric of a hall
+    return without_slow(found, excluded) if _referenced(question) else found
+
+
+def _referenced(question: Question) -> bool:
+    return any(c.reference is not None for c in question.scenario.workloads.capacity)
 
 
 def _connected(

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 from dcplan.fabric.bom import Fills, Parts, bill
 from dcplan.fabric.topology.clos import leaves, size
+from dcplan.fabric.topology.connected import Nodes, connect, step_ports
 from dcplan.fabric.topology.design import ClosDesign
-from dcplan.fabric.topology.kinds import UNITED
+from dcplan.fabric.topology.kinds import ALONE, UNITED
 from dcplan.fabric.topology.wiring import Fill, upper_fills
 from dcplan.planning.problem.terms import (
     FabricOption,
@@ -71,16 +72,17 @@ def step_costs(
     addition to all ports that the hall can hold.
     """
     found: dict[PortClass, StepCost] = {}
-    if option.topology not in UNITED:
-        return found
     for ports in option.shares:
         own = [p for p in placed if p.port_class == ports]
         rails = {p.rails for p in own}
         most = max((p.max_racks_unit * hall.count * p.ports for p in own), default=0)
         most += sum(there.get(p.key, 0) * p.ports for p in own)
         if len(rails) == 1 and most:
-            step_costs = step_cost(
-                option.designs[ports], option.parts[ports], ports, rails.pop(), most
+            plan, parts, each = option.designs[ports], option.parts[ports], rails.pop()
+            step_costs = (
+                step_cost(plan, parts, ports, each, most)
+                if option.topology in UNITED
+                else _stepped(plan, parts, _plain_steps(option.topology, plan, parts, each, most))
             )
             if step_costs is not None:
                 found[ports] = step_costs
@@ -100,7 +102,11 @@ def step_cost(
     and costs more. The steps do not decrease: a number of leaf switches never costs more than the
     cheapest network with at least that number.
     """
-    steps = _steps(plan, parts, ports, rails, most_ports)
+    return _stepped(plan, parts, _steps(plan, parts, ports, rails, most_ports))
+
+
+def _stepped(plan: ClosDesign, parts: Parts, steps: list[_Step]) -> StepCost | None:
+    """Return steps that do not decrease, at most ``MOST_STEPS`` of them."""
     if not steps:
         return None
     usd = [s.usd for s in steps]
@@ -145,6 +151,29 @@ def _steps(
         except ValueError:  # beyond the reach of the tiers, which the model limits
             break
         steps.append(_Step(most, usd))
+    return steps
+
+
+def _plain_steps(
+    topology: str, plan: ClosDesign, parts: Parts, rails: int, most_ports: int
+) -> list[_Step]:
+    """Return the ports of each number of full switches of a network without units, and its cost.
+
+    The cost is without the links to nodes. A switch more is bought with the first port after a step.
+    """
+    width = step_ports(topology, plan, rails)
+    each = rails if topology == ALONE else 1
+    count = math.ceil(most_ports / width)
+    if count * width / plan.leaf_down > MOST_LEAVES:
+        return []
+    steps = []
+    for k in range(1, count + 1):
+        try:
+            counts, fills = connect(topology, plan, 1, [Nodes(k * width // each, each)])
+        except ValueError:  # beyond the reach, which the model limits
+            break
+        usd = bill(counts, parts, fills).capex_usd - k * width * link_usd(plan, parts)
+        steps.append(_Step(k * width, max(usd, 0.0)))
     return steps
 
 

@@ -113,10 +113,7 @@ def system_terms(row: System, scenario: Scenario, log: InputLog) -> SystemTerms:
         else rated * log.parameter("power", "peak-over-rated")
     )
     start = quarter_index(scenario.horizon.start)
-    supply = next(
-        (s for s in scenario.supply if log.catalog.get("systems", s.system, System).id == row.id),
-        None,
-    )
+    supply = next((s for s in scenario.supply if _ordered_as(s, log) == row.id), None)
     promised = supply.lead_quarters if supply else None
     asked = promised if promised is not None else row.lead_quarters
     lead = int(log.assumed(f"{key}.lead_quarters", asked, DEFAULT_LEAD_QUARTERS))
@@ -146,6 +143,12 @@ def system_terms(row: System, scenario: Scenario, log: InputLog) -> SystemTerms:
         price_factor=_price_factor(row, own_usd, supply, scenario, log),
         makers=makers(row, log.catalog),
     )
+
+
+def _ordered_as(supply: Supply, log: InputLog) -> str:
+    """Return the row that a vendor's terms apply to: for a pod, the part that is ordered."""
+    row = log.catalog.get("systems", supply.system, System)
+    return slice_of(row, log.catalog.table("systems", System)) or row.id
 
 
 def _price_factor(
@@ -183,7 +186,7 @@ def supply_terms(scenario: Scenario, log: InputLog) -> tuple[SupplyTerms, ...]:
     for entry in scenario.supply:
         if entry.racks_per_quarter is None:
             continue
-        key = log.catalog.get("systems", entry.system, System).id
+        key = _ordered_as(entry, log)
         racks = log.series(f"supply.{key}.racks_per_quarter", entry.racks_per_quarter, quarters)
         result.append(SupplyTerms(key, racks))
     return tuple(result)

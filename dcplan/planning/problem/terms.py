@@ -110,7 +110,8 @@ class PortClass:
     @property
     def id(self) -> str:
         """Return a short name for rows and columns."""
-        return f"{self.gbps:g}g-{'-'.join(self.protocols)}-su{self.nodes_per_su}"
+        twin = f"-x{self.ports_per_cage}" if self.ports_per_cage > 1 else ""
+        return f"{self.gbps:g}g-{'-'.join(self.protocols)}-su{self.nodes_per_su}{twin}"
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,10 @@ class Placement:
 
     def rack_usd(self, t: int) -> float:
         """Return the price of one rack ordered in a quarter."""
-        return self.price_usd * (self.price_factor[t] if self.price_factor else 1.0)
+        if not self.price_factor:
+            return self.price_usd
+        conversion = self.conversion_usd * self.nodes  # its price does not follow a vendor's quote
+        return (self.price_usd - conversion) * self.price_factor[t] + conversion
 
     def order_usd(self, t: int) -> float:
         """Return the price of one rack ordered in a quarter, including its storage."""

@@ -107,7 +107,7 @@ def _option(
             missing.append(str(error))
     if not designs:
         raise MissingError("; ".join(missing))
-    in_hall = list({p.system: p for p in placed if p.port_class in designs}.values())
+    in_hall = list({(p.system, p.ports): p for p in placed if p.port_class in designs}.values())
     try:
         shares, margin = _costs(topology, designs, parts, in_hall, hall.count, rack_units)
     except ValueError as error:
@@ -171,6 +171,35 @@ def _max_ports(
     if topology in UNITED:
         return max_ports(designs, placed)
     return min(reach_ports(topology, designs[p.port_class], p.rails) for p in placed)
+
+
+def without_slow(options: list[FabricOption], excluded: list[ExcludedOption]) -> list[FabricOption]:
+    """Exclude options whose links are far slower than those of another option of the hall.
+
+    A demand that is measured on a reference job counts the slowest fabric of a hall, because its
+    amount cannot depend on the choice of the fabric. A slow option would therefore lower it in
+    every plan.
+    """
+    best: dict[PortClass, float] = {}
+    for option in options:
+        for ports, speed in option.speeds.items():
+            best[ports] = max(best.get(ports, 0.0), speed.gbps)
+    kept = []
+    for option in options:
+        slow = [c for c, s in option.speeds.items() if s.gbps * MAX_SLOWDOWN < best[c]]
+        if not slow:
+            kept.append(option)
+            continue
+        reason = (
+            f"{option.speeds[slow[0]].gbps:g} of {best[slow[0]]:g} Gb/s: a demand with a reference "
+            "job counts the slowest fabric of a hall; name this fabric alone to plan with it"
+        )
+        excluded.append(ExcludedOption(Kind.FABRIC, option.id, option.hall, reason))
+    return kept
+
+
+MAX_SLOWDOWN = 1.5
+"""Ratio of link rates up to which a demand may count the slower one."""
 
 
 def _without_dominated(

@@ -33,6 +33,8 @@ class Ordered:
     @property
     def planes(self) -> int:
         """Return the number of planes."""
+        if self.topology in {SCHEDULED, DRAGONFLY}:
+            return 1
         return (self.given and self.given.planes) or self.family.planes
 
     @property
@@ -62,6 +64,7 @@ class Ordered:
         MissingError
             If a switch lacks the speed, or the settings leave no port.
         """
+        self._refuse_unused()
         leaf = radix_of(log, self.models[0], link_gbps)
         if self.topology == SCHEDULED:
             return self._scheduled(leaf, log)
@@ -81,6 +84,22 @@ class Ordered:
             )
         except ValueError as error:
             raise MissingError(str(error)) from error
+
+    def _refuse_unused(self) -> None:
+        """Refuse settings that a network without tiers of a tree does not have."""
+        if self.given is None or self.topology not in {SCHEDULED, DRAGONFLY}:
+            return
+        over = self.given.oversubscription
+        unused = {
+            "planes": (self.given.planes or 1) > 1,
+            "tiers": self.given.tiers not in (None, 2),
+            "oversubscription": bool(over.leaf_spine or over.spine_core),
+            "endpoints_per_leaf": self.given.endpoints_per_leaf is not None,
+        }
+        names = [name for name, given in unused.items() if given]
+        if names:
+            msg = f"a {self.topology} network takes no {' or '.join(names)}; leave them out of `fabric`"
+            raise MissingError(msg)
 
     def _scheduled(self, down: int, log: InputLog) -> ClosDesign:
         row = log.catalog.get("switches", self.models[0], Switch)

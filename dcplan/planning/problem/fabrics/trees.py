@@ -10,27 +10,29 @@ from dcplan.fabric.bom import Parts
 from dcplan.fabric.topology.design import ClosDesign
 from dcplan.planning.problem.terms import Margin, NetworkShare, Placement, PortClass
 
+MOST_SYSTEMS = 3
+"""Systems in one hall whose partly empty units the reach allows for. With more, the exact network
+may exceed the reach, which the audit reports."""
+
 
 def max_ports(designs: Mapping[PortClass, ClosDesign], placed: Iterable[Placement]) -> int:
     """Return the ports that the tiers reach with an integer number of leaf switches per unit.
 
     Two tiers hold as many leaf switches as a spine switch has ports. A unit of n nodes needs
     ceil(n / d) leaf switches per rail, so partly used leaf switches reduce the reach. Each further
-    system may leave one more unit partly empty.
+    system may leave one more unit partly empty; a hall holds at most ``MOST_SYSTEMS`` of them.
     """
-    placed = list(placed)
+    placed = list({p.system: p for p in placed}.values())
     reach = [d.reach_endpoints for d in designs.values()]
-    spare = 0
+    units = sorted((p.port_class.nodes_per_su * p.rails for p in placed), reverse=True)
     for p in placed:
         plan, nodes = designs[p.port_class], p.port_class.nodes_per_su
         unit = nodes * p.rails
-        spare += unit
         if plan.tiers == 2 and nodes >= plan.leaf_down:
             reach.append(plan.spine_ports // (p.rails * math.ceil(nodes / plan.leaf_down)) * unit)
         elif plan.tiers == 2:
             reach.append(plan.spine_ports * plan.leaf_down - unit)
-    first = max((p.port_class.nodes_per_su * p.rails for p in placed), default=0)
-    return max(min(reach) - (spare - first), 0)
+    return max(min(reach) - sum(units[1:MOST_SYSTEMS]), 0)
 
 
 def share(plan: ClosDesign, parts: Parts, nodes_per_su: int, rack_units: float) -> NetworkShare:

@@ -15,7 +15,14 @@ from dcplan.inputs.recovery import class_network, machine, policy, reclaimed, st
 from dcplan.inputs.storage import fed_step_s, unlimited, wanted
 from dcplan.inputs.training.layout_cache import searched
 from dcplan.inputs.training.reference_job import reference_tflops
-from dcplan.inputs.training.speed import aged, architecture, hardware, linked, with_host
+from dcplan.inputs.training.speed import (
+    aged,
+    architecture,
+    hardware,
+    in_instance,
+    linked,
+    with_host,
+)
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.tables import Array
 from dcplan.llm.vision import refusal
@@ -93,7 +100,7 @@ class JobCandidates:
     def _hardware(self, job: Job, target: Target, precision: str) -> Hardware | str:
         """Return the training numbers of a target, including the maturity of its software."""
         host = self._host(target)
-        at = host.id if host else None
+        at = host.id if host else target.unit if target.offer else None
         key = (job.id, target.accelerator, target.gb_per_s, target.link, precision, at)
         if key not in self._specs:
             moe = self.shape(job.model).moe_layers > 0
@@ -107,6 +114,8 @@ class JobCandidates:
                 row = self.question.catalog.get("accelerators", target.accelerator, Accelerator)
                 spec = linked(spec, target.link.exchange_frac, in_network=target.link.in_network)
                 spec = with_host(spec, host, self.log)
+                if target.offer is not None:
+                    spec = in_instance(spec, target.unit)
                 spec = aged(spec, row, job.start or self.question.scenario.horizon.start, self.log)
             self._specs[key] = spec
         return self._specs[key]
@@ -123,7 +132,14 @@ class JobCandidates:
         if isinstance(spec, str):
             return spec
         links = (target.unit, target.gb_per_s, target.link)
-        key = (job.id, target.accelerator, *links, precision, spec.device.host_gb)
+        key = (
+            job.id,
+            target.accelerator,
+            *links,
+            precision,
+            spec.device.host_gb,
+            spec.device.domain,
+        )
         if key not in self._cache:
             fixed = job.accelerators
             limit = max(
