@@ -80,7 +80,7 @@ def small_menu() -> PlanningProblem:
         designs={PORTS: design(64, 2)},
         parts={PORTS: parts},
         shares={PORTS: share},
-        max_ports=2048,
+        reach={PORTS: 2048},
         switch_models=("sw", "sw", "sw"),
         switch_racks_units=36.0,
         margin_usd=50e3,

@@ -7,13 +7,22 @@ from pathlib import Path
 
 import pytest
 
+from dcplan.catalog.loader import load as load_catalog
+from dcplan.catalog.schema import Offer
+from dcplan.fabric.bom import Parts, bill
+from dcplan.fabric.topology.connected import Nodes, connect
+from dcplan.fabric.topology.design import ClosDesign, design
 from dcplan.inputs.cloud_prices import OfferTerms, row_of
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.recovery import reclaimed
+from dcplan.inputs.training.speed import hardware, in_instance
 from dcplan.planning.audit.facts import differences
 from dcplan.planning.problem.build import Built, build
+from dcplan.planning.problem.switch_steps import _plain_steps, link_usd
 from dcplan.planning.problem.work.targets import targets
 from dcplan.reliability.outlook import Machine, Policy
 from dcplan.scenario.load import load
+from dcplan.training.estimate import Hardware
 
 TEXT = """
 dcplan: 1
@@ -123,3 +132,73 @@ def test_the_same_run_takes_longer_on_spot(tmp_path: Path) -> None:
     assert both
     for n in both:
         assert best["cloud:nebius-h100/spot", n] > best["cloud:nebius-h100", n]
+
+
+def test_a_given_peak_gets_the_own_network_too(tmp_path: Path) -> None:
+    """120 kW of peak and 3 kW of the network; the audit computes the same."""
+    file = tmp_path / "own.yaml"
+    text = TEXT.replace("SYSTEM", "tpu7x-cube").replace("OFFERS", "aws-p5-48xlarge")
+    file.write_text(text.replace("rated_kw: 100", "rated_kw: 100\n    peak_kw: 120"))
+    built = build(load(file))
+    (place,) = built.problem.placements
+    assert place.peak_kw == pytest.approx(123)
+    assert differences(built.problem, load(file), [place.key]) == []
+
+
+def test_terms_of_a_vendor_for_a_pod_apply_to_its_cubes(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    text = TEXT.replace("SYSTEM", "tpu7x-superpod").replace("OFFERS", "aws-p5-48xlarge")
+    supply = "supply: [{system: tpu7x-superpod, racks_per_quarter: 2, lead_quarters: 3}]\n"
+    file.write_text(text + supply)
+    built = build(load(file))
+    assert [(s.system, s.racks[0]) for s in built.problem.supply] == [("tpu7x-cube", 2.0)]
+    assert {p.lead for p in built.problem.placements} == {3}
+
+
+def test_spot_is_in_the_region_of_its_own_price(tmp_path: Path) -> None:
+    """The nearest region with a spot price may be another one than that of the on-demand price."""
+    built = _built(tmp_path, offers="aws-p5en-48xlarge")
+    row = built.log.catalog.get("cloud", "aws-p5en-48xlarge", Offer)
+    spot = _offer(built, "aws-p5en-48xlarge/spot")
+    assert spot.region in {p.region for p in row.prices if p.term == "spot"}
+
+
+def test_a_rented_part_of_a_server_is_a_small_scale_up_domain() -> None:
+    """One GPU of a server of eight has no NVLink neighbor; pods and racks keep their domain."""
+    log = InputLog(load_catalog())
+    spec = hardware("h100-sxm", "bf16", 50.0, log, moe=False)
+    assert isinstance(spec, Hardware)
+    assert (spec.device.domain, in_instance(spec, 1).device.domain) == (8, 1)
+    rack = hardware("gb200", "bf16", 50.0, log, moe=False)
+    assert isinstance(rack, Hardware)
+    assert in_instance(rack, 4).device.domain == 72
+
+
+def test_more_systems_do_not_shorten_the_reach_of_a_class(tmp_path: Path) -> None:
+    """Each class of NICs has a network of its own."""
+    text = TEXT.replace("OFFERS", "aws-p5-48xlarge").replace("eth-400", "ib-ndr-400")
+    text = text.replace("direct-liquid-tower", "rear-door-tower")
+    reach = []
+    for systems in ("dgx-h200", "dgx-h200, hgx-h200-8, h100-nvl-8"):
+        file = tmp_path / f"{len(systems)}.yaml"
+        file.write_text(text.replace("SYSTEM", systems))
+        problem = build(load(file)).problem
+        (own,) = {p.port_class for p in problem.placements if p.system == "dgx-h200"}
+        reach.append({o.id: o.reach[own] for o in problem.fabrics if own in o.reach})
+    assert reach[0] == reach[1]
+    assert all(reach[0].values())
+
+
+@pytest.mark.parametrize("topology", ["rail-only", "scheduled"])
+def test_steps_of_a_network_without_units_never_exceed_its_exact_cost(topology: str) -> None:
+    """The step cost of P ports is a lower bound, and exact where all switches are full."""
+    parts = Parts(60e3, 60e3, 60e3, 1.0, 1.0, 1.0, 2.0, 800.0, 0.016, 2, 400.0, 0.009, 20.0)
+    plan = design(64, 2) if topology == "rail-only" else ClosDesign(56, 2, 1, 36, 20, 128, 128)
+    rails, most = 8, 4096
+    steps = _plain_steps(topology, plan, parts, rails, most)
+    each = link_usd(plan, parts)
+    for ports in range(rails, most + 1, 8 * rails):
+        counts, fills = connect(topology, plan, 1, [Nodes(ports // rails, rails)])
+        exact = bill(counts, parts, fills).capex_usd
+        step = next(s for s in steps if s.ports >= ports)
+        assert each * ports + step.usd <= exact * (1 + 1e-9)

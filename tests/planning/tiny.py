@@ -80,7 +80,7 @@ def fabric(hall: str, name: str, rng: np.random.Generator) -> FabricOption:
         designs={PORTS: design(64, 2)},
         parts={PORTS: parts},
         shares={PORTS: share},
-        max_ports=int(rng.choice([32, 64, 2048])),
+        reach={PORTS: int(rng.choice([32, 64, 2048]))},
         switch_models=("s", "s", "s"),
         switch_racks_units=36.0,
     )

@@ -56,7 +56,7 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
             sets.existing_ports(h, c, last) for last in sets.ended(h, c) if last <= end < life
         )
         most = min(
-            sets.option[h, f].max_ports,
+            sets.option[h, f].reach[sets.class_of[c]],
             sets.ports_cap(h, sets.class_of[c]) + sets.existing_ports(h, c),
         )
         return connected <= (most + ended) * m.fabric[h, f]

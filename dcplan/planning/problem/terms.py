@@ -253,7 +253,8 @@ class FabricOption:
     designs: Mapping[PortClass, ClosDesign]
     parts: Mapping[PortClass, Parts]
     shares: Mapping[PortClass, NetworkShare]
-    max_ports: int
+    reach: Mapping[PortClass, int]
+    """Maximum NIC ports of each class, which has a network of its own."""
     switch_models: tuple[str, str, str]
     switch_racks_units: float
     step_costs: Mapping[PortClass, StepCost] = field(default_factory=dict)
@@ -262,6 +263,11 @@ class FabricOption:
     margin_kw: float = 0.0
     margin_racks: float = 0.0
     """Maximum that a started scalable unit of the largest system adds to the per-port shares."""
+
+    @property
+    def max_ports(self) -> int:
+        """Return the ports of the class with the largest reach."""
+        return max(self.reach.values(), default=0)
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,10 @@ def _option(
         designs=designs,
         parts=parts,
         shares=shares,
-        max_ports=_max_ports(topology, designs, in_hall),
+        reach={
+            c: _reach(topology, {c: designs[c]}, [p for p in in_hall if p.port_class == c])
+            for c in designs
+        },
         switch_models=ordered.models,
         switch_racks_units=rack_units,
         margin_usd=margin.usd,
@@ -165,7 +168,7 @@ def _costs(
     )
 
 
-def _max_ports(
+def _reach(
     topology: str, designs: Mapping[PortClass, ClosDesign], placed: Sequence[Placement]
 ) -> int:
     if topology in UNITED:
@@ -230,7 +233,9 @@ def _without_dominated(
 
 
 def _dominates(a: FabricOption, b: FabricOption, most_ports: int) -> bool:
-    if not set(b.shares) <= set(a.shares) or a.max_ports < min(b.max_ports, most_ports):
+    if not set(b.shares) <= set(a.shares):
+        return False
+    if any(a.reach[c] < min(b.reach[c], most_ports) for c in b.shares):
         return False
     if not all(a.speeds[c].serves(b.speeds[c]) for c in b.shares):
         return False
