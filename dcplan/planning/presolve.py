@@ -157,7 +157,11 @@ def _fleet(question: Question, problem: PlanningProblem) -> list[Problem]:
         )
         problems.append(question.tree.problem("DC033", cause, ("fleet", "accelerators")))
     ports = min(math.ceil(n / p.accelerators) * p.ports for p in placed)
-    reach = max((o.max_ports for o in problem.fabrics if o.hall == hall.id), default=0)
+    classes = {p.port_class for p in placed}
+    reach = max(
+        (o.reach.get(c, 0) for o in problem.fabrics if o.hall == hall.id for c in classes),
+        default=0,
+    )
     if ports > reach:
         cause = f"the fleet has {ports:,} NIC ports, but the largest allowed network in {hall.id} reaches {reach:,}"
         help_text = "allow more tiers or planes, larger switches, or oversubscription"

@@ -97,7 +97,7 @@ def _cost(
         if (
             bought
             and fabric
-            and bought - over > min(fabric.max_ports, _ports_cap(problem) + _connected(problem))
+            and bought - over > min(fabric.least_reach, _ports_cap(problem) + _connected(problem))
         ):
             return math.inf
         rated = sum(n * place[s].rated_kw for s, n in racks[t].items())

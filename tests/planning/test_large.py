@@ -282,7 +282,6 @@ def test_a_search_without_time_still_gives_a_plan(
     problem, _ = retrofit
     monkeypatch.setattr(strategy, "DIRECT_COLUMNS", 100)
     monkeypatch.setattr(large, "MOST_NODES", 0)
-    monkeypatch.setattr(strategy, "LARGE_MARGIN_FACTORS", ())
     solved = strategy.solve_problem(
         problem, load("retrofit-air-hall"), SolveRequest(gap=0.05, time_limit_s=60)
     )

@@ -265,9 +265,9 @@ class FabricOption:
     """Maximum that a started scalable unit of the largest system adds to the per-port shares."""
 
     @property
-    def max_ports(self) -> int:
-        """Return the ports of the class with the largest reach."""
-        return max(self.reach.values(), default=0)
+    def least_reach(self) -> int:
+        """Return the ports of the class with the smallest reach."""
+        return min(self.reach.values(), default=0)
 
 
 @dataclass(frozen=True)

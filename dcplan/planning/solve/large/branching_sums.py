@@ -16,7 +16,7 @@ def counts(matrix: Matrix, problem: PlanningProblem) -> list[Count]:
     Sums that only improve the bound come last.
     """
     sums: dict[str, list[int]] = defaultdict(list)
-    reach = {(o.hall, o.id): o.max_ports for o in problem.fabrics}
+    reach = {(o.hall, o.id): o.least_reach for o in problem.fabrics}
     limits = {
         h.id: sorted({most for (hall, _), most in reach.items() if hall == h.id})
         for h in problem.halls

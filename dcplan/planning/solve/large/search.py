@@ -127,7 +127,7 @@ class CountSearch:
         )
 
     def _rounded_up(self, relaxed: Matrix, values: Vector) -> dict[Key, float]:
-        """Return a node's halls rounded up, and its fabric with the largest reach.
+        """Return a node's halls rounded up, and the fabric that serves most classes of NICs, with the largest reach.
 
         It is an expensive plan, but a plan.
         """
@@ -136,13 +136,13 @@ class CountSearch:
             for key, v in zip(relaxed.columns, values, strict=True)
         }
         taken = {FABRIC.key(o.hall, o.id): o for o in self.problem.fabrics}
-        widest: dict[str, tuple[int, float, Key]] = {}
+        widest: dict[str, tuple[int, int, float, Key]] = {}
         for key, v in zip(relaxed.columns, values, strict=True):
             if key in taken and v > TINY:
                 option = taken[key]
-                found = (option.max_ports, float(v), key)
+                found = (len(option.reach), option.least_reach, float(v), key)
                 widest[option.hall] = max(widest.get(option.hall, found), found)
-        return chosen | {key: 1.0 for _, _, key in widest.values()}
+        return chosen | {key: 1.0 for *_, key in widest.values()}
 
     def _relaxation(self) -> Matrix | None:
         """Return the relaxation with runs as work, except for groups that it uses.
