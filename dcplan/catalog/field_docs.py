@@ -65,7 +65,7 @@ def parts_of(model: type[BaseModel]) -> dict[str, type[BaseModel]]:
     --------
     >>> from dcplan.catalog.schema import System
     >>> list(parts_of(System))
-    ['System', 'SourceText', 'Quantity', 'AverageKw']
+    ['System', 'SourceText', 'Quantity', 'AverageKw', 'ImmersionStatement', 'OwnNetwork']
     """
     found: dict[str, type[BaseModel]] = {}
     _collect(model, found)

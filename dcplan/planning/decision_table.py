@@ -72,9 +72,12 @@ def columns_of(problem: PlanningProblem, table: Table) -> tuple[dict[Key, float]
     wrong: list[str] = []
     sets = make_sets(problem)
     offered = {spec.key(*index) for spec in DECISIONS_IN_TABLE for index in spec.index(sets)}
-    for row in table.rows:
-        cell = dict(zip(table.columns, row, strict=False))
-        key = _column(problem, cell)
+    cells = [dict(zip(table.columns, row, strict=False)) for row in table.rows]
+    fabrics = {
+        str(c.get("hall")): str(c.get("item")) for c in cells if c.get("decision") == FABRIC.row
+    }
+    for cell in cells:
+        key = _column(problem, cell, fabrics)
         amount = cell.get("amount")
         whole = _int(amount)
         if (
@@ -109,19 +112,25 @@ def fixed_columns(
     }
 
 
-def _column(problem: PlanningProblem, cell: Mapping[str, object]) -> Key | None:
+def _column(
+    problem: PlanningProblem, cell: Mapping[str, object], fabrics: Mapping[str, str]
+) -> Key | None:
     """Return the model column of a decision row; None if the row is not a decision."""
     spec = next((x for x in DECISIONS_IN_TABLE if x.row == cell.get("decision")), None)
     if spec is None:
         return None
     if spec is RUN:
-        return _run_column(problem, cell)
+        return _run_column(problem, cell, fabrics)
     index = [_int(cell.get(c)) if c == "quarter" else cell.get(c) for c in spec.cells]
     return spec.key(*index)
 
 
-def _run_column(problem: PlanningProblem, cell: Mapping[str, object]) -> Key | None:
+def _run_column(
+    problem: PlanningProblem, cell: Mapping[str, object], fabrics: Mapping[str, str]
+) -> Key | None:
+    """Return the run of a row: of several that differ by their link, the fastest on its fabric."""
     t = _int(cell.get("quarter"))
+    found: list[tuple[bool, float, int]] = []
     for i, c in enumerate(problem.run_options):
         same = (
             cell.get("item") == f"{c.job} on {c.system}"
@@ -131,8 +140,24 @@ def _run_column(problem: PlanningProblem, cell: Mapping[str, object]) -> Key | N
             and _int(cell.get("start_month")) == c.start_month
         )
         if same and t in (None, c.serving_quarter):
-            return RUN.key(i)
-    return None
+            found.append((_connected(problem, c, fabrics), c.link.gbps, i))
+    return RUN.key(max(found)[-1]) if found else None
+
+
+def _connected(problem: PlanningProblem, run: RunOption, fabrics: Mapping[str, str]) -> bool:
+    """Return whether the fabric of a run's hall gives it the link for which it was computed."""
+    if run.on_cloud:
+        return True
+    classes = {
+        p.port_class for p in problem.placements if (p.hall, p.system) == (run.place, run.system)
+    }
+    return any(
+        option.speeds[c].serves(run.link)
+        for option in problem.fabrics
+        if (option.hall, option.id) == (run.place, fabrics.get(run.place))
+        for c in classes
+        if c in option.speeds
+    )
 
 
 def _int(value: object) -> int | None:
