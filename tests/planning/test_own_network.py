@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from dcplan.catalog.loader import load as load_catalog
-from dcplan.catalog.schema import Offer
 from dcplan.fabric.bom import Parts, bill
 from dcplan.fabric.topology.connected import Nodes, connect
 from dcplan.fabric.topology.design import ClosDesign, design
@@ -156,11 +155,13 @@ def test_terms_of_a_vendor_for_a_pod_apply_to_its_cubes(tmp_path: Path) -> None:
 
 
 def test_spot_is_in_the_region_of_its_own_price(tmp_path: Path) -> None:
-    """The nearest region with a spot price may be another one than that of the on-demand price."""
-    built = _built(tmp_path, offers="aws-p5en-48xlarge")
-    row = built.log.catalog.get("cloud", "aws-p5en-48xlarge", Offer)
-    spot = _offer(built, "aws-p5en-48xlarge/spot")
-    assert spot.region in {p.region for p in row.prices if p.term == "spot"}
+    """Nearest to Madrid, AWS lists the instance on demand in eu-south-2, and spot in eu-north-1."""
+    file = tmp_path / "madrid.yaml"
+    text = TEXT.replace("SYSTEM", "tpu7x-cube").replace("OFFERS", "aws-p5en-48xlarge")
+    file.write_text(text.replace("us-ashburn", "es-madrid"), encoding="utf-8")
+    built = build(load(file))
+    regions = [_offer(built, x).region for x in ("aws-p5en-48xlarge", "aws-p5en-48xlarge/spot")]
+    assert regions == ["eu-south-2", "eu-north-1"]
 
 
 def test_a_rented_part_of_a_server_is_a_small_scale_up_domain() -> None:
