@@ -203,3 +203,23 @@ def test_steps_of_a_network_without_units_never_exceed_its_exact_cost(topology: 
         exact = bill(counts, parts, fills).capex_usd
         step = next(s for s in steps if s.ports >= ports)
         assert each * ports + step.usd <= exact * (1 + 1e-9)
+
+
+def test_a_demand_on_a_reference_job_needs_a_network_between_instances(tmp_path: Path) -> None:
+    """Single GPUs without a network cannot run the reference job, so they count nothing."""
+    text = TEXT.replace("SYSTEM", "tpu7x-cube").replace("OFFERS", "akash-h100, aws-p5-48xlarge")
+    work = """workloads:
+  capacity:
+    - id: research
+      pflops_delivered: 10
+      utilization_frac: 0.5
+      reference: {model: llama-3.1-70b, seq_len: 8192, precision: bf16}
+objective: min_cost
+"""
+    file = tmp_path / "reference.yaml"
+    file.write_text(text[: text.index("workloads:")] + work, encoding="utf-8")
+    problem = build(load(file)).problem
+    places = {place for place, _ in problem.demands[0].each}
+    assert "cloud:aws-p5-48xlarge" in places
+    assert "cloud:akash-h100" not in places
+    assert any(x.id == "research" and "akash-h100" in x.reason for x in problem.excluded)

@@ -111,8 +111,15 @@ def _capacity(
     whole = (
         _h100_tflops(demand, reference, question, problem, log) if in_h100 else TFLOPS_PER_PFLOPS
     )
+    size = int(log.parameter("training", "reference-accelerators"))
     for target in where:
-        rate = problem.reference_tflops(reference, target)
+        if target.offer is not None and not target.offer.connects(size):
+            rate: float | str = (
+                f"the reference job has {size} accelerators, but no network between instances is "
+                f"known; give prices.{row_of(target.offer.id)}.scaleout_gbps"
+            )
+        else:
+            rate = problem.reference_tflops(reference, target)
         if isinstance(rate, str):
             excluded.append(
                 ExcludedOption(Kind.CAPACITY, demand.id, f"{target.place} {target.system}", rate)
