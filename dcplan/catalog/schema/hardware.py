@@ -48,6 +48,9 @@ class Accelerator(Row):
     """Reason why dense FP8 : BF16 is not 2.0 ± 3 %; ``catalog check`` requires it in that case."""
     hbm_gb: Positive | None = None
     """Memory of one accelerator package."""
+    usable_hbm_gb: Positive | None = None
+    """Memory of one package that programs can allocate in total, as the runtime reports it (CUDA,
+    HIP, XLA), in decimal GB. Default: `hbm_gb`."""
     hbm_tb_per_s: Positive | None = None
     """Peak memory bandwidth."""
     scaleup_gb_per_s: Positive | None = None
