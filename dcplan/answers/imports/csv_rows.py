@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dcplan.catalog.accelerator_names import accelerator_of as by_name
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator
 from dcplan.errors import InputError, Place, Problem, did_you_mean
@@ -155,13 +156,16 @@ def accelerator_of(text: str, catalog: Catalog) -> tuple[str | None, str]:
     >>> accelerator_of("NVIDIA A100 SXM4 80 GB", load())[0]
     'a100-80g-sxm'
     >>> accelerator_of("H100", load())
-    (None, "ambiguous accelerator 'H100': use h100-nvl, h100-pcie, h100-sxm or h100-sxm-500w")
+    (None, "ambiguous accelerator 'H100': use h100-nvl, h100-pcie, h100-sxm, h100-sxm-500w or h100-sxm-power-capped")
     """
-    row = catalog.find("accelerators", text.casefold(), Accelerator)
+    row = by_name(catalog, text)
     if row is not None:
         return row.id, ""
     asked = _tokens(text)
     table = catalog.table("accelerators", Accelerator)
+    whole = [key for key, r in table.items() if asked in map(_tokens, (key, r.name, *r.aliases))]
+    if asked and len(whole) == 1:
+        return whole[0], ""
     names = {key: _tokens(" ".join((key, r.name, *r.aliases))) for key, r in table.items()}
     for wanted in (asked, frozenset(x for x in asked if not MEMORY.fullmatch(x))):
         fits = sorted(key for key, known in names.items() if wanted and wanted <= known)
