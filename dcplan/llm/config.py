@@ -304,7 +304,7 @@ def _windows(config: Mapping[str, Any], kind: str, layers: int) -> tuple[int, in
         return sum(str(t) in {"sliding_attention", "chunked_attention"} for t in types), window
     period = int(
         config.get("sliding_window_pattern")
-        or {"gemma2": 2, "gpt_oss": 2, "llama4": 4}.get(kind, 0)
+        or {"gemma2": 2, "gpt_oss": 2, "llama4": 4, "llama4_text": 4}.get(kind, 0)
     )
     if period:
         return layers - layers // period, window
