@@ -43,8 +43,12 @@ AWAITED = {
     ),
     "economics.tariffs.energy_bill": "The finance verb bills energy and demand by month.",
     "economics.tariffs.tiered_usd": "The finance verb prices egress and storage by tier.",
+    "llm.cache.cache_bytes": "The serve verb needs the cache of a sequence to find the batch that fits.",
+    "llm.cache.cache_bytes_per_token": "The serve verb prints the cache of one token.",
+    "llm.cache.layer_bytes_per_token": "The serve verb reads the cache of one layer in each step.",
+    "llm.cache.state_bytes": "The serve verb reads and writes recurrent states in each step.",
 }
-"""Public function of a physics room that no verb reaches yet -> what the finance verb needs it for.
+"""Public function of a physics room that no verb reaches yet -> what a coming verb needs it for.
 
 The classes and private functions that it uses need no entry of their own.
 """

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Architecture:
-    """Sizes of a transformer, or of a hybrid of attention, MLP and Mamba-2 blocks.
+    """Sizes of a transformer, or of a hybrid of attention, MLP, Mamba-2 and linear attention blocks.
 
     ``attention_params`` and the MLP counts are per layer, including norms and biases if the model
     has them. ``attention_layers`` and ``dense_layers`` count attention and dense MLP blocks; in a
@@ -59,6 +59,31 @@ class Architecture:
     """Parameters that are stored but not used by every token: modulation, time and label embedders
     of a diffusion transformer (once per sample), the second copy of two-stream blocks (a token uses
     one copy)."""
+    head: bool = True
+    """False if the model has no output layer over the vocabulary (encoders)."""
+    kv_heads_total: int = 0
+    """Key-value heads summed over the attention layers if they differ; 0 if each has kv_heads."""
+    expert_hidden: int = 0
+    """Width of the inputs of routed experts in a latent space; 0: the hidden size."""
+    mamba_conv: int = 0
+    """Values of the convolution state of one Mamba-2 layer and sequence."""
+    linear_layers: int = 0
+    """Layers with linear attention (Gated DeltaNet) instead of full attention."""
+    linear_params: int = 0
+    """Parameters of one linear attention block, norms included."""
+    linear_state: int = 0
+    """Values of the recurrent state of one linear layer and sequence: heads x key x value size."""
+    linear_conv: int = 0
+    """Values of the convolution state of one linear layer and sequence."""
+    sparse_topk: int = 0
+    """Keys that a query attends to in a full attention layer with sparse attention; 0: all."""
+    index_layers: int = 0
+    """Layers with an indexer, which selects the keys of sparse attention."""
+    index_heads: int = 0
+    index_dim: int = 0
+    """Size of an index key; the index heads share it."""
+    index_params: int = 0
+    """Parameters of one indexer."""
     tower: Architecture | None = None
     """Vision encoder, with its own kind of block."""
     tower_patches: int = 0
@@ -100,7 +125,14 @@ class Architecture:
     @property
     def embedding_params(self) -> int:
         """Return the parameters of look-up table, output layer and learned positions."""
-        return self.vocab * self.hidden * (1 if self.tied else 2) + self.position_params
+        copies = 1 if self.tied or not self.head else 2
+        return self.vocab * self.hidden * copies + self.position_params
+
+    @property
+    def lookup_params(self) -> int:
+        """Return the parameters that no token multiplies: a look-up table that is no output layer."""
+        own_table = not self.tied or not self.head
+        return (self.vocab * self.hidden if own_table else 0) + self.position_params
 
     @property
     def _common(self) -> int:
@@ -112,6 +144,8 @@ class Architecture:
             self.embedding_params
             + blocks
             + self.mamba_layers * self.mamba_params
+            + self.linear_layers * self.linear_params
+            + self.index_layers * self.index_params
             + self.norm_params
         )
 
@@ -124,7 +158,8 @@ def context_tokens(shape: Architecture, seq_len: int) -> float:
        C_{all} = L_{full}\,s + L_{local}\,w,\quad w \le s
 
     Without a causal mask, a local layer divides the sequence into windows of w, and a query attends
-    to its own window.
+    to its own window. With sparse attention, a query of a full layer attends to at most
+    ``sparse_topk`` keys, as in a window of this size.
 
     Parameters
     ----------
@@ -145,7 +180,13 @@ def context_tokens(shape: Architecture, seq_len: int) -> float:
     full = shape.attention_layers - local
     if not shape.causal:
         return float(full * seq_len + local * window)
-    return full * seq_len / 2.0 + local * (window - window * window / (2.0 * seq_len))
+    kept = min(shape.sparse_topk or seq_len, seq_len)
+    return full * _causal_keys(kept, seq_len) + local * _causal_keys(window, seq_len)
+
+
+def _causal_keys(window: int, seq_len: int) -> float:
+    """Return the mean number of keys of a query with a causal mask and a window."""
+    return window - window * window / (2.0 * seq_len)
 
 
 def model_flops_per_token(shape: Architecture, seq_len: int, images: float = 0.0) -> float:
@@ -153,11 +194,15 @@ def model_flops_per_token(shape: Architecture, seq_len: int, images: float = 0.0
 
     Attention is causal if the model is.
 
-    .. math:: F = 6 (N_{act} - N_{lookup}) + 6\,C\,a\,(d_{qk} + d_v) + 18\,L_m\,d_{inner}\,d_{state} + F_{tower}/s
+    .. math::
+       F = 6 (N_{act} - N_{lookup}) + 6\,C\,a\,(d_{qk} + d_v)
+       + 18\,(L_m\,d_{inner}\,d_{state} + L_\ell\,S) + 3\,L_i\,s\,a_i\,d_i + F_{tower}/s
 
     where the embedding look-up has no multiplication, C is :func:`context_tokens`, the third term
-    is the state-space scan of L_m Mamba-2 blocks and the last one :func:`tower_flops` of a
-    sequence's images.
+    is the scan of L_m Mamba-2 blocks and the state update of L_l linear attention blocks with S
+    state values, the fourth the scores of L_i indexers with a_i heads over half of the sequence,
+    and the last one :func:`tower_flops` of a sequence's images. A state update reads the state with
+    key and query and adds an outer product: 6 FLOPs per value and pass.
 
     Parameters
     ----------
@@ -174,6 +219,8 @@ def model_flops_per_token(shape: Architecture, seq_len: int, images: float = 0.0
        Megatron-LM", SC21, equation 3 (there non-causal).
     .. [2] A. Chowdhery et al., "PaLM", 2022, appendix B.
     .. [3] T. Dao, A. Gu, "Transformers are SSMs", 2024, section 6 (state-space duality).
+    .. [4] S. Yang et al., "Gated Delta Networks", 2024, arXiv 2412.06464, section 3.
+    .. [5] DeepSeek-AI, "DeepSeek-V3.2", 2025, arXiv 2512.02556, section 2.1 (indexer).
 
     Examples
     --------
@@ -183,11 +230,12 @@ def model_flops_per_token(shape: Architecture, seq_len: int, images: float = 0.0
     >>> round(model_flops_per_token(gpt, 2048) / 1e12, 3)
     1.062
     """
-    lookup = 0 if shape.tied else shape.vocab * shape.hidden
-    matmul = 6.0 * (shape.active_params - lookup - shape.position_params)
+    matmul = 6.0 * (shape.active_params - shape.lookup_params)
     pair = shape.heads * (shape.head_dim + shape.value_dim)
-    scan = 18.0 * shape.mamba_layers * shape.mamba_inner * shape.mamba_state
-    own = matmul + 6.0 * context_tokens(shape, seq_len) * pair + scan
+    states = shape.mamba_layers * shape.mamba_inner * shape.mamba_state
+    states += shape.linear_layers * shape.linear_state
+    index = 3.0 * shape.index_layers * seq_len * shape.index_heads * shape.index_dim
+    own = matmul + 6.0 * context_tokens(shape, seq_len) * pair + 18.0 * states + index
     return own + tower_flops(shape) * images / seq_len
 
 
@@ -234,5 +282,5 @@ def recomputed_frac(shape: Architecture, seq_len: int, images: float = 0.0) -> f
     >>> round(1 + recomputed_frac(gpt, 2048), 4)
     1.3321
     """
-    head = 6.0 * shape.hidden * shape.vocab
+    head = 6.0 * shape.hidden * shape.vocab * shape.head
     return (1.0 - head / model_flops_per_token(shape, seq_len, images)) / 3.0

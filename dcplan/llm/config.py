@@ -9,25 +9,40 @@ from typing import Any
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.config_keys import TEXT_DEFAULTS, mlp_params, need
 from dcplan.llm.diffusion import from_diffusers
+from dcplan.llm.mixers import index_sizes, is_linear, linear_sizes
 from dcplan.llm.vision import with_tower
 
 GATED = frozenset(
     {"silu", "swiglu", "gelu_pytorch_tanh", "gelu_tanh_gated", "geglu", "gelu_new_gated"}
 )
-UNGATED_TYPES = frozenset({"gpt2", "gpt_neox", "opt", "bloom", "falcon", "nemotron", "phi", "gptj"})
-LEARNED_POSITIONS = frozenset({"gpt2", "opt"})
+ENCODERS = frozenset({"bert", "roberta", "xlm-roberta"})
+"""Families in which every token attends to all tokens."""
+POOLED = frozenset(
+    {"BertModel", "RobertaModel", "XLMRobertaModel", "BertForSequenceClassification"}
+    | {"RobertaForSequenceClassification", "XLMRobertaForSequenceClassification"}
+)
+"""Classes with one more layer, used once per sequence: a pooler or a classifier."""
+HEADLESS = frozenset({"MistralModel", "Qwen2Model", "Qwen3Model", "LlamaModel"}) | POOLED
+"""Classes without an output layer over the vocabulary."""
+BIASED = frozenset({"gpt2", "gpt_neox", "opt", "bloom", *ENCODERS})
+"""Families with biases in all projections."""
+LAYER_NORM = frozenset({*BIASED, "falcon"})
+"""Families whose norms have a bias."""
+UNGATED_TYPES = frozenset(
+    {"gpt2", "gpt_neox", "opt", "bloom", "falcon", "nemotron", "phi", "gptj", *ENCODERS}
+)
+LEARNED_POSITIONS = frozenset({"gpt2", "opt", *ENCODERS})
 TIED = frozenset({"gpt2", "opt", "bloom", "falcon", "gemma", "gemma2", "gemma3", "gemma3_text"})
+SHARED_GATE = frozenset({"qwen2_moe", "qwen3_next", "qwen3_5_moe", "qwen3_5_moe_text"})
+"""Families with a gate on the output of the shared expert."""
 QKV_BIAS = frozenset(
     {"qwen2", "qwen2_moe", "qwen2_vl", "qwen2_vl_text", "qwen2_5_vl", "qwen2_5_vl_text"}
 )
-QK_NORM = frozenset({"qwen3", "qwen3_moe", "gemma3", "gemma3_text"})
-HYBRID_KEYS = (
-    "linear_num_value_heads",
-    "mamba_d_state",
-    "attn_layer_period",
-    "layers_block_type",
-    "mamba_num_heads",
+QK_NORM = frozenset(
+    {"qwen3", "qwen3_moe", "gemma3", "gemma3_text", "qwen3_next"}
+    | {"qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text"}
 )
+HYBRID_KEYS = ("mamba_d_state", "attn_layer_period", "layers_block_type", "mamba_num_heads")
 
 
 MOST = 10_000_000
@@ -39,7 +54,8 @@ LEAST_ONE = ("layers", "hidden", "heads", "kv_heads", "head_dim", "value_dim", "
 def from_config(config: Mapping[str, Any]) -> Architecture:
     """Read a Hugging Face ``config.json``.
 
-    Dense, GQA, MQA, MLA, MoE with shared experts and dense first layers.
+    Dense, GQA, MQA, MLA, MoE with shared experts and dense first layers, linear attention (Gated
+    DeltaNet), sparse attention with an indexer, encoders.
 
     It also reads a vision encoder (:mod:`dcplan.llm.vision`) and diffusion
     transformers (:mod:`dcplan.llm.diffusion`).
@@ -127,12 +143,16 @@ def _read(config: Mapping[str, Any]) -> Architecture:
         or config.get("ffn_hidden_size")
         or 4 * hidden
     )
-    mlp_bias = bool(config.get("mlp_bias", kind in {"gpt2", "gpt_neox", "opt", "bloom"}))
+    mlp_bias = bool(config.get("mlp_bias", kind in BIASED))
     norms = _norms_per_layer(config, kind) * hidden
     attention += norms
     moe = _moe(config, hidden, layers, inner, gated)
     local_layers, window = _windows(config, kind, layers)
     positions = int(config.get("max_position_embeddings") or config.get("n_positions") or 0)
+    linear = linear_sizes(config, hidden, layers, norms) if is_linear(config) else {}
+    full_layers = layers - linear.get("linear_layers", 0)
+    table_norms = 2 if kind in LAYER_NORM else 1
+    classes = config.get("architectures") or ()
     return Architecture(
         layers=layers,
         hidden=hidden,
@@ -144,7 +164,7 @@ def _read(config: Mapping[str, Any]) -> Architecture:
         tied=bool(config.get("tie_word_embeddings", kind in TIED)),
         attention_params=attention,
         dense_mlp_params=mlp_params(hidden, inner, gated=gated, bias=mlp_bias),
-        attention_layers=layers,
+        attention_layers=full_layers,
         dense_layers=layers - moe.get("moe_layers", 0),
         ffn=inner,
         gated=gated,
@@ -153,12 +173,19 @@ def _read(config: Mapping[str, Any]) -> Architecture:
         rope_dim=int(config.get("qk_rope_head_dim") or 0),
         local_layers=local_layers,
         window=window,
-        mtp_layers=int(config.get("num_nextn_predict_layers") or 0),
+        mtp_layers=int(
+            config.get("num_nextn_predict_layers") or config.get("mtp_num_hidden_layers") or 0
+        ),
         position_params=positions * hidden if kind in LEARNED_POSITIONS else 0,
-        norm_params=hidden * (2 if kind in {"gpt2", "gpt_neox", "opt", "bloom", "falcon"} else 1),
-        causal=True,
+        norm_params=hidden * table_norms,
+        causal=kind not in ENCODERS,
+        head=not HEADLESS.intersection(classes),
+        kv_heads_total=int(config.get("num_key_value_heads_total") or 0),
+        once_params=hidden * (hidden + 1) if POOLED.intersection(classes) else 0,
         tower=None,
         **moe,
+        **linear,
+        **index_sizes(config, hidden, layers),
     )
 
 
@@ -177,7 +204,7 @@ def _is_gated(config: Mapping[str, Any], kind: str) -> bool:
 
 
 def _norms_per_layer(config: Mapping[str, Any], kind: str) -> int:
-    if kind in {"gpt2", "gpt_neox", "opt", "bloom", "falcon"}:
+    if kind in LAYER_NORM:
         return 4
     return (
         4
@@ -194,8 +221,13 @@ def _attention(
     head_dim = int(config.get("head_dim") or hidden // heads)
     kv_heads = _kv_heads(config, kind, heads)
     query, kv = heads * head_dim, kv_heads * head_dim
-    params = hidden * query + 2 * hidden * kv + query * hidden
-    all_bias = bool(config.get("attention_bias", kind in {"gpt2", "gpt_neox", "opt", "bloom"}))
+    gate = query if config.get("attn_output_gate", kind == "qwen3_next") else 0
+    params = hidden * (query + gate) + 2 * hidden * kv + query * hidden
+    total = int(config.get("num_key_value_heads_total") or 0)
+    if total:
+        layers = int(need(config, "num_hidden_layers"))
+        params -= 2 * hidden * head_dim * (kv_heads * layers - total) // layers
+    all_bias = bool(config.get("attention_bias", kind in BIASED))
     if all_bias or config.get("qkv_bias") or kind in QKV_BIAS:
         params += query + 2 * kv
     if all_bias:
@@ -249,10 +281,16 @@ def _moe(
     shared = int(
         config.get("n_shared_experts") or str(config.get("model_type", "")).startswith("llama4")
     )
-    shared_inner = int(config.get("shared_expert_intermediate_size") or shared * expert_inner)
+    shared_inner = int(
+        config.get("shared_expert_intermediate_size")
+        or config.get("moe_shared_expert_intermediate_size")
+        or shared * expert_inner
+    )
     router = hidden * experts + (experts if config.get("router_bias") else 0)
-    shared_gate = hidden if config.get("model_type") == "qwen2_moe" else 0
+    shared_gate = hidden if config.get("model_type") in SHARED_GATE else 0
     bias = (2 * expert_inner + hidden) if config.get("expert_bias") else 0
+    # experts in a latent space (Nemotron 3 Super), with one projection to it and one back
+    latent = int(config.get("moe_latent_size") or 0)
     return {
         "moe_layers": _moe_layer_count(config, layers),
         "experts": experts,
@@ -265,10 +303,12 @@ def _moe(
         "expert_groups": _routing_groups(config),
         "expert_ffn": expert_inner,
         "shared_ffn": shared_inner,
-        "expert_params": mlp_params(hidden, expert_inner, gated=gated) + bias,
+        "expert_params": mlp_params(latent or hidden, expert_inner, gated=gated) + bias,
+        "expert_hidden": latent,
         "moe_fixed_params": (mlp_params(hidden, shared_inner, gated=gated) if shared_inner else 0)
         + router
-        + shared_gate,
+        + shared_gate
+        + 2 * hidden * latent,
     }
 
 
@@ -329,7 +369,10 @@ def hybrid_from_config(config: Mapping[str, Any]) -> Architecture:
     hidden, heads = int(need(config, "hidden_size")), int(need(config, "num_attention_heads"))
     attention, head_dim, value_dim, kv_heads = _attention(config, kind, hidden, heads)
     gated = bool(config.get("gated_mlp"))
-    inner = int(need(config, "intermediate_size"))
+    keys = (
+        ("intermediate_size",) if "-" in pattern else ("intermediate_size", "moe_intermediate_size")
+    )
+    inner = int(need(config, *keys))
     mamba_heads, head = int(need(config, "mamba_num_heads")), int(need(config, "mamba_head_dim"))
     groups, state = int(need(config, "n_groups")), int(need(config, "ssm_state_size"))
     kernel = int(config.get("conv_kernel") or 4)
@@ -368,6 +411,8 @@ def hybrid_from_config(config: Mapping[str, Any]) -> Architecture:
         mamba_groups=groups,
         mamba_heads=mamba_heads,
         mamba_params=mamba + hidden,
+        mamba_conv=conv * (kernel - 1),
+        mtp_layers=int(config.get("num_nextn_predict_layers") or 0),
         norm_params=hidden,
         causal=True,
         tower=None,

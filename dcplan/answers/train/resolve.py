@@ -20,12 +20,12 @@ from dcplan.inputs.training.devices import default_stack, measured_spread, stack
 from dcplan.inputs.training.peaks import half_peak_note
 from dcplan.inputs.training.speed import aged, hardware, slowed, with_host
 from dcplan.llm.architecture import Architecture
-from dcplan.llm.config import from_config
 from dcplan.llm.device_terms import WIDE_GEMMS
 from dcplan.llm.vision import assumed, refusal, uncounted_parts
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.schema.work import Reliability, Storage
 from dcplan.training.estimate import Hardware
+from dcplan.training.shapes import trained_shape
 from dcplan.training.wide_area import WideArea
 
 
@@ -275,7 +275,7 @@ def read_model(catalog: Catalog, name: str) -> tuple[Architecture, float | None]
     """
     config, published = read_config(catalog, name)
     try:
-        return from_config(config), published
+        return trained_shape(config), published
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError([Problem("DC010", f"not a model config: {error}", Place(name))]) from error
 

@@ -10,6 +10,7 @@ from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Model
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.config import from_config
+from dcplan.training.shapes import refusal_of_training
 
 Row = Mapping[str, str]
 POSITIVE = frozenset(
@@ -69,7 +70,9 @@ class Shapes:
         }
         # all runs train language models: no match with a vision tower or a diffusion model
         self._models = {
-            key: found for key, found in every.items() if found[0].causal and found[0].tower is None
+            key: found
+            for key, found in every.items()
+            if found[0].causal and found[0].tower is None and refusal_of_training(found[0]) is None
         }
         self._cache: dict[tuple[object, ...], Architecture] = {}
 

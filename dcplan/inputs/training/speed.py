@@ -21,10 +21,10 @@ from dcplan.inputs.training.devices import (
 )
 from dcplan.inputs.training.peaks import missing_peak
 from dcplan.llm.architecture import Architecture
-from dcplan.llm.config import from_config
 from dcplan.llm.device_terms import FUSED_DISPATCH
 from dcplan.scenario.load import Question, inside_project
 from dcplan.training.estimate import Hardware
+from dcplan.training.shapes import trained_shape
 from dcplan.units import GIGA, quarter_index
 
 
@@ -34,15 +34,15 @@ def architecture(reference: str, question: Question) -> Architecture:
     Raises
     ------
     InputError
-        If the file is missing or is not a readable model.
+        If the file is missing or is not a readable model, or training does not support its layers.
     """
-    if not reference.endswith(".json"):
-        return from_config(question.catalog.get("models", reference, Model).config)
     where: tuple[str | int, ...] = ("workloads",)
-    problem = question.tree.problem("DC008", f"model {reference} leaves the project", where)
-    file = inside_project(question.file, reference, problem)
     try:
-        return from_config(json.loads(file.read_text(encoding="utf-8")))
+        if not reference.endswith(".json"):
+            return trained_shape(question.catalog.get("models", reference, Model).config)
+        problem = question.tree.problem("DC008", f"model {reference} leaves the project", where)
+        file = inside_project(question.file, reference, problem)
+        return trained_shape(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError) as error:
         cause = f"model {reference}: {error}"
         raise InputError([question.tree.problem("DC010", cause, where)]) from error
