@@ -45,6 +45,8 @@ AWAITED = {
     "economics.tariffs.tiered_usd": "The finance verb prices egress and storage by tier.",
     "llm.cache.cache_bytes": "The serve verb needs the cache of a sequence to find the batch that fits.",
     "llm.cache.cache_bytes_per_token": "The serve verb prints the cache of one token.",
+    "llm.checkpoint.checkpoint_bytes": "The serve verb needs the memory of the weights.",
+    "llm.checkpoint.tensor_params": "The serve verb counts the weights of each class.",
     "llm.cache.layer_bytes_per_token": "The serve verb reads the cache of one layer in each step.",
     "llm.cache.state_bytes": "The serve verb reads and writes recurrent states in each step.",
 }

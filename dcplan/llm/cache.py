@@ -156,5 +156,5 @@ def cache_bytes(shape: Architecture, context_tokens: Tokens, kv_bytes: float) ->
     local = shape.local_layers if shape.window else 0
     full = shape.attention_layers - local
     index = shape.index_layers * shape.index_dim * INDEX_BYTES
-    kept = local * each * np.minimum(context_tokens, shape.window)
+    kept: Tokens = local * each * np.minimum(context_tokens, shape.window)
     return (full * each + index) * context_tokens + kept + state_bytes(shape)

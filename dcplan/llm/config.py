@@ -415,6 +415,7 @@ def hybrid_from_config(config: Mapping[str, Any]) -> Architecture:
         mtp_layers=int(config.get("num_nextn_predict_layers") or 0),
         norm_params=hidden,
         causal=True,
+        head=True,
         tower=None,
         **moe,
     )

@@ -9,6 +9,7 @@ from dcplan.catalog.schema.market import Curve, DepreciationTable, Offer, Region
 from dcplan.catalog.schema.network import Fabric, Nic, Optic, Switch
 from dcplan.catalog.schema.place import CoolingOption, OnsitePower, PueRow, ReportedSite, Site
 from dcplan.catalog.schema.reliability import Component, StorageTier
+from dcplan.catalog.schema.serving import TensorFormats, WeightFormat
 from dcplan.catalog.schema.training import Family, Recipe, Stack, TrainingTerms
 from dcplan.catalog.schema.workload import Model
 
@@ -35,6 +36,7 @@ KINDS: dict[str, type[Row]] = {
     "families": Family,
     "stacks": Stack,
     "recipes": Recipe,
+    "formats": WeightFormat,
     "training": Parameter,
     "reliability": Parameter,
     "components": Component,
@@ -70,6 +72,8 @@ __all__ = [
     "StorageTier",
     "Switch",
     "System",
+    "TensorFormats",
     "Term",
     "TrainingTerms",
+    "WeightFormat",
 ]

@@ -1,10 +1,13 @@
-"""Models to train."""
+"""Models to train and to serve."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from pydantic import Field
+
 from dcplan.catalog.schema.base import Row
+from dcplan.catalog.schema.serving import TensorFormats
 from dcplan.provenance import Positive
 
 
@@ -19,3 +22,6 @@ class Model(Row):
     """Published number of parameters that one token uses, in 1e9."""
     training_tokens: Positive | None = None
     """Published number of training tokens."""
+    checkpoints: dict[str, TensorFormats] = Field(default_factory=dict)
+    """Format of a checkpoint -> formats of its tensors, where they differ from the usual rule: linear
+    layers in the format of the name, embedding and output layer in 16 bit."""
