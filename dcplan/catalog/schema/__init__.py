@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dcplan.catalog.schema.base import Parameter, Row
+from dcplan.catalog.schema.engine import Engine, EngineRelease, ServingFamily
 from dcplan.catalog.schema.glossary import Term
 from dcplan.catalog.schema.hardware import Accelerator, System
 from dcplan.catalog.schema.market import Curve, DepreciationTable, Offer, Region
@@ -38,6 +39,9 @@ KINDS: dict[str, type[Row]] = {
     "recipes": Recipe,
     "formats": WeightFormat,
     "training": Parameter,
+    "serving": Parameter,
+    "engines": Engine,
+    "serving_families": ServingFamily,
     "reliability": Parameter,
     "components": Component,
     "finance": Parameter,
@@ -55,6 +59,8 @@ __all__ = [
     "Curve",
     "DepreciationTable",
     "Fabric",
+    "Engine",
+    "EngineRelease",
     "Family",
     "Model",
     "Nic",
@@ -67,6 +73,7 @@ __all__ = [
     "Region",
     "ReportedSite",
     "Row",
+    "ServingFamily",
     "Site",
     "Stack",
     "StorageTier",

@@ -1,0 +1,252 @@
+"""Rows of a table of measured serving: each becomes a configuration, or has a reason why not.
+
+The columns are those of ``catalogs/runs/serving_runs.csv``. A disaggregated row states its pools in
+``notes``: ``prefill 1x(tp1 dp4 ep4); decode 4x(tp8 dp1 ep8, bs 1)``. Lengths that vary are stated
+as ``lengths uniform in 0.8-1.0 of nominal``.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dcplan.catalog.accelerator_names import accelerator_of
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.model_names import model_of
+from dcplan.catalog.schema import Accelerator, Engine, EngineRelease, Model
+from dcplan.inputs.log import InputLog
+from dcplan.inputs.serving.devices import served_device
+from dcplan.inputs.serving.engines import engine_of, engine_terms, release_of
+from dcplan.inputs.serving.models import format_of, formats_of, served_numbers, shape_of
+
+Row = Mapping[str, str]
+QUANTITIES = ("tpot_ms", "ttft_ms", "e2e_ms", "output_tokens_per_s_total", "power_w")
+POOLS = re.compile(
+    r"prefill (\d+)x\(tp(\d+) dp(\d+) ep(\d+)[^)]*\); decode (\d+)x\(tp(\d+) dp(\d+) ep(\d+)(?:, bs (\d+))?"
+)
+LENGTHS = re.compile(r"lengths uniform in ([\d.]+)-([\d.]+) of nominal")
+COPIES = re.compile(r"attention-DP")
+TYPICAL_INPUT_TOKENS = 512.0
+"""Prompt of a row without ``isl``: rows of power name none, and decode power hardly depends on it."""
+CLOSED, STATIC, SATURATED = "closed", "static", "saturated"
+
+
+class Unsupported(Exception):  # noqa: N818
+    """A row that the model does not support, with the reason."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Replicas of one layout."""
+
+    replicas: int
+    tp: int
+    dp: int
+    pp: int = 1
+    ep: int = 1
+
+
+@dataclass(frozen=True)
+class ServingRun:
+    """One measured row, ready for the serving room."""
+
+    id: str
+    source: str
+    date: str
+    model_id: str
+    accelerator: Accelerator
+    engine: Engine
+    release: EngineRelease | None
+    mode: str
+    """``closed``, ``static`` or ``saturated``."""
+    numbers: dict[str, float]
+    device: dict[str, float]
+    terms: dict[str, float]
+    decode: Pool
+    prefill: Pool | None
+    accelerators: int
+    input_tokens: float
+    output_tokens: float
+    requests: float
+    """Concurrent requests of all replicas; infinite if saturated."""
+    most_running: float
+    measured: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def family(self) -> str:
+        """Return the family of the accelerator."""
+        return self.accelerator.family or "generic"
+
+    @property
+    def early_port(self) -> bool:
+        """Whether the release had an early port to this family, which is reported apart."""
+        return self.release is not None and self.family in self.release.ports
+
+
+class Reader:
+    """Reader of rows, with a catalog."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog, self.log = catalog, InputLog(catalog)
+        self._model = functools.cache(lambda name: model_of(catalog, name))
+        self._accelerator = functools.cache(lambda name: accelerator_of(catalog, name))
+        self._engine = functools.cache(lambda name: engine_of(catalog, name))
+        self._format = functools.cache(lambda name: format_of(catalog, name))
+        self._shape = functools.cache(lambda name: shape_of(catalog.get("models", name, Model)))
+        self._terms = functools.cache(self._terms_of)
+
+    def read(self, row: Row) -> ServingRun:
+        """Read one row.
+
+        Raises
+        ------
+        Unsupported
+            With the reason: a missing column, an unknown model, accelerator, engine or precision,
+            speculative decoding without accepted tokens.
+        """
+        model = self._model(row.get("model", ""))
+        accelerator = self._accelerator(row.get("accelerator", ""))
+        engine = self._engine(row.get("engine", ""))
+        precision = self._format(row.get("precision_weights", ""))
+        for found, column in (
+            (model, "model"),
+            (accelerator, "accelerator"),
+            (engine, "engine"),
+            (precision, "precision_weights"),
+        ):
+            if found is None:
+                raise Unsupported(
+                    f"no {column.replace('_', ' ')} {row.get(column, '')!r} in the catalog"
+                )
+        assert model and accelerator and engine and precision
+        if row.get("speculative", "n")[:1].lower() == "y":
+            raise Unsupported("speculative decoding: the row does not state the accepted tokens")
+        shape = self._shape(model.id)
+        formats = formats_of(self.catalog, model, precision)
+        kind = cache_kind(row.get("precision_kv", ""), engine, precision.math)
+        device = served_device(self.catalog, accelerator, formats, kind)
+        if isinstance(device, str):
+            raise Unsupported(device)
+        numbers = served_numbers(shape, formats, kind)
+        release = release_of(engine, row.get("engine_version", ""), row.get("date", ""))
+        count = int(number(row, "accelerators") or 1)
+        decode, prefill, batch = pools(row, count, int(shape.experts))
+        decode = holding(decode, prefill is not None, count, numbers, device)
+        isl, osl = lengths(row)
+        mode, requests = load_of(row)
+        most = engine.most_running.value if engine.most_running else math.inf
+        return ServingRun(
+            id=row.get("id", ""),
+            source=row.get("source", ""),
+            date=row.get("date", ""),
+            model_id=model.id,
+            accelerator=accelerator,
+            engine=engine,
+            release=release,
+            mode=mode,
+            numbers=numbers,
+            device=device,
+            terms=self._terms(engine.id, release.id if release else None, accelerator.family),
+            decode=decode,
+            prefill=prefill,
+            accelerators=count,
+            input_tokens=isl,
+            output_tokens=osl,
+            requests=requests,
+            most_running=min(most, batch * decode.dp) if batch else most * decode.dp,
+            measured={q: value for q in QUANTITIES if (value := number(row, q))},
+        )
+
+    def _terms_of(self, engine: str, release: str | None, family: str | None) -> dict[str, float]:
+        row = self.catalog.get("engines", engine, Engine)
+        line = next((r for r in row.releases if r.id == release), None)
+        return engine_terms(self.log, row, line, family)
+
+
+def number(row: Row, column: str) -> float | None:
+    """Return a number of a row; None if the cell is empty.
+
+    Raises
+    ------
+    Unsupported
+        If the cell is not a number above 0.
+    """
+    text = row.get(column, "").strip()
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError as error:
+        raise Unsupported(f"{column} {text!r} is not a number") from error
+    if not (value >= 0 and math.isfinite(value)):
+        raise Unsupported(f"{column} {text!r} is not a number of at least 0")
+    return value
+
+
+def cache_kind(stated: str, engine: Engine, math_kind: str) -> str:
+    """Return ``fp8`` or ``half``: what the row states, else the engine's default."""
+    if stated:
+        return "fp8" if stated.casefold().startswith(("fp8", "int8")) else "half"
+    narrow = engine.cache_precision == "weights" and math_kind not in ("half", "fp32")
+    return "fp8" if narrow else "half"
+
+
+def lengths(row: Row) -> tuple[float, float]:
+    """Return mean input and output tokens."""
+    isl, osl = number(row, "isl"), number(row, "osl")
+    if osl is None:
+        raise Unsupported("missing osl")
+    found = LENGTHS.search(row.get("notes", ""))
+    mean = (float(found[1]) + float(found[2])) / 2.0 if found else 1.0
+    return max((isl or TYPICAL_INPUT_TOKENS) * mean, 1.0), max(osl * mean, 1.0)
+
+
+def load_of(row: Row) -> tuple[str, float]:
+    """Return the mode of a measurement and its concurrent requests."""
+    text = row.get("concurrency_or_batch", "").strip()
+    if text == "saturated":
+        return SATURATED, math.inf
+    requests = number(row, "concurrency_or_batch")
+    if not requests:
+        raise Unsupported("missing concurrency_or_batch")
+    return (CLOSED if row.get("scenario", "") == "fixed-concurrency" else STATIC), requests
+
+
+def pools(row: Row, count: int, experts: int) -> tuple[Pool, Pool | None, int]:
+    """Return decode pool, prefill pool if the row is disaggregated, and the batch limit of a rank."""
+    if row.get("disaggregated", "n")[:1].lower() == "y":
+        found = POOLS.search(row.get("notes", ""))
+        if not found or not int(found[5]) or not int(found[1]):
+            raise Unsupported(
+                "disaggregated: notes do not state both pools, as prefill 1x(tp1 dp4 ep4); decode 4x(tp8 dp1 ep8)"
+            )
+        n = [int(x or 0) for x in found.groups()]
+        return Pool(n[4], n[5], n[6], 1, n[7]), Pool(n[0], n[1], n[2], 1, n[3]), n[8]
+    tp, pp, dp, ep = (int(number(row, c) or 1) for c in ("tp", "pp", "dp", "ep"))
+    if not row.get("tp"):
+        tp = max(count // (pp * dp), 1)
+    if tp * pp * dp > count:
+        # a table may count cores or experts ranks in tp
+        tp = max(count // (pp * dp), 1)
+    if COPIES.search(row.get("notes", "")) and experts and tp > 1:
+        tp, dp, ep = 1, tp * dp, tp * dp
+    return Pool(max(count // (tp * pp * dp), 1), tp, dp, pp, ep), None, 0
+
+
+def holding(
+    pool: Pool, apart: bool, count: int, numbers: dict[str, float], device: dict[str, float]
+) -> Pool:
+    """Return the pool; one whose replica cannot hold the experts spans all its accelerators.
+
+    Tables then name the tensor-parallel size of one attention copy only.
+    """
+    total = numbers["moe_layers"] * numbers["experts"] * numbers["expert_params"]
+    if not total or apart or pool.replicas == 1:
+        return pool
+    share = total * numbers["expert_bytes"] / (pool.tp * pool.dp * pool.pp)
+    if share <= device["memory_bytes"]:
+        return pool
+    return Pool(1, pool.tp, pool.dp * pool.replicas, pool.pp, max(pool.ep, 2))

@@ -1,0 +1,182 @@
+"""Measured rows of serving as tables of the serving room, and their predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dcplan.answers.validation.serving_rows import CLOSED, SATURATED, Pool, ServingRun
+from dcplan.serving.attention import sequence_bytes
+from dcplan.serving.forward import Served
+from dcplan.serving.memory import MemoryTerms, most_requests
+from dcplan.serving.steady import (
+    Load,
+    Pools,
+    Steady,
+    closed_loop,
+    disaggregated,
+    saturated,
+    static_batch,
+)
+from dcplan.serving.tables import (
+    Array,
+    EngineTerms,
+    ServedDevice,
+    ServedLayout,
+    ServedModel,
+    picked,
+    table,
+)
+from dcplan.units import GIGA, MILLI
+
+UNLIMITED = 1e9
+"""Requests of a saturated run before the limits of memory and engine."""
+
+
+@dataclass(frozen=True)
+class Setups:
+    """Rows of a table of measurements: one configuration and one load each."""
+
+    served: Served
+    memory: MemoryTerms
+    replicas: Array
+    prefill: ServedLayout
+    prefill_replicas: Array
+    apart: Array
+    requests: Array
+    """Concurrent requests of all replicas."""
+    most_running: Array
+    input_tokens: Array
+    output_tokens: Array
+    mode: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Predictions of every row, in the units of the quantities."""
+
+    tpot_s: Array
+    ttft_s: Array
+    e2e_s: Array
+    output_tokens_per_s: Array
+    running: Array
+    """Requests that decode at the same time, in all replicas."""
+    most_requests: Array
+
+
+def _layout(pools: Sequence[Pool]) -> ServedLayout:
+    return table(ServedLayout, pools)
+
+
+def setups(runs: Sequence[ServingRun]) -> Setups:
+    """Return the tables of runs."""
+    served = Served(
+        table(ServedModel, [r.numbers for r in runs]),
+        table(ServedDevice, [r.device for r in runs]),
+        _layout([r.decode for r in runs]),
+        table(EngineTerms, [r.terms for r in runs]),
+    )
+    frac = [r.engine.memory_frac.value if r.engine.memory_frac else 1.0 for r in runs]
+    tokens = [r.engine.step_tokens.value if r.engine.step_tokens else 0.0 for r in runs]
+    reserve = np.array([r.terms.get("reserve_gb", 2.5) for r in runs]) * GIGA
+    return Setups(
+        served=served,
+        memory=MemoryTerms(np.array(frac), reserve, np.array(tokens)),
+        replicas=np.array([float(r.decode.replicas) for r in runs]),
+        prefill=_layout([r.prefill or r.decode for r in runs]),
+        prefill_replicas=np.array([float((r.prefill or r.decode).replicas) for r in runs]),
+        apart=np.array([r.prefill is not None for r in runs]),
+        requests=np.array([min(r.requests, UNLIMITED) for r in runs]),
+        most_running=np.array([min(r.most_running, UNLIMITED) for r in runs]),
+        input_tokens=np.array([r.input_tokens for r in runs]),
+        output_tokens=np.array([r.output_tokens for r in runs]),
+        mode=tuple(r.mode for r in runs),
+    )
+
+
+def load_of(setup: Setups) -> Load:
+    """Return the load of one replica of each row."""
+    s = setup.served
+    context = setup.input_tokens + setup.output_tokens / 2.0
+    fitting = most_requests(s.model, s.device, s.layout, setup.memory, context)
+    return Load(
+        requests=setup.requests / setup.replicas,
+        input_tokens=setup.input_tokens,
+        output_tokens=setup.output_tokens,
+        cached_tokens=np.zeros_like(context),
+        most_requests=np.minimum(fitting, setup.most_running),
+    )
+
+
+def predict(setup: Setups) -> Predicted:
+    """Return the predictions of every row by its mode."""
+    load = load_of(setup)
+    loop = _steady_where(setup, load)
+    first, tpot, total = static_batch(setup.served, load)
+    mode = np.array(setup.mode)
+    steady = (mode == CLOSED) | (mode == SATURATED)
+    life = loop.ttft_s + (setup.output_tokens - 1.0) * loop.tpot_s
+    rate = loop.requests_per_s * setup.replicas * setup.output_tokens
+    return Predicted(
+        tpot_s=np.where(steady, loop.tpot_s, tpot),
+        ttft_s=np.where(steady, loop.ttft_s, first),
+        e2e_s=np.where(steady, life, total),
+        output_tokens_per_s=np.where(steady, rate, setup.requests * setup.output_tokens / total),
+        running=np.where(steady, loop.running, np.minimum(load.requests, load.most_requests))
+        * setup.replicas,
+        most_requests=load.most_requests,
+    )
+
+
+def _steady_where(setup: Setups, load: Load) -> Steady:
+    """Return the steady state of each row: closed loop, two pools, or saturated."""
+    s = setup.served
+    loop = closed_loop(s, load)
+    prefill = replace(s, layout=setup.prefill)
+    transfer = sequence_bytes(s.model, setup.prefill, load.input_tokens) / s.model.layers
+    pools = Pools(
+        prefill, setup.prefill_replicas, setup.replicas, transfer / s.device.nic_bytes_per_s
+    )
+    apart = disaggregated(s, pools, load)
+    full = saturated(s, load)
+    mode = np.array(setup.mode)
+
+    def pick(name: str) -> Array:
+        closed = np.where(setup.apart, getattr(apart, name), getattr(loop, name))
+        return np.where(mode == SATURATED, getattr(full, name), closed)
+
+    return Steady(**{name: pick(name) for name in Steady.__dataclass_fields__})
+
+
+def rows_of(setup: Setups, at: np.ndarray) -> Setups:
+    """Return some rows of the setups."""
+    served = Served(
+        *(picked(getattr(setup.served, n), at) for n in ("model", "device", "layout", "terms"))
+    )
+    mode = tuple(np.array(setup.mode)[at])
+    rest = {
+        n: getattr(setup, n)[at]
+        for n in (
+            "replicas",
+            "prefill_replicas",
+            "apart",
+            "requests",
+            "most_running",
+            "input_tokens",
+            "output_tokens",
+        )
+    }
+    return Setups(
+        served=served,
+        memory=picked(setup.memory, at),
+        prefill=picked(setup.prefill, at),
+        mode=mode,
+        **rest,
+    )
+
+
+def milliseconds(seconds: Array) -> Array:
+    """Return seconds as milliseconds."""
+    return seconds / MILLI

@@ -1,0 +1,57 @@
+"""Inputs of the serving model: engines with dated releases, and accelerator families."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from dcplan.catalog.schema.base import Row, Source
+from dcplan.provenance import AsOf, Fraction, Positive
+
+
+class EngineRelease(BaseModel):
+    """One line of releases of an engine: what changed since the row's own factors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str
+    """Version of the first release of the line, such as ``0.19``."""
+    since: AsOf
+    """Month of this release."""
+    factors: dict[str, float] = Field(default_factory=dict)
+    """Constant of the kind ``serving`` -> factor on it."""
+    ports: dict[str, float] = Field(default_factory=dict)
+    """Accelerator family -> time of a step over that of a mature port of this release."""
+    source: Source | None = None
+    """Source of the measured rows."""
+
+
+class Engine(Row):
+    """A serving engine: factors on the constants of the kind ``serving``, by release."""
+
+    runs_on: tuple[str, ...] = ()
+    """Accelerator families on which it runs; ``generic`` is an accelerator without a family."""
+    factors: dict[str, float] = Field(default_factory=dict)
+    """Constant of the kind ``serving`` -> factor on it."""
+    releases: tuple[EngineRelease, ...] = ()
+    """Lines of releases, oldest first."""
+    cache_precision: Literal["half", "weights"] = "half"
+    """Default precision of the key-value cache: 16 bit, or 8 bit if the weights are quantized."""
+    memory_frac: Fraction | None = None
+    """Share of the accelerator memory that it takes."""
+    most_running: Positive | None = None
+    """Most requests that a replica runs at the same time."""
+    step_tokens: Positive | None = None
+    """Most tokens of one step (chunked prefill)."""
+    spreads: dict[str, Fraction] = Field(default_factory=dict)
+    """Quantity, or quantity and family -> half width of the 80 % interval, as log ratio."""
+
+
+class ServingFamily(Row):
+    """An accelerator family: factors on the constants of the kind ``serving``."""
+
+    factors: dict[str, float] = Field(default_factory=dict)
+    """Constant of the kind ``serving`` -> factor on it."""
+    idle_power_frac: Fraction | None = None
+    """Power of an idle accelerator over its thermal design power."""

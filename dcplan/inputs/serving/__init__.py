@@ -1,0 +1,1 @@
+"""Scenario and catalog values of serving as arguments of the serving room."""

@@ -1,0 +1,61 @@
+"""Accelerators as the serving room sees them: peaks by tensor class, memory, links."""
+
+from __future__ import annotations
+
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.schema import Accelerator, WeightFormat
+from dcplan.inputs.training.devices import HOST_ACCELERATORS, SMALL_DOMAIN, training_terms
+from dcplan.inputs.training.peaks import half_peak, row_peak
+from dcplan.provenance import Quantity
+from dcplan.units import GIGA, TERA
+
+
+def _value(quantity: Quantity | None) -> float | None:
+    return quantity.value if quantity is not None else None
+
+
+def product_tflops(catalog: Catalog, row: Accelerator, math: str) -> float | None:
+    """Return the peak at which an accelerator multiplies weights of a format.
+
+    A format that the accelerator does not multiply is widened in registers to 16 bit, as 4-bit
+    weights on Hopper are: the memory traffic stays narrow, the products run at the 16-bit peak.
+    """
+    half = _value(half_peak(catalog, row))
+    if math in ("half", "fp32", "tf32"):
+        own = _value(row_peak(row, math))
+        return half if math == "half" or own is None else own
+    own = _value(row_peak(row, math))
+    return own if own is not None else half
+
+
+def served_device(
+    catalog: Catalog,
+    row: Accelerator,
+    formats: dict[str, WeightFormat],
+    cache_kind: str,
+    nic_gb_per_s: float | None = None,
+    domain: int | None = None,
+) -> dict[str, float] | str:
+    """Return the fields of a :class:`dcplan.serving.tables.ServedDevice`, or what is missing."""
+    memory = _value(row.usable_hbm_gb) or _value(row.hbm_gb)
+    bandwidth, half = _value(row.hbm_tb_per_s), _value(half_peak(catalog, row))
+    if memory is None or bandwidth is None or half is None:
+        return f"{row.id} has no memory size, memory bandwidth or 16-bit peak"
+    terms = training_terms(catalog, row)
+    nic = nic_gb_per_s or terms["scaleout_gb_per_s"]
+    link = _value(row.scaleup_gb_per_s) or nic
+    size = float(domain or row.scaleup_domain or 1)
+    peaks = {k: (product_tflops(catalog, row, f.math) or half) * TERA for k, f in formats.items()}
+    cache = _value(row_peak(row, "fp8")) if cache_kind == "fp8" else None
+    return {
+        "hbm_bytes_per_s": bandwidth * TERA,
+        "memory_bytes": memory * GIGA,
+        "attention_flops": peaks["attention"],
+        "dense_flops": peaks["dense"],
+        "expert_flops": peaks["experts"],
+        "half_flops": half * TERA,
+        "cache_flops": (cache or half) * TERA,
+        "link_bytes_per_s": link * GIGA,
+        "domain": size if size > SMALL_DOMAIN else min(size, HOST_ACCELERATORS),
+        "nic_bytes_per_s": nic * GIGA,
+    }

@@ -1,0 +1,1 @@
+"""Serving: time of decode and prefill, cache memory, steady states, queues and power."""

@@ -1,0 +1,68 @@
+"""Time of an engine step: one token of a batch, or one prompt."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dcplan.serving.attention import decode_attention_s, prompt_attention_s
+from dcplan.serving.forward import Served, forward_parts
+from dcplan.serving.tables import Array
+from dcplan.units import MICRO
+
+
+def decode_s(served: Served, batch: Array, context: Array, tokens: Array | float = 1.0) -> Array:
+    r"""Return the time of one decode step of a replica with ``batch`` running requests.
+
+    .. math:: t = t_{forward}(n\,B/p) \cdot p + t_{attention} + t_{step} + B\,t_{request}
+
+    With p pipeline stages the batch is divided into p micro-batches, so a token passes p stages
+    of a p-th of the layers each.
+
+    Parameters
+    ----------
+    served : Served
+        The configuration.
+    batch : array
+        Running requests of the replica, at least 0. [-]
+    context : array
+        Mean tokens of a request so far. [-]
+    tokens : array, default 1
+        Tokens n of one request that a step verifies (speculative decoding). [-]
+
+    References
+    ----------
+    .. [1] R. Pope et al., "Efficiently Scaling Transformer Inference", MLSys 2023, section 2.
+    """
+    x, c = served.layout, served.terms
+    micro = batch / x.pp
+    rank = micro / x.dp
+    parts = forward_parts(served, rank * tokens, micro * tokens)
+    reads = decode_attention_s(served.model, served.device, x, c, rank, context)
+    # every stage holds a p-th of the layers and works on one of p micro-batches at a time
+    return parts.total + reads + (c.step_us + batch * c.request_us) * MICRO
+
+
+def prompt_s(served: Served, prompts: Array, tokens: Array, cached: Array | float = 0.0) -> Array:
+    r"""Return the time of the prompts of one attention rank group, processed together.
+
+    .. math:: t = f\,(t_{forward}(n (s - h)) + t_{attention}) + t_{step}
+
+    The other groups of a replica with attention copies process as many.
+
+    Parameters
+    ----------
+    served : Served
+        The configuration.
+    prompts : array
+        Prompts n of one group, at least 0. [-]
+    tokens : array
+        Tokens s of a prompt. [-]
+    cached : array, default 0
+        Tokens h of the prompt that a prefix cache holds, below s. [-]
+    """
+    x, c = served.layout, served.terms
+    cached = np.minimum(np.asarray(cached, dtype=np.float64), tokens - 1.0)
+    new = prompts * (tokens - cached)
+    parts = forward_parts(served, new, new * x.dp)
+    pairs = prompt_attention_s(served.model, served.device, x, c, prompts, tokens, cached)
+    return c.prefill_factor * (parts.total + pairs) + c.step_us * MICRO
