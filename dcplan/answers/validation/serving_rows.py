@@ -29,7 +29,10 @@ POOLS = re.compile(
 )
 LENGTHS = re.compile(r"lengths uniform in ([\d.]+)-([\d.]+) of nominal")
 COPIES = re.compile(r"attention-DP")
-TYPICAL_INPUT_TOKENS = 512.0
+MEDIAN_GAP = re.compile(r"tpot = median inter-token latency")
+"""A median leaves out the steps that a prompt delays."""
+MOST_RUNNING = re.compile(r"max_num_seqs (\d+)")
+TYPICAL_INPUT_TOKENS = 200.0
 """Prompt of a row without ``isl``: rows of power name none, and decode power hardly depends on it."""
 CLOSED, STATIC, SATURATED = "closed", "static", "saturated"
 
@@ -73,6 +76,8 @@ class ServingRun:
     requests: float
     """Concurrent requests of all replicas; infinite if saturated."""
     most_running: float
+    median_gap: bool = False
+    """Whether the measured time per output token is the median gap, without delays by prompts."""
     measured: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -138,6 +143,9 @@ class Reader:
         isl, osl = lengths(row)
         mode, requests = load_of(row)
         most = engine.most_running.value if engine.most_running else math.inf
+        limit = MOST_RUNNING.search(row.get("notes", ""))
+        if limit:
+            most = float(limit[1])
         return ServingRun(
             id=row.get("id", ""),
             source=row.get("source", ""),
@@ -157,6 +165,7 @@ class Reader:
             output_tokens=osl,
             requests=requests,
             most_running=min(most, batch * decode.dp) if batch else most * decode.dp,
+            median_gap=bool(MEDIAN_GAP.search(row.get("notes", ""))),
             measured={q: value for q in QUANTITIES if (value := number(row, q))},
         )
 
@@ -231,6 +240,9 @@ def pools(row: Row, count: int, experts: int) -> tuple[Pool, Pool | None, int]:
     if tp * pp * dp > count:
         # a table may count cores or experts ranks in tp
         tp = max(count // (pp * dp), 1)
+    if experts and tp * dp < ep <= count // pp and ep % tp == 0:
+        # experts on more ranks than attention: every rank group has its own copy of attention
+        dp = ep // tp
     if COPIES.search(row.get("notes", "")) and experts and tp > 1:
         tp, dp, ep = 1, tp * dp, tp * dp
     return Pool(max(count // (tp * pp * dp), 1), tp, dp, pp, ep), None, 0

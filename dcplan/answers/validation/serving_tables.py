@@ -51,6 +51,7 @@ class Setups:
     input_tokens: Array
     output_tokens: Array
     mode: tuple[str, ...]
+    median_gap: Array
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ def setups(runs: Sequence[ServingRun]) -> Setups:
         input_tokens=np.array([r.input_tokens for r in runs]),
         output_tokens=np.array([r.output_tokens for r in runs]),
         mode=tuple(r.mode for r in runs),
+        median_gap=np.array([r.median_gap for r in runs]),
     )
 
 
@@ -120,7 +122,7 @@ def predict(setup: Setups) -> Predicted:
     life = loop.ttft_s + (setup.output_tokens - 1.0) * loop.tpot_s
     rate = loop.requests_per_s * setup.replicas * setup.output_tokens
     return Predicted(
-        tpot_s=np.where(steady, loop.tpot_s, tpot),
+        tpot_s=np.where(steady, np.where(setup.median_gap, loop.first_step_s, loop.tpot_s), tpot),
         ttft_s=np.where(steady, loop.ttft_s, first),
         e2e_s=np.where(steady, life, total),
         output_tokens_per_s=np.where(steady, rate, setup.requests * setup.output_tokens / total),
@@ -162,6 +164,7 @@ def rows_of(setup: Setups, at: np.ndarray) -> Setups:
             "replicas",
             "prefill_replicas",
             "apart",
+            "median_gap",
             "requests",
             "most_running",
             "input_tokens",
