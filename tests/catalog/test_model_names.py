@@ -43,6 +43,7 @@ from dcplan.catalog.schema import Model
         ("facebook/opt-6.7b", "opt-6.7b"),
         ("bigscience/bloom-7b1", "bloom-7b1"),
         ("BAAI/Aquila-7B", "aquila-7b"),
+        ("deepseek-ai/DeepSeek-R1-Distill-Llama-70B", "llama-3.1-70b"),
     ],
 )
 def test_a_spelling_finds_its_row(name: str, id: str) -> None:
@@ -54,7 +55,7 @@ def test_a_spelling_finds_its_row(name: str, id: str) -> None:
 @pytest.mark.parametrize(
     "name",
     # a pruned model has another shape; a number format is no model
-    ["llama3_1-405b_pruned", "FP8", "", "llama-3.1-71b", "DeepSeek-R1-Distill-Llama-70B"],
+    ["llama3_1-405b_pruned", "FP8", "", "llama-3.1-71b", "DeepSeek-R1-Distill-Qwen-1.5B"],
 )
 def test_another_shape_finds_none(name: str) -> None:
     assert model_of(load(), name) is None
