@@ -13,7 +13,8 @@ from dcplan.units import FLOAT_BYTES
 Tokens = TypeVar("Tokens", float, npt.NDArray[np.float64])
 
 INDEX_BYTES = 1.0
-"""Bytes of one value of an index key, which is FP8 (DeepSeek-V3.2 report, section 2.3)."""
+"""Bytes of one value of an index key, which is FP8 (DeepSeek-V3.2 report, arXiv 2512.02556, section
+2.1); the scale of a key is left out."""
 
 
 def layer_bytes_per_token(shape: Architecture, kv_bytes: float) -> float:
