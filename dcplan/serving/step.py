@@ -7,7 +7,7 @@ import numpy as np
 from dcplan.serving.attention import decode_attention_s, prompt_attention_s
 from dcplan.serving.forward import Served, forward_parts
 from dcplan.serving.tables import Array
-from dcplan.units import MICRO
+from dcplan.units import HALF_BYTES, MICRO
 
 
 def decode_s(served: Served, batch: Array, context: Array, tokens: Array | float = 1.0) -> Array:
@@ -34,12 +34,15 @@ def decode_s(served: Served, batch: Array, context: Array, tokens: Array | float
     .. [1] R. Pope et al., "Efficiently Scaling Transformer Inference", MLSys 2023, section 2.
     """
     x, c = served.layout, served.terms
-    micro = batch / x.pp
+    # with fewer requests than stages, stages wait for each other
+    micro = np.maximum(batch / x.pp, np.minimum(batch, 1.0))
     rank = micro / x.dp
     parts = forward_parts(served, rank * tokens, micro * tokens)
     reads = decode_attention_s(served.model, served.device, x, c, rank, context)
-    # every stage holds a p-th of the layers and works on one of p micro-batches at a time
-    return parts.total + reads + (c.step_us + batch * c.request_us) * MICRO
+    # every stage has a p-th of the layers and works on one of p micro-batches at a time
+    message = micro * tokens * served.model.hidden * HALF_BYTES / served.device.nic_bytes_per_s
+    sends = np.where(x.pp > 1, x.pp * (c.hop_us * MICRO + message), 0.0)
+    return parts.total + reads + sends + (c.step_us + batch * c.request_us) * MICRO
 
 
 def prompt_s(served: Served, prompts: Array, tokens: Array, cached: Array | float = 0.0) -> Array:

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from dcplan.catalog.accelerator_names import accelerator_of
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.model_names import model_of
-from dcplan.catalog.schema import Accelerator, Engine, EngineRelease, Model
+from dcplan.catalog.schema import Accelerator, Engine, EngineRelease, Model, WeightFormat
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.serving.devices import served_device
-from dcplan.inputs.serving.engines import engine_of, engine_terms, release_of
-from dcplan.inputs.serving.models import format_of, formats_of, served_numbers, shape_of
+from dcplan.inputs.serving.engines import engine_of, release_of
+from dcplan.inputs.serving.models import format_of, shape_of
+from dcplan.inputs.serving.setups import Checkpoint, Service, cache_kind, service
 
 Row = Mapping[str, str]
 QUANTITIES = ("tpot_ms", "ttft_ms", "e2e_ms", "output_tokens_per_s_total", "power_w")
@@ -65,9 +65,7 @@ class ServingRun:
     release: EngineRelease | None
     mode: str
     """``closed``, ``static`` or ``saturated``."""
-    numbers: dict[str, float]
-    device: dict[str, float]
-    terms: dict[str, float]
+    service: Service
     decode: Pool
     prefill: Pool | None
     accelerators: int
@@ -101,7 +99,7 @@ class Reader:
         self._engine = functools.cache(lambda name: engine_of(catalog, name))
         self._format = functools.cache(lambda name: format_of(catalog, name))
         self._shape = functools.cache(lambda name: shape_of(catalog.get("models", name, Model)))
-        self._terms = functools.cache(self._terms_of)
+        self._service = functools.cache(self._service_of)
 
     def read(self, row: Row) -> ServingRun:
         """Read one row.
@@ -129,20 +127,19 @@ class Reader:
         assert model and accelerator and engine and precision
         if row.get("speculative", "n")[:1].lower() == "y":
             raise Unsupported("speculative decoding: the row does not state the accepted tokens")
-        shape = self._shape(model.id)
-        formats = formats_of(self.catalog, model, precision)
         kind = cache_kind(row.get("precision_kv", ""), engine, precision.math)
-        device = served_device(self.catalog, accelerator, formats, kind)
-        if isinstance(device, str):
-            raise Unsupported(device)
-        numbers = served_numbers(shape, formats, kind)
         release = release_of(engine, row.get("engine_version", ""), row.get("date", ""))
+        found = self._service(
+            model.id, precision.id, kind, accelerator.id, engine.id, release.id if release else ""
+        )
+        if isinstance(found, str):
+            raise Unsupported(found)
         count = int(number(row, "accelerators") or 1)
-        decode, prefill, batch = pools(row, count, int(shape.experts))
-        decode = holding(decode, prefill is not None, count, numbers, device)
+        decode, prefill, batch = pools(row, count, int(found.numbers["experts"]))
+        decode = holding(decode, prefill is not None, count, found)
         isl, osl = lengths(row)
         mode, requests = load_of(row)
-        most = engine.most_running.value if engine.most_running else math.inf
+        most = found.most_running
         limit = MOST_RUNNING.search(row.get("notes", ""))
         if limit:
             most = float(limit[1])
@@ -155,9 +152,7 @@ class Reader:
             engine=engine,
             release=release,
             mode=mode,
-            numbers=numbers,
-            device=device,
-            terms=self._terms(engine.id, release.id if release else None, accelerator.family),
+            service=found,
             decode=decode,
             prefill=prefill,
             accelerators=count,
@@ -169,10 +164,23 @@ class Reader:
             measured={q: value for q in QUANTITIES if (value := number(row, q))},
         )
 
-    def _terms_of(self, engine: str, release: str | None, family: str | None) -> dict[str, float]:
+    def _service_of(
+        self, model: str, precision: str, kind: str, accelerator: str, engine: str, release: str
+    ) -> Service | str:
         row = self.catalog.get("engines", engine, Engine)
-        line = next((r for r in row.releases if r.id == release), None)
-        return engine_terms(self.log, row, line, family)
+        checkpoint = Checkpoint(
+            self._shape(model),
+            self.catalog.get("models", model, Model),
+            self.catalog.get("formats", precision, WeightFormat),
+            kind,
+        )
+        return service(
+            self.log,
+            checkpoint,
+            self.catalog.get("accelerators", accelerator, Accelerator),
+            row,
+            next((r for r in row.releases if r.id == release), None),
+        )
 
 
 def number(row: Row, column: str) -> float | None:
@@ -193,14 +201,6 @@ def number(row: Row, column: str) -> float | None:
     if not (value >= 0 and math.isfinite(value)):
         raise Unsupported(f"{column} {text!r} is not a number of at least 0")
     return value
-
-
-def cache_kind(stated: str, engine: Engine, math_kind: str) -> str:
-    """Return ``fp8`` or ``half``: what the row states, else the engine's default."""
-    if stated:
-        return "fp8" if stated.casefold().startswith(("fp8", "int8")) else "half"
-    narrow = engine.cache_precision == "weights" and math_kind not in ("half", "fp32")
-    return "fp8" if narrow else "half"
 
 
 def lengths(row: Row) -> tuple[float, float]:
@@ -248,17 +248,16 @@ def pools(row: Row, count: int, experts: int) -> tuple[Pool, Pool | None, int]:
     return Pool(max(count // (tp * pp * dp), 1), tp, dp, pp, ep), None, 0
 
 
-def holding(
-    pool: Pool, apart: bool, count: int, numbers: dict[str, float], device: dict[str, float]
-) -> Pool:
+def holding(pool: Pool, apart: bool, count: int, given: Service) -> Pool:
     """Return the pool; one whose replica cannot hold the experts spans all its accelerators.
 
     Tables then name the tensor-parallel size of one attention copy only.
     """
+    numbers = given.numbers
     total = numbers["moe_layers"] * numbers["experts"] * numbers["expert_params"]
     if not total or apart or pool.replicas == 1:
         return pool
     share = total * numbers["expert_bytes"] / (pool.tp * pool.dp * pool.pp)
-    if share <= device["memory_bytes"]:
+    if share <= given.device["memory_bytes"]:
         return pool
     return Pool(1, pool.tp, pool.dp * pool.replicas, pool.pp, max(pool.ep, 2))

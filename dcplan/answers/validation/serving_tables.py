@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dcplan.answers.validation.serving_rows import CLOSED, SATURATED, Pool, ServingRun
+from dcplan.inputs.serving.setups import memory_terms, served_of
 from dcplan.serving.attention import sequence_bytes
 from dcplan.serving.forward import Served
 from dcplan.serving.memory import MemoryTerms, most_requests
@@ -20,16 +21,8 @@ from dcplan.serving.steady import (
     saturated,
     static_batch,
 )
-from dcplan.serving.tables import (
-    Array,
-    EngineTerms,
-    ServedDevice,
-    ServedLayout,
-    ServedModel,
-    picked,
-    table,
-)
-from dcplan.units import GIGA, MILLI
+from dcplan.serving.tables import Array, ServedLayout, picked, table
+from dcplan.units import MILLI
 
 UNLIMITED = 1e9
 """Requests of a saturated run before the limits of memory and engine."""
@@ -73,18 +66,11 @@ def _layout(pools: Sequence[Pool]) -> ServedLayout:
 
 def setups(runs: Sequence[ServingRun]) -> Setups:
     """Return the tables of runs."""
-    served = Served(
-        table(ServedModel, [r.numbers for r in runs]),
-        table(ServedDevice, [r.device for r in runs]),
-        _layout([r.decode for r in runs]),
-        table(EngineTerms, [r.terms for r in runs]),
-    )
-    frac = [r.engine.memory_frac.value if r.engine.memory_frac else 1.0 for r in runs]
-    tokens = [r.engine.step_tokens.value if r.engine.step_tokens else 0.0 for r in runs]
-    reserve = np.array([r.terms.get("reserve_gb", 2.5) for r in runs]) * GIGA
+    services = [r.service for r in runs]
+    served = served_of(services, [r.decode for r in runs])
     return Setups(
         served=served,
-        memory=MemoryTerms(np.array(frac), reserve, np.array(tokens)),
+        memory=memory_terms(services),
         replicas=np.array([float(r.decode.replicas) for r in runs]),
         prefill=_layout([r.prefill or r.decode for r in runs]),
         prefill_replicas=np.array([float((r.prefill or r.decode).replicas) for r in runs]),

@@ -1,0 +1,120 @@
+"""One model on one accelerator with one engine, as arguments of the serving room."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dcplan.catalog.schema import Accelerator, Engine, EngineRelease, Model, WeightFormat
+from dcplan.inputs.log import InputLog
+from dcplan.inputs.serving.devices import served_device
+from dcplan.inputs.serving.engines import engine_terms
+from dcplan.inputs.serving.models import formats_of, served_numbers
+from dcplan.llm.architecture import Architecture
+from dcplan.serving.forward import Served
+from dcplan.serving.memory import MemoryTerms
+from dcplan.serving.tables import EngineTerms, ServedDevice, ServedLayout, ServedModel, table
+from dcplan.units import GIGA
+
+RESERVE = "reserve-gb"
+
+
+@dataclass(frozen=True)
+class Service:
+    """Numbers of one checkpoint on one accelerator with one engine release."""
+
+    numbers: Mapping[str, float]
+    device: Mapping[str, float]
+    terms: Mapping[str, float]
+    memory_frac: float
+    reserve_bytes: float
+    step_tokens: float
+    most_running: float
+    """Most requests that one copy of attention runs at the same time."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A model with the formats of its weights and its cache."""
+
+    shape: Architecture
+    model: Model | None
+    precision: WeightFormat
+    cache_kind: str
+    """``half`` or ``fp8``."""
+
+
+def cache_kind(stated: str, engine: Engine, math_kind: str) -> str:
+    """Return ``fp8`` or ``half``: the stated precision of the cache, else the engine's default.
+
+    Parameters
+    ----------
+    stated : str
+        A format such as ``fp8`` or ``bf16``; empty for the default.
+    engine : Engine
+        Row of the engine.
+    math_kind : str
+        Kind of the products of the checkpoint, from its weight format.
+    """
+    if stated:
+        return "fp8" if stated.casefold().startswith(("fp8", "int8")) else "half"
+    narrow = engine.cache_precision == "weights" and math_kind not in ("half", "fp32")
+    return "fp8" if narrow else "half"
+
+
+def service(
+    log: InputLog,
+    checkpoint: Checkpoint,
+    accelerator: Accelerator,
+    engine: Engine,
+    release: EngineRelease | None,
+    *,
+    nic_gb_per_s: float | None = None,
+    domain: int | None = None,
+) -> Service | str:
+    """Return the numbers of a service, or what the accelerator's row lacks."""
+    formats = formats_of(log.catalog, checkpoint.model, checkpoint.precision)
+    device = served_device(
+        log.catalog, accelerator, formats, checkpoint.cache_kind, nic_gb_per_s, domain
+    )
+    if isinstance(device, str):
+        return device
+    return Service(
+        numbers=served_numbers(checkpoint.shape, formats, checkpoint.cache_kind),
+        device=device,
+        terms=engine_terms(log, engine, release, accelerator.family),
+        memory_frac=engine.memory_frac.value if engine.memory_frac else 1.0,
+        reserve_bytes=log.parameter("serving", RESERVE) * GIGA,
+        step_tokens=engine.step_tokens.value if engine.step_tokens else math.inf,
+        most_running=engine.most_running.value if engine.most_running else math.inf,
+    )
+
+
+def served_of(services: Sequence[Service], layouts: Sequence[object]) -> Served:
+    """Return services in layouts as one table; a single service serves all layouts.
+
+    Parameters
+    ----------
+    services : sequence of Service
+        One, or one for each layout.
+    layouts : sequence
+        Objects with ``tp``, ``dp``, ``pp`` and ``ep``.
+    """
+    return Served(
+        table(ServedModel, [s.numbers for s in services]),
+        table(ServedDevice, [s.device for s in services]),
+        table(ServedLayout, layouts),
+        table(EngineTerms, [s.terms for s in services]),
+    )
+
+
+def memory_terms(services: Sequence[Service]) -> MemoryTerms:
+    """Return what engines leave for the cache."""
+    return MemoryTerms(
+        np.array([s.memory_frac for s in services]),
+        np.array([s.reserve_bytes for s in services]),
+        np.array([s.step_tokens for s in services]),
+    )
