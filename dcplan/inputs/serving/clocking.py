@@ -21,6 +21,8 @@ from dcplan.units import MILLI
 
 LEAST_DECODE_FRAC = 0.05
 """Share of a step that is no cache read at least."""
+NO_PROMPT_S = 1e-9
+"""Time of a prompt token in a decode pool, which computes none: the formulas divide by it."""
 UNLIMITED = 1 << 20
 """Slots and step tokens of an engine that states none."""
 
@@ -124,7 +126,7 @@ def _clock(
     slope = max(min(slope, most), 0.0)
     base = np.maximum.accumulate(here - slope * grid * context)
     if not prefill:
-        return EngineClock(grid, base, slope, 0.0, 0.0, 0.0, 0.0)
+        return EngineClock(grid, base, slope, NO_PROMPT_S, 0.0, 0.0, 0.0)
     per_token, per_pair, floor = _prompt(served, request.input_tokens)
     frac = float(np.max(served.terms.separate_prefill_frac))
     ingress = float(np.max(served.terms.ingress_ms)) * MILLI
