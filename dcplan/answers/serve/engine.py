@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dcplan.answers.serve.machines import Machine
+from dcplan.inputs.serving.machines import Machine
 from dcplan.answers.serve.request import ServeRequest
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, Engine, EngineRelease, Model, WeightFormat
@@ -69,6 +69,16 @@ def software(
     return Software(engine, release, precision, kind, tuple(notes))
 
 
+def unknown_names(request: ServeRequest, catalog: Catalog) -> list[Problem]:
+    """Return a problem for an engine, a release or a precision that the catalog does not have."""
+    found: list[Problem] = []
+    if request.engine is not None:
+        _named_engine(request.engine, catalog, found)
+    if request.precision is not None:
+        _named_format(request.precision, catalog, found)
+    return found
+
+
 def _defaults(
     request: ServeRequest,
     engine: Engine,
@@ -101,12 +111,8 @@ def _engine(
             problems.append(Problem("DC010", cause, Place("--system")))
             return None, None
         return able[0], release_of(able[0])
-    plain, _, version = name.partition("@")
-    engine = engine_of(catalog, plain)
+    engine = _named_engine(name, catalog, problems)
     if engine is None:
-        known = [*rows, *(a for e in rows.values() for a in e.aliases)]
-        cause, hint = f"unknown engine {plain!r}", did_you_mean(plain, known)
-        problems.append(Problem("DC010", cause, where, hint, "dcplan catalog list engines"))
         return None, None
     if not runs_on(engine, row):
         names = list(dict.fromkeys(e.id for e in able))
@@ -114,13 +120,26 @@ def _engine(
         help_text = f"engines that do: {', '.join(names)}" if names else ""
         problems.append(Problem("DC015", cause, where, help=help_text))
         return None, None
+    return engine, release_of(engine, name.partition("@")[2])
+
+
+def _named_engine(name: str, catalog: Catalog, problems: list[Problem]) -> Engine | None:
+    """Return the engine of a name with an optional release."""
+    rows, where = catalog.table("engines", Engine), Place("--engine")
+    plain, _, version = name.partition("@")
+    engine = engine_of(catalog, plain)
+    if engine is None:
+        known = [*rows, *(a for e in rows.values() for a in e.aliases)]
+        cause, hint = f"unknown engine {plain!r}", did_you_mean(plain, known)
+        problems.append(Problem("DC010", cause, where, hint, "dcplan catalog list engines"))
+        return None
     lines = [r.id for r in engine.releases]
     if version and (not lines or not version.lstrip("v")[:1].isdigit()):
         has = f"release lines {', '.join(lines)}" if lines else "no release lines"
         cause = f"unknown release {version!r} of {engine.id}, which has {has}"
         problems.append(Problem("DC010", cause, where, did_you_mean(version, lines)))
-        return None, None
-    return engine, release_of(engine, version)
+        return None
+    return engine
 
 
 def _precision(
@@ -132,6 +151,10 @@ def _precision(
 ) -> WeightFormat | None:
     if name is None:
         return catalog.get("formats", usual_format(row, model), WeightFormat)
+    return _named_format(name, catalog, problems)
+
+
+def _named_format(name: str, catalog: Catalog, problems: list[Problem]) -> WeightFormat | None:
     found = format_of(catalog, name)
     if found is None:
         known = list(catalog.rows["formats"])

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dcplan.answers.serve.outcome import Outcome
-from dcplan.answers.serve.rates import Rates
+from dcplan.answers.serve.service.outcome import Outcome
+from dcplan.answers.serve.service.rates import Rates
 from dcplan.answers.serve.resolve import ServeRun, limits_of, reach
-from dcplan.answers.serve.states import States, states_of
+from dcplan.answers.serve.service.states import States, states_of
 from dcplan.catalog.schema import WeightFormat
 from dcplan.errors import Place, Problem
 from dcplan.inputs.serving.setups import Checkpoint, memory_terms, served_of, service
@@ -131,7 +131,7 @@ def _does_not_fit(states: States) -> Problem:
     there = float(states.memory.usable_frac[0]) * run.service.device["memory_bytes"] / GIGA
     cause = (
         f"{_name(run)} does not fit: {layout} needs {there + short[at]:,.1f} GB per accelerator, "
-        f"and {there:,.1f} GB of each of the {layout.accelerators:,} are there"
+        f"and the engine has {there:,.1f} GB on each of the {layout.accelerators:,}"
     )
     fixes = [x for x in (_count_that_fits(run), _format_that_fits(run)) if x]
     help_text = f"it fits with {' or '.join(fixes)}" if fixes else "choose a larger accelerator"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dcplan.answers.serve.engine import Software, software
-from dcplan.answers.serve.lengths import Lengths, fixed, read_lengths
-from dcplan.answers.serve.machines import Machine, machine_of
+from dcplan.answers.serve.engine import Software, software, unknown_names
+from dcplan.inputs.serving.lengths import Lengths, fixed, read_lengths
+from dcplan.inputs.serving.machines import Machine, machine_of
 from dcplan.answers.serve.request import ServeRequest, conflicts
 from dcplan.answers.serve.texts import read_layout, read_speculation
 from dcplan.answers.train.resolve import read_config
@@ -87,29 +87,25 @@ def resolve(request: ServeRequest, catalog: Catalog) -> list[ServeRun]:
             problems.append(found)
         else:
             machines.append(found)
+    problems += unknown_names(request, catalog)
+    try:
+        plan = read_speculation(request.speculative, InputLog(catalog))
+    except InputError as error:
+        problems += error.problems
+    if problems or shape is None or lengths is None:
+        raise InputError(problems)
     runs = []
     for machine in machines:
         log = InputLog(catalog)
+        plan = read_speculation(request.speculative, log)
         try:
-            plan = read_speculation(request.speculative, log)
             chosen = software(request, catalog, machine, row)
-            if shape is not None and lengths is not None:
-                runs.append(_run(request, log, (row, shape), machine, chosen, lengths, plan))
+            runs.append(_run(request, log, (row, shape), machine, chosen, lengths, plan))
         except InputError as error:
             problems += [p for p in error.problems if p not in problems]
-    if not machines and request.speculative:
-        _collect(problems, request, catalog)
     if problems:
         raise InputError(problems)
     return runs
-
-
-def _collect(problems: list[Problem], request: ServeRequest, catalog: Catalog) -> None:
-    """Add the problems of texts that need no hardware."""
-    try:
-        read_speculation(request.speculative, InputLog(catalog))
-    except InputError as error:
-        problems += error.problems
 
 
 def _run(

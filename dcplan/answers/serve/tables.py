@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dcplan.answers.serve.metrics import Priced
-from dcplan.answers.serve.outcome import Outcome
+from dcplan.answers.serve.service.outcome import Outcome
 from dcplan.answers.serve.reasons import layout_rows
 from dcplan.errors import Problem
 from dcplan.result import Table

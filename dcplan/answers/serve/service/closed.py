@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dcplan.answers.serve.outcome import BOTH, Outcome, Pool
-from dcplan.answers.serve.rates import Rates
-from dcplan.answers.serve.states import loop_at
+from dcplan.answers.serve.service.outcome import BOTH, Outcome, Pool
+from dcplan.answers.serve.service.rates import Rates
+from dcplan.answers.serve.service.states import States, loop_at
 from dcplan.serving.queueing import Percentiles
 from dcplan.serving.replay import Replayed, replay_closed
+from dcplan.serving.search import BATCH_STEP
 from dcplan.serving.tables import Array
 
 TRIED = 4
@@ -22,6 +23,8 @@ ROUNDS = 16
 LIVES = 5
 """Requests of the event loop for each concurrent one; the first ones are left out."""
 FEWEST, MOST = 48, 3000
+STEPS = 33
+"""Numbers of requests that are tried between two batches."""
 
 
 def closed_outcome(rates: Rates) -> Outcome | None:
@@ -62,9 +65,7 @@ def _within(rates: Rates, at: int) -> Outcome | None:
     states = rates.states
     run, request = states.run, states.run.request
     count, size = request.concurrency or 1, run.layouts[at].accelerators
-    found = states.found
-    ok = (found.steady.tpot_s[at] <= run.tpot_s) & (found.steady.ttft_s[at] <= run.ttft_s)
-    most = float(np.where(ok & (found.possible[at] > 0), found.concurrency, 0.0).max())
+    most = _most_concurrent(states, at)
     fixed = request.accelerators is not None
     replicas = (request.accelerators or 0) // size if fixed else math.ceil(count / most)
     for _ in range(1 if fixed else ROUNDS):
@@ -79,6 +80,18 @@ def _within(rates: Rates, at: int) -> Outcome | None:
             return None
         replicas = min(max(replicas + 1, math.ceil(replicas * GROWTH)), count)
     return None
+
+
+def _most_concurrent(states: States, at: int) -> float:
+    """Return the concurrent requests of a replica whose mean latencies are within the limits."""
+    run, found = states.run, states.found
+    ok = (found.steady.tpot_s[at] <= run.tpot_s) & (found.steady.ttft_s[at] <= run.ttft_s)
+    low = float(np.where(ok & (found.possible[at] > 0), found.concurrency, 0.0).max())
+    high = min(math.ceil(low * BATCH_STEP), math.floor(float(found.most_requests[at, 0])))
+    between = np.unique(np.round(np.linspace(low, max(high, low), STEPS)))
+    more = loop_at(states, at, between)
+    within = (more.tpot_s <= run.tpot_s) & (more.ttft_s <= run.ttft_s)
+    return max(float(np.where(within, between, 0.0).max()), low)
 
 
 def _played(rates: Rates, at: int, requests: float) -> tuple[Array, Array, Replayed]:
@@ -105,7 +118,7 @@ def _outcome(rates: Rates, at: int, replicas: int, played: Replayed) -> Outcome:
     states = rates.states
     run, copy = states.run, rates.copy(at)
     count = float(run.request.concurrency or 1)
-    one = loop_at(states, at, count / replicas)
+    one = loop_at(states, at, np.array([count / replicas]))
     own = np.arange(played.ttft_s.size) >= max(round(count / replicas / copy.copies), 1)
     ingress = np.full(int(own.sum()), copy.ingress_s)
     parts = (

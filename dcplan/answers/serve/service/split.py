@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dcplan.answers.serve.outcome import DECODE, PREFILL, Outcome, Pool, constant, shifted
-from dcplan.answers.serve.rates import Rates
-from dcplan.answers.serve.states import States
+from dcplan.answers.serve.service.outcome import DECODE, PREFILL, Outcome, Pool, constant, shifted
+from dcplan.answers.serve.service.rates import Rates
+from dcplan.answers.serve.service.states import States
 from dcplan.inputs.serving.clocking import Copy, copy_of
 from dcplan.serving.attention import sequence_bytes
 from dcplan.serving.queueing import Percentiles, most_rate, open_loop
@@ -97,11 +97,14 @@ def _decode(rates: Rates, chosen: Split) -> _Half | None:
     engine = (run.service.most_running, run.service.step_tokens)
     most = float(states.found.most_requests[at, 0])
     copy = copy_of(states.one(at), run.need, most, engine, run.plan, prefill=False)
-    found = most_rate(
-        *(copy.clock, copy.limits, inputs, outputs, math.inf, run.tpot_s, run.request.quantile),
-        hit_tokens=inputs - 1.0,
-        speculative_tokens=run.plan.tokens_per_step,
-    )
+    # a decode pool has no wait for prompt tokens, so the formulas divide by a probability of 0
+    with np.errstate(divide="ignore"):
+        found = most_rate(
+            *(copy.clock, copy.limits, inputs, outputs, math.inf, run.tpot_s),
+            run.request.quantile,
+            hit_tokens=inputs - 1.0,
+            speculative_tokens=run.plan.tokens_per_step,
+        )
     size = run.layouts[at].accelerators
     return _Half(at, copy, found * copy.copies, size) if found > 0.0 else None
 
@@ -153,12 +156,13 @@ def _outcome(
         *(first.copy.clock, first.copy.limits, inputs, np.ones_like(outputs)),
         hit_tokens=hits,
     )
-    after = open_loop(
-        rate / m / second.copy.copies,
-        *(second.copy.clock, second.copy.limits, inputs, outputs),
-        hit_tokens=inputs - 1.0,
-        speculative_tokens=run.plan.tokens_per_step,
-    )
+    with np.errstate(divide="ignore"):
+        after = open_loop(
+            rate / m / second.copy.copies,
+            *(second.copy.clock, second.copy.limits, inputs, outputs),
+            hit_tokens=inputs - 1.0,
+            speculative_tokens=run.plan.tokens_per_step,
+        )
     steps = run.plan.tokens_per_step
     first_step = Percentiles(*(x * steps for x in _values(after.tpot_s)))
     wait = Percentiles(*(a + b for a, b in zip(_values(before.queue_s), _values(after.queue_s), strict=True)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dcplan.answers.serve.states import States
+from dcplan.answers.serve.service.states import States
 from dcplan.inputs.serving.clocking import Copy, copy_of
 from dcplan.serving.queueing import OpenLoop, most_rate, open_loop
 from dcplan.serving.tables import Array

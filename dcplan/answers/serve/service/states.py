@@ -77,8 +77,8 @@ def _load(need: Request, requests: Array, most_requests: Array) -> Load:
     )
 
 
-def loop_at(states: States, at: int, requests: float) -> Steady:
-    """Return the closed loop of one layout with a number of requests."""
+def loop_at(states: States, at: int, requests: Array) -> Steady:
+    """Return the closed loop of one layout at numbers of requests, shape (n,)."""
     run, one = states.run, states.one(at)
-    load = _load(run.need, np.array([requests]), states.found.most_requests[at])
+    load = _load(run.need, requests, states.found.most_requests[at])
     return speculated(one, load, closed_loop(one, load), run.plan)

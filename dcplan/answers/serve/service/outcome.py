@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dcplan.answers.serve.rates import Fleet, Rates, best_fleet
+from dcplan.answers.serve.service.rates import Fleet, Rates, best_fleet
 from dcplan.answers.serve.resolve import ServeRun
-from dcplan.answers.serve.states import States
+from dcplan.answers.serve.service.states import States
 from dcplan.inputs.serving.clocking import Copy
 from dcplan.serving.forward import Served
 from dcplan.serving.queueing import OpenLoop, Percentiles
