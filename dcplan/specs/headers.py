@@ -39,6 +39,7 @@ WORDS = {
     "p80": "P80",
     "p90": "P90",
     "p95": "P95",
+    "p99": "P99",
 }
 """Word of a machine name -> how people write it; an empty one is left out."""
 

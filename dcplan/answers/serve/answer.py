@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -83,10 +84,12 @@ def _served(run: ServeRun) -> Priced | _Refused:
 def _result(able: list[Priced], refused: list[_Refused], seconds: float) -> Result:
     best = able[0]
     run, found = best.found.run, best.found
-    short = run.request.rate is not None and found.rate < run.request.rate * (1.0 - 1e-9)
+    short = run.rate is not None and found.rate < run.rate * (1.0 - 1e-9)
     tables = service_tables(best)
     if len(able) + len(refused) > 1:
-        others = [(None, r.run.machine.name, r.run.machine.accelerator.id, r.problems) for r in refused]
+        others = [
+            (None, r.run.machine.name, r.run.machine.accelerator.id, r.problems) for r in refused
+        ]
         tables[options.SYSTEMS.name] = system_rows(able, others)
     return Result(
         verb="serve",
@@ -114,7 +117,8 @@ def _headline(able: list[Priced], *, short: bool) -> str:
     )
     cost = best.main_cost
     usd = f", {best.usd_per_million:.3g} USD per million output tokens {cost.basis}" if cost else ""
-    load = f"only {si(found.rate)} of {si(run.request.rate or 0.0)}" if short else si(found.rate)
+    short_of = f", and {_needed(found):,} accelerators would do" if short else ""
+    load = f"only {si(found.rate)} of {si(run.rate or 0.0)}" if short else si(found.rate)
     why = ""
     if len(able) > 1:
         why = f"; {able[1].usd_per_million / best.usd_per_million:.2f} times as much on the next system, {able[1].found.run.machine.name}"
@@ -123,8 +127,14 @@ def _headline(able: list[Priced], *, short: bool) -> str:
         f"{run.software.engine_text}, {run.software.precision.id}: {load} requests/s, "
         f"{si(found.tokens_per_s / found.serving)} tokens/s per accelerator, "
         f"{1.0 / found.tpot_s.p50:.0f} tokens/s per user{usd}; {layout}, "
-        f"{_limits(run)}{why}"
+        f"{_limits(run)}{short_of}{why}"
     )
+
+
+def _needed(found: Outcome) -> int:
+    """Return the accelerators of the chosen layouts that serve the asked rate."""
+    rate = found.run.rate or 0.0
+    return sum(math.ceil(rate / p.rate_max) * p.layout.accelerators for p in found.pools)
 
 
 def _limits(run: ServeRun) -> str:

@@ -13,12 +13,7 @@ from dcplan.economics.run_cost import network_from_share_usd
 from dcplan.inputs.residual_value import residual_of
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.schema import Finance
-from dcplan.units import (
-    HOURS_PER_MONTH,
-    HOURS_PER_YEAR,
-    SECONDS_PER_HOUR,
-    TOKENS_PER_MTOKEN,
-)
+from dcplan.units import HOURS_PER_MONTH, HOURS_PER_YEAR, SECONDS_PER_HOUR, TOKENS_PER_MTOKEN
 
 OWNED, RENTED = "owned", "rented"
 
@@ -83,9 +78,7 @@ def owned_cost(found: Outcome, power: ServicePower | None) -> HourCost | None:
     if (spans or len(found.pools) > 1) and system.own_network is None:
         share = log.parameter("finance", "band-network-share-frac")
         network = float(np.asarray(network_from_share_usd(price, share)))
-    rate, life = (
-        log.parameter("finance", key) for key in ("discount-rate", "hardware-life-years")
-    )
+    rate, life = (log.parameter("finance", key) for key in ("discount-rate", "hardware-life-years"))
     left = residual_of(Finance(), life, log)(life)
     both = price + network
     yearly = float(level_payment_usd(both, rate, life, balloon_usd=left * both))

@@ -80,10 +80,7 @@ def unknown_names(request: ServeRequest, catalog: Catalog) -> list[Problem]:
 
 
 def _defaults(
-    request: ServeRequest,
-    engine: Engine,
-    release: EngineRelease | None,
-    precision: WeightFormat,
+    request: ServeRequest, engine: Engine, release: EngineRelease | None, precision: WeightFormat
 ) -> list[str]:
     found = []
     if request.engine is None:

@@ -64,7 +64,7 @@ def metrics_of(priced: Priced) -> dict[str, Metric]:
         spread(found, q) for q in ("output_tokens_per_s_total", "tpot_ms", "ttft_ms")
     )
     per_accelerator = found.tokens_per_s / found.serving
-    given = run.request.rate is not None
+    given = run.rate is not None
     rate_low, rate_high = (found.rate, found.rate) if given else _range(found.rate, flow)
     low, high = _range(per_accelerator, 1.0 if given else flow)
     user = 1.0 / found.tpot_s.p50
@@ -102,7 +102,7 @@ def _ms(spec: MetricSpec, seconds: float, factor: float) -> dict[str, Metric]:
 def _accelerators(priced: Priced, factor: float) -> tuple[float, float]:
     """Return the accelerators for the load if the replicas serve more or less."""
     found = priced.found
-    if found.run.request.rate is None or found.run.request.accelerators is not None:
+    if found.run.rate is None or found.run.request.accelerators is not None:
         return priced.accelerators, priced.accelerators
 
     def count(scale: float) -> float:

@@ -95,7 +95,7 @@ def why_not(found: Outcome, at: int) -> str:
     value = _best(rates, at)[0]
     if best and value and value < best:
         return f"{1.0 - value / best:.0%} fewer tokens/s per accelerator"
-    if run.request.rate or run.request.accelerators or run.request.concurrency:
+    if run.rate or run.request.accelerators or run.request.concurrency:
         return "more accelerators for the load, in complete replicas"
     return "fewer tokens/s per accelerator in an open loop"
 
@@ -178,9 +178,7 @@ def _format_that_fits(run: ServeRun) -> str:
             nic_gb_per_s=run.machine.nic_gb_per_s,
             domain=run.machine.domain,
         )
-        if not isinstance(found, str) and _fitting(
-            replace(run, service=found), list(run.layouts)
-        ):
+        if not isinstance(found, str) and _fitting(replace(run, service=found), list(run.layouts)):
             return f"--precision {name}"
     return ""
 

@@ -21,10 +21,7 @@ class ServeRequest:
     model: Annotated[
         str,
         Flag(
-            "catalog model or config.json",
-            metavar="MODEL|FILE",
-            complete="models",
-            argument=True,
+            "catalog model or config.json", metavar="MODEL|FILE", complete="models", argument=True
         ),
     ]
     system: Annotated[
@@ -45,20 +42,17 @@ class ServeRequest:
         ),
     ] = None
     isl: Annotated[
-        float | None,
-        Flag("input tokens of a request", low=1, high=LONGEST, panel=WORK),
+        float | None, Flag("input tokens of a request", low=1, high=LONGEST, panel=WORK)
     ] = None
     osl: Annotated[
-        float | None,
-        Flag("output tokens of a request", low=2, high=LONGEST, panel=WORK),
+        float | None, Flag("output tokens of a request", low=2, high=LONGEST, panel=WORK)
     ] = None
     lengths: Annotated[
         str | None,
         Flag("CSV with input_tokens,output_tokens of requests", metavar="FILE", panel=WORK),
     ] = None
     rate: Annotated[
-        float | None,
-        Flag("request rate to serve", unit="1/s", low=1e-6, high=1e9, panel=WORK),
+        float | None, Flag("request rate to serve", unit="1/s", low=1e-6, high=1e9, panel=WORK)
     ] = None
     concurrency: Annotated[
         int | None,
@@ -70,21 +64,17 @@ class ServeRequest:
     ] = 0.0
     trace: Annotated[
         str | None,
-        Flag(
-            "requests with arrival times, replayed by the event loop", metavar="FILE", panel=WORK
-        ),
+        Flag("requests with arrival times, replayed by the event loop", metavar="FILE", panel=WORK),
     ] = None
     ttft_ms: Annotated[
-        float,
-        Flag("limit of the time to first token", unit="ms", low=1e-3, high=1e9, panel=LIMITS),
+        float, Flag("limit of the time to first token", unit="ms", low=1e-3, high=1e9, panel=LIMITS)
     ] = 2000.0
     tpot_ms: Annotated[
         float,
         Flag("limit of the time per output token", unit="ms", low=1e-3, high=1e9, panel=LIMITS),
     ] = 50.0
     quantile: Annotated[
-        float,
-        Flag("share of the requests that meet each limit", low=0.5, high=0.99, panel=LIMITS),
+        float, Flag("share of the requests that meet each limit", low=0.5, high=0.99, panel=LIMITS)
     ] = 0.9
     engine: Annotated[
         str | None,
@@ -128,11 +118,7 @@ class ServeRequest:
     ] = None
     spares: Annotated[
         int | None,
-        Flag(
-            "spare replicas (default: 1 with --rate or --concurrency, else 0)",
-            low=0,
-            high=MOST,
-        ),
+        Flag("spare replicas (default: 1 with --rate or --concurrency, else 0)", low=0, high=MOST),
     ] = None
     usd_per_accelerator_hour: Annotated[
         float | None,
@@ -148,13 +134,6 @@ class ServeRequest:
         tuple[str, ...],
         Flag("catalog overlay folder; repeatable, the last one takes precedence", panel=MONEY),
     ] = ()
-
-    @property
-    def spare_replicas(self) -> int:
-        """Spare replicas: the given number, or one more than needed for a given load."""
-        if self.spares is not None:
-            return self.spares
-        return int(self.accelerators is None and bool(self.rate or self.concurrency))
 
 
 def conflicts(request: ServeRequest) -> list[Problem]:
@@ -176,6 +155,9 @@ def _conflicts(request: ServeRequest) -> Iterator[Problem]:
         yield _wrong("--lengths and --trace both give the lengths: omit one", "--lengths")
     if request.rate is not None and request.concurrency is not None:
         yield _wrong("--rate and --concurrency cannot be combined: give one load", "--rate")
+    if request.trace is not None and (request.concurrency is not None or request.disaggregated):
+        flag = "--concurrency" if request.concurrency is not None else "--disaggregated"
+        yield _wrong(f"--trace cannot be combined with {flag}", "--trace")
     if request.disaggregated:
         if request.concurrency is not None:
             yield _wrong(

@@ -9,6 +9,7 @@ from dcplan.inputs.serving.lengths import Lengths, fixed, read_lengths
 from dcplan.inputs.serving.machines import Machine, machine_of
 from dcplan.answers.serve.request import ServeRequest, conflicts
 from dcplan.answers.serve.texts import read_layout, read_speculation
+from dcplan.inputs.serving.traffic import Traffic, traffic_of
 from dcplan.answers.train.resolve import read_config
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.model_names import model_of
@@ -40,13 +41,28 @@ class ServeRun:
     layouts: tuple[Layout, ...]
     lengths: Lengths
     plan: Speculation
+    rate: float | None
+    """Request rate to serve: given, or the mean of the trace [1/s]."""
+    traffic: Traffic | None
+
+    @property
+    def arrival_cv2(self) -> float:
+        """Squared coefficient of variation of the times between arrivals."""
+        return self.traffic.arrival_cv2 if self.traffic else 1.0
+
+    @property
+    def spare_replicas(self) -> int:
+        """Spare replicas: the given number, or one more than needed for a given load."""
+        request = self.request
+        if request.spares is not None:
+            return request.spares
+        return int(request.accelerators is None and bool(self.rate or request.concurrency))
 
     @property
     def need(self) -> Request:
         """Mean lengths of the requests."""
-        tokens = self.lengths.input_mean
-        cached = min(self.request.prefix_hit_frac * tokens, tokens - 1.0)
-        return Request(tokens, self.lengths.output_mean, cached)
+        x = self.lengths
+        return Request(x.input_mean, x.output_mean, x.hit_mean)
 
     @property
     def ttft_s(self) -> float:
@@ -79,7 +95,7 @@ def resolve(request: ServeRequest, catalog: Catalog) -> list[ServeRun]:
     """
     problems = conflicts(request)
     row, shape = _model(catalog, request.model, problems)
-    lengths = _lengths(request, problems)
+    lengths, traffic = _lengths(request, problems)
     machines = []
     for name in dict.fromkeys(request.system):
         found = machine_of(catalog, name)
@@ -100,7 +116,8 @@ def resolve(request: ServeRequest, catalog: Catalog) -> list[ServeRun]:
         plan = read_speculation(request.speculative, log)
         try:
             chosen = software(request, catalog, machine, row)
-            runs.append(_run(request, log, (row, shape), machine, chosen, lengths, plan))
+            run = _run(request, log, (row, shape), machine, chosen, (lengths, traffic), plan)
+            runs.append(run)
         except InputError as error:
             problems += [p for p in error.problems if p not in problems]
     if problems:
@@ -114,10 +131,10 @@ def _run(
     model: tuple[Model | None, Architecture],
     machine: Machine,
     chosen: Software,
-    lengths: Lengths,
+    work: tuple[Lengths, Traffic | None],
     plan: Speculation,
 ) -> ServeRun:
-    row, shape = model
+    (row, shape), (lengths, traffic) = model, work
     checkpoint = Checkpoint(shape, row, chosen.precision, chosen.cache_kind)
     found = service(
         log,
@@ -147,6 +164,8 @@ def _run(
         tuple(tried),
         lengths,
         plan,
+        request.rate or (traffic.rate if traffic and not request.concurrency else None),
+        traffic,
     )
 
 
@@ -177,16 +196,22 @@ def _record(request: ServeRequest, log: InputLog, lengths: Lengths, chosen: Soft
     log.text("kv_precision", chosen.cache_text, status)
 
 
-def _lengths(request: ServeRequest, problems: list[Problem]) -> Lengths | None:
-    if request.lengths is not None:
-        try:
-            return read_lengths(request.lengths)
-        except InputError as error:
-            problems += error.problems
-            return None
+def _lengths(
+    request: ServeRequest, problems: list[Problem]
+) -> tuple[Lengths | None, Traffic | None]:
+    """Return the lengths of the requests, and the trace if they come from one."""
+    share = min(request.prefix_hit_frac, 1.0)
+    try:
+        if request.trace is not None:
+            traffic = traffic_of(request.trace, share)
+            return traffic.lengths, traffic
+        if request.lengths is not None:
+            return read_lengths(request.lengths, share), None
+    except InputError as error:
+        problems += error.problems
     if request.isl is None or request.osl is None:
-        return None
-    return fixed(request.isl, request.osl)
+        return None, None
+    return fixed(request.isl, request.osl, share), None
 
 
 def _model(
@@ -197,9 +222,7 @@ def _model(
     if row is None and not name.endswith(".json"):
         hint = did_you_mean(name, catalog.rows["models"])
         cause = f"{name!r} is not a catalog model or a config.json"
-        problems.append(
-            Problem("DC010", cause, Place("serve"), hint, "dcplan catalog list models")
-        )
+        problems.append(Problem("DC010", cause, Place("serve"), hint, "dcplan catalog list models"))
         return None, None
     try:
         shape = from_config(row.config if row else read_config(catalog, name)[0])

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dcplan.answers.serve.metrics import Priced
 from dcplan.answers.serve.service.outcome import Outcome
 from dcplan.answers.serve.reasons import layout_rows
+from dcplan.answers.serve.trace import compared
 from dcplan.errors import Problem
 from dcplan.result import Table
 from dcplan.serving.memory import weight_bytes
 from dcplan.serving.queueing import Percentiles
 from dcplan.serving.search import frontier
-from dcplan.specs.serve import options as options
+from dcplan.specs.serve import options
 from dcplan.specs.serve import service as specs
 from dcplan.units import GIGA, MILLI
 
@@ -24,14 +25,18 @@ def service_tables(priced: Priced) -> dict[str, Table]:
     """Return the tables of the cheapest system."""
     found = priced.found
     rows = frontier_rows(found)
+    rows_of_latency, more = latency_rows(found), {}
+    if found.run.traffic is not None:
+        rows_of_latency, more = compared(rows_of_latency, found, found.run.traffic)
     return {
         specs.POOLS.name: specs.POOLS.table(_pools(found)),
-        specs.LATENCY.name: specs.LATENCY.table(latency_rows(found)),
+        specs.LATENCY.name: specs.LATENCY.table(rows_of_latency),
         specs.MEMORY.name: specs.MEMORY.table(_memory(found)),
         specs.HOUR_COST.name: specs.HOUR_COST.table(_cost(priced)),
         options.FRONTIER.name: options.FRONTIER.table(thinned(rows)),
         options.FRONTIER_POINTS.name: options.FRONTIER_POINTS.table(rows),
         options.LAYOUTS.name: options.LAYOUTS.table(layout_rows(found)),
+        **more,
     }
 
 

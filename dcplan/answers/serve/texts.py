@@ -116,18 +116,14 @@ def read_speculation(text: str | None, log: InputLog) -> Speculation:
         raise InputError(problems)
     frac = log.parameter("serving", DRAFTS[kind])
     accepted = values.get("accepted")
-    per_step = (
-        accepted if accepted is not None else expected_tokens(values["accept-frac"], tokens)
-    )
+    per_step = accepted if accepted is not None else expected_tokens(values["accept-frac"], tokens)
     log.take("speculative.tokens", Quantity(value=tokens, status=Status.INPUT))
     own = Status.INPUT if accepted is not None else Status.DERIVED
     log.take("speculative.accepted", Quantity(value=per_step, status=own))
     return Speculation(tokens, per_step, frac)
 
 
-def _of_acceptance(
-    text: str, values: dict[str, float], typed: dict[str, str]
-) -> list[Problem]:
+def _of_acceptance(text: str, values: dict[str, float], typed: dict[str, str]) -> list[Problem]:
     both = [k for k in ("accept-frac", "accepted") if k in values]
     if len(both) != 1:
         cause = f"{text!r}: expected one of accept-frac and accepted"

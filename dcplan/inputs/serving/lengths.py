@@ -25,6 +25,8 @@ class Lengths:
 
     input_tokens: Array
     output_tokens: Array
+    hit_tokens: Array
+    """Tokens of each prompt that the prefix cache holds."""
 
     @property
     def input_mean(self) -> float:
@@ -36,11 +38,10 @@ class Lengths:
         """Mean output tokens."""
         return float(self.output_tokens.mean())
 
-    def cv2(self) -> tuple[float, float]:
-        """Return the squared coefficients of variation of inputs and outputs."""
-        return tuple(  # type: ignore[return-value]
-            float(x.var() / x.mean() ** 2) for x in (self.input_tokens, self.output_tokens)
-        )
+    @property
+    def hit_mean(self) -> float:
+        """Mean cached tokens of a prompt."""
+        return float(self.hit_tokens.mean())
 
     def sample(self) -> Lengths:
         """Return at most :data:`MOST_ROWS` requests at equal distances in the list."""
@@ -48,15 +49,25 @@ class Lengths:
         if size <= MOST_ROWS:
             return self
         at = np.linspace(0, size - 1, MOST_ROWS).astype(int)
-        return Lengths(self.input_tokens[at], self.output_tokens[at])
+        return Lengths(self.input_tokens[at], self.output_tokens[at], self.hit_tokens[at])
 
 
-def fixed(input_tokens: float, output_tokens: float) -> Lengths:
-    """Return requests of one length."""
-    return Lengths(np.array([float(input_tokens)]), np.array([float(output_tokens)]))
+def fixed(input_tokens: float, output_tokens: float, hit_frac: float = 0.0) -> Lengths:
+    """Return requests of one length; ``hit_frac`` of a prompt is cached.
+
+    Examples
+    --------
+    >>> fixed(1000, 200, 0.25).hit_mean
+    250.0
+    """
+    return _lengths(np.array([float(input_tokens)]), np.array([float(output_tokens)]), hit_frac)
 
 
-def read_lengths(path: str, flag: str = "--lengths") -> Lengths:
+def _lengths(inputs: Array, outputs: Array, hit_frac: float) -> Lengths:
+    return Lengths(inputs, outputs, np.minimum(np.floor(hit_frac * inputs), inputs - 1.0))
+
+
+def read_lengths(path: str, hit_frac: float = 0.0, flag: str = "--lengths") -> Lengths:
     """Read a CSV with the columns ``input_tokens`` and ``output_tokens``.
 
     Raises
@@ -90,7 +101,7 @@ def read_lengths(path: str, flag: str = "--lengths") -> Lengths:
     if not rows:
         raise InputError([Problem("DC053", "the file has no requests", Place(path, 2, 1))])
     table = np.array(rows, dtype=np.float64)
-    return Lengths(table[:, 0], table[:, 1])
+    return _lengths(table[:, 0], table[:, 1], hit_frac)
 
 
 def _lines(path: str, flag: str) -> list[str]:

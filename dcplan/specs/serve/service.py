@@ -67,9 +67,7 @@ CONCURRENCY_MAX = MetricSpec(
     main=True,
     label="Requests at which the KV cache or the slots of a replica end",
 )
-POWER = MetricSpec(
-    "serve.power_kw", "kW", "Average IT power of the service with spares", main=True
-)
+POWER = MetricSpec("serve.power_kw", "kW", "Average IT power of the service with spares", main=True)
 ENERGY = MetricSpec(
     "serve.energy_j_per_token",
     "J",

@@ -56,7 +56,7 @@ def _candidates(rates: Rates) -> Iterator[int]:
         most = np.where(request.accelerators // size * most * 2.0 >= count, most, 0.0)
         order = np.lexsort((size, -most / size))
     else:
-        order = np.lexsort((size, (replicas + request.spare_replicas) * size))
+        order = np.lexsort((size, (replicas + run.spare_replicas) * size))
     return (int(i) for i in order if most[i] > 0.0)
 
 
@@ -125,10 +125,7 @@ def _outcome(rates: Rates, at: int, replicas: int, played: Replayed) -> Outcome:
         ("ingress: HTTP, tokenizer, first scheduling", _percentiles(ingress)),
         ("rest of the running step", _percentiles(played.first_step_s[own])),
         ("queue: slot, KV cache, prompts ahead", _percentiles(played.queue_s[own])),
-        (
-            "prefill with the first token",
-            _percentiles(played.prefill_s[own] + copy.own_prefill_s),
-        ),
+        ("prefill with the first token", _percentiles(played.prefill_s[own] + copy.own_prefill_s)),
     )
     each = float(one.requests_per_s[0])
     pool = Pool(
@@ -137,7 +134,7 @@ def _outcome(rates: Rates, at: int, replicas: int, played: Replayed) -> Outcome:
         states.one(at),
         float(states.found.most_requests[at, 0]),
         replicas,
-        run.request.spare_replicas,
+        run.spare_replicas,
         each,
         max(rates.most(at), each),
         float(one.running[0]),

@@ -130,11 +130,9 @@ def outcome_of(rates: Rates, fleet: Fleet) -> Outcome:
         states.one(at),
         float(states.found.most_requests[at, 0]),
         fleet.replicas,
-        run.request.spare_replicas,
+        run.spare_replicas,
         fleet.rate / fleet.replicas,
         rates.most(at),
         loop.running * copy.copies,
     )
-    return Outcome(
-        run, states, rates, (pool,), fleet.rate, parts, ttft, loop.tpot_s, at, "closed"
-    )
+    return Outcome(run, states, rates, (pool,), fleet.rate, parts, ttft, loop.tpot_s, at, "closed")

@@ -51,6 +51,7 @@ class Rates:
             return 0.0
         each = most_rate(
             *(copy.clock, copy.limits, inputs, outputs, rest, run.tpot_s, run.request.quantile),
+            arrival_cv2=run.arrival_cv2,
             hit_tokens=hits,
             speculative_tokens=run.plan.tokens_per_step,
         )
@@ -60,8 +61,7 @@ class Rates:
         """Return input, output and cached tokens of the requests."""
         run = self.states.run
         some = run.lengths.sample()
-        hits = np.floor(np.minimum(run.request.prefix_hit_frac, 1.0) * some.input_tokens)
-        return some.input_tokens, some.output_tokens, hits
+        return some.input_tokens, some.output_tokens, some.hit_tokens
 
     def latency(self, at: int, rate: float) -> OpenLoop:
         """Return the latency of a layout at a request rate of a replica."""
@@ -70,6 +70,7 @@ class Rates:
         return open_loop(
             rate / copy.copies,
             *(copy.clock, copy.limits, inputs, outputs),
+            arrival_cv2=self.states.run.arrival_cv2,
             hit_tokens=hits,
             speculative_tokens=self.states.run.plan.tokens_per_step,
         )
@@ -111,19 +112,20 @@ class Fleet:
 
 def fleet_of(rates: Rates, at: int) -> Fleet | None:
     """Return the replicas of a layout for the request: of one replica, of -n or of --rate."""
-    request, size = rates.states.run.request, int(rates.states.found.accelerators[at, 0])
+    run = rates.states.run
+    request, size = run.request, int(rates.states.found.accelerators[at, 0])
     most = rates.most(at)
     if most <= 0.0:
         return None
     if request.accelerators is not None:
         replicas = request.accelerators // size
-    elif request.rate is not None:
-        replicas = math.ceil(request.rate / most)
+    elif run.rate is not None:
+        replicas = math.ceil(run.rate / most)
     else:
         replicas = 1
     if replicas < 1:
         return None
-    rate = most * replicas if request.rate is None else min(request.rate, most * replicas)
+    rate = most * replicas if run.rate is None else min(run.rate, most * replicas)
     return Fleet(at, replicas, replicas * size, rate, most * replicas)
 
 
@@ -151,13 +153,14 @@ def best_fleet(rates: Rates) -> Fleet | None:
 
 
 def _score(rates: Rates, fleet: Fleet) -> tuple[float, float, float]:
-    request = rates.states.run.request
+    run = rates.states.run
+    request = run.request
     size = fleet.accelerators / fleet.replicas
     value = round(rates.value(fleet.at), 6)
     if request.accelerators is not None:
         return (round(fleet.rate_max, 9), value, -size)
-    if request.rate is not None:
-        return (-(fleet.accelerators + request.spare_replicas * size), value, -size)
+    if run.rate is not None:
+        return (-(fleet.accelerators + run.spare_replicas * size), value, -size)
     return (value, -size, 0.0)
 
 
@@ -168,8 +171,8 @@ def _may_win(rates: Rates, at: int, best: Fleet) -> bool:
     rate = float(rates.bound[at]) * size / run.need.output_tokens
     if run.request.accelerators is not None:
         return rate * (run.request.accelerators // size) > best.rate_max
-    if run.request.rate is not None:
+    if run.rate is not None:
         each = best.accelerators // best.replicas
-        count = (math.ceil(run.request.rate / rate) + run.request.spare_replicas) * size
-        return count <= best.accelerators + run.request.spare_replicas * each
+        count = (math.ceil(run.rate / rate) + run.spare_replicas) * size
+        return count <= best.accelerators + run.spare_replicas * each
     return float(rates.bound[at]) > rates.value(best.at)

@@ -73,8 +73,7 @@ def _prefill(rates: Rates, chosen: Split, limit_s: float) -> _Half | None:
     at = chosen.prefill
     inputs, outputs, hits = rates.requests()
     one = replace(
-        states.one(at),
-        terms=replace(states.served.terms, separate_prefill_frac=np.ones(1)),
+        states.one(at), terms=replace(states.served.terms, separate_prefill_frac=np.ones(1))
     )
     engine = (run.service.most_running, run.service.step_tokens)
     most = float(states.found.most_requests[at, 0])
@@ -111,12 +110,12 @@ def _decode(rates: Rates, chosen: Split) -> _Half | None:
 
 def _counts(rates: Rates, first: _Half, second: _Half) -> tuple[int, int, float] | None:
     """Return prefill replicas, decode replicas and the rate."""
-    request = rates.states.run.request
-    if request.accelerators is not None:
-        return _within(first, second, request.accelerators, request.rate)
-    if request.rate is not None:
-        n, m = (math.ceil(request.rate / x.most) for x in (first, second))
-        return n, m, request.rate
+    run = rates.states.run
+    if run.request.accelerators is not None:
+        return _within(first, second, run.request.accelerators, run.rate)
+    if run.rate is not None:
+        n, m = (math.ceil(run.rate / x.most) for x in (first, second))
+        return n, m, run.rate
     best: tuple[float, int, int, float] | None = None
     for m in range(1, MOST_DECODE + 1):
         for n in {
@@ -165,7 +164,9 @@ def _outcome(
         )
     steps = run.plan.tokens_per_step
     first_step = Percentiles(*(x * steps for x in _values(after.tpot_s)))
-    wait = Percentiles(*(a + b for a, b in zip(_values(before.queue_s), _values(after.queue_s), strict=True)))
+    wait = Percentiles(
+        *(a + b for a, b in zip(_values(before.queue_s), _values(after.queue_s), strict=True))
+    )
     parts = (
         ("ingress: HTTP, tokenizer, first scheduling", constant(before.ingress_s)),
         ("queue: slot, KV cache, prompts ahead", wait),
@@ -182,7 +183,7 @@ def _outcome(
             states.one(half.at),
             float(states.found.most_requests[half.at, 0]),
             count,
-            run.request.spare_replicas,
+            run.spare_replicas,
             rate / count,
             half.most,
             running,
@@ -192,9 +193,7 @@ def _outcome(
             (DECODE, second, m, after.running * second.copy.copies),
         )
     )
-    return Outcome(
-        run, states, rates, pools, rate, parts, ttft, after.tpot_s, second.at, "split"
-    )
+    return Outcome(run, states, rates, pools, rate, parts, ttft, after.tpot_s, second.at, "split")
 
 
 def _values(x: Percentiles) -> tuple[float, float, float, float]:
