@@ -87,8 +87,8 @@ MEANINGS: dict[str, str] = {
     "DC031": "No number of accelerators of any system on any allowed fabric ends in time; found before solving.",
     "DC032": "The model does not fit in the memory of any allowed system, in any layout.",
     "DC033": "The given hardware (fleet, assets, orders) needs more power, racks or heat rejection than the site has.",
-    "DC034": "The time to first token or per output token of a single request is above the limit in every layout, or no "
-    "request rate keeps the limits. The message names the lowest value and its layout.",
+    "DC034": "The time to first token or per output token of a single request is above the limit in every layout, or "
+    "no request rate keeps the limits. The message names the lowest value and its layout.",
     "DC040": "The answer does not have this metric. The page of metrics lists all; `dcplan explain KEY` describes one.",
     "DC050": "The command line is wrong, or its flags exclude each other.",
     "DC051": "A flag with key=value pairs has an unknown key or an invalid value.",
@@ -96,7 +96,8 @@ MEANINGS: dict[str, str] = {
     "DC053": "The table of measured runs lacks a column that `dcplan validate` needs. The message names the columns.",
     "DC054": "The link is longer than the reach of every cable and transceiver of its speed. The message names a "
     "speed, a part or a change that works.",
-    "DC055": "The trace of requests has a wrong line or lacks a column. The message names the line and what it expects.",
+    "DC055": "The trace of requests has a wrong line or lacks a column. The message names the line and "
+    "what it expects.",
     "DC060": "The weather file cannot be read, the climate zone has no data, or the site has no weather.",
     "DC061": "The cooling option does not support this system, rack power or supply temperature; the message states "
     "why.",

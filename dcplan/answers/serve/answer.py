@@ -99,7 +99,7 @@ def _result(able: list[Priced], refused: list[_Refused], seconds: float) -> Resu
         metrics=metrics_of(best),
         tables=tables,
         inputs=[asdict(row) for _, row in sorted(run.log.rows.items())],
-        warnings=_warnings(best, able),
+        warnings=_warnings(best),
         run={"seconds": round(seconds, 4)},
     )
 
@@ -142,8 +142,8 @@ def _limits(run: ServeRun) -> str:
     return f"{q:.0%} of requests within TTFT {r.ttft_ms:g} ms and TPOT {r.tpot_ms:g} ms"
 
 
-def _warnings(best: Priced, able: list[Priced]) -> list[dict[str, str]]:
-    run, found = best.found.run, best.found
+def _warnings(best: Priced) -> list[dict[str, str]]:
+    run = best.found.run
     notes = [*run.software.notes]
     if best.owned is None:
         notes.append(f"{run.machine.name} has no price or power in the catalog: no owned cost")
@@ -163,5 +163,4 @@ def _warnings(best: Priced, able: list[Priced]) -> list[dict[str, str]]:
             f"speculative decoding: {plan.tokens_per_step:.2f} tokens per step of "
             f"{plan.draft_tokens:g} draft tokens"
         )
-    del found, able
     return [{"code": "serve", "message": note} for note in notes]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,9 +11,12 @@ from dcplan.answers.serve.service.outcome import Outcome
 from dcplan.answers.serve.service.rates import Rates
 from dcplan.answers.serve.resolve import ServeRun, limits_of, reach
 from dcplan.answers.serve.service.states import States, states_of
+from dcplan.catalog.model_names import model_of
 from dcplan.catalog.schema import WeightFormat
 from dcplan.errors import Place, Problem
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.setups import Checkpoint, memory_terms, served_of, service
+from dcplan.serving.attention import sequence_bytes
 from dcplan.serving.memory import most_requests
 from dcplan.serving.search import Layout, layouts
 from dcplan.serving.tables import Array
@@ -69,11 +73,10 @@ def _best(rates: Rates, at: int) -> tuple[float | None, float | None]:
 
 def kv_tokens(states: States, at: int) -> float:
     """Return the tokens that the cache of a replica holds, at the mean context of a request."""
-    need, run = states.run.need, states.run
+    need = states.run.need
     context = need.input_tokens + need.output_tokens / 2.0
     one = states.one(at)
     fits = most_requests(one.model, one.device, one.layout, states.memory, np.array(context))
-    del run
     return float(np.floor(float(fits[0]) * context))
 
 
@@ -104,8 +107,6 @@ def _short_gb(states: States) -> Array:
     """Return the memory that one request lacks on an accelerator [GB], at most 0 if it fits."""
     need = states.run.need
     context = np.array(need.input_tokens + need.output_tokens / 2.0)
-    from dcplan.serving.attention import sequence_bytes
-
     x = states.served.layout
     each = sequence_bytes(states.served.model, x, context) / x.pp / x.dp
     return np.asarray((each - states.space_bytes) / GIGA)
@@ -162,11 +163,6 @@ def _format_that_fits(run: ServeRun) -> str:
         form = catalog.get("formats", name, WeightFormat)
         if form.weight_bytes.value >= size:
             continue
-        from dataclasses import replace
-
-        from dcplan.catalog.model_names import model_of
-        from dcplan.inputs.log import InputLog
-
         row = model_of(catalog, run.model)
         point = Checkpoint(run.shape, row, form, run.software.cache_kind)
         found = service(
@@ -203,11 +199,11 @@ def _below_floor(rates: Rates) -> Iterator[Problem]:
         )
         yield Problem("DC034", cause, Place("serve"), help=f"--ttft-ms {_up(ttft[at])}")
         return
-    yield _not_at_quantile(run, tpot, ttft, both)
+    near = np.where(both, tpot / run.tpot_s + ttft / run.ttft_s, np.inf)
+    yield _not_at_quantile(run, tpot, ttft, int(np.argmin(near)))
 
 
-def _not_at_quantile(run: ServeRun, tpot: Array, ttft: Array, both: Array) -> Problem:
-    at = int(np.argmin(np.where(both, tpot / run.tpot_s + ttft / run.ttft_s, np.inf)))
+def _not_at_quantile(run: ServeRun, tpot: Array, ttft: Array, at: int) -> Problem:
     load = ""
     if run.request.concurrency and run.request.accelerators:
         load = f" with {run.request.concurrency:,} concurrent requests on -n {run.request.accelerators:,}"

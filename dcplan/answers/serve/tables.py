@@ -25,7 +25,8 @@ def service_tables(priced: Priced) -> dict[str, Table]:
     """Return the tables of the cheapest system."""
     found = priced.found
     rows = frontier_rows(found)
-    rows_of_latency, more = latency_rows(found), {}
+    rows_of_latency = latency_rows(found)
+    more: dict[str, Table] = {}
     if found.run.traffic is not None:
         rows_of_latency, more = compared(rows_of_latency, found, found.run.traffic)
     return {

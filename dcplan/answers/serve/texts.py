@@ -38,7 +38,9 @@ def read_layout(text: str, shape: Architecture, domain: int, most: int | None) -
         counts[key] = number
     if problems:
         raise InputError(problems)
-    found = Layout(*(counts.get(k, 1) for k in ("tp", "dp", "pp")), counts.get("ep", 1))
+    found = Layout(
+        counts.get("tp", 1), counts.get("dp", 1), counts.get("pp", 1), counts.get("ep", 1)
+    )
     causes = [*_broken(found, shape, domain), *_too_many(found, most)]
     if causes:
         raise InputError([Problem("DC052", cause, LAYOUT, help=NEXT) for cause in causes])
@@ -74,9 +76,9 @@ def _broken(layout: Layout, shape: Architecture, domain: int) -> list[str]:
     if layout.ep > 1 and layout.ep != ranks:
         found.append(f"ep {layout.ep} is not tp x dp = {ranks}: experts are placed on all ranks")
     elif (layout.ep > 1 or layout.dp > 1) and shape.experts % ranks:
-        near = max(e for e in range(1, ranks) if shape.experts % e == 0)
+        most = max(e for e in range(1, ranks) if shape.experts % e == 0)
         found.append(
-            f"tp x dp = {ranks} ranks do not divide the {shape.experts} experts; {near} do"
+            f"tp x dp = {ranks} ranks do not divide the {shape.experts} experts; {most} do"
         )
     return found
 

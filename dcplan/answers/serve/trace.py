@@ -27,8 +27,8 @@ def _played(found: Outcome, traffic: Traffic) -> tuple[dict[str, Table], Replaye
         hits = hit_tokens(traffic.trace.block_hashes, size, blocks)[0].astype(np.float64)
     played = replay(
         traffic.trace.arrivals_s,
-        traffic.trace.input_tokens,
-        traffic.trace.output_tokens,
+        traffic.trace.input_tokens.astype(np.float64),
+        traffic.trace.output_tokens.astype(np.float64),
         copy.clock,
         copy.limits,
         pool.replicas * copy.copies,
