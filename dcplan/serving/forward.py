@@ -108,7 +108,13 @@ def forward_parts(served: Served, rank_tokens: Array, all_tokens: Array) -> Part
         + linear(m.head_params, m.head_bytes, d.half_flops)
     )
     passes = m.layers * c.activation_passes * m.hidden * HALF_BYTES
-    floors = m.layers * (c.layer_us + m.quantized * c.quantize_us) + m.moe_layers * c.moe_layer_us
+    floors = (
+        m.layers * (c.layer_us + m.quantized * c.quantize_us)
+        + m.moe_layers * c.moe_layer_us
+        + m.shared_layers * c.shared_us
+        + np.where(m.latent_dims > 0, m.attention_layers, 0.0) * c.latent_us
+        + m.recurrent_layers * c.recurrent_us
+    )
     return Parts(
         linear=total,
         experts=_experts_s(served, all_tokens),

@@ -44,8 +44,9 @@ class Engine(Row):
     """Most requests that a replica runs at the same time."""
     step_tokens: Positive | None = None
     """Most tokens of one step (chunked prefill)."""
-    spreads: dict[str, Fraction] = Field(default_factory=dict)
-    """Quantity, or quantity and family -> half width of the 80 % interval, as log ratio."""
+    spreads: dict[str, float] = Field(default_factory=dict)
+    """Quantity (``tpot-ms``), with the kind of measurement (``tpot-ms-closed``) and the family
+    (``tpot-ms-closed-hopper``) -> half width of the 80 % interval, as a log ratio."""
 
 
 class ServingFamily(Row):
@@ -53,5 +54,5 @@ class ServingFamily(Row):
 
     factors: dict[str, float] = Field(default_factory=dict)
     """Constant of the kind ``serving`` -> factor on it."""
-    idle_power_frac: Fraction | None = None
-    """Power of an idle accelerator over its thermal design power."""
+    power: dict[str, float] = Field(default_factory=dict)
+    """Constant of the kind ``serving`` that starts with ``power-`` -> value of this family."""

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
-from dcplan.catalog.schema import Accelerator, Engine, EngineRelease, Model, WeightFormat
+from dcplan.catalog.schema import (
+    Accelerator,
+    Engine,
+    EngineRelease,
+    Model,
+    ServingFamily,
+    WeightFormat,
+)
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.serving.devices import served_device
+from dcplan.inputs.serving.devices import quantized_frac, served_device
 from dcplan.inputs.serving.engines import engine_terms
 from dcplan.inputs.serving.models import formats_of, served_numbers
 from dcplan.llm.architecture import Architecture
 from dcplan.serving.forward import Served
 from dcplan.serving.memory import MemoryTerms
+from dcplan.serving.power import PowerTerms
 from dcplan.serving.tables import EngineTerms, ServedDevice, ServedLayout, ServedModel, table
 from dcplan.units import GIGA
 
@@ -34,6 +42,8 @@ class Service:
     step_tokens: float
     most_running: float
     """Most requests that one copy of attention runs at the same time."""
+    power: Mapping[str, float]
+    """Fields of :class:`dcplan.serving.power.PowerTerms`."""
 
 
 @dataclass(frozen=True)
@@ -82,15 +92,30 @@ def service(
     )
     if isinstance(device, str):
         return device
+    experts = checkpoint.shape.moe_layers > 0
+    quantized = quantized_frac(log.catalog, accelerator, formats, experts=experts)
+    numbers = served_numbers(checkpoint.shape, formats, checkpoint.cache_kind)
     return Service(
-        numbers=served_numbers(checkpoint.shape, formats, checkpoint.cache_kind),
+        numbers={**numbers, "quantized": quantized},
         device=device,
         terms=engine_terms(log, engine, release, accelerator.family),
         memory_frac=engine.memory_frac.value if engine.memory_frac else 1.0,
         reserve_bytes=log.parameter("serving", RESERVE) * GIGA,
         step_tokens=engine.step_tokens.value if engine.step_tokens else math.inf,
         most_running=engine.most_running.value if engine.most_running else math.inf,
+        power=power_numbers(log, accelerator.family),
     )
+
+
+def power_numbers(log: InputLog, family: str | None) -> dict[str, float]:
+    """Return the power of an accelerator family as shares of its thermal design power."""
+    row = log.catalog.find("serving_families", family or "generic", ServingFamily)
+    found = {}
+    for f in fields(PowerTerms):
+        key = f"power-{f.name.replace('_', '-')}"
+        own = row.power.get(key) if row is not None else None
+        found[f.name] = own if own is not None else log.parameter("serving", key)
+    return found
 
 
 def served_of(services: Sequence[Service], layouts: Sequence[object]) -> Served:

@@ -1,0 +1,47 @@
+"""Widths of the 80 % intervals of serving predictions, from the engine's row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dcplan.catalog.schema import Engine
+
+UNMEASURED = 0.5
+"""Half width, as a log ratio, of a quantity without measured rows of its engine."""
+EARLY_PORT = 0.9
+
+
+def spread_of(
+    engine: Engine, family: str, quantity: str, kind: str = "", *, early: bool = False
+) -> float:
+    """Return the half width of the 80 % interval of a quantity, as a log ratio.
+
+    The most specific measured residuals count: of the engine for this kind of measurement, of the
+    engine for the quantity, or the class value. A family without measured rows of the engine is
+    wider.
+
+    Parameters
+    ----------
+    engine : Engine
+        Row of the engine, with the spreads of held-out rows.
+    family : str
+        Accelerator family.
+    quantity : str
+        Column of the measurement, such as ``tpot_ms``.
+    kind : str
+        ``closed``, ``static``, ``saturated`` or ``split``; empty for any.
+    early : bool
+        Whether the release had an early port to the family.
+    """
+    if early:
+        return EARLY_PORT
+    return _found(engine.spreads, family, quantity, kind)
+
+
+def _found(spreads: Mapping[str, object], family: str, quantity: str, kind: str) -> float:
+    name = quantity.replace("_", "-")
+    for key in (f"{name}-{kind}-{family}", f"{name}-{kind}", name):
+        value = spreads.get(key)
+        if value is not None:
+            return float(getattr(value, "value", value))  # type: ignore[arg-type]
+    return UNMEASURED
