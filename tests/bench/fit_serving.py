@@ -35,7 +35,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ROWS = ROOT / "catalogs" / "runs" / "serving_runs.csv"
 UNIT = 0.08
 """Residual at which the loss turns from square to linear."""
-TTFT_UNIT = 0.4
+TTFT_UNIT, ALONE_UNIT = 0.4, 0.12
+"""The same for time to first token: of a loaded engine, and of a static batch."""
 STRENGTH = 3.0
 """Weight of the priors."""
 PRIOR = dict(
@@ -245,7 +246,8 @@ def fit(
     have = np.concatenate([~np.isnan(data.main), ~np.isnan(data.ttft)])
     weight = np.concatenate([weight, 0.5 * weight]) * have
     n = len(data.runs)
-    unit = np.concatenate([np.full(n, UNIT), np.full(n, TTFT_UNIT)])
+    alone = np.array([r.mode != CLOSED for r in data.runs])
+    unit = np.concatenate([np.full(n, UNIT), np.where(alone, ALONE_UNIT, TTFT_UNIT)])
     precision = prior(data) * STRENGTH
     x = np.zeros(size(data)) if x is None else x.copy()
 

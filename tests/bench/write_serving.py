@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import yaml
+from scipy.optimize import nnls
 
 from dcplan.answers.validation.measured_serving import kind_of
 from dcplan.answers.validation.serving_tables import predict
@@ -31,6 +33,7 @@ def write(data: fit.Data, x: np.ndarray, held_out: np.ndarray) -> None:
     edit("families.yaml", "serving_families", lambda row: factors(row, blocks["family"]))
     ports = ports_of(data, x)
     spreads = spreads_of(data, held_out)
+    power(data, x)
     edit("engines.yaml", "engines", lambda row: engine(row, blocks, ports, spreads))
 
 
@@ -135,6 +138,52 @@ def quantity_errors(data: fit.Data, folds: np.ndarray) -> tuple[list[tuple[int, 
                 keys.append((i, quantity))
                 errors.append(float(np.log(folds[i, j] / value)))
     return keys, errors
+
+
+def power(data: fit.Data, x: np.ndarray) -> None:
+    """Fit the power of each family with rows, and of all families together."""
+    frac, use, family = power_rows(data, x)
+    whole = power_fit(frac, use)
+    file = FOLDER / "power.yaml"
+    text = file.read_text()
+    for name, value in whole.items():
+        text = re.sub(rf"(  - id: {name}\n(?:    .*\n)*?    value: ).*", rf"\g<1>{value:.3g}", text)
+    file.write_text(text)
+
+    def change(row: dict) -> None:
+        row.pop("power", None)
+        own = family == row["id"]
+        if own.sum() >= LEAST_ROWS:
+            row["power"] = {k: float(f"{v:.3g}") for k, v in power_fit(frac[own], use[own]).items()}
+
+    edit("families.yaml", "serving_families", change)
+
+
+def power_rows(data: fit.Data, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return measured power over TDP, the use of memory and peak, and the family, of each row."""
+    terms = fit.engine_terms(data, fit.terms_of(data, x))
+    setup = replace(data.setup, served=replace(data.setup.served, terms=terms))
+    p = predict(setup)
+    measured = np.array([r.measured.get("power_w", np.nan) for r in data.runs])
+    frac = measured / (setup.tdp_w * setup.accelerators)
+    have = np.isfinite(frac) & (frac > 0.1) & ~data.port
+    return (
+        frac[have],
+        np.stack([p.memory_use, p.compute_use], 1)[have],
+        np.array([r.family for r in data.runs])[have],
+    )
+
+
+def power_fit(frac: np.ndarray, use: np.ndarray) -> dict[str, float]:
+    """Fit power shares to relative errors, not negative, with weights that fall with the error."""
+    matrix = np.column_stack([np.ones(len(frac)), use]) / frac[:, None]
+    weight = np.ones(len(frac))
+    for _ in range(20):
+        found, _ = nnls(matrix * weight[:, None], weight)
+        weight = 1 / np.sqrt(np.maximum(np.abs(matrix @ found - 1), 0.03))
+    return dict(
+        zip(("power-busy-frac", "power-memory-frac", "power-compute-frac"), found, strict=True)
+    )
 
 
 def edit(name: str, kind: str, change) -> None:  # noqa: ANN001

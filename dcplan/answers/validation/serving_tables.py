@@ -65,6 +65,8 @@ class Predicted:
     most_requests: Array
     power_w: Array
     """Power of all accelerators of the row."""
+    memory_use: Array
+    compute_use: Array
 
 
 def _layout(pools: Sequence[Pool]) -> ServedLayout:
@@ -110,6 +112,7 @@ def load_of(setup: Setups) -> Load:
         output_tokens=setup.output_tokens,
         cached_tokens=np.zeros_like(context),
         most_requests=np.minimum(fitting, setup.most_running),
+        step_tokens=setup.memory.activation_tokens,
     )
 
 
@@ -134,6 +137,8 @@ def predict(setup: Setups) -> Predicted:
         output_tokens_per_s=np.where(steady, rate, setup.requests * setup.output_tokens / total),
         running=running * setup.replicas,
         power_w=power_frac(setup.power, use) * setup.tdp_w * setup.accelerators,
+        memory_use=use.memory,
+        compute_use=use.compute,
         most_requests=load.most_requests,
     )
 
