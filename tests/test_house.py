@@ -17,7 +17,7 @@ FLOORS: list[set[str]] = [
     {"facility", "economics"},
     {"fabric"},
     {"llm"},
-    {"training"},
+    {"training", "serving"},
     {"reliability"},
     {"inputs"},
     {"planning"},
@@ -25,10 +25,10 @@ FLOORS: list[set[str]] = [
     {"report", "study"},
     {"cli", "__main__"},
 ]
-PHYSICS = {"llm", "training", "reliability", "fabric", "facility", "economics"}
+PHYSICS = {"llm", "training", "serving", "reliability", "fabric", "facility", "economics"}
 ALLOWED_IN_PHYSICS = {
     *("__future__", "numpy", "dcplan", "math", "statistics", "psychrolib", "scipy"),
-    *("dataclasses", "collections", "typing", "functools", "enum"),
+    *("dataclasses", "collections", "typing", "functools", "enum", "heapq"),
 }
 ONLY_IN = {
     "pyomo": {"planning/model", "planning/solve"},
@@ -90,6 +90,13 @@ def test_facility_and_economics_import_no_physics_room() -> None:
         if room_of(file) in {"facility", "economics"}:
             seen = {m.split(".")[1] for m in imports(file) if m.startswith("dcplan.")}
             assert not (seen & PHYSICS - {room_of(file)}), file
+
+
+def test_serving_imports_only_its_own_room_llm_and_units() -> None:
+    for file in FILES:
+        if room_of(file) == "serving":
+            seen = {m.split(".")[1] for m in imports(file) if m.startswith("dcplan.")}
+            assert seen <= {"serving", "llm", "units"}, file
 
 
 def test_physics_rooms_know_only_numbers() -> None:
