@@ -23,6 +23,7 @@ from dcplan.catalog.schema import Parameter
 ROOMS = (
     "llm",
     "training",
+    "serving",
     "reliability",
     "fabric",
     "facility",
