@@ -13,7 +13,7 @@ from dcplan.serving.clock import Array
 
 FIT_POINTS = 4096
 """Points of the sequence."""
-FIT_DIMENSIONS = 8
+FIT_DIMENSIONS = 9
 FIT_ROUNDS = 40
 """Rounds of the fixed point of the sequence's number."""
 SMALL_EPS = 1e-9
@@ -54,6 +54,12 @@ def normal(uniform: Array) -> Array:
     density = np.exp(-NORMAL_GRID * NORMAL_GRID / 2.0)
     rise = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2.0)])
     return np.interp(uniform, rise / rise[-1], NORMAL_GRID)
+
+
+def geometric(mean: Array, uniform: Array) -> Array:
+    """Return the geometric number, from 0, at each uniform number."""
+    rate = np.log1p(1.0 / np.maximum(mean, SMALL_EPS))
+    return np.floor(-np.log(np.maximum(uniform, SMALL_EPS)) / rate)
 
 
 def hyperexponential(uniform: Array, cv2: Array) -> Array:

@@ -38,7 +38,8 @@ class Load:
     most: int
     """Requests that decode at once at most: slots, KV memory, tokens of a step."""
     peakedness: float
-    """1 plus the squared CV of contexts where KV memory is the limit, else 1."""
+    """1 plus the squared CV of contexts where KV memory is the limit, times the peakedness of the
+    arrivals: variance over mean of the busy slots, (1 + arrival_cv2) / 2."""
     decode_s: Array
     """Step time at 0, 1, ... most decoding requests, with KV reads."""
     arrival_cv2: float
@@ -81,6 +82,7 @@ def load_of(
     squares = float((steps * (context**2 + outputs**2 / 12.0)).mean()) / max(mean, RATE_EPS)
     memory_binds = mean > 0 and by_memory < min(limits.most_running, by_tokens)
     peaked = squares / context_mean**2 if memory_binds else 1.0
+    peaked *= (1.0 + arrival_cv2) / 2.0
     numbers = np.arange(most + 1, dtype=np.float64)
     decode = decode_step_s(clock, numbers) + clock.kv_s_per_token * context_mean * numbers
     time_s = np.maximum(prompt_s(clock, prompt, hits), LEAST_EPS)
@@ -137,7 +139,7 @@ def _logs(leave: Array, rate: float) -> Array:
 
 def _every(most: int, size: float) -> npt.NDArray[np.intp]:
     """Return the places of multiples of a size in 1, 2, ... most."""
-    count = max(int(most / size), 1)
+    count = min(max(int(most / size), 1), most)
     return np.asarray(np.rint(np.arange(1, count + 1) * most / count) - 1, dtype=np.intp)
 
 

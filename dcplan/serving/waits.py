@@ -6,6 +6,8 @@ References
 ----------
 .. [1] L. Kleinrock, *Queueing Systems*, vol. 1, 1975: residual time, busy period.
 .. [2] L. Takács, "A single-server queue with Poisson input", 1962: second moment of the wait.
+.. [3] W. Kraemer and M. Langenbach-Belz, "Approximate formulae for the delay in the queueing
+   system GI/G/1", ITC 8, 1976.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.serving.clock import Array, EngineClock, EngineLimits
-from dcplan.serving.draws import FIT_POINTS, POINTS, hyperexponential, normal, poisson
+from dcplan.serving.draws import FIT_POINTS, POINTS, geometric, hyperexponential, normal, poisson
 from dcplan.serving.load import RATE_EPS, Load, stable_rate, step_mean_s
 
 FIT_LIFE_FRAC = 2.0 / 3.0
@@ -71,11 +73,22 @@ def wait_of(
     ahead = np.where(n > 0, 0.0, np.minimum(wait, most_shared) / 2.0)
     before = np.where(n > 0, step + np.where(long, wait, 0.0), wait - ahead)
     others = poisson(rate * (before + (chunks - 1.0) * (decode + chunk_s)), u[5])
+    others = others + _burst(load, rate * before, u[8])
     shared = np.minimum(_prompts_s(load, others, u[6]), most_shared - ahead)
     prefill = chunks * decode + load.prefill_s[own] + shared
     prefill = np.maximum(prefill, chunks * clock.prefill_floor_s)
     behind = np.maximum(rate * (before + prefill) - shared / prefill_mean, 0.0)
     return Wait(first, queue, prefill, behind, chunk_s)
+
+
+def _burst(load: Load, window: Array, uniform: Array) -> Array:
+    r"""Return the requests that come with a request because arrivals come in bursts.
+
+    A request of a burst of geometric size meets :math:`c_a^2 - 1` others of it on average; in a
+    window with few arrivals w, the part :math:`(1 - e^{-w})^{1 / c_a^2}` as of gamma arrivals.
+    """
+    more = max(load.arrival_cv2 - 1.0, 0.0)
+    return geometric(more * (-np.expm1(-window)) ** (1.0 / (1.0 + more)), uniform)
 
 
 def _own(load: Load) -> npt.NDArray[np.intp]:
@@ -106,12 +119,25 @@ def _wait_s(load: Load, rate: float, decode: Array, room: Array, n: Array) -> Ar
     together = np.where(n > 0, np.maximum(room / mean_tokens, 1.0), 1.0)
     busy = np.minimum(rate * service, MOST_BUSY_FRAC)
     waits = busy ** (np.sqrt(2.0 * (together + 1.0)) - 1.0)
-    mean = (load.arrival_cv2 + cv2) / 2.0 * service / (1.0 - busy)
+    more = _more_waits(load.arrival_cv2, cv2, busy)
+    waits = np.minimum(waits * more, 1.0)
+    mean = (load.arrival_cv2 + cv2) / 2.0 * service / (1.0 - busy) / more
     poisson_mean = (1.0 + cv2) / 2.0 * service / (1.0 - busy)
     second = 2.0 * busy * poisson_mean**2 + service**2 * third / (3.0 * (1.0 - busy))
     tail_cv2 = np.maximum(second / poisson_mean**2 - 1.0, 1.0)
     tail = hyperexponential(POINTS[7] / np.maximum(waits, RATE_EPS), tail_cv2)
     return np.where(POINTS[7] < waits, mean * tail, 0.0)
+
+
+def _more_waits(arrival_cv2: float, cv2: float, busy: Array) -> Array:
+    """Return the probability of a wait over that with Poisson arrivals [3]_."""
+    if arrival_cv2 > 1.0:
+        part = 4.0 * busy / (arrival_cv2 + busy**2 * (4.0 * arrival_cv2 + cv2))
+    else:
+        part = (1.0 + arrival_cv2 + busy * cv2) / (
+            1.0 + busy * (cv2 - 1.0) + busy**2 * (4.0 * arrival_cv2 + cv2)
+        )
+    return np.asarray(np.maximum(1.0 + (arrival_cv2 - 1.0) * (1.0 - busy) * part, RATE_EPS))
 
 
 def _slot_s(load: Load, rate: float, state: Array) -> Array:
@@ -138,7 +164,8 @@ def tpot_s_of(load: Load, rate: float, clock: EngineClock, running: Array, wait:
     weights /= weights.sum()
     mean = float(weights @ numbers)
     n = np.interp(POINTS[0], np.cumsum(weights), numbers)
-    n = mean + FIT_LIFE_FRAC**0.5 * (n - mean)
+    peaked = FIT_LIFE_FRAC * (1.0 + load.arrival_cv2) / 2.0
+    n = np.clip(mean + peaked**0.5 * (n - mean), 1.0, float(load.most))
     decode = np.interp(n, numbers, load.decode_s)
     prefill = float(load.prefill_s.mean())
     full = load.most / (stable_rate(load) * float(load.steps.mean()))
