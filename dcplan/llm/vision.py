@@ -362,14 +362,7 @@ def _plain(config: Config, kind: str) -> Architecture:
     attention = _projections(hidden) + 4 * hidden + (2 * hidden if dino else 0)
     outside = linear_params(values, hidden) + 2 * hidden
     encoder = _encoder(
-        hidden,
-        layers,
-        heads,
-        inner,
-        attention,
-        outside,
-        (patches + 1) * hidden,
-        gated=gated,
+        hidden, layers, heads, inner, attention, outside, (patches + 1) * hidden, gated=gated
     )
     tokens = 2 * hidden if dino else hidden
     labels = int(config.get("num_labels") or 0)
