@@ -44,15 +44,20 @@ def made(kind: type[T], rest: float, **given: float) -> T:
 MODEL = made(
     ServedModel,
     0.0,
-    **{"layers": 2, "hidden": 8, "heads": 2, "full_layers": 2, "pair_dims": 8},
-    **{"attention_layers": 2, "attention_params": 1000, "dense_layers": 2, "dense_params": 2000},
-    **{
-        "attention_bytes": 2,
-        "dense_bytes": 2,
-        "shared_bytes": 2,
-        "expert_bytes": 2,
-        "head_bytes": 2,
-    },
+    layers=2,
+    hidden=8,
+    heads=2,
+    full_layers=2,
+    pair_dims=8,
+    attention_layers=2,
+    attention_params=1000,
+    dense_layers=2,
+    dense_params=2000,
+    attention_bytes=2,
+    dense_bytes=2,
+    shared_bytes=2,
+    expert_bytes=2,
+    head_bytes=2,
 )
 """Two layers of 3,000 weights of 2 bytes, without a causal mask."""
 DEVICE = made(ServedDevice, 1e6, domain=8)
@@ -60,14 +65,14 @@ DEVICE = made(ServedDevice, 1e6, domain=8)
 TERMS = made(
     EngineTerms,
     1.0,
-    **{"weight_hbm_frac": 0.5, "linear_flops_frac": 0.5, "prefill_attention_frac": 0.4},
-    **{
-        "overlap_power": 1,
-        "activation_passes": 10,
-        "layer_us": 1000,
-        "step_us": 1000,
-        "request_us": 250,
-    },
+    weight_hbm_frac=0.5,
+    linear_flops_frac=0.5,
+    prefill_attention_frac=0.4,
+    overlap_power=1,
+    activation_passes=10,
+    layer_us=1000,
+    step_us=1000,
+    request_us=250,
 )
 """A power of 1: memory and compute time add up."""
 
@@ -147,11 +152,18 @@ def test_images_lengthen_the_prompt_and_the_wait() -> None:
 WORK = table(
     ImageWork,
     [
-        dict(
-            **{"tokens": 10, "steps": 3, "passes": 2, "once_params": 1000, "once_bytes": 2},
-            **{"text_params": 4000, "text_tokens": 5, "text_hbm_frac": 0.2},
-            **{"decode_flops": 1e5, "decode_flops_frac": 0.5},
-        )
+        {
+            "tokens": 10,
+            "steps": 3,
+            "passes": 2,
+            "once_params": 1000,
+            "once_bytes": 2,
+            "text_params": 4000,
+            "text_tokens": 5,
+            "text_hbm_frac": 0.2,
+            "decode_flops": 1e5,
+            "decode_flops_frac": 0.5,
+        }
     ],
 )
 
@@ -200,6 +212,14 @@ def test_more_steps_passes_and_images_take_longer(steps: int, passes: int, batch
     assert seconds(steps + 1, passes, batch) > base
     assert seconds(steps, passes + 1, batch) > base
     assert base < seconds(steps, passes, 2 * batch) <= 2 * base
+
+
+def test_images_of_a_batch_share_the_text_encoders_and_each_is_decoded() -> None:
+    """Text of two images: 0.04 to read the weights, and 0.16 for each; 0.2 for each decoded image."""
+    found = diffusion_pass(served(), WORK, one(2))
+    assert found.text_s == pytest.approx(0.04 + 2 * 0.16)
+    assert found.decode_s == pytest.approx(2 * 0.2)
+    assert found.images_per_s == pytest.approx(2 / found.batch_s)
 
 
 def test_energy_of_an_image() -> None:

@@ -12,13 +12,10 @@ from dcplan.llm.architecture import Architecture
 from dcplan.llm.diffusion import guidance_passes, image_tokens
 from dcplan.units import GIGA
 
-MEGA = 1e6
 T5_WIDTH = 4096
 """Width of the T5-XXL text encoder (its config.json), which ``joint_attention_dim`` repeats."""
 CLIP_L_WIDTH, CLIP_G_WIDTH = 768, 1280
 """Widths of the pooled texts of CLIP-L and CLIP-G, whose sum ``pooled_projection_dim`` repeats."""
-PIXELS = 1024.0 * 1024.0
-"""Pixels of an image if the caller gives none: the size that SD3 and FLUX.1 are made for."""
 
 
 def is_diffusion(config: Mapping[str, Any]) -> bool:
@@ -111,7 +108,7 @@ def image_work(
     *,
     steps: float,
     passes: float | None = None,
-    pixels: float = PIXELS,
+    pixels: float | None = None,
     prompt_tokens: float | None = None,
 ) -> dict[str, float]:
     """Return the fields of :class:`dcplan.serving.passes.ImageWork` as numbers.
@@ -130,21 +127,22 @@ def image_work(
         Denoising steps, at least 1.
     passes : float, optional
         Forward passes of a step: 2 with classifier-free guidance; else as the makers run the model.
-    pixels : float, default 1,048,576
-        Pixels of the image, above 0.
+    pixels : float, optional
+        Pixels of the image, above 0; else those of the catalog.
     prompt_tokens : float, optional
         Text tokens in the transformer; else those of the makers' pipeline.
     """
+    size = log.parameter(KIND, "image-pixels") if pixels is None else pixels
     words = text_tokens(log, config) if prompt_tokens is None else prompt_tokens
     return {
-        "tokens": image_tokens(config, pixels) + words,
+        "tokens": image_tokens(config, size) + words,
         "steps": steps,
         "passes": guidance_passes(config) if passes is None else passes,
         "once_params": shape.once_params,
         "once_bytes": formats["dense"].weight_bytes.value,
         "text_params": text_encoder_params(log, config),
         "text_tokens": words,
-        "decode_flops": log.parameter(KIND, "image-decode-mflop-per-pixel") * MEGA * pixels,
+        "decode_flops": log.parameter(KIND, "image-decode-flop-per-pixel") * size,
         "text_hbm_frac": log.parameter(KIND, "text-encode-hbm-frac"),
         "decode_flops_frac": log.parameter(KIND, "image-decode-flops-frac"),
     }
