@@ -7,7 +7,9 @@ of ``GENERATED``, of which 97 % of the time is the transformer.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from statistics import median
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,13 +47,13 @@ def one(value: float) -> Array:
     return np.array([float(value)])
 
 
-def served(model: str, accelerator: str, tp: int = 1) -> Served:
+def served(model: str, accelerator: str, tp: int = 1, precision: str = "bf16") -> Served:
     catalog = load()
     row, chip = (
         catalog.get("models", model, Model),
         catalog.get("accelerators", accelerator, Accelerator),
     )
-    formats = formats_of(catalog, row, catalog.get("formats", "bf16", WeightFormat))
+    formats = formats_of(catalog, row, catalog.get("formats", precision, WeightFormat))
     device = served_device(catalog, chip, formats, "half")
     assert not isinstance(device, str), device
     engine = catalog.get("engines", "maker", Engine)  # an engine without factors of its own
@@ -64,15 +66,22 @@ def served(model: str, accelerator: str, tp: int = 1) -> Served:
 
 
 def generated(
-    model: str, accelerator: str, steps: int, tp: int = 1, words: float | None = None
+    model: str,
+    accelerator: str,
+    steps: int,
+    tp: int = 1,
+    words: float | None = None,
+    precision: str = "bf16",
+    batch: float = 1,
 ) -> ImageRate:
     catalog = load()
     row = catalog.get("models", model, Model)
-    formats = formats_of(catalog, row, catalog.get("formats", "bf16", WeightFormat))
+    formats = formats_of(catalog, row, catalog.get("formats", precision, WeightFormat))
     work = image_work(
         InputLog(catalog), row.config, shape_of(row), formats, steps=steps, prompt_tokens=words
     )
-    return diffusion_pass(served(model, accelerator, tp), table(ImageWork, [work]), one(1))
+    chips = served(model, accelerator, tp, precision)
+    return diffusion_pass(chips, table(ImageWork, [work]), one(batch))
 
 
 SD3 = "Stable Diffusion 3 Medium TensorRT, model card: TensorRT 10.1, 50 steps, 154 text tokens"
@@ -118,25 +127,25 @@ EMBEDDED = [
 ]
 
 
-def generated_error(row: tuple) -> float:
+Row = tuple[Any, ...]
+
+
+def generated_error(row: Row) -> float:
     _, model, accelerator, steps, tp, words, measured = row
-    return float(generated(model, accelerator, steps, tp, words).batch_s[0]) / measured - 1
+    return float(generated(model, accelerator, steps, tp, words).batch_s[0] / measured) - 1
 
 
-def encoded_error(row: tuple) -> float:
+def encoded_error(row: Row) -> float:
     _, model, accelerator, images, measured = row
     image = table(ImageTokens, [image_numbers(shape_of(load().get("models", model, Model)))])
-    return (
-        float(encoder_pass(served(model, accelerator), image, one(images)).items_per_s[0])
-        / measured
-        - 1
-    )
+    found = encoder_pass(served(model, accelerator), image, one(images))
+    return float(found.items_per_s[0] / measured) - 1
 
 
-def embedded_error(row: tuple) -> float:
+def embedded_error(row: Row) -> float:
     _, accelerator, tokens, batch, measured = row
     found = prefill_only(served("bge-large-en-v1.5", accelerator), one(batch), one(tokens))
-    return float(found.batch_s[0]) * 1e3 / measured - 1
+    return float(found.batch_s[0] * 1e3 / measured) - 1
 
 
 @pytest.mark.parametrize(
@@ -144,7 +153,7 @@ def embedded_error(row: tuple) -> float:
     [(generated_error, GENERATED), (encoded_error, ENCODED), (embedded_error, EMBEDDED)],
     ids=["generated", "encoded", "embedded"],
 )
-def test_published_figures(error, rows) -> None:  # type: ignore[no-untyped-def]
+def test_published_figures(error: Callable[[Row], float], rows: list[Row]) -> None:
     errors = {row[:-1]: error(row) for row in rows}
     far = {k: f"{e:+.1%}" for k, e in errors.items() if abs(e) > TOLERANCE}
     assert not far
@@ -161,6 +170,21 @@ def test_the_parts_of_an_image_of_sd3() -> None:
     assert found.denoise_s[0] == pytest.approx(5.46817, rel=TOLERANCE)
     assert found.text_s[0] == pytest.approx(38.38e-3, rel=0.2)
     assert found.decode_s[0] == pytest.approx(72.25e-3, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("precision", "batch", "measured"),
+    # pytorch/ao pull request 4072: FLUX.1 schnell, 4 steps, torch.compile, one B200, March 2026
+    [("bf16", 1, 0.4178), ("bf16", 4, 1.4914), ("fp8", 1, 0.3455), ("fp8", 4, 1.1986)],
+)
+def test_blackwell_is_predicted_too_fast(precision: str, batch: float, measured: float) -> None:
+    """36, 33, 47 and 44 % too short with the constants of a tuned engine.
+
+    The measured run reaches 35 % of the 16-bit peak, the Hopper and Ampere runs above about 60 %.
+    """
+    chip = "b200-sxm"
+    found = generated("flux.1-schnell", chip, 4, 1, 256, precision, batch).batch_s[0]
+    assert -0.55 < found / measured - 1 < TOLERANCE
 
 
 def test_eager_pytorch_is_slower_than_the_tuned_engine() -> None:
