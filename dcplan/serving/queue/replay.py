@@ -13,8 +13,8 @@ from heapq import heappop, heappush
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.serving.clock import Array, EngineClock, EngineLimits
-from dcplan.serving.replica import Replica, Requests
+from dcplan.serving.queue.clock import Array, EngineClock, EngineLimits
+from dcplan.serving.queue.replica import Replica, Requests
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.serving.clock import Array
+from dcplan.serving.queue.clock import Array
 
 Blocks = Sequence[Sequence[int]]
 """Hashes of the blocks of each prompt, from its start."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.serving.clock import Array, EngineClock, EngineLimits, decode_step_s, prompt_s
+from dcplan.serving.queue.clock import Array, EngineClock, EngineLimits, decode_step_s, prompt_s
 
 FIT_ROUNDS = 20
 """Rounds of the fixed point of a step."""

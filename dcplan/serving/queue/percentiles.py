@@ -22,9 +22,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dcplan.serving.clock import Array, EngineClock, EngineLimits
-from dcplan.serving.load import RATE_EPS, load_of, occupancy, stable_rate
-from dcplan.serving.waits import tpot_s_of, wait_of
+from dcplan.serving.queue.clock import Array, EngineClock, EngineLimits
+from dcplan.serving.queue.load import RATE_EPS, load_of, occupancy, stable_rate
+from dcplan.serving.queue.waits import tpot_s_of, wait_of
 
 FIT_PERCENTS = np.array([50.0, 90.0, 99.0])
 SEARCH_HALVINGS = 40

@@ -20,7 +20,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from dcplan.serving.clock import EngineClock, EngineLimits, decode_step_s
+from dcplan.serving.queue.clock import EngineClock, EngineLimits, decode_step_s
 
 OUT = -1
 """Admission number of a request that does not run."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dcplan.serving.clock import Array
+from dcplan.serving.queue.clock import Array
 
 FIT_POINTS = 4096
 """Points of the sequence."""

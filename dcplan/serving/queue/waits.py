@@ -1,6 +1,6 @@
 """Parts of the time to first token, and the time between tokens, at each point of a sequence.
 
-:func:`dcplan.serving.queueing.open_loop` states the formulas.
+:func:`dcplan.serving.queue.percentiles.open_loop` states the formulas.
 
 References
 ----------
@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.serving.clock import Array, EngineClock, EngineLimits
-from dcplan.serving.draws import FIT_POINTS, POINTS, geometric, hyperexponential, normal, poisson
-from dcplan.serving.load import RATE_EPS, Load, stable_rate, step_mean_s
+from dcplan.serving.queue.clock import Array, EngineClock, EngineLimits
+from dcplan.serving.queue.draws import FIT_POINTS, POINTS, geometric, hyperexponential, normal, poisson
+from dcplan.serving.queue.load import RATE_EPS, Load, stable_rate, step_mean_s
 
 FIT_LIFE_FRAC = 2.0 / 3.0
 """Variance of the mean of n over a life, if its correlation falls linearly over the life."""
