@@ -255,10 +255,11 @@ def split(
     cost = np.where(within, size * request.output_tokens * decode / grid[None, :], np.inf)
     one = np.ones_like(x.tp)
     prompt = prompt_s(tall, one, np.array(request.input_tokens), request.cached_tokens)[:, 0]
+    prompt = prompt * c.pool_prefill_factor
     fresh = max(request.input_tokens - request.cached_tokens, 1.0)
     together = np.maximum(memory.activation_tokens / fresh, 1.0)
     crowd = prompt_s(tall, together * one, np.array(request.input_tokens), request.cached_tokens)
-    each = crowd[:, 0] / together
+    each = crowd[:, 0] / together * c.pool_prefill_factor
     sent = sequence_bytes(served.model, x, np.array(request.input_tokens))[:, 0]
     transfer = sent / served.model.layers / served.device.nic_bytes_per_s
     queue = c.queue_factor * busy_frac / (2.0 * (1.0 - busy_frac)) * prompt

@@ -182,9 +182,10 @@ def disaggregated(served: Served, pools: Pools, load: Load) -> Steady:
     c = served.terms
     context = load.input_tokens + load.output_tokens / 2.0
     one = np.ones_like(load.requests)
-    prefill = prompt_s(pools.prefill, one, load.input_tokens, load.cached_tokens)
+    faster = c.pool_prefill_factor
+    prefill = prompt_s(pools.prefill, one, load.input_tokens, load.cached_tokens) * faster
     prompts = pools.prefill_replicas * pools.prefill.layout.dp
-    _, each = prompts_s(pools.prefill, load, np.inf * one)
+    each = prompts_s(pools.prefill, load, np.inf * one)[1] * faster
     most = prompts / (each * pools.decode_replicas)
     admitted = np.minimum(load.requests, np.maximum(load.most_requests, 1.0))
     ingress = (c.ingress_ms + c.handover_ms) * MILLI * one

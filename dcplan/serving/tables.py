@@ -167,6 +167,8 @@ class EngineTerms:
     """Host time per running request and step."""
     prefill_factor: Array
     """Time of a prompt over that of the bare operations."""
+    pool_prefill_factor: Array
+    """Time of a prompt in a pool of its own over that in an engine that also decodes."""
     separate_prefill_frac: Array
     """Share of a prompt's own time that delays the decode steps; below 1 if steps mix both."""
     ingress_ms: Array

@@ -37,7 +37,7 @@ UNIT = 0.08
 """Residual at which the loss turns from square to linear."""
 TTFT_UNIT, ALONE_UNIT = 0.4, 0.12
 """The same for time to first token: of a loaded engine, and of a static batch."""
-STRENGTH = float(__import__("os").environ.get("STRENGTH", "3"))
+STRENGTH = 3.0
 """Weight of the priors."""
 PRIOR = dict(
     weight_hbm_frac=(0.8, 0.15),
@@ -67,6 +67,7 @@ PRIOR = dict(
     request_us=(5, 1.0),
     prefill_factor=(1.0, 0.4),
     separate_prefill_frac=(0.6, 0.7),
+    pool_prefill_factor=(0.75, 0.3),
     ingress_ms=(20, 0.8),
     queue_factor=(1, 0.7),
     burst_frac=(0.1, 0.8),
@@ -87,7 +88,7 @@ FAMILY = (
     "moe_layer_us",
 )
 """Constants with a factor by accelerator family."""
-WIDTH = {"engine": float(__import__("os").environ.get("WE", "0.4")), "lone": 0.8, "family": float(__import__("os").environ.get("WF", "0.5")), "old": 0.5, "new": float(__import__("os").environ.get("WN", "0.12"))}
+WIDTH = {"engine": 0.4, "lone": 0.8, "family": 0.5, "old": 0.5, "new": 0.12}
 """Width of the factors of each level over the width of the constant."""
 NEW = "2025-10"
 """Releases since then are lines of one current engine; older ones differ from it."""
