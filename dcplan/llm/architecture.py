@@ -87,7 +87,8 @@ class Architecture:
     tower: Architecture | None = None
     """Vision encoder, with its own kind of block."""
     tower_patches: int = 0
-    """Tokens of one image (or tile) inside the tower, class token included."""
+    """Tokens of one image (or tile) inside the tower, class token included; of a vision encoder alone,
+    its own."""
     tower_tokens: int = 0
     """Tokens of one image in the language model."""
     projector_params: int = 0

@@ -10,7 +10,7 @@ from dcplan.llm.architecture import Architecture
 from dcplan.llm.config_keys import TEXT_DEFAULTS, mlp_params, need
 from dcplan.llm.diffusion import from_diffusers
 from dcplan.llm.mixers import index_sizes, is_linear, linear_sizes
-from dcplan.llm.vision import with_tower
+from dcplan.llm.vision import encoder_from_config, is_encoder, with_tower
 
 GATED = frozenset(
     {"silu", "swiglu", "gelu_pytorch_tanh", "gelu_tanh_gated", "geglu", "gelu_new_gated"}
@@ -57,7 +57,7 @@ def from_config(config: Mapping[str, Any]) -> Architecture:
     Dense, GQA, MQA, MLA, MoE with shared experts and dense first layers, linear attention (Gated
     DeltaNet), sparse attention with an indexer, encoders.
 
-    It also reads a vision encoder (:mod:`dcplan.llm.vision`) and diffusion
+    It also reads a vision encoder, alone or of a language model (:mod:`dcplan.llm.vision`), and diffusion
     transformers (:mod:`dcplan.llm.diffusion`).
 
     Raises
@@ -74,9 +74,12 @@ def from_config(config: Mapping[str, Any]) -> Architecture:
     8.03
     """
     try:
-        shape = (
-            from_diffusers(config) if "_class_name" in config else with_tower(_read(config), config)
-        )
+        if "_class_name" in config:
+            shape = from_diffusers(config)
+        elif is_encoder(config):
+            shape = encoder_from_config(config)
+        else:
+            shape = with_tower(_read(config), config)
     except (ArithmeticError, TypeError, AttributeError) as error:
         msg = f"a size is not a number: {error}"
         raise ValueError(msg) from error

@@ -6,7 +6,7 @@ A token is a latent patch or a text token; every attention layer processes all t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dcplan.llm.architecture import Architecture
@@ -18,6 +18,11 @@ FREQUENCIES = 256
 3.2)."""
 MLP_RATIO = 4
 """Width of the MLP relative to the model, in all three families."""
+LATENT_SIDE = 8
+"""Pixels of one side that the image encoder of all three families makes one latent value (Rombach et al.
+2022, arXiv 2112.10752, section 3.1; vae/config.json: four resolutions). [pixel]"""
+PACKED_SIDE = 2
+"""Latent values of one side that FLUX.1 packs into one token (Black Forest Labs, FLUX.1, 2024)."""
 
 
 @dataclass(frozen=True)
@@ -130,15 +135,15 @@ def _mmdit(config: Config) -> Architecture:
     Text and image tokens have their own weights and share attention.
 
     In the last block, text gives only keys and values (and queries), because no later layer reads
-    it.
+    it. In the first blocks of SD3.5 Medium, the image has a second attention on itself, with three
+    modulations more; it counts as an attention layer of all tokens.
 
     References
     ----------
     .. [1] P. Esser et al., "Scaling Rectified Flow Transformers", 2024, arXiv 2403.03206, section 4.
+    .. [2] Stability AI, "Introducing Stable Diffusion 3.5", 2024 (MMDiT-X, SD3.5 Medium).
     """
-    if config.get("dual_attention_layers"):
-        msg = "dual_attention_layers: blocks with a second attention of the image only (SD3.5 medium) are not supported"
-        raise ValueError(msg)
+    dual = len(config.get("dual_attention_layers") or ())
     if config.get("qk_norm") not in {None, "rms_norm"}:
         msg = f"qk_norm {config['qk_norm']!r}: must be none or rms_norm"
         raise ValueError(msg)
@@ -149,13 +154,15 @@ def _mmdit(config: Config) -> Architecture:
     second = attention + mlp_params(h, MLP_RATIO * h, gated=False, bias=True)
     last = 3 * linear_params(h, h) + norm
     modulation = (2 * size.layers - 1) * linear_params(h, 6 * h) + 2 * linear_params(h, 2 * h)
+    modulation += dual * linear_params(h, 3 * h)
     text, pooled = (
         int(need(config, "joint_attention_dim")),
         int(need(config, "pooled_projection_dim")),
     )
     once = _embedder(FREQUENCIES, h) + _embedder(pooled, h)
     once += linear_params(text, int(need(config, "caption_projection_dim"))) + modulation
-    return _shape(size, size.layers, attention, once + (size.layers - 1) * second + last)
+    shape = _shape(size, size.layers, attention, once + (size.layers - 1) * second + last)
+    return replace(shape, attention_layers=size.layers + dual)
 
 
 def _flux(config: Config) -> Architecture:
@@ -186,6 +193,42 @@ def _flux(config: Config) -> Architecture:
     # one output projection instead of two: one bias less in each single block
     once = embedders + linear_params(text, h) + modulation + size.layers * second - singles * h
     return _shape(size, size.layers + singles, attention, once)
+
+
+def image_tokens(config: Config, pixels: float) -> float:
+    r"""Return the latent patches of an image in the transformer.
+
+    .. math:: n = P / (8 p)^2
+
+    Parameters
+    ----------
+    config : Mapping
+        The transformer's configuration, with its patch p; FLUX.1 packs 2 x 2 latent values first.
+    pixels : float
+        Pixels P of the image, above 0.
+
+    Examples
+    --------
+    >>> image_tokens({"_class_name": "FluxTransformer2DModel", "patch_size": 1}, 1024 * 1024)
+    4096.0
+    """
+    packed = PACKED_SIDE if config["_class_name"] == "FluxTransformer2DModel" else 1
+    side = LATENT_SIDE * int(need(config, "patch_size")) * packed
+    return pixels / (side * side)
+
+
+def guidance_passes(config: Config) -> int:
+    """Return the forward passes of one denoising step as the makers run the model.
+
+    FLUX.1 has its guidance distilled into the weights, so one pass is enough; the others run one
+    with and one without the condition.
+
+    Examples
+    --------
+    >>> guidance_passes({"_class_name": "SD3Transformer2DModel"})
+    2
+    """
+    return 1 if config["_class_name"] == "FluxTransformer2DModel" else 2
 
 
 READERS: Mapping[str, Callable[[Config], Architecture]] = {

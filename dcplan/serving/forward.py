@@ -49,7 +49,7 @@ def active_experts(experts: Array, experts_per_token: Array, tokens: Array, spre
 
     .. math:: E_{act} = E\,(1 - (1 - k/E)^{\sigma n})
 
-    for n tokens that choose k of E experts; :math:`\sigma` below 1 counts tokens that choose alike.
+    for n tokens that choose k of E experts; :math:`\sigma` below 1 counts tokens that choose the same experts.
 
     Parameters
     ----------
@@ -73,7 +73,9 @@ def active_experts(experts: Array, experts_per_token: Array, tokens: Array, spre
     return experts * (1.0 - untouched)
 
 
-def forward_parts(served: Served, rank_tokens: Array, all_tokens: Array) -> Parts:
+def forward_parts(
+    served: Served, rank_tokens: Array, all_tokens: Array, head_tokens: Array | None = None
+) -> Parts:
     r"""Return the time of one forward pass without attention.
 
     A linear layer of n weights of b bytes takes
@@ -87,6 +89,8 @@ def forward_parts(served: Served, rank_tokens: Array, all_tokens: Array) -> Part
         Tokens of one attention rank group. [-]
     all_tokens : array
         Tokens of all groups of the replica, which share the experts. [-]
+    head_tokens : array, default ``rank_tokens``
+        Tokens of a group whose next token is wanted; a prompt needs only that of its end. [-]
 
     References
     ----------
@@ -95,9 +99,11 @@ def forward_parts(served: Served, rank_tokens: Array, all_tokens: Array) -> Part
     m, d, x, c = served.model, served.device, served.layout, served.terms
     rate = c.weight_hbm_frac * d.hbm_bytes_per_s
 
-    def linear(weights: Array, size: Array, flops: Array) -> Array:
+    last = rank_tokens if head_tokens is None else head_tokens
+
+    def linear(weights: Array, size: Array, flops: Array, tokens: Array = rank_tokens) -> Array:
         memory = weights * size / (x.tp * rate)
-        compute = 2.0 * weights * rank_tokens / (x.tp * c.linear_flops_frac * flops)
+        compute = 2.0 * weights * tokens / (x.tp * c.linear_flops_frac * flops)
         return joined(memory, compute, c.overlap_power)
 
     attention = m.attention_layers * m.attention_params + m.recurrent_layers * m.recurrent_params
@@ -105,10 +111,16 @@ def forward_parts(served: Served, rank_tokens: Array, all_tokens: Array) -> Part
         linear(attention, m.attention_bytes, d.attention_flops)
         + linear(m.dense_layers * m.dense_params, m.dense_bytes, d.dense_flops)
         + linear(m.moe_layers * m.shared_params, m.shared_bytes, d.dense_flops)
-        + linear(m.head_params, m.head_bytes, d.half_flops)
+        + linear(m.head_params, m.head_bytes, d.half_flops, last)
     )
     passes = m.layers * c.activation_passes * m.hidden * HALF_BYTES
-    floors = m.layers * (c.layer_us + m.quantized * c.quantize_us) + m.moe_layers * c.moe_layer_us
+    floors = (
+        m.layers * (c.layer_us + m.quantized * c.quantize_us)
+        + m.moe_layers * c.moe_layer_us
+        + m.shared_layers * c.shared_us
+        + np.where(m.latent_dims > 0, m.attention_layers, 0.0) * c.latent_us
+        + m.recurrent_layers * c.recurrent_us
+    )
     return Parts(
         linear=total,
         experts=_experts_s(served, all_tokens),

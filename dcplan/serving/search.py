@@ -152,6 +152,7 @@ def points(served: Served, memory: MemoryTerms, request: Request, most_running: 
         output_tokens=np.array(request.output_tokens),
         cached_tokens=np.array(request.cached_tokens),
         most_requests=limit,
+        step_tokens=memory.activation_tokens,
     )
     steady = closed_loop(tall, load)
     size = tall.layout.ranks * tall.layout.pp
@@ -254,6 +255,11 @@ def split(
     cost = np.where(within, size * request.output_tokens * decode / grid[None, :], np.inf)
     one = np.ones_like(x.tp)
     prompt = prompt_s(tall, one, np.array(request.input_tokens), request.cached_tokens)[:, 0]
+    prompt = prompt * c.pool_prefill_factor
+    fresh = max(request.input_tokens - request.cached_tokens, 1.0)
+    together = np.maximum(memory.activation_tokens / fresh, 1.0)
+    crowd = prompt_s(tall, together * one, np.array(request.input_tokens), request.cached_tokens)
+    each = crowd[:, 0] / together * c.pool_prefill_factor
     sent = sequence_bytes(served.model, x, np.array(request.input_tokens))[:, 0]
     transfer = sent / served.model.layers / served.device.nic_bytes_per_s
     queue = c.queue_factor * busy_frac / (2.0 * (1.0 - busy_frac)) * prompt
@@ -267,7 +273,7 @@ def split(
     fast = (first + step <= ttft_s) & holds
     if not fast.any():
         return None
-    price = np.where(fast, size[:, 0] * prompt / (x.dp[:, 0] * busy_frac), np.inf)
+    price = np.where(fast, size[:, 0] * each / (x.dp[:, 0] * busy_frac), np.inf)
     chosen = int(np.argmin(price))
     return Split(
         prefill=chosen,

@@ -29,6 +29,8 @@ class Load:
     """Tokens of a prompt that a prefix cache holds. [-]"""
     most_requests: Array
     """Requests whose cache fits, or that the engine admits. [-]"""
+    step_tokens: Array
+    """Most prompt tokens of one step. [-]"""
 
 
 @dataclass(frozen=True)
@@ -83,17 +85,17 @@ def closed_loop(served: Served, load: Load) -> Steady:
     admitted = np.minimum(load.requests, np.maximum(load.most_requests, 1.0))
     context = load.input_tokens + load.output_tokens / 2.0
     one = np.ones_like(admitted)
-    prefill = prompt_s(served, one, load.input_tokens, load.cached_tokens)
-    delay = prefill * c.separate_prefill_frac
     others = np.maximum(admitted - 1.0, 0.0)
     share = one
+    prefill, each = prompts_s(served, load, others / dp / load.output_tokens)
+    delay = each * c.separate_prefill_frac
     for _ in range(ROUNDS):
         running = 1.0 + others * share
         step = decode_s(served, np.minimum(running, admitted), context)
         tpot = step + others / dp / load.output_tokens * share * delay
         life = load.output_tokens * tpot
         share = (share + life / (life + prefill + step)) / 2.0
-    queue = _prompt_queue_s(served, admitted / dp, prefill, load.output_tokens * tpot)
+    queue = _prompt_queue_s(served, admitted / dp, each, load.output_tokens * tpot)
     ingress = c.ingress_ms * MILLI * one
     life = load.output_tokens * tpot + prefill + step + queue + ingress
     slot = np.maximum(load.requests / admitted - 1.0, 0.0) * life
@@ -107,6 +109,28 @@ def closed_loop(served: Served, load: Load) -> Steady:
         admitted=admitted,
         requests_per_s=admitted / life,
     )
+
+
+def prompts_s(served: Served, load: Load, arriving: Array) -> tuple[Array, Array]:
+    r"""Return the time of the prompts that one step processes together, and the time of each.
+
+    .. math:: n = \min(\max(a, 1),\ \max(c/s, 1)),\quad t_{each} = t_{pre}(n)/n
+
+    Short prompts that arrive during one step share its weights and floors.
+
+    Parameters
+    ----------
+    served : Served
+        The configuration.
+    load : Load
+        Lengths, and the step's token budget c.
+    arriving : array
+        Prompts a that arrive per decode step at one attention copy. [-]
+    """
+    fresh = np.maximum(load.input_tokens - load.cached_tokens, 1.0)
+    together = np.minimum(np.maximum(arriving, 1.0), np.maximum(load.step_tokens / fresh, 1.0))
+    time = prompt_s(served, together, load.input_tokens, load.cached_tokens)
+    return time, time / together
 
 
 def _prompt_queue_s(served: Served, requests: Array, prefill: Array, decode: Array) -> Array:
@@ -158,8 +182,11 @@ def disaggregated(served: Served, pools: Pools, load: Load) -> Steady:
     c = served.terms
     context = load.input_tokens + load.output_tokens / 2.0
     one = np.ones_like(load.requests)
-    prefill = prompt_s(pools.prefill, one, load.input_tokens, load.cached_tokens)
-    most = pools.prefill_replicas * pools.prefill.layout.dp / (prefill * pools.decode_replicas)
+    faster = c.pool_prefill_factor
+    prefill = prompt_s(pools.prefill, one, load.input_tokens, load.cached_tokens) * faster
+    prompts = pools.prefill_replicas * pools.prefill.layout.dp
+    each = prompts_s(pools.prefill, load, np.inf * one)[1] * faster
+    most = prompts / (each * pools.decode_replicas)
     admitted = np.minimum(load.requests, np.maximum(load.most_requests, 1.0))
     ingress = (c.ingress_ms + c.handover_ms) * MILLI * one
     alone = ingress + prefill + pools.transfer_s
@@ -173,15 +200,9 @@ def disaggregated(served: Served, pools: Pools, load: Load) -> Steady:
     life = load.output_tokens * tpot
     rate = np.minimum(np.minimum(load.requests / (life + alone), most), admitted / life)
     busy = np.minimum(rate / most, FULLEST)
-    prompts = pools.prefill_replicas * pools.prefill.layout.dp
     crowd = c.queue_factor * busy / (2.0 * (1.0 - busy)) * prefill / prompts
-    crowd = (
-        crowd
-        + c.burst_frac
-        * np.maximum(load.requests * pools.decode_replicas / prompts - 1.0, 0.0)
-        / 2.0
-        * prefill
-    )
+    waiting = np.maximum(load.requests * pools.decode_replicas / prompts - 1.0, 0.0)
+    crowd = crowd + c.burst_frac * waiting / 2.0 * each
     queue = np.maximum(load.requests / rate - life - alone, crowd)
     return Steady(
         tpot_s=tpot,
@@ -204,11 +225,10 @@ def saturated(served: Served, load: Load) -> Steady:
     admitted = np.maximum(np.minimum(load.requests, load.most_requests), 1.0)
     context = load.input_tokens + load.output_tokens / 2.0
     one = np.ones_like(admitted)
-    prefill = prompt_s(served, one, load.input_tokens, load.cached_tokens)
+    arriving = admitted / served.layout.dp / load.output_tokens
+    prefill, each = prompts_s(served, load, arriving)
     step = decode_s(served, admitted, context)
-    tpot = (
-        step + admitted / served.layout.dp / load.output_tokens * prefill * c.separate_prefill_frac
-    )
+    tpot = step + arriving * each * c.separate_prefill_frac
     return Steady(
         tpot_s=tpot,
         ingress_s=c.ingress_ms * MILLI * one,

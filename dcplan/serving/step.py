@@ -66,6 +66,6 @@ def prompt_s(served: Served, prompts: Array, tokens: Array, cached: Array | floa
     x, c = served.layout, served.terms
     cached = np.minimum(np.asarray(cached, dtype=np.float64), tokens - 1.0)
     new = prompts * (tokens - cached)
-    parts = forward_parts(served, new, new * x.dp)
+    parts = forward_parts(served, new, new * x.dp, prompts)
     pairs = prompt_attention_s(served.model, served.device, x, c, prompts, tokens, cached)
     return c.prefill_factor * (parts.total + pairs) + c.step_us * MICRO

@@ -56,6 +56,8 @@ class ServedModel:
     dense_layers: Array
     dense_params: Array
     moe_layers: Array
+    shared_layers: Array
+    """Layers with shared experts."""
     experts: Array
     experts_per_token: Array
     expert_params: Array
@@ -70,7 +72,7 @@ class ServedModel:
     shared_bytes: Array
     head_bytes: Array
     quantized: Array
-    """1 if the linear layers quantize their inputs, which adds kernels."""
+    """Share of a layer's blocks that quantize their inputs, which adds kernels."""
     causal: Array
 
 
@@ -143,6 +145,12 @@ class EngineTerms:
     """Kernel floors and gaps of one layer."""
     quantize_us: Array
     moe_layer_us: Array
+    latent_us: Array
+    """Additional floors of latent attention: more and smaller projections."""
+    shared_us: Array
+    """Additional floors of shared experts."""
+    recurrent_us: Array
+    """Additional floors of a layer with a recurrent state."""
     allreduce_us: Array
     """Latency of one all-reduce of two ranks."""
     allreduce_growth: Array
@@ -159,6 +167,8 @@ class EngineTerms:
     """Host time per running request and step."""
     prefill_factor: Array
     """Time of a prompt over that of the bare operations."""
+    pool_prefill_factor: Array
+    """Time of a prompt in a pool of its own over that in an engine that also decodes."""
     separate_prefill_frac: Array
     """Share of a prompt's own time that delays the decode steps; below 1 if steps mix both."""
     ingress_ms: Array

@@ -35,7 +35,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ROWS = ROOT / "catalogs" / "runs" / "serving_runs.csv"
 UNIT = 0.08
 """Residual at which the loss turns from square to linear."""
-TTFT_UNIT = 0.4
+TTFT_UNIT, ALONE_UNIT = 0.4, 0.12
+"""The same for time to first token: of a loaded engine, and of a static batch."""
 STRENGTH = 3.0
 """Weight of the priors."""
 PRIOR = dict(
@@ -53,6 +54,9 @@ PRIOR = dict(
     layer_us=(25, 0.7),
     quantize_us=(8, 0.8),
     moe_layer_us=(40, 0.8),
+    latent_us=(10, 0.8),
+    shared_us=(8, 0.8),
+    recurrent_us=(15, 0.8),
     allreduce_us=(8, 0.6),
     allreduce_growth=(0.3, 0.5),
     allreduce_link_frac=(0.5, 0.6),
@@ -63,6 +67,7 @@ PRIOR = dict(
     request_us=(5, 1.0),
     prefill_factor=(1.0, 0.4),
     separate_prefill_frac=(0.6, 0.7),
+    pool_prefill_factor=(0.75, 0.3),
     ingress_ms=(20, 0.8),
     queue_factor=(1, 0.7),
     burst_frac=(0.1, 0.8),
@@ -83,7 +88,7 @@ FAMILY = (
     "moe_layer_us",
 )
 """Constants with a factor by accelerator family."""
-WIDTH = {"engine": 0.4, "family": 0.5, "old": 0.5, "new": 0.12}
+WIDTH = {"engine": 0.4, "lone": 0.8, "family": 0.5, "old": 0.5, "new": 0.12}
 """Width of the factors of each level over the width of the constant."""
 NEW = "2025-10"
 """Releases since then are lines of one current engine; older ones differ from it."""
@@ -135,14 +140,15 @@ def data_of(runs: Sequence[ServingRun]) -> Data:
         if name == "release":
             since = {line(r): str(r.release.since)[:7] if r.release else "9999" for r in runs}
             width = np.array([WIDTH["new" if since[g] >= NEW else "old"] for g in groups])
-            solo = Counter(r.engine.id for r in runs)
             only = {
                 g
                 for g in groups
                 if len({line(r) for r in runs if r.engine.id == g.split("@")[0]}) == 1
             }
             width = np.array([1e-3 if g in only else w for g, w in zip(groups, width, strict=True)])
-            del solo
+        elif name == "engine":
+            lines = {g: {line(r) for r in runs if r.engine.id == g} for g in groups}
+            width = np.array([WIDTH["lone" if len(lines[g]) == 1 else "engine"] for g in groups])
         else:
             width = np.full(len(groups), WIDTH[name])
         levels.append((name, at, groups, names, width))
@@ -188,11 +194,30 @@ def terms_of(data: Data, x: np.ndarray) -> dict[str, np.ndarray]:
     return log
 
 
-def residuals(data: Data, log: dict[str, np.ndarray]) -> np.ndarray:
+QUANTITIES = ("tpot_ms", "ttft_ms", "e2e_ms", "output_tokens_per_s_total", "power_w")
+
+
+def predicted(data: Data, log: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the predictions of all quantities, shape (rows, quantities)."""
+    p = predict(
+        replace(data.setup, served=replace(data.setup.served, terms=engine_terms(data, log)))
+    )
+    return np.stack(
+        [p.tpot_s * 1e3, p.ttft_s * 1e3, p.e2e_s * 1e3, p.output_tokens_per_s, p.power_w], 1
+    )
+
+
+def engine_terms(data: Data, log: dict[str, np.ndarray]) -> EngineTerms:
     value = {k: data.base[k] * np.exp(log[k]) for k in TERMS}
-    value = {k: np.minimum(v, MOST_FRAC) if k in CAPPED else v for k, v in value.items()}
-    setup = replace(data.setup, served=replace(data.setup.served, terms=EngineTerms(**value)))
-    p = predict(setup)
+    return EngineTerms(
+        **{k: np.minimum(v, MOST_FRAC) if k in CAPPED else v for k, v in value.items()}
+    )
+
+
+def residuals(data: Data, log: dict[str, np.ndarray]) -> np.ndarray:
+    p = predict(
+        replace(data.setup, served=replace(data.setup.served, terms=engine_terms(data, log)))
+    )
     pred = np.choose(data.which, [p.tpot_s, p.ttft_s, p.e2e_s, p.output_tokens_per_s])
     sign = np.where(data.which == 3, -1.0, 1.0)
     one = sign * np.log(pred / data.main)
@@ -222,7 +247,8 @@ def fit(
     have = np.concatenate([~np.isnan(data.main), ~np.isnan(data.ttft)])
     weight = np.concatenate([weight, 0.5 * weight]) * have
     n = len(data.runs)
-    unit = np.concatenate([np.full(n, UNIT), np.full(n, TTFT_UNIT)])
+    alone = np.array([r.mode != CLOSED for r in data.runs])
+    unit = np.concatenate([np.full(n, UNIT), np.where(alone, ALONE_UNIT, TTFT_UNIT)])
     precision = prior(data) * STRENGTH
     x = np.zeros(size(data)) if x is None else x.copy()
 
@@ -292,14 +318,19 @@ def fold_of(data: Data) -> np.ndarray:
     )  # noqa: S324
 
 
-def held_out(data: Data, start: np.ndarray | None = None, rounds: int = 10) -> np.ndarray:
+def held_out(
+    data: Data, start: np.ndarray | None = None, rounds: int = 10
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return residuals and predictions of rows whose accelerator and model were left out."""
     fold, out = fold_of(data), np.zeros(2 * len(data.runs))
+    values = np.zeros((len(data.runs), len(QUANTITIES)))
     for f in range(5):
         x = fit(data, (fold != f).astype(float), rounds, start)
         r = residuals(data, terms_of(data, x))
         twice = np.concatenate([fold == f] * 2)
         out[twice] = r[twice]
-    return out
+        values[fold == f] = predicted(data, terms_of(data, x))[fold == f]
+    return out, values
 
 
 def report(data: Data, r: np.ndarray, title: str, deep: bool = True) -> None:
@@ -329,17 +360,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=14)
     given = parser.parse_args()
     data = data_of(read())
-    if given.folds:
-        r = held_out(data)
-        np.save("/tmp/serving_folds.npy", r)
+    if given.folds or given.write:
+        r, values = held_out(data)
         report(data, r, "held out")
     x = fit(data, np.ones(len(data.runs)), given.rounds, verbose=True)
-    np.save("/tmp/serving_fit.npy", x)
     report(data, residuals(data, terms_of(data, x)), "fitted")
     if given.write:
         from tests.bench.write_serving import write
 
-        write(data, x)
+        write(data, x, values)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dcplan.serving.clock import EngineClock, EngineLimits
+from dcplan.serving.queue.clock import EngineClock, EngineLimits
 
 
 @dataclass(eq=False)

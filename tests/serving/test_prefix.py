@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.serving.prefix import hit_frac_by_capacity, hit_tokens
+from dcplan.serving.queue.prefix import hit_frac_by_capacity, hit_tokens
 
 QUICK = settings(max_examples=200, deadline=None)
 PROMPTS = st.lists(st.lists(st.integers(0, 12), max_size=8), max_size=30)

@@ -390,3 +390,38 @@ def test_text_sizes_that_a_file_leaves_out_are_its_class_s_own() -> None:
     for key in ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"):
         row.pop(key, None)
     assert from_config(row).params == pytest.approx(7.063e9, rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "tolerance", "tokens"),
+    [
+        # google/siglip-so400m-patch14-384: 428,225,600 in the released weights
+        ("siglip-so400m-patch14-384", 428_225_600, 0.0, (384 // 14) ** 2),
+        # the encoder of LLaVA 1.5 is the same one
+        ("clip-vit-l-14-336", 303_507_456, 0.0, 24 * 24 + 1),
+        # Dosovitskiy et al. 2021, table 1: 86 M and 307 M
+        ("vit-base-patch16-224", 86e6, 0.01, 14 * 14 + 1),
+        ("vit-large-patch16-384", 307e6, 0.01, 24 * 24 + 1),
+        # Oquab et al. 2023, table 1: 0.3 B and 1.1 B
+        ("dinov2-large", 0.3e9, 0.05, 37 * 37 + 1),
+        ("dinov2-giant", 1.1e9, 0.05, 37 * 37 + 1),
+        # OpenCLIP, ViT-H/14: 632 M with the projection of 1280 x 1024
+        ("clip-vit-h-14", 632e6 - 1280 * 1024, 0.001, 16 * 16 + 1),
+    ],
+)
+def test_encoders_alone(name: str, params: float, tolerance: float, tokens: int) -> None:
+    shape = from_config(load().get("models", name, Model).config)
+    assert shape.params == pytest.approx(params, rel=tolerance)
+    assert shape.tower_patches == tokens
+    assert not shape.causal
+
+
+def test_the_encoder_of_llava_is_clip_alone() -> None:
+    llava = from_config(load().get("models", "llava-1.5-7b", Model).config).tower
+    alone = from_config(load().get("models", "clip-vit-l-14-336", Model).config)
+    assert replace(alone, tower_patches=0) == llava
+
+
+def test_an_encoder_alone_without_a_size_is_refused_by_its_key() -> None:
+    with pytest.raises(ValueError, match="image_size"):
+        from_config({**VISION, "image_size": None})

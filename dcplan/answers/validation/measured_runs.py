@@ -76,7 +76,7 @@ def predicted_runs(request: ValidateRequest) -> Result:
         metrics=_metrics(found, errors),
         tables={
             specs.RUNS.name: specs.RUNS.table(x.row for x in found),
-            specs.SUMMARY.name: _summary(found, request.group_by),
+            specs.SUMMARY.name: _summary(found, request.group_by or "stack"),
         },
         run={"seconds": round(time.perf_counter() - began, 4)},
     )

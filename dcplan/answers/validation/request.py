@@ -1,4 +1,4 @@
-"""Request of ``dcplan validate``: a subject; for training, the runs and their grouping."""
+"""Request of ``dcplan validate``: a subject; for measured runs, the file and their grouping."""
 
 from __future__ import annotations
 
@@ -10,28 +10,39 @@ from dcplan.catalog.subjects import SUBJECTS
 from dcplan.errors import Place, Problem
 from dcplan.specs.request import Flag
 
-TRAINING = "training"
-GROUPS = ("source", "accelerator", "stack", "arch")
-"""Groupings of the errors of training runs."""
+TRAINING, SERVING = "training", "serving"
+MEASURED = (TRAINING, SERVING)
+"""Subjects with measured runs, packaged or from a file."""
+GROUPS = ("source", "accelerator", "stack", "arch", "engine", "model")
+"""Groupings of the errors of measured runs."""
+GROUPS_OF = {
+    TRAINING: ("source", "accelerator", "stack", "arch"),
+    SERVING: ("engine", "accelerator", "model", "source"),
+}
+"""Groupings of each subject; the first one of serving and ``stack`` of training are the defaults."""
 
 
 @dataclass(frozen=True)
 class ValidateRequest:
-    """One subject: measured training runs or published figures."""
+    """One subject: measured runs of training or serving, or published figures."""
 
     subject: Annotated[
         str,
         Flag(
             "subject of the comparison",
-            choices=(TRAINING, *SUBJECTS),
+            choices=(*MEASURED, *SUBJECTS),
             metavar="SUBJECT",
             argument=True,
         ),
     ] = TRAINING
     runs: Annotated[Path | None, Flag("CSV of measured runs (default: the packaged table)")] = None
-    group_by: Annotated[str, Flag("grouping of the summary of training runs", choices=GROUPS)] = (
-        "stack"
-    )
+    group_by: Annotated[
+        str | None,
+        Flag(
+            "grouping of the summary of measured runs (default: stack of training, engine of serving)",
+            choices=GROUPS,
+        ),
+    ] = None
     catalogs: Annotated[
         tuple[str, ...], Flag("catalog overlay folder; repeatable, the last one takes precedence")
     ] = ()
@@ -39,8 +50,13 @@ class ValidateRequest:
 
 def conflicts(request: ValidateRequest) -> list[Problem]:
     """Return the flags that the subject does not use."""
-    if request.subject == TRAINING or (request.runs is None and request.group_by == "stack"):
+    if request.subject in MEASURED:
+        known = GROUPS_OF[request.subject]
+        if request.group_by is None or request.group_by in known:
+            return []
+        cause = f"--group-by {request.group_by} does not exist for {request.subject}"
+        return [Problem("DC050", cause, Place("validate"), help=f"one of {', '.join(known)}")]
+    if request.runs is None and request.group_by is None:
         return []
-    return [
-        Problem("DC050", "--runs and --group-by apply to training runs only", Place("validate"))
-    ]
+    cause = "--runs and --group-by apply to training and serving only"
+    return [Problem("DC050", cause, Place("validate"))]

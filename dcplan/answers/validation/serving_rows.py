@@ -159,7 +159,7 @@ class Reader:
             input_tokens=isl,
             output_tokens=osl,
             requests=requests,
-            most_running=min(most, batch * decode.dp) if batch else most * decode.dp,
+            most_running=min(most, batch or math.inf) * decode.dp,
             median_gap=bool(MEDIAN_GAP.search(row.get("notes", ""))),
             measured={q: value for q in QUANTITIES if (value := number(row, q))},
         )

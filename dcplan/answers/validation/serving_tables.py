@@ -12,6 +12,7 @@ from dcplan.inputs.serving.setups import memory_terms, served_of
 from dcplan.serving.attention import sequence_bytes
 from dcplan.serving.forward import Served
 from dcplan.serving.memory import MemoryTerms, most_requests
+from dcplan.serving.power import PowerTerms, power_frac, use_of
 from dcplan.serving.steady import (
     Load,
     Pools,
@@ -22,7 +23,7 @@ from dcplan.serving.steady import (
     static_batch,
 )
 from dcplan.serving.tables import Array, ServedLayout, picked, table
-from dcplan.units import MILLI
+from dcplan.units import W_PER_KW
 
 UNLIMITED = 1e9
 """Requests of a saturated run before the limits of memory and engine."""
@@ -45,6 +46,10 @@ class Setups:
     output_tokens: Array
     mode: tuple[str, ...]
     median_gap: Array
+    accelerators: Array
+    tdp_w: Array
+    """Thermal design power of one accelerator; NaN if unknown."""
+    power: PowerTerms
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,10 @@ class Predicted:
     running: Array
     """Requests that decode at the same time, in all replicas."""
     most_requests: Array
+    power_w: Array
+    """Power of all accelerators of the row."""
+    memory_use: Array
+    compute_use: Array
 
 
 def _layout(pools: Sequence[Pool]) -> ServedLayout:
@@ -81,7 +90,15 @@ def setups(runs: Sequence[ServingRun]) -> Setups:
         output_tokens=np.array([r.output_tokens for r in runs]),
         mode=tuple(r.mode for r in runs),
         median_gap=np.array([r.median_gap for r in runs]),
+        accelerators=np.array([float(r.accelerators) for r in runs]),
+        tdp_w=np.array([_tdp_w(r) for r in runs]),
+        power=table(PowerTerms, [r.service.power for r in runs]),
     )
+
+
+def _tdp_w(run: ServingRun) -> float:
+    tdp = run.accelerator.tdp_kw
+    return tdp.value * W_PER_KW if tdp is not None else float("nan")
 
 
 def load_of(setup: Setups) -> Load:
@@ -95,6 +112,7 @@ def load_of(setup: Setups) -> Load:
         output_tokens=setup.output_tokens,
         cached_tokens=np.zeros_like(context),
         most_requests=np.minimum(fitting, setup.most_running),
+        step_tokens=setup.memory.activation_tokens,
     )
 
 
@@ -107,13 +125,20 @@ def predict(setup: Setups) -> Predicted:
     steady = (mode == CLOSED) | (mode == SATURATED)
     life = loop.ttft_s + (setup.output_tokens - 1.0) * loop.tpot_s
     rate = loop.requests_per_s * setup.replicas * setup.output_tokens
+    each = np.where(steady, loop.tpot_s, tpot)
+    running = np.where(steady, loop.running, np.minimum(load.requests, load.most_requests))
+    prompts = np.where(steady, loop.requests_per_s, load.requests / total) * setup.input_tokens
+    context = setup.input_tokens + setup.output_tokens / 2.0
+    use = use_of(setup.served, running, context, each, prompts)
     return Predicted(
         tpot_s=np.where(steady, np.where(setup.median_gap, loop.first_step_s, loop.tpot_s), tpot),
         ttft_s=np.where(steady, loop.ttft_s, first),
         e2e_s=np.where(steady, life, total),
         output_tokens_per_s=np.where(steady, rate, setup.requests * setup.output_tokens / total),
-        running=np.where(steady, loop.running, np.minimum(load.requests, load.most_requests))
-        * setup.replicas,
+        running=running * setup.replicas,
+        power_w=power_frac(setup.power, use) * setup.tdp_w * setup.accelerators,
+        memory_use=use.memory,
+        compute_use=use.compute,
         most_requests=load.most_requests,
     )
 
@@ -151,6 +176,8 @@ def rows_of(setup: Setups, at: np.ndarray) -> Setups:
             "prefill_replicas",
             "apart",
             "median_gap",
+            "accelerators",
+            "tdp_w",
             "requests",
             "most_running",
             "input_tokens",
@@ -161,11 +188,7 @@ def rows_of(setup: Setups, at: np.ndarray) -> Setups:
         served=served,
         memory=picked(setup.memory, at),
         prefill=picked(setup.prefill, at),
+        power=picked(setup.power, at),
         mode=mode,
         **rest,
     )
-
-
-def milliseconds(seconds: Array) -> Array:
-    """Return seconds as milliseconds."""
-    return seconds / MILLI

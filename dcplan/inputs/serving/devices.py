@@ -9,6 +9,9 @@ from dcplan.inputs.training.peaks import half_peak, row_peak
 from dcplan.provenance import Quantity
 from dcplan.units import GIGA, TERA
 
+WIDE = frozenset({"half", "fp32", "tf32"})
+"""Kinds of products on inputs of 16 bit or more."""
+
 
 def _value(quantity: Quantity | None) -> float | None:
     return quantity.value if quantity is not None else None
@@ -26,6 +29,21 @@ def product_tflops(catalog: Catalog, row: Accelerator, math: str) -> float | Non
         return half if math == "half" or own is None else own
     own = _value(row_peak(row, math))
     return own if own is not None else half
+
+
+def quantized_frac(
+    catalog: Catalog, row: Accelerator, formats: dict[str, WeightFormat], *, experts: bool
+) -> float:
+    """Return the share of a layer's blocks that quantize their inputs: attention and MLP.
+
+    Weights that the accelerator does not multiply at their own width are widened instead.
+    """
+    mlp = formats["experts" if experts else "dense"]
+
+    def narrow(math: str) -> bool:
+        return math not in WIDE and row_peak(row, math) is not None
+
+    return (narrow(formats["attention"].math) + narrow(mlp.math)) / 2.0
 
 
 def served_device(

@@ -9,7 +9,6 @@ from dcplan.llm.cache import INDEX_BYTES, layer_bytes_per_token, state_bytes
 from dcplan.llm.checkpoint import CLASSES, class_formats
 from dcplan.llm.config import from_config
 
-WIDE = frozenset({"half", "fp32"})
 CACHE_BYTES = {"half": 2.0, "fp8": 1.0}
 """Bytes of a cached value by the kind of its products."""
 
@@ -81,6 +80,7 @@ def served_numbers(
         "dense_layers": shape.dense_layers,
         "dense_params": shape.dense_mlp_params,
         "moe_layers": shape.moe_layers,
+        "shared_layers": shape.moe_layers if shape.shared_ffn else 0,
         "experts": shape.experts,
         "experts_per_token": shape.experts_per_token,
         "expert_params": shape.expert_params,
@@ -92,7 +92,6 @@ def served_numbers(
         "expert_bytes": size["experts"],
         "shared_bytes": size["shared"],
         "head_bytes": size["head"],
-        "quantized": float(any(f.math not in WIDE for f in formats.values())),
         "causal": float(shape.causal),
     }
 

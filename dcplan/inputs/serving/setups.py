@@ -17,7 +17,7 @@ from dcplan.catalog.schema import (
     WeightFormat,
 )
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.serving.devices import served_device
+from dcplan.inputs.serving.devices import quantized_frac, served_device
 from dcplan.inputs.serving.engines import engine_terms
 from dcplan.inputs.serving.models import formats_of, served_numbers
 from dcplan.llm.architecture import Architecture
@@ -92,8 +92,11 @@ def service(
     )
     if isinstance(device, str):
         return device
+    experts = checkpoint.shape.moe_layers > 0
+    quantized = quantized_frac(log.catalog, accelerator, formats, experts=experts)
+    numbers = served_numbers(checkpoint.shape, formats, checkpoint.cache_kind)
     return Service(
-        numbers=served_numbers(checkpoint.shape, formats, checkpoint.cache_kind),
+        numbers={**numbers, "quantized": quantized},
         device=device,
         terms=engine_terms(log, engine, release, accelerator.family),
         memory_frac=engine.memory_frac.value if engine.memory_frac else 1.0,

@@ -1,0 +1,286 @@
+"""Latency of a replica in an open loop, without a simulation.
+
+The parts of a latency have distributions from formulas. Their sums are taken over fixed points of
+a low-discrepancy sequence, so equal inputs give equal percentiles.
+
+References
+----------
+.. [1] F. P. Kelly, *Reversibility and Stochastic Networks*, 1979: processor sharing with a rate
+   that depends on the state; its occupancy depends only on the mean of the service.
+.. [2] J. F. C. Kingman, "The single server queue in heavy traffic", 1961.
+.. [3] A. O. Allen, *Probability, Statistics, and Queueing Theory*, 1990 (Allen-Cunneen); the
+   exponent is from H. Sakasegawa, 1977.
+.. [4] L. Kleinrock, *Queueing Systems*, vol. 1, 1975: Pollaczek-Khinchine, residual time.
+.. [5] A. Agrawal et al., "Taming Throughput-Latency Tradeoff in LLM Inference with Sarathi-Serve",
+   OSDI 2024: steps of decode tokens and prompt chunks.
+.. [6] Y. Zhong et al., "DistServe", OSDI 2024: M/G/1 of a prefill replica.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dcplan.serving.queue.clock import Array, EngineClock, EngineLimits
+from dcplan.serving.queue.load import RATE_EPS, load_of, occupancy, stable_rate
+from dcplan.serving.queue.waits import tpot_s_of, wait_of
+
+FIT_PERCENTS = np.array([50.0, 90.0, 99.0])
+SEARCH_HALVINGS = 40
+SEARCH_FULL_FRAC = 0.9999
+"""Share of the largest stable rate up to which a rate is searched."""
+
+
+@dataclass(frozen=True)
+class Percentiles:
+    """A time over all requests, in seconds."""
+
+    mean: float
+    p50: float
+    p90: float
+    p99: float
+
+
+@dataclass(frozen=True)
+class OpenLoop:
+    """Latency of a replica at a request rate."""
+
+    utilization_frac: float
+    """Rate divided by the largest stable rate."""
+    running: float
+    """Mean number of decoding requests."""
+    ingress_s: float
+    """Time before a request can be scheduled, and after its token is made."""
+    first_step_s: Percentiles
+    """Rest of the running step."""
+    queue_s: Percentiles
+    """Wait for a slot, for KV memory, or for prompt tokens of a step."""
+    prefill_s: Percentiles
+    """First prompt chunk to first token."""
+    ttft_s: Percentiles
+    tpot_s: Percentiles
+
+
+def most_stable_rate(
+    clock: EngineClock,
+    limits: EngineLimits,
+    input_tokens: Array,
+    output_tokens: Array,
+    hit_tokens: Array | None = None,
+    speculative_tokens: float = 1.0,
+) -> float:
+    r"""Return the request rate above which the queue of a replica grows without limit [1/s].
+
+    .. math:: \lambda_{max} = \frac{B}{N d(B) + B s}
+
+    with B decoding requests at most, N decode steps and s seconds of prefill of a request. B is
+    the least of the slots, the KV capacity over the mean context, and the number at which decode
+    and prompt tokens fill a step.
+
+    Parameters
+    ----------
+    clock : EngineClock
+        Step times of the replica.
+    limits : EngineLimits
+        KV capacity, slots and step size.
+    input_tokens, output_tokens : Array
+        A number, or a sample of requests of equal weight, shape (n,). [tokens]
+    hit_tokens : Array or None
+        Cached prompt tokens of the sample, shape (n,). [tokens]
+    speculative_tokens : float
+        Mean tokens that a decode step makes for each request, at least 1. [-]
+
+    Examples
+    --------
+    Two slots, 10 steps of 10 ms and 50 ms of prefill: 2 requests in 0.1 + 2 * 0.05 s.
+
+    >>> clock = EngineClock(np.array([1.0]), np.array([0.01]), 0.0, 1e-3, 0.0, 0.0, 0.0)
+    >>> limits = EngineLimits(1e4, 2, 512)
+    >>> round(most_stable_rate(clock, limits, np.array([50.0]), np.array([11.0])), 6)
+    10.0
+    """
+    work = (clock, limits, input_tokens, output_tokens, hit_tokens, speculative_tokens, 1.0)
+    return stable_rate(load_of(*work))
+
+
+def open_loop(
+    rate_per_s: float,
+    clock: EngineClock,
+    limits: EngineLimits,
+    input_tokens: Array,
+    output_tokens: Array,
+    arrival_cv2: float = 1.0,
+    hit_tokens: Array | None = None,
+    speculative_tokens: float = 1.0,
+) -> OpenLoop:
+    r"""Return latency percentiles of a replica at a request rate.
+
+    * Decoding requests: birth and death with death rate
+      :math:`\mu_n = n (1 - \lambda s) / (N d(n))`, for any distribution of lengths [1]_; above B,
+      :math:`\mu = B / (N d(B) + B s)`. Its mean obeys Little's law,
+      :math:`B = \lambda\,N\,\mathrm{TPOT}(B)`.
+    * TPOT: :math:`d(n) / (1 - \lambda s)`: each step also processes the prompts that arrive in
+      it [5]_. Its spread is that of n over the life of a request, and that of the number of
+      prompts.
+    * First step: a uniform part of a step that is chosen in proportion to its length [4]_.
+    * Queue: :math:`P(W > t) = p\,e^{-t/m}`. For a slot, p is the probability of B requests or more
+      and :math:`m = \tfrac{c_a^2 + c_s^2}{2} / (\mu - \lambda)` [2]_ [3]_. For the tokens of a
+      step, :math:`p = \rho^{\sqrt{2(k+1)}-1}` and
+      :math:`m = \tfrac{c_a^2 + c_v^2}{2}\,v / (1 - \rho)` with k prompts in a full step, v seconds
+      of full steps for one prompt, and :math:`\rho = \lambda v` [3]_. Without decoding requests,
+      as in a prefill replica, k is 1: M/G/1 [4]_ [6]_.
+    * Prefill: the steps of the own chunks, with the prompts that share the last one.
+
+    Parameters
+    ----------
+    rate_per_s : float
+        Requests of the replica, above 0 and below :func:`most_stable_rate`. [1/s]
+    clock : EngineClock
+        Step times of the replica.
+    limits : EngineLimits
+        KV capacity, slots and step size.
+    input_tokens, output_tokens : Array
+        A number, or a sample of requests of equal weight, shape (n,). Only prompts if each output
+        has one token: a prefill replica. [tokens]
+    arrival_cv2 : float
+        Squared coefficient of variation of the times between arrivals; 1 for Poisson. [-]
+    hit_tokens : Array or None
+        Cached prompt tokens of the sample, shape (n,). [tokens]
+    speculative_tokens : float
+        Mean tokens that a decode step makes for each request, at least 1. [-]
+
+    Raises
+    ------
+    ValueError
+        When the rate is not above 0 and below the largest stable rate.
+
+    Examples
+    --------
+    One request in 100 s meets an idle replica: 0.1 s of prefill, then steps of 10 ms.
+
+    >>> clock = EngineClock(np.array([1.0]), np.array([0.01]), 0.0, 1e-3, 0.0, 0.0, 0.0)
+    >>> limits = EngineLimits(1e4, 8, 512)
+    >>> found = open_loop(0.01, clock, limits, np.array([100.0]), np.array([21.0]))
+    >>> round(found.ttft_s.p50, 6), round(found.tpot_s.p50, 6)
+    (0.1, 0.01)
+    """
+    load = load_of(
+        *(clock, limits, input_tokens, output_tokens, hit_tokens, speculative_tokens, arrival_cv2)
+    )
+    stable = stable_rate(load)
+    if not 0 < rate_per_s < stable:
+        msg = f"{rate_per_s:g} requests per second are not between 0 and {stable:g}"
+        raise ValueError(msg)
+    running = occupancy(load, rate_per_s, clock)
+    wait = wait_of(load, rate_per_s, clock, limits, running)
+    ingress = clock.request_s + clock.exit_s
+    return OpenLoop(
+        rate_per_s / stable,
+        float(running[:-1] @ np.arange(load.most + 1) + running[-1] * load.most),
+        ingress,
+        _percentiles(wait.first_s),
+        _percentiles(wait.queue_s),
+        _percentiles(wait.prefill_s),
+        _percentiles(ingress + wait.total_s),
+        _percentiles(tpot_s_of(load, rate_per_s, clock, running, wait)),
+    )
+
+
+def most_rate(
+    clock: EngineClock,
+    limits: EngineLimits,
+    input_tokens: Array,
+    output_tokens: Array,
+    ttft_s: float,
+    tpot_s: float,
+    quantile: float,
+    arrival_cv2: float = 1.0,
+    hit_tokens: Array | None = None,
+    speculative_tokens: float = 1.0,
+) -> float:
+    """Return the largest request rate of a replica that meets both limits at a quantile [1/s].
+
+    The rate is 0 if an idle replica does not meet them.
+
+    Parameters
+    ----------
+    clock : EngineClock
+        Step times of the replica.
+    limits : EngineLimits
+        KV capacity, slots and step size.
+    input_tokens, output_tokens : Array
+        A number, or a sample of requests of equal weight, shape (n,). [tokens]
+    ttft_s, tpot_s : float
+        Limits of the time to first token and between tokens. [s]
+    quantile : float
+        Share of the requests that meet each limit, in (0, 1).
+    arrival_cv2 : float
+        Squared coefficient of variation of the times between arrivals. [-]
+    hit_tokens : Array or None
+        Cached prompt tokens of the sample, shape (n,). [tokens]
+    speculative_tokens : float
+        Mean tokens that a decode step makes for each request, at least 1. [-]
+
+    Examples
+    --------
+    >>> clock = EngineClock(np.array([1.0, 9.0]), np.array([0.010, 0.018]), 0.0, 1e-4, 0, 0, 0)
+    >>> work = (clock, EngineLimits(1e5, 64, 512), np.array([100.0]), np.array([101.0]))
+    >>> most_rate(*work, 1.0, 0.005, 0.9)
+    0.0
+    >>> most_rate(*work, 1.0, 0.015, 0.9) < most_rate(*work, 1.0, 0.030, 0.9)
+    True
+    """
+    load = load_of(
+        *(clock, limits, input_tokens, output_tokens, hit_tokens, speculative_tokens, arrival_cv2)
+    )
+    stable = stable_rate(load)
+
+    def meets(rate: float) -> bool:
+        running = occupancy(load, rate, clock)
+        wait = wait_of(load, rate, clock, limits, running)
+        if (
+            load.most
+            and np.quantile(tpot_s_of(load, rate, clock, running, wait), quantile) > tpot_s
+        ):
+            return False
+        ttft = wait.total_s + clock.request_s + clock.exit_s
+        return bool(np.quantile(ttft, quantile) <= ttft_s)
+
+    low, high = stable * RATE_EPS, stable * SEARCH_FULL_FRAC
+    if not meets(low):
+        return 0.0
+    if meets(high):
+        return high
+    for _ in range(SEARCH_HALVINGS):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if meets(middle) else (low, middle)
+    return low
+
+
+def burst_ttft_s(requests: float, prefill_s: float) -> float:
+    r"""Return the mean time to first token of simultaneous arrivals at an idle replica [s].
+
+    Prompts are processed one after the other: :math:`\tfrac{b+1}{2}\,T`.
+
+    Parameters
+    ----------
+    requests : float
+        Requests b of the burst, at least 1. [-]
+    prefill_s : float
+        Prefill time T of one prompt. [s]
+
+    Examples
+    --------
+    >>> burst_ttft_s(4, 0.2)
+    0.5
+    """
+    return (requests + 1.0) / 2.0 * prefill_s
+
+
+def _percentiles(values: Array) -> Percentiles:
+    known = values[~np.isnan(values)]
+    if not known.size:
+        return Percentiles(*([float("nan")] * 4))
+    p50, p90, p99 = np.percentile(known, FIT_PERCENTS).tolist()
+    return Percentiles(float(known.mean()), p50, p90, p99)
