@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dcplan.serving.forward import Served
-from dcplan.serving.steady import ROUNDS, Load, Steady
-from dcplan.serving.step import decode_s, prompt_s
+from dcplan.serving.steady import ROUNDS, Load, Steady, prompts_s
+from dcplan.serving.step import decode_s
 from dcplan.serving.tables import Array
 
 
@@ -104,7 +104,8 @@ def speculated(served: Served, load: Load, found: Steady, plan: Speculation) -> 
     context = load.input_tokens + load.output_tokens / 2.0
     others = np.maximum(found.admitted - 1.0, 0.0)
     one = np.ones_like(found.admitted)
-    delay = c.separate_prefill_frac * prompt_s(served, one, load.input_tokens, load.cached_tokens)
+    each = prompts_s(served, load, others / dp / load.output_tokens)[1]
+    delay = c.separate_prefill_frac * each
     share = one
     for _ in range(ROUNDS):
         running = np.minimum(1.0 + others * share, found.admitted)

@@ -7,15 +7,15 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from dcplan.answers.serve.service.closed import closed_outcome
 from dcplan.answers.serve.cost import owned_cost, rented_cost
 from dcplan.answers.serve.metrics import Priced, metrics_of
-from dcplan.answers.serve.service.outcome import Outcome, open_outcome
 from dcplan.answers.serve.power import power_of
-from dcplan.answers.serve.service.rates import rates_of
 from dcplan.answers.serve.reasons import refusals
 from dcplan.answers.serve.request import ServeRequest
 from dcplan.answers.serve.resolve import ServeRun, resolve
+from dcplan.answers.serve.service.closed import closed_outcome
+from dcplan.answers.serve.service.outcome import Outcome, open_outcome
+from dcplan.answers.serve.service.rates import rates_of
 from dcplan.answers.serve.service.split import split_outcome
 from dcplan.answers.serve.service.states import states_of
 from dcplan.answers.serve.tables import service_tables, system_rows

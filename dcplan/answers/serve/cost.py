@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dcplan.answers.serve.service.outcome import Outcome
 from dcplan.answers.serve.power import ServicePower
+from dcplan.answers.serve.service.outcome import Outcome
 from dcplan.economics.loans import level_payment_usd
 from dcplan.economics.run_cost import network_from_share_usd
 from dcplan.inputs.residual_value import residual_of

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dcplan.inputs.serving.machines import Machine
 from dcplan.answers.serve.request import ServeRequest
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, Engine, EngineRelease, Model, WeightFormat
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.serving.engines import GENERIC, engine_of, release_of
+from dcplan.inputs.serving.machines import Machine
 from dcplan.inputs.serving.models import format_of
 from dcplan.inputs.serving.setups import cache_kind
 from dcplan.inputs.training.peaks import row_peak

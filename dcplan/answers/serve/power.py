@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dcplan.answers.serve.service.outcome import Outcome, Pool
 from dcplan.answers.serve.resolve import ServeRun
+from dcplan.answers.serve.service.outcome import Outcome, Pool
 from dcplan.serving.power import PowerTerms, joules_per_token, power_frac, use_of
 from dcplan.serving.step import prompt_s
 from dcplan.units import W_PER_KW

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from dcplan.answers.serve.resolve import ServeRun, limits_of, reach
 from dcplan.answers.serve.service.outcome import Outcome
 from dcplan.answers.serve.service.rates import Rates
-from dcplan.answers.serve.resolve import ServeRun, limits_of, reach
-from dcplan.answers.serve.service.states import States, states_of
+from dcplan.answers.serve.service.states import States
 from dcplan.catalog.model_names import model_of
 from dcplan.catalog.schema import WeightFormat
 from dcplan.errors import Place, Problem
@@ -114,7 +114,7 @@ def _short_gb(states: States) -> Array:
 
 def refusals(rates: Rates) -> list[Problem]:
     """Return why a run serves nothing: memory, or a limit below the floor."""
-    states, run = rates.states, rates.states.run
+    states = rates.states
     if not (states.fits > 0).any():
         return [_does_not_fit(states)]
     return list(_below_floor(rates))

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dcplan.answers.serve.engine import Software, software, unknown_names
-from dcplan.inputs.serving.lengths import Lengths, fixed, read_lengths
-from dcplan.inputs.serving.machines import Machine, machine_of
 from dcplan.answers.serve.request import ServeRequest, conflicts
 from dcplan.answers.serve.texts import read_layout, read_speculation
-from dcplan.inputs.serving.traffic import Traffic, traffic_of
 from dcplan.answers.train.resolve import read_config
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.model_names import model_of
 from dcplan.catalog.schema import Model
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.serving.lengths import Lengths, fixed, read_lengths
+from dcplan.inputs.serving.machines import Machine, machine_of
 from dcplan.inputs.serving.setups import Checkpoint, Service, service
+from dcplan.inputs.serving.traffic import Traffic, traffic_of
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.config import from_config
 from dcplan.provenance import Quantity, Status

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dcplan.answers.serve.metrics import Priced
-from dcplan.answers.serve.service.outcome import Outcome
 from dcplan.answers.serve.reasons import layout_rows
+from dcplan.answers.serve.service.outcome import Outcome
 from dcplan.answers.serve.trace import compared
 from dcplan.errors import Problem
 from dcplan.result import Table
 from dcplan.serving.memory import weight_bytes
-from dcplan.serving.queueing import Percentiles
+from dcplan.serving.queue.percentiles import Percentiles
 from dcplan.serving.search import frontier
 from dcplan.specs.serve import options
 from dcplan.specs.serve import service as specs

@@ -10,8 +10,8 @@ from dcplan.answers.serve.reasons import kv_tokens
 from dcplan.answers.serve.service.outcome import Outcome
 from dcplan.inputs.serving.traffic import Traffic, block_tokens
 from dcplan.result import Table
-from dcplan.serving.prefix import hit_tokens
-from dcplan.serving.replay import Replayed, replay
+from dcplan.serving.queue.prefix import hit_tokens
+from dcplan.serving.queue.replay import Replayed, replay
 from dcplan.serving.tables import Array
 from dcplan.specs.serve import service as specs
 from dcplan.units import MILLI

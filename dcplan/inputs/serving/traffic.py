@@ -9,7 +9,7 @@ import numpy as np
 
 from dcplan.inputs.serving.lengths import Lengths
 from dcplan.inputs.serving.traces import Trace, read_trace
-from dcplan.serving.prefix import hit_tokens
+from dcplan.serving.queue.prefix import hit_tokens
 
 LEAST_SPAN_S = 1e-3
 

@@ -10,8 +10,8 @@ import numpy as np
 from dcplan.answers.serve.service.outcome import BOTH, Outcome, Pool
 from dcplan.answers.serve.service.rates import Rates
 from dcplan.answers.serve.service.states import States, loop_at
-from dcplan.serving.queueing import Percentiles
-from dcplan.serving.replay import Replayed, replay_closed
+from dcplan.serving.queue.percentiles import Percentiles
+from dcplan.serving.queue.replay import Replayed, replay_closed
 from dcplan.serving.search import BATCH_STEP
 from dcplan.serving.tables import Array
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dcplan.answers.serve.service.rates import Fleet, Rates, best_fleet
 from dcplan.answers.serve.resolve import ServeRun
+from dcplan.answers.serve.service.rates import Fleet, Rates, best_fleet
 from dcplan.answers.serve.service.states import States
 from dcplan.inputs.serving.clocking import Copy
 from dcplan.serving.forward import Served
-from dcplan.serving.queueing import OpenLoop, Percentiles
+from dcplan.serving.queue.percentiles import OpenLoop, Percentiles
 from dcplan.serving.search import Layout
 
 BOTH, PREFILL, DECODE = "prefill and decode", "prefill", "decode"

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dcplan.answers.serve.resolve import ServeRun
 from dcplan.answers.serve.service.states import States
-from dcplan.inputs.serving.clocking import Copy, copy_of
-from dcplan.serving.queueing import OpenLoop, most_rate, open_loop
+from dcplan.inputs.serving.clocking import Copy, Slots, copy_of
+from dcplan.serving.queue.percentiles import OpenLoop, most_rate, open_loop
 from dcplan.serving.tables import Array
 
 SLACK = 1.1
@@ -32,10 +33,18 @@ class Rates:
     def copy(self, at: int) -> Copy:
         """Return the queue of one copy of attention of a layout."""
         if at not in self.copies:
-            run, most = self.states.run, float(self.states.found.most_requests[at, 0])
-            engine = (run.service.most_running, run.service.step_tokens)
-            self.copies[at] = copy_of(self.states.one(at), run.need, most, engine, run.plan)
+            run, found = self.states.run, self.states.found
+            most, arriving = float(found.most_requests[at, 0]), self._arriving(at)
+            one, slots = self.states.one(at), slots_of(run)
+            self.copies[at] = copy_of(one, run.need, most, slots, arriving, run.plan)
         return self.copies[at]
+
+    def _arriving(self, at: int) -> float:
+        """Return the prompts that arrive per decode step at one copy of attention."""
+        run, found = self.states.run, self.states.found
+        within = (found.steady.tpot_s[at] <= run.tpot_s) & (found.possible[at] > 0)
+        running = float(np.where(within, found.concurrency, 1.0).max())
+        return running / run.layouts[at].dp / run.need.output_tokens
 
     def most(self, at: int) -> float:
         """Return the highest request rate of a replica within the limits [1/s]."""
@@ -79,6 +88,11 @@ class Rates:
         """Return output tokens per second and accelerator at the highest rate."""
         size = float(self.states.found.accelerators[at, 0])
         return self.most(at) * self.states.run.need.output_tokens / size
+
+
+def slots_of(run: ServeRun) -> Slots:
+    """Return what the engine allows one copy of attention."""
+    return Slots(run.service.most_running, run.service.step_tokens)
 
 
 def rates_of(states: States) -> Rates:

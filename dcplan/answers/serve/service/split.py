@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dcplan.answers.serve.service.outcome import DECODE, PREFILL, Outcome, Pool, constant, shifted
-from dcplan.answers.serve.service.rates import Rates
+from dcplan.answers.serve.service.rates import Rates, slots_of
 from dcplan.answers.serve.service.states import States
-from dcplan.inputs.serving.clocking import Copy, copy_of
+from dcplan.inputs.serving.clocking import Copy, copy_of, decoding_copy
 from dcplan.serving.attention import sequence_bytes
-from dcplan.serving.queueing import Percentiles, most_rate, open_loop
+from dcplan.serving.queue.percentiles import Percentiles, most_rate, open_loop
 from dcplan.serving.search import Split, split
 from dcplan.units import MILLI
 
@@ -72,12 +72,13 @@ def _prefill(rates: Rates, chosen: Split, limit_s: float) -> _Half | None:
     states, run = rates.states, rates.states.run
     at = chosen.prefill
     inputs, outputs, hits = rates.requests()
-    one = replace(
-        states.one(at), terms=replace(states.served.terms, separate_prefill_frac=np.ones(1))
-    )
-    engine = (run.service.most_running, run.service.step_tokens)
+    terms = states.served.terms
+    faster = terms.prefill_factor * terms.pool_prefill_factor
+    own = replace(terms, separate_prefill_frac=np.ones(1), prefill_factor=faster)
+    one = replace(states.one(at), terms=own)
     most = float(states.found.most_requests[at, 0])
-    copy = copy_of(one, run.need, most, engine)
+    copy = copy_of(one, run.need, most, slots_of(run), math.inf)
+    limit_s -= copy.own_prefill_s
     if limit_s <= copy.ingress_s:
         return None
     found = most_rate(
@@ -93,9 +94,8 @@ def _decode(rates: Rates, chosen: Split) -> _Half | None:
     states, run = rates.states, rates.states.run
     at = chosen.decode
     inputs, outputs, _ = rates.requests()
-    engine = (run.service.most_running, run.service.step_tokens)
     most = float(states.found.most_requests[at, 0])
-    copy = copy_of(states.one(at), run.need, most, engine, run.plan, prefill=False)
+    copy = decoding_copy(states.one(at), run.need, most, slots_of(run), run.plan)
     # a decode pool has no wait for prompt tokens, so the formulas divide by a probability of 0
     with np.errstate(divide="ignore"):
         found = most_rate(
@@ -164,17 +164,16 @@ def _outcome(
         )
     steps = run.plan.tokens_per_step
     first_step = Percentiles(*(x * steps for x in _values(after.tpot_s)))
-    wait = Percentiles(
-        *(a + b for a, b in zip(_values(before.queue_s), _values(after.queue_s), strict=True))
-    )
+    waits = (_values(x) for x in (before.first_step_s, before.queue_s, after.queue_s))
+    wait = Percentiles(*(sum(x) for x in zip(*waits, strict=True)))
     parts = (
         ("ingress: HTTP, tokenizer, first scheduling", constant(before.ingress_s)),
         ("queue: slot, KV cache, prompts ahead", wait),
-        ("prefill", before.prefill_s),
+        ("prefill", shifted(before.prefill_s, first.copy.own_prefill_s)),
         ("transfer of the KV cache and hand-over", constant(moved)),
         ("first decode step", first_step),
     )
-    later = moved + first_step.p90
+    later = moved + first_step.p90 + first.copy.own_prefill_s
     ttft = shifted(before.ttft_s, later)
     pools = tuple(
         Pool(

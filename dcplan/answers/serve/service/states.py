@@ -10,7 +10,7 @@ from dcplan.answers.serve.resolve import ServeRun
 from dcplan.inputs.serving.setups import memory_terms, served_of
 from dcplan.serving.forward import Served
 from dcplan.serving.memory import MemoryTerms, cache_space_bytes
-from dcplan.serving.search import Points, Request, points
+from dcplan.serving.search import Points, points
 from dcplan.serving.speculative import speculated
 from dcplan.serving.steady import Load, Steady, closed_loop
 from dcplan.serving.tables import Array, ServedLayout, picked
@@ -63,22 +63,24 @@ def _speculated(run: ServeRun, served: Served, found: Points) -> Steady:
     x = served.layout
     tall = ServedLayout(x.tp[:, None], x.dp[:, None], x.pp[:, None], x.ep[:, None])
     requests = found.concurrency[None, :] + 0.0 * found.most_requests
-    load = _load(run.need, requests, found.most_requests)
+    load = _load(run, requests, found.most_requests)
     return speculated(replace(served, layout=tall), load, found.steady, run.plan)
 
 
-def _load(need: Request, requests: Array, most_requests: Array) -> Load:
+def _load(run: ServeRun, requests: Array, most_requests: Array) -> Load:
+    need = run.need
     return Load(
         requests=requests,
         input_tokens=np.array(need.input_tokens),
         output_tokens=np.array(need.output_tokens),
         cached_tokens=np.array(need.cached_tokens),
         most_requests=most_requests,
+        step_tokens=np.array(run.service.step_tokens),
     )
 
 
 def loop_at(states: States, at: int, requests: Array) -> Steady:
     """Return the closed loop of one layout at numbers of requests, shape (n,)."""
     run, one = states.run, states.one(at)
-    load = _load(run.need, requests, states.found.most_requests[at])
+    load = _load(run, requests, states.found.most_requests[at])
     return speculated(one, load, closed_loop(one, load), run.plan)
