@@ -27,7 +27,7 @@ from dcplan.serving.queue.load import RATE_EPS, load_of, occupancy, stable_rate
 from dcplan.serving.queue.waits import tpot_s_of, wait_of
 
 FIT_PERCENTS = np.array([50.0, 90.0, 99.0])
-SEARCH_HALVINGS = 40
+SEARCH_HALVINGS = 20
 SEARCH_FULL_FRAC = 0.9999
 """Share of the largest stable rate up to which a rate is searched."""
 

@@ -70,6 +70,8 @@ def _within(rates: Rates, at: int) -> Outcome | None:
     replicas = (request.accelerators or 0) // size if fixed else math.ceil(count / most)
     for _ in range(1 if fixed else ROUNDS):
         played = _played(rates, at, count / replicas)
+        if not np.isfinite(played[0]).any():  # a request is longer than the cache
+            return None
         q = 100.0 * request.quantile
         if (
             np.nanpercentile(played[0], q) <= run.ttft_s
