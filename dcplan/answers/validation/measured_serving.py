@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -171,11 +172,8 @@ def figures_of(runs: Sequence[ServingRun]) -> list[Figure]:
                 continue
             value = float(values[quantity][place])
             width = spread_of(run.engine, run.family, quantity, kind_of(run), early=run.early_port)
-            found.append(
-                Figure(
-                    run, quantity, measured, value, value * np.exp(-width), value * np.exp(width)
-                )
-            )
+            low, high = value * math.exp(-width), value * math.exp(width)
+            found.append(Figure(run, quantity, measured, value, low, high))
     return found
 
 
