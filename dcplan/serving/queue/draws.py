@@ -13,7 +13,7 @@ from dcplan.serving.queue.clock import Array
 
 FIT_POINTS = 4096
 """Points of the sequence."""
-FIT_DIMENSIONS = 9
+FIT_DIMENSIONS = 10
 FIT_ROUNDS = 40
 """Rounds of the fixed point of the sequence's number."""
 SMALL_EPS = 1e-9
