@@ -41,6 +41,7 @@ CODES: dict[str, str] = {
     "DC031": "a deadline that no configuration reaches",
     "DC032": "a job that no system can hold",
     "DC033": "given hardware exceeds site power, heat or rack positions",
+    "DC034": "a latency limit that no layout reaches",
     "DC040": "unknown metric",
     "DC050": "command line",
     "DC051": "a key or value of a compound flag",
@@ -86,6 +87,8 @@ MEANINGS: dict[str, str] = {
     "DC031": "No number of accelerators of any system on any allowed fabric ends in time; found before solving.",
     "DC032": "The model does not fit in the memory of any allowed system, in any layout.",
     "DC033": "The given hardware (fleet, assets, orders) needs more power, racks or heat rejection than the site has.",
+    "DC034": "The time to first token or per output token of a single request is above the limit in every layout, or "
+    "no request rate keeps the limits. The message names the lowest value and its layout.",
     "DC040": "The answer does not have this metric. The page of metrics lists all; `dcplan explain KEY` describes one.",
     "DC050": "The command line is wrong, or its flags exclude each other.",
     "DC051": "A flag with key=value pairs has an unknown key or an invalid value.",

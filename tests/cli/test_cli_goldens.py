@@ -15,6 +15,7 @@ VERBS = [
     "plan",
     "check",
     "train",
+    "serve",
     "fabric",
     "facility",
     "validate",
