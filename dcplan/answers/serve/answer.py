@@ -121,7 +121,8 @@ def _headline(able: list[Priced], *, short: bool) -> str:
     load = f"only {si(found.rate)} of {si(run.rate or 0.0)}" if short else si(found.rate)
     why = ""
     if len(able) > 1:
-        why = f"; {able[1].usd_per_million / best.usd_per_million:.2f} times as much on the next system, {able[1].found.run.machine.name}"
+        ratio = able[1].usd_per_million / best.usd_per_million
+        why = f"; {ratio:.2f} times as much on the next system, {able[1].found.run.machine.name}"
     return (
         f"{run.model} on {found.serving:,} x {machine.accelerator.id}{chip}{spares}, "
         f"{run.software.engine_text}, {run.software.precision.id}: {load} requests/s, "

@@ -14,10 +14,13 @@ from dcplan.inputs.serving.clocking import Copy, copy_of, decoding_copy
 from dcplan.serving.attention import sequence_bytes
 from dcplan.serving.queue.percentiles import Percentiles, most_rate, open_loop
 from dcplan.serving.search import Split, split
+from dcplan.serving.tables import picked
 from dcplan.units import MILLI
 
 BUSY_FRAC = 0.8
 """Utilization of the prefill replicas at which the layouts are chosen."""
+WORTH = 1.001
+"""Ratio from which a larger replica is better."""
 MOST_DECODE = 8
 """Decode replicas of the smallest unit that balances both pools."""
 
@@ -34,10 +37,36 @@ class _Half:
 
 
 def split_outcome(rates: Rates) -> Outcome | None:
-    """Return the disaggregated service with the fewest accelerators, or None."""
-    states, run = rates.states, rates.states.run
-    chosen = split(
-        states.served,
+    """Return the disaggregated service with the fewest accelerators for the load, or None.
+
+    Small and large replicas are tried apart, because a load needs complete replicas and spares.
+    """
+    best: tuple[float, Outcome] | None = None
+    tried: set[tuple[int, int]] = set()
+    for most in sorted({x.accelerators for x in rates.states.run.layouts}):
+        chosen = _chosen(rates.states, most)
+        if chosen is None or (chosen.prefill, chosen.decode) in tried:
+            continue
+        tried.add((chosen.prefill, chosen.decode))
+        found = _of(rates, chosen)
+        if found is None:
+            continue
+        score = found.rate_max if found.run.request.accelerators else found.rate / _size(found)
+        if best is None or score > best[0] * WORTH:
+            best = (score, found)
+    return best[1] if best else None
+
+
+def _size(found: Outcome) -> int:
+    return found.serving + found.spares
+
+
+def _chosen(states: States, most: int) -> Split | None:
+    """Return the best pair of layouts with at most a number of accelerators each."""
+    run = states.run
+    at = np.array([i for i, x in enumerate(run.layouts) if x.accelerators <= most])
+    found = split(
+        replace(states.served, layout=picked(states.served.layout, at)),
         states.memory,
         run.need,
         run.service.most_running,
@@ -45,11 +74,16 @@ def split_outcome(rates: Rates) -> Outcome | None:
         run.tpot_s,
         BUSY_FRAC,
     )
-    if chosen is None:
+    if found is None:
         return None
+    return replace(found, prefill=int(at[found.prefill]), decode=int(at[found.decode]))
+
+
+def _of(rates: Rates, chosen: Split) -> Outcome | None:
+    """Return the service of a pair of layouts, or None if it does not meet the limits."""
+    states, run = rates.states, rates.states.run
     moved = _moved_s(states, chosen.prefill)
-    step = run.tpot_s
-    rest = run.ttft_s - moved - step
+    rest = run.ttft_s - moved - run.tpot_s
     first, second = _prefill(rates, chosen, rest), _decode(rates, chosen)
     if first is None or second is None:
         return None
