@@ -95,7 +95,7 @@ def read_trace(file: Path) -> Trace:
     )
 
 
-class _Wrong(ValueError):
+class _Wrong(ValueError):  # noqa: N818
     """A value that cannot be used; its text is the cause."""
 
 
@@ -144,9 +144,10 @@ def _csv_rows(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     where[HASHES] = _column(header, (HASHES,))
     for cells in reader:
         if any(cells):
-            yield reader.line_num, {
-                key: cells[at] if 0 <= at < len(cells) else None for key, at in where.items()
-            }
+            yield (
+                reader.line_num,
+                {key: cells[at] if 0 <= at < len(cells) else None for key, at in where.items()},
+            )
 
 
 def _column(header: list[str], names: tuple[str, ...]) -> int:

@@ -18,7 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.serving.queue.clock import Array, EngineClock, EngineLimits
-from dcplan.serving.queue.draws import FIT_POINTS, POINTS, geometric, hyperexponential, normal, poisson
+from dcplan.serving.queue.draws import (
+    FIT_POINTS,
+    POINTS,
+    geometric,
+    hyperexponential,
+    normal,
+    poisson,
+)
 from dcplan.serving.queue.load import RATE_EPS, Load, stable_rate, step_mean_s
 
 FIT_LIFE_FRAC = 2.0 / 3.0
