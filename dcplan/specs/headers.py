@@ -223,6 +223,7 @@ HEADERS = {
     "step": "Step",
     "step_time_frac": "From step time, %",
     "step_time_s": "Step time, s",
+    "stable_requests_per_s": "Stable requests/s",
     "stock_m": "Cable length, m",
     "store_kwh": "Storage energy, kWh",
     "store_mw": "Storage power, MW",

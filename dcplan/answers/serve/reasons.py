@@ -82,9 +82,14 @@ def kv_tokens(states: States, at: int) -> float:
 
 def why_not(found: Outcome, at: int) -> str:
     """Return the reason against a layout; ``chosen`` for the chosen one."""
-    rates, states, run = found.rates, found.states, found.run
-    if any(p.layout == run.layouts[at] for p in found.pools):
+    if any(p.layout == found.run.layouts[at] for p in found.pools):
         return "chosen"
+    return _impossible(found, at) or _worse(found, at)
+
+
+def _impossible(found: Outcome, at: int) -> str:
+    """Return the limit that a layout does not keep; empty if it keeps all."""
+    states, run = found.states, found.run
     short = _short_gb(states)[at]
     if short > 0.0:
         return f"does not fit: {short:,.1f} GB more memory per accelerator needed"
@@ -92,12 +97,20 @@ def why_not(found: Outcome, at: int) -> str:
         return f"TPOT floor {states.tpot_floor_s[at] / MILLI:,.1f} ms above the limit"
     if states.ttft_floor_s[at] > run.ttft_s:
         return f"TTFT floor {states.ttft_floor_s[at] / MILLI:,.0f} ms above the limit"
-    if rates.searched.get(at) == 0.0:
+    if found.rates.searched.get(at) == 0.0:
         return f"a limit is not met by {run.request.quantile:.0%} of the requests at any rate"
-    best = rates.value(found.at) if found.rates.searched.get(found.at) else None
+    return ""
+
+
+def _worse(found: Outcome, at: int) -> str:
+    """Return why a layout within the limits is not chosen."""
+    rates, run = found.rates, found.run
+    best = rates.value(found.at) if rates.searched.get(found.at) else None
     value = _best(rates, at)[0]
     if best and value and value < best:
         return f"{1.0 - value / best:.0%} fewer tokens/s per accelerator"
+    if run.request.disaggregated:
+        return "another layout serves more requests per accelerator in its pool"
     if run.rate or run.request.accelerators or run.request.concurrency:
         return "more accelerators for the load, in complete replicas"
     return "fewer tokens/s per accelerator in an open loop"

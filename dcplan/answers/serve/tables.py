@@ -53,6 +53,7 @@ def _pools(found: Outcome) -> list[specs.PoolRow]:
             p.running or None,
             p.rate,
             p.rate_max,
+            p.stable_rate,
         )
         for p in found.pools
     ]

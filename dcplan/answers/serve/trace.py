@@ -8,13 +8,17 @@ import numpy as np
 
 from dcplan.answers.serve.reasons import kv_tokens
 from dcplan.answers.serve.service.outcome import Outcome
+from dcplan.inputs.serving.traces import Trace
 from dcplan.inputs.serving.traffic import Traffic, block_tokens
 from dcplan.result import Table
-from dcplan.serving.queue.prefix import hit_tokens
+from dcplan.serving.queue.prefix import hit_frac_by_capacity, hit_tokens
 from dcplan.serving.queue.replay import Replayed, replay
 from dcplan.serving.tables import Array
 from dcplan.specs.serve import service as specs
 from dcplan.units import MILLI
+
+SIZES = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
+"""Sizes of the prefix cache over that of the replicas."""
 
 
 def _played(found: Outcome, traffic: Traffic) -> tuple[dict[str, Table], Replayed]:
@@ -47,7 +51,17 @@ def _played(found: Outcome, traffic: Traffic) -> tuple[dict[str, Table], Replaye
         played.preemptions,
         played.rejected,
     )
-    return {specs.TRACE.name: specs.TRACE.table([row])}, played
+    tables = {specs.TRACE.name: specs.TRACE.table([row])}
+    if traffic.trace.block_hashes is not None:
+        sizes = kv_tokens(found.states, found.at) * pool.replicas * SIZES
+        tables[specs.PREFIX.name] = specs.PREFIX.table(_by_size(traffic.trace, sizes))
+    return tables, played
+
+
+def _by_size(trace: Trace, tokens: Array) -> list[specs.PrefixRow]:
+    """Return the share of cached blocks for sizes of the prefix cache."""
+    shares = hit_frac_by_capacity(trace.block_hashes or (), tokens / block_tokens(trace))
+    return [specs.PrefixRow(float(n), float(x)) for n, x in zip(tokens, shares, strict=True)]
 
 
 def compared(

@@ -11,7 +11,7 @@ from dcplan.inputs.serving.lengths import Lengths
 from dcplan.inputs.serving.traces import Trace, read_trace
 from dcplan.serving.queue.prefix import hit_tokens
 
-LEAST_SPAN_S = 1e-3
+SPAN_EPS = 1e-3
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def traffic_of(path: str, hit_frac: float) -> Traffic:
     if trace.block_hashes is not None:
         hits = hit_tokens(trace.block_hashes, block_tokens(trace))[0].astype(np.float64)
     gaps = np.diff(trace.arrivals_s)
-    span = max(float(trace.arrivals_s[-1]), LEAST_SPAN_S)
+    span = max(float(trace.arrivals_s[-1]), SPAN_EPS)
     mean = float(gaps.mean()) if gaps.size else span
     cv2 = float(gaps.var()) / mean**2 if gaps.size > 1 and mean > 0 else 1.0
     rate = max(gaps.size, 1) / span

@@ -131,6 +131,9 @@ class PoolRow:
     requests_per_s_max: Annotated[
         float, Column("Highest request rate of a replica within the latency limits")
     ]
+    stable_requests_per_s: Annotated[
+        float, Column("Request rate of a replica from which its queue grows without limit")
+    ]
 
 
 POOLS = TableSpec("pools", PoolRow, "Best layout within the latency limits", section=Section.ORDERS)
@@ -217,5 +220,21 @@ class TraceRow:
     preemptions: Annotated[int, Column("Requests whose cache was evicted and computed again")]
     rejected: Annotated[int, Column("Requests longer than the KV cache")]
 
+
+@dataclass(frozen=True)
+class PrefixRow:
+    """The share of cached blocks for one size of the prefix cache."""
+
+    kv_tokens: Annotated[float, Column("Tokens that the prefix cache of all replicas holds")]
+    hit_frac: Annotated[float, Column("Share of the prompt blocks that the cache holds")]
+
+
+PREFIX = TableSpec(
+    "prefix_cache",
+    PrefixRow,
+    "Prefix cache: hits of the trace by size",
+    section=Section.RISK,
+    shown=Shown.VERBOSE,
+)
 
 TRACE = TableSpec("trace", TraceRow, "Event loop on the trace", section=Section.RISK)

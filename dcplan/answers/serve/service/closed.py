@@ -140,6 +140,7 @@ def _outcome(rates: Rates, at: int, replicas: int, played: Replayed) -> Outcome:
         run.spare_replicas,
         each,
         max(rates.most(at), each),
+        rates.stable(at),
         float(one.running[0]),
     )
     return Outcome(

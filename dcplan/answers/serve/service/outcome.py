@@ -30,6 +30,8 @@ class Pool:
     """Request rate of a replica [1/s]."""
     rate_max: float
     """Highest request rate of a replica within the limits [1/s]."""
+    stable_rate: float
+    """Request rate of a replica from which its queue grows without limit [1/s]."""
     running: float
     """Requests that decode at the same time in a replica."""
 
@@ -133,6 +135,7 @@ def outcome_of(rates: Rates, fleet: Fleet) -> Outcome:
         run.spare_replicas,
         fleet.rate / fleet.replicas,
         rates.most(at),
+        rates.stable(at),
         loop.running * copy.copies,
     )
     return Outcome(run, states, rates, (pool,), fleet.rate, parts, ttft, loop.tpot_s, at, "closed")

@@ -10,7 +10,7 @@ import numpy as np
 from dcplan.answers.serve.resolve import ServeRun
 from dcplan.answers.serve.service.states import States
 from dcplan.inputs.serving.clocking import Copy, Slots, copy_of
-from dcplan.serving.queue.percentiles import OpenLoop, most_rate, open_loop
+from dcplan.serving.queue.percentiles import OpenLoop, most_rate, most_stable_rate, open_loop
 from dcplan.serving.tables import Array
 
 SLACK = 1.1
@@ -65,6 +65,12 @@ class Rates:
             speculative_tokens=run.plan.tokens_per_step,
         )
         return each * copy.copies
+
+    def stable(self, at: int) -> float:
+        """Return the request rate of a replica from which its queue grows without limit [1/s]."""
+        copy, work = self.copy(at), self.requests()
+        per_step = self.states.run.plan.tokens_per_step
+        return most_stable_rate(copy.clock, copy.limits, *work, per_step) * copy.copies
 
     def requests(self) -> tuple[Array, Array, Array]:
         """Return input, output and cached tokens of the requests."""

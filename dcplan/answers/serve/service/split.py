@@ -219,12 +219,10 @@ def _outcome(
             run.spare_replicas,
             rate / count,
             half.most,
-            running,
+            rate / count / loop.utilization_frac,
+            loop.running * half.copy.copies,
         )
-        for name, half, count, running in (
-            (PREFILL, first, n, 0.0),
-            (DECODE, second, m, after.running * second.copy.copies),
-        )
+        for name, half, count, loop in ((PREFILL, first, n, before), (DECODE, second, m, after))
     )
     return Outcome(run, states, rates, pools, rate, parts, ttft, after.tpot_s, second.at, "split")
 
