@@ -96,8 +96,8 @@ MEANINGS: dict[str, str] = {
     "DC053": "The table of measured runs lacks a column that `dcplan validate` needs. The message names the columns.",
     "DC054": "The link is longer than the reach of every cable and transceiver of its speed. The message names a "
     "speed, a part or a change that works.",
-    "DC055": "The trace of requests has a wrong line or lacks a column. The message names the line and "
-    "what it expects.",
+    "DC055": "The trace lacks a column, or a value of a request is not a time or a number of tokens. The message has "
+    "the line and the formats that dcplan reads.",
     "DC060": "The weather file cannot be read, the climate zone has no data, or the site has no weather.",
     "DC061": "The cooling option does not support this system, rack power or supply temperature; the message states "
     "why.",

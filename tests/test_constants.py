@@ -51,6 +51,9 @@ DEFINITIONS = {
     "facility/power.py: RULES": "redundancy: arithmetic of the topology",
     "facility/pue.py: LARGE_MW": "border of a size class of the tabulated PUE",
     "reliability/calendar.py: P90": "the 90th percentile of a normal distribution",
+    "serving/forward.py: EXCHANGE_BYTES": "8 bit to an expert and 16 bit from it",
+    "serving/search.py: BATCH_STEP": "ratio of neighbor batches of a search grid",
+    "serving/steady.py: FULLEST": "stands for a full queue, at which the formula has a pole",
     "training/sharding.py: READ_WRITE": "a value is read once and written once",
 }
 NO_NUMBER = (0.0, 1.0)

@@ -10,7 +10,7 @@ from dcplan.serving.attention import joined
 from dcplan.serving.tables import Array, EngineTerms, ServedDevice, ServedLayout, ServedModel
 from dcplan.units import HALF_BYTES, MICRO
 
-REDUCTIONS_PER_LAYER = 2.0
+REDUCTIONS_PER_LAYER = 2
 """All-reduces of a tensor-parallel layer: after attention and after the MLP."""
 EXCHANGE_BYTES = 3.0
 """Bytes of a value sent to an expert and back: 8 bit to it, 16 bit from it."""

@@ -156,7 +156,8 @@ def points(served: Served, memory: MemoryTerms, request: Request, most_running: 
     )
     steady = closed_loop(tall, load)
     size = tall.layout.ranks * tall.layout.pp
-    return Points(grid, grid[None, :] <= limit, steady, size, limit, request.output_tokens)
+    possible = np.where(grid[None, :] <= limit, 1.0, 0.0)
+    return Points(grid, possible, steady, size, limit, request.output_tokens)
 
 
 def _tall(layout: ServedLayout) -> ServedLayout:
@@ -196,6 +197,17 @@ def frontier(found: Points) -> list[tuple[int, int]]:
             kept.append((int(rows[i]), int(columns[i])))
             highest = float(value)
     return kept
+
+
+def _pool_prompts_s(tall: Served, memory: MemoryTerms, request: Request) -> tuple[Array, Array]:
+    """Return the time of one prompt in a pool of its own, and of each prompt of a full step."""
+    one, c = np.ones_like(tall.layout.tp), tall.terms
+    tokens, cached = np.array(request.input_tokens), request.cached_tokens
+    prompt = prompt_s(tall, one, tokens, cached)[:, 0]
+    fresh = max(request.input_tokens - cached, 1.0)
+    together = np.maximum(memory.activation_tokens / fresh, 1.0)
+    crowd = prompt_s(tall, together * one, tokens, cached)[:, 0]
+    return prompt * c.pool_prefill_factor, crowd / together * c.pool_prefill_factor
 
 
 @dataclass(frozen=True)
@@ -253,13 +265,7 @@ def split(
     size = x.ranks * x.pp
     within = (decode <= tpot_s) & (grid[None, :] <= limit)
     cost = np.where(within, size * request.output_tokens * decode / grid[None, :], np.inf)
-    one = np.ones_like(x.tp)
-    prompt = prompt_s(tall, one, np.array(request.input_tokens), request.cached_tokens)[:, 0]
-    prompt = prompt * c.pool_prefill_factor
-    fresh = max(request.input_tokens - request.cached_tokens, 1.0)
-    together = np.maximum(memory.activation_tokens / fresh, 1.0)
-    crowd = prompt_s(tall, together * one, np.array(request.input_tokens), request.cached_tokens)
-    each = crowd[:, 0] / together * c.pool_prefill_factor
+    prompt, each = _pool_prompts_s(tall, memory, request)
     sent = sequence_bytes(served.model, x, np.array(request.input_tokens))[:, 0]
     transfer = sent / served.model.layers / served.device.nic_bytes_per_s
     queue = c.queue_factor * busy_frac / (2.0 * (1.0 - busy_frac)) * prompt

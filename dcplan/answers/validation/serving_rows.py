@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from dcplan.catalog.accelerator_names import accelerator_of
 from dcplan.catalog.loader import Catalog
@@ -23,6 +24,7 @@ from dcplan.inputs.serving.models import format_of, shape_of
 from dcplan.inputs.serving.setups import Checkpoint, Service, cache_kind, service
 
 Row = Mapping[str, str]
+T = TypeVar("T")
 QUANTITIES = ("tpot_ms", "ttft_ms", "e2e_ms", "output_tokens_per_s_total", "power_w")
 POOLS = re.compile(
     r"prefill (\d+)x\(tp(\d+) dp(\d+) ep(\d+)[^)]*\); decode (\d+)x\(tp(\d+) dp(\d+) ep(\d+)(?:, bs (\d+))?"
@@ -110,23 +112,14 @@ class Reader:
             With the reason: a missing column, an unknown model, accelerator, engine or precision,
             speculative decoding without accepted tokens.
         """
-        model = self._model(row.get("model", ""))
-        accelerator = self._accelerator(row.get("accelerator", ""))
-        engine = self._engine(row.get("engine", ""))
-        precision = self._format(row.get("precision_weights", ""))
-        for found, column in (
-            (model, "model"),
-            (accelerator, "accelerator"),
-            (engine, "engine"),
-            (precision, "precision_weights"),
-        ):
-            if found is None:
-                raise Unsupported(
-                    f"no {column.replace('_', ' ')} {row.get(column, '')!r} in the catalog"
-                )
-        assert model and accelerator and engine and precision
+        model = known(self._model(row.get("model", "")), row, "model")
+        accelerator = known(self._accelerator(row.get("accelerator", "")), row, "accelerator")
+        engine = known(self._engine(row.get("engine", "")), row, "engine")
+        stated = row.get("precision_weights", "")
+        precision = known(self._format(stated), row, "precision_weights")
         if row.get("speculative", "n")[:1].lower() == "y":
-            raise Unsupported("speculative decoding: the row does not state the accepted tokens")
+            msg = "speculative decoding: the row does not state the accepted tokens"
+            raise Unsupported(msg)
         kind = cache_kind(row.get("precision_kv", ""), engine, precision.math)
         release = release_of(engine, row.get("engine_version", ""), row.get("date", ""))
         found = self._service(
@@ -136,13 +129,11 @@ class Reader:
             raise Unsupported(found)
         count = int(number(row, "accelerators") or 1)
         decode, prefill, batch = pools(row, count, int(found.numbers["experts"]))
-        decode = holding(decode, prefill is not None, count, found)
+        decode = holding(decode, prefill is not None, found)
         isl, osl = lengths(row)
         mode, requests = load_of(row)
-        most = found.most_running
         limit = MOST_RUNNING.search(row.get("notes", ""))
-        if limit:
-            most = float(limit[1])
+        most = float(limit[1]) if limit else found.most_running
         return ServingRun(
             id=row.get("id", ""),
             source=row.get("source", ""),
@@ -183,6 +174,20 @@ class Reader:
         )
 
 
+def known(found: T | None, row: Row, column: str) -> T:
+    """Return a row of the catalog that a cell names.
+
+    Raises
+    ------
+    Unsupported
+        If the catalog has none.
+    """
+    if found is None:
+        msg = f"no {column.replace('_', ' ')} {row.get(column, '')!r} in the catalog"
+        raise Unsupported(msg)
+    return found
+
+
 def number(row: Row, column: str) -> float | None:
     """Return a number of a row; None if the cell is empty.
 
@@ -206,8 +211,12 @@ def number(row: Row, column: str) -> float | None:
 def lengths(row: Row) -> tuple[float, float]:
     """Return mean input and output tokens."""
     isl, osl = number(row, "isl"), number(row, "osl")
+    if isl is None and row.get("scenario", "") != "fixed-concurrency":
+        msg = "missing isl"
+        raise Unsupported(msg)
     if osl is None:
-        raise Unsupported("missing osl")
+        msg = "missing osl"
+        raise Unsupported(msg)
     found = LENGTHS.search(row.get("notes", ""))
     mean = (float(found[1]) + float(found[2])) / 2.0 if found else 1.0
     return max((isl or TYPICAL_INPUT_TOKENS) * mean, 1.0), max(osl * mean, 1.0)
@@ -220,7 +229,8 @@ def load_of(row: Row) -> tuple[str, float]:
         return SATURATED, math.inf
     requests = number(row, "concurrency_or_batch")
     if not requests:
-        raise Unsupported("missing concurrency_or_batch")
+        msg = "missing concurrency_or_batch"
+        raise Unsupported(msg)
     return (CLOSED if row.get("scenario", "") == "fixed-concurrency" else STATIC), requests
 
 
@@ -229,9 +239,8 @@ def pools(row: Row, count: int, experts: int) -> tuple[Pool, Pool | None, int]:
     if row.get("disaggregated", "n")[:1].lower() == "y":
         found = POOLS.search(row.get("notes", ""))
         if not found or not int(found[5]) or not int(found[1]):
-            raise Unsupported(
-                "disaggregated: notes do not state both pools, as prefill 1x(tp1 dp4 ep4); decode 4x(tp8 dp1 ep8)"
-            )
+            msg = "disaggregated: notes do not state both pools, as prefill 1x(tp1 dp4 ep4); decode 4x(tp8 dp1 ep8)"
+            raise Unsupported(msg)
         n = [int(x or 0) for x in found.groups()]
         return Pool(n[4], n[5], n[6], 1, n[7]), Pool(n[0], n[1], n[2], 1, n[3]), n[8]
     tp, pp, dp, ep = (int(number(row, c) or 1) for c in ("tp", "pp", "dp", "ep"))
@@ -248,7 +257,7 @@ def pools(row: Row, count: int, experts: int) -> tuple[Pool, Pool | None, int]:
     return Pool(max(count // (tp * pp * dp), 1), tp, dp, pp, ep), None, 0
 
 
-def holding(pool: Pool, apart: bool, count: int, given: Service) -> Pool:
+def holding(pool: Pool, apart: bool, given: Service) -> Pool:
     """Return the pool; one whose replica cannot hold the experts spans all its accelerators.
 
     Tables then name the tensor-parallel size of one attention copy only.

@@ -158,7 +158,7 @@ def _steady_where(setup: Setups, load: Load) -> Steady:
 
     def pick(name: str) -> Array:
         closed = np.where(setup.apart, getattr(apart, name), getattr(loop, name))
-        return np.where(mode == SATURATED, getattr(full, name), closed)
+        return np.asarray(np.where(mode == SATURATED, getattr(full, name), closed))
 
     return Steady(**{name: pick(name) for name in Steady.__dataclass_fields__})
 

@@ -8,8 +8,9 @@ from dcplan.llm.architecture import Architecture
 from dcplan.llm.cache import INDEX_BYTES, layer_bytes_per_token, state_bytes
 from dcplan.llm.checkpoint import CLASSES, class_formats
 from dcplan.llm.config import from_config
+from dcplan.units import HALF_BYTES
 
-CACHE_BYTES = {"half": 2.0, "fp8": 1.0}
+CACHE_BYTES = {"half": HALF_BYTES, "fp8": 1.0}
 """Bytes of a cached value by the kind of its products."""
 
 

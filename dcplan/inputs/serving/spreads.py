@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dcplan.catalog.schema import Engine
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.schema import Engine, Parameter
 
-UNMEASURED = 0.5
-"""Half width, as a log ratio, of a quantity without measured rows of its engine."""
-EARLY_PORT = 0.9
+KIND = "serving"
 
 
 def spread_of(
-    engine: Engine, family: str, quantity: str, kind: str = "", *, early: bool = False
+    catalog: Catalog,
+    engine: Engine,
+    family: str,
+    quantity: str,
+    kind: str = "",
+    *,
+    early: bool = False,
 ) -> float:
     """Return the half width of the 80 % interval of a quantity, as a log ratio.
 
@@ -22,6 +27,8 @@ def spread_of(
 
     Parameters
     ----------
+    catalog : Catalog
+        Has the widths of an early port, and of a quantity without measured rows of its engine.
     engine : Engine
         Row of the engine, with the spreads of held-out rows.
     family : str
@@ -34,14 +41,19 @@ def spread_of(
         Whether the release had an early port to the family.
     """
     if early:
-        return EARLY_PORT
-    return _found(engine.spreads, family, quantity, kind)
+        return _width(catalog, "spread-early-port")
+    found = _found(engine.spreads, family, quantity, kind)
+    return _width(catalog, "spread-unmeasured") if found is None else found
 
 
-def _found(spreads: Mapping[str, object], family: str, quantity: str, kind: str) -> float:
+def _width(catalog: Catalog, name: str) -> float:
+    return catalog.get(KIND, name, Parameter).value.value
+
+
+def _found(spreads: Mapping[str, object], family: str, quantity: str, kind: str) -> float | None:
     name = quantity.replace("_", "-")
     for key in (f"{name}-{kind}-{family}", f"{name}-{kind}", name):
         value = spreads.get(key)
         if value is not None:
             return float(getattr(value, "value", value))  # type: ignore[arg-type]
-    return UNMEASURED
+    return None

@@ -103,10 +103,13 @@ def _played(rates: Rates, at: int, requests: float) -> tuple[Array, Array, Repla
     size = min(max(LIVES * each, FEWEST), max(MOST, 2 * each))
     inputs, outputs, hits = rates.requests()
     at_random = np.random.default_rng(0).integers(0, inputs.size, size)
+    lengths = outputs[at_random]
+    # clients start at any time: without a phase, requests of one length would stay in step forever
+    lengths[:each] *= (np.arange(each) + 1.0) / each
     played = replay_closed(
         each,
         np.rint(inputs[at_random]),
-        np.rint(outputs[at_random]),
+        np.maximum(np.rint(lengths), 1.0),
         copy.clock,
         copy.limits,
         hit_tokens=hits[at_random],
