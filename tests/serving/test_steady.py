@@ -61,8 +61,7 @@ def test_littles_law_holds_in_a_closed_loop(
 
 
 def test_one_request_takes_its_prompt_and_its_tokens() -> None:
-    # without a queue of prompts: the queue formula counts the request itself, see docs/limits.md
-    given_served = served(terms=changed(REAL, queue_factor=0))
+    given_served = served(terms=REAL)
     found = closed_loop(given_served, load(1, 50, 20))
     assert found.queue_s == 0.0
     assert found.tpot_s == pytest.approx(float(decode_s(given_served, one(1), one(60))[0]))
@@ -99,7 +98,8 @@ def test_more_memory_never_lowers_the_rate(
 ) -> None:
     few = closed_loop(served(terms=REAL), load(requests, inputs, outputs, most))
     many = closed_loop(served(terms=REAL), load(requests, inputs, outputs, most + more))
-    assert many.requests_per_s[0] >= few.requests_per_s[0] * (1 - 1e-6)
+    # outputs of two tokens make almost only prompts, whose random queue loses up to 1 % of the rate
+    assert many.requests_per_s[0] >= few.requests_per_s[0] * (1 - 1e-2)
     slow = saturated(served(terms=REAL), load(1e9, inputs, outputs, most))
     fast = saturated(served(terms=REAL), load(1e9, inputs, outputs, most + more))
     assert fast.requests_per_s[0] >= slow.requests_per_s[0] * (1 - 1e-6)
@@ -115,11 +115,11 @@ def test_short_prompts_share_a_step() -> None:
 
 
 def test_the_prompt_queue_is_that_of_constant_service() -> None:
-    # no burst: rho / (2 (1 - rho)) prompts, rho = N prompt / (o TPOT + prompt)
+    # no burst: rho / (2 (1 - rho)) prompts, rho = (N - 1) prompt / (o TPOT + prompt)
     terms = changed(REAL, burst_frac=0)
     found = closed_loop(served(terms=terms), load(3, 50, 200))
     prompt, decode = float(found.prefill_s[0]), float(200 * found.tpot_s[0])
-    rho = 3 * prompt / (decode + prompt)
+    rho = 2 * prompt / (decode + prompt)
     assert rho < FULLEST
     assert found.queue_s == pytest.approx(rho / (2 * (1 - rho)) * prompt, rel=1e-6)
     burst = closed_loop(served(terms=REAL), load(3, 50, 200))
