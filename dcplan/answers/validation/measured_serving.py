@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -127,11 +128,8 @@ def figures_of(catalog: Catalog, runs: Sequence[ServingRun]) -> list[Figure]:
             width = spread_of(
                 catalog, run.engine, run.family, quantity, kind_of(run), early=run.early_port
             )
-            found.append(
-                Figure(
-                    run, quantity, measured, value, value * np.exp(-width), value * np.exp(width)
-                )
-            )
+            factor = math.exp(width)
+            found.append(Figure(run, quantity, measured, value, value / factor, value * factor))
     return found
 
 
