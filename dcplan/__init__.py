@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dcplan.answers.check.answer import check as check
+    from dcplan.answers.serve.answer import serve as serve
     from dcplan.answers.tco.answer import tco as tco
     from dcplan.answers.train.answer import train as train
     from dcplan.answers.validation.answer import validate as validate
@@ -21,10 +22,11 @@ _ANSWERS = {
     "plan": "dcplan.report.planned",
     "tco": "dcplan.answers.tco.answer",
     "train": "dcplan.answers.train.answer",
+    "serve": "dcplan.answers.serve.answer",
     "check": "dcplan.answers.check.answer",
     "validate": "dcplan.answers.validation.answer",
 }
-__all__ = ["__version__", "check", "plan", "tco", "train", "validate"]
+__all__ = ["__version__", "check", "plan", "serve", "tco", "train", "validate"]
 
 
 def __getattr__(name: str) -> Any:

@@ -41,12 +41,14 @@ CODES: dict[str, str] = {
     "DC031": "a deadline that no configuration reaches",
     "DC032": "a job that no system can hold",
     "DC033": "given hardware exceeds site power, heat or rack positions",
+    "DC034": "a latency limit that no layout reaches",
     "DC040": "unknown metric",
     "DC050": "command line",
     "DC051": "a key or value of a compound flag",
     "DC052": "an impossible layout",
     "DC053": "a table of runs that cannot be read",
     "DC054": "a length that no cable or transceiver reaches",
+    "DC055": "a trace of requests that cannot be read",
     "DC060": "weather that cannot be used",
     "DC061": "a cooling option that does not support the request",
     "DC062": "a flag of `dcplan facility`",
@@ -85,6 +87,8 @@ MEANINGS: dict[str, str] = {
     "DC031": "No number of accelerators of any system on any allowed fabric ends in time; found before solving.",
     "DC032": "The model does not fit in the memory of any allowed system, in any layout.",
     "DC033": "The given hardware (fleet, assets, orders) needs more power, racks or heat rejection than the site has.",
+    "DC034": "The time to first token or per output token of a single request is above the limit in every layout, or "
+    "no request rate keeps the limits. The message names the lowest value and its layout.",
     "DC040": "The answer does not have this metric. The page of metrics lists all; `dcplan explain KEY` describes one.",
     "DC050": "The command line is wrong, or its flags exclude each other.",
     "DC051": "A flag with key=value pairs has an unknown key or an invalid value.",
@@ -92,6 +96,8 @@ MEANINGS: dict[str, str] = {
     "DC053": "The table of measured runs lacks a column that `dcplan validate` needs. The message names the columns.",
     "DC054": "The link is longer than the reach of every cable and transceiver of its speed. The message names a "
     "speed, a part or a change that works.",
+    "DC055": "The trace lacks a column, or a value of a request is not a time or a number of tokens. The message has "
+    "the line and the formats that dcplan reads.",
     "DC060": "The weather file cannot be read, the climate zone has no data, or the site has no weather.",
     "DC061": "The cooling option does not support this system, rack power or supply temperature; the message states "
     "why.",

@@ -35,9 +35,6 @@ AWAITED = {
     "economics.run_cost.amortized_hardware_usd": (
         "The finance verb gives Epoch AI's cost of a run at its published accelerator-hours."
     ),
-    "economics.run_cost.network_from_share_usd": (
-        "The finance verb takes Epoch AI's network, a share of the cluster, for the same runs."
-    ),
     "economics.tariffs.billed_demand_kw": (
         "The finance verb bills demand with minimum take and ratchet."
     ),
@@ -47,8 +44,6 @@ AWAITED = {
     "llm.cache.cache_bytes_per_token": "The serve verb prints the cache of one token.",
     "llm.checkpoint.checkpoint_bytes": "The serve verb needs the memory of the weights.",
     "llm.checkpoint.tensor_params": "The serve verb counts the weights of each class.",
-    "llm.cache.layer_bytes_per_token": "The serve verb reads the cache of one layer in each step.",
-    "llm.cache.state_bytes": "The serve verb reads and writes recurrent states in each step.",
 }
 """Public function of a physics room that no verb reaches yet -> what a coming verb needs it for.
 

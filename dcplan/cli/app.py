@@ -29,6 +29,7 @@ SUMMARIES = {
     "check": "Check scenarios for errors and implausible values without solving.",
     "tco": "Compare the cost of owning, renting and combining both over the horizon.",
     "train": "Estimate time, memory, energy and cost of training a model.",
+    "serve": "Estimate throughput, latency, power and cost of serving a model.",
     "fabric": "Design one network: switches, links, optics, cables, power and price.",
     "facility": "Size one data hall: PUE, water, cooling plant and power chain.",
     "validate": "Compare predictions with published measurements and print the errors.",

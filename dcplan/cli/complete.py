@@ -95,7 +95,10 @@ def _ids(kind: str) -> Iterator[str]:
     """Find the ids of a kind; a file may hold several kinds, each under its own key."""
     from dcplan.catalog.locate import data_dir
 
-    for file in (data_dir("catalogs") / kind).glob("*.yaml"):
+    own = data_dir("catalogs") / kind
+    # a kind without a folder of its name is in the folder of its subject, such as serving/engines.yaml
+    files = own.glob("*.yaml") if own.is_dir() else own.parent.glob("*/*.yaml")
+    for file in files:
         parts = re.split(r"^(\w+):", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
         for key, text in zip(parts[1::2], parts[2::2], strict=True):
             if key == kind:

@@ -16,7 +16,7 @@ import pytest
 import dcplan
 from dcplan.answers.validation.answer import validate
 from dcplan.answers.validation.measured_runs import GROUP_OF
-from dcplan.answers.validation.request import GROUPS
+from dcplan.answers.validation.request import GROUPS_OF
 from dcplan.errors import InputError
 from dcplan.result import Result
 from dcplan.specs.validation.validate import RUNS
@@ -275,12 +275,12 @@ def test_csv_is_one_table_of_the_runs(own: Path, tmp_path: Path) -> None:
 
 
 def test_runs_are_summed_up_by_all_that_the_request_allows() -> None:
-    assert tuple(GROUP_OF) == GROUPS
+    assert tuple(GROUP_OF) == GROUPS_OF["training"]
 
 
 @pytest.mark.parametrize("given", [{"runs": "own.csv"}, {"group_by": "arch"}])
 def test_flags_of_training_runs_are_refused_of_other_subjects(given: dict[str, str]) -> None:
-    with pytest.raises(InputError, match="--runs and --group-by apply to training runs only"):
+    with pytest.raises(InputError, match="--runs and --group-by apply to training and serving only"):
         validate("fabric", **given)
 
 

@@ -15,6 +15,7 @@ VERBS = [
     "plan",
     "check",
     "train",
+    "serve",
     "fabric",
     "facility",
     "validate",
@@ -199,3 +200,12 @@ def test_train_of_one_layout_text(
     assert ran.code == 0, ran.err
     text = re.sub(r"^train\.search_s.*$", "train.search_s", ran.out, flags=re.MULTILINE)
     golden("cli/train-llama-3.1-70b-layout.txt", plain(f"{text}--- stderr ---\n{ran.err}"))
+
+
+def test_serve_refuses_every_wrong_name_at_once(
+    here: Callable[..., Ran], golden: Callable[[str, str], None]
+) -> None:
+    asked = ("llama-3.1-70bb", "--system", "dgx-h10", "--engine", "vlm", "--precision", "fp9")
+    ran = here("serve", *asked, "--isl", "8192", "--speculative", "tokens=3")
+    assert ran.code == 2
+    golden("cli/serve-wrong-names.txt", ran.err)

@@ -40,6 +40,8 @@ def offered(typed: str, cwd: Path) -> list[str]:
         ("dcplan explain my", "my-plan.yaml"),
         ("dcplan train llama-3.1-4", "llama-3.1-405b"),
         ("dcplan train llama-3.1-405b --system gb300", "gb300-nvl72"),
+        ("dcplan serve llama-3.1-8b --engine vl", "vllm"),
+        ("dcplan serve llama-3.1-8b --precision nv", "nvfp4"),
         ("dcplan fabric --fabric ib-x", "ib-xdr-800"),
         ("dcplan facility --site us-ash", "us-ashburn"),
         ("dcplan facility --cooling direct-liquid-t", "direct-liquid-tower"),

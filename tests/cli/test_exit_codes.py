@@ -118,6 +118,15 @@ def test_wrong_file_exits_2_with_its_place(tmp_path: Path) -> None:
             ("train", "llama-3.1-70b", "--usd-per-accelerator-hour", "-1"),
             ("--usd-per-accelerator-hour",),
         ),
+        (
+            ("serve", "llama-3.1-70b", "--system", "dgx-h10", "--isl", "8", "--osl", "8"),
+            ("DC010", 'did you mean "dgx-h100"?'),
+        ),
+        (
+            ("serve", "llama-3.1-405b", "--system", "dgx-h100", "-n", "1", "--isl", "8", "--osl", "8"),
+            ("DC032", "does not fit", "-n "),
+        ),
+        (("serve", "llama-3.1-70b", "--rate", "0"), ("--rate", "a number from")),
         (("validate", "--group-by", "stak"), ("DC050", 'did you mean "stack"')),
         (("validate", "--runs", "tiny.yaml"), ("tiny.yaml:1:1", "DC053", "columns missing")),
         (("catalog", "show", "dgx-h10"), ("DC010", 'did you mean "dgx-h100"?')),

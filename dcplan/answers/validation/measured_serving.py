@@ -128,8 +128,8 @@ def figures_of(catalog: Catalog, runs: Sequence[ServingRun]) -> list[Figure]:
             width = spread_of(
                 catalog, run.engine, run.family, quantity, kind_of(run), early=run.early_port
             )
-            factor = math.exp(width)
-            found.append(Figure(run, quantity, measured, value, value / factor, value * factor))
+            low, high = value * math.exp(-width), value * math.exp(width)
+            found.append(Figure(run, quantity, measured, value, low, high))
     return found
 
 

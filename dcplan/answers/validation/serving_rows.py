@@ -211,6 +211,9 @@ def number(row: Row, column: str) -> float | None:
 def lengths(row: Row) -> tuple[float, float]:
     """Return mean input and output tokens."""
     isl, osl = number(row, "isl"), number(row, "osl")
+    if isl is None and row.get("scenario", "") != "fixed-concurrency":
+        msg = "missing isl"
+        raise Unsupported(msg)
     if osl is None:
         msg = "missing osl"
         raise Unsupported(msg)

@@ -62,6 +62,8 @@ class Accelerator(Row):
     circuit switches."""
     tdp_kw: Positive | None = None
     """Thermal design power of one package."""
+    power_limit_frac: Fraction | None = None
+    """Power limit of the package over the design power of its silicon; matrix products slow down."""
     price_usd: Positive | None = None
     """Price of one package."""
     family: str | None = None

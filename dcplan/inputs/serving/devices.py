@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dcplan.catalog.loader import Catalog
-from dcplan.catalog.schema import Accelerator, WeightFormat
+from dcplan.catalog.schema import Accelerator, Parameter, WeightFormat
 from dcplan.inputs.training.devices import HOST_ACCELERATORS, SMALL_DOMAIN, training_terms
 from dcplan.inputs.training.peaks import half_peak, row_peak
 from dcplan.provenance import Quantity
@@ -29,6 +29,20 @@ def product_tflops(catalog: Catalog, row: Accelerator, math: str) -> float | Non
         return half if math == "half" or own is None else own
     own = _value(row_peak(row, math))
     return own if own is not None else half
+
+
+def clock_frac(catalog: Catalog, row: Accelerator) -> float:
+    r"""Return the clock under matrix products of a power-limited part over that of its silicon.
+
+    .. math:: f = p^a
+
+    with the power limit p and the exponent ``power-limit-exponent``; memory keeps its rate.
+    """
+    limit = _value(row.power_limit_frac)
+    if limit is None:
+        return 1.0
+    exponent = catalog.get("serving", "power-limit-exponent", Parameter).value.value
+    return float(limit**exponent)
 
 
 def quantized_frac(
@@ -63,7 +77,8 @@ def served_device(
     nic = nic_gb_per_s or terms["scaleout_gb_per_s"]
     link = _value(row.scaleup_gb_per_s) or nic
     size = float(domain or row.scaleup_domain or 1)
-    peaks = {k: (product_tflops(catalog, row, f.math) or half) * TERA for k, f in formats.items()}
+    clock = clock_frac(catalog, row) * TERA
+    peaks = {k: (product_tflops(catalog, row, f.math) or half) * clock for k, f in formats.items()}
     cache = _value(row_peak(row, "fp8")) if cache_kind == "fp8" else None
     return {
         "hbm_bytes_per_s": bandwidth * TERA,
@@ -71,8 +86,8 @@ def served_device(
         "attention_flops": peaks["attention"],
         "dense_flops": peaks["dense"],
         "expert_flops": peaks["experts"],
-        "half_flops": half * TERA,
-        "cache_flops": (cache or half) * TERA,
+        "half_flops": half * clock,
+        "cache_flops": (cache or half) * clock,
         "link_bytes_per_s": link * GIGA,
         "domain": size if size > SMALL_DOMAIN else min(size, HOST_ACCELERATORS),
         "nic_bytes_per_s": nic * GIGA,

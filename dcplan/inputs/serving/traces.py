@@ -73,7 +73,7 @@ def read_trace(file: Path) -> Trace:
             arrivals.append(_seconds(row["arrival"]))
             tokens.append((_tokens(row["input"], "input"), _tokens(row["output"], "output")))
             hashes.append(_hashes(row[HASHES]))
-        except (_Wrong, KeyError) as error:
+        except (_ValueProblemError, KeyError) as error:
             cause = f"no value of {error}" if isinstance(error, KeyError) else str(error)
             problems.append(Problem("DC055", cause, Place(path, line), help=HELP))
             if len(problems) == MOST_PROBLEMS:
@@ -95,7 +95,7 @@ def read_trace(file: Path) -> Trace:
     )
 
 
-class _Wrong(ValueError):  # noqa: N818
+class _ValueProblemError(ValueError):
     """A value that cannot be used; its text is the cause."""
 
 
@@ -121,9 +121,11 @@ def _json_rows(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
             continue
         try:
             found = json.loads(line)
-        except ValueError as error:
-            cause = f"not a JSON object: {error}"
-            raise InputError([Problem("DC055", cause, Place(path, number), help=HELP)]) from error
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            cause = "not a JSON object"
+            raise InputError([Problem("DC055", cause, Place(path, number), help=HELP)])
         row: dict[str, Any] = {HASHES: found.get(HASHES)}
         row |= {key: found[n] for key, names in NAMES.items() for n in names if n in found}
         if "timestamp" in found and isinstance(found["timestamp"], int | float):
@@ -161,7 +163,7 @@ def _seconds(value: Any) -> float:
     except (TypeError, ValueError):
         found = _date_s(str(value))
     if not math.isfinite(found):
-        raise _Wrong(f"{value} is not a time")
+        raise _ValueProblemError(f"{value} is not a time")
     return found
 
 
@@ -173,7 +175,9 @@ def _date_s(text: str) -> float:
     try:
         date = datetime.fromisoformat(whole + (zone if dot else ""))
     except ValueError as error:
-        raise _Wrong(f"{text!r} is neither seconds nor a date with time of day") from error
+        raise _ValueProblemError(
+            f"{text!r} is neither seconds nor a date with time of day"
+        ) from error
     if date.tzinfo is None:
         date = date.replace(tzinfo=UTC)
     return date.timestamp() + (float(f"0.{digits}") if digits else 0.0)
@@ -183,9 +187,9 @@ def _tokens(value: Any, what: str) -> int:
     try:
         found = float(value)
     except (TypeError, ValueError) as error:
-        raise _Wrong(f"{what} tokens are {value!r}, not a number") from error
+        raise _ValueProblemError(f"{what} tokens are {value!r}, not a number") from error
     if not (found >= 1 and found == int(found)):
-        raise _Wrong(f"{what} tokens are {value}, not a whole number of at least 1")
+        raise _ValueProblemError(f"{what} tokens are {value}, not a whole number of at least 1")
     return int(found)
 
 
@@ -196,4 +200,4 @@ def _hashes(value: Any) -> tuple[int, ...] | None:
     try:
         return tuple(int(x) for x in (value.split() if isinstance(value, str) else value))
     except (TypeError, ValueError) as error:
-        raise _Wrong(f"{HASHES} are {value!r}, not whole numbers") from error
+        raise _ValueProblemError(f"{HASHES} are {value!r}, not whole numbers") from error

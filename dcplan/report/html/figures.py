@@ -14,6 +14,8 @@ from dcplan.report.html import charts, drawings
 from dcplan.report.html.charts import Chart
 from dcplan.result import Cell, Result
 from dcplan.specs.frontier import FRONTIER
+from dcplan.specs.headers import header
+from dcplan.specs.serve.options import FRONTIER_POINTS
 from dcplan.specs.table import Section
 from dcplan.units import quarter_index
 
@@ -38,6 +40,8 @@ def figures_of(result: Result, inputs: Sequence[Influence]) -> dict[str, tuple[C
     found[Section.DESIGN] += _halls(result) + _sites(result)
     if _rows(result, "frontier"):
         found[Section.ORDERS] += _frontier(result)
+    if _rows(result, FRONTIER_POINTS.name):
+        found[Section.LIMITS].append(_interactivity(result))
     if _rows(result, "tornado"):
         found[Section.RISK].append(_tornado(result))
     if inputs:
@@ -197,6 +201,13 @@ def _frontier(result: Result) -> list[Chart]:
     if not all(isinstance(row[name], int | float) for row in rows for name in (x, y)):
         return []
     return [charts.frontier([(_number(row[x]), _number(row[y])) for row in rows], x, y)]
+
+
+def _interactivity(result: Result) -> Chart:
+    x, y = "tokens_per_s_per_user", "tokens_per_s_per_accelerator"
+    rows = _rows(result, FRONTIER_POINTS.name)
+    points = [(_number(row[x]), _number(row[y])) for row in rows]
+    return charts.frontier(points, header(x), header(y))
 
 
 def _tornado(result: Result) -> Chart:

@@ -219,6 +219,7 @@ PREFIXES = (
     "accelerators",
     "racks",
     "train",
+    "serve",
     "days",
     "power",
     "carbon",

@@ -13,7 +13,7 @@ from dcplan.serving.queue.clock import Array
 
 FIT_POINTS = 4096
 """Points of the sequence."""
-FIT_DIMENSIONS = 9
+FIT_DIMENSIONS = 10
 FIT_ROUNDS = 40
 """Rounds of the fixed point of the sequence's number."""
 SMALL_EPS = 1e-9
@@ -23,12 +23,17 @@ NORMAL_GRID = np.linspace(-4.5, 4.5, 901)
 
 
 def points() -> Array:
-    """Return points in the unit cube, shape (dimensions, points) [1]_."""
+    """Return points in the unit cube, shape (dimensions, points) [1]_.
+
+    Each coordinate is replaced by its rank, so each takes equally spaced values.
+    """
     golden = 2.0
     for _ in range(FIT_ROUNDS):
         golden = (1.0 + golden) ** (1.0 / (FIT_DIMENSIONS + 1.0))
     steps = golden ** -np.arange(1.0, FIT_DIMENSIONS + 1.0)
-    return np.asarray((0.5 + np.outer(steps, np.arange(1, FIT_POINTS + 1))) % 1.0)
+    found = (0.5 + np.outer(steps, np.arange(1, FIT_POINTS + 1))) % 1.0
+    ranks = np.argsort(np.argsort(found, axis=1), axis=1)
+    return np.asarray((ranks + 0.5) / FIT_POINTS)
 
 
 POINTS = points()

@@ -10,6 +10,7 @@ References
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ from dcplan.serving.queue.clock import Array, EngineClock, EngineLimits, decode_
 FIT_ROUNDS = 20
 """Rounds of the fixed point of a step."""
 RATE_EPS = 1e-9
+MOST_BUSY_FRAC = 0.9999
 LEAST_EPS = 1e-12
 """Prefill time of a prompt that takes none."""
 
@@ -38,8 +40,9 @@ class Load:
     most: int
     """Requests that decode at once at most: slots, KV memory, tokens of a step."""
     peakedness: float
-    """1 plus the squared CV of contexts where KV memory is the limit, times the peakedness of the
-    arrivals: variance over mean of the busy slots, (1 + arrival_cv2) / 2."""
+    """1 plus the squared CV of contexts where KV memory is the limit, else 1."""
+    long: bool
+    """Whether the mean prompt needs more than one step."""
     decode_s: Array
     """Step time at 0, 1, ... most decoding requests, with KV reads."""
     arrival_cv2: float
@@ -82,13 +85,21 @@ def load_of(
     squares = float((steps * (context**2 + outputs**2 / 12.0)).mean()) / max(mean, RATE_EPS)
     memory_binds = mean > 0 and by_memory < min(limits.most_running, by_tokens)
     peaked = squares / context_mean**2 if memory_binds else 1.0
-    peaked *= (1.0 + arrival_cv2) / 2.0
+    long = float(prompt.mean()) > limits.step_tokens - most
     numbers = np.arange(most + 1, dtype=np.float64)
     decode = decode_step_s(clock, numbers) + clock.kv_s_per_token * context_mean * numbers
     time_s = np.maximum(prompt_s(clock, prompt, hits), LEAST_EPS)
     order = np.argsort(time_s, kind="stable")
     return Load(
-        prompt[order], time_s[order], steps[order], per_step, most, peaked, decode, arrival_cv2
+        prompt[order],
+        time_s[order],
+        steps[order],
+        per_step,
+        most,
+        peaked,
+        long,
+        decode,
+        arrival_cv2,
     )
 
 
@@ -117,7 +128,10 @@ def stable_rate(load: Load) -> float:
 
 
 def occupancy(load: Load, rate: float, clock: EngineClock) -> Array:
-    """Return the probabilities of 0, 1, ... most decoding requests, and of a wait for a slot."""
+    """Return the probabilities of 0, 1, ... most decoding requests, and of a wait for a slot.
+
+    With the most requests, an arrival waits: that state has no probability of its own.
+    """
     if not load.most:
         return np.array([1.0, 0.0])
     n = np.arange(1, load.most + 1, dtype=np.float64)
@@ -125,10 +139,32 @@ def occupancy(load: Load, rate: float, clock: EngineClock) -> Array:
     leave = n / (mean * step_mean_s(load, rate, clock)[1:])
     full = stable_rate(load)
     leave = np.minimum(leave, np.maximum(full, leave[-1]))
-    blocked = _blocked(leave[_every(load.most, load.peakedness)], rate, full)
+    size = load.peakedness * peakedness(load, rate)
+    count = min(max(load.most / size, 1.0), float(load.most))
+    few = _blocked(leave[_every(load.most, math.floor(count))], rate, full)
+    many = _blocked(leave[_every(load.most, math.ceil(count))], rate, full)
+    blocked = few + (count % 1.0) * (many - few)
     weights = np.exp(_logs(leave, rate))
-    found = np.concatenate([weights / weights.sum() * (1.0 - blocked), [blocked]])
+    weights = weights[:-1] / weights[:-1].sum()
+    found = np.concatenate([weights * (1.0 - blocked), [0.0, blocked]])
     return np.asarray(found, dtype=np.float64)
+
+
+def peakedness(load: Load, rate: float) -> float:
+    r"""Return the variance of the number of decoding requests over that with Poisson arrivals.
+
+    While a prompt is processed, further prompts arrive: each starts a cluster, in which a prompt
+    has :math:`\rho = \lambda s` followers on average, with variance
+    :math:`\sigma^2 = \rho + \lambda^2 \mathrm{Var}(s)`. Counted in steps, the arrivals have an index
+    of dispersion I, and the requests that decode a peakedness of :math:`(1 + I) / 2` [2]_. Prompts
+    of several steps leave prefill one by one, without clusters.
+
+    .. math:: I = c_a^2 \left(\frac{\sigma^2}{(1 - \rho)^2} + \frac{1}{1 - \rho}\right)
+    """
+    busy = min(rate * float(load.prefill_s.mean()), MOST_BUSY_FRAC)
+    followers = busy + rate**2 * float(load.prefill_s.var())
+    cluster = 1.0 if load.long else followers / (1.0 - busy) ** 2 + 1.0 / (1.0 - busy)
+    return (1.0 + load.arrival_cv2 * cluster) / 2.0
 
 
 def _logs(leave: Array, rate: float) -> Array:
@@ -137,14 +173,13 @@ def _logs(leave: Array, rate: float) -> Array:
     return np.asarray(logs - logs.max(), dtype=np.float64)
 
 
-def _every(most: int, size: float) -> npt.NDArray[np.intp]:
-    """Return the places of multiples of a size in 1, 2, ... most."""
-    count = min(max(int(most / size), 1), most)
+def _every(most: int, count: int) -> npt.NDArray[np.intp]:
+    """Return a number of equal distances in the places of 1, 2, ... most."""
     return np.asarray(np.rint(np.arange(1, count + 1) * most / count) - 1, dtype=np.intp)
 
 
 def _blocked(leave: Array, rate: float, full: float) -> float:
-    """Return the probability of a wait for a slot."""
+    """Return the probability of a wait for a slot: all are busy."""
     weights = np.exp(_logs(leave, rate))
-    waits = float(weights[-1]) * rate / (full - rate)
-    return waits / (float(weights.sum()) + waits)
+    waits = float(weights[-1]) * full / (full - rate)
+    return waits / (float(weights[:-1].sum()) + waits)

@@ -18,19 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.serving.queue.clock import Array, EngineClock, EngineLimits
-from dcplan.serving.queue.draws import (
-    FIT_POINTS,
-    POINTS,
-    geometric,
-    hyperexponential,
-    normal,
-    poisson,
-)
-from dcplan.serving.queue.load import RATE_EPS, Load, stable_rate, step_mean_s
+from dcplan.serving.queue.draws import FIT_POINTS, POINTS, geometric, hyperexponential, normal, poisson
+from dcplan.serving.queue.load import MOST_BUSY_FRAC, RATE_EPS, Load, peakedness, stable_rate, step_mean_s
 
 FIT_LIFE_FRAC = 2.0 / 3.0
 """Variance of the mean of n over a life, if its correlation falls linearly over the life."""
-MOST_BUSY_FRAC = 0.9999
 
 
 @dataclass(frozen=True)
@@ -63,7 +55,6 @@ def wait_of(
     tokens_mean, prefill_mean = float(load.prompt.mean()), float(load.prefill_s.mean())
     chunk_s = prefill_mean * room / tokens_mean
     wait = _wait_s(load, rate, decode, room, n)
-    queue = wait + _slot_s(load, rate, state)
     step = _met_step_s(load, rate, clock, n, chunk_s)
     # a prompt of several steps: its wait counts the rest of the prompt that is being processed
     long = room < tokens_mean
@@ -72,6 +63,8 @@ def wait_of(
     spare = max(clock.prefill_floor_s - prefill_mean, 0.0)
     idle = np.where(u[1] < rate * clock.prefill_floor_s, u[3] * spare, 0.0)
     first = np.where(n > 0, u[3] * step, idle)
+    # the wait counts from the arrival, so the rest of the step is a part of it
+    queue = np.where(n > 0, np.maximum(wait - first, 0.0), wait) + _slot_s(load, rate, state)
     own = _own(load)
     chunks = np.ceil(load.prompt[own] / room)
     last = load.prompt[own] - (chunks - 1.0) * room
@@ -111,14 +104,21 @@ def _met_step_s(load: Load, rate: float, clock: EngineClock, n: Array, chunk_s: 
     alone = np.where(n > 0, decode / np.maximum(mean, RATE_EPS), 1.0)
     more = uniform >= alone
     within = np.where(more, (uniform - alone) / np.maximum(1.0 - alone, RATE_EPS), uniform / alone)
-    prompts = poisson(rate * mean, within) + more
-    step = decode + np.minimum(_prompts_s(load, prompts, POINTS[2]), chunk_s)
-    step = np.where(prompts > 0, np.maximum(step, clock.prefill_floor_s), step)
+    prompts = poisson(rate * mean, within)
+    # the prompt that makes the step longer: a longer one is met more often
+    rising = np.cumsum(load.prefill_s)
+    met = load.prefill_s[np.searchsorted(rising, POINTS[9] * rising[-1])]
+    work = _prompts_s(load, prompts, POINTS[2]) + np.where(more, met, 0.0)
+    step = decode + np.minimum(work, chunk_s)
+    step = np.where(work > 0, np.maximum(step, clock.prefill_floor_s), step)
     return np.asarray(step, dtype=np.float64)
 
 
 def _wait_s(load: Load, rate: float, decode: Array, room: Array, n: Array) -> Array:
-    """Return the wait for prompt tokens of a step: its tail has the second moment of M/G/1."""
+    """Return the wait for prompt tokens of a step: its tail has the second moment of M/G/1.
+
+    A tail that varies less than an exponential one is taken as exponential.
+    """
     mean_s, mean_tokens = float(load.prefill_s.mean()), float(load.prompt.mean())
     service = mean_s + decode * mean_tokens / room
     cv2 = float(load.prefill_s.var()) / mean_s**2
@@ -171,7 +171,7 @@ def tpot_s_of(load: Load, rate: float, clock: EngineClock, running: Array, wait:
     weights /= weights.sum()
     mean = float(weights @ numbers)
     n = np.interp(POINTS[0], np.cumsum(weights), numbers)
-    peaked = FIT_LIFE_FRAC * (1.0 + load.arrival_cv2) / 2.0
+    peaked = FIT_LIFE_FRAC * peakedness(load, rate)
     n = np.clip(mean + peaked**0.5 * (n - mean), 1.0, float(load.most))
     decode = np.interp(n, numbers, load.decode_s)
     prefill = float(load.prefill_s.mean())

@@ -1,0 +1,1 @@
+"""``dcplan serve``: request, names, layouts, latency, fleet, cost and tables."""

@@ -1,0 +1,97 @@
+"""Cost of an accelerator-hour, owned and rented, and of a million output tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dcplan.answers.serve.power import ServicePower
+from dcplan.answers.serve.service.outcome import Outcome
+from dcplan.economics.loans import level_payment_usd
+from dcplan.economics.run_cost import network_from_share_usd
+from dcplan.inputs.residual_value import residual_of
+from dcplan.provenance import Quantity, Status
+from dcplan.scenario.schema import Finance
+from dcplan.units import HOURS_PER_MONTH, HOURS_PER_YEAR, SECONDS_PER_HOUR, TOKENS_PER_MTOKEN
+
+OWNED, RENTED = "owned", "rented"
+
+
+@dataclass(frozen=True)
+class HourCost:
+    """Parts of the cost of one accelerator-hour on one basis [USD]."""
+
+    basis: str
+    parts: tuple[tuple[str, float], ...]
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def usd(self) -> float:
+        """Sum of the parts."""
+        return sum(usd for _, usd in self.parts)
+
+
+def usd_per_million(hour_usd: float, accelerators: float, tokens_per_s: float) -> float:
+    """Return the cost of a million output tokens.
+
+    Examples
+    --------
+    Eight accelerators at 2 USD an hour give 1,000 tokens/s: 16 / 3.6 USD.
+
+    >>> round(usd_per_million(2.0, 8, 1000.0), 4)
+    4.4444
+    """
+    return hour_usd * accelerators / (tokens_per_s * SECONDS_PER_HOUR) * TOKENS_PER_MTOKEN
+
+
+def rented_cost(found: Outcome) -> HourCost | None:
+    """Return the rent of an accelerator-hour: given, or the default of the hardware."""
+    run = found.run
+    given = run.request.usd_per_accelerator_hour
+    rent = Quantity(value=given, status=Status.INPUT) if given is not None else run.machine.rent
+    if rent is None:
+        return None
+    usd = run.log.take("usd_per_accelerator_hour", rent)
+    return HourCost(RENTED, (("rent", usd),), rent.low, rent.high)
+
+
+def owned_cost(found: Outcome, power: ServicePower | None) -> HourCost | None:
+    r"""Return the cost of an owned accelerator-hour, or None without price or power.
+
+    .. math:: c = \frac{A(P - R (1 + r)^{-L}) + m P + 12\,h\,p_{rated}}{8766} + p\,e\,PUE
+
+    with the annuity A over the life L at the discount rate r, the residual value R, maintenance m,
+    hall rent h of a rated kW (building, power and cooling plant) and energy e.
+    """
+    run = found.run
+    system, log = run.machine.system, run.log
+    if system is None or system.price_usd is None or power is None:
+        return None
+    price = log.take(f"systems.{system.id}.price_usd", system.price_usd)
+    if system.own_network is not None:
+        price += log.take(f"systems.{system.id}.own_network.usd", system.own_network.usd)
+    price /= system.accelerators
+    spans = any(p.layout.accelerators > run.machine.size for p in found.pools)
+    network = 0.0
+    if (spans or len(found.pools) > 1) and system.own_network is None:
+        share = log.parameter("finance", "band-network-share-frac")
+        network = float(np.asarray(network_from_share_usd(price, share)))
+    rate, life = (log.parameter("finance", key) for key in ("discount-rate", "hardware-life-years"))
+    left = residual_of(Finance(), life, log)(life)
+    both = price + network
+    yearly = float(level_payment_usd(both, rate, life, balloon_usd=left * both))
+    care = both * log.parameter("finance", "maintenance-hardware-frac-per-year")
+    count = found.serving + found.spares
+    hall = log.parameter("finance", "colo-usd-per-kw-month") * power.rated_kw / count
+    pue = log.parameter("facility", "cloud-pue")
+    energy = log.parameter("finance", "energy-usd-per-kwh") * pue * power.total_kw / count
+    name = "systems and network" if network else "systems"
+    parts = (
+        (f"capital of {name}, {life:g} years at {rate:.0%}", yearly / HOURS_PER_YEAR),
+        ("maintenance", care / HOURS_PER_YEAR),
+        ("hall: building, power and cooling plant", hall / HOURS_PER_MONTH),
+        ("energy with PUE", energy),
+    )
+    return HourCost(OWNED, parts)

@@ -1,0 +1,195 @@
+"""Engine, release and number formats of a service: given, or the defaults for the hardware."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dcplan.answers.serve.request import ServeRequest
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.schema import Accelerator, Engine, EngineRelease, Model, WeightFormat
+from dcplan.errors import InputError, Place, Problem, did_you_mean
+from dcplan.inputs.serving.engines import GENERIC, engine_of, release_of
+from dcplan.inputs.serving.machines import Machine
+from dcplan.inputs.serving.models import format_of
+from dcplan.inputs.serving.setups import cache_kind
+from dcplan.inputs.training.peaks import row_peak
+
+USUAL = "vllm"
+NARROW = (("nvfp4", "fp4"), ("mxfp4", "fp4"), ("fp8", "fp8"))
+"""Weight formats from the narrowest, with the peak that multiplies them."""
+WIDE = "bf16"
+MICROSCALED = frozenset({"cdna4"})
+"""Families whose 4-bit products are MXFP4."""
+
+
+@dataclass(frozen=True)
+class Software:
+    """Engine and number formats."""
+
+    engine: Engine
+    release: EngineRelease | None
+    precision: WeightFormat
+    cache_kind: str
+    notes: tuple[str, ...]
+
+    @property
+    def engine_text(self) -> str:
+        """Name and release of the engine."""
+        return f"{self.engine.id} {self.release.id}" if self.release else self.engine.id
+
+    @property
+    def cache_text(self) -> str:
+        """Format of the cache."""
+        return "fp8" if self.cache_kind == "fp8" else "bf16"
+
+
+def software(
+    request: ServeRequest, catalog: Catalog, machine: Machine, model: Model | None
+) -> Software:
+    """Return the engine and the formats of a request on one kind of hardware.
+
+    Raises
+    ------
+    InputError
+        With an unknown engine, release or format, and an engine that does not run on the family.
+    """
+    problems: list[Problem] = []
+    engine, release = _engine(request.engine, catalog, machine.accelerator, problems)
+    precision = _precision(request.precision, catalog, machine.accelerator, model, problems)
+    if problems or engine is None or precision is None:
+        raise InputError(problems)
+    kind = cache_kind(request.kv_precision or "", engine, precision.math)
+    notes = [*_defaults(request, engine, release, precision)]
+    notes += _widened(machine.accelerator, precision)
+    if kind == "fp8" and row_peak(machine.accelerator, "fp8") is None:
+        notes.append(
+            f"{machine.accelerator.id} does not multiply FP8: the 8-bit cache halves memory "
+            "traffic, and attention computes in 16 bit"
+        )
+    return Software(engine, release, precision, kind, tuple(notes))
+
+
+def unknown_names(request: ServeRequest, catalog: Catalog) -> list[Problem]:
+    """Return a problem for an engine, a release or a precision that the catalog does not have."""
+    found: list[Problem] = []
+    if request.engine is not None:
+        _named_engine(request.engine, catalog, found)
+    if request.precision is not None:
+        _named_format(request.precision, catalog, found)
+    return found
+
+
+def _defaults(
+    request: ServeRequest, engine: Engine, release: EngineRelease | None, precision: WeightFormat
+) -> list[str]:
+    found = []
+    if request.engine is None:
+        newest = f", newest release line {release.id}" if release else ""
+        found.append(f"engine {engine.id}{newest}, by default; set --engine")
+    if request.precision is None:
+        found.append(f"precision {precision.id}, by default; set --precision")
+    return found
+
+
+def runs_on(engine: Engine, row: Accelerator) -> bool:
+    """Whether an engine runs on the family of an accelerator."""
+    return (row.family or GENERIC) in engine.runs_on
+
+
+def _engine(
+    name: str | None, catalog: Catalog, row: Accelerator, problems: list[Problem]
+) -> tuple[Engine | None, EngineRelease | None]:
+    rows = catalog.table("engines", Engine)
+    able = [e for e in (rows[USUAL], *rows.values()) if runs_on(e, row)]
+    where = Place("--engine")
+    if name is None:
+        if not able:
+            cause = f"no engine of the catalog runs on {row.id} ({row.family or GENERIC})"
+            problems.append(Problem("DC010", cause, Place("--system")))
+            return None, None
+        return able[0], release_of(able[0])
+    engine = _named_engine(name, catalog, problems)
+    if engine is None:
+        return None, None
+    if not runs_on(engine, row):
+        names = list(dict.fromkeys(e.id for e in able))
+        cause = f"{engine.id} does not run on {row.id} ({row.family or GENERIC})"
+        help_text = f"engines that do: {', '.join(names)}" if names else ""
+        problems.append(Problem("DC015", cause, where, help=help_text))
+        return None, None
+    return engine, release_of(engine, name.partition("@")[2])
+
+
+def _named_engine(name: str, catalog: Catalog, problems: list[Problem]) -> Engine | None:
+    """Return the engine of a name with an optional release."""
+    rows, where = catalog.table("engines", Engine), Place("--engine")
+    plain, _, version = name.partition("@")
+    engine = engine_of(catalog, plain)
+    if engine is None:
+        known = [*rows, *(a for e in rows.values() for a in e.aliases)]
+        cause, hint = f"unknown engine {plain!r}", did_you_mean(plain, known)
+        problems.append(Problem("DC010", cause, where, hint, "dcplan catalog list engines"))
+        return None
+    lines = [r.id for r in engine.releases]
+    if version and (not lines or not version.lstrip("v")[:1].isdigit()):
+        has = f"release lines {', '.join(lines)}" if lines else "no release lines"
+        cause = f"unknown release {version!r} of {engine.id}, which has {has}"
+        problems.append(Problem("DC010", cause, where, did_you_mean(version, lines)))
+        return None
+    return engine
+
+
+def _precision(
+    name: str | None,
+    catalog: Catalog,
+    row: Accelerator,
+    model: Model | None,
+    problems: list[Problem],
+) -> WeightFormat | None:
+    if name is None:
+        return catalog.get("formats", usual_format(row, model), WeightFormat)
+    return _named_format(name, catalog, problems)
+
+
+def _named_format(name: str, catalog: Catalog, problems: list[Problem]) -> WeightFormat | None:
+    found = format_of(catalog, name)
+    if found is None:
+        known = list(catalog.rows["formats"])
+        cause = f"unknown precision {name!r}: use one of {', '.join(known)}"
+        problems.append(Problem("DC050", cause, Place("--precision"), did_you_mean(name, known)))
+    return found
+
+
+def usual_format(row: Accelerator, model: Model | None) -> str:
+    """Return the narrowest weight format that an accelerator multiplies and the model has.
+
+    A model whose only checkpoint is 4 bit keeps it. Other models can be quantized after training.
+    """
+    own = tuple(model.checkpoints) if model is not None else ()
+    narrow = [f for f, math in NARROW if row_peak(row, math) is not None]
+    if row.family in MICROSCALED:
+        narrow = [f for f in narrow if f != "nvfp4"]
+    else:
+        narrow = [f for f in narrow if f != "mxfp4"] if "nvfp4" in narrow else narrow
+    if own and not set(own) & {"fp8"} and not set(own) & set(narrow):
+        return own[0]
+    if own == ("mxfp4",):
+        return own[0]
+    if own:
+        published = [f for f in narrow if f in own]
+        return published[0] if published else WIDE
+    return narrow[0] if narrow else WIDE
+
+
+def _widened(row: Accelerator, precision: WeightFormat) -> list[str]:
+    """Return a note on a format that the accelerator does not multiply."""
+    if precision.math in ("half", "fp32"):
+        if precision.weight_bytes.value < 2.0:
+            return [f"{precision.id}: weights are widened to 16 bit, at whose rate products run"]
+        return []
+    if row_peak(row, precision.math) is not None:
+        return []
+    return [
+        f"{row.id} does not multiply {precision.id}: weights keep {precision.weight_bytes.value:g} "
+        "bytes in memory and are widened to 16 bit, at whose rate products run"
+    ]

@@ -1,0 +1,88 @@
+"""Power of a service, and energy of an output token."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dcplan.answers.serve.resolve import ServeRun
+from dcplan.answers.serve.service.outcome import Outcome, Pool
+from dcplan.serving.power import PowerTerms, joules_per_token, power_frac, use_of
+from dcplan.serving.step import prompt_s
+from dcplan.units import W_PER_KW
+
+
+@dataclass(frozen=True)
+class ServicePower:
+    """IT power of a service."""
+
+    total_kw: float
+    accelerator_frac: float
+    """Mean power of a serving accelerator over its thermal design power."""
+    rated_kw: float
+    """Rated IT power of all accelerators with their share of the systems."""
+    with_system: bool
+    """Whether the power of hosts, network cards and fans is included."""
+
+    def j_per_token(self, tokens_per_s: float) -> float:
+        """Return the energy of an output token [J]."""
+        power, rate = np.array(self.total_kw * W_PER_KW), np.array(tokens_per_s)
+        return float(joules_per_token(power, rate))
+
+
+def power_of(found: Outcome) -> ServicePower | None:
+    """Return the IT power of a service: accelerators by their use, and the rest of the systems.
+
+    The share of a system that is no accelerator (hosts, network cards, fans, its own network) runs
+    at its rated power. Spare accelerators are idle. None if the power is unknown.
+    """
+    run = found.run
+    row, system, log = run.machine.accelerator, run.machine.system, run.log
+    tdp = log.take(f"accelerators.{row.id}.tdp_kw", row.tdp_kw) if row.tdp_kw else None
+    rated = None
+    if system is not None and system.rated_kw is not None:
+        rated = log.take(f"systems.{system.id}.rated_kw", system.rated_kw) / system.accelerators
+    if tdp is None and rated is None:
+        return None
+    chip = tdp if tdp is not None else rated or 0.0
+    rest = max((rated if rated is not None else chip) - chip, 0.0)
+    if system is not None and system.own_network is not None:
+        key = f"systems.{system.id}.own_network.kw"
+        rest += log.take(key, system.own_network.kw) / system.accelerators
+    idle = run.service.power["idle_frac"]
+    used = [(pool, _frac(run, pool, found)) for pool in found.pools]
+    busy = sum(pool.serving * (chip * frac + rest) for pool, frac in used)
+    mean = sum(pool.serving * frac for pool, frac in used) / found.serving
+    spare = found.spares * (chip * idle + rest)
+    count = found.serving + found.spares
+    return ServicePower(busy + spare, mean, (chip + rest) * count, rated is not None)
+
+
+def _frac(run: ServeRun, pool: Pool, found: Outcome) -> float:
+    """Return the power of a serving accelerator over its thermal design power.
+
+    A replica has no work in a share :math:`e^{-B}` of the time, with B requests in the mean.
+    """
+    terms = PowerTerms(**{k: np.array(v) for k, v in run.service.power.items()})
+    need = run.need
+    context = np.array(need.input_tokens + need.output_tokens / 2.0)
+    prompts = pool.rate * (need.input_tokens - need.cached_tokens)
+    step = np.array(found.tpot_s.mean * run.plan.tokens_per_step)
+    running, share = pool.running, 1.0 - math.exp(-pool.running)
+    if pool.name == "prefill":
+        step = prompt_s(pool.served, np.ones(1), np.array([need.input_tokens]))
+        running, share = 0.0, min(pool.rate * float(step[0]) / pool.layout.dp, 1.0)
+    if pool.name == "decode":
+        prompts = 0.0
+    share = max(share, 1e-9)
+    use = use_of(
+        pool.served,
+        np.array(max(running, min(pool.running, 1.0)) / share),
+        context,
+        step,
+        np.array(prompts / share),
+    )
+    busy = float(np.max(power_frac(terms, use)))
+    return share * busy + (1.0 - share) * run.service.power["idle_frac"]

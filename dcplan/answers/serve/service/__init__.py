@@ -1,0 +1,1 @@
+"""States, rates and replicas of a service."""

@@ -1,0 +1,141 @@
+"""A service at its load: pools of replicas, latency, rate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dcplan.answers.serve.resolve import ServeRun
+from dcplan.answers.serve.service.rates import Fleet, Rates, best_fleet
+from dcplan.answers.serve.service.states import States
+from dcplan.inputs.serving.clocking import Copy
+from dcplan.serving.forward import Served
+from dcplan.serving.queue.percentiles import OpenLoop, Percentiles
+from dcplan.serving.search import Layout
+
+BOTH, PREFILL, DECODE = "prefill and decode", "prefill", "decode"
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Replicas of one kind."""
+
+    name: str
+    layout: Layout
+    served: Served
+    most_requests: float
+    """Requests of a replica whose cache fits and that the engine runs."""
+    replicas: int
+    spare_replicas: int
+    rate: float
+    """Request rate of a replica [1/s]."""
+    rate_max: float
+    """Highest request rate of a replica within the limits [1/s]."""
+    stable_rate: float
+    """Request rate of a replica from which its queue grows without limit [1/s]."""
+    running: float
+    """Requests that decode at the same time in a replica."""
+
+    @property
+    def serving(self) -> int:
+        """Accelerators without spares."""
+        return self.replicas * self.layout.accelerators
+
+    @property
+    def spares(self) -> int:
+        """Accelerators of spare replicas."""
+        return self.spare_replicas * self.layout.accelerators
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A service at its load."""
+
+    run: ServeRun
+    states: States
+    rates: Rates
+    pools: tuple[Pool, ...]
+    rate: float
+    """Request rate of the service [1/s]."""
+    parts: tuple[tuple[str, Percentiles], ...]
+    """Parts of the time to first token in their order."""
+    ttft_s: Percentiles
+    tpot_s: Percentiles
+    at: int
+    """Index of the layout that decodes."""
+    kind: str
+    """Kind of measurement that the intervals are of: closed or split."""
+
+    @property
+    def main(self) -> Pool:
+        """The replicas that decode."""
+        return self.pools[-1]
+
+    @property
+    def serving(self) -> int:
+        """Accelerators without spares."""
+        return sum(p.serving for p in self.pools)
+
+    @property
+    def spares(self) -> int:
+        """Accelerators of spare replicas."""
+        return sum(p.spares for p in self.pools)
+
+    @property
+    def rate_max(self) -> float:
+        """Highest request rate of the service within the limits [1/s]."""
+        return min(p.replicas * p.rate_max for p in self.pools)
+
+    @property
+    def tokens_per_s(self) -> float:
+        """Output tokens per second of the service."""
+        return self.rate * self.run.need.output_tokens
+
+
+def shifted(values: Percentiles, by: float) -> Percentiles:
+    """Return percentiles with a constant time added to each."""
+    return Percentiles(values.mean + by, values.p50 + by, values.p90 + by, values.p99 + by)
+
+
+def constant(value: float) -> Percentiles:
+    """Return the percentiles of a constant time."""
+    return Percentiles(value, value, value, value)
+
+
+def latency_parts(
+    loop: OpenLoop, copy: Copy
+) -> tuple[tuple[tuple[str, Percentiles], ...], Percentiles]:
+    """Return the parts of the time to first token, and the time."""
+    parts = (
+        ("ingress: HTTP, tokenizer, first scheduling", constant(loop.ingress_s)),
+        ("rest of the running step", loop.first_step_s),
+        ("queue: slot, KV cache, prompts ahead", loop.queue_s),
+        ("prefill with the first token", shifted(loop.prefill_s, copy.own_prefill_s)),
+    )
+    return parts, shifted(loop.ttft_s, copy.own_prefill_s)
+
+
+def open_outcome(rates: Rates) -> Outcome | None:
+    """Return the best service of equal replicas at a rate, or None."""
+    fleet = best_fleet(rates)
+    return outcome_of(rates, fleet) if fleet else None
+
+
+def outcome_of(rates: Rates, fleet: Fleet) -> Outcome:
+    """Return the replicas of a layout at their load."""
+    states, run, at = rates.states, rates.states.run, fleet.at
+    copy = rates.copy(at)
+    loop = rates.latency(at, fleet.rate / fleet.replicas)
+    parts, ttft = latency_parts(loop, copy)
+    pool = Pool(
+        BOTH,
+        run.layouts[at],
+        states.one(at),
+        float(states.found.most_requests[at, 0]),
+        fleet.replicas,
+        run.spare_replicas,
+        fleet.rate / fleet.replicas,
+        rates.most(at),
+        rates.stable(at),
+        loop.running * copy.copies,
+    )
+    return Outcome(run, states, rates, (pool,), fleet.rate, parts, ttft, loop.tpot_s, at, "closed")

@@ -1,0 +1,86 @@
+"""States of all layouts of a service in a closed loop, and the floors of their latencies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dcplan.answers.serve.resolve import ServeRun
+from dcplan.inputs.serving.setups import memory_terms, served_of
+from dcplan.serving.forward import Served
+from dcplan.serving.memory import MemoryTerms, cache_space_bytes
+from dcplan.serving.search import Points, points
+from dcplan.serving.speculative import speculated
+from dcplan.serving.steady import Load, Steady, closed_loop
+from dcplan.serving.tables import Array, ServedLayout, picked
+
+
+@dataclass(frozen=True)
+class States:
+    """Every layout of a run at every batch."""
+
+    run: ServeRun
+    served: Served
+    memory: MemoryTerms
+    found: Points
+    space_bytes: Array
+    """Memory of an accelerator for the cache; below 0 if the weights do not fit, shape (layouts,)."""
+
+    @property
+    def fits(self) -> Array:
+        """1 where a request fits, shape (layouts,)."""
+        return (self.found.most_requests[:, 0] >= 1.0).astype(np.float64)
+
+    @property
+    def tpot_floor_s(self) -> Array:
+        """Time per output token of a single request, shape (layouts,)."""
+        return np.asarray(self.found.steady.tpot_s[:, 0])
+
+    @property
+    def ttft_floor_s(self) -> Array:
+        """Time to first token of a single request, shape (layouts,)."""
+        one = self.found.steady
+        return np.asarray((one.ingress_s + one.prefill_s + one.first_step_s)[:, 0])
+
+    def one(self, at: int) -> Served:
+        """Return one layout."""
+        return replace(self.served, layout=picked(self.served.layout, np.array([at])))
+
+
+def states_of(run: ServeRun) -> States:
+    """Return the closed loop of every layout of a run at every batch."""
+    served, memory = served_of([run.service], run.layouts), memory_terms([run.service])
+    space = cache_space_bytes(served.model, served.device, served.layout, memory)
+    found = points(served, memory, run.need, run.service.most_running)
+    if run.plan.draft_tokens:
+        found = replace(found, steady=_speculated(run, served, found))
+    return States(run, served, memory, found, np.asarray(space))
+
+
+def _speculated(run: ServeRun, served: Served, found: Points) -> Steady:
+    """Return the states of all layouts with speculative decoding."""
+    x = served.layout
+    tall = ServedLayout(x.tp[:, None], x.dp[:, None], x.pp[:, None], x.ep[:, None])
+    requests = found.concurrency[None, :] + 0.0 * found.most_requests
+    load = _load(run, requests, found.most_requests)
+    return speculated(replace(served, layout=tall), load, found.steady, run.plan)
+
+
+def _load(run: ServeRun, requests: Array, most_requests: Array) -> Load:
+    need = run.need
+    return Load(
+        requests=requests,
+        input_tokens=np.array(need.input_tokens),
+        output_tokens=np.array(need.output_tokens),
+        cached_tokens=np.array(need.cached_tokens),
+        most_requests=most_requests,
+        step_tokens=np.array(run.service.step_tokens),
+    )
+
+
+def loop_at(states: States, at: int, requests: Array) -> Steady:
+    """Return the closed loop of one layout at numbers of requests, shape (n,)."""
+    run, one = states.run, states.one(at)
+    load = _load(run, requests, states.found.most_requests[at])
+    return speculated(one, load, closed_loop(one, load), run.plan)

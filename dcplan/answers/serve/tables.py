@@ -1,0 +1,165 @@
+"""Tables of a service: replicas, latency, memory, cost, frontier, layouts, systems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dcplan.answers.serve.metrics import Priced
+from dcplan.answers.serve.reasons import layout_rows
+from dcplan.answers.serve.service.outcome import Outcome
+from dcplan.answers.serve.trace import compared
+from dcplan.errors import Problem
+from dcplan.result import Table
+from dcplan.serving.memory import weight_bytes
+from dcplan.serving.queue.percentiles import Percentiles
+from dcplan.serving.search import frontier
+from dcplan.specs.serve import options
+from dcplan.specs.serve import service as specs
+from dcplan.units import GIGA, MILLI
+
+MOST_POINTS = 12
+"""Points of the frontier in the short form."""
+
+
+def service_tables(priced: Priced) -> dict[str, Table]:
+    """Return the tables of the cheapest system."""
+    found = priced.found
+    rows = frontier_rows(found)
+    rows_of_latency = latency_rows(found)
+    more: dict[str, Table] = {}
+    if found.run.traffic is not None:
+        rows_of_latency, more = compared(rows_of_latency, found, found.run.traffic)
+    return {
+        specs.POOLS.name: specs.POOLS.table(_pools(found)),
+        specs.LATENCY.name: specs.LATENCY.table(rows_of_latency),
+        specs.MEMORY.name: specs.MEMORY.table(_memory(found)),
+        specs.HOUR_COST.name: specs.HOUR_COST.table(_cost(priced)),
+        options.FRONTIER.name: options.FRONTIER.table(thinned(rows)),
+        options.FRONTIER_POINTS.name: options.FRONTIER_POINTS.table(rows),
+        options.LAYOUTS.name: options.LAYOUTS.table(layout_rows(found)),
+        **more,
+    }
+
+
+def _pools(found: Outcome) -> list[specs.PoolRow]:
+    return [
+        specs.PoolRow(
+            p.name,
+            str(p.layout),
+            p.layout.accelerators,
+            p.replicas,
+            p.spare_replicas,
+            p.serving + p.spares,
+            p.running or None,
+            p.rate,
+            p.rate_max,
+            p.stable_rate,
+        )
+        for p in found.pools
+    ]
+
+
+def latency_rows(found: Outcome) -> list[specs.LatencyRow]:
+    """Return the parts of the time to first token, and the two latencies."""
+    request = found.run.request
+    return [
+        *(_latency(name, values, None) for name, values in found.parts),
+        _latency("time to first token (TTFT)", found.ttft_s, request.ttft_ms),
+        _latency("time per output token (TPOT)", found.tpot_s, request.tpot_ms),
+    ]
+
+
+def _latency(name: str, x: Percentiles, limit_ms: float | None) -> specs.LatencyRow:
+    return specs.LatencyRow(
+        name, x.mean / MILLI, x.p50 / MILLI, x.p90 / MILLI, x.p99 / MILLI, limit_ms
+    )
+
+
+def _memory(found: Outcome) -> list[specs.MemoryRow]:
+    """Return the uses of the memory of one accelerator that decodes."""
+    states, at = found.states, found.at
+    one = states.one(at)
+    whole = float(one.device.memory_bytes[0])
+    weights = float(weight_bytes(one.model, one.layout)[0])
+    space = float(states.space_bytes[at])
+    reserve = float(states.memory.reserve_bytes[0])
+    usable = float(states.memory.usable_frac[0]) * whole
+    rows = (
+        ("weights", weights),
+        ("KV cache", space),
+        ("context, communicators, graphs", reserve),
+        ("activations of the largest step", usable - weights - space - reserve),
+        ("not used by the engine", whole - usable),
+    )
+    return [specs.MemoryRow(name, size / GIGA, size / whole) for name, size in rows]
+
+
+def _cost(priced: Priced) -> list[specs.HourCostRow]:
+    rows = []
+    for cost in (priced.owned, priced.rented):
+        if cost is None:
+            continue
+        total = priced.per_million(cost) or 0.0
+        each = total / cost.usd if cost.usd else 0.0
+        parts = [*cost.parts, *([("total", cost.usd)] if len(cost.parts) > 1 else [])]
+        rows += [specs.HourCostRow(cost.basis, what, usd, usd * each) for what, usd in parts]
+    return rows
+
+
+def frontier_rows(found: Outcome) -> list[options.FrontierRow]:
+    """Return the points that no other beats in throughput and interactivity."""
+    points, run = found.states.found, found.run
+    rows = []
+    for i, j in frontier(points):
+        tpot, ttft = float(points.steady.tpot_s[i, j]), float(points.steady.ttft_s[i, j])
+        rows.append(
+            options.FrontierRow(
+                1.0 / tpot,
+                float(points.tokens_per_s_per_accelerator[i, j]),
+                tpot / MILLI,
+                ttft / MILLI,
+                int(points.concurrency[j]),
+                run.layouts[i].accelerators,
+                str(run.layouts[i]),
+                tpot <= run.tpot_s and ttft <= run.ttft_s,
+            )
+        )
+    return rows
+
+
+def thinned(rows: Sequence[options.FrontierRow]) -> list[options.FrontierRow]:
+    """Return at most 12 points at equal distances in the list, both ends included."""
+    if len(rows) <= MOST_POINTS:
+        return list(rows)
+    step = (len(rows) - 1) / (MOST_POINTS - 1)
+    return [rows[round(i * step)] for i in range(MOST_POINTS)]
+
+
+def system_rows(
+    able: Sequence[Priced], others: Sequence[tuple[Outcome | None, str, str, list[Problem]]]
+) -> Table:
+    """Return the systems side by side: the cheapest first, then those that cannot serve."""
+    rows = [
+        options.SystemRow(
+            p.found.run.machine.name,
+            p.found.run.machine.accelerator.id,
+            p.found.run.software.precision.id,
+            " + ".join(str(x.layout) for x in p.found.pools),
+            p.accelerators,
+            p.found.rate,
+            p.found.tokens_per_s / p.found.serving,
+            1.0 / p.found.tpot_s.p50,
+            p.power.total_kw if p.power else None,
+            p.per_million(p.owned),
+            p.per_million(p.rented),
+        )
+        for p in able
+    ]
+    rows += [
+        options.SystemRow(
+            *(name, chip, None, None, None, None, None, None, None, None, None),
+            "; ".join(p.cause for p in problems),
+        )
+        for _, name, chip, problems in others
+    ]
+    return options.SYSTEMS.table(rows)

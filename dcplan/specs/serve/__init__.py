@@ -1,0 +1,1 @@
+"""Declarations of ``dcplan serve``: metrics and tables."""

@@ -1,0 +1,351 @@
+"""`dcplan serve`: identities between its metrics, directions in which answers move, the costs by
+hand, and what a bad request says. No figure of the physics stands here: it is fitted."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dcplan
+from dcplan.errors import EXIT_NO, EXIT_OK, InputError
+from dcplan.report.svg.interactivity import interactivity_svg
+from dcplan.result import Result
+from dcplan.specs.registry import metrics, tables
+
+MODEL = "llama-3.1-70b"
+ASKED: dict[str, Any] = {"system": "dgx-h100", "isl": 2048.0, "osl": 256.0}
+KEYS = (
+    "tokens_per_s_per_accelerator tokens_per_s_per_user requests_per_s ttft_ms_p50 ttft_ms_p90 "
+    "tpot_ms_p50 tpot_ms_p90 kv_tokens concurrency_max power_kw energy_j_per_token "
+    "usd_per_million_tokens accelerators"
+).split()
+
+
+def served(model: str = MODEL, **more: Any) -> Result:
+    """A service of the usual requests with other flags."""
+    return dcplan.serve(model, **{**ASKED, **more})
+
+
+def refused(model: str = MODEL, **more: Any) -> list[str]:
+    """Code, cause and help of every problem of a request."""
+    with pytest.raises(InputError) as caught:
+        served(model, **more)
+    return [f"{p.code} {p.cause} {p.hint} {p.help}" for p in caught.value.problems]
+
+
+@pytest.fixture(scope="module")
+def fleet() -> Result:
+    """Llama 3.1 70B at 20 requests per second."""
+    return served(rate=20.0)
+
+
+def test_every_promised_metric_is_there_with_its_interval(fleet: Result) -> None:
+    assert [k for k in KEYS if f"serve.{k}" not in fleet.metrics] == []
+    assert set(fleet.metrics) <= {m.key for m in metrics("serve")}
+    assert set(fleet.tables) <= set(tables("serve"))
+    for key in ("ttft_ms_p50", "tpot_ms_p90", "usd_per_million_tokens"):
+        metric = fleet.metrics[f"serve.{key}"]
+        assert metric.low is not None
+        assert metric.low < fleet.value(f"serve.{key}") < (metric.high or 0.0)
+
+
+def test_rates_accelerators_and_tokens_agree(fleet: Result) -> None:
+    serving = fleet.value("serve.accelerators") - fleet.value("serve.spare_accelerators")
+    tokens = fleet.value("serve.requests_per_s") * 256.0
+    assert fleet.value("serve.requests_per_s") == 20.0
+    assert fleet.value("serve.tokens_per_s_per_accelerator") == pytest.approx(tokens / serving)
+    user = 1000.0 / fleet.value("serve.tpot_ms_p50")
+    assert fleet.value("serve.tokens_per_s_per_user") == pytest.approx(user)
+    joule = fleet.value("serve.power_kw") * 1000.0 / tokens
+    assert fleet.value("serve.energy_j_per_token") == pytest.approx(joule)
+    pool = fleet.tables["pools"].records()[0]
+    most = float(str(pool["requests_per_s_max"]))
+    assert pool["replicas"] == math.ceil(20.0 / most)
+    assert pool["spare_replicas"] == 1  # N + 1
+    assert most <= float(str(pool["stable_requests_per_s"]))
+    assert fleet.value("serve.utilization_frac") == pytest.approx(
+        20.0 / most / float(str(pool["replicas"]))
+    )
+
+
+def test_the_percentiles_are_within_the_limits_at_the_quantile(fleet: Result) -> None:
+    assert fleet.value("serve.ttft_ms_p90") <= 2000.0
+    assert fleet.value("serve.tpot_ms_p90") <= 50.0
+    full = served(tpot_ms=25.0)
+    # at the highest rate one of the limits is reached
+    reached = max(full.value("serve.ttft_ms_p90") / 2000.0, full.value("serve.tpot_ms_p90") / 25.0)
+    assert reached == pytest.approx(1.0, abs=0.02)
+
+
+def test_parts_of_the_time_to_first_token_add_up_in_the_mean(fleet: Result) -> None:
+    rows = {str(r["what"]): r for r in fleet.tables["latency"].records()}
+    total = float(str(rows.pop("time to first token (TTFT)")["mean_ms"]))
+    rows.pop("time per output token (TPOT)")
+    assert sum(float(str(r["mean_ms"])) for r in rows.values()) == pytest.approx(total, rel=0.02)
+
+
+def test_owned_and_rented_cost_by_hand(fleet: Result) -> None:
+    """P = 290,000 / 8 USD, L = 5 years, r = 10 %, residual value of the curve `residual-mid`."""
+    x = fleet.input_value
+    price, count = x("systems.dgx-h100.price_usd") / 8.0, fleet.value("serve.accelerators")
+    rate, life = x("finance.discount-rate"), x("finance.hardware-life-years")
+    left = dcplan_residual(life) * price * (1.0 + rate) ** -life
+    annuity = (price - left) * rate / (1.0 - (1.0 + rate) ** -life)
+    care = price * x("finance.maintenance-hardware-frac-per-year")
+    hall = x("finance.colo-usd-per-kw-month") * x("systems.dgx-h100.rated_kw") / 8.0 / 730.5
+    kw = fleet.value("serve.power_kw") / count
+    energy = kw * x("finance.energy-usd-per-kwh") * x("facility.cloud-pue")
+    hour = (annuity + care) / 8766.0 + hall + energy
+    million = hour * count / (20.0 * 256.0 * 3600.0) * 1e6
+    assert fleet.value("serve.owned_usd_per_million_tokens") == pytest.approx(million, rel=1e-9)
+    assert fleet.value("serve.usd_per_million_tokens") == pytest.approx(million, rel=1e-9)
+    rent = x("usd_per_accelerator_hour") * count / (20.0 * 256.0 * 3600.0) * 1e6
+    assert fleet.value("serve.rented_usd_per_million_tokens") == pytest.approx(rent, rel=1e-9)
+    rows = fleet.tables["serving_cost"].records()
+    total = next(r for r in rows if r["what"] == "total")
+    assert total["usd_per_accelerator_hour"] == pytest.approx(hour, rel=1e-9)
+
+
+def dcplan_residual(years: float) -> float:
+    """Share of the price left after some years, by the catalog's curve."""
+    from dcplan.catalog.loader import load
+    from dcplan.catalog.schema import Curve
+
+    values = load().get("residuals", "residual-mid", Curve).value_frac
+    return float(values[min(int(years), len(values) - 1)])
+
+
+def test_power_is_that_of_accelerators_and_of_the_rest_of_the_systems(fleet: Result) -> None:
+    count = fleet.value("serve.accelerators")
+    x = fleet.input_value
+    rest = x("systems.dgx-h100.rated_kw") / 8.0 - x("accelerators.h100-sxm.tdp_kw")
+    kw = fleet.value("serve.power_kw")
+    assert rest * count < kw < x("systems.dgx-h100.rated_kw") / 8.0 * count
+
+
+def test_a_looser_limit_never_needs_more_accelerators() -> None:
+    counts = [
+        served(rate=30.0, tpot_ms=tpot).value("serve.accelerators") for tpot in (20, 30, 50, 100)
+    ]
+    assert counts == sorted(counts, reverse=True)
+    counts = [
+        served(rate=30.0, ttft_ms=ttft).value("serve.accelerators") for ttft in (400, 1000, 4000)
+    ]
+    assert counts == sorted(counts, reverse=True)
+
+
+def test_more_accelerators_never_lower_the_rate() -> None:
+    rates = [served(accelerators=n).value("serve.requests_per_s") for n in (8, 12, 16, 31, 32)]
+    assert rates == sorted(rates)
+    assert rates[-1] > rates[0]
+
+
+def test_cached_prompts_and_speculation_serve_more() -> None:
+    plain = served().value("serve.tokens_per_s_per_accelerator")
+    cached = served(prefix_hit_frac=0.5).value("serve.tokens_per_s_per_accelerator")
+    drafts = served(speculative="tokens=3,accept-frac=0.8", tpot_ms=20.0)
+    slow = served(tpot_ms=20.0)
+    assert cached > plain
+    key = "serve.tokens_per_s_per_accelerator"
+    assert drafts.value(key) > slow.value(key)
+    # (1 - 0.8^4) / (1 - 0.8) = 2.952 tokens
+    assert drafts.input_value("speculative.accepted") == pytest.approx(2.952)
+
+
+def test_a_closed_loop_keeps_its_limits_and_littles_law() -> None:
+    found = served(concurrency=150, tpot_ms=40.0)
+    assert found.value("serve.ttft_ms_p90") <= 2000.0
+    assert found.value("serve.tpot_ms_p90") <= 40.0
+    rows = {str(r["what"]): r for r in found.tables["latency"].records()}
+    ttft = float(str(rows["time to first token (TTFT)"]["mean_ms"]))
+    tpot = float(str(rows["time per output token (TPOT)"]["mean_ms"]))
+    there = found.value("serve.requests_per_s") * (ttft + 256.0 * tpot) / 1000.0
+    # the event loop and the fixed point of the means differ by some percent
+    assert there == pytest.approx(150.0, rel=0.15)
+
+
+def test_a_disaggregated_service_has_two_pools_that_serve_the_rate() -> None:
+    found = served(rate=20.0, disaggregated=True)
+    pools = found.tables["pools"].records()
+    assert [p["pool"] for p in pools] == ["prefill", "decode"]
+    for pool in pools:
+        able = float(str(pool["requests_per_s_max"])) * float(str(pool["replicas"]))
+        assert able >= 20.0 * (1.0 - 1e-9)
+    assert found.value("serve.ttft_ms_p90") <= 2000.0 * 1.02
+
+
+def test_systems_are_listed_from_the_cheapest_and_one_that_cannot_says_why() -> None:
+    found = served("llama-3.1-405b", system=("dgx-h100", "l40s-8", "dgx-b200"), accelerators=8)
+    rows = found.tables["serving_systems"].records()
+    assert {str(r["system"]) for r in rows} == {"dgx-h100", "l40s-8", "dgx-b200"}
+    costs = [float(str(r["owned_usd_per_million_tokens"])) for r in rows if not r["why_not"]]
+    assert costs == sorted(costs)
+    assert rows[-1]["system"] == "l40s-8"
+    assert "does not fit" in str(rows[-1]["why_not"])
+
+
+def test_the_frontier_falls_and_the_short_form_is_a_part_of_it(fleet: Result) -> None:
+    whole = fleet.tables["interactivity_points"].records()
+    speed = [float(str(r["tokens_per_s_per_user"])) for r in whole]
+    value = [float(str(r["tokens_per_s_per_accelerator"])) for r in whole]
+    assert speed == sorted(speed, reverse=True)
+    assert value == sorted(value)
+    short = fleet.tables["interactivity"].records()
+    assert len(short) <= 12
+    assert all(row in whole for row in short)
+    drawn = interactivity_svg(fleet)
+    assert drawn.count("<circle") == len(whole)
+    assert f"{len(whole)} points" in drawn
+
+
+def test_every_layout_has_a_reason(fleet: Result) -> None:
+    rows = fleet.tables["serving_layouts"].records()
+    assert [r["why_not"] for r in rows].count("chosen") == 1
+    assert all(r["why_not"] for r in rows)
+    wide = served(precision="bf16").tables["serving_layouts"].records()
+    assert "does not fit" in next(str(r["why_not"]) for r in wide if r["layout"] == "tp1")
+
+
+def test_memory_adds_up(fleet: Result) -> None:
+    rows = fleet.tables["serving_memory"].records()
+    assert sum(float(str(r["share_frac"])) for r in rows) == pytest.approx(1.0)
+
+
+def test_lengths_of_a_file_and_their_mean(tmp_path: Path) -> None:
+    file = tmp_path / "lengths.csv"
+    file.write_text("input_tokens,output_tokens\n1000,100\n3000,300\n", encoding="utf-8")
+    found = served(isl=None, osl=None, lengths=str(file))
+    assert found.input_value("input_tokens") == 2000.0
+    assert found.input_value("output_tokens") == 200.0
+    even = served(isl=2000.0, osl=200.0)
+    assert found.value("serve.ttft_ms_p90") > 0.0
+    # requests of different lengths wait longer, so no more of them meet the limits
+    assert found.value("serve.requests_per_s") <= even.value("serve.requests_per_s") * 1.02
+
+
+def test_a_wrong_file_of_lengths_is_refused_with_its_lines(tmp_path: Path) -> None:
+    file = tmp_path / "lengths.csv"
+    file.write_text("input_tokens,output_tokens\n1000,100\n-3,x\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        served(isl=None, osl=None, lengths=str(file))
+    places = [(str(p.place), p.cause) for p in caught.value.problems]
+    assert places == [
+        (f"{file}:3:1", "input_tokens '-3': a number from 1 is needed"),
+        (f"{file}:3:1", "output_tokens 'x': a number from 2 is needed"),
+    ]
+    file.write_text("input,output\n1,2\n", encoding="utf-8")
+    assert any("columns missing" in x for x in refused(isl=None, osl=None, lengths=str(file)))
+    file.write_text("input_tokens,output_tokens\n", encoding="utf-8")
+    assert any("no requests" in x for x in refused(isl=None, osl=None, lengths=str(file)))
+
+
+def test_a_trace_is_replayed_and_compared(tmp_path: Path) -> None:
+    file = tmp_path / "trace.csv"
+    lines = [f"{i * 0.5},{500 + 37 * (i % 11)},{50 + i % 7}" for i in range(200)]
+    text = "\n".join(["arrival_s,input_tokens,output_tokens", *lines])
+    file.write_text(text + "\n", encoding="utf-8")
+    found = served(isl=None, osl=None, trace=str(file))
+    assert found.value("serve.requests_per_s") == pytest.approx(2.0, rel=0.01)
+    row = found.tables["trace"].records()[0]
+    assert row["requests"] == 200
+    assert row["rejected"] == 0
+    latency = {str(r["what"]): r for r in found.tables["latency"].records()}
+    tpot = latency["time per output token (TPOT)"]
+    # regular arrivals of similar requests: the formulas and the loop agree
+    assert float(str(tpot["trace_p50_ms"])) == pytest.approx(float(str(tpot["p50_ms"])), rel=0.25)
+
+
+def test_too_few_accelerators_for_a_rate_answer_no() -> None:
+    found = served(accelerators=8, rate=1000.0)
+    assert found.exit_code == EXIT_NO
+    assert "accelerators would do" in found.headline
+    assert served(accelerators=8, rate=1.0).exit_code == EXIT_OK
+
+
+def test_what_does_not_fit_names_the_memory_and_what_fits() -> None:
+    (text,) = refused("llama-3.1-405b", accelerators=2, precision="bf16")
+    assert text.startswith("DC032 llama-3.1-405b in bf16 on dgx-h100 does not fit: tp2 needs ")
+    assert "GB on each of the 2" in text
+    assert "it fits with -n " in text
+    (text,) = refused(accelerators=1, precision="bf16", system="h200-sxm")
+    assert "--precision fp8" in text
+
+
+def test_limits_below_the_floor_name_the_floor_and_a_limit_that_works() -> None:
+    first, second = refused(tpot_ms=0.5, ttft_ms=5.0)
+    assert "--tpot-ms 0.5 is below the floor of the time per output token" in first
+    assert "--ttft-ms 5 is below the floor of the time to first token" in second
+    limit = float(first.split("--tpot-ms ")[-1].split()[0])
+    assert served(tpot_ms=limit).value("serve.tpot_ms_p50") <= limit
+
+
+WRONG: tuple[tuple[dict[str, Any], tuple[str, ...]], ...] = (
+    ({"model": "llama-3.1-70bb"}, ("DC010", 'did you mean "llama-3.1-70b"')),
+    ({"system": "dgx-h10"}, ("DC010", 'did you mean "dgx-h100"')),
+    ({"system": ()}, ("DC050", "--system is needed")),
+    ({"engine": "vlm"}, ("DC010", 'did you mean "vllm"')),
+    ({"engine": "vllm@new"}, ("DC010", "unknown release 'new' of vllm")),
+    ({"engine": "trt-llm", "system": "mi300x-8"}, ("DC015", "does not run on mi300x", "vllm")),
+    ({"precision": "fp9"}, ("DC050", 'did you mean "fp8"')),
+    ({"layout": "tp=7"}, ("DC052", "does not divide the 64 attention heads")),
+    ({"layout": "tp=64"}, ("DC052", "more than the 8 accelerators")),
+    ({"layout": "tp=4,dp=2"}, ("DC052", "the model has none")),
+    ({"layout": "tp=x"}, ("DC051", "'tp=x'")),
+    ({"layout": "tp=8", "accelerators": 4}, ("DC052", "-n is 4")),
+    (
+        {"model": "deepseek-v3", "layout": "tp=8,dp=3,ep=24"},
+        ("DC052", "24 ranks do not divide the 256 experts"),
+    ),
+    ({"speculative": "tokens=3"}, ("DC051", "one of accept-frac and accepted")),
+    ({"speculative": "tokens=3,accepted=5"}, ("DC051", "from 1 to 4")),
+    ({"speculative": "tokens=0,accept-frac=2"}, ("DC051", "from 1 to 16", "from 0 to 1")),
+    ({"isl": None}, ("DC050", "--isl is needed")),
+    ({"rate": 1.0, "concurrency": 5}, ("DC050", "cannot be combined")),
+    ({"rate": -1.0}, ("DC050", "-1.0")),
+    ({"quantile": 1.0}, ("DC050", "from 0.5 to 0.99")),
+    ({"prefix_hit_frac": 1.0}, ("DC050", "leaves no token to compute")),
+    ({"disaggregated": True, "concurrency": 5}, ("DC050", "give --rate")),
+    ({"model": "flux.1-dev"}, ("DC015", "does not generate tokens")),
+)
+
+
+@pytest.mark.parametrize(("given", "said"), WRONG, ids=lambda x: str(x)[:60])
+def test_a_wrong_request_is_refused_with_the_nearest_that_works(
+    given: dict[str, Any], said: tuple[str, ...]
+) -> None:
+    text = "\n".join(refused(**given))
+    assert [x for x in said if x not in text] == []
+
+
+def test_all_problems_come_at_once() -> None:
+    found = refused(engine="vlm", precision="fp9", system=("dgx-h10", "dgx-h100"), isl=None)
+    assert len(found) == 4
+
+
+def test_formats_that_the_chip_lacks_are_widened_with_a_note() -> None:
+    found = served(system="dgx-a100", precision="fp8")
+    notes = " ".join(w["message"] for w in found.warnings)
+    assert "a100-80g-sxm does not multiply fp8" in notes
+    assert "widened to 16 bit" in notes
+
+
+def test_defaults_are_stated() -> None:
+    notes = " ".join(w["message"] for w in served().warnings)
+    assert "engine vllm" in notes
+    assert "precision fp8, by default" in notes
+
+
+@pytest.mark.parametrize("system", ["dgx-h100", "gb200-nvl72", "h200-sxm", "aws-p5-48xlarge"])
+def test_systems_offers_and_accelerators_serve(system: str) -> None:
+    found = served("llama-3.1-8b", system=system)
+    assert found.value("serve.requests_per_s") > 0.0
+
+
+def test_equal_requests_have_equal_answers() -> None:
+    first, second = (served(rate=7.0) for _ in range(2))
+    for a, b in itertools.zip_longest(first.metrics.items(), second.metrics.items()):
+        assert a == b
