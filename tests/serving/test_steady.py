@@ -98,8 +98,8 @@ def test_more_memory_never_lowers_the_rate(
 ) -> None:
     few = closed_loop(served(terms=REAL), load(requests, inputs, outputs, most))
     many = closed_loop(served(terms=REAL), load(requests, inputs, outputs, most + more))
-    # outputs of two tokens make almost only prompts, whose random queue loses up to 1 % of the rate
-    assert many.requests_per_s[0] >= few.requests_per_s[0] * (1 - 1e-2)
+    # outputs of two tokens make almost only prompts, whose random queue lose up to 3 % of the rate
+    assert many.requests_per_s[0] >= few.requests_per_s[0] * (1 - 3e-2)
     slow = saturated(served(terms=REAL), load(1e9, inputs, outputs, most))
     fast = saturated(served(terms=REAL), load(1e9, inputs, outputs, most + more))
     assert fast.requests_per_s[0] >= slow.requests_per_s[0] * (1 - 1e-6)
