@@ -137,16 +137,18 @@ def _prompt_queue_s(served: Served, requests: Array, prefill: Array, decode: Arr
     r"""Return the wait of a prompt behind others of its attention copy.
 
     .. math::
-       W = \min\left(q\,\frac{\rho}{2 (1 - \rho)},\ N - 1\right) t_{pre} + b\,\frac{N - 1}{2}\,t_{pre}
+       W = \min\left(q\,\frac{\rho}{2 (1 - \rho)},\ \rho \sqrt{N - 1}\right) t_{pre} + b\,\frac{N - 1}{2}\,t_{pre}
 
-    The first term is a queue with constant service (Pollaczek 1930) of the other requests, at most
-    all of them; the second a burst of N requests at the start, of which a share b of the requests
-    is part.
+    The first term is a queue with constant service (Pollaczek 1930) of the other requests. A closed
+    loop limits itself: the number of them in their prompt deviates from its mean by the square root.
+    The second term is a burst of N requests at the start, of which a share b of the requests is
+    part.
     """
     c = served.terms
     others = np.maximum(requests - 1.0, 0.0)
     busy = np.minimum(others * prefill / (decode + prefill), FULLEST)
-    steady = np.minimum(c.queue_factor * busy / (2.0 * (1.0 - busy)), others) * prefill
+    random = c.queue_factor * busy / (2.0 * (1.0 - busy))
+    steady = np.minimum(random, busy * np.sqrt(others)) * prefill
     return steady + c.burst_frac * others / 2.0 * prefill
 
 
