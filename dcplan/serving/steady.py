@@ -149,7 +149,7 @@ def _prompt_queue_s(served: Served, requests: Array, prefill: Array, decode: Arr
     busy = np.minimum(others * prefill / (decode + prefill), FULLEST)
     random = c.queue_factor * busy / (2.0 * (1.0 - busy))
     steady = np.minimum(random, busy * np.sqrt(others)) * prefill
-    return steady + c.burst_frac * others / 2.0 * prefill
+    return np.asarray(steady + c.burst_frac * others / 2.0 * prefill)
 
 
 @dataclass(frozen=True)
