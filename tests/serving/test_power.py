@@ -18,6 +18,10 @@ def test_use_of_memory_and_peak_by_hand() -> None:
     found = use_of(served(), one(2), one(100), one(1.0), one(3))
     assert found.memory == pytest.approx((33_600 + 2 * 332 * 128) / 1e6)
     assert found.compute == pytest.approx(5 * 2 * 16_800 / 1e6)
+    # steps of half the time: twice the bytes/s, and 4 + 3 tokens/s
+    fast = use_of(served(), one(2), one(100), one(0.5), one(3))
+    assert fast.memory == pytest.approx(2 * (33_600 + 2 * 332 * 128) / 1e6)
+    assert fast.compute == pytest.approx(7 * 2 * 16_800 / 1e6)
 
 
 def test_use_of_experts_counts_the_active_ones() -> None:
