@@ -82,11 +82,8 @@ def test_a_split_row_divides_its_requests_by_the_decode_replicas(reader: Reader)
     request = request_of(SPLIT, reader.read(SPLIT))
     assert request is not None
     call = request["call"]
-    assert (call["mode"], call["prefill_batch_size"], call["decode_batch_size"]) == (
-        "disagg",
-        1,
-        16,
-    )
+    assert call["mode"] == "disagg"
+    assert (call["prefill_batch_size"], call["decode_batch_size"]) == (1, 32)
     assert (call["prefill_num_workers"], call["decode_num_workers"]) == (1, 4)
     assert (call["prefill_attention_dp_size"], call["prefill_moe_ep_size"]) == (4, 4)
     assert (call["decode_tp_size"], call["decode_moe_ep_size"]) == (8, 8)
