@@ -136,15 +136,20 @@ def prompts_s(served: Served, load: Load, arriving: Array) -> tuple[Array, Array
 def _prompt_queue_s(served: Served, requests: Array, prefill: Array, decode: Array) -> Array:
     r"""Return the wait of a prompt behind others of its attention copy.
 
-    .. math:: W = q\,\frac{\rho}{2 (1 - \rho)}\,t_{pre} + b\,\frac{N - 1}{2}\,t_{pre}
+    .. math::
+       W = \min\left(q\,\frac{\rho}{2 (1 - \rho)},\ \rho \sqrt{N - 1}\right) t_{pre} + b\,\frac{N - 1}{2}\,t_{pre}
 
-    The first term is a queue with constant service (Pollaczek 1930), the second a burst of N
-    requests at the start, of which a share b of the requests is part.
+    The first term is a queue with constant service (Pollaczek 1930) of the other requests. A closed
+    loop limits itself: the number of them in their prompt deviates from its mean by the square root.
+    The second term is a burst of N requests at the start, of which a share b of the requests is
+    part.
     """
     c = served.terms
-    busy = np.minimum(requests * prefill / (decode + prefill), FULLEST)
-    steady = c.queue_factor * busy / (2.0 * (1.0 - busy)) * prefill
-    return steady + c.burst_frac * np.maximum(requests - 1.0, 0.0) / 2.0 * prefill
+    others = np.maximum(requests - 1.0, 0.0)
+    busy = np.minimum(others * prefill / (decode + prefill), FULLEST)
+    random = c.queue_factor * busy / (2.0 * (1.0 - busy))
+    steady = np.minimum(random, busy * np.sqrt(others)) * prefill
+    return np.asarray(steady + c.burst_frac * others / 2.0 * prefill)
 
 
 @dataclass(frozen=True)

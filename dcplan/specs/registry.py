@@ -30,7 +30,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "serve": ("serve.service", "serve.options"),
     "fabric": ("fabric.network", "fabric.use"),
     "facility": ("facility.cooling", "facility.hall"),
-    "validate": ("validation.validate",),
+    "validate": ("validation.validate", "validation.serving"),
     "calibrate": ("validation.calibrate",),
     "import": ("imports",),
     "catalog": ("catalog",),

@@ -33,7 +33,15 @@ def test_python_gives_frames(main_job: Result) -> None:
 
 
 def test_python_names_only_its_answers() -> None:
-    assert set(dcplan.__all__) == {"__version__", "check", "plan", "serve", "tco", "train", "validate"}
+    assert set(dcplan.__all__) == {
+        "__version__",
+        "check",
+        "plan",
+        "serve",
+        "tco",
+        "train",
+        "validate",
+    }
     assert callable(dcplan.train)
     with pytest.raises(AttributeError, match="no attribute 'sweeep'"):
         dcplan.sweeep  # noqa: B018  # reading it is the test

@@ -3,11 +3,12 @@
     python -m venv /tmp/aic && /tmp/aic/bin/pip install aiconfigurator
     python -m tests.bench.aiconfigurator --python /tmp/aic/bin/python [--sample N]
 
-AIConfigurator is no dependency of dcplan. It runs in the environment of ``--python``. The option may
-be repeated for several releases. ``PATH=adapter`` asks as AIConfigurator's own reader of InferenceX
-records does: with nominal lengths and with the formats of the row on the plain checkpoint. Only its
-estimate of one configuration is used, with its measured tables of operations. Rows are those of ``catalogs/runs/serving_runs.csv`` with fixed concurrency, a
-stated prompt length, an NVIDIA accelerator and vLLM, SGLang or TensorRT-LLM.
+AIConfigurator is no dependency of dcplan. It runs in the environment of ``--python``. The option
+may be repeated for several releases. ``PATH=adapter`` asks as AIConfigurator's own reader of
+InferenceX records does: with nominal lengths and with the formats of the row on the plain
+checkpoint. Only its estimate of one configuration is used, with its measured tables of operations.
+Rows are those of ``catalogs/runs/serving_runs.csv`` with fixed concurrency, a stated prompt length,
+an NVIDIA accelerator and vLLM, SGLang or TensorRT-LLM.
 
 Constants of dcplan are fitted to these rows. The bench therefore prints two columns of dcplan: as
 shipped, and held out (``tests/bench/fit_serving.py``), where the rows of an accelerator and model

@@ -34,7 +34,8 @@ def write(data: fit.Data, x: np.ndarray, held_out: np.ndarray) -> None:
     ports = ports_of(data, x)
     spreads = spreads_of(data, held_out)
     power(data, x)
-    edit("engines.yaml", "engines", lambda row: engine(row, blocks, ports, spreads))
+    measured = measured_on(data)
+    edit("engines.yaml", "engines", lambda row: engine(row, blocks, ports, spreads, measured))
 
 
 def blocks_of(data: fit.Data, x: np.ndarray) -> dict[str, dict[str, dict[str, float]]]:
@@ -81,7 +82,7 @@ def factors(row: dict, level: dict[str, dict[str, float]]) -> None:
         }
 
 
-def engine(row: dict, blocks: dict, ports: dict, spreads: dict) -> None:
+def engine(row: dict, blocks: dict, ports: dict, spreads: dict, measured: dict) -> None:
     found = shown(blocks["engine"].get(row["id"], {}))
     row.pop("factors", None)
     if found:
@@ -93,9 +94,21 @@ def engine(row: dict, blocks: dict, ports: dict, spreads: dict) -> None:
             line.pop(field, None)
             if value:
                 line[field] = value
+    row.pop("measured_on", None)
+    if row["id"] in measured:
+        row["measured_on"] = measured[row["id"]]
     row.pop("spreads", None)
     if row["id"] in spreads:
         row["spreads"] = spreads[row["id"]]
+
+
+def measured_on(data: fit.Data) -> dict[str, list[str]]:
+    """Return the accelerators with mature measured rows, by engine."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for run, port in zip(data.runs, data.port, strict=True):
+        if not port:
+            found[run.engine.id].add(run.accelerator.id)
+    return {engine: sorted(names) for engine, names in found.items()}
 
 
 def ports_of(data: fit.Data, x: np.ndarray) -> dict[str, dict[str, float]]:

@@ -53,7 +53,8 @@ def spread(found: Outcome, quantity: str) -> float:
     """Return the factor of the 80 % interval of a quantity of the engine."""
     family = found.run.machine.accelerator.family or GENERIC
     engine = found.run.software.engine
-    return math.exp(spread_of(found.run.log.catalog, engine, family, quantity, found.kind))
+    catalog, name = found.run.log.catalog, found.run.machine.accelerator.id
+    return math.exp(spread_of(catalog, engine, family, quantity, found.kind, accelerator=name))
 
 
 def metrics_of(priced: Priced) -> dict[str, Metric]:

@@ -44,6 +44,8 @@ class Engine(Row):
     """Most requests that a replica runs at the same time."""
     step_tokens: Positive | None = None
     """Most tokens of one step (chunked prefill)."""
+    measured_on: tuple[str, ...] = ()
+    """Accelerators with measured rows of this engine."""
     spreads: dict[str, float] = Field(default_factory=dict)
     """Quantity (``tpot-ms``), with the kind of measurement (``tpot-ms-closed``) and the family
     (``tpot-ms-closed-hopper``) -> half width of the 80 % interval, as a log ratio."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from dcplan.catalog.loader import Catalog
@@ -17,13 +18,16 @@ def spread_of(
     quantity: str,
     kind: str = "",
     *,
+    accelerator: str = "",
     early: bool = False,
 ) -> float:
-    """Return the half width of the 80 % interval of a quantity, as a log ratio.
+    r"""Return the half width of the 80 % interval of a quantity, as a log ratio.
 
     The most specific measured residuals count: of the engine for this kind of measurement, of the
-    engine for the quantity, or the class value. A family without measured rows of the engine is
-    wider.
+    engine for the quantity, or the class value. An accelerator without measured rows of the engine
+    adds the spread between accelerators:
+
+    .. math:: w = \sqrt{w_e^2 + w_a^2}
 
     Parameters
     ----------
@@ -37,13 +41,19 @@ def spread_of(
         Column of the measurement, such as ``tpot_ms``.
     kind : str
         ``closed``, ``static``, ``saturated`` or ``split``; empty for any.
+    accelerator : str
+        Catalog id of the accelerator; empty leaves out the spread between accelerators.
     early : bool
         Whether the release had an early port to the family.
     """
     if early:
         return _width(catalog, "spread-early-port")
     found = _found(engine.spreads, family, quantity, kind)
-    return _width(catalog, "spread-unmeasured") if found is None else found
+    if found is None:
+        return _width(catalog, "spread-unmeasured")
+    if not accelerator or accelerator in engine.measured_on:
+        return found
+    return math.hypot(found, _width(catalog, "spread-new-accelerator"))
 
 
 def _width(catalog: Catalog, name: str) -> float:

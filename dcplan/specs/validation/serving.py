@@ -57,9 +57,6 @@ class ServingFigureRow:
     high: Annotated[float | None, Column("High end of the prediction's 80% interval")] = None
 
 
-SERVING_FIGURES = TableSpec("serving_figures", ServingFigureRow, "Rows", first=15)
-
-
 @dataclass(frozen=True)
 class ServingSummaryRow:
     """Errors of one quantity of one group of rows."""
@@ -78,3 +75,4 @@ class ServingSummaryRow:
 
 SERVING_CLASSES = TableSpec("serving_classes", ServingSummaryRow, "Errors by class of measurement")
 SERVING_GROUPS = TableSpec("serving_groups", ServingSummaryRow, "Errors by group", first=12)
+SERVING_FIGURES = TableSpec("serving_figures", ServingFigureRow, "Rows", first=15)
