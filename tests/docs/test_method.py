@@ -16,6 +16,8 @@ PLACE = re.compile(r"`((?:[a-z_]+/)+[a-z_0-9]+\.py): ([A-Za-z_0-9]+(?:, [A-Za-z_
 PLUMBING = {
     "economics/ranges.py": "checks of arguments",
     "economics/sampling.py": "draws samples; docs/method/planning.md says how",
+    "serving/queue/draws.py": "quantiles of distributions at fixed points",
+    "serving/tables.py": "rows as arrays",
 }
 """Files whose functions compute no figure of the subject."""
 NOT_FORMULAS = {"as_array", "months", "total"}
@@ -37,7 +39,7 @@ def test_every_place_in_the_code_exists(page: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "room", ["facility", "economics", "fabric", "llm", "reliability", "training"]
+    "room", ["facility", "economics", "fabric", "llm", "reliability", "serving", "training"]
 )
 def test_every_public_function_of_a_room_is_explained(room: str) -> None:
     page = "training" if room == "llm" else room
