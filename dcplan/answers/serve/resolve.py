@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dcplan.answers.serve.engine import Software, software, unknown_names
+from dcplan.answers.serve.hosted import Hosted, reach
 from dcplan.answers.serve.request import ServeRequest, conflicts
 from dcplan.answers.serve.texts import read_layout, read_speculation
 from dcplan.answers.train.resolve import read_config
@@ -15,12 +16,12 @@ from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.lengths import Lengths, fixed, read_lengths
 from dcplan.inputs.serving.machines import Machine, machine_of
-from dcplan.inputs.serving.setups import Checkpoint, Service, service
+from dcplan.inputs.serving.setups import Checkpoint, service
 from dcplan.inputs.serving.traffic import Traffic, traffic_of
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.config import from_config
 from dcplan.provenance import Quantity, Status
-from dcplan.serving.search import Layout, Limits, Request, layouts
+from dcplan.serving.search import Limits, Request, layouts
 from dcplan.serving.speculative import Speculation
 
 LARGEST_REPLICA = 64
@@ -28,35 +29,17 @@ LARGEST_REPLICA = 64
 
 
 @dataclass(frozen=True)
-class ServeRun:
-    """One model on one kind of hardware with its engine and layouts."""
+class ServeRun(Hosted):
+    """A service that generates text, with its requests."""
 
-    request: ServeRequest
-    log: InputLog
-    model: str
-    shape: Architecture
-    machine: Machine
-    software: Software
-    service: Service
-    layouts: tuple[Layout, ...]
     lengths: Lengths
     plan: Speculation
-    rate: float | None
-    """Request rate to serve: given, or the mean of the trace [1/s]."""
     traffic: Traffic | None
 
     @property
     def arrival_cv2(self) -> float:
         """Squared coefficient of variation of the times between arrivals."""
         return self.traffic.arrival_cv2 if self.traffic else 1.0
-
-    @property
-    def spare_replicas(self) -> int:
-        """Spare replicas: the given number, or one more than needed for a given load."""
-        request = self.request
-        if request.spares is not None:
-            return request.spares
-        return int(request.accelerators is None and bool(self.rate or request.concurrency))
 
     @property
     def need(self) -> Request:
@@ -73,16 +56,6 @@ class ServeRun:
     def tpot_s(self) -> float:
         """Limit of the time per output token."""
         return self.request.tpot_ms / 1e3
-
-    @property
-    def domain(self) -> int:
-        """Accelerators over which tensor parallelism may reach."""
-        return reach(self.machine, self.service)
-
-
-def reach(machine: Machine, found: Service) -> int:
-    """Return over how many accelerators tensor parallelism reaches: a scale-up domain or a host."""
-    return max(int(found.device["domain"]), machine.host_accelerators)
 
 
 def resolve(request: ServeRequest, catalog: Catalog) -> list[ServeRun]:
@@ -162,9 +135,9 @@ def _run(
         chosen,
         found,
         tuple(tried),
+        request.rate or (traffic.rate if traffic and not request.concurrency else None),
         lengths,
         plan,
-        request.rate or (traffic.rate if traffic and not request.concurrency else None),
         traffic,
     )
 
