@@ -146,8 +146,10 @@ def _limits(run: ServeRun) -> str:
 def _warnings(best: Priced) -> list[dict[str, str]]:
     run = best.found.run
     notes = [*run.software.notes, *cost_notes(run, best)]
-    if run.shape.tower is not None:
-        notes.append("the vision encoder is not included: prompts are text tokens")
+    if run.vision is not None:
+        notes += run.vision.notes
+    elif run.shape.tower is not None:
+        notes.append("no images: prompts are text tokens, without the vision encoder; set --images")
     if run.request.speculative:
         plan = run.plan
         notes.append(

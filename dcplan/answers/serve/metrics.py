@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 from dcplan.answers.serve.cost import Costed
 from dcplan.answers.serve.hosted import Hosted
+from dcplan.answers.serve.passes.vision import Vision
 from dcplan.answers.serve.reasons import kv_tokens
 from dcplan.answers.serve.service.outcome import Outcome, Pool
 from dcplan.inputs.serving.engines import GENERIC
 from dcplan.inputs.serving.spreads import spread_of
 from dcplan.result import Metric
 from dcplan.specs.metric import MetricSpec
+from dcplan.specs.serve import passes
 from dcplan.specs.serve import service as specs
 from dcplan.units import MILLI, TOKENS_PER_MTOKEN
 
@@ -55,6 +57,7 @@ def metrics_of(priced: Priced) -> dict[str, Metric]:
         **_ms(specs.TTFT_P90, found.ttft_s.p90, ttft),
         **_ms(specs.TPOT_P50, found.tpot_s.p50, tpot),
         **_ms(specs.TPOT_P90, found.tpot_s.p90, tpot),
+        **(vision_metrics(run.vision) if run.vision else {}),
         **specs.KV_TOKENS(kv_tokens(found.states, at)),
         **specs.CONCURRENCY_MAX(math.floor(ends)),
         **_energy(priced, flow),
@@ -75,6 +78,11 @@ def ranged(value: float, factor: float) -> tuple[float, float]:
 def _ms(spec: MetricSpec, seconds: float, factor: float) -> dict[str, Metric]:
     value = seconds / MILLI
     return spec(value, low=value / factor, high=value * factor)
+
+
+def vision_metrics(vision: Vision) -> dict[str, Metric]:
+    """Return what the images add to a prompt."""
+    return {**passes.IMAGE_TOKENS(vision.tokens), **passes.ENCODE(vision.encode_s / MILLI)}
 
 
 def fewest_and_most(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from dcplan.answers.serve.engine import Software, software, unknown_names
 from dcplan.answers.serve.hosted import Hosted, reach
+from dcplan.answers.serve.passes.kinds import Kind, inapplicable
+from dcplan.answers.serve.passes.vision import Vision, tower_checkpoint, vision_of, vision_problems
 from dcplan.answers.serve.request import ServeRequest, conflicts
 from dcplan.answers.serve.texts import read_layout, read_speculation
 from dcplan.answers.train.resolve import read_config
@@ -16,12 +20,12 @@ from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.lengths import Lengths, fixed, read_lengths
 from dcplan.inputs.serving.machines import Machine, machine_of
-from dcplan.inputs.serving.setups import Checkpoint, service
+from dcplan.inputs.serving.setups import Checkpoint, Service, service
 from dcplan.inputs.serving.traffic import Traffic, traffic_of
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.config import from_config
 from dcplan.provenance import Quantity, Status
-from dcplan.serving.search import Limits, Request, layouts
+from dcplan.serving.search import Layout, Limits, Request, layouts
 from dcplan.serving.speculative import Speculation
 
 LARGEST_REPLICA = 64
@@ -35,6 +39,8 @@ class ServeRun(Hosted):
     lengths: Lengths
     plan: Speculation
     traffic: Traffic | None
+    vision: Vision | None = None
+    """Images of each prompt."""
 
     @property
     def arrival_cv2(self) -> float:
@@ -58,6 +64,19 @@ class ServeRun(Hosted):
         return self.request.tpot_ms / 1e3
 
 
+@dataclass(frozen=True)
+class NamedModel:
+    """A model of the catalog or of a file."""
+
+    row: Model | None
+    config: Mapping[str, Any]
+    shape: Architecture
+
+    def name(self, request: ServeRequest) -> str:
+        """Return the id of the row, or the file."""
+        return self.row.id if self.row else request.model
+
+
 def resolve(request: ServeRequest, catalog: Catalog) -> list[ServeRun]:
     """Resolve every name of the request, one run for each system.
 
@@ -67,29 +86,25 @@ def resolve(request: ServeRequest, catalog: Catalog) -> list[ServeRun]:
         With every unknown name, contradiction and impossible layout.
     """
     problems = conflicts(request)
-    row, shape = _model(catalog, request.model, problems)
+    model = model_named(catalog, request.model, problems)
+    if model is not None:
+        problems += [*inapplicable(request, Kind.DECODE), *vision_problems(request, model.shape)]
     lengths, traffic = _lengths(request, problems)
-    machines = []
-    for name in dict.fromkeys(request.system):
-        found = machine_of(catalog, name)
-        if isinstance(found, Problem):
-            problems.append(found)
-        else:
-            machines.append(found)
+    machines = machines_named(request, catalog, problems)
     problems += unknown_names(request, catalog)
     try:
         plan = read_speculation(request.speculative, InputLog(catalog))
     except InputError as error:
         problems += error.problems
-    if problems or shape is None or lengths is None:
+    if problems or model is None or lengths is None:
         raise InputError(problems)
     runs = []
     for machine in machines:
         log = InputLog(catalog)
         plan = read_speculation(request.speculative, log)
         try:
-            chosen = software(request, catalog, machine, row)
-            run = _run(request, log, (row, shape), machine, chosen, (lengths, traffic), plan)
+            chosen = software(request, catalog, machine, model.row)
+            run = _run(request, log, model, machine, chosen, (lengths, traffic), plan)
             runs.append(run)
         except InputError as error:
             problems += [p for p in error.problems if p not in problems]
@@ -98,17 +113,30 @@ def resolve(request: ServeRequest, catalog: Catalog) -> list[ServeRun]:
     return runs
 
 
-def _run(
-    request: ServeRequest,
-    log: InputLog,
-    model: tuple[Model | None, Architecture],
-    machine: Machine,
-    chosen: Software,
-    work: tuple[Lengths, Traffic | None],
-    plan: Speculation,
-) -> ServeRun:
-    (row, shape), (lengths, traffic) = model, work
-    checkpoint = Checkpoint(shape, row, chosen.precision, chosen.cache_kind)
+def machines_named(
+    request: ServeRequest, catalog: Catalog, problems: list[Problem]
+) -> list[Machine]:
+    """Return the hardware of the request, each once; what is unknown becomes a problem."""
+    machines = []
+    for name in dict.fromkeys(request.system):
+        found = machine_of(catalog, name)
+        if isinstance(found, Problem):
+            problems.append(found)
+        else:
+            machines.append(found)
+    return machines
+
+
+def service_on(
+    log: InputLog, checkpoint: Checkpoint, machine: Machine, chosen: Software
+) -> Service:
+    """Return the numbers of a checkpoint on a machine.
+
+    Raises
+    ------
+    InputError
+        With what the row of the accelerator lacks.
+    """
     found = service(
         log,
         checkpoint,
@@ -120,16 +148,46 @@ def _run(
     )
     if isinstance(found, str):
         raise InputError([Problem("DC010", found, Place("--system"))])
-    domain, most = reach(machine, found), request.accelerators
+    return found
+
+
+def layouts_tried(request: ServeRequest, shape: Architecture, domain: int) -> list[Layout]:
+    """Return the given layout, or all that the search tries.
+
+    Raises
+    ------
+    InputError
+        With every rule that the given layout violates.
+    """
+    most = request.accelerators
     if request.layout:
-        tried = [read_layout(request.layout, shape, domain, most)]
-    else:
-        tried = layouts(limits_of(shape, domain, min(most or LARGEST_REPLICA, LARGEST_REPLICA)))
+        return [read_layout(request.layout, shape, domain, most)]
+    return layouts(limits_of(shape, domain, min(most or LARGEST_REPLICA, LARGEST_REPLICA)))
+
+
+def _run(
+    request: ServeRequest,
+    log: InputLog,
+    model: NamedModel,
+    machine: Machine,
+    chosen: Software,
+    work: tuple[Lengths, Traffic | None],
+    plan: Speculation,
+) -> ServeRun:
+    shape, (lengths, traffic) = model.shape, work
+    checkpoint = Checkpoint(shape, model.row, chosen.precision, chosen.cache_kind)
+    found = service_on(log, checkpoint, machine, chosen)
+    vision = None
+    if request.images and shape.tower is not None:
+        tower = service_on(log, tower_checkpoint(log, shape.tower), machine, chosen)
+        vision = vision_of(model.config, shape, (found, tower), lengths.input_mean, request.images)
+        found, lengths = vision.served(found), lengths.longer(vision.tokens)
+    tried = layouts_tried(request, shape, reach(machine, found))
     _record(request, log, lengths, chosen)
     return ServeRun(
         request,
         log,
-        row.id if row else request.model,
+        model.name(request),
         shape,
         machine,
         chosen,
@@ -139,6 +197,7 @@ def _run(
         lengths,
         plan,
         traffic,
+        vision,
     )
 
 
@@ -161,12 +220,17 @@ def _record(request: ServeRequest, log: InputLog, lengths: Lengths, chosen: Soft
         *((("concurrency", float(request.concurrency)),) if request.concurrency else ()),
     ):
         log.take(key, Quantity(value=value, status=Status.INPUT))
+    record_software(request, log, chosen)
+    status = Status.INPUT if request.kv_precision else Status.DEFAULT
+    log.text("kv_precision", chosen.cache_text, status)
+
+
+def record_software(request: ServeRequest, log: InputLog, chosen: Software) -> None:
+    """Log engine and precision, given or default."""
     status = Status.INPUT if request.engine else Status.DEFAULT
     log.text("engine", chosen.engine_text, status)
     status = Status.INPUT if request.precision else Status.DEFAULT
     log.text("precision", chosen.precision.id, status)
-    status = Status.INPUT if request.kv_precision else Status.DEFAULT
-    log.text("kv_precision", chosen.cache_text, status)
 
 
 def _lengths(
@@ -187,30 +251,19 @@ def _lengths(
     return fixed(request.isl, request.osl, share), None
 
 
-def _model(
-    catalog: Catalog, name: str, problems: list[Problem]
-) -> tuple[Model | None, Architecture | None]:
-    """Return row and architecture of a model that generates text."""
+def model_named(catalog: Catalog, name: str, problems: list[Problem]) -> NamedModel | None:
+    """Return a model by its name or file; what cannot be read becomes a problem."""
     row = model_of(catalog, name)
     if row is None and not name.endswith(".json"):
         hint = did_you_mean(name, catalog.rows["models"])
         cause = f"{name!r} is not a catalog model or a config.json"
         problems.append(Problem("DC010", cause, Place("serve"), hint, "dcplan catalog list models"))
-        return None, None
+        return None
     try:
-        shape = from_config(row.config if row else read_config(catalog, name)[0])
+        config = row.config if row else read_config(catalog, name)[0]
+        return NamedModel(row, config, from_config(config))
     except InputError as error:
         problems += error.problems
-        return row, None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         problems.append(Problem("DC010", f"not a model config: {error}", Place(name)))
-        return row, None
-    if not shape.causal:
-        cause = (
-            f"{name} does not generate tokens one after the other (an encoder or a diffusion "
-            "model), so it has no time per output token"
-        )
-        help_text = "choose a decoder such as llama-3.1-8b; dcplan train estimates this model"
-        problems.append(Problem("DC015", cause, Place("serve"), help=help_text))
-        return row, None
-    return row, shape
+    return None

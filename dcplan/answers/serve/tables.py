@@ -86,10 +86,13 @@ def _memory(found: Outcome) -> list[specs.MemoryRow]:
     space = float(states.space_bytes[at])
     reserve = float(states.memory.reserve_bytes[0])
     usable = float(states.memory.usable_frac[0]) * whole
+    vision = found.run.vision
+    tower = vision.weight_bytes if vision else 0.0
     rows = (
         ("weights", weights),
         ("KV cache", space),
-        ("context, communicators, graphs", reserve),
+        *([("vision encoder", tower)] if tower else []),
+        ("context, communicators, graphs", reserve - tower),
         ("activations of the largest step", usable - weights - space - reserve),
         ("not used by the engine", whole - usable),
     )

@@ -18,8 +18,22 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.serving.queue.clock import Array, EngineClock, EngineLimits
-from dcplan.serving.queue.draws import FIT_POINTS, POINTS, geometric, hyperexponential, normal, poisson
-from dcplan.serving.queue.load import MOST_BUSY_FRAC, RATE_EPS, Load, peakedness, stable_rate, step_mean_s
+from dcplan.serving.queue.draws import (
+    FIT_POINTS,
+    POINTS,
+    geometric,
+    hyperexponential,
+    normal,
+    poisson,
+)
+from dcplan.serving.queue.load import (
+    MOST_BUSY_FRAC,
+    RATE_EPS,
+    Load,
+    peakedness,
+    stable_rate,
+    step_mean_s,
+)
 
 FIT_LIFE_FRAC = 2.0 / 3.0
 """Variance of the mean of n over a life, if its correlation falls linearly over the life."""
