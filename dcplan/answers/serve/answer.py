@@ -7,8 +7,10 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from dcplan.answers.serve.cost import cost_notes, owned_cost, rented_cost
+from dcplan.answers.serve.cost import cost_notes, next_system, owned_cost, rented_cost
 from dcplan.answers.serve.metrics import Priced, metrics_of
+from dcplan.answers.serve.passes.answer import serve_passes
+from dcplan.answers.serve.passes.kinds import Kind, kind_of
 from dcplan.answers.serve.power import power_of
 from dcplan.answers.serve.reasons import refusals
 from dcplan.answers.serve.request import ServeRequest
@@ -46,6 +48,9 @@ def serve(request: ServeRequest) -> Result:
         limit is below its floor on every system.
     """
     catalog = load_catalog(tuple(Path(c) for c in request.catalogs))
+    kind = kind_of(request, catalog)
+    if kind is not Kind.DECODE:
+        return serve_passes(request, catalog, kind)
     began = time.perf_counter()
     able, refused = [], []
     for run in resolve(request, catalog):
@@ -122,8 +127,7 @@ def _headline(able: list[Priced], *, short: bool) -> str:
     load = f"only {si(found.rate)} of {si(run.rate or 0.0)}" if short else si(found.rate)
     why = ""
     if len(able) > 1:
-        ratio = able[1].usd_per_million / best.usd_per_million
-        why = f"; {ratio:.2f} times as much on the next system, {able[1].found.run.machine.name}"
+        why = next_system(best, able[1], able[1].found.run.machine.name)
     return (
         f"{run.fleet_text(found.serving, found.spares)}: {load} requests/s, "
         f"{si(found.tokens_per_s / found.serving)} tokens/s per accelerator, "

@@ -81,6 +81,14 @@ class Costed:
         return math.inf if value is None else value
 
 
+def next_system(best: Costed, after: Costed, name: str) -> str:
+    """Return how much more the next system costs, for the headline; empty if it is unknown."""
+    ratio = after.usd_per_million / best.usd_per_million
+    if not math.isfinite(ratio):
+        return ""
+    return f"; {ratio:.2f} times as much on the next system, {name}"
+
+
 def cost_notes(run: Hosted, costed: Costed) -> list[str]:
     """Return what is missing in the cost, or what it does not include."""
     notes = []

@@ -207,7 +207,7 @@ def _below_floor(rates: Rates) -> Iterator[Problem]:
             f"TPOT of {tpot[at] / MILLI:,.1f} ms and a TTFT of {ttft[at] / MILLI:,.0f} ms with one "
             "request"
         )
-        yield Problem("DC034", cause, Place("serve"), help=f"--ttft-ms {_up(ttft[at])}")
+        yield Problem("DC034", cause, Place("serve"), help=f"--ttft-ms {rounded_up(ttft[at])}")
         return
     near = np.where(both, tpot / run.tpot_s + ttft / run.ttft_s, np.inf)
     yield _not_at_quantile(run, tpot, ttft, int(np.argmin(near)))
@@ -232,16 +232,16 @@ def _floor(run: ServeRun, key: str, limit_ms: float, floor_s: Array, name: str) 
         f"{run.title}: --{key}-ms {limit_ms:g} is below the floor of the {name}, "
         f"{floor_s[at] / MILLI:,.1f} ms with {run.layouts[at]} and one request"
     )
-    help_text = f"--{key}-ms {_up(floor_s[at])} or more"
+    help_text = f"--{key}-ms {rounded_up(floor_s[at])} or more"
     return Problem("DC034", cause, Place(f"--{key}-ms"), help=help_text)
 
 
-def _up(seconds: float) -> str:
+def rounded_up(seconds: float) -> str:
     """Return milliseconds with some room above a floor, rounded up to two digits.
 
     Examples
     --------
-    >>> _up(0.01234), _up(0.512)
+    >>> rounded_up(0.01234), rounded_up(0.512)
     ('15', '620')
     """
     value = 1.2 * seconds / MILLI

@@ -98,7 +98,10 @@ class ServeRequest:
         int | None, Flag("images of a request (default: 1)", low=1, high=10_000, panel=IMAGES)
     ] = None
     steps: Annotated[
-        int | None, Flag("denoising steps of an image", low=1, high=10_000, panel=IMAGES)
+        int | None,
+        Flag(
+            "denoising steps of an image (default: of the model)", low=1, high=10_000, panel=IMAGES
+        ),
     ] = None
     pixels: Annotated[
         str | None,
