@@ -24,6 +24,8 @@ class Served:
     device: ServedDevice
     layout: ServedLayout
     terms: EngineTerms
+    encode_s: float = 0.0
+    """Time of the vision encoder for the images of one prompt. [s]"""
 
 
 @dataclass(frozen=True)

@@ -141,7 +141,7 @@ def points(served: Served, memory: MemoryTerms, request: Request, most_running: 
     most_running : float
         Most requests that one copy of attention runs.
     """
-    tall = replace(served, layout=_tall(served.layout))
+    tall = replace(served, layout=tall_layout(served.layout))
     context = np.array(request.input_tokens + request.output_tokens / 2.0)
     fits = most_requests(served.model, served.device, tall.layout, memory, context)
     limit = np.minimum(fits, most_running * tall.layout.dp)
@@ -160,7 +160,8 @@ def points(served: Served, memory: MemoryTerms, request: Request, most_running: 
     return Points(grid, possible, steady, size, limit, request.output_tokens)
 
 
-def _tall(layout: ServedLayout) -> ServedLayout:
+def tall_layout(layout: ServedLayout) -> ServedLayout:
+    """Return layouts as a column, so that they combine with a row of batches."""
     return ServedLayout(**{n: getattr(layout, n)[:, None] for n in ("tp", "dp", "pp", "ep")})
 
 
@@ -255,7 +256,7 @@ def split(
     ----------
     .. [1] Y. Zhong et al., "DistServe", OSDI 2024, section 4.
     """
-    tall = replace(served, layout=_tall(served.layout))
+    tall = replace(served, layout=tall_layout(served.layout))
     c, x = served.terms, tall.layout
     context = np.array(request.input_tokens + request.output_tokens / 2.0)
     fits = most_requests(served.model, served.device, x, memory, context)

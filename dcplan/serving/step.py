@@ -48,9 +48,10 @@ def decode_s(served: Served, batch: Array, context: Array, tokens: Array | float
 def prompt_s(served: Served, prompts: Array, tokens: Array, cached: Array | float = 0.0) -> Array:
     r"""Return the time of the prompts of one attention rank group, processed together.
 
-    .. math:: t = f\,(t_{forward}(n (s - h)) + t_{attention}) + t_{step}
+    .. math:: t = f\,(t_{forward}(n (s - h)) + t_{attention}) + n\,t_{encoder} + t_{step}
 
-    The other groups of a replica with attention copies process as many.
+    The other groups of a replica with attention copies process as many. The vision encoder works on
+    the images of each prompt.
 
     Parameters
     ----------
@@ -68,4 +69,5 @@ def prompt_s(served: Served, prompts: Array, tokens: Array, cached: Array | floa
     new = prompts * (tokens - cached)
     parts = forward_parts(served, new, new * x.dp, prompts)
     pairs = prompt_attention_s(served.model, served.device, x, c, prompts, tokens, cached)
-    return c.prefill_factor * (parts.total + pairs) + c.step_us * MICRO
+    images = prompts * served.encode_s
+    return c.prefill_factor * (parts.total + pairs) + images + c.step_us * MICRO

@@ -27,7 +27,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "frontier": ("frontier", "no_plan"),
     "check": ("check", "no_plan"),
     "train": ("train.layouts", "train.run", "no_plan"),
-    "serve": ("serve.service", "serve.options"),
+    "serve": ("serve.service", "serve.passes", "serve.options"),
     "fabric": ("fabric.network", "fabric.use"),
     "facility": ("facility.cooling", "facility.hall"),
     "validate": ("validation.validate", "validation.serving"),

@@ -7,8 +7,10 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from dcplan.answers.serve.cost import owned_cost, rented_cost
+from dcplan.answers.serve.cost import cost_notes, next_system, owned_cost, rented_cost
 from dcplan.answers.serve.metrics import Priced, metrics_of
+from dcplan.answers.serve.passes.answer import serve_passes
+from dcplan.answers.serve.passes.kinds import Kind, kind_of
 from dcplan.answers.serve.power import power_of
 from dcplan.answers.serve.reasons import refusals
 from dcplan.answers.serve.request import ServeRequest
@@ -25,9 +27,6 @@ from dcplan.result import Result
 from dcplan.specs.request import verb
 from dcplan.specs.serve import options
 from dcplan.units import si
-
-WHOLE_SYSTEMS = 1.25
-"""Accelerators of complete systems over those of the service from which a note is given."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,9 @@ def serve(request: ServeRequest) -> Result:
         limit is below its floor on every system.
     """
     catalog = load_catalog(tuple(Path(c) for c in request.catalogs))
+    kind = kind_of(request, catalog)
+    if kind is not Kind.DECODE:
+        return serve_passes(request, catalog, kind)
     began = time.perf_counter()
     able, refused = [], []
     for run in resolve(request, catalog):
@@ -78,7 +80,14 @@ def _served(run: ServeRun) -> Priced | _Refused:
     if found is None:
         return _Refused(run, problems or refusals(rates))
     power = power_of(found)
-    return Priced(found, power, owned_cost(found, power), rented_cost(found))
+    return Priced(
+        power,
+        owned_cost(run, found.pools, power),
+        rented_cost(run),
+        found.serving + found.spares,
+        found.tokens_per_s,
+        found,
+    )
 
 
 def _result(able: list[Priced], refused: list[_Refused], seconds: float) -> Result:
@@ -108,9 +117,6 @@ def _headline(able: list[Priced], *, short: bool) -> str:
     """Return the answer in one sentence: accelerators, layout, rate, latency, cost, reason."""
     best = able[0]
     found, run = best.found, best.found.run
-    machine = run.machine
-    chip = "" if machine.name == machine.accelerator.id else f" ({machine.name})"
-    spares = f" and {found.spares:,} spare" if found.spares else ""
     layout = " + ".join(
         f"{p.replicas:,} x {p.layout}{'' if len(found.pools) == 1 else ' ' + p.name}"
         for p in found.pools
@@ -121,11 +127,9 @@ def _headline(able: list[Priced], *, short: bool) -> str:
     load = f"only {si(found.rate)} of {si(run.rate or 0.0)}" if short else si(found.rate)
     why = ""
     if len(able) > 1:
-        ratio = able[1].usd_per_million / best.usd_per_million
-        why = f"; {ratio:.2f} times as much on the next system, {able[1].found.run.machine.name}"
+        why = next_system(best, able[1], able[1].found.run.machine.name)
     return (
-        f"{run.model} on {found.serving:,} x {machine.accelerator.id}{chip}{spares}, "
-        f"{run.software.engine_text}, {run.software.precision.id}: {load} requests/s, "
+        f"{run.fleet_text(found.serving, found.spares)}: {load} requests/s, "
         f"{si(found.tokens_per_s / found.serving)} tokens/s per accelerator, "
         f"{1.0 / found.tpot_s.p50:.0f} tokens/s per user{usd}; {layout}, "
         f"{_limits(run)}{short_of}{why}"
@@ -145,19 +149,11 @@ def _limits(run: ServeRun) -> str:
 
 def _warnings(best: Priced) -> list[dict[str, str]]:
     run = best.found.run
-    notes = [*run.software.notes]
-    if best.owned is None:
-        notes.append(f"{run.machine.name} has no price or power in the catalog: no owned cost")
-    if best.rented is None:
-        notes.append(f"{run.machine.accelerator.id} has no rent in the catalog")
-    whole = -(-best.accelerators // run.machine.size) * run.machine.size
-    if best.owned and whole > WHOLE_SYSTEMS * best.accelerators:
-        notes.append(
-            f"the owned cost is for {best.accelerators:,} accelerators; complete systems of "
-            f"{run.machine.name} have {whole:,}"
-        )
-    if run.shape.tower is not None:
-        notes.append("the vision encoder is not included: prompts are text tokens")
+    notes = [*run.software.notes, *cost_notes(run, best)]
+    if run.vision is not None:
+        notes += run.vision.notes
+    elif run.shape.tower is not None:
+        notes.append("no images: prompts are text tokens, without the vision encoder; set --images")
     if run.request.speculative:
         plan = run.plan
         notes.append(

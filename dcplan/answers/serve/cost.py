@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from dcplan.answers.serve.hosted import Hosted
 from dcplan.answers.serve.power import ServicePower
-from dcplan.answers.serve.service.outcome import Outcome
+from dcplan.answers.serve.service.outcome import Pool
 from dcplan.economics.loans import level_payment_usd
 from dcplan.economics.run_cost import network_from_share_usd
 from dcplan.inputs.residual_value import residual_of
@@ -16,6 +19,8 @@ from dcplan.scenario.schema import Finance
 from dcplan.units import HOURS_PER_MONTH, HOURS_PER_YEAR, SECONDS_PER_HOUR, TOKENS_PER_MTOKEN
 
 OWNED, RENTED = "owned", "rented"
+WHOLE_SYSTEMS = 1.25
+"""Accelerators of complete systems over those of the service from which a note is given."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +51,62 @@ def usd_per_million(hour_usd: float, accelerators: float, tokens_per_s: float) -
     return hour_usd * accelerators / (tokens_per_s * SECONDS_PER_HOUR) * TOKENS_PER_MTOKEN
 
 
-def rented_cost(found: Outcome) -> HourCost | None:
+@dataclass(frozen=True)
+class Costed:
+    """A service with its power and its cost."""
+
+    power: ServicePower | None
+    owned: HourCost | None
+    rented: HourCost | None
+    accelerators: int
+    """Accelerators with spares."""
+    results_per_s: float
+    """What a million of costs: output tokens, sequences or images per second."""
+
+    def per_million(self, cost: HourCost | None) -> float | None:
+        """Return the cost of a million results on one basis."""
+        if cost is None:
+            return None
+        return usd_per_million(cost.usd, self.accelerators, self.results_per_s)
+
+    @property
+    def main_cost(self) -> HourCost | None:
+        """The owned cost, or else the rented one."""
+        return self.owned or self.rented
+
+    @property
+    def usd_per_million(self) -> float:
+        """Cost of a million results for the order of systems; infinite if unknown."""
+        value = self.per_million(self.main_cost)
+        return math.inf if value is None else value
+
+
+def next_system(best: Costed, after: Costed, name: str) -> str:
+    """Return how much more the next system costs, for the headline; empty if it is unknown."""
+    ratio = after.usd_per_million / best.usd_per_million
+    if not math.isfinite(ratio):
+        return ""
+    return f"; {ratio:.2f} times as much on the next system, {name}"
+
+
+def cost_notes(run: Hosted, costed: Costed) -> list[str]:
+    """Return what is missing in the cost, or what it does not include."""
+    notes = []
+    if costed.owned is None:
+        notes.append(f"{run.machine.name} has no price or power in the catalog: no owned cost")
+    if costed.rented is None:
+        notes.append(f"{run.machine.accelerator.id} has no rent in the catalog")
+    whole = -(-costed.accelerators // run.machine.size) * run.machine.size
+    if costed.owned and whole > WHOLE_SYSTEMS * costed.accelerators:
+        notes.append(
+            f"the owned cost is for {costed.accelerators:,} accelerators; complete systems of "
+            f"{run.machine.name} have {whole:,}"
+        )
+    return notes
+
+
+def rented_cost(run: Hosted) -> HourCost | None:
     """Return the rent of an accelerator-hour: given, or the default of the hardware."""
-    run = found.run
     given = run.request.usd_per_accelerator_hour
     rent = Quantity(value=given, status=Status.INPUT) if given is not None else run.machine.rent
     if rent is None:
@@ -57,7 +115,7 @@ def rented_cost(found: Outcome) -> HourCost | None:
     return HourCost(RENTED, (("rent", usd),), rent.low, rent.high)
 
 
-def owned_cost(found: Outcome, power: ServicePower | None) -> HourCost | None:
+def owned_cost(run: Hosted, pools: Sequence[Pool], power: ServicePower | None) -> HourCost | None:
     r"""Return the cost of an owned accelerator-hour, or None without price or power.
 
     .. math:: c = \frac{A(P - R (1 + r)^{-L}) + m P + 12\,h\,p_{rated}}{8766} + p\,e\,PUE
@@ -65,7 +123,6 @@ def owned_cost(found: Outcome, power: ServicePower | None) -> HourCost | None:
     with the annuity A over the life L at the discount rate r, the residual value R, maintenance m,
     hall rent h of a rated kW (building, power and cooling plant) and energy e.
     """
-    run = found.run
     system, log = run.machine.system, run.log
     if system is None or system.price_usd is None or power is None:
         return None
@@ -73,9 +130,9 @@ def owned_cost(found: Outcome, power: ServicePower | None) -> HourCost | None:
     if system.own_network is not None:
         price += log.take(f"systems.{system.id}.own_network.usd", system.own_network.usd)
     price /= system.accelerators
-    spans = any(p.layout.accelerators > run.machine.size for p in found.pools)
+    spans = any(p.layout.accelerators > run.machine.size for p in pools)
     network = 0.0
-    if (spans or len(found.pools) > 1) and system.own_network is None:
+    if (spans or len(pools) > 1) and system.own_network is None:
         share = log.parameter("finance", "band-network-share-frac")
         network = float(np.asarray(network_from_share_usd(price, share)))
     rate, life = (log.parameter("finance", key) for key in ("discount-rate", "hardware-life-years"))
@@ -83,7 +140,7 @@ def owned_cost(found: Outcome, power: ServicePower | None) -> HourCost | None:
     both = price + network
     yearly = float(level_payment_usd(both, rate, life, balloon_usd=left * both))
     care = both * log.parameter("finance", "maintenance-hardware-frac-per-year")
-    count = found.serving + found.spares
+    count = sum(p.serving + p.spares for p in pools)
     hall = log.parameter("finance", "colo-usd-per-kw-month") * power.rated_kw / count
     pue = log.parameter("facility", "cloud-pue")
     energy = log.parameter("finance", "energy-usd-per-kwh") * pue * power.total_kw / count

@@ -3,58 +3,37 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dcplan.answers.serve.cost import HourCost, usd_per_million
-from dcplan.answers.serve.power import ServicePower
+from dcplan.answers.serve.cost import Costed
+from dcplan.answers.serve.hosted import Hosted
+from dcplan.answers.serve.passes.vision import Vision
 from dcplan.answers.serve.reasons import kv_tokens
-from dcplan.answers.serve.service.outcome import Outcome
+from dcplan.answers.serve.service.outcome import Outcome, Pool
 from dcplan.inputs.serving.engines import GENERIC
 from dcplan.inputs.serving.spreads import spread_of
 from dcplan.result import Metric
 from dcplan.specs.metric import MetricSpec
+from dcplan.specs.serve import passes
 from dcplan.specs.serve import service as specs
-from dcplan.units import MILLI
+from dcplan.units import MILLI, TOKENS_PER_MTOKEN
+
+COSTS = {"main": specs.COST, "owned": specs.OWNED_COST, "rented": specs.RENTED_COST}
 
 
 @dataclass(frozen=True)
-class Priced:
-    """A service with its power and cost."""
+class Priced(Costed):
+    """A service that generates text with its power and cost."""
 
     found: Outcome
-    power: ServicePower | None
-    owned: HourCost | None
-    rented: HourCost | None
-
-    @property
-    def accelerators(self) -> int:
-        """Accelerators with spares."""
-        return self.found.serving + self.found.spares
-
-    def per_million(self, cost: HourCost | None) -> float | None:
-        """Return the cost of a million output tokens on one basis."""
-        if cost is None:
-            return None
-        return usd_per_million(cost.usd, self.accelerators, self.found.tokens_per_s)
-
-    @property
-    def main_cost(self) -> HourCost | None:
-        """The owned cost, or else the rented one."""
-        return self.owned or self.rented
-
-    @property
-    def usd_per_million(self) -> float:
-        """Cost of a million output tokens for the order of systems; infinite if unknown."""
-        value = self.per_million(self.main_cost)
-        return math.inf if value is None else value
 
 
-def spread(found: Outcome, quantity: str) -> float:
+def spread(run: Hosted, kind: str, quantity: str) -> float:
     """Return the factor of the 80 % interval of a quantity of the engine."""
-    family = found.run.machine.accelerator.family or GENERIC
-    engine = found.run.software.engine
-    catalog, name = found.run.log.catalog, found.run.machine.accelerator.id
-    return math.exp(spread_of(catalog, engine, family, quantity, found.kind, accelerator=name))
+    family = run.machine.accelerator.family or GENERIC
+    engine, name = run.software.engine, run.machine.accelerator.id
+    return math.exp(spread_of(run.log.catalog, engine, family, quantity, kind, accelerator=name))
 
 
 def metrics_of(priced: Priced) -> dict[str, Metric]:
@@ -62,15 +41,15 @@ def metrics_of(priced: Priced) -> dict[str, Metric]:
     found = priced.found
     run, at = found.run, found.at
     flow, tpot, ttft = (
-        spread(found, q) for q in ("output_tokens_per_s_total", "tpot_ms", "ttft_ms")
+        spread(run, found.kind, q) for q in ("output_tokens_per_s_total", "tpot_ms", "ttft_ms")
     )
     per_accelerator = found.tokens_per_s / found.serving
     given = run.rate is not None
-    rate_low, rate_high = (found.rate, found.rate) if given else _range(found.rate, flow)
-    low, high = _range(per_accelerator, 1.0 if given else flow)
+    rate_low, rate_high = (found.rate, found.rate) if given else ranged(found.rate, flow)
+    low, high = ranged(per_accelerator, 1.0 if given else flow)
     user = 1.0 / found.tpot_s.p50
     ends = min(found.main.most_requests, run.service.most_running * found.main.layout.dp)
-    fewest, most = _accelerators(priced, flow)
+    fewest, most = fewest_and_most(run, found.pools, found.rate, flow)
     return {
         **specs.TOKENS_PER_ACCELERATOR(per_accelerator, low=low, high=high),
         **specs.TOKENS_PER_USER(user, low=user / tpot, high=user * tpot),
@@ -79,10 +58,11 @@ def metrics_of(priced: Priced) -> dict[str, Metric]:
         **_ms(specs.TTFT_P90, found.ttft_s.p90, ttft),
         **_ms(specs.TPOT_P50, found.tpot_s.p50, tpot),
         **_ms(specs.TPOT_P90, found.tpot_s.p90, tpot),
+        **(vision_metrics(run.vision) if run.vision else {}),
         **specs.KV_TOKENS(kv_tokens(found.states, at)),
         **specs.CONCURRENCY_MAX(math.floor(ends)),
         **_energy(priced, flow),
-        **_costs(priced, flow),
+        **cost_metrics(priced, COSTS, flow, "million output tokens"),
         **specs.ACCELERATORS(priced.accelerators, low=fewest, high=most),
         **specs.SPARES(found.spares),
         **specs.REPLICAS(sum(p.replicas for p in found.pools)),
@@ -91,7 +71,8 @@ def metrics_of(priced: Priced) -> dict[str, Metric]:
     }
 
 
-def _range(value: float, factor: float) -> tuple[float, float]:
+def ranged(value: float, factor: float) -> tuple[float, float]:
+    """Return a value divided and multiplied by a factor."""
     return value / factor, value * factor
 
 
@@ -100,56 +81,85 @@ def _ms(spec: MetricSpec, seconds: float, factor: float) -> dict[str, Metric]:
     return spec(value, low=value / factor, high=value * factor)
 
 
-def _accelerators(priced: Priced, factor: float) -> tuple[float, float]:
-    """Return the accelerators for the load if the replicas serve more or less."""
-    found = priced.found
-    if found.run.rate is None or found.run.request.accelerators is not None:
-        return priced.accelerators, priced.accelerators
+def vision_metrics(vision: Vision) -> dict[str, Metric]:
+    """Return what the images add to a prompt."""
+    return {**passes.IMAGE_TOKENS(vision.tokens), **passes.ENCODE(vision.encode_s / MILLI)}
 
-    def count(scale: float) -> float:
-        sizes = ((p, p.layout.accelerators) for p in found.pools)
+
+def fewest_and_most(
+    run: Hosted, pools: Sequence[Pool], rate: float, factor: float
+) -> tuple[float, float]:
+    """Return the accelerators for the load if the replicas serve more or less by a factor."""
+    if run.rate is None or run.request.accelerators is not None:
+        count = sum(p.serving + p.spares for p in pools)
+        return count, count
+
+    def needed(scale: float) -> float:
         return sum(
-            (math.ceil(found.rate / (p.rate_max * scale)) + p.spare_replicas) * n for p, n in sizes
+            (math.ceil(rate / (p.rate_max * scale)) + p.spare_replicas) * p.layout.accelerators
+            for p in pools
         )
 
-    return count(factor), count(1.0 / factor)
+    return needed(factor), needed(1.0 / factor)
+
+
+def power_metric(costed: Costed, factor: float) -> dict[str, Metric]:
+    """Return the power of a service with its interval; none if it is unknown."""
+    if costed.power is None:
+        return {}
+    kw = costed.power.total_kw
+    label = None if costed.power.with_system else "Average power of the accelerators alone"
+    high = min(kw * factor, costed.power.rated_kw)
+    return specs.POWER(kw, low=kw / factor, high=high, label=label)
 
 
 def _energy(priced: Priced, flow: float) -> dict[str, Metric]:
     if priced.power is None:
         return {}
-    kw, factor = priced.power.total_kw, spread(priced.found, "power_w")
+    factor = spread(priced.found.run, priced.found.kind, "power_w")
     joule = priced.power.j_per_token(priced.found.tokens_per_s)
-    label = None if priced.power.with_system else "Average power of the accelerators alone"
-    both = math.hypot(math.log(factor), math.log(flow))
-    low, high = _range(joule, math.exp(both))
-    return {
-        **specs.POWER(
-            kw, low=kw / factor, high=min(kw * factor, priced.power.rated_kw), label=label
-        ),
-        **specs.ENERGY(joule, low=low, high=high),
-    }
+    low, high = ranged(joule, both(factor, flow))
+    return {**power_metric(priced, factor), **specs.ENERGY(joule, low=low, high=high)}
 
 
-def _costs(priced: Priced, flow: float) -> dict[str, Metric]:
-    """Return the cost of a million tokens on each basis."""
+def both(one: float, other: float) -> float:
+    """Return the factor of the interval of a product of two independent quantities."""
+    return math.exp(math.hypot(math.log(one), math.log(other)))
+
+
+def cost_metrics(
+    costed: Costed, basis: Mapping[str, MetricSpec], flow: float, per: str, results: float = 1e6
+) -> dict[str, Metric]:
+    """Return the cost of a number of results on each basis.
+
+    Parameters
+    ----------
+    costed : Costed
+        The service with its costs.
+    basis : mapping
+        ``main``, ``owned`` and ``rented`` -> the metric.
+    flow : float
+        Factor of the interval of the rate.
+    per : str
+        What the cost is of, for people.
+    results : float, default a million
+        Output tokens, sequences or images that the cost is of.
+    """
     made: dict[str, Metric] = {}
-    main = priced.main_cost
-    for spec, cost in (
-        (specs.COST, main),
-        (specs.OWNED_COST, priced.owned),
-        (specs.RENTED_COST, priced.rented),
-    ):
-        value = priced.per_million(cost)
+    costs = {"main": costed.main_cost, "owned": costed.owned, "rented": costed.rented}
+    for name, spec in basis.items():
+        cost = costs[name]
+        value = costed.per_million(cost)
         if cost is None or value is None:
             continue
+        value *= results / TOKENS_PER_MTOKEN
         scale = value / cost.usd if cost.usd else 0.0
         low = (cost.low if cost.low is not None else cost.usd) * scale / flow
         high = (cost.high if cost.high is not None else cost.usd) * scale * flow
         label = None
-        if spec is specs.COST:
+        if name == "main":
             parts = "capital, maintenance, hall, energy"
-            what = parts if cost is priced.owned else f"rent at {cost.usd:.2f} USD/h"
-            label = f"Cost per million output tokens, {cost.basis}: {what}"
+            what = parts if cost is costed.owned else f"rent at {cost.usd:.2f} USD/h"
+            label = f"Cost per {per}, {cost.basis}: {what}"
         made |= spec(value, low=low, high=high, label=label)
     return made

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from dcplan.answers.serve.hosted import Hosted
 from dcplan.answers.serve.resolve import ServeRun
 from dcplan.answers.serve.service.outcome import Outcome, Pool
 from dcplan.serving.power import PowerTerms, joules_per_token, power_frac, use_of
@@ -38,7 +40,11 @@ def power_of(found: Outcome) -> ServicePower | None:
     The share of a system that is no accelerator (hosts, network cards, fans, its own network) runs
     at its rated power. Spare accelerators are idle. None if the power is unknown.
     """
-    run = found.run
+    return it_power(found.run, [(pool, _frac(found.run, pool, found)) for pool in found.pools])
+
+
+def it_power(run: Hosted, used: Sequence[tuple[Pool, float]]) -> ServicePower | None:
+    """Return the IT power of pools, each with the power of a serving accelerator over its TDP."""
     row, system, log = run.machine.accelerator, run.machine.system, run.log
     tdp = log.take(f"accelerators.{row.id}.tdp_kw", row.tdp_kw) if row.tdp_kw else None
     rated = None
@@ -52,11 +58,11 @@ def power_of(found: Outcome) -> ServicePower | None:
         key = f"systems.{system.id}.own_network.kw"
         rest += log.take(key, system.own_network.kw) / system.accelerators
     idle = run.service.power["idle_frac"]
-    used = [(pool, _frac(run, pool, found)) for pool in found.pools]
     busy = sum(pool.serving * (chip * frac + rest) for pool, frac in used)
-    mean = sum(pool.serving * frac for pool, frac in used) / found.serving
-    spare = found.spares * (chip * idle + rest)
-    count = found.serving + found.spares
+    serving, spares = (sum(n) for n in zip(*((p.serving, p.spares) for p, _ in used), strict=True))
+    mean = sum(pool.serving * frac for pool, frac in used) / serving
+    spare = spares * (chip * idle + rest)
+    count = serving + spares
     return ServicePower(busy + spare, mean, (chip + rest) * count, rated is not None)
 
 

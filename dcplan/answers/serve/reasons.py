@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from dcplan.answers.serve.resolve import ServeRun, limits_of, reach
+from dcplan.answers.serve.hosted import reach
+from dcplan.answers.serve.resolve import ServeRun, limits_of
 from dcplan.answers.serve.service.outcome import Outcome
 from dcplan.answers.serve.service.rates import Rates
 from dcplan.answers.serve.service.states import States
@@ -133,10 +134,6 @@ def refusals(rates: Rates) -> list[Problem]:
     return list(_below_floor(rates))
 
 
-def _name(run: ServeRun) -> str:
-    return f"{run.model} in {run.software.precision.id} on {run.machine.name}"
-
-
 def _does_not_fit(states: States) -> Problem:
     run = states.run
     short = _short_gb(states)
@@ -144,7 +141,7 @@ def _does_not_fit(states: States) -> Problem:
     layout = run.layouts[at]
     there = float(states.memory.usable_frac[0]) * run.service.device["memory_bytes"] / GIGA
     cause = (
-        f"{_name(run)} does not fit: {layout} needs {there + short[at]:,.1f} GB per accelerator, "
+        f"{run.title} does not fit: {layout} needs {there + short[at]:,.1f} GB per accelerator, "
         f"and the engine has {there:,.1f} GB on each of the {layout.accelerators:,}"
     )
     fixes = [x for x in (_count_that_fits(run), _format_that_fits(run)) if x]
@@ -206,11 +203,11 @@ def _below_floor(rates: Rates) -> Iterator[Problem]:
     if not both.any():
         at = int(np.argmin(np.where(tpot <= run.tpot_s, ttft, np.inf)))
         cause = (
-            f"{_name(run)}: no layout has both floors within the limits; {run.layouts[at]} has a "
+            f"{run.title}: no layout has both floors within the limits; {run.layouts[at]} has a "
             f"TPOT of {tpot[at] / MILLI:,.1f} ms and a TTFT of {ttft[at] / MILLI:,.0f} ms with one "
             "request"
         )
-        yield Problem("DC034", cause, Place("serve"), help=f"--ttft-ms {_up(ttft[at])}")
+        yield Problem("DC034", cause, Place("serve"), help=f"--ttft-ms {rounded_up(ttft[at])}")
         return
     near = np.where(both, tpot / run.tpot_s + ttft / run.ttft_s, np.inf)
     yield _not_at_quantile(run, tpot, ttft, int(np.argmin(near)))
@@ -221,7 +218,7 @@ def _not_at_quantile(run: ServeRun, tpot: Array, ttft: Array, at: int) -> Proble
     if run.request.concurrency and run.request.accelerators:
         load = f" with {run.request.concurrency:,} concurrent requests on -n {run.request.accelerators:,}"
     cause = (
-        f"{_name(run)}: no layout keeps both limits for {run.request.quantile:.0%} of the "
+        f"{run.title}: no layout keeps both limits for {run.request.quantile:.0%} of the "
         f"requests{load}; the nearest, {run.layouts[at]}, has a TPOT of {tpot[at] / MILLI:,.1f} ms "
         f"and a TTFT of {ttft[at] / MILLI:,.0f} ms with one request"
     )
@@ -232,19 +229,19 @@ def _not_at_quantile(run: ServeRun, tpot: Array, ttft: Array, at: int) -> Proble
 def _floor(run: ServeRun, key: str, limit_ms: float, floor_s: Array, name: str) -> Problem:
     at = int(np.argmin(floor_s))
     cause = (
-        f"{_name(run)}: --{key}-ms {limit_ms:g} is below the floor of the {name}, "
+        f"{run.title}: --{key}-ms {limit_ms:g} is below the floor of the {name}, "
         f"{floor_s[at] / MILLI:,.1f} ms with {run.layouts[at]} and one request"
     )
-    help_text = f"--{key}-ms {_up(floor_s[at])} or more"
+    help_text = f"--{key}-ms {rounded_up(floor_s[at])} or more"
     return Problem("DC034", cause, Place(f"--{key}-ms"), help=help_text)
 
 
-def _up(seconds: float) -> str:
+def rounded_up(seconds: float) -> str:
     """Return milliseconds with some room above a floor, rounded up to two digits.
 
     Examples
     --------
-    >>> _up(0.01234), _up(0.512)
+    >>> rounded_up(0.01234), rounded_up(0.512)
     ('15', '620')
     """
     value = 1.2 * seconds / MILLI

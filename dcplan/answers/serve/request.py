@@ -12,6 +12,7 @@ from dcplan.specs.request import Flag
 LONGEST = 1e8
 MOST = 10_000_000
 WORK, LIMITS, ENGINE, MONEY = "Requests", "Latency limits", "Engine", "Cost and files"
+IMAGES = "Images, embedding and reranking"
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,49 @@ class ServeRequest:
     quantile: Annotated[
         float, Flag("share of the requests that meet each limit", low=0.5, high=0.99, panel=LIMITS)
     ] = 0.9
+    latency_ms: Annotated[
+        float | None,
+        Flag(
+            "limit of the time of a batch, of a model without decode",
+            unit="ms",
+            low=1e-3,
+            high=1e9,
+            panel=LIMITS,
+        ),
+    ] = None
+    prefill_only: Annotated[
+        bool, Flag("a language model that embeds or scores prompts: no decode", panel=IMAGES)
+    ] = False
+    images: Annotated[
+        int | None,
+        Flag("images of a prompt, of a vision-language model", low=1, high=10_000, panel=IMAGES),
+    ] = None
+    images_per_request: Annotated[
+        int | None, Flag("images of a request (default: 1)", low=1, high=10_000, panel=IMAGES)
+    ] = None
+    steps: Annotated[
+        int | None,
+        Flag(
+            "denoising steps of an image (default: of the model)", low=1, high=10_000, panel=IMAGES
+        ),
+    ] = None
+    pixels: Annotated[
+        str | None,
+        Flag(
+            "pixels of a generated image, such as 1024x1024 or 1048576",
+            metavar="NUMBER",
+            panel=IMAGES,
+        ),
+    ] = None
+    guidance_passes: Annotated[
+        int | None,
+        Flag(
+            "passes of a denoising step: 2 with classifier-free guidance (default: of the model)",
+            low=1,
+            high=2,
+            panel=IMAGES,
+        ),
+    ] = None
     engine: Annotated[
         str | None,
         Flag(
@@ -88,7 +132,7 @@ class ServeRequest:
         str | None,
         Flag(
             "format of the weights, such as fp8, nvfp4, bf16 (default: the narrowest that the "
-            "accelerator multiplies)",
+            "accelerator multiplies; bf16 for a model without decode)",
             complete="formats",
             panel=ENGINE,
         ),
@@ -142,8 +186,7 @@ def conflicts(request: ServeRequest) -> list[Problem]:
 
 
 def _conflicts(request: ServeRequest) -> Iterator[Problem]:
-    if not request.system:
-        yield _wrong("--system is needed", "--system", "dcplan catalog list systems")
+    yield from without_system(request)
     if request.lengths is None and request.trace is None:
         for flag, value in (("--isl", request.isl), ("--osl", request.osl)):
             if value is None:
@@ -174,6 +217,12 @@ def _conflicts(request: ServeRequest) -> Iterator[Problem]:
             "--prefix-hit-frac",
             "--prefix-hit-frac 0.95",
         )
+
+
+def without_system(request: ServeRequest) -> Iterator[Problem]:
+    """Yield a problem where no system is given."""
+    if not request.system:
+        yield _wrong("--system is needed", "--system", "dcplan catalog list systems")
 
 
 def _wrong(cause: str, place: str, help_text: str = "") -> Problem:

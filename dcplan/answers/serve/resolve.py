@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from dcplan.answers.serve.engine import Software, software, unknown_names
-from dcplan.answers.serve.request import ServeRequest, conflicts
+from dcplan.answers.serve.hosted import Hosted, reach
+from dcplan.answers.serve.passes.kinds import Kind, inapplicable
+from dcplan.answers.serve.passes.vision import Vision, tower_checkpoint, vision_of, vision_problems
+from dcplan.answers.serve.request import ServeRequest, conflicts, without_system
 from dcplan.answers.serve.texts import read_layout, read_speculation
 from dcplan.answers.train.resolve import read_config
 from dcplan.catalog.loader import Catalog
@@ -28,35 +33,19 @@ LARGEST_REPLICA = 64
 
 
 @dataclass(frozen=True)
-class ServeRun:
-    """One model on one kind of hardware with its engine and layouts."""
+class ServeRun(Hosted):
+    """A service that generates text, with its requests."""
 
-    request: ServeRequest
-    log: InputLog
-    model: str
-    shape: Architecture
-    machine: Machine
-    software: Software
-    service: Service
-    layouts: tuple[Layout, ...]
     lengths: Lengths
     plan: Speculation
-    rate: float | None
-    """Request rate to serve: given, or the mean of the trace [1/s]."""
     traffic: Traffic | None
+    vision: Vision | None = None
+    """Images of each prompt."""
 
     @property
     def arrival_cv2(self) -> float:
         """Squared coefficient of variation of the times between arrivals."""
         return self.traffic.arrival_cv2 if self.traffic else 1.0
-
-    @property
-    def spare_replicas(self) -> int:
-        """Spare replicas: the given number, or one more than needed for a given load."""
-        request = self.request
-        if request.spares is not None:
-            return request.spares
-        return int(request.accelerators is None and bool(self.rate or request.concurrency))
 
     @property
     def need(self) -> Request:
@@ -74,15 +63,18 @@ class ServeRun:
         """Limit of the time per output token."""
         return self.request.tpot_ms / 1e3
 
-    @property
-    def domain(self) -> int:
-        """Accelerators over which tensor parallelism may reach."""
-        return reach(self.machine, self.service)
 
+@dataclass(frozen=True)
+class NamedModel:
+    """A model of the catalog or of a file."""
 
-def reach(machine: Machine, found: Service) -> int:
-    """Return over how many accelerators tensor parallelism reaches: a scale-up domain or a host."""
-    return max(int(found.device["domain"]), machine.host_accelerators)
+    row: Model | None
+    config: Mapping[str, Any]
+    shape: Architecture
+
+    def name(self, request: ServeRequest) -> str:
+        """Return the id of the row, or the file."""
+        return self.row.id if self.row else request.model
 
 
 def resolve(request: ServeRequest, catalog: Catalog) -> list[ServeRun]:
@@ -93,30 +85,32 @@ def resolve(request: ServeRequest, catalog: Catalog) -> list[ServeRun]:
     InputError
         With every unknown name, contradiction and impossible layout.
     """
-    problems = conflicts(request)
-    row, shape = _model(catalog, request.model, problems)
+    problems: list[Problem] = []
+    model = model_named(catalog, request.model, problems)
+    if model is None:
+        problems += without_system(request)
+    else:
+        problems += [
+            *conflicts(request),
+            *inapplicable(request, Kind.DECODE),
+            *vision_problems(request, model.shape),
+        ]
     lengths, traffic = _lengths(request, problems)
-    machines = []
-    for name in dict.fromkeys(request.system):
-        found = machine_of(catalog, name)
-        if isinstance(found, Problem):
-            problems.append(found)
-        else:
-            machines.append(found)
+    machines = machines_named(request, catalog, problems)
     problems += unknown_names(request, catalog)
     try:
         plan = read_speculation(request.speculative, InputLog(catalog))
     except InputError as error:
         problems += error.problems
-    if problems or shape is None or lengths is None:
+    if problems or model is None or lengths is None:
         raise InputError(problems)
     runs = []
     for machine in machines:
         log = InputLog(catalog)
         plan = read_speculation(request.speculative, log)
         try:
-            chosen = software(request, catalog, machine, row)
-            run = _run(request, log, (row, shape), machine, chosen, (lengths, traffic), plan)
+            chosen = software(request, catalog, machine, model.row)
+            run = _run(request, log, model, machine, chosen, (lengths, traffic), plan)
             runs.append(run)
         except InputError as error:
             problems += [p for p in error.problems if p not in problems]
@@ -125,17 +119,30 @@ def resolve(request: ServeRequest, catalog: Catalog) -> list[ServeRun]:
     return runs
 
 
-def _run(
-    request: ServeRequest,
-    log: InputLog,
-    model: tuple[Model | None, Architecture],
-    machine: Machine,
-    chosen: Software,
-    work: tuple[Lengths, Traffic | None],
-    plan: Speculation,
-) -> ServeRun:
-    (row, shape), (lengths, traffic) = model, work
-    checkpoint = Checkpoint(shape, row, chosen.precision, chosen.cache_kind)
+def machines_named(
+    request: ServeRequest, catalog: Catalog, problems: list[Problem]
+) -> list[Machine]:
+    """Return the hardware of the request, each once; what is unknown becomes a problem."""
+    machines = []
+    for name in dict.fromkeys(request.system):
+        found = machine_of(catalog, name)
+        if isinstance(found, Problem):
+            problems.append(found)
+        else:
+            machines.append(found)
+    return machines
+
+
+def service_on(
+    log: InputLog, checkpoint: Checkpoint, machine: Machine, chosen: Software
+) -> Service:
+    """Return the numbers of a checkpoint on a machine.
+
+    Raises
+    ------
+    InputError
+        With what the row of the accelerator lacks.
+    """
     found = service(
         log,
         checkpoint,
@@ -147,25 +154,56 @@ def _run(
     )
     if isinstance(found, str):
         raise InputError([Problem("DC010", found, Place("--system"))])
-    domain, most = reach(machine, found), request.accelerators
+    return found
+
+
+def layouts_tried(request: ServeRequest, shape: Architecture, domain: int) -> list[Layout]:
+    """Return the given layout, or all that the search tries.
+
+    Raises
+    ------
+    InputError
+        With every rule that the given layout violates.
+    """
+    most = request.accelerators
     if request.layout:
-        tried = [read_layout(request.layout, shape, domain, most)]
-    else:
-        tried = layouts(limits_of(shape, domain, min(most or LARGEST_REPLICA, LARGEST_REPLICA)))
+        return [read_layout(request.layout, shape, domain, most)]
+    return layouts(limits_of(shape, domain, min(most or LARGEST_REPLICA, LARGEST_REPLICA)))
+
+
+def _run(
+    request: ServeRequest,
+    log: InputLog,
+    model: NamedModel,
+    machine: Machine,
+    chosen: Software,
+    work: tuple[Lengths, Traffic | None],
+    plan: Speculation,
+) -> ServeRun:
+    shape, (lengths, traffic) = model.shape, work
+    checkpoint = Checkpoint(shape, model.row, chosen.precision, chosen.cache_kind)
+    found = service_on(log, checkpoint, machine, chosen)
+    vision = None
+    if request.images and shape.tower is not None:
+        tower = service_on(log, tower_checkpoint(log, shape.tower), machine, chosen)
+        vision = vision_of(model.config, shape, (found, tower), lengths.input_mean, request.images)
+        found, lengths = vision.served(found), lengths.longer(vision.tokens)
+    tried = layouts_tried(request, shape, reach(machine, found))
     _record(request, log, lengths, chosen)
     return ServeRun(
         request,
         log,
-        row.id if row else request.model,
+        model.name(request),
         shape,
         machine,
         chosen,
         found,
         tuple(tried),
+        request.rate or (traffic.rate if traffic and not request.concurrency else None),
         lengths,
         plan,
-        request.rate or (traffic.rate if traffic and not request.concurrency else None),
         traffic,
+        vision,
     )
 
 
@@ -188,12 +226,17 @@ def _record(request: ServeRequest, log: InputLog, lengths: Lengths, chosen: Soft
         *((("concurrency", float(request.concurrency)),) if request.concurrency else ()),
     ):
         log.take(key, Quantity(value=value, status=Status.INPUT))
+    record_software(request, log, chosen)
+    status = Status.INPUT if request.kv_precision else Status.DEFAULT
+    log.text("kv_precision", chosen.cache_text, status)
+
+
+def record_software(request: ServeRequest, log: InputLog, chosen: Software) -> None:
+    """Log engine and precision, given or default."""
     status = Status.INPUT if request.engine else Status.DEFAULT
     log.text("engine", chosen.engine_text, status)
     status = Status.INPUT if request.precision else Status.DEFAULT
     log.text("precision", chosen.precision.id, status)
-    status = Status.INPUT if request.kv_precision else Status.DEFAULT
-    log.text("kv_precision", chosen.cache_text, status)
 
 
 def _lengths(
@@ -214,30 +257,19 @@ def _lengths(
     return fixed(request.isl, request.osl, share), None
 
 
-def _model(
-    catalog: Catalog, name: str, problems: list[Problem]
-) -> tuple[Model | None, Architecture | None]:
-    """Return row and architecture of a model that generates text."""
+def model_named(catalog: Catalog, name: str, problems: list[Problem]) -> NamedModel | None:
+    """Return a model by its name or file; what cannot be read becomes a problem."""
     row = model_of(catalog, name)
     if row is None and not name.endswith(".json"):
         hint = did_you_mean(name, catalog.rows["models"])
         cause = f"{name!r} is not a catalog model or a config.json"
         problems.append(Problem("DC010", cause, Place("serve"), hint, "dcplan catalog list models"))
-        return None, None
+        return None
     try:
-        shape = from_config(row.config if row else read_config(catalog, name)[0])
+        config = row.config if row else read_config(catalog, name)[0]
+        return NamedModel(row, config, from_config(config))
     except InputError as error:
         problems += error.problems
-        return row, None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         problems.append(Problem("DC010", f"not a model config: {error}", Place(name)))
-        return row, None
-    if not shape.causal:
-        cause = (
-            f"{name} does not generate tokens one after the other (an encoder or a diffusion "
-            "model), so it has no time per output token"
-        )
-        help_text = "choose a decoder such as llama-3.1-8b; dcplan train estimates this model"
-        problems.append(Problem("DC015", cause, Place("serve"), help=help_text))
-        return row, None
-    return row, shape
+    return None

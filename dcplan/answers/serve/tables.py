@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
+from dcplan.answers.serve.cost import Costed
 from dcplan.answers.serve.metrics import Priced
 from dcplan.answers.serve.reasons import layout_rows
 from dcplan.answers.serve.service.outcome import Outcome
@@ -33,7 +35,7 @@ def service_tables(priced: Priced) -> dict[str, Table]:
         specs.POOLS.name: specs.POOLS.table(_pools(found)),
         specs.LATENCY.name: specs.LATENCY.table(rows_of_latency),
         specs.MEMORY.name: specs.MEMORY.table(_memory(found)),
-        specs.HOUR_COST.name: specs.HOUR_COST.table(_cost(priced)),
+        specs.HOUR_COST.name: specs.HOUR_COST.table(cost_rows(priced, specs.HourCostRow)),
         options.FRONTIER.name: options.FRONTIER.table(thinned(rows)),
         options.FRONTIER_POINTS.name: options.FRONTIER_POINTS.table(rows),
         options.LAYOUTS.name: options.LAYOUTS.table(layout_rows(found)),
@@ -84,17 +86,24 @@ def _memory(found: Outcome) -> list[specs.MemoryRow]:
     space = float(states.space_bytes[at])
     reserve = float(states.memory.reserve_bytes[0])
     usable = float(states.memory.usable_frac[0]) * whole
+    vision = found.run.vision
+    tower = vision.weight_bytes if vision else 0.0
     rows = (
         ("weights", weights),
         ("KV cache", space),
-        ("context, communicators, graphs", reserve),
+        *([("vision encoder", tower)] if tower else []),
+        ("context, communicators, graphs", reserve - tower),
         ("activations of the largest step", usable - weights - space - reserve),
         ("not used by the engine", whole - usable),
     )
     return [specs.MemoryRow(name, size / GIGA, size / whole) for name, size in rows]
 
 
-def _cost(priced: Priced) -> list[specs.HourCostRow]:
+R = TypeVar("R")
+
+
+def cost_rows(priced: Costed, row: Callable[[str, str, float, float], R]) -> list[R]:
+    """Return the parts of an accelerator-hour on each basis, with the cost of a million results."""
     rows = []
     for cost in (priced.owned, priced.rented):
         if cost is None:
@@ -102,7 +111,7 @@ def _cost(priced: Priced) -> list[specs.HourCostRow]:
         total = priced.per_million(cost) or 0.0
         each = total / cost.usd if cost.usd else 0.0
         parts = [*cost.parts, *([("total", cost.usd)] if len(cost.parts) > 1 else [])]
-        rows += [specs.HourCostRow(cost.basis, what, usd, usd * each) for what, usd in parts]
+        rows += [row(cost.basis, what, usd, usd * each) for what, usd in parts]
     return rows
 
 

@@ -16,6 +16,7 @@ LAYOUT, SPECULATIVE = Place("--layout"), Place("--speculative")
 DRAFTS = {"mtp": "draft-frac-mtp", "eagle": "draft-frac-eagle", "model": "draft-frac-model"}
 """Kind of draft -> catalog parameter of its cost."""
 MOST_DRAFT_TOKENS = 16
+LEAST_PIXELS, MOST_PIXELS = 64**2, 65_536**2
 NEXT = "omit --layout to search every layout"
 
 
@@ -87,6 +88,32 @@ def _too_many(layout: Layout, most: int | None) -> list[str]:
     if most is None or layout.accelerators <= most:
         return []
     return [f"a replica has tp x dp x pp = {layout.accelerators} accelerators, and -n is {most:,}"]
+
+
+def read_pixels(text: str) -> float:
+    """Read the pixels of an image: a product of two sides, or a number.
+
+    Raises
+    ------
+    InputError
+        When the text is neither, or the image is smaller than 64 x 64 or larger than 65,536 pixels
+        a side.
+
+    Examples
+    --------
+    >>> read_pixels("1024x512"), read_pixels("1048576")
+    (524288.0, 1048576.0)
+    """
+    sides = text.casefold().split("x")
+    numbers = [int(s) if s.strip().isdecimal() else 0 for s in sides]
+    pixels = math.prod(numbers)
+    if len(sides) > 2 or not LEAST_PIXELS <= pixels <= MOST_PIXELS:
+        cause = (
+            f"{text!r}: expected sides such as 1024x1024, or pixels from {LEAST_PIXELS:,} to "
+            f"{MOST_PIXELS:,}"
+        )
+        raise InputError([Problem("DC050", cause, Place("--pixels"), help="--pixels 1024x1024")])
+    return float(pixels)
 
 
 def read_speculation(text: str | None, log: InputLog) -> Speculation:

@@ -10,7 +10,7 @@ from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.engines import KIND
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.diffusion import guidance_passes, image_tokens
-from dcplan.units import GIGA
+from dcplan.units import GIGA, HALF_BYTES
 
 T5_WIDTH = 4096
 """Width of the T5-XXL text encoder (its config.json), which ``joint_attention_dim`` repeats."""
@@ -98,6 +98,31 @@ def text_tokens(log: InputLog, config: Mapping[str, Any]) -> float:
         return 0.0
     flux = config["_class_name"] == "FluxTransformer2DModel"
     return log.parameter(KIND, "flux-text-tokens" if flux else "sd3-text-tokens")
+
+
+def usual_steps(log: InputLog, config: Mapping[str, Any]) -> float:
+    """Return the denoising steps of an image as the makers run the model.
+
+    FLUX.1 without a guidance input is distilled to few steps.
+    """
+    few = config.get("guidance_embeds") is False
+    return log.parameter(KIND, "image-steps-distilled" if few else "image-steps")
+
+
+def held_bytes(log: InputLog, work: Mapping[str, float]) -> dict[str, float]:
+    """Return what an image model holds on each accelerator in addition to its transformer [byte].
+
+    Parameters
+    ----------
+    log : InputLog
+        Records the constant that it takes from the catalog.
+    work : Mapping
+        The work of an image, from :func:`image_work`.
+    """
+    return {
+        "text encoders": work["text_params"] * HALF_BYTES,
+        "image decoder": log.parameter(KIND, "image-vae-gb") * GIGA,
+    }
 
 
 def image_work(

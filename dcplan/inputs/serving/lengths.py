@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +42,10 @@ class Lengths:
     def hit_mean(self) -> float:
         """Mean cached tokens of a prompt."""
         return float(self.hit_tokens.mean())
+
+    def longer(self, tokens: float) -> Lengths:
+        """Return requests whose prompts have more tokens that no prefix cache holds."""
+        return replace(self, input_tokens=self.input_tokens + tokens)
 
     def sample(self) -> Lengths:
         """Return at most :data:`MOST_ROWS` requests at equal distances in the list."""

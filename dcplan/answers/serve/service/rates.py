@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dcplan.answers.serve.hosted import Hosted
 from dcplan.answers.serve.resolve import ServeRun
 from dcplan.answers.serve.service.states import States
 from dcplan.inputs.serving.clocking import Copy, Slots, copy_of
@@ -132,9 +133,12 @@ class Fleet:
 
 def fleet_of(rates: Rates, at: int) -> Fleet | None:
     """Return the replicas of a layout for the request: of one replica, of -n or of --rate."""
-    run = rates.states.run
-    request, size = run.request, int(rates.states.found.accelerators[at, 0])
-    most = rates.most(at)
+    return fleet_at(rates.states.run, at, rates.most(at))
+
+
+def fleet_at(run: Hosted, at: int, most: float) -> Fleet | None:
+    """Return the replicas of a layout of which each serves at most ``most`` requests per second."""
+    request, size = run.request, run.layouts[at].accelerators
     if most <= 0.0:
         return None
     if request.accelerators is not None:

@@ -10,10 +10,10 @@ from dcplan.answers.serve.resolve import ServeRun
 from dcplan.inputs.serving.setups import memory_terms, served_of
 from dcplan.serving.forward import Served
 from dcplan.serving.memory import MemoryTerms, cache_space_bytes
-from dcplan.serving.search import Points, points
+from dcplan.serving.search import Points, points, tall_layout
 from dcplan.serving.speculative import speculated
 from dcplan.serving.steady import Load, Steady, closed_loop
-from dcplan.serving.tables import Array, ServedLayout, picked
+from dcplan.serving.tables import Array, picked
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,8 @@ class States:
 def states_of(run: ServeRun) -> States:
     """Return the closed loop of every layout of a run at every batch."""
     served, memory = served_of([run.service], run.layouts), memory_terms([run.service])
+    if run.vision is not None:
+        served = replace(served, encode_s=run.vision.encode_s)
     space = cache_space_bytes(served.model, served.device, served.layout, memory)
     found = points(served, memory, run.need, run.service.most_running)
     if run.plan.draft_tokens:
@@ -60,8 +62,7 @@ def states_of(run: ServeRun) -> States:
 
 def _speculated(run: ServeRun, served: Served, found: Points) -> Steady:
     """Return the states of all layouts with speculative decoding."""
-    x = served.layout
-    tall = ServedLayout(x.tp[:, None], x.dp[:, None], x.pp[:, None], x.ep[:, None])
+    tall = tall_layout(served.layout)
     requests = found.concurrency[None, :] + 0.0 * found.most_requests
     load = _load(run, requests, found.most_requests)
     return speculated(replace(served, layout=tall), load, found.steady, run.plan)

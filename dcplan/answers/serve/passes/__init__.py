@@ -1,0 +1,1 @@
+"""Services of models without decode: images, embedding, reranking, vision encoders."""
