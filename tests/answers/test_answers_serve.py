@@ -320,7 +320,7 @@ WRONG: tuple[tuple[dict[str, Any], tuple[str, ...]], ...] = (
     ({"quantile": 1.0}, ("DC050", "from 0.5 to 0.99")),
     ({"prefix_hit_frac": 1.0}, ("DC050", "leaves no token to compute")),
     ({"disaggregated": True, "concurrency": 5}, ("DC050", "give --rate")),
-    ({"model": "flux.1-dev"}, ("DC015", "does not generate tokens")),
+    ({"model": "flux.1-dev"}, ("DC050", "--osl does not apply", "denoising steps")),
 )
 
 

@@ -209,3 +209,21 @@ def test_serve_refuses_every_wrong_name_at_once(
     ran = here("serve", *asked, "--isl", "8192", "--speculative", "tokens=3")
     assert ran.code == 2
     golden("cli/serve-wrong-names.txt", ran.err)
+
+
+def test_serve_of_an_image_model_text(
+    here: Callable[..., Ran], golden: Callable[[str, str], None]
+) -> None:
+    """Figures follow fitted constants: only their words are compared."""
+    ran = here("serve", "flux.1-dev", "--system", "dgx-h100", "--rate", "2", "--latency-ms", "9000")
+    assert ran.code == 0, ran.err
+    text = re.sub(r"[\d.,]+ ?[kM]?\b", "N", plain(f"{ran.out}--- stderr ---\n{ran.err}"))
+    golden("cli/serve-flux.1-dev.txt", re.sub(" {2,}", "  ", text))
+
+
+def test_serve_of_an_image_model_refuses_flags_of_text(
+    here: Callable[..., Ran], golden: Callable[[str, str], None]
+) -> None:
+    ran = here("serve", "flux.1-dev", "--system", "dgx-h100", "--isl", "8", "--tpot-ms", "9")
+    assert ran.code == 2
+    golden("cli/serve-flux.1-dev-flags.txt", ran.err)

@@ -79,12 +79,16 @@ def predicted_serving(request: ValidateRequest) -> Result:
                 summary(figures, lambda f: f.kind)
             ),
             specs.SERVING_GROUPS.name: specs.SERVING_GROUPS.table(
-                summary(figures, lambda f: group(f.run))
+                sorted(summary(figures, lambda f: group(f.run)), key=_worst_first)
             ),
             specs.SERVING_FIGURES.name: specs.SERVING_FIGURES.table(table),
         },
         run={"seconds": round(time.perf_counter() - began, 4)},
     )
+
+
+def _worst_first(row: specs.ServingSummaryRow) -> tuple[float, str, str]:
+    return -row.median_abs_error_frac, row.group, row.quantity
 
 
 def read_rows(file: Path) -> list[dict[str, str]]:
