@@ -34,7 +34,8 @@ class Engine(Row):
     """A serving engine: factors on the constants of the kind ``serving``, by release."""
 
     runs_on: tuple[str, ...] = ()
-    """Accelerator families on which it runs; ``generic`` is an accelerator without a family."""
+    """Accelerator families on which it runs; ``generic`` is an accelerator without a family.
+    Default: all."""
     factors: dict[str, Factor] = Field(default_factory=dict)
     """Constant of the kind ``serving`` -> factor on it."""
     releases: tuple[EngineRelease, ...] = ()
