@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from dcplan.answers.serve.cost import HourCost, usd_per_million
 from dcplan.answers.serve.power import ServicePower
-from dcplan.answers.serve.reasons import kv_tokens
 from dcplan.answers.serve.service.outcome import Outcome
+from dcplan.answers.serve.service.states import kv_tokens
 from dcplan.inputs.serving.engines import GENERIC
 from dcplan.inputs.serving.spreads import spread_of
 from dcplan.result import Metric
