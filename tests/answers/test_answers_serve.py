@@ -99,9 +99,11 @@ def test_parts_of_the_time_to_first_token_add_up_in_the_mean(fleet: Result) -> N
 
 
 def test_owned_and_rented_cost_by_hand(fleet: Result) -> None:
-    """P = 290,000 / 8 USD, L = 5 years, r = 10 %, residual value of the curve `residual-mid`."""
+    """P = 290,000 / 8 USD and the network, L = 5 years, r = 10 %, residual value of `residual-mid`."""
     x = fleet.input_value
-    price, count = x("systems.dgx-h100.price_usd") / 8.0, fleet.value("serve.accelerators")
+    count = fleet.value("serve.accelerators")
+    assert count > 8  # more than one server, so the network is its share of the capital
+    price = x("systems.dgx-h100.price_usd") / 8.0 / (1.0 - x("finance.band-network-share-frac"))
     rate, life = x("finance.discount-rate"), x("finance.hardware-life-years")
     left = dcplan_residual(life) * price * (1.0 + rate) ** -life
     annuity = (price - left) * rate / (1.0 - (1.0 + rate) ** -life)
@@ -398,3 +400,20 @@ def test_a_rate_scales_the_arrivals_of_a_trace() -> None:
     assert row["requests_per_s"] == 30.0
     plain = traced().tables["trace"].records()[0]
     assert float(str(row["span_s"])) < float(str(plain["span_s"])) / 3.0
+
+
+def capital(found: Result) -> str:
+    """What the capital of the owned cost is for."""
+    rows = found.tables["serving_cost"].records()
+    return next(str(r["what"]) for r in rows if str(r["what"]).startswith("capital"))
+
+
+def test_the_network_is_charged_alike_for_one_pool_and_for_two() -> None:
+    together, apart = (capital(served(rate=20.0, disaggregated=x)) for x in (False, True))
+    assert "systems and network" in together
+    assert together == apart
+    rack = {"system": "gb200-nvl72", "rate": 5.0}
+    together, apart = (capital(served(**rack, disaggregated=x)) for x in (False, True))
+    assert "network" not in together
+    assert together == apart
+    assert "network" not in capital(served(accelerators=8))

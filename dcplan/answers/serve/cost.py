@@ -57,13 +57,29 @@ def rented_cost(found: Outcome) -> HourCost | None:
     return HourCost(RENTED, (("rent", usd),), rent.low, rent.high)
 
 
+def needs_network(accelerators: int, system_size: int) -> bool:
+    """Return whether a service needs a network: it has more accelerators than one system.
+
+    The rule is the same for one pool and for split pools, so that their costs compare.
+
+    Examples
+    --------
+    A split service of 48 accelerators in one NVL72, and 16 accelerators in two servers.
+
+    >>> needs_network(48, 72), needs_network(16, 8)
+    (False, True)
+    """
+    return accelerators > system_size
+
+
 def owned_cost(found: Outcome, power: ServicePower | None) -> HourCost | None:
     r"""Return the cost of an owned accelerator-hour, or None without price or power.
 
     .. math:: c = \frac{A(P - R (1 + r)^{-L}) + m P + 12\,h\,p_{rated}}{8766} + p\,e\,PUE
 
     with the annuity A over the life L at the discount rate r, the residual value R, maintenance m,
-    hall rent h of a rated kW (building, power and cooling plant) and energy e.
+    hall rent h of a rated kW (building, power and cooling plant) and energy e. P has a network at the
+    class share of capital where the service has more than one system. Staff and storage are left out.
     """
     run = found.run
     system, log = run.machine.system, run.log
@@ -73,9 +89,9 @@ def owned_cost(found: Outcome, power: ServicePower | None) -> HourCost | None:
     if system.own_network is not None:
         price += log.take(f"systems.{system.id}.own_network.usd", system.own_network.usd)
     price /= system.accelerators
-    spans = any(p.layout.accelerators > run.machine.size for p in found.pools)
+    count = found.serving + found.spares
     network = 0.0
-    if (spans or len(found.pools) > 1) and system.own_network is None:
+    if needs_network(count, run.machine.size) and system.own_network is None:
         share = log.parameter("finance", "band-network-share-frac")
         network = float(np.asarray(network_from_share_usd(price, share)))
     rate, life = (log.parameter("finance", key) for key in ("discount-rate", "hardware-life-years"))
@@ -83,7 +99,6 @@ def owned_cost(found: Outcome, power: ServicePower | None) -> HourCost | None:
     both = price + network
     yearly = float(level_payment_usd(both, rate, life, balloon_usd=left * both))
     care = both * log.parameter("finance", "maintenance-hardware-frac-per-year")
-    count = found.serving + found.spares
     hall = log.parameter("finance", "colo-usd-per-kw-month") * power.rated_kw / count
     pue = log.parameter("facility", "cloud-pue")
     energy = log.parameter("finance", "energy-usd-per-kwh") * pue * power.total_kw / count

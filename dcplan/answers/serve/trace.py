@@ -1,4 +1,4 @@
-"""Tables of a trace: the event loop, the formulas beside it, and the prefix cache by size."""
+"""Tables of a trace: the event loop, the formulas, and the prefix cache by size."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ class HourCostRow:
 HOUR_COST = TableSpec(
     "serving_cost",
     HourCostRow,
-    "Cost of the service",
+    "Cost of the service at this rate in every hour, without staff and storage",
     section=Section.COST,
     by_item=True,
     shown=Shown.VERBOSE,
