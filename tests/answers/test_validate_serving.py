@@ -192,10 +192,10 @@ def test_layout_of_a_row(reader: Reader, change: dict[str, str], pool: Pool) -> 
 
 
 def test_pools_of_a_disaggregated_row(reader: Reader) -> None:
-    notes = "prefill 2x(tp1 dp4 ep4); decode 4x(tp8 dp1 ep8, bs 3); lengths uniform in 0.8-1.0 of nominal"
-    change = EXPERTS | {"disaggregated": "y", "accelerators": "40", "notes": notes}
+    notes = "prefill 2x(tp1 dp8 ep8); decode 4x(tp8 dp1 ep8, bs 3); lengths uniform in 0.8-1.0 of nominal"
+    change = EXPERTS | {"disaggregated": "y", "accelerators": "48", "notes": notes}
     run = read(reader, **change)
-    assert run.prefill == Pool(2, 1, 4, 1, 4)
+    assert run.prefill == Pool(2, 1, 8, 1, 8)
     assert run.decode == Pool(4, 8, 1, 1, 8)
     # the batch of a rank limits the requests of each attention copy
     assert run.most_running == 3
