@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dcplan.catalog.subjects import SUBJECTS
+from dcplan.report.pages.serving import serving_errors, serving_page
 from dcplan.report.pages.validation import COMPARED, accuracy, figures_of, summary, training_page
 from dcplan.result import Result, Table
 from tests.docs.blocks import same
@@ -20,8 +21,12 @@ VALIDATION = ROOT / "docs" / "validation"
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "name", "written"),
-    [(ROOT / "README.md", "accuracy", accuracy), (VALIDATION / "index.md", "summary", summary)],
-    ids=["README", "validation"],
+    [
+        (ROOT / "README.md", "accuracy", accuracy),
+        (VALIDATION / "index.md", "summary", summary),
+        (VALIDATION / "serving.md", "errors", serving_errors),
+    ],
+    ids=["README", "validation", "serving"],
 )
 def test_tables_in_git_are_what_the_tool_says(
     file: Path, name: str, written: Callable[[], str], request: pytest.FixtureRequest
@@ -39,7 +44,7 @@ def test_tables_in_git_are_what_the_tool_says(
 
 def test_every_subject_is_compared() -> None:
     assert {*COMPARED, "claims"} == set(SUBJECTS)
-    assert {f.stem for f in VALIDATION.glob("*.md")} == {*COMPARED, "training", "index"}
+    assert {f.stem for f in VALIDATION.glob("*.md")} == {*COMPARED, "training", "serving", "index"}
 
 
 def test_the_page_of_training_shows_groups_and_the_worst_runs() -> None:
@@ -51,6 +56,16 @@ def test_the_page_of_training_shows_groups_and_the_worst_runs() -> None:
     errors = [abs(float(row.split("|")[-2].strip(" %"))) for row in rows]
     assert len(errors) == 12
     assert errors == sorted(errors, reverse=True)
+
+
+def test_the_pages_of_serving_show_classes_and_groups() -> None:
+    short, whole = serving_errors(), serving_page()
+    for text in (short, whole):
+        assert "| closed loop | `tpot_ms` | 2,542 |" in text
+        assert "| early port | `e2e_ms` |" in text
+        assert "| b200-sxm | `output_tokens_per_s_total` |" in text
+    assert "| gb10 |" in whole
+    assert "| gb10 |" not in short  # four figures
 
 
 FIGURES = (

@@ -17,16 +17,21 @@ from dcplan.answers.serve.request import ServeRequest
 from dcplan.answers.serve.resolve import ServeRun, resolve
 from dcplan.answers.serve.service.closed import closed_outcome
 from dcplan.answers.serve.service.outcome import Outcome, open_outcome
+from dcplan.answers.serve.service.played import at_quantile
 from dcplan.answers.serve.service.rates import rates_of
 from dcplan.answers.serve.service.split import split_outcome
 from dcplan.answers.serve.service.states import states_of
+from dcplan.answers.serve.service.traced import traced_outcome
 from dcplan.answers.serve.tables import service_tables, system_rows
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Problem
 from dcplan.result import Result
 from dcplan.specs.request import verb
 from dcplan.specs.serve import options
-from dcplan.units import si
+from dcplan.units import MILLI, si
+
+ROUNDING = 1e-9
+"""Share of a replica that a rate may lack because of rounding."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,8 @@ def _served(run: ServeRun) -> Priced | _Refused:
     if not problems:
         if run.request.disaggregated:
             found = split_outcome(rates)
+        elif run.traffic is not None:
+            found = traced_outcome(rates)
         elif run.request.concurrency is not None:
             found = closed_outcome(rates)
         else:
@@ -93,7 +100,7 @@ def _served(run: ServeRun) -> Priced | _Refused:
 def _result(able: list[Priced], refused: list[_Refused], seconds: float) -> Result:
     best = able[0]
     run, found = best.found.run, best.found
-    short = run.rate is not None and found.rate < run.rate * (1.0 - 1e-9)
+    short = run.rate is not None and found.rate_max < run.rate * (1.0 - 1e-9)
     tables = service_tables(best)
     if len(able) + len(refused) > 1:
         others = [
@@ -124,7 +131,9 @@ def _headline(able: list[Priced], *, short: bool) -> str:
     cost = best.main_cost
     usd = f", {best.usd_per_million:.3g} USD per million output tokens {cost.basis}" if cost else ""
     short_of = f", and {_needed(found):,} accelerators would do" if short else ""
-    load = f"only {si(found.rate)} of {si(run.rate or 0.0)}" if short else si(found.rate)
+    load = si(found.rate)
+    if short and found.played is None:
+        load = f"only {load} of {si(run.rate or 0.0)}"
     why = ""
     if len(able) > 1:
         why = next_system(best, able[1], able[1].found.run.machine.name)
@@ -132,18 +141,25 @@ def _headline(able: list[Priced], *, short: bool) -> str:
         f"{run.fleet_text(found.serving, found.spares)}: {load} requests/s, "
         f"{si(found.tokens_per_s / found.serving)} tokens/s per accelerator, "
         f"{1.0 / found.tpot_s.p50:.0f} tokens/s per user{usd}; {layout}, "
-        f"{_limits(run)}{short_of}{why}"
+        f"{_limits(found, short=short)}{short_of}{why}"
     )
 
 
 def _needed(found: Outcome) -> int:
     """Return the accelerators of the chosen layouts that serve the asked rate."""
     rate = found.run.rate or 0.0
-    return sum(math.ceil(rate / p.rate_max) * p.layout.accelerators for p in found.pools)
+    return sum(math.ceil(rate / p.rate_max - ROUNDING) * p.layout.accelerators for p in found.pools)
 
 
-def _limits(run: ServeRun) -> str:
-    q, r = run.request.quantile, run.request
+def _limits(found: Outcome, *, short: bool) -> str:
+    """Return the limits that hold, or the latencies of a replay that is above them."""
+    q, r = found.run.request.quantile, found.run.request
+    if short and found.played is not None:
+        ttft, tpot = (at_quantile(x, q) / MILLI for x in found.played.latencies_s)
+        return (
+            f"{q:.0%} of requests have a TTFT of {ttft:,.0f} ms and a TPOT of {tpot:,.0f} ms at "
+            f"most, above the limits of {r.ttft_ms:g} and {r.tpot_ms:g} ms"
+        )
     return f"{q:.0%} of requests within TTFT {r.ttft_ms:g} ms and TPOT {r.tpot_ms:g} ms"
 
 

@@ -115,13 +115,29 @@ def rented_cost(run: Hosted) -> HourCost | None:
     return HourCost(RENTED, (("rent", usd),), rent.low, rent.high)
 
 
+def needs_network(accelerators: int, system_size: int) -> bool:
+    """Return whether a service needs a network: it has more accelerators than one system.
+
+    The rule is the same for one pool and for split pools, so that their costs compare.
+
+    Examples
+    --------
+    A split service of 48 accelerators in one NVL72, and 16 accelerators in two servers.
+
+    >>> needs_network(48, 72), needs_network(16, 8)
+    (False, True)
+    """
+    return accelerators > system_size
+
+
 def owned_cost(run: Hosted, pools: Sequence[Pool], power: ServicePower | None) -> HourCost | None:
     r"""Return the cost of an owned accelerator-hour, or None without price or power.
 
     .. math:: c = \frac{A(P - R (1 + r)^{-L}) + m P + 12\,h\,p_{rated}}{8766} + p\,e\,PUE
 
     with the annuity A over the life L at the discount rate r, the residual value R, maintenance m,
-    hall rent h of a rated kW (building, power and cooling plant) and energy e.
+    hall rent h of a rated kW (building, power and cooling plant) and energy e. P has a network at the
+    class share of capital where the service has more than one system. Staff and storage are left out.
     """
     system, log = run.machine.system, run.log
     if system is None or system.price_usd is None or power is None:
@@ -130,9 +146,9 @@ def owned_cost(run: Hosted, pools: Sequence[Pool], power: ServicePower | None) -
     if system.own_network is not None:
         price += log.take(f"systems.{system.id}.own_network.usd", system.own_network.usd)
     price /= system.accelerators
-    spans = any(p.layout.accelerators > run.machine.size for p in pools)
+    count = sum(p.serving + p.spares for p in pools)
     network = 0.0
-    if (spans or len(pools) > 1) and system.own_network is None:
+    if needs_network(count, run.machine.size) and system.own_network is None:
         share = log.parameter("finance", "band-network-share-frac")
         network = float(np.asarray(network_from_share_usd(price, share)))
     rate, life = (log.parameter("finance", key) for key in ("discount-rate", "hardware-life-years"))
@@ -140,7 +156,6 @@ def owned_cost(run: Hosted, pools: Sequence[Pool], power: ServicePower | None) -
     both = price + network
     yearly = float(level_payment_usd(both, rate, life, balloon_usd=left * both))
     care = both * log.parameter("finance", "maintenance-hardware-frac-per-year")
-    count = sum(p.serving + p.spares for p in pools)
     hall = log.parameter("finance", "colo-usd-per-kw-month") * power.rated_kw / count
     pue = log.parameter("facility", "cloud-pue")
     energy = log.parameter("finance", "energy-usd-per-kwh") * pue * power.total_kw / count

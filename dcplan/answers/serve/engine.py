@@ -93,7 +93,7 @@ def _defaults(
 
 def runs_on(engine: Engine, row: Accelerator) -> bool:
     """Whether an engine runs on the family of an accelerator."""
-    return (row.family or GENERIC) in engine.runs_on
+    return not engine.runs_on or (row.family or GENERIC) in engine.runs_on
 
 
 def _engine(

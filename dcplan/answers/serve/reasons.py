@@ -11,7 +11,7 @@ from dcplan.answers.serve.hosted import reach
 from dcplan.answers.serve.resolve import ServeRun, limits_of
 from dcplan.answers.serve.service.outcome import Outcome
 from dcplan.answers.serve.service.rates import Rates
-from dcplan.answers.serve.service.states import States
+from dcplan.answers.serve.service.states import States, kv_tokens
 from dcplan.catalog.model_names import model_of
 from dcplan.catalog.schema import WeightFormat
 from dcplan.errors import Place, Problem
@@ -34,8 +34,14 @@ def layout_rows(found: Outcome) -> list[specs.LayoutRow]:
     """Return every layout with its best point and the reason against it, the best first."""
     rates, states = found.rates, found.states
     rows = []
+    order: dict[str, float] = {}
+    chosen = {str(p.layout) for p in found.pools}
     for at, layout in enumerate(found.run.layouts):
         value, running = _best(rates, at)
+        order[str(layout)] = -(value or 0.0)
+        if found.played is not None:
+            # the formulas order the layouts; only a replay tells their throughput
+            value, running = _replayed(found) if str(layout) in chosen else (None, None)
         rows.append(
             specs.LayoutRow(
                 str(layout),
@@ -48,11 +54,15 @@ def layout_rows(found: Outcome) -> list[specs.LayoutRow]:
                 why_not(found, at),
             )
         )
-    chosen = {str(p.layout) for p in found.pools}
-    rows.sort(
-        key=lambda r: (r.layout not in chosen, -(r.tokens_per_s_per_accelerator or 0), r.layout)
-    )
+    rows.sort(key=lambda r: (r.layout not in chosen, order[r.layout], r.layout))
     return rows
+
+
+def _replayed(found: Outcome) -> tuple[float, float]:
+    """Return tokens per second and accelerator of the fewest replicas, and the requests that run."""
+    pool = found.main
+    value = pool.rate_max * found.run.need.output_tokens / pool.layout.accelerators
+    return value, pool.running
 
 
 def _best(rates: Rates, at: int) -> tuple[float | None, float | None]:
@@ -70,15 +80,6 @@ def _best(rates: Rates, at: int) -> tuple[float | None, float | None]:
     value = np.where(within, found.tokens_per_s_per_accelerator[at], 0.0)
     column = int(np.argmax(value))
     return float(value[column]), float(found.steady.running[at, column])
-
-
-def kv_tokens(states: States, at: int) -> float:
-    """Return the tokens that the cache of a replica holds, at the mean context of a request."""
-    need = states.run.need
-    context = need.input_tokens + need.output_tokens / 2.0
-    one = states.one(at)
-    fits = most_requests(one.model, one.device, one.layout, states.memory, np.array(context))
-    return float(np.floor(float(fits[0]) * context))
 
 
 def why_not(found: Outcome, at: int) -> str:
@@ -108,6 +109,12 @@ def _worse(found: Outcome, at: int) -> str:
     rates, run = found.rates, found.run
     best = rates.value(found.at) if rates.searched.get(found.at) else None
     value = _best(rates, at)[0]
+    if found.played is not None:
+        if at in found.failed:
+            return f"the replay is not within the limits on {found.failed[at]:,} accelerators"
+        if not best or not value or value >= best:
+            return "not replayed: the queue formulas put it behind others"
+        return f"{1.0 - value / best:.0%} fewer tokens/s per accelerator by the formulas"
     if best and value and value < best:
         return f"{1.0 - value / best:.0%} fewer tokens/s per accelerator"
     if run.request.disaggregated:

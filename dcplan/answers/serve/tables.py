@@ -9,7 +9,7 @@ from dcplan.answers.serve.cost import Costed
 from dcplan.answers.serve.metrics import Priced
 from dcplan.answers.serve.reasons import layout_rows
 from dcplan.answers.serve.service.outcome import Outcome
-from dcplan.answers.serve.trace import compared
+from dcplan.answers.serve.trace import trace_tables, with_formulas
 from dcplan.errors import Problem
 from dcplan.result import Table
 from dcplan.serving.memory import weight_bytes
@@ -29,8 +29,9 @@ def service_tables(priced: Priced) -> dict[str, Table]:
     rows = frontier_rows(found)
     rows_of_latency = latency_rows(found)
     more: dict[str, Table] = {}
-    if found.run.traffic is not None:
-        rows_of_latency, more = compared(rows_of_latency, found, found.run.traffic)
+    if found.run.traffic is not None and found.played is not None:
+        rows_of_latency = with_formulas(rows_of_latency, found)
+        more = trace_tables(found, found.run.traffic, found.played)
     return {
         specs.POOLS.name: specs.POOLS.table(_pools(found)),
         specs.LATENCY.name: specs.LATENCY.table(rows_of_latency),

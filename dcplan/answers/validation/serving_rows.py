@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+import numpy as np
+
 from dcplan.catalog.accelerator_names import accelerator_of
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.model_names import model_of
@@ -22,6 +24,9 @@ from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.engines import engine_of, release_of
 from dcplan.inputs.serving.models import format_of, shape_of
 from dcplan.inputs.serving.setups import Checkpoint, Service, cache_kind, service
+from dcplan.serving.memory import weight_bytes
+from dcplan.serving.tables import ServedLayout, ServedModel, table
+from dcplan.units import GIGA
 
 Row = Mapping[str, str]
 T = TypeVar("T")
@@ -29,11 +34,16 @@ QUANTITIES = ("tpot_ms", "ttft_ms", "e2e_ms", "output_tokens_per_s_total", "powe
 POOLS = re.compile(
     r"prefill (\d+)x\(tp(\d+) dp(\d+) ep(\d+)[^)]*\); decode (\d+)x\(tp(\d+) dp(\d+) ep(\d+)(?:, bs (\d+))?"
 )
-LENGTHS = re.compile(r"lengths uniform in ([\d.]+)-([\d.]+) of nominal")
+LENGTHS = re.compile(r"lengths uniform in (\d+\.?\d*)-(\d+\.?\d*) of nominal")
 COPIES = re.compile(r"attention-DP")
 MEDIAN_GAP = re.compile(r"tpot = median inter-token latency")
 """A median leaves out the steps that a prompt delays."""
 MOST_RUNNING = re.compile(r"max_num_seqs (\d+)")
+MOST_COUNT = 1_000_000
+"""Accelerators or ranks of a row at most: a larger number is a typing mistake."""
+MOST_TOKENS = 100_000_000
+MOST_OVER_MEMORY = 1.1
+"""Weights of a measured row over the memory at most."""
 TYPICAL_INPUT_TOKENS = 200.0
 """Prompt of a row without ``isl``: rows of power name none, and decode power hardly depends on it."""
 CLOSED, STATIC, SATURATED = "closed", "static", "saturated"
@@ -127,9 +137,14 @@ class Reader:
         )
         if isinstance(found, str):
             raise Unsupported(found)
-        count = int(number(row, "accelerators") or 1)
+        if not self._shape(model.id).causal or not self._shape(model.id).head:
+            msg = f"{model.id} does not generate tokens one after the other"
+            raise Unsupported(msg)
+        count = count_of(row, "accelerators") or 1
         decode, prefill, batch = pools(row, count, int(found.numbers["experts"]))
         decode = holding(decode, prefill is not None, found)
+        check_memory(found, prefill or decode)
+        check_memory(found, decode)
         isl, osl = lengths(row)
         mode, requests = load_of(row)
         limit = MOST_RUNNING.search(row.get("notes", ""))
@@ -208,6 +223,23 @@ def number(row: Row, column: str) -> float | None:
     return value
 
 
+def count_of(row: Row, column: str) -> int | None:
+    """Return a count of a row; None if the cell is empty.
+
+    Raises
+    ------
+    Unsupported
+        If the cell is not a whole number from 1 to MOST_COUNT.
+    """
+    value = number(row, column)
+    if value is None:
+        return None
+    if value != int(value) or not 1 <= value <= MOST_COUNT:
+        msg = f"{column} {row[column].strip()!r} is not a whole number from 1 to {MOST_COUNT:,}"
+        raise Unsupported(msg)
+    return int(value)
+
+
 def lengths(row: Row) -> tuple[float, float]:
     """Return mean input and output tokens."""
     isl, osl = number(row, "isl"), number(row, "osl")
@@ -216,6 +248,9 @@ def lengths(row: Row) -> tuple[float, float]:
         raise Unsupported(msg)
     if osl is None:
         msg = "missing osl"
+        raise Unsupported(msg)
+    if not 1 <= osl <= MOST_TOKENS or (isl or 0) > MOST_TOKENS:
+        msg = f"isl and osl are from 1 to {MOST_TOKENS:,} tokens"
         raise Unsupported(msg)
     found = LENGTHS.search(row.get("notes", ""))
     mean = (float(found[1]) + float(found[2])) / 2.0 if found else 1.0
@@ -238,12 +273,15 @@ def pools(row: Row, count: int, experts: int) -> tuple[Pool, Pool | None, int]:
     """Return decode pool, prefill pool if the row is disaggregated, and the batch limit of a rank."""
     if row.get("disaggregated", "n")[:1].lower() == "y":
         found = POOLS.search(row.get("notes", ""))
-        if not found or not int(found[5]) or not int(found[1]):
+        if not found or not all(0 < int(found[i]) <= MOST_COUNT for i in (1, 2, 3, 5, 6, 7)):
             msg = "disaggregated: notes do not state both pools, as prefill 1x(tp1 dp4 ep4); decode 4x(tp8 dp1 ep8)"
             raise Unsupported(msg)
         n = [int(x or 0) for x in found.groups()]
         return Pool(n[4], n[5], n[6], 1, n[7]), Pool(n[0], n[1], n[2], 1, n[3]), n[8]
-    tp, pp, dp, ep = (int(number(row, c) or 1) for c in ("tp", "pp", "dp", "ep"))
+    tp, pp, dp, ep = (count_of(row, c) or 1 for c in ("tp", "pp", "dp", "ep"))
+    if pp * dp > count:
+        msg = f"pp {pp} x dp {dp} is more than the {count} accelerators of the row"
+        raise Unsupported(msg)
     if not row.get("tp"):
         tp = max(count // (pp * dp), 1)
     if tp * pp * dp > count:
@@ -255,6 +293,24 @@ def pools(row: Row, count: int, experts: int) -> tuple[Pool, Pool | None, int]:
     if COPIES.search(row.get("notes", "")) and experts and tp > 1:
         tp, dp, ep = 1, tp * dp, tp * dp
     return Pool(max(count // (tp * pp * dp), 1), tp, dp, pp, ep), None, 0
+
+
+def check_memory(given: Service, pool: Pool) -> None:
+    """Refuse a layout whose weights are clearly larger than the memory.
+
+    A tenth more is allowed: tables round the size of the memory, and checkpoints differ.
+
+    Raises
+    ------
+    Unsupported
+        With both sizes.
+    """
+    model = table(ServedModel, [{**given.numbers}])
+    needed = float(np.max(weight_bytes(model, table(ServedLayout, [pool]))))
+    have = given.device["memory_bytes"]
+    if needed > MOST_OVER_MEMORY * have:
+        msg = f"weights of {needed / GIGA:,.0f} GB on an accelerator of {have / GIGA:,.0f} GB"
+        raise Unsupported(msg)
 
 
 def holding(pool: Pool, apart: bool, given: Service) -> Pool:

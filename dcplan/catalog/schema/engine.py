@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from dcplan.catalog.schema.base import Row, Source
 from dcplan.provenance import AsOf, Fraction, Positive
+
+Factor = Annotated[float, Field(gt=0.001, lt=1000.0)]
+"""A factor on a constant; one outside this range is a typing mistake."""
 
 
 class EngineRelease(BaseModel):
@@ -19,9 +22,9 @@ class EngineRelease(BaseModel):
     """Version of the first release of the line, such as ``0.19``."""
     since: AsOf
     """Month of this release."""
-    factors: dict[str, float] = Field(default_factory=dict)
+    factors: dict[str, Factor] = Field(default_factory=dict)
     """Constant of the kind ``serving`` -> factor on it."""
-    ports: dict[str, float] = Field(default_factory=dict)
+    ports: dict[str, Factor] = Field(default_factory=dict)
     """Accelerator family -> time of a step over that of a mature port of this release."""
     source: Source | None = None
     """Source of the measured rows."""
@@ -31,8 +34,9 @@ class Engine(Row):
     """A serving engine: factors on the constants of the kind ``serving``, by release."""
 
     runs_on: tuple[str, ...] = ()
-    """Accelerator families on which it runs; ``generic`` is an accelerator without a family."""
-    factors: dict[str, float] = Field(default_factory=dict)
+    """Accelerator families on which it runs; ``generic`` is an accelerator without a family.
+    Default: all."""
+    factors: dict[str, Factor] = Field(default_factory=dict)
     """Constant of the kind ``serving`` -> factor on it."""
     releases: tuple[EngineRelease, ...] = ()
     """Lines of releases, oldest first."""
@@ -54,7 +58,7 @@ class Engine(Row):
 class ServingFamily(Row):
     """An accelerator family: factors on the constants of the kind ``serving``."""
 
-    factors: dict[str, float] = Field(default_factory=dict)
+    factors: dict[str, Factor] = Field(default_factory=dict)
     """Constant of the kind ``serving`` -> factor on it."""
     power: dict[str, float] = Field(default_factory=dict)
     """Constant of the kind ``serving`` that starts with ``power-`` -> value of this family."""

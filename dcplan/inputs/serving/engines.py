@@ -8,6 +8,7 @@ from dataclasses import fields
 
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Engine, EngineRelease, Parameter, ServingFamily
+from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import InputLog
 from dcplan.serving.tables import EngineTerms
 
@@ -88,6 +89,7 @@ def engine_terms(
         groups.append(kind.factors)
     if release is not None:
         groups.append(release.factors)
+    _refuse_unknown(engine, groups)
     values = {}
     for name in TERMS:
         value = log.parameter(KIND, name.replace("_", "-"))
@@ -95,6 +97,26 @@ def engine_terms(
             value *= group.get(name.replace("_", "-"), 1.0)
         values[name] = min(value, MOST_FRAC) if name in CAPPED else value
     return ported(values, release.ports.get(family or GENERIC, 1.0) if release else 1.0)
+
+
+def _refuse_unknown(engine: Engine, groups: list[Mapping[str, float]]) -> None:
+    """Refuse a factor on a constant that does not exist."""
+    known = [name.replace("_", "-") for name in TERMS]
+    unknown = sorted({key for group in groups for key in group} - set(known))
+    if unknown:
+        place = Place(f"engines.{engine.id}")
+        raise InputError(
+            [
+                Problem(
+                    "DC010",
+                    f"factors of {engine.id}: no constant {key!r}",
+                    place,
+                    did_you_mean(key, known),
+                    "dcplan catalog list serving",
+                )
+                for key in unknown
+            ]
+        )
 
 
 def ported(values: dict[str, float], factor: float) -> dict[str, float]:

@@ -101,7 +101,9 @@ def service(
         terms=engine_terms(log, engine, release, accelerator.family),
         memory_frac=engine.memory_frac.value if engine.memory_frac else 1.0,
         reserve_bytes=log.parameter("serving", RESERVE) * GIGA,
-        step_tokens=engine.step_tokens.value if engine.step_tokens else math.inf,
+        step_tokens=engine.step_tokens.value
+        if engine.step_tokens
+        else log.parameter("serving", "step-tokens"),
         most_running=engine.most_running.value if engine.most_running else math.inf,
         power=power_numbers(log, accelerator.family),
     )

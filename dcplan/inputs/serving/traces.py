@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -95,6 +94,12 @@ def read_trace(file: Path) -> Trace:
     )
 
 
+MOST_TOKENS = 100_000_000
+"""Tokens of a request at most: a larger number is a typing mistake."""
+MOST_SECONDS = 1e11
+"""Time of a request at most, either side of 1970: some 3,000 years."""
+
+
 class _ValueProblemError(ValueError):
     """A value that cannot be used; its text is the cause."""
 
@@ -128,7 +133,7 @@ def _json_rows(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
             raise InputError([Problem("DC055", cause, Place(path, number), help=HELP)])
         row: dict[str, Any] = {HASHES: found.get(HASHES)}
         row |= {key: found[n] for key, names in NAMES.items() for n in names if n in found}
-        if "timestamp" in found and isinstance(found["timestamp"], int | float):
+        if isinstance(found.get("timestamp"), int | float) and found["timestamp"] is not True:
             row["arrival"] = found["timestamp"] * MILLI
         yield number, row
 
@@ -162,7 +167,7 @@ def _seconds(value: Any) -> float:
         found = float(value)
     except (TypeError, ValueError):
         found = _date_s(str(value))
-    if not math.isfinite(found):
+    if isinstance(value, bool) or not abs(found) <= MOST_SECONDS:
         raise _ValueProblemError(f"{value} is not a time")
     return found
 
@@ -188,8 +193,10 @@ def _tokens(value: Any, what: str) -> int:
         found = float(value)
     except (TypeError, ValueError) as error:
         raise _ValueProblemError(f"{what} tokens are {value!r}, not a number") from error
-    if not (found >= 1 and found == int(found)):
-        raise _ValueProblemError(f"{what} tokens are {value}, not a whole number of at least 1")
+    if not 1 <= found <= MOST_TOKENS or found != int(found):
+        raise _ValueProblemError(
+            f"{what} tokens are {value}, not a whole number from 1 to {MOST_TOKENS:,}"
+        )
     return int(found)
 
 

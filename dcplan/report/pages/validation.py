@@ -10,6 +10,7 @@ from dcplan.answers.validation.answer import validate
 from dcplan.answers.validation.published import VERDICTS
 from dcplan.catalog.schema.published import ARITHMETIC
 from dcplan.report.pages.page_text import MADE, page_table
+from dcplan.report.pages.serving import serving_page
 from dcplan.report.text.numbers import shown
 from dcplan.result import Cell, Result
 
@@ -125,6 +126,7 @@ def figures_of(result: Result, title: str) -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "validation/figures/training.md": training_page,
+    "validation/figures/serving.md": serving_page,
     **{f"validation/figures/{s}.md": functools.partial(figure_page, s) for s in COMPARED},
 }
 """Path under ``docs/`` -> the function that writes the page."""

@@ -149,13 +149,9 @@ class LatencyRow:
     p90_ms: Annotated[float | None, Column("90th percentile")]
     p99_ms: Annotated[float | None, Column("99th percentile")]
     limit_ms: Annotated[float | None, Column("Limit of the request")] = None
-    trace_p50_ms: Annotated[float | None, Column("Median of the event loop on the trace")] = None
-    trace_p90_ms: Annotated[
-        float | None, Column("90th percentile of the event loop on the trace")
-    ] = None
-    trace_p99_ms: Annotated[
-        float | None, Column("99th percentile of the event loop on the trace")
-    ] = None
+    formula_p50_ms: Annotated[float | None, Column("Median of the queue formulas")] = None
+    formula_p90_ms: Annotated[float | None, Column("90th percentile of the queue formulas")] = None
+    formula_p99_ms: Annotated[float | None, Column("99th percentile of the queue formulas")] = None
 
 
 LATENCY = TableSpec(
@@ -199,7 +195,7 @@ class HourCostRow:
 HOUR_COST = TableSpec(
     "serving_cost",
     HourCostRow,
-    "Cost of the service",
+    "Cost of the service at this rate in every hour, without staff and storage",
     section=Section.COST,
     by_item=True,
     shown=Shown.VERBOSE,
@@ -215,7 +211,10 @@ class TraceRow:
     requests_per_s: Annotated[float, Column("Mean request rate of the trace")]
     tokens_per_s: Annotated[float, Column("Output tokens per second of all replicas")]
     replicas: Annotated[int, Column("Replicas that serve")]
-    busy_frac: Annotated[float, Column("Share of the time in which a replica runs steps")]
+    not_idle_frac: Annotated[
+        float,
+        Column("Share of the time in which a replica has at least one request; no utilization"),
+    ]
     hit_frac: Annotated[float, Column("Share of prompt tokens that the prefix cache holds")]
     preemptions: Annotated[int, Column("Requests whose cache was evicted and computed again")]
     rejected: Annotated[int, Column("Requests longer than the KV cache")]

@@ -74,5 +74,7 @@ class ServingSummaryRow:
 
 
 SERVING_CLASSES = TableSpec("serving_classes", ServingSummaryRow, "Errors by class of measurement")
-SERVING_GROUPS = TableSpec("serving_groups", ServingSummaryRow, "Errors by group, the largest first", first=16)
+SERVING_GROUPS = TableSpec(
+    "serving_groups", ServingSummaryRow, "Errors by group, the largest first", first=16
+)
 SERVING_FIGURES = TableSpec("serving_figures", ServingFigureRow, "Rows", first=15)

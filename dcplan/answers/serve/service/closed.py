@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from dcplan.answers.serve.service.outcome import BOTH, Outcome, Pool
+from dcplan.answers.serve.service.played import percentiles_of
 from dcplan.answers.serve.service.rates import Rates
 from dcplan.answers.serve.service.states import States, loop_at
-from dcplan.serving.queue.percentiles import Percentiles
 from dcplan.serving.queue.replay import Replayed, replay_closed
 from dcplan.serving.search import BATCH_STEP
 from dcplan.serving.tables import Array
@@ -127,10 +127,13 @@ def _outcome(rates: Rates, at: int, replicas: int, played: Replayed) -> Outcome:
     own = np.arange(played.ttft_s.size) >= max(round(count / replicas / copy.copies), 1)
     ingress = np.full(int(own.sum()), copy.ingress_s)
     parts = (
-        ("ingress: HTTP, tokenizer, first scheduling", _percentiles(ingress)),
-        ("rest of the running step", _percentiles(played.first_step_s[own])),
-        ("queue: slot, KV cache, prompts ahead", _percentiles(played.queue_s[own])),
-        ("prefill with the first token", _percentiles(played.prefill_s[own] + copy.own_prefill_s)),
+        ("ingress: HTTP, tokenizer, first scheduling", percentiles_of(ingress)),
+        ("wait for the running step", percentiles_of(played.first_step_s[own])),
+        ("queue: slot, KV cache, prompts ahead", percentiles_of(played.queue_s[own])),
+        (
+            "prefill with the first token",
+            percentiles_of(played.prefill_s[own] + copy.own_prefill_s),
+        ),
     )
     each = float(one.requests_per_s[0])
     pool = Pool(
@@ -152,14 +155,8 @@ def _outcome(rates: Rates, at: int, replicas: int, played: Replayed) -> Outcome:
         (pool,),
         each * replicas,
         parts,
-        _percentiles(played.ttft_s[own] + copy.own_prefill_s),
-        _percentiles(played.tpot_s[own]),
+        percentiles_of(played.ttft_s[own] + copy.own_prefill_s),
+        percentiles_of(played.tpot_s[own]),
         at,
         "closed",
     )
-
-
-def _percentiles(values: Array) -> Percentiles:
-    kept = values[np.isfinite(values)]
-    p50, p90, p99 = (float(x) for x in np.percentile(kept, (50, 90, 99)))
-    return Percentiles(float(kept.mean()), p50, p90, p99)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from dcplan.answers.serve.resolve import ServeRun
+from dcplan.answers.serve.service.played import Played
 from dcplan.answers.serve.service.rates import Fleet, Rates, best_fleet
 from dcplan.answers.serve.service.states import States
 from dcplan.inputs.serving.clocking import Copy
@@ -64,6 +66,12 @@ class Outcome:
     """Index of the layout that decodes."""
     kind: str
     """Kind of measurement that the intervals are of: closed or split."""
+    played: Played | None = None
+    """The replay of the trace that the latencies are of."""
+    formulas: OpenLoop | None = None
+    """The formulas at the load of a trace; None where their queue grows without limit."""
+    failed: Mapping[int, int] = field(default_factory=dict)
+    """Layout -> most accelerators on which the replay of the trace was not within the limits."""
 
     @property
     def main(self) -> Pool:
@@ -107,7 +115,7 @@ def latency_parts(
     """Return the parts of the time to first token, and the time."""
     parts = (
         ("ingress: HTTP, tokenizer, first scheduling", constant(loop.ingress_s)),
-        ("rest of the running step", loop.first_step_s),
+        ("wait for the running step", loop.first_step_s),
         ("queue: slot, KV cache, prompts ahead", loop.queue_s),
         ("prefill with the first token", shifted(loop.prefill_s, copy.own_prefill_s)),
     )

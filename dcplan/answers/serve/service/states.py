@@ -9,7 +9,7 @@ import numpy as np
 from dcplan.answers.serve.resolve import ServeRun
 from dcplan.inputs.serving.setups import memory_terms, served_of
 from dcplan.serving.forward import Served
-from dcplan.serving.memory import MemoryTerms, cache_space_bytes
+from dcplan.serving.memory import MemoryTerms, cache_space_bytes, most_requests
 from dcplan.serving.search import Points, points, tall_layout
 from dcplan.serving.speculative import speculated
 from dcplan.serving.steady import Load, Steady, closed_loop
@@ -85,3 +85,12 @@ def loop_at(states: States, at: int, requests: Array) -> Steady:
     run, one = states.run, states.one(at)
     load = _load(run, requests, states.found.most_requests[at])
     return speculated(one, load, closed_loop(one, load), run.plan)
+
+
+def kv_tokens(states: States, at: int) -> float:
+    """Return the tokens that the cache of a replica holds, at the mean context of a request."""
+    need = states.run.need
+    context = need.input_tokens + need.output_tokens / 2.0
+    one = states.one(at)
+    fits = most_requests(one.model, one.device, one.layout, states.memory, np.array(context))
+    return float(np.floor(float(fits[0]) * context))
