@@ -10,7 +10,7 @@ from dcplan.answers.serve.engine import Software, software, unknown_names
 from dcplan.answers.serve.hosted import Hosted, reach
 from dcplan.answers.serve.passes.kinds import Kind, inapplicable
 from dcplan.answers.serve.passes.vision import Vision, tower_checkpoint, vision_of, vision_problems
-from dcplan.answers.serve.request import ServeRequest, conflicts, without_system
+from dcplan.answers.serve.request import ServeRequest, conflicts
 from dcplan.answers.serve.texts import read_layout, read_speculation
 from dcplan.answers.train.resolve import read_config
 from dcplan.catalog.loader import Catalog
@@ -85,16 +85,10 @@ def resolve(request: ServeRequest, catalog: Catalog) -> list[ServeRun]:
     InputError
         With every unknown name, contradiction and impossible layout.
     """
-    problems: list[Problem] = []
+    problems = conflicts(request)
     model = model_named(catalog, request.model, problems)
-    if model is None:
-        problems += without_system(request)
-    else:
-        problems += [
-            *conflicts(request),
-            *inapplicable(request, Kind.DECODE),
-            *vision_problems(request, model.shape),
-        ]
+    if model is not None:
+        problems += [*inapplicable(request, Kind.DECODE), *vision_problems(request, model.shape)]
     lengths, traffic = _lengths(request, problems)
     machines = machines_named(request, catalog, problems)
     problems += unknown_names(request, catalog)
