@@ -165,22 +165,6 @@ def tall_layout(layout: ServedLayout) -> ServedLayout:
     return ServedLayout(**{n: getattr(layout, n)[:, None] for n in ("tp", "dp", "pp", "ep")})
 
 
-def best(found: Points, ttft_s: float, tpot_s: float) -> tuple[int, int] | None:
-    """Return layout and batch with the most tokens per accelerator within both limits, or None.
-
-    Of equal points the one with fewer accelerators is taken.
-    """
-    within = (
-        (found.steady.ttft_s <= ttft_s) & (found.steady.tpot_s <= tpot_s) & (found.possible > 0)
-    )
-    if not within.any():
-        return None
-    value = np.where(within, found.tokens_per_s_per_accelerator, -1.0)
-    value = value * (1.0 - 1e-9 * found.accelerators)
-    at = int(np.argmax(value))
-    return at // value.shape[1], at % value.shape[1]
-
-
 def frontier(found: Points) -> list[tuple[int, int]]:
     """Return the points that no other beats in both throughput and interactivity.
 
@@ -224,11 +208,6 @@ class Split:
     decode_accelerators_per_rps: float
     ttft_s: float
     tpot_s: float
-
-    @property
-    def accelerators_per_rps(self) -> float:
-        """Return the accelerators of both pools for one request per second."""
-        return self.prefill_accelerators_per_rps + self.decode_accelerators_per_rps
 
 
 def split(

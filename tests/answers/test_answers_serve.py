@@ -417,3 +417,17 @@ def test_the_network_is_charged_alike_for_one_pool_and_for_two() -> None:
     assert "network" not in together
     assert together == apart
     assert "network" not in capital(served(accelerators=8))
+
+
+def test_split_pools_have_their_own_frontier() -> None:
+    found = served(rate=20.0, disaggregated=True)
+    rows = found.tables["interactivity_points"].records()
+    assert len(rows) > 5
+    assert all("prefill + " in str(r["layout"]) for r in rows)
+    speed = [float(str(r["tokens_per_s_per_user"])) for r in rows]
+    value = [float(str(r["tokens_per_s_per_accelerator"])) for r in rows]
+    assert speed == sorted(speed, reverse=True)
+    assert value == sorted(value)
+    assert [r["means_within_limits"] for r in rows] == [
+        float(str(r["mean_tpot_ms"])) <= 50.0 for r in rows
+    ]

@@ -17,7 +17,6 @@ from dcplan.serving.search import (
     Points,
     Request,
     batches,
-    best,
     frontier,
     layouts,
     points,
@@ -111,44 +110,6 @@ def test_a_point_is_the_closed_loop_of_its_layout(grid: Points) -> None:
     rate = float(found.requests_per_s[0]) * 20 / 4
     assert grid.tokens_per_s_per_accelerator[row, column] == pytest.approx(rate)
     assert grid.tokens_per_s_per_user[row, column] == pytest.approx(1 / float(found.tpot_s[0]))
-
-
-@pytest.mark.parametrize("share", [0.02, 0.1, 0.3, 0.7, 1.0])
-def test_best_is_that_of_brute_force(grid: Points, share: float) -> None:
-    ttft = float(np.quantile(grid.steady.ttft_s[grid.possible > 0], share))
-    tpot = float(np.quantile(grid.steady.tpot_s[grid.possible > 0], share))
-    value, chosen = 0.0, None
-    for i, j in np.ndindex(grid.possible.shape):
-        steady = grid.steady
-        within = steady.ttft_s[i, j] <= ttft and steady.tpot_s[i, j] <= tpot
-        if grid.possible[i, j] and within and grid.tokens_per_s_per_accelerator[i, j] > value:
-            value, chosen = grid.tokens_per_s_per_accelerator[i, j], (i, j)
-    assert best(grid, ttft, tpot) == chosen
-
-
-def test_no_layout_meets_a_limit_of_zero(grid: Points) -> None:
-    assert best(grid, 1e-9, 1.0) is None
-    assert best(grid, 1.0, 1e-9) is None
-
-
-def test_of_equal_layouts_the_smaller_one_is_best(grid: Points) -> None:
-    row, column = best(grid, 1e9, 1e9) or (0, 0)
-    twice = Points(
-        grid.concurrency,
-        np.concatenate([grid.possible[row : row + 1]] * 2),
-        type(grid.steady)(
-            **{
-                n: np.concatenate([getattr(grid.steady, n)[row : row + 1]] * 2)
-                for n in type(grid.steady).__dataclass_fields__
-            }
-        ),
-        np.array([[8.0], [4.0]]),
-        grid.most_requests[:2],
-        20.0,
-    )
-    # the second needs half the accelerators; with half its rate both have the same throughput
-    twice.steady.requests_per_s[1] /= 2
-    assert best(twice, 1e9, 1e9) == (1, column)
 
 
 def test_the_frontier_is_that_of_brute_force(grid: Points) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from dcplan.answers.serve.cost import Costed
+from dcplan.answers.serve.frontiers import frontier_rows, thinned
 from dcplan.answers.serve.metrics import Priced
 from dcplan.answers.serve.reasons import layout_rows
 from dcplan.answers.serve.service.outcome import Outcome
@@ -14,13 +15,9 @@ from dcplan.errors import Problem
 from dcplan.result import Table
 from dcplan.serving.memory import weight_bytes
 from dcplan.serving.queue.percentiles import Percentiles
-from dcplan.serving.search import frontier
 from dcplan.specs.serve import options
 from dcplan.specs.serve import service as specs
 from dcplan.units import GIGA, MILLI
-
-MOST_POINTS = 12
-"""Points of the frontier in the short form."""
 
 
 def service_tables(priced: Priced) -> dict[str, Table]:
@@ -114,35 +111,6 @@ def cost_rows(priced: Costed, row: Callable[[str, str, float, float], R]) -> lis
         parts = [*cost.parts, *([("total", cost.usd)] if len(cost.parts) > 1 else [])]
         rows += [row(cost.basis, what, usd, usd * each) for what, usd in parts]
     return rows
-
-
-def frontier_rows(found: Outcome) -> list[options.FrontierRow]:
-    """Return the points that no other beats in throughput and interactivity."""
-    points, run = found.states.found, found.run
-    rows = []
-    for i, j in frontier(points):
-        tpot, ttft = float(points.steady.tpot_s[i, j]), float(points.steady.ttft_s[i, j])
-        rows.append(
-            options.FrontierRow(
-                1.0 / tpot,
-                float(points.tokens_per_s_per_accelerator[i, j]),
-                tpot / MILLI,
-                ttft / MILLI,
-                int(points.concurrency[j]),
-                run.layouts[i].accelerators,
-                str(run.layouts[i]),
-                tpot <= run.tpot_s and ttft <= run.ttft_s,
-            )
-        )
-    return rows
-
-
-def thinned(rows: Sequence[options.FrontierRow]) -> list[options.FrontierRow]:
-    """Return at most 12 points at equal distances in the list, both ends included."""
-    if len(rows) <= MOST_POINTS:
-        return list(rows)
-    step = (len(rows) - 1) / (MOST_POINTS - 1)
-    return [rows[round(i * step)] for i in range(MOST_POINTS)]
 
 
 def system_rows(

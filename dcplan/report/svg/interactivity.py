@@ -42,23 +42,23 @@ def interactivity_svg(result: Result) -> str:
     xs = [float(r.tokens_per_s_per_user or 0.0) for r in rows]
     ys = [float(r.tokens_per_s_per_accelerator or 0.0) for r in rows]
     across, up = _ticks(max(xs)), _ticks(max(ys))
-    within = sum(r.within_limits for r in rows)
-    words = f"{len(rows)} points, {within} within the latency limits; {result.headline}"
+    within = sum(r.means_within_limits for r in rows)
+    words = f"{len(rows)} points, {within} with means within the latency limits; {result.headline}"
     title = result.headline.partition(":")[0]
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" '
         f'aria-labelledby="title desc"><title id="title">Throughput against interactivity</title>'
         f'<desc id="desc">{escape(words)}</desc><style>{STYLE}</style>',
         f'<text class="t" x="16" y="28">{escape(title)}</text>',
-        '<text class="s" x="16" y="50">Closed loop, means; the brown points are within the latency '
-        "limits</text>",
+        '<text class="s" x="16" y="50">Closed loop; the means of the brown points are within the '
+        "latency limits</text>",
         *_axes(across, up),
     ]
     places = [(_x(x, across[-1]), _y(y, up[-1])) for x, y in zip(xs, ys, strict=True)]
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     parts.append(f'<polyline class="l" points="{line}"/>')
     parts += [
-        f'<circle class="{"o" if row.within_limits else "p"}" cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
+        f'<circle class="{"o" if row.means_within_limits else "p"}" cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
         for row, (x, y) in zip(rows, places, strict=True)
     ]
     parts += _names(rows, places)

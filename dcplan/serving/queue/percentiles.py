@@ -268,26 +268,6 @@ def most_rate(
     return low
 
 
-def burst_ttft_s(requests: float, prefill_s: float) -> float:
-    r"""Return the mean time to first token of simultaneous arrivals at an idle replica [s].
-
-    Prompts are processed one after the other: :math:`\tfrac{b+1}{2}\,T`.
-
-    Parameters
-    ----------
-    requests : float
-        Requests b of the burst, at least 1. [-]
-    prefill_s : float
-        Prefill time T of one prompt. [s]
-
-    Examples
-    --------
-    >>> burst_ttft_s(4, 0.2)
-    0.5
-    """
-    return (requests + 1.0) / 2.0 * prefill_s
-
-
 def _percentiles(values: Array) -> Percentiles:
     known = values[~np.isnan(values)]
     if not known.size:

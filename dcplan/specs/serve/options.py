@@ -45,12 +45,12 @@ class FrontierRow:
 
     tokens_per_s_per_user: PerUser
     tokens_per_s_per_accelerator: PerAccelerator
-    tpot_ms: Annotated[float, Column("Mean time per output token")]
-    ttft_ms: Annotated[float, Column("Mean time to first token")]
+    mean_tpot_ms: Annotated[float, Column("Mean time per output token; not the asked quantile")]
+    mean_ttft_ms: Annotated[float, Column("Mean time to first token; not the asked quantile")]
     concurrency: Annotated[int, Column("Concurrent requests of a replica, in a closed loop")]
-    accelerators: Annotated[int, Column("Accelerators of a replica")]
+    accelerators: Annotated[int, Column("Accelerators of a replica that decodes")]
     layout: Layout
-    within_limits: Annotated[bool, Column("Whether both means are within the latency limits")]
+    means_within_limits: Annotated[bool, Column("Whether both means are within the latency limits")]
 
 
 FRONTIER = TableSpec(
