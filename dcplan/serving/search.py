@@ -209,6 +209,11 @@ class Split:
     ttft_s: float
     tpot_s: float
 
+    @property
+    def accelerators_per_rps(self) -> float:
+        """Return the accelerators of both pools for one request per second."""
+        return self.prefill_accelerators_per_rps + self.decode_accelerators_per_rps
+
 
 def split(
     served: Served,
