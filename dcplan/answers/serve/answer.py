@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dcplan.answers.serve.cost import owned_cost, rented_cost
 from dcplan.answers.serve.metrics import Priced, metrics_of
+from dcplan.answers.serve.notes import notes_of
 from dcplan.answers.serve.power import power_of
 from dcplan.answers.serve.reasons import refusals
 from dcplan.answers.serve.request import ServeRequest
@@ -27,9 +28,6 @@ from dcplan.result import Result
 from dcplan.specs.request import verb
 from dcplan.specs.serve import options
 from dcplan.units import MILLI, si
-
-WHOLE_SYSTEMS = 1.25
-"""Accelerators of complete systems over those of the service from which a note is given."""
 
 ROUNDING = 1e-9
 """Share of a replica that a rate may lack because of rounding."""
@@ -106,7 +104,7 @@ def _result(able: list[Priced], refused: list[_Refused], seconds: float) -> Resu
         metrics=metrics_of(best),
         tables=tables,
         inputs=[asdict(row) for _, row in sorted(run.log.rows.items())],
-        warnings=_warnings(best),
+        warnings=[{"code": "serve", "message": x} for x in notes_of(able)],
         run={"seconds": round(seconds, 4)},
     )
 
@@ -131,14 +129,22 @@ def _headline(able: list[Priced], *, short: bool) -> str:
     why = ""
     if len(able) > 1:
         ratio = able[1].usd_per_million / best.usd_per_million
-        why = f"; {ratio:.2f} times as much on the next system, {able[1].found.run.machine.name}"
+        why = (
+            f"; the next system, {able[1].found.run.machine.name}, costs {ratio:.2f} times as much"
+        )
     return (
-        f"{run.model} on {found.serving:,} x {machine.accelerator.id}{chip}{spares}, "
+        f"{run.model} with {_lengths(run)} tokens on {found.serving:,} x {machine.accelerator.id}{chip}{spares}, "
         f"{run.software.engine_text}, {run.software.precision.id}: {load} requests/s, "
         f"{si(found.tokens_per_s / found.serving)} tokens/s per accelerator, "
         f"{1.0 / found.tpot_s.p50:.0f} tokens/s per user{usd}; {layout}, "
         f"{_limits(found, short=short)}{short_of}{why}"
     )
+
+
+def _lengths(run: ServeRun) -> str:
+    """Return input and output tokens; their means where requests differ."""
+    mean = "" if run.lengths.input_tokens.size == 1 else "a mean of "
+    return f"{mean}{run.lengths.input_mean:,.0f} input and {run.lengths.output_mean:,.0f} output"
 
 
 def _needed(found: Outcome) -> int:
@@ -157,27 +163,3 @@ def _limits(found: Outcome, *, short: bool) -> str:
             f"most, above the limits of {r.ttft_ms:g} and {r.tpot_ms:g} ms"
         )
     return f"{q:.0%} of requests within TTFT {r.ttft_ms:g} ms and TPOT {r.tpot_ms:g} ms"
-
-
-def _warnings(best: Priced) -> list[dict[str, str]]:
-    run = best.found.run
-    notes = [*run.software.notes]
-    if best.owned is None:
-        notes.append(f"{run.machine.name} has no price or power in the catalog: no owned cost")
-    if best.rented is None:
-        notes.append(f"{run.machine.accelerator.id} has no rent in the catalog")
-    whole = -(-best.accelerators // run.machine.size) * run.machine.size
-    if best.owned and whole > WHOLE_SYSTEMS * best.accelerators:
-        notes.append(
-            f"the owned cost is for {best.accelerators:,} accelerators; complete systems of "
-            f"{run.machine.name} have {whole:,}"
-        )
-    if run.shape.tower is not None:
-        notes.append("the vision encoder is not included: prompts are text tokens")
-    if run.request.speculative:
-        plan = run.plan
-        notes.append(
-            f"speculative decoding: {plan.tokens_per_step:.2f} tokens per step of "
-            f"{plan.draft_tokens:g} draft tokens"
-        )
-    return [{"code": "serve", "message": note} for note in notes]

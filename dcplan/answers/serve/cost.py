@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 
 from dcplan.answers.serve.power import ServicePower
+from dcplan.answers.serve.resolve import ServeRun
 from dcplan.answers.serve.service.outcome import Outcome
+from dcplan.catalog.rent import has_index
 from dcplan.economics.loans import level_payment_usd
 from dcplan.economics.run_cost import network_from_share_usd
 from dcplan.inputs.residual_value import residual_of
@@ -46,6 +49,34 @@ def usd_per_million(hour_usd: float, accelerators: float, tokens_per_s: float) -
     return hour_usd * accelerators / (tokens_per_s * SECONDS_PER_HOUR) * TOKENS_PER_MTOKEN
 
 
+class RentBasis(StrEnum):
+    """What the rent of an accelerator-hour is."""
+
+    GIVEN = "the given rent"
+    OFFER = "the list price of the offer"
+    INDEX = "an index of contracts"
+    OFFERS = "a median of list prices"
+
+
+def rent_basis(run: ServeRun) -> RentBasis:
+    """Return what the rent of a run is."""
+    machine = run.machine
+    if run.request.usd_per_accelerator_hour is not None:
+        return RentBasis.GIVEN
+    if machine.system is None and machine.name != machine.accelerator.id:
+        return RentBasis.OFFER
+    indexed = has_index(run.log.catalog, machine.accelerator.id)
+    return RentBasis.INDEX if indexed else RentBasis.OFFERS
+
+
+def rent_source(run: ServeRun) -> str:
+    """Return name or number of the prices of the rent, with term and date."""
+    rent = run.machine.rent
+    if run.request.usd_per_accelerator_hour is not None or rent is None:
+        return str(RentBasis.GIVEN)
+    return (rent.source or "").partition(":")[0]
+
+
 def rented_cost(found: Outcome) -> HourCost | None:
     """Return the rent of an accelerator-hour: given, or the default of the hardware."""
     run = found.run
@@ -54,7 +85,7 @@ def rented_cost(found: Outcome) -> HourCost | None:
     if rent is None:
         return None
     usd = run.log.take("usd_per_accelerator_hour", rent)
-    return HourCost(RENTED, (("rent", usd),), rent.low, rent.high)
+    return HourCost(RENTED, ((f"rent: {rent_source(run)}", usd),), rent.low, rent.high)
 
 
 def needs_network(accelerators: int, system_size: int) -> bool:
