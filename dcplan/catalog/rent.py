@@ -38,13 +38,26 @@ def market_rent(catalog: Catalog, accelerator: str) -> Quantity | None:
     had now, on demand and for one year. Low and high are the spread: of the indices and the median
     of the offers, or of the offers.
     """
-    rows = [o for o in catalog.table("cloud", Offer).values() if o.accelerator == accelerator]
-    indices = [q for o in rows if o.kind == "index" and o.transacted for q in _quotes(o)]
+    rows, indices = _offers(catalog, accelerator), _indices(catalog, accelerator)
     listed = _current([q for o in rows if o.kind == "node" for q in _quotes(o) if q.term in TERMS])
     usual = [q for q in indices if q.term in TERMS]
     if usual:
         return _by_index(usual, _current(indices), listed)
     return _by_offers(listed) if listed else None
+
+
+def has_index(catalog: Catalog, accelerator: str) -> bool:
+    """Return whether the default rent of an accelerator is an index of contracts."""
+    return any(q.term in TERMS for q in _indices(catalog, accelerator))
+
+
+def _offers(catalog: Catalog, accelerator: str) -> list[Offer]:
+    return [o for o in catalog.table("cloud", Offer).values() if o.accelerator == accelerator]
+
+
+def _indices(catalog: Catalog, accelerator: str) -> list[Quote]:
+    rows = _offers(catalog, accelerator)
+    return [q for o in rows if o.kind == "index" and o.transacted for q in _quotes(o)]
 
 
 def _quotes(offer: Offer) -> Iterator[Quote]:

@@ -431,3 +431,47 @@ def test_split_pools_have_their_own_frontier() -> None:
     assert [r["means_within_limits"] for r in rows] == [
         float(str(r["mean_tpot_ms"])) <= 50.0 for r in rows
     ]
+
+
+def notes(found: Result) -> str:
+    """The notes of an answer."""
+    return "\n".join(w["message"] for w in found.warnings)
+
+
+def test_notes_state_defaults_and_differences_of_systems() -> None:
+    names = ("dgx-h100", "dgx-b200", "mi300x-8", "aws-p5-48xlarge")
+    said = notes(served(system=names))
+    assert "KV cache in fp8, by default; set --kv-precision" in said
+    assert "no --rate: cost and power are those of the highest rate" in said
+    assert "formats of the weights differ: nvfp4 on dgx-b200" in said
+    assert "rents have different bases" in said
+    assert "the list price of the offer on aws-p5-48xlarge" in said
+    alike = notes(served(system=("dgx-h100", "dgx-h200"), precision="fp8", rate=20.0))
+    assert "one spare replica (N + 1), by default with a load" in alike
+    assert "formats of" not in alike
+    assert "no --rate" not in alike
+    assert "spare" not in notes(served(rate=20.0, spares=1))
+
+
+def test_a_share_of_a_system_is_named() -> None:
+    said = notes(served("llama-3.1-8b", accelerators=1))
+    assert "the owned cost is the share of 1 accelerator; a dgx-h100 has 8" in said
+
+
+def test_rents_name_their_prices() -> None:
+    found = served(system=("dgx-h100", "mi300x-8"))
+    basis = {
+        str(r["system"]): str(r["rent_basis"]) for r in found.tables["serving_systems"].records()
+    }
+    assert basis["mi300x-8"].startswith("median of ")
+    assert "on-demand" in basis["dgx-h100"]
+
+
+def test_the_most_requests_say_what_ends() -> None:
+    """A replica of 8 H100 holds more requests of 2,176 tokens than an engine runs."""
+    small = served("llama-3.1-8b", layout="tp=8").metrics["serve.concurrency_max"]
+    assert "slots of a replica end, 2,176 tokens each" in small.label
+    large = served(layout="tp=2", isl=32768.0, osl=1024.0, ttft_ms=60000.0)
+    assert (
+        "KV cache of a replica ends, 33,280 tokens" in large.metrics["serve.concurrency_max"].label
+    )

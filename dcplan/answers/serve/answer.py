@@ -7,8 +7,9 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from dcplan.answers.serve.cost import cost_notes, next_system, owned_cost, rented_cost
+from dcplan.answers.serve.cost import next_system, owned_cost, rented_cost
 from dcplan.answers.serve.metrics import Priced, metrics_of
+from dcplan.answers.serve.notes import notes_of
 from dcplan.answers.serve.passes.answer import serve_passes
 from dcplan.answers.serve.passes.kinds import Kind, kind_of
 from dcplan.answers.serve.power import power_of
@@ -115,7 +116,7 @@ def _result(able: list[Priced], refused: list[_Refused], seconds: float) -> Resu
         metrics=metrics_of(best),
         tables=tables,
         inputs=[asdict(row) for _, row in sorted(run.log.rows.items())],
-        warnings=_warnings(best),
+        warnings=[{"code": "serve", "message": x} for x in notes_of(able)],
         run={"seconds": round(seconds, 4)},
     )
 
@@ -138,11 +139,17 @@ def _headline(able: list[Priced], *, short: bool) -> str:
     if len(able) > 1:
         why = next_system(best, able[1], able[1].found.run.machine.name)
     return (
-        f"{run.fleet_text(found.serving, found.spares)}: {load} requests/s, "
+        f"{run.fleet_text(found.serving, found.spares)}, {_lengths(run)} tokens: {load} requests/s, "
         f"{si(found.tokens_per_s / found.serving)} tokens/s per accelerator, "
         f"{1.0 / found.tpot_s.p50:.0f} tokens/s per user{usd}; {layout}, "
         f"{_limits(found, short=short)}{short_of}{why}"
     )
+
+
+def _lengths(run: ServeRun) -> str:
+    """Return input and output tokens; their means where requests differ."""
+    mean = "" if run.lengths.input_tokens.size == 1 else "a mean of "
+    return f"{mean}{run.lengths.input_mean:,.0f} input and {run.lengths.output_mean:,.0f} output"
 
 
 def _needed(found: Outcome) -> int:
@@ -161,19 +168,3 @@ def _limits(found: Outcome, *, short: bool) -> str:
             f"most, above the limits of {r.ttft_ms:g} and {r.tpot_ms:g} ms"
         )
     return f"{q:.0%} of requests within TTFT {r.ttft_ms:g} ms and TPOT {r.tpot_ms:g} ms"
-
-
-def _warnings(best: Priced) -> list[dict[str, str]]:
-    run = best.found.run
-    notes = [*run.software.notes, *cost_notes(run, best)]
-    if run.vision is not None:
-        notes += run.vision.notes
-    elif run.shape.tower is not None:
-        notes.append("no images: prompts are text tokens, without the vision encoder; set --images")
-    if run.request.speculative:
-        plan = run.plan
-        notes.append(
-            f"speculative decoding: {plan.tokens_per_step:.2f} tokens per step of "
-            f"{plan.draft_tokens:g} draft tokens"
-        )
-    return [{"code": "serve", "message": note} for note in notes]

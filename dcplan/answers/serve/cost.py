@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 
 from dcplan.answers.serve.hosted import Hosted
 from dcplan.answers.serve.power import ServicePower
 from dcplan.answers.serve.service.outcome import Pool
+from dcplan.catalog.rent import has_index
 from dcplan.economics.loans import level_payment_usd
 from dcplan.economics.run_cost import network_from_share_usd
 from dcplan.inputs.residual_value import residual_of
@@ -86,7 +88,7 @@ def next_system(best: Costed, after: Costed, name: str) -> str:
     ratio = after.usd_per_million / best.usd_per_million
     if not math.isfinite(ratio):
         return ""
-    return f"; {ratio:.2f} times as much on the next system, {name}"
+    return f"; the next system, {name}, costs {ratio:.2f} times as much"
 
 
 def cost_notes(run: Hosted, costed: Costed) -> list[str]:
@@ -96,13 +98,44 @@ def cost_notes(run: Hosted, costed: Costed) -> list[str]:
         notes.append(f"{run.machine.name} has no price or power in the catalog: no owned cost")
     if costed.rented is None:
         notes.append(f"{run.machine.accelerator.id} has no rent in the catalog")
-    whole = -(-costed.accelerators // run.machine.size) * run.machine.size
-    if costed.owned and whole > WHOLE_SYSTEMS * costed.accelerators:
-        notes.append(
-            f"the owned cost is for {costed.accelerators:,} accelerators; complete systems of "
-            f"{run.machine.name} have {whole:,}"
+    count = costed.accelerators
+    systems = -(-count // run.machine.size)
+    whole = systems * run.machine.size
+    if costed.owned and whole > WHOLE_SYSTEMS * count:
+        have = (
+            f"a {run.machine.name} has" if systems == 1 else f"{systems} x {run.machine.name} have"
         )
+        of = "1 accelerator" if count == 1 else f"{count:,} accelerators"
+        notes.append(f"the owned cost is the share of {of}; {have} {whole:,}")
     return notes
+
+
+class RentBasis(StrEnum):
+    """What the rent of an accelerator-hour is."""
+
+    GIVEN = "the given rent"
+    OFFER = "the list price of the offer"
+    INDEX = "an index of contracts"
+    OFFERS = "a median of list prices"
+
+
+def rent_basis(run: Hosted) -> RentBasis:
+    """Return what the rent of a run is."""
+    machine = run.machine
+    if run.request.usd_per_accelerator_hour is not None:
+        return RentBasis.GIVEN
+    if machine.system is None and machine.name != machine.accelerator.id:
+        return RentBasis.OFFER
+    indexed = has_index(run.log.catalog, machine.accelerator.id)
+    return RentBasis.INDEX if indexed else RentBasis.OFFERS
+
+
+def rent_source(run: Hosted) -> str:
+    """Return name or number of the prices of the rent, with term and date."""
+    rent = run.machine.rent
+    if run.request.usd_per_accelerator_hour is not None or rent is None:
+        return str(RentBasis.GIVEN)
+    return (rent.source or "").partition(":")[0]
 
 
 def rented_cost(run: Hosted) -> HourCost | None:
@@ -112,7 +145,7 @@ def rented_cost(run: Hosted) -> HourCost | None:
     if rent is None:
         return None
     usd = run.log.take("usd_per_accelerator_hour", rent)
-    return HourCost(RENTED, (("rent", usd),), rent.low, rent.high)
+    return HourCost(RENTED, ((f"rent: {rent_source(run)}", usd),), rent.low, rent.high)
 
 
 def needs_network(accelerators: int, system_size: int) -> bool:

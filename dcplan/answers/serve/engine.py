@@ -60,6 +60,9 @@ def software(
         raise InputError(problems)
     kind = cache_kind(request.kv_precision or "", engine, precision.math)
     notes = [*_defaults(request, engine, release, precision)]
+    if request.kv_precision is None:
+        cache = "fp8" if kind == "fp8" else "bf16"
+        notes.append(f"KV cache in {cache}, by default; set --kv-precision")
     notes += _widened(machine.accelerator, precision)
     if kind == "fp8" and row_peak(machine.accelerator, "fp8") is None:
         notes.append(
@@ -185,11 +188,13 @@ def _widened(row: Accelerator, precision: WeightFormat) -> list[str]:
     """Return a note on a format that the accelerator does not multiply."""
     if precision.math in ("half", "fp32"):
         if precision.weight_bytes.value < 2.0:
-            return [f"{precision.id}: weights are widened to 16 bit, at whose rate products run"]
+            return [
+                f"{precision.id}: weights are widened to 16 bit; products run at the 16-bit rate"
+            ]
         return []
     if row_peak(row, precision.math) is not None:
         return []
     return [
         f"{row.id} does not multiply {precision.id}: weights keep {precision.weight_bytes.value:g} "
-        "bytes in memory and are widened to 16 bit, at whose rate products run"
+        "bytes in memory and are widened to 16 bit; products run at the 16-bit rate"
     ]

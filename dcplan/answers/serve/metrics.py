@@ -60,7 +60,7 @@ def metrics_of(priced: Priced) -> dict[str, Metric]:
         **_ms(specs.TPOT_P90, found.tpot_s.p90, tpot),
         **(vision_metrics(run.vision) if run.vision else {}),
         **specs.KV_TOKENS(kv_tokens(found.states, at)),
-        **specs.CONCURRENCY_MAX(math.floor(ends)),
+        **specs.CONCURRENCY_MAX(math.floor(ends), label=_ends_label(found)),
         **_energy(priced, flow),
         **cost_metrics(priced, COSTS, flow, "million output tokens"),
         **specs.ACCELERATORS(priced.accelerators, low=fewest, high=most),
@@ -69,6 +69,16 @@ def metrics_of(priced: Priced) -> dict[str, Metric]:
         **specs.UTILIZATION(found.rate / found.rate_max),
         **specs.MOST_RATE(found.rate_max, low=found.rate_max / flow, high=found.rate_max * flow),
     }
+
+
+def _ends_label(found: Outcome) -> str:
+    """Return what ends at the most requests of a replica, and at which context."""
+    run, need = found.run, found.run.need
+    slots = run.service.most_running * found.main.layout.dp
+    full = found.main.most_requests >= slots
+    what = "slots of a replica end" if full else "KV cache of a replica ends"
+    context = need.input_tokens + need.output_tokens / 2.0
+    return f"Requests at which the {what}, {context:,.0f} tokens each in the mean"
 
 
 def ranged(value: float, factor: float) -> tuple[float, float]:

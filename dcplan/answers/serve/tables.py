@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from dcplan.answers.serve.cost import Costed
+from dcplan.answers.serve.cost import Costed, rent_source
 from dcplan.answers.serve.frontiers import frontier_rows, thinned
 from dcplan.answers.serve.metrics import Priced
 from dcplan.answers.serve.reasons import layout_rows
@@ -130,14 +130,12 @@ def system_rows(
             p.power.total_kw if p.power else None,
             p.per_million(p.owned),
             p.per_million(p.rented),
+            rent_source(p.found.run) if p.rented else None,
         )
         for p in able
     ]
     rows += [
-        options.SystemRow(
-            *(name, chip, None, None, None, None, None, None, None, None, None),
-            "; ".join(p.cause for p in problems),
-        )
+        options.SystemRow(*(name, chip, *(None,) * 10), "; ".join(p.cause for p in problems))
         for _, name, chip, problems in others
     ]
     return options.SYSTEMS.table(rows)

@@ -31,6 +31,9 @@ class SystemRow:
     rented_usd_per_million_tokens: Annotated[
         float | None, Column("Rented cost per million output tokens")
     ]
+    rent_basis: Annotated[
+        str | None, Column("Prices that the rent is of, with term and date", shown=Shown.VERBOSE)
+    ]
     why_not: Annotated[str | None, Column("Reason why the system cannot serve the request")] = None
 
 

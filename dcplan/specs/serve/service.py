@@ -65,7 +65,6 @@ CONCURRENCY_MAX = MetricSpec(
     "Requests of one replica at which the KV cache or the slots of the engine end",
     better=Better.HIGHER,
     main=True,
-    label="Requests at which the KV cache or the slots of a replica end",
 )
 POWER = MetricSpec("serve.power_kw", "kW", "Average IT power of the service with spares", main=True)
 ENERGY = MetricSpec(
