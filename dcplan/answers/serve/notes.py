@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from dcplan.answers.serve.cost import cost_notes, rent_basis
 from dcplan.answers.serve.metrics import Priced
+from dcplan.answers.serve.resolve import ServeRun
+from dcplan.catalog.schema import Model
 
 
 def notes_of(able: Sequence[Priced]) -> list[str]:
@@ -16,6 +18,7 @@ def notes_of(able: Sequence[Priced]) -> list[str]:
         *_of_load(best),
         *cost_notes(best.found.run, best),
         *_of_work(best),
+        *_of_evidence(able),
         *_differences(able),
     ]
 
@@ -34,6 +37,10 @@ def _of_load(best: Priced) -> Iterator[str]:
 
 def _of_work(best: Priced) -> Iterator[str]:
     run = best.found.run
+    context = most_context(run)
+    longest = run.need.input_tokens + run.need.output_tokens
+    if context and longest > context:
+        yield f"a request of {longest:,.0f} tokens is longer than the context of the model, {context:,}"
     if run.vision is not None:
         yield from run.vision.notes
     elif run.shape.tower is not None:
@@ -43,6 +50,26 @@ def _of_work(best: Priced) -> Iterator[str]:
             f"speculative decoding: {run.plan.tokens_per_step:.2f} tokens per step of "
             f"{run.plan.draft_tokens:g} draft tokens"
         )
+
+
+def most_context(run: ServeRun) -> int:
+    """Return the longest context that the configuration of a catalog model states, or 0."""
+    row = run.log.catalog.find("models", run.model, Model)
+    config = row.config if row is not None else {}
+    text = config.get("text_config") or config
+    value = text.get("max_position_embeddings", 0)
+    return value if isinstance(value, int) else 0
+
+
+def _of_evidence(able: Sequence[Priced]) -> Iterator[str]:
+    """Yield the systems that no measured row of their engine has, whose intervals are wider."""
+    bare = [
+        p.found.run.machine.name
+        for p in able
+        if p.found.run.machine.accelerator.id not in p.found.run.software.engine.measured_on
+    ]
+    if bare:
+        yield f"no measured row of this engine on {' and '.join(bare)}: the interval is wider"
 
 
 def _differences(able: Sequence[Priced]) -> Iterator[str]:
