@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import dcplan
+from dcplan.errors import InputError
 from dcplan.result import Result
 
 MODEL = "llama-3.1-70b"
@@ -49,3 +51,48 @@ def test_a_looser_limit_of_the_output_token_never_needs_more_accelerators_in_two
         for limit in (50, 500, 1000, 1900)
     ]
     assert counts == sorted(counts, reverse=True)
+
+
+def refused(model: str = MODEL, **more: Any) -> str:
+    """Every cause of a refused request."""
+    with pytest.raises(InputError) as caught:
+        served(model, **more)
+    return "\n".join(p.cause for p in caught.value.problems)
+
+
+def cache_tokens() -> float:
+    """Tokens that one accelerator with the whole model holds."""
+    short = served(layout="tp=1")
+    return short.value("serve.kv_tokens")
+
+
+def test_a_replica_holds_the_longest_request_at_its_end() -> None:
+    """The mean context of isl + osl / 2 would fit, and the end of the request does not."""
+    held = cache_tokens()
+    osl = 0.8 * held
+    isl = 0.4 * held  # isl + osl / 2 = 0.8 of the cache, isl + osl = 1.2 of it
+    said = refused(layout="tp=1", isl=isl, osl=osl, ttft_ms=1e6, tpot_ms=1e5)
+    assert f"a request needs {isl + osl:,.0f}" in said
+    assert "the cache holds" in said
+    whole = served(isl=isl, osl=osl, ttft_ms=1e6, tpot_ms=1e5, accelerators=8)
+    rows = {str(r["layout"]): str(r["why_not"]) for r in whole.tables["serving_layouts"].records()}
+    assert "a request needs" in rows["tp1"]
+
+
+def test_long_requests_of_a_trace_are_rejected_with_a_warning_or_refused(tmp_path: Path) -> None:
+    held = cache_tokens()
+
+    def trace(long: int) -> str:
+        """100 requests, of which a number are longer than the cache."""
+        file = tmp_path / f"{long}.csv"
+        sizes = [2.0 * held if i < long else 1000.0 for i in range(100)]
+        rows = [f"{i * 5.0},{int(n)},50" for i, n in enumerate(sizes)]
+        file.write_text("\n".join(["arrival_s,input_tokens,output_tokens", *rows]) + "\n")
+        return str(file)
+
+    work: dict[str, Any] = {"isl": None, "osl": None, "layout": "tp=1", "ttft_ms": 30_000.0}
+    found = served(trace=trace(2), **work)
+    assert "2.00% of the requests are longer than the cache" in notes(found)
+    assert found.tables["trace"].records()[0]["rejected"] == 2
+    # 20 % of the requests are above the 10 % that may miss the limits
+    assert "a request needs" in refused(trace=trace(20), **work)

@@ -154,6 +154,13 @@ def _warnings(best: Priced) -> list[dict[str, str]]:
         notes += run.vision.notes
     elif run.shape.tower is not None:
         notes.append("no images: prompts are text tokens, without the vision encoder; set --images")
+    held = best.found.rates.copy(best.found.at).limits.kv_tokens
+    rejected = run.rejected_frac(held)
+    if rejected:
+        notes.append(
+            f"{rejected:.2%} of the requests are longer than the cache of {held:,.0f} tokens: the "
+            "engine rejects them, and no latency counts them"
+        )
     if run.request.speculative:
         plan = run.plan
         notes.append(

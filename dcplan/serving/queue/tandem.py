@@ -25,7 +25,7 @@ class Times:
 
     @property
     def total_s(self) -> Array:
-        """Wait and work. [s]"""
+        """Return wait and work [s]."""
         return self.wait_s + self.work_s
 
 
