@@ -96,3 +96,28 @@ def test_long_requests_of_a_trace_are_rejected_with_a_warning_or_refused(tmp_pat
     assert found.tables["trace"].records()[0]["rejected"] == 2
     # 20 % of the requests are above the 10 % that may miss the limits
     assert "a request needs" in refused(trace=trace(20), **work)
+
+
+RENTED, OWNED = "rented_usd_per_million_tokens", "owned_usd_per_million_tokens"
+
+
+@pytest.mark.parametrize(
+    ("systems", "rent", "column"),
+    [
+        (("dgx-h100", "gb200-nvl72"), None, OWNED),
+        # an offer of a cloud has no owned cost
+        (("dgx-h100", "aws-p5-48xlarge", "gb200-nvl72"), None, RENTED),
+        (("dgx-h100", "dgx-b200"), 2.0, RENTED),
+    ],
+)
+def test_systems_are_compared_on_one_basis(
+    systems: tuple[str, ...], rent: float | None, column: str
+) -> None:
+    found = served(system=systems, usd_per_accelerator_hour=rent)
+    rows = found.tables["serving_systems"].records()
+    costs = [float(str(r[column])) for r in rows]
+    assert costs == sorted(costs)
+    assert found.value("serve.usd_per_million_tokens") == pytest.approx(costs[0])
+    basis = column.split("_", maxsplit=1)[0]
+    assert f"{costs[1] / costs[0]:.2f} times as much" in found.headline
+    assert f"(both {basis})" in found.headline

@@ -7,7 +7,14 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from dcplan.answers.serve.cost import cost_notes, next_system, owned_cost, rented_cost
+from dcplan.answers.serve.cost import (
+    cost_notes,
+    next_system,
+    order_notes,
+    ordered,
+    owned_cost,
+    rented_cost,
+)
 from dcplan.answers.serve.metrics import Priced, metrics_of
 from dcplan.answers.serve.passes.answer import serve_passes
 from dcplan.answers.serve.passes.kinds import Kind, kind_of
@@ -61,7 +68,7 @@ def serve(request: ServeRequest) -> Result:
             able.append(found)
     if not able:
         raise InputError([p for each in refused for p in each.problems])
-    able.sort(key=lambda p: (p.usd_per_million, p.accelerators))
+    able = ordered(able, request)
     return _result(able, refused, time.perf_counter() - began)
 
 
@@ -108,7 +115,7 @@ def _result(able: list[Priced], refused: list[_Refused], seconds: float) -> Resu
         metrics=metrics_of(best),
         tables=tables,
         inputs=[asdict(row) for _, row in sorted(run.log.rows.items())],
-        warnings=_warnings(best),
+        warnings=_warnings(able),
         run={"seconds": round(seconds, 4)},
     )
 
@@ -147,9 +154,11 @@ def _limits(run: ServeRun) -> str:
     return f"{q:.0%} of requests within TTFT {r.ttft_ms:g} ms and TPOT {r.tpot_ms:g} ms"
 
 
-def _warnings(best: Priced) -> list[dict[str, str]]:
+def _warnings(able: list[Priced]) -> list[dict[str, str]]:
+    best = able[0]
     run = best.found.run
     notes = [*run.software.notes, *cost_notes(run, best)]
+    notes += order_notes(able, [p.found.run.machine.name for p in able])
     if run.vision is not None:
         notes += run.vision.notes
     elif run.shape.tower is not None:
