@@ -92,6 +92,18 @@ class Request:
     output_tokens: float
     cached_tokens: float = 0.0
     """Tokens of a prompt that the prefix cache holds."""
+    longest_tokens: float = 0.0
+    """Input and output tokens of the longest request that a replica holds; 0: of the mean one."""
+
+    @property
+    def context(self) -> float:
+        """Tokens that a request holds, in the mean over its life."""
+        return self.input_tokens + self.output_tokens / 2.0
+
+    @property
+    def longest(self) -> float:
+        """Tokens of the longest request at its end."""
+        return max(self.longest_tokens, self.input_tokens + self.output_tokens)
 
 
 @dataclass(frozen=True)
@@ -127,6 +139,26 @@ def batches(most: float) -> Array:
     return grid[grid <= max(most, 1.0)]
 
 
+def requests_held(served: Served, memory: MemoryTerms, request: Request) -> Array:
+    """Return the mean requests that a replica holds; 0 if a copy cannot hold the longest one.
+
+    Parameters
+    ----------
+    served : Served
+        One model, accelerator and engine, with layouts of any shape.
+    memory : MemoryTerms
+        What the engine leaves for the cache.
+    request : Request
+        Lengths.
+    """
+    x = served.layout
+    mean, longest = (
+        most_requests(served.model, served.device, x, memory, np.array(tokens))
+        for tokens in (request.context, request.longest)
+    )
+    return np.asarray(np.where(longest >= x.dp, mean, 0.0))
+
+
 def points(served: Served, memory: MemoryTerms, request: Request, most_running: float) -> Points:
     """Return the closed-loop states of all layouts of a service at all batches.
 
@@ -142,8 +174,7 @@ def points(served: Served, memory: MemoryTerms, request: Request, most_running: 
         Most requests that one copy of attention runs.
     """
     tall = replace(served, layout=tall_layout(served.layout))
-    context = np.array(request.input_tokens + request.output_tokens / 2.0)
-    fits = most_requests(served.model, served.device, tall.layout, memory, context)
+    fits = requests_held(tall, memory, request)
     limit = np.minimum(fits, most_running * tall.layout.dp)
     grid = batches(float(np.max(limit)))
     load = Load(
@@ -242,8 +273,8 @@ def split(
     """
     tall = replace(served, layout=tall_layout(served.layout))
     c, x = served.terms, tall.layout
-    context = np.array(request.input_tokens + request.output_tokens / 2.0)
-    fits = most_requests(served.model, served.device, x, memory, context)
+    context = np.array(request.context)
+    fits = requests_held(tall, memory, request)
     limit = np.minimum(fits, most_running * x.dp)
     grid = batches(float(np.max(limit)))
     decode = decode_s(tall, grid[None, :] + 0.0 * limit, context)

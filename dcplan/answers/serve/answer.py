@@ -7,7 +7,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from dcplan.answers.serve.cost import next_system, owned_cost, rented_cost
+from dcplan.answers.serve.cost import next_system, ordered, owned_cost, rented_cost
 from dcplan.answers.serve.metrics import Priced, metrics_of
 from dcplan.answers.serve.notes import notes_of
 from dcplan.answers.serve.passes.answer import serve_passes
@@ -67,7 +67,7 @@ def serve(request: ServeRequest) -> Result:
             able.append(found)
     if not able:
         raise InputError([p for each in refused for p in each.problems])
-    able.sort(key=lambda p: (p.usd_per_million, p.accelerators))
+    able = ordered(able, request)
     return _result(able, refused, time.perf_counter() - began)
 
 

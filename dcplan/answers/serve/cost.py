@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TypeVar
 
 import numpy as np
 
 from dcplan.answers.serve.hosted import Hosted
 from dcplan.answers.serve.power import ServicePower
+from dcplan.answers.serve.request import ServeRequest
 from dcplan.answers.serve.service.outcome import Pool
 from dcplan.catalog.rent import has_index
 from dcplan.economics.loans import level_payment_usd
@@ -64,6 +66,8 @@ class Costed:
     """Accelerators with spares."""
     results_per_s: float
     """What a million of costs: output tokens, sequences or images per second."""
+    basis: str = field(default="", kw_only=True)
+    """Basis on which systems are compared; empty: the owned one, or else the rented one."""
 
     def per_million(self, cost: HourCost | None) -> float | None:
         """Return the cost of a million results on one basis."""
@@ -73,7 +77,9 @@ class Costed:
 
     @property
     def main_cost(self) -> HourCost | None:
-        """The owned cost, or else the rented one."""
+        """The cost on the basis of the comparison."""
+        if self.basis:
+            return self.owned if self.basis == OWNED else self.rented
         return self.owned or self.rented
 
     @property
@@ -88,7 +94,37 @@ def next_system(best: Costed, after: Costed, name: str) -> str:
     ratio = after.usd_per_million / best.usd_per_million
     if not math.isfinite(ratio):
         return ""
-    return f"; the next system, {name}, costs {ratio:.2f} times as much"
+    return f"; the next system, {name}, costs {ratio:.2f} times as much (both {best.basis})"
+
+
+C = TypeVar("C", bound=Costed)
+
+
+def ordered(able: Sequence[C], request: ServeRequest) -> list[C]:
+    """Return the systems from the cheapest on one common basis, each with that basis.
+
+    The basis is rent where a rent is given or a system has no owned cost; else it is owned cost.
+    Without a common basis, it is the one that most systems have, and the others come last.
+    """
+    counts = {
+        RENTED: sum(p.rented is not None for p in able),
+        OWNED: sum(p.owned is not None for p in able),
+    }
+    basis = OWNED if counts[OWNED] == len(able) else max(counts, key=lambda key: counts[key])
+    if request.usd_per_accelerator_hour is not None:
+        basis = RENTED
+    if not counts[basis]:
+        basis = ""
+    own = [replace(p, basis=basis) for p in able]
+    return sorted(own, key=lambda p: (p.usd_per_million, p.accelerators))
+
+
+def order_notes(able: Sequence[Costed], names: Sequence[str]) -> list[str]:
+    """Return which systems have no cost on the basis of the comparison."""
+    lacking = [name for p, name in zip(able, names, strict=True) if p.main_cost is None]
+    if not lacking or len(able) < 2:
+        return []
+    return [f"no {able[0].basis} cost of {', '.join(lacking)}: not compared by cost"]
 
 
 def cost_notes(run: Hosted, costed: Costed) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from dcplan.answers.serve.cost import cost_notes, rent_basis
+from dcplan.answers.serve.cost import cost_notes, order_notes, rent_basis
 from dcplan.answers.serve.metrics import Priced
 from dcplan.answers.serve.resolve import ServeRun
 from dcplan.catalog.schema import Model
@@ -30,9 +30,13 @@ def _of_load(best: Priced) -> Iterator[str]:
         yield "one spare replica (N + 1), by default with a load; set --spares"
     if run.rate is None and run.request.concurrency is None:
         yield "no --rate: cost and power are those of the highest rate in every hour"
-    if found.played is not None and found.played.replayed.rejected:
-        count, size = found.played.replayed.rejected, found.played.ttft_s.size
-        yield f"{count:,} of {size:,} requests of the trace are longer than the KV cache and rejected"
+    held = found.rates.copy(found.at).limits.kv_tokens
+    rejected = run.rejected_frac(held)
+    if rejected:
+        yield (
+            f"{rejected:.2%} of the requests are longer than the cache of {held:,.0f} tokens: the "
+            "engine rejects them, and no latency counts them"
+        )
 
 
 def _of_work(best: Priced) -> Iterator[str]:
@@ -74,6 +78,7 @@ def _of_evidence(able: Sequence[Priced]) -> Iterator[str]:
 
 def _differences(able: Sequence[Priced]) -> Iterator[str]:
     """Yield in what the compared systems differ, apart from the hardware."""
+    yield from order_notes(able, [p.found.run.machine.name for p in able])
     weights = _by(able, lambda p: p.found.run.software.precision.id)
     if weights:
         yield f"formats of the weights differ: {weights}; the quality of outputs may differ too"

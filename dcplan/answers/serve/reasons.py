@@ -18,8 +18,7 @@ from dcplan.errors import Place, Problem
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.setups import Checkpoint, memory_terms, served_of, service
 from dcplan.serving.attention import sequence_bytes
-from dcplan.serving.memory import most_requests
-from dcplan.serving.search import Layout, layouts
+from dcplan.serving.search import Layout, layouts, requests_held
 from dcplan.serving.tables import Array
 from dcplan.specs.serve import options as specs
 from dcplan.units import GIGA, MILLI
@@ -93,6 +92,8 @@ def _impossible(found: Outcome, at: int) -> str:
     """Return the limit that a layout does not keep; empty if it keeps all."""
     states, run = found.states, found.run
     short = _short_gb(states)[at]
+    if short > 0.0 and states.space_bytes[at] > 0.0:
+        return f"does not fit: {_cache_text(states, at)}"
     if short > 0.0:
         return f"does not fit: {short:,.1f} GB more memory per accelerator needed"
     if states.tpot_floor_s[at] > run.tpot_s:
@@ -125,12 +126,20 @@ def _worse(found: Outcome, at: int) -> str:
 
 
 def _short_gb(states: States) -> Array:
-    """Return the memory that one request lacks on an accelerator [GB], at most 0 if it fits."""
-    need = states.run.need
-    context = np.array(need.input_tokens + need.output_tokens / 2.0)
+    """Return the memory that the longest request lacks on an accelerator [GB]; at most 0 if it fits.
+
+    A request is on one copy of attention, so the other copies do not hold a part of it.
+    """
     x = states.served.layout
-    each = sequence_bytes(states.served.model, x, context) / x.pp / x.dp
+    each = sequence_bytes(states.served.model, x, np.array(states.run.need.longest)) / x.pp
     return np.asarray((each - states.space_bytes) / GIGA)
+
+
+def _cache_text(states: States, at: int) -> str:
+    """Return what the cache of one copy of attention holds and what the longest request needs."""
+    run = states.run
+    held = kv_tokens(states, at) / run.layouts[at].dp
+    return f"the cache holds {held:,.0f} tokens, and a request needs {run.need.longest:,.0f}"
 
 
 def refusals(rates: Rates) -> list[Problem]:
@@ -147,9 +156,10 @@ def _does_not_fit(states: States) -> Problem:
     at = int(np.argmin(short))
     layout = run.layouts[at]
     there = float(states.memory.usable_frac[0]) * run.service.device["memory_bytes"] / GIGA
+    more = f"; {_cache_text(states, at)}" if states.space_bytes[at] > 0.0 else ""
     cause = (
         f"{run.title} does not fit: {layout} needs {there + short[at]:,.1f} GB per accelerator, "
-        f"and the engine has {there:,.1f} GB on each of the {layout.accelerators:,}"
+        f"and the engine has {there:,.1f} GB on each of the {layout.accelerators:,}{more}"
     )
     fixes = [x for x in (_count_that_fits(run), _format_that_fits(run)) if x]
     help_text = f"it fits with {' or '.join(fixes)}" if fixes else "choose a larger accelerator"
@@ -168,8 +178,7 @@ def _count_that_fits(run: ServeRun) -> str:
 
 def _fitting(run: ServeRun, tried: list[Layout]) -> list[Layout]:
     served, memory = served_of([run.service], tried), memory_terms([run.service])
-    context = np.array(run.need.input_tokens + run.need.output_tokens / 2.0)
-    fits = most_requests(served.model, served.device, served.layout, memory, context)
+    fits = requests_held(served, memory, run.need)
     return [x for x, n in zip(tried, fits, strict=True) if n >= 1.0]
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from dcplan.answers.serve.engine import Software, software, unknown_names
 from dcplan.answers.serve.hosted import Hosted, reach
@@ -47,11 +50,20 @@ class ServeRun(Hosted):
         """Squared coefficient of variation of the times between arrivals."""
         return self.traffic.arrival_cv2 if self.traffic else 1.0
 
-    @property
+    @cached_property
     def need(self) -> Request:
-        """Mean lengths of the requests."""
+        """Mean lengths of the requests, and the longest one that the cache must hold.
+
+        Longer requests than the asked quantile are rejected.
+        """
         x = self.lengths
-        return Request(x.input_mean, x.output_mean, x.hit_mean)
+        whole = x.input_tokens + x.output_tokens
+        longest = float(np.quantile(whole, self.request.quantile, method="higher"))
+        return Request(x.input_mean, x.output_mean, x.hit_mean, longest)
+
+    def rejected_frac(self, kv_tokens: float) -> float:
+        """Return the share of the requests that are longer than the cache of a replica."""
+        return float((self.lengths.input_tokens + self.lengths.output_tokens > kv_tokens).mean())
 
     @property
     def ttft_s(self) -> float:

@@ -22,6 +22,7 @@ MOST_READ_FRAC = 0.95
 """Share of a step that reads the cache at most."""
 LEAST_EPS = 1e-9
 """Time of a prompt token in a decode pool, which computes none: the formulas divide by it."""
+BLOCK_TOKENS = EngineLimits.block_tokens
 UNBOUND = 1 << 20
 """Slots and step tokens of an engine that states none."""
 
@@ -117,10 +118,11 @@ def _ingress_s(served: Served) -> float:
 
 
 def _limits(request: Request, fits: float, slots: Slots) -> EngineLimits:
-    context = request.input_tokens + request.output_tokens / 2.0
     tokens = int(min(slots.step_tokens, UNBOUND))
     running = max(min(int(min(slots.running, UNBOUND)), tokens), 1)
-    return EngineLimits(max(fits, 1.0) * context, running, max(tokens, running))
+    # a request of a model with local layers needs less memory a token than a mean one
+    least = request.longest + BLOCK_TOKENS
+    return EngineLimits(max(fits * request.context, least), running, max(tokens, running))
 
 
 def _decode(

@@ -5,7 +5,14 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 
-from dcplan.answers.serve.cost import cost_notes, next_system, owned_cost, rented_cost
+from dcplan.answers.serve.cost import (
+    cost_notes,
+    next_system,
+    order_notes,
+    ordered,
+    owned_cost,
+    rented_cost,
+)
 from dcplan.answers.serve.passes.kinds import IMAGE, TEXT, Kind
 from dcplan.answers.serve.passes.metrics import THOUSAND, PricedPasses, metrics_of
 from dcplan.answers.serve.passes.outcome import outcome_of, power_of
@@ -49,7 +56,7 @@ def serve_passes(request: ServeRequest, catalog: Catalog, kind: Kind) -> Result:
         )
     if not able:
         raise InputError([p for _, problems in refused for p in problems])
-    able.sort(key=lambda p: (p.usd_per_million, p.accelerators))
+    able = ordered(able, request)
     return _result(able, refused, time.perf_counter() - began)
 
 
@@ -63,6 +70,7 @@ def _result(
     if len(able) + len(refused) > 1:
         tables = {specs.PASS_SYSTEMS.name: system_rows(able, refused), **tables}
     notes = [*run.software.notes, *cost_notes(run, best)]
+    notes += order_notes(able, [p.found.run.machine.name for p in able])
     return Result(
         verb="serve",
         status="too_slow" if short else "ok",

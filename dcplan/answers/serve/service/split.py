@@ -7,20 +7,27 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dcplan.answers.serve.service.outcome import DECODE, PREFILL, Outcome, Pool, constant, shifted
+from dcplan.answers.serve.service.outcome import DECODE, PREFILL, Outcome, Pool, constant
 from dcplan.answers.serve.service.rates import Rates, slots_of
 from dcplan.answers.serve.service.states import States
 from dcplan.inputs.serving.clocking import Copy, copy_of, decoding_copy
 from dcplan.serving.attention import sequence_bytes
-from dcplan.serving.queue.percentiles import Percentiles, most_rate, open_loop
+from dcplan.serving.queue.percentiles import Percentiles, most_stable_rate, open_loop
+from dcplan.serving.queue.tandem import Stage, independent
 from dcplan.serving.search import Split, split
-from dcplan.serving.tables import picked
+from dcplan.serving.tables import Array, picked
 from dcplan.units import MILLI
 
 BUSY_FRAC = 0.8
 """Utilization of the prefill replicas at which the layouts are chosen."""
 WORTH = 1.001
 """Ratio from which a larger replica is better."""
+DECODE_SHARES = (0.05, 0.2, 0.6)
+"""Shares of the time that prefill and transfer leave, for the decode pool: each is tried."""
+STEP_SHARES = (0.025, 0.1, 0.4)
+"""Decode steps over the limit of the time to first token for which layouts are chosen."""
+IDLE_FRAC = 1e-6
+"""Utilization of a replica that counts as idle."""
 MOST_DECODE = 8
 """Decode replicas of the smallest unit that balances both pools."""
 
@@ -31,6 +38,7 @@ class _Half:
 
     at: int
     copy: Copy
+    stage: Stage
     most: float
     """Highest request rate of a replica within its limit [1/s]."""
     size: int
@@ -42,26 +50,38 @@ def split_outcome(rates: Rates) -> Outcome | None:
     Small and large replicas are tried apart, because a load needs complete replicas and spares.
     """
     best: tuple[float, Outcome] | None = None
-    tried: set[tuple[int, int]] = set()
-    for most in sorted({x.accelerators for x in rates.states.run.layouts}):
-        chosen = _chosen(rates.states, most)
-        if chosen is None or (chosen.prefill, chosen.decode) in tried:
-            continue
-        tried.add((chosen.prefill, chosen.decode))
-        found = _of(rates, chosen)
-        if found is None:
-            continue
-        score = found.rate_max if found.run.request.accelerators else found.rate / _size(found)
-        if best is None or score > best[0] * WORTH:
-            best = (score, found)
+    for chosen in _pairs(rates.states):
+        for share in DECODE_SHARES:
+            found = _of(rates, chosen, share)
+            if found is None:
+                continue
+            score = found.rate_max if found.run.request.accelerators else found.rate / _size(found)
+            if best is None or score > best[0] * WORTH:
+                best = (score, found)
     return best[1] if best else None
+
+
+def _pairs(states: States) -> list[Split]:
+    """Return pairs of layouts: for several sizes of replicas, and several times of a decode step.
+
+    A long decode step leaves less of the limit of the time to first token for prefill.
+    """
+    run = states.run
+    steps = {min(run.tpot_s, share * run.ttft_s) for share in STEP_SHARES} | {run.tpot_s}
+    found: dict[tuple[int, int], Split] = {}
+    for most in sorted({x.accelerators for x in run.layouts}):
+        for step in sorted(steps):
+            chosen = _chosen(states, most, step)
+            if chosen is not None:
+                found.setdefault((chosen.prefill, chosen.decode), chosen)
+    return list(found.values())
 
 
 def _size(found: Outcome) -> int:
     return found.serving + found.spares
 
 
-def _chosen(states: States, most: int) -> Split | None:
+def _chosen(states: States, most: int, step_s: float) -> Split | None:
     """Return the best pair of layouts with at most a number of accelerators each."""
     run = states.run
     at = np.array([i for i, x in enumerate(run.layouts) if x.accelerators <= most])
@@ -71,7 +91,7 @@ def _chosen(states: States, most: int) -> Split | None:
         run.need,
         run.service.most_running,
         run.ttft_s,
-        run.tpot_s,
+        step_s,
         BUSY_FRAC,
     )
     if found is None:
@@ -79,16 +99,40 @@ def _chosen(states: States, most: int) -> Split | None:
     return replace(found, prefill=int(at[found.prefill]), decode=int(at[found.decode]))
 
 
-def _of(rates: Rates, chosen: Split) -> Outcome | None:
-    """Return the service of a pair of layouts, or None if it does not meet the limits."""
-    states, run = rates.states, rates.states.run
-    moved = _moved_s(states, chosen.prefill)
-    rest = run.ttft_s - moved - run.tpot_s
-    first, second = _prefill(rates, chosen, rest), _decode(rates, chosen)
-    if first is None or second is None:
+def _of(rates: Rates, chosen: Split, share: float) -> Outcome | None:
+    """Return the service of a pair of layouts, or None if it does not meet the limits.
+
+    The decode pool gets a share of the time that an idle prefill replica and the transfer leave.
+    The prefill pool gets the rest of the limit, with the decode pool at its highest rate.
+    """
+    run = rates.states.run
+    moved = _moved_s(rates.states, chosen.prefill)
+    first, second = _prefill(rates, chosen), _decode(rates, chosen)
+    fixed = moved + first.copy.own_prefill_s + first.copy.ingress_s
+    q, zero = run.request.quantile, np.array(0.0)
+    alone = first.stage.times(_idle_rate(first))
+    rest = run.ttft_s - fixed - float(np.quantile(alone.total_s, q))
+    if rest <= 0.0:
         return None
+    with np.errstate(divide="ignore"):
+        able = second.stage.most(share * rest, run.tpot_s, q, zero)
+        if able <= 0.0:
+            return None
+        later = second.stage.times(able).total_s
+    prompts = first.stage.most(run.ttft_s - fixed, math.inf, q, later)
+    if prompts <= 0.0:
+        return None
+    first = replace(first, most=prompts * first.copy.copies)
+    second = replace(second, most=able * second.copy.copies)
     counts = _counts(rates, first, second)
     return _outcome(rates, first, second, counts, moved) if counts else None
+
+
+def _idle_rate(half: _Half) -> float:
+    """Return a rate at which a replica is nearly idle."""
+    inputs, hits = half.stage.input_tokens, half.stage.hit_tokens
+    work = (half.copy.clock, half.copy.limits, inputs, half.stage.output_tokens, hits)
+    return IDLE_FRAC * most_stable_rate(*work)
 
 
 def _moved_s(states: States, at: int) -> float:
@@ -102,7 +146,7 @@ def _moved_s(states: States, at: int) -> float:
     return last + float(np.max(one.terms.handover_ms)) * MILLI
 
 
-def _prefill(rates: Rates, chosen: Split, limit_s: float) -> _Half | None:
+def _prefill(rates: Rates, chosen: Split) -> _Half:
     states, run = rates.states, rates.states.run
     at = chosen.prefill
     inputs, outputs, hits = rates.requests()
@@ -112,34 +156,19 @@ def _prefill(rates: Rates, chosen: Split, limit_s: float) -> _Half | None:
     one = replace(states.one(at), terms=own)
     most = float(states.found.most_requests[at, 0])
     copy = copy_of(one, run.need, most, slots_of(run), math.inf)
-    limit_s -= copy.own_prefill_s
-    if limit_s <= copy.ingress_s:
-        return None
-    found = most_rate(
-        *(copy.clock, copy.limits, inputs, np.ones_like(outputs), limit_s, math.inf),
-        run.request.quantile,
-        hit_tokens=hits,
-    )
-    size = run.layouts[at].accelerators
-    return _Half(at, copy, found * copy.copies, size) if found > 0.0 else None
+    stage = Stage(copy.clock, copy.limits, inputs, np.ones_like(outputs), hits)
+    return _Half(at, copy, stage, 0.0, run.layouts[at].accelerators)
 
 
-def _decode(rates: Rates, chosen: Split) -> _Half | None:
+def _decode(rates: Rates, chosen: Split) -> _Half:
     states, run = rates.states, rates.states.run
     at = chosen.decode
     inputs, outputs, _ = rates.requests()
     most = float(states.found.most_requests[at, 0])
     copy = decoding_copy(states.one(at), run.need, most, slots_of(run), run.plan)
-    # a decode pool has no wait for prompt tokens, so the formulas divide by a probability of 0
-    with np.errstate(divide="ignore"):
-        found = most_rate(
-            *(copy.clock, copy.limits, inputs, outputs, math.inf, run.tpot_s),
-            run.request.quantile,
-            hit_tokens=inputs - 1.0,
-            speculative_tokens=run.plan.tokens_per_step,
-        )
-    size = run.layouts[at].accelerators
-    return _Half(at, copy, found * copy.copies, size) if found > 0.0 else None
+    per_step = run.plan.tokens_per_step
+    stage = Stage(copy.clock, copy.limits, inputs, outputs, inputs - 1.0, per_step, step_wait=False)
+    return _Half(at, copy, stage, 0.0, run.layouts[at].accelerators)
 
 
 def _counts(rates: Rates, first: _Half, second: _Half) -> tuple[int, int, float] | None:
@@ -181,51 +210,51 @@ def _within(
 def _outcome(
     rates: Rates, first: _Half, second: _Half, counts: tuple[int, int, float], moved: float
 ) -> Outcome:
+    """Return the pools at their load, with the time to first token over both of them."""
     states, run = rates.states, rates.states.run
     n, m, rate = counts
-    inputs, outputs, hits = rates.requests()
-    before = open_loop(
-        rate / n / first.copy.copies,
-        *(first.copy.clock, first.copy.limits, inputs, np.ones_like(outputs)),
-        hit_tokens=hits,
-    )
+    # a decode pool has no wait for prompt tokens, so the formulas divide by a probability of 0
     with np.errstate(divide="ignore"):
-        after = open_loop(
-            rate / m / second.copy.copies,
-            *(second.copy.clock, second.copy.limits, inputs, outputs),
-            hit_tokens=inputs - 1.0,
-            speculative_tokens=run.plan.tokens_per_step,
-        )
-    steps = run.plan.tokens_per_step
-    first_step = Percentiles(*(x * steps for x in _values(after.tpot_s)))
-    waits = (_values(x) for x in (before.first_step_s, before.queue_s, after.queue_s))
-    wait = Percentiles(*(sum(x) for x in zip(*waits, strict=True)))
+        pools = (_pool(rates, PREFILL, first, n, rate), _pool(rates, DECODE, second, m, rate))
+        before = first.stage.times(rate / n / first.copy.copies)
+        after = second.stage.times(rate / m / second.copy.copies)
+    fixed = first.copy.ingress_s + first.copy.own_prefill_s + moved
     parts = (
-        ("ingress: HTTP, tokenizer, first scheduling", constant(before.ingress_s)),
-        ("queue: slot, KV cache, prompts ahead", wait),
-        ("prefill", shifted(before.prefill_s, first.copy.own_prefill_s)),
+        ("ingress: HTTP, tokenizer, first scheduling", constant(first.copy.ingress_s)),
+        ("queue of prefill: prompts ahead", _percentiles(before.wait_s)),
+        ("prefill", _percentiles(before.work_s + first.copy.own_prefill_s)),
         ("transfer of the KV cache and hand-over", constant(moved)),
-        ("first decode step", first_step),
+        ("queue of decode: slot, KV cache", _percentiles(after.wait_s)),
+        ("first decode step", _percentiles(after.work_s)),
     )
-    later = moved + first_step.p90 + first.copy.own_prefill_s
-    ttft = shifted(before.ttft_s, later)
-    pools = tuple(
-        Pool(
-            name,
-            run.layouts[half.at],
-            states.one(half.at),
-            float(states.found.most_requests[half.at, 0]),
-            count,
-            run.spare_replicas,
-            rate / count,
-            half.most,
-            rate / count / loop.utilization_frac,
-            loop.running * half.copy.copies,
-        )
-        for name, half, count, loop in ((PREFILL, first, n, before), (DECODE, second, m, after))
-    )
-    return Outcome(run, states, rates, pools, rate, parts, ttft, after.tpot_s, second.at, "split")
+    ttft = _percentiles(independent(before.total_s + fixed, after.total_s))
+    tpot = _percentiles(after.tpot_s)
+    return Outcome(run, states, rates, pools, rate, parts, ttft, tpot, second.at, "split")
 
 
-def _values(x: Percentiles) -> tuple[float, float, float, float]:
-    return x.mean, x.p50, x.p90, x.p99
+def _pool(rates: Rates, name: str, half: _Half, count: int, rate: float) -> Pool:
+    """Return the replicas of one half at the rate of the service."""
+    run, stage, copies = rates.states.run, half.stage, half.copy.copies
+    loop = open_loop(
+        rate / count / copies,
+        *(stage.clock, stage.limits, stage.input_tokens, stage.output_tokens),
+        hit_tokens=stage.hit_tokens,
+        speculative_tokens=stage.tokens_per_step,
+    )
+    return Pool(
+        name,
+        run.layouts[half.at],
+        rates.states.one(half.at),
+        float(rates.states.found.most_requests[half.at, 0]),
+        count,
+        run.spare_replicas,
+        rate / count,
+        half.most,
+        rate / count / loop.utilization_frac,
+        loop.running * copies,
+    )
+
+
+def _percentiles(values: Array) -> Percentiles:
+    kept = values[np.isfinite(values)]
+    return Percentiles(float(kept.mean()), *(float(x) for x in np.percentile(kept, (50, 90, 99))))

@@ -1,0 +1,123 @@
+"""`dcplan serve` keeps its limits: every wait counts, every accelerator counts, every request fits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dcplan
+from dcplan.errors import InputError
+from dcplan.result import Result
+
+MODEL = "llama-3.1-70b"
+ASKED: dict[str, Any] = {"system": "dgx-h100", "isl": 2000.0, "osl": 500.0}
+TTFT, TPOT = "time to first token (TTFT)", "time per output token (TPOT)"
+
+
+def served(model: str = MODEL, **more: Any) -> Result:
+    """A service of the usual requests with other flags."""
+    return dcplan.serve(model, **{**ASKED, **more})
+
+
+def latency(found: Result, column: str = "mean_ms") -> dict[str, float]:
+    """One column of the latency table by row."""
+    return {str(r["what"]): float(str(r[column])) for r in found.tables["latency"].records()}
+
+
+def notes(found: Result) -> str:
+    return "\n".join(w["message"] for w in found.warnings)
+
+
+def test_the_wait_for_decode_is_a_part_of_the_time_to_first_token() -> None:
+    """Two accelerators: the decode replica has few slots, so requests wait for them."""
+    found = served(disaggregated=True, accelerators=2)
+    assert found.value("serve.ttft_ms_p90") <= 2000.0
+    rows = latency(found)
+    total = rows.pop(TTFT)
+    rows.pop(TPOT)
+    assert rows["queue of decode: slot, KV cache"] > 0.0
+    # the mean of a sum is the sum of the means, exactly
+    assert sum(rows.values()) == pytest.approx(total, rel=1e-9)
+    pool = found.tables["pools"].records()[-1]
+    # a queue whose mean is finite in practice: below its stable rate
+    assert float(str(pool["requests_per_s"])) < 0.95 * float(str(pool["stable_requests_per_s"]))
+
+
+def test_a_looser_limit_of_the_output_token_never_needs_more_accelerators_in_two_pools() -> None:
+    counts = [
+        served(disaggregated=True, rate=20.0, tpot_ms=float(limit)).value("serve.accelerators")
+        for limit in (50, 500, 1000, 1900)
+    ]
+    assert counts == sorted(counts, reverse=True)
+
+
+def refused(model: str = MODEL, **more: Any) -> str:
+    """Every cause of a refused request."""
+    with pytest.raises(InputError) as caught:
+        served(model, **more)
+    return "\n".join(p.cause for p in caught.value.problems)
+
+
+def cache_tokens() -> float:
+    """Tokens that one accelerator with the whole model holds."""
+    short = served(layout="tp=1")
+    return short.value("serve.kv_tokens")
+
+
+def test_a_replica_holds_the_longest_request_at_its_end() -> None:
+    """The mean context of isl + osl / 2 would fit, and the end of the request does not."""
+    held = cache_tokens()
+    osl = 0.8 * held
+    isl = 0.4 * held  # isl + osl / 2 = 0.8 of the cache, isl + osl = 1.2 of it
+    said = refused(layout="tp=1", isl=isl, osl=osl, ttft_ms=1e6, tpot_ms=1e5)
+    assert f"a request needs {isl + osl:,.0f}" in said
+    assert "the cache holds" in said
+    whole = served(isl=isl, osl=osl, ttft_ms=1e6, tpot_ms=1e5, accelerators=8)
+    rows = {str(r["layout"]): str(r["why_not"]) for r in whole.tables["serving_layouts"].records()}
+    assert "a request needs" in rows["tp1"]
+
+
+def test_long_requests_of_a_trace_are_rejected_with_a_warning_or_refused(tmp_path: Path) -> None:
+    held = cache_tokens()
+
+    def trace(long: int) -> str:
+        """100 requests, of which a number are longer than the cache."""
+        file = tmp_path / f"{long}.csv"
+        sizes = [2.0 * held if i < long else 1000.0 for i in range(100)]
+        rows = [f"{i * 5.0},{int(n)},50" for i, n in enumerate(sizes)]
+        file.write_text("\n".join(["arrival_s,input_tokens,output_tokens", *rows]) + "\n")
+        return str(file)
+
+    work: dict[str, Any] = {"isl": None, "osl": None, "layout": "tp=1", "ttft_ms": 30_000.0}
+    found = served(trace=trace(2), **work)
+    assert "2.00% of the requests are longer than the cache" in notes(found)
+    assert found.tables["trace"].records()[0]["rejected"] == 2
+    # 20 % of the requests are above the 10 % that may miss the limits
+    assert "a request needs" in refused(trace=trace(20), **work)
+
+
+RENTED, OWNED = "rented_usd_per_million_tokens", "owned_usd_per_million_tokens"
+
+
+@pytest.mark.parametrize(
+    ("systems", "rent", "column"),
+    [
+        (("dgx-h100", "gb200-nvl72"), None, OWNED),
+        # an offer of a cloud has no owned cost
+        (("dgx-h100", "aws-p5-48xlarge", "gb200-nvl72"), None, RENTED),
+        (("dgx-h100", "dgx-b200"), 2.0, RENTED),
+    ],
+)
+def test_systems_are_compared_on_one_basis(
+    systems: tuple[str, ...], rent: float | None, column: str
+) -> None:
+    found = served(system=systems, usd_per_accelerator_hour=rent)
+    rows = found.tables["serving_systems"].records()
+    costs = [float(str(r[column])) for r in rows]
+    assert costs == sorted(costs)
+    assert found.value("serve.usd_per_million_tokens") == pytest.approx(costs[0])
+    basis = column.split("_", maxsplit=1)[0]
+    assert f"{costs[1] / costs[0]:.2f} times as much" in found.headline
+    assert f"(both {basis})" in found.headline
