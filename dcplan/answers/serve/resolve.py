@@ -149,7 +149,7 @@ def _run(
         raise InputError([Problem("DC010", found, Place("--system"))])
     domain, most = reach(machine, found), request.accelerators
     if request.layout:
-        tried = [read_layout(request.layout, shape, domain, most)]
+        tried = [read_layout(request.layout[0], shape, domain, most)]
     else:
         tried = layouts(limits_of(shape, domain, min(most or LARGEST_REPLICA, LARGEST_REPLICA)))
     _record(request, log, lengths, chosen)

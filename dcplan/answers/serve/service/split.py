@@ -188,6 +188,7 @@ def _outcome(
         rate / n / first.copy.copies,
         *(first.copy.clock, first.copy.limits, inputs, np.ones_like(outputs)),
         hit_tokens=hits,
+        quantile=run.request.quantile,
     )
     with np.errstate(divide="ignore"):
         after = open_loop(
@@ -195,6 +196,7 @@ def _outcome(
             *(second.copy.clock, second.copy.limits, inputs, outputs),
             hit_tokens=inputs - 1.0,
             speculative_tokens=run.plan.tokens_per_step,
+            quantile=run.request.quantile,
         )
     steps = run.plan.tokens_per_step
     first_step = Percentiles(*(x * steps for x in _values(after.tpot_s)))
@@ -227,5 +229,5 @@ def _outcome(
     return Outcome(run, states, rates, pools, rate, parts, ttft, after.tpot_s, second.at, "split")
 
 
-def _values(x: Percentiles) -> tuple[float, float, float, float]:
-    return x.mean, x.p50, x.p90, x.p99
+def _values(x: Percentiles) -> tuple[float, ...]:
+    return x.mean, x.p50, x.p90, x.p99, x.asked
