@@ -105,6 +105,7 @@ class ServeRequest:
         tuple[str, ...],
         Flag(
             "one layout, such as tp=8,pp=2 or tp=1,dp=8,ep=8 (default: search)",
+            metavar="LAYOUT",
             panel=ENGINE,
             once=True,
         ),
