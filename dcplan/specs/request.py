@@ -47,6 +47,8 @@ class Flag:
         The case of the letters is ignored.
     comma : bool
         One text may hold several values, separated by commas.
+    once : bool
+        A list of at most one value: a flag that is given twice is refused, not replaced.
     """
 
     help: str
@@ -62,6 +64,7 @@ class Flag:
     panel: str = ""
     lower: bool = False
     comma: bool = False
+    once: bool = False
 
 
 @dataclass(frozen=True)
@@ -181,7 +184,7 @@ def _frozen(field: Field, value: Any) -> Any:
         return value
     if value is None and not field.optional:
         return () if field.required else field.default
-    if field.flag.comma and isinstance(value, str):
+    if (field.flag.comma or field.flag.once) and isinstance(value, str):
         value = (value,)
     if not isinstance(value, Sequence) or isinstance(value, str):
         return value
@@ -198,6 +201,8 @@ def _wrong(field: Field, value: Any) -> list[Problem]:
     if field.repeated:
         if isinstance(value, str) or not isinstance(value, Sequence):
             return [_problem(field, f"{value!r}: a list of values is needed")]
+        if field.flag.once and len(value) > 1:
+            return [_problem(field, f"{field.spelled} is given {len(value)} times: give it once")]
         return [p for x in value for p in _wrong_value(field, x)]
     return _wrong_value(field, value)
 

@@ -308,6 +308,7 @@ WRONG: tuple[tuple[dict[str, Any], tuple[str, ...]], ...] = (
     ({"layout": "tp=64"}, ("DC052", "more than the 8 accelerators")),
     ({"layout": "tp=4,dp=2"}, ("DC052", "the model has none")),
     ({"layout": "tp=x"}, ("DC051", "'tp=x'")),
+    ({"layout": ("tp=4", "tp=8")}, ("DC050", "--layout is given 2 times: give it once")),
     ({"layout": "tp=8", "accelerators": 4}, ("DC052", "-n is 4")),
     (
         {"model": "deepseek-v3", "layout": "tp=8,dp=3,ep=24"},
@@ -475,3 +476,20 @@ def test_the_most_requests_say_what_ends() -> None:
     assert (
         "KV cache of a replica ends, 33,280 tokens" in large.metrics["serve.concurrency_max"].label
     )
+
+
+def test_a_layout_is_read_as_tables_print_it() -> None:
+    found = served(layout="tp4 pp2")
+    assert found.tables["pools"].records()[0]["layout"] == "tp4 pp2"
+    assert found.metrics == served(layout="tp=4,pp=2").metrics
+
+
+@pytest.mark.parametrize("more", [{}, {"rate": 20.0, "disaggregated": True}, {"concurrency": 60}])
+def test_the_asked_quantile_has_its_metrics(more: dict[str, Any]) -> None:
+    found = served(quantile=0.99, **more)
+    rows = {str(r["what"]): r for r in found.tables["latency"].records()}
+    ttft, tpot = (rows[f"time {x}"] for x in ("to first token (TTFT)", "per output token (TPOT)"))
+    assert found.value("serve.ttft_ms_quantile") == pytest.approx(float(str(ttft["p99_ms"])))
+    assert found.value("serve.tpot_ms_quantile") == pytest.approx(float(str(tpot["p99_ms"])))
+    assert found.value("serve.tpot_ms_quantile") <= 50.0
+    assert "0.99" in found.metrics["serve.ttft_ms_quantile"].label

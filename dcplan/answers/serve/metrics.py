@@ -59,6 +59,7 @@ def metrics_of(priced: Priced) -> dict[str, Metric]:
         **_ms(specs.TPOT_P50, found.tpot_s.p50, tpot),
         **_ms(specs.TPOT_P90, found.tpot_s.p90, tpot),
         **(vision_metrics(run.vision) if run.vision else {}),
+        **_asked(found, ttft, tpot),
         **specs.KV_TOKENS(kv_tokens(found.states, at)),
         **specs.CONCURRENCY_MAX(math.floor(ends), label=_ends_label(found)),
         **_energy(priced, flow),
@@ -86,9 +87,23 @@ def ranged(value: float, factor: float) -> tuple[float, float]:
     return value / factor, value * factor
 
 
-def _ms(spec: MetricSpec, seconds: float, factor: float) -> dict[str, Metric]:
+def _ms(
+    spec: MetricSpec, seconds: float, factor: float, label: str | None = None
+) -> dict[str, Metric]:
     value = seconds / MILLI
-    return spec(value, low=value / factor, high=value * factor)
+    return spec(value, low=value / factor, high=value * factor, label=label)
+
+
+def _asked(found: Outcome, ttft: float, tpot: float) -> dict[str, Metric]:
+    """Return the latencies at the asked quantile where no other metric has it."""
+    asked = found.run.request.quantile
+    if asked in (0.5, 0.9):
+        return {}
+    at = f"at the asked quantile, {asked:.4g}"
+    return {
+        **_ms(specs.TTFT_ASKED, found.ttft_s.asked, ttft, f"Time to first token {at}"),
+        **_ms(specs.TPOT_ASKED, found.tpot_s.asked, tpot, f"Time per output token {at}"),
+    }
 
 
 def vision_metrics(vision: Vision) -> dict[str, Metric]:

@@ -146,9 +146,14 @@ class ServeRequest:
         ),
     ] = None
     layout: Annotated[
-        str | None,
-        Flag("one layout, such as tp=8,pp=2 or tp=1,dp=8,ep=8 (default: search)", panel=ENGINE),
-    ] = None
+        tuple[str, ...],
+        Flag(
+            "one layout, such as tp=8,pp=2 or tp=1,dp=8,ep=8 (default: search)",
+            metavar="LAYOUT",
+            panel=ENGINE,
+            once=True,
+        ),
+    ] = ()
     disaggregated: Annotated[
         bool, Flag("separate replicas for prefill and decode", panel=ENGINE)
     ] = False
@@ -207,7 +212,7 @@ def _conflicts(request: ServeRequest) -> Iterator[Problem]:
                 "--concurrency cannot be combined with --disaggregated: give --rate",
                 "--concurrency",
             )
-        if request.layout is not None:
+        if request.layout:
             yield _wrong(
                 "--layout is one kind of replica, and --disaggregated has two: omit one", "--layout"
             )

@@ -173,7 +173,7 @@ def layouts_tried(request: ServeRequest, shape: Architecture, domain: int) -> li
     """
     most = request.accelerators
     if request.layout:
-        return [read_layout(request.layout, shape, domain, most)]
+        return [read_layout(request.layout[0], shape, domain, most)]
     return layouts(limits_of(shape, domain, min(most or LARGEST_REPLICA, LARGEST_REPLICA)))
 
 

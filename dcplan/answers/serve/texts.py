@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from dcplan.answers.train.key_values import read_pairs
 from dcplan.errors import InputError, Place, Problem
@@ -15,13 +16,15 @@ from dcplan.serving.speculative import NONE, Speculation, expected_tokens
 LAYOUT, SPECULATIVE = Place("--layout"), Place("--speculative")
 DRAFTS = {"mtp": "draft-frac-mtp", "eagle": "draft-frac-eagle", "model": "draft-frac-model"}
 """Kind of draft -> catalog parameter of its cost."""
+PRINTED = re.compile(r"([tdpe]p)(\d+)")
+"""One kind of parallelism as tables print it."""
 MOST_DRAFT_TOKENS = 16
 LEAST_PIXELS, MOST_PIXELS = 64**2, 65_536**2
 NEXT = "omit --layout to search every layout"
 
 
 def read_layout(text: str, shape: Architecture, domain: int, most: int | None) -> Layout:
-    """Read one layout from ``key=value`` pairs, and check that it divides the model.
+    """Read one layout from ``key=value`` pairs or as tables print it, and check it with the model.
 
     Raises
     ------
@@ -29,7 +32,7 @@ def read_layout(text: str, shape: Architecture, domain: int, most: int | None) -
         With every violation: unknown keys, sizes that do not divide heads, experts or layers, a
         replica larger than the accelerators.
     """
-    typed, problems = read_pairs(text, ("tp", "dp", "pp", "ep"), LAYOUT)
+    typed, problems = read_pairs(_as_pairs(text), ("tp", "dp", "pp", "ep"), LAYOUT)
     counts = {}
     for key, value in typed.items():
         number = int(value) if value.isdecimal() else 0
@@ -48,6 +51,19 @@ def read_layout(text: str, shape: Architecture, domain: int, most: int | None) -
     if shape.moe_layers and found.dp > 1 and "ep" not in counts:
         found = Layout(found.tp, found.dp, found.pp, found.tp * found.dp)
     return found
+
+
+def _as_pairs(text: str) -> str:
+    """Return a layout as tables print it in ``key=value`` pairs; another text stays as it is.
+
+    Examples
+    --------
+    >>> _as_pairs("tp8 pp2"), _as_pairs("tp=8,pp=2"), _as_pairs("tp8 x")
+    ('tp=8,pp=2', 'tp=8,pp=2', 'tp8 x')
+    """
+    parts = [PRINTED.fullmatch(x) for x in text.replace(",", " ").split()]
+    found = [f"{x[1]}={x[2]}" for x in parts if x is not None]
+    return ",".join(found) if found and len(found) == len(parts) else text
 
 
 def _broken(layout: Layout, shape: Architecture, domain: int) -> list[str]:

@@ -18,6 +18,7 @@ References
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +41,8 @@ class Percentiles:
     p50: float
     p90: float
     p99: float
+    asked: float = math.nan
+    """At the quantile of the request."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,7 @@ def open_loop(
     arrival_cv2: float = 1.0,
     hit_tokens: Array | None = None,
     speculative_tokens: float = 1.0,
+    quantile: float = 0.9,
 ) -> OpenLoop:
     r"""Return latency percentiles of a replica at a request rate.
 
@@ -159,6 +163,8 @@ def open_loop(
         Cached prompt tokens of the sample, shape (n,). [tokens]
     speculative_tokens : float
         Mean tokens that a decode step makes for each request, at least 1. [-]
+    quantile : float
+        Quantile of the field ``asked``, from 0 to 1. [-]
 
     Raises
     ------
@@ -189,11 +195,11 @@ def open_loop(
         rate_per_s / stable,
         float(running[:-1] @ np.arange(load.most + 1) + running[-1] * load.most),
         ingress,
-        _percentiles(wait.first_s),
-        _percentiles(wait.queue_s),
-        _percentiles(wait.prefill_s),
-        _percentiles(ingress + wait.total_s),
-        _percentiles(tpot_s_of(load, rate_per_s, clock, running, wait)),
+        _percentiles(wait.first_s, quantile),
+        _percentiles(wait.queue_s, quantile),
+        _percentiles(wait.prefill_s, quantile),
+        _percentiles(ingress + wait.total_s, quantile),
+        _percentiles(tpot_s_of(load, rate_per_s, clock, running, wait), quantile),
     )
 
 
@@ -268,9 +274,9 @@ def most_rate(
     return low
 
 
-def _percentiles(values: Array) -> Percentiles:
+def _percentiles(values: Array, quantile: float) -> Percentiles:
     known = values[~np.isnan(values)]
     if not known.size:
-        return Percentiles(*([float("nan")] * 4))
-    p50, p90, p99 = np.percentile(known, FIT_PERCENTS).tolist()
-    return Percentiles(float(known.mean()), p50, p90, p99)
+        return Percentiles(*([math.nan] * 5))
+    p50, p90, p99, asked = np.percentile(known, [*FIT_PERCENTS, 100.0 * quantile]).tolist()
+    return Percentiles(float(known.mean()), p50, p90, p99, asked)

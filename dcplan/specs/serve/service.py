@@ -51,6 +51,20 @@ TPOT_P90 = MetricSpec(
     better=Better.LOWER,
     main=True,
 )
+TTFT_ASKED = MetricSpec(
+    "serve.ttft_ms_quantile",
+    "ms",
+    "Time to first token at --quantile, if that is neither 0.5 nor 0.9",
+    better=Better.LOWER,
+    main=True,
+)
+TPOT_ASKED = MetricSpec(
+    "serve.tpot_ms_quantile",
+    "ms",
+    "Time per output token at --quantile, if that is neither 0.5 nor 0.9",
+    better=Better.LOWER,
+    main=True,
+)
 KV_TOKENS = MetricSpec(
     "serve.kv_tokens",
     "",

@@ -155,8 +155,8 @@ def _outcome(rates: Rates, at: int, replicas: int, played: Replayed) -> Outcome:
         (pool,),
         each * replicas,
         parts,
-        percentiles_of(played.ttft_s[own] + copy.own_prefill_s),
-        percentiles_of(played.tpot_s[own]),
+        percentiles_of(played.ttft_s[own] + copy.own_prefill_s, run.request.quantile),
+        percentiles_of(played.tpot_s[own], run.request.quantile),
         at,
         "closed",
     )

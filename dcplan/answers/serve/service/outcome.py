@@ -101,12 +101,13 @@ class Outcome:
 
 def shifted(values: Percentiles, by: float) -> Percentiles:
     """Return percentiles with a constant time added to each."""
-    return Percentiles(values.mean + by, values.p50 + by, values.p90 + by, values.p99 + by)
+    x = values
+    return Percentiles(x.mean + by, x.p50 + by, x.p90 + by, x.p99 + by, x.asked + by)
 
 
 def constant(value: float) -> Percentiles:
     """Return the percentiles of a constant time."""
-    return Percentiles(value, value, value, value)
+    return Percentiles(value, value, value, value, value)
 
 
 def latency_parts(

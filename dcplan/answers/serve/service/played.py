@@ -81,8 +81,8 @@ def at_quantile(values: Array, quantile: float) -> float:
     return float(kept[math.ceil(quantile * (kept.size - 1) - ROUNDING)])
 
 
-def percentiles_of(values: Array) -> Percentiles:
-    """Return mean and percentiles of the finite values.
+def percentiles_of(values: Array, quantile: float = 0.9) -> Percentiles:
+    """Return mean, percentiles and a quantile of the finite values.
 
     Examples
     --------
@@ -92,12 +92,12 @@ def percentiles_of(values: Array) -> Percentiles:
     kept = values[np.isfinite(values)]
     if not kept.size:
         return _same(float("nan"))
-    p50, p90, p99 = (float(x) for x in np.percentile(kept, (50, 90, 99)))
-    return Percentiles(float(kept.mean()), p50, p90, p99)
+    p50, p90, p99, asked = np.percentile(kept, (50, 90, 99, 100.0 * quantile)).tolist()
+    return Percentiles(float(kept.mean()), p50, p90, p99, asked)
 
 
 def _same(value: float) -> Percentiles:
-    return Percentiles(value, value, value, value)
+    return Percentiles(value, value, value, value, value)
 
 
 def played_on(rates: Rates, traffic: Traffic, at: int, replicas: int) -> Played:

@@ -89,6 +89,7 @@ class Rates:
             arrival_cv2=self.states.run.arrival_cv2,
             hit_tokens=hits,
             speculative_tokens=self.states.run.plan.tokens_per_step,
+            quantile=self.states.run.request.quantile,
         )
 
     def value(self, at: int) -> float:

@@ -218,17 +218,21 @@ def _outcome(
         pools = (_pool(rates, PREFILL, first, n, rate), _pool(rates, DECODE, second, m, rate))
         before = first.stage.times(rate / n / first.copy.copies)
         after = second.stage.times(rate / m / second.copy.copies)
+
+    def of(values: Array) -> Percentiles:
+        return _percentiles(values, run.request.quantile)
+
     fixed = first.copy.ingress_s + first.copy.own_prefill_s + moved
     parts = (
         ("ingress: HTTP, tokenizer, first scheduling", constant(first.copy.ingress_s)),
-        ("queue of prefill: prompts ahead", _percentiles(before.wait_s)),
-        ("prefill", _percentiles(before.work_s + first.copy.own_prefill_s)),
+        ("queue of prefill: prompts ahead", of(before.wait_s)),
+        ("prefill", of(before.work_s + first.copy.own_prefill_s)),
         ("transfer of the KV cache and hand-over", constant(moved)),
-        ("queue of decode: slot, KV cache", _percentiles(after.wait_s)),
-        ("first decode step", _percentiles(after.work_s)),
+        ("queue of decode: slot, KV cache", of(after.wait_s)),
+        ("first decode step", of(after.work_s)),
     )
-    ttft = _percentiles(independent(before.total_s + fixed, after.total_s))
-    tpot = _percentiles(after.tpot_s)
+    ttft = of(independent(before.total_s + fixed, after.total_s))
+    tpot = of(after.tpot_s)
     return Outcome(run, states, rates, pools, rate, parts, ttft, tpot, second.at, "split")
 
 
@@ -255,6 +259,7 @@ def _pool(rates: Rates, name: str, half: _Half, count: int, rate: float) -> Pool
     )
 
 
-def _percentiles(values: Array) -> Percentiles:
+def _percentiles(values: Array, quantile: float) -> Percentiles:
     kept = values[np.isfinite(values)]
-    return Percentiles(float(kept.mean()), *(float(x) for x in np.percentile(kept, (50, 90, 99))))
+    shares = (50.0, 90.0, 99.0, 100.0 * quantile)
+    return Percentiles(float(kept.mean()), *(float(x) for x in np.percentile(kept, shares)))
