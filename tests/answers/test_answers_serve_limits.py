@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import dcplan
+from dcplan.answers.serve.service.closed import fewest
 from dcplan.errors import InputError
 from dcplan.result import Result
 
@@ -121,3 +122,47 @@ def test_systems_are_compared_on_one_basis(
     basis = column.split("_", maxsplit=1)[0]
     assert f"{costs[1] / costs[0]:.2f} times as much" in found.headline
     assert f"(both {basis})" in found.headline
+
+
+@pytest.mark.parametrize("more", [{"concurrency": 20}, {"concurrency": 64, "accelerators": 8}])
+def test_rate_and_latency_of_a_closed_loop_obey_littles_law(more: dict[str, Any]) -> None:
+    """C clients that always wait for a request: C = X (TTFT + (o - 1) TPOT)."""
+    found = served(**more)
+    rows = latency(found)
+    life_s = (rows[TTFT] + (500.0 - 1.0) * rows[TPOT]) / 1000.0
+    clients = found.value("serve.requests_per_s") * life_s
+    assert clients == pytest.approx(more["concurrency"], rel=0.01)
+
+
+def test_a_closed_loop_has_the_fewest_replicas_within_its_limits() -> None:
+    work: dict[str, Any] = {"concurrency": 900, "layout": "tp=2", "tpot_ms": 30.0, "spares": 0}
+    found = served(**work)
+    count = int(found.value("serve.accelerators"))
+    assert count > 40  # steps of 15 % would be several replicas
+    assert served(**work, accelerators=count).value("serve.tpot_ms_p90") <= 30.0
+    assert "no layout keeps both limits" in refused(**work, accelerators=count - 2)
+
+
+def test_the_fewest_that_meet_a_rule_from_every_start() -> None:
+    for start in range(1, 61):
+        asked: list[int] = []
+
+        def meets(n: int, asked: list[int] = asked) -> bool:
+            asked.append(n)
+            return n >= 37
+
+        assert fewest(meets, start, 60) == 37
+        assert len(asked) < 30
+    assert fewest(lambda _: True, 5, 60) == 1
+
+
+def test_concurrency_on_given_accelerators_has_the_layout_with_the_highest_rate() -> None:
+    """No layout alone beats the chosen one."""
+    work: dict[str, Any] = {"concurrency": 32, "accelerators": 8}
+    found = served(**work)
+    for layout in ("tp=1", "tp=2", "tp=4", "tp=8"):
+        try:
+            alone = served(**work, layout=layout).value("serve.requests_per_s")
+        except InputError:
+            continue
+        assert alone <= found.value("serve.requests_per_s") * (1.0 + 1e-9)

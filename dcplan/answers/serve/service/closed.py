@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -17,9 +17,12 @@ from dcplan.serving.tables import Array
 
 TRIED = 4
 """Layouts whose percentiles are computed."""
+TRIED_FIXED = 12
+"""Layouts whose percentiles are computed for a given number of accelerators."""
+MEAN_ERROR = 1.15
+"""Rate of the event loop over that of the fixed point of the means, at most."""
 GROWTH = 1.15
 """Factor on the replicas while the percentile is above a limit."""
-ROUNDS = 16
 LIVES = 5
 """Requests of the event loop for each concurrent one; the first ones are left out."""
 FEWEST, MOST = 48, 3000
@@ -30,58 +33,106 @@ STEPS = 33
 def closed_outcome(rates: Rates) -> Outcome | None:
     """Return the best service of equal replicas with the given concurrent requests, or None."""
     best: tuple[tuple[float, float], Outcome] | None = None
-    for at in list(_candidates(rates))[:TRIED]:
+    fixed = rates.states.run.request.accelerators is not None
+    order = _by_rate(rates) if fixed else _by_size(rates)
+    for at, mean_rate in order[: TRIED_FIXED if fixed else TRIED]:
+        if fixed and best is not None and mean_rate * MEAN_ERROR < best[0][0]:
+            continue
         found = _within(rates, at)
         if found is None:
             continue
         score = (-float(found.serving + found.spares), found.rate / found.serving)
-        if rates.states.run.request.accelerators is not None:
+        if fixed:
             score = (found.rate, score[1])
         if best is None or score > best[0]:
             best = (score, found)
     return best[1] if best else None
 
 
-def _candidates(rates: Rates) -> Iterator[int]:
-    """Yield the layouts within the limits in the mean, those with the fewest accelerators first."""
+def _by_size(rates: Rates) -> list[tuple[int, float]]:
+    """Return the layouts within the limits in the mean, those with the fewest accelerators first."""
     states = rates.states
     run, found = states.run, states.found
-    request, count = run.request, float(run.request.concurrency or 1)
+    count = float(run.request.concurrency or 1)
     within = (found.steady.tpot_s <= run.tpot_s) & (found.possible > 0)
     within &= found.steady.ttft_s <= run.ttft_s
     most = np.where(within, found.concurrency[None, :], 0.0).max(axis=1)
     size = found.accelerators[:, 0]
     replicas = np.ceil(count / np.maximum(most, 1e-9))
-    if request.accelerators is not None:
-        most = np.where(request.accelerators // size * most * 2.0 >= count, most, 0.0)
-        order = np.lexsort((size, -most / size))
-    else:
-        order = np.lexsort((size, (replicas + run.spare_replicas) * size))
-    return (int(i) for i in order if most[i] > 0.0)
+    order = np.lexsort((size, (replicas + run.spare_replicas) * size))
+    return [(int(i), 0.0) for i in order if most[i] > 0.0]
+
+
+def _by_rate(rates: Rates) -> list[tuple[int, float]]:
+    """Return the layouts that a number of accelerators has, with their mean rate, the highest first.
+
+    Those whose means are within both limits come before the others.
+    """
+    states = rates.states
+    run, rows = states.run, []
+    for at in np.flatnonzero(states.fits > 0).tolist():
+        replicas = _replicas(rates, at)
+        if replicas < 1:
+            continue
+        one = loop_at(states, at, np.array([(run.request.concurrency or 1) / replicas]))
+        late = bool(one.tpot_s[0] > run.tpot_s or one.ttft_s[0] > run.ttft_s)
+        rows.append((late, -float(one.requests_per_s[0]) * replicas, at))
+    return [(at, -rate) for _, rate, at in sorted(rows)]
+
+
+def _replicas(rates: Rates, at: int) -> int:
+    """Return the replicas of the given accelerators, at most one for each concurrent request."""
+    run = rates.states.run
+    most = (run.request.accelerators or 0) // run.layouts[at].accelerators
+    return min(most, run.request.concurrency or 1)
 
 
 def _within(rates: Rates, at: int) -> Outcome | None:
     """Return the fewest replicas of a layout whose percentiles are within the limits."""
     states = rates.states
     run, request = states.run, states.run.request
-    count, size = request.concurrency or 1, run.layouts[at].accelerators
-    most = _most_concurrent(states, at)
-    fixed = request.accelerators is not None
-    replicas = (request.accelerators or 0) // size if fixed else math.ceil(count / most)
-    for _ in range(1 if fixed else ROUNDS):
-        played = _played(rates, at, count / replicas)
-        if not np.isfinite(played[0]).any():  # a request is longer than the cache
-            return None
+    count, seen = request.concurrency or 1, dict[int, Replayed]()
+
+    def meets(replicas: int) -> bool:
+        ttft, tpot, seen[replicas] = _played(rates, at, count / replicas)
+        if not np.isfinite(ttft).any():  # a request is longer than the cache
+            return False
         q = 100.0 * request.quantile
-        if (
-            np.nanpercentile(played[0], q) <= run.ttft_s
-            and np.nanpercentile(played[1], q) <= run.tpot_s
-        ):
-            return _outcome(rates, at, replicas, played[2])
-        if replicas >= count:
+        # a request of one token has no time per output token
+        slow = np.isfinite(tpot).any() and np.nanpercentile(tpot, q) > run.tpot_s
+        return bool(np.nanpercentile(ttft, q) <= run.ttft_s and not slow)
+
+    if request.accelerators is not None:
+        number = _replicas(rates, at)
+        able = number if meets(number) else None
+    else:
+        able = fewest(meets, math.ceil(count / _most_concurrent(states, at)), count)
+    return None if able is None else _outcome(rates, at, able, seen[able])
+
+
+def fewest(meets: Callable[[int], bool], start: int, most: int) -> int | None:
+    """Return the lowest number from 1 to ``most`` that meets a rule, near a start; None if none does.
+
+    Examples
+    --------
+    >>> [fewest(lambda n: n >= 23, start, 100) for start in (1, 20, 23, 60)]
+    [23, 23, 23, 23]
+    >>> fewest(lambda n: n >= 23, 1, 22) is None
+    True
+    """
+    low, high = 0, min(max(start, 1), most)
+    while not meets(high):
+        if high >= most:
             return None
-        replicas = min(max(replicas + 1, math.ceil(replicas * GROWTH)), count)
-    return None
+        low, high = high, min(max(high + 1, math.ceil(high * GROWTH)), most)
+    below = math.ceil(high / GROWTH) - 1
+    while below > low and meets(below):
+        high, below = below, math.ceil(below / GROWTH) - 1
+    low = max(low, below)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if meets(middle) else (middle, high)
+    return high
 
 
 def _most_concurrent(states: States, at: int) -> float:
@@ -123,7 +174,6 @@ def _outcome(rates: Rates, at: int, replicas: int, played: Replayed) -> Outcome:
     states = rates.states
     run, copy = states.run, rates.copy(at)
     count = float(run.request.concurrency or 1)
-    one = loop_at(states, at, np.array([count / replicas]))
     own = np.arange(played.ttft_s.size) >= max(round(count / replicas / copy.copies), 1)
     ingress = np.full(int(own.sum()), copy.ingress_s)
     parts = (
@@ -135,7 +185,11 @@ def _outcome(rates: Rates, at: int, replicas: int, played: Replayed) -> Outcome:
             percentiles_of(played.prefill_s[own] + copy.own_prefill_s),
         ),
     )
-    each = float(one.requests_per_s[0])
+    # Little's law: the clients wait for their requests all the time
+    lives = played.e2e_s[own] + copy.own_prefill_s
+    rate = count / float(np.nanmean(lives))
+    each = rate / replicas
+    decoding = each * float(np.nanmean(played.e2e_s[own] - played.ttft_s[own]))
     pool = Pool(
         BOTH,
         run.layouts[at],
@@ -146,14 +200,14 @@ def _outcome(rates: Rates, at: int, replicas: int, played: Replayed) -> Outcome:
         each,
         max(rates.most(at), each),
         rates.stable(at),
-        float(one.running[0]),
+        decoding,
     )
     return Outcome(
         run,
         states,
         rates,
         (pool,),
-        each * replicas,
+        rate,
         parts,
         percentiles_of(played.ttft_s[own] + copy.own_prefill_s, run.request.quantile),
         percentiles_of(played.tpot_s[own], run.request.quantile),
