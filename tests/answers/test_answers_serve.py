@@ -493,3 +493,13 @@ def test_the_asked_quantile_has_its_metrics(more: dict[str, Any]) -> None:
     assert found.value("serve.tpot_ms_quantile") == pytest.approx(float(str(tpot["p99_ms"])))
     assert found.value("serve.tpot_ms_quantile") <= 50.0
     assert "0.99" in found.metrics["serve.ttft_ms_quantile"].label
+
+
+def test_a_system_whose_replay_is_above_the_limits_is_not_the_best() -> None:
+    """16 H100 are too few for the trace and cost less per token than 16 B200, which are enough."""
+    names = ("dgx-h100", "dgx-b200")
+    alone = {n: traced(system=n, accelerators=16) for n in names}
+    assert [alone[n].exit_code for n in names] == [EXIT_NO, EXIT_OK]
+    found = traced(system=names, accelerators=16)
+    assert found.exit_code == EXIT_OK
+    assert found.tables["serving_systems"].records()[0]["system"] == "dgx-b200"

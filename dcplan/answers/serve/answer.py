@@ -68,6 +68,8 @@ def serve(request: ServeRequest) -> Result:
     if not able:
         raise InputError([p for each in refused for p in each.problems])
     able = ordered(able, request)
+    # a replay above its limits still serves every request: its low cost does not compare
+    able.sort(key=lambda p: _overrun(p.found))
     return _result(able, refused, time.perf_counter() - began)
 
 
@@ -98,10 +100,21 @@ def _served(run: ServeRun) -> Priced | _Refused:
     )
 
 
+def _short(found: Outcome) -> bool:
+    """Return whether a service does not keep the limits at the asked rate."""
+    rate = found.run.rate
+    return rate is not None and found.rate_max < rate * (1.0 - ROUNDING)
+
+
+def _overrun(found: Outcome) -> bool:
+    """Return whether the replay of a trace is above a limit."""
+    return found.played is not None and _short(found)
+
+
 def _result(able: list[Priced], refused: list[_Refused], seconds: float) -> Result:
     best = able[0]
     run, found = best.found.run, best.found
-    short = run.rate is not None and found.rate_max < run.rate * (1.0 - 1e-9)
+    short = _short(found)
     tables = service_tables(best)
     if len(able) + len(refused) > 1:
         others = [
