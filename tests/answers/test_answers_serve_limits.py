@@ -166,3 +166,20 @@ def test_concurrency_on_given_accelerators_has_the_layout_with_the_highest_rate(
         except InputError:
             continue
         assert alone <= found.value("serve.requests_per_s") * (1.0 + 1e-9)
+
+
+def test_accelerators_that_no_replica_has_are_counted_and_paid() -> None:
+    """Replicas of 4 use 4 of 7: the other 3 cost as much and draw idle power."""
+    full, part = (served(accelerators=n, layout="tp=4") for n in (4, 7))
+    assert "3 of 7 accelerators are idle: replicas have 4" in notes(part)
+    assert "idle" not in notes(full)
+    assert part.value("serve.accelerators") == 7
+    assert part.metrics["serve.accelerators"].high == 7
+    assert part.value("serve.requests_per_s") == full.value("serve.requests_per_s")
+    rent = "serve.rented_usd_per_million_tokens"
+    assert part.value(rent) == pytest.approx(full.value(rent) * 7.0 / 4.0)
+    x = part.input_value
+    chip = x("accelerators.h100-sxm.tdp_kw")
+    rest = x("systems.dgx-h100.rated_kw") / 8.0 - chip
+    more = part.value("serve.power_kw") - full.value("serve.power_kw")
+    assert 3.0 * rest < more < 3.0 * (rest + 0.5 * chip)

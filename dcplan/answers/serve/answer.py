@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from dcplan.answers.serve.cost import (
+    accelerators_of,
     cost_notes,
+    idle_notes,
     next_system,
     order_notes,
     ordered,
@@ -91,7 +93,7 @@ def _served(run: ServeRun) -> Priced | _Refused:
         power,
         owned_cost(run, found.pools, power),
         rented_cost(run),
-        found.serving + found.spares,
+        accelerators_of(run, found.pools),
         found.tokens_per_s,
         found,
     )
@@ -158,6 +160,7 @@ def _warnings(able: list[Priced]) -> list[dict[str, str]]:
     best = able[0]
     run = best.found.run
     notes = [*run.software.notes, *cost_notes(run, best)]
+    notes += idle_notes(run, best.found.pools)
     notes += order_notes(able, [p.found.run.machine.name for p in able])
     if run.vision is not None:
         notes += run.vision.notes

@@ -61,8 +61,9 @@ def it_power(run: Hosted, used: Sequence[tuple[Pool, float]]) -> ServicePower | 
     busy = sum(pool.serving * (chip * frac + rest) for pool, frac in used)
     serving, spares = (sum(n) for n in zip(*((p.serving, p.spares) for p, _ in used), strict=True))
     mean = sum(pool.serving * frac for pool, frac in used) / serving
-    spare = spares * (chip * idle + rest)
-    count = serving + spares
+    without_work = spares + run.idle(serving)
+    spare = without_work * (chip * idle + rest)
+    count = serving + without_work
     return ServicePower(busy + spare, mean, (chip + rest) * count, rated is not None)
 
 
