@@ -23,8 +23,27 @@ class MemoryTerms:
     """Tokens of the largest step, whose activations need memory."""
 
 
+def largest_stage_frac(model: ServedModel, layout: ServedLayout) -> Array:
+    r"""Return the share of the layers of the largest pipeline stage.
+
+    .. math:: f = \lceil L / p \rceil / L
+
+    Examples
+    --------
+    Eight stages of 80 layers have 10 each; 32 stages have at most 3.
+
+    >>> from dataclasses import fields
+    >>> one = {f.name: np.array(1.0) for f in fields(ServedModel)} | {"layers": np.array(80.0)}
+    >>> stages = [ServedLayout(*(np.array(float(n)) for n in (1, 1, p, 1))) for p in (8, 32)]
+    >>> [float(largest_stage_frac(ServedModel(**one), x)) for x in stages]
+    [0.125, 0.0375]
+    """
+    layers = np.maximum(model.layers, 1.0)
+    return np.asarray(np.ceil(layers / layout.pp) / layers)
+
+
 def weight_bytes(model: ServedModel, layout: ServedLayout) -> Array:
-    """Return the bytes of the weights on one accelerator.
+    """Return the bytes of the weights on one accelerator of the largest pipeline stage.
 
     Attention copies of a replica hold the same weights; experts are divided over all ranks.
     """
@@ -39,7 +58,8 @@ def weight_bytes(model: ServedModel, layout: ServedLayout) -> Array:
         + (model.head_params + model.lookup_params) * model.head_bytes
     )
     experts = model.moe_layers * model.experts * model.expert_params * model.expert_bytes
-    return (shared / layout.tp + experts / layout.ranks) / layout.pp
+    stage = largest_stage_frac(model, layout)
+    return (shared / layout.tp + experts / layout.ranks) * stage
 
 
 def cache_space_bytes(
@@ -75,5 +95,5 @@ def most_requests(
         Tokens that a request holds, in the mean over its life. [-]
     """
     space = np.maximum(cache_space_bytes(model, device, layout, memory), 0.0)
-    each = sequence_bytes(model, layout, context) / layout.pp
+    each = sequence_bytes(model, layout, context) * largest_stage_frac(model, layout)
     return space / np.maximum(each, 1.0) * layout.dp

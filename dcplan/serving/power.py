@@ -33,12 +33,36 @@ class Use:
     compute: Array
 
 
+@dataclass(frozen=True)
+class Step:
+    """What a step does beyond one token for each running request."""
+
+    verified_tokens: float = 1.0
+    """Tokens of a request that a step verifies: draft tokens and one more. [-]"""
+    draft_passes: float = 0.0
+    """Time of all draft tokens of a step over that of a step without speculation. [-]"""
+    prompt_tokens: float = 0.0
+    """Prompt tokens of a step of a copy of attention. They choose experts too. [-]"""
+
+
+PLAIN = Step()
+"""A step of one token for each request."""
+
+
 def use_of(
-    served: Served, running: Array, context: Array, tpot_s: Array, prompt_tokens_per_s: Array
+    served: Served,
+    running: Array,
+    context: Array,
+    tpot_s: Array,
+    prompt_tokens_per_s: Array,
+    step: Step = PLAIN,
 ) -> Use:
     r"""Return the use of memory bandwidth and peak of one accelerator of a replica.
 
-    .. math:: u_m = \frac{bytes\ of\ a\ step}{TPOT\,B},\quad u_c = \frac{2 n_{act}/F\,(B/TPOT + \lambda s)}{t d}
+    .. math:: u_m = \frac{bytes\ of\ a\ step}{TPOT\,B},\quad
+       u_c = \frac{2 n_{act}/F\,((K + 1 + D) B/TPOT + \lambda s)}{t d}
+
+    with K + 1 verified tokens of a step. The draft reads and computes as D steps of one token.
 
     Parameters
     ----------
@@ -49,16 +73,19 @@ def use_of(
     context : array
         Mean tokens of a request. [-]
     tpot_s : array
-        Time per output token. [s]
+        Time of a step, which is the time per output token without speculation. [s]
     prompt_tokens_per_s : array
         Prompt tokens that the replica computes. [1/s]
+    step : Step
+        Verified tokens, draft and prompt tokens of a step.
     """
     m, d, x, c = served.model, served.device, served.layout, served.terms
     rank = running / x.dp
     mixer = m.attention_layers * m.attention_params + m.recurrent_layers * m.recurrent_params
     dense = m.dense_layers * m.dense_params
     shared = m.moe_layers * m.shared_params
-    active = active_experts(m.experts, m.experts_per_token, running, c.routing_spread)
+    chosen = running * step.verified_tokens + step.prompt_tokens * x.dp
+    active = active_experts(m.experts, m.experts_per_token, chosen, c.routing_spread)
     expert = m.moe_layers * m.expert_params
     weights = (
         mixer * m.attention_bytes
@@ -67,8 +94,9 @@ def use_of(
         + m.head_params * m.head_bytes
     ) / x.tp + expert * m.expert_bytes * active / x.ranks
     cache = rank * read_tokens(m, context) * m.cache_width * m.cache_bytes / cache_shards(m, x)
-    memory = (weights + cache) / (tpot_s * d.hbm_bytes_per_s)
-    tokens = running / tpot_s + prompt_tokens_per_s
+    passes = 1.0 + step.draft_passes
+    memory = passes * (weights + cache) / (tpot_s * d.hbm_bytes_per_s)
+    tokens = running * (step.verified_tokens + step.draft_passes) / tpot_s + prompt_tokens_per_s
     each = (
         mixer / d.attention_flops
         + (dense + shared) / d.dense_flops

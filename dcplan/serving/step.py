@@ -6,6 +6,7 @@ import numpy as np
 
 from dcplan.serving.attention import decode_attention_s, prompt_attention_s
 from dcplan.serving.forward import Served, forward_parts
+from dcplan.serving.memory import largest_stage_frac
 from dcplan.serving.tables import Array
 from dcplan.units import HALF_BYTES, MICRO
 
@@ -16,7 +17,9 @@ def decode_s(served: Served, batch: Array, context: Array, tokens: Array | float
     .. math:: t = t_{forward}(n\,B/p) \cdot p + t_{attention} + t_{step} + B\,t_{request}
 
     With p pipeline stages the batch is divided into p micro-batches, so a token passes p stages
-    of a p-th of the layers each.
+    of a p-th of the layers each. Where p does not divide the L layers, the micro-batches wait for
+    the largest stage: forward pass and attention take
+    :math:`\max(1, \min(B, p)\,\lceil L/p \rceil / L)` times as long.
 
     Parameters
     ----------
@@ -42,7 +45,9 @@ def decode_s(served: Served, batch: Array, context: Array, tokens: Array | float
     # every stage has a p-th of the layers and works on one of p micro-batches at a time
     message = micro * tokens * served.model.hidden * HALF_BYTES / served.device.nic_bytes_per_s
     sends = np.where(x.pp > 1, x.pp * (c.hop_us * MICRO + message), 0.0)
-    return parts.total + reads + sends + (c.step_us + batch * c.request_us) * MICRO
+    wait = np.minimum(batch, x.pp) * largest_stage_frac(served.model, x)
+    uneven = np.where(x.pp > 1, np.maximum(wait, 1.0), 1.0)
+    return (parts.total + reads) * uneven + sends + (c.step_us + batch * c.request_us) * MICRO
 
 
 def prompt_s(served: Served, prompts: Array, tokens: Array, cached: Array | float = 0.0) -> Array:

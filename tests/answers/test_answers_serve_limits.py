@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import dcplan
+from dcplan.answers.serve import power
 from dcplan.answers.serve.service.closed import fewest
 from dcplan.errors import InputError
 from dcplan.result import Result
@@ -166,3 +167,56 @@ def test_concurrency_on_given_accelerators_has_the_layout_with_the_highest_rate(
         except InputError:
             continue
         assert alone <= found.value("serve.requests_per_s") * (1.0 + 1e-9)
+
+
+def test_accelerators_that_no_replica_has_are_counted_and_paid() -> None:
+    """Replicas of 4 use 4 of 7: the other 3 cost as much and draw idle power."""
+    full, part = (served(accelerators=n, layout="tp=4") for n in (4, 7))
+    assert "3 of 7 accelerators are idle: replicas have 4" in notes(part)
+    assert "idle" not in notes(full)
+    assert part.value("serve.accelerators") == 7
+    assert part.metrics["serve.accelerators"].high == 7
+    assert part.value("serve.requests_per_s") == full.value("serve.requests_per_s")
+    rent = "serve.rented_usd_per_million_tokens"
+    assert part.value(rent) == pytest.approx(full.value(rent) * 7.0 / 4.0)
+    x = part.input_value
+    chip = x("accelerators.h100-sxm.tdp_kw")
+    rest = x("systems.dgx-h100.rated_kw") / 8.0 - chip
+    more = part.value("serve.power_kw") - full.value("serve.power_kw")
+    assert 3.0 * rest < more < 3.0 * (rest + 0.5 * chip)
+
+
+def test_power_of_a_prefill_pool_is_that_of_its_utilization(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With cached tokens its replicas work in the share rate / stable rate of the time."""
+    seen: list[tuple[str, float, float, float, float]] = []
+    plain = power._frac
+
+    def noted(run: Any, pool: Any, found: Any) -> float:
+        frac, own = plain(run, pool, found), run.service.power
+        work = pool.rate / pool.stable_rate
+        least, idle = own["busy_frac"], own["idle_frac"]
+        low, high = (work * x + (1.0 - work) * idle for x in (least, 1.0))
+        seen.append((pool.name, work, low, frac, high))
+        return frac
+
+    monkeypatch.setattr(power, "_frac", noted)
+    for hits in (0.0, 0.9):
+        served(disaggregated=True, rate=2.0, prefix_hit_frac=hits, spares=0)
+        name, work, low, frac, high = seen[0]
+        assert name == "prefill"
+        assert 0.0 < work < 1.0
+        # a working accelerator draws its power without reads and products, at most its TDP
+        assert low <= frac <= high
+        seen.clear()
+
+
+def test_speculation_costs_energy_for_the_tokens_that_are_not_accepted() -> None:
+    """Few accepted tokens: the same service with drafts draws more energy."""
+    work: dict[str, Any] = {"rate": 10.0, "accelerators": 8, "layout": "tp=2"}
+    plain, drafts = (
+        served(**work, speculative=s) for s in (None, "tokens=6,accepted=1.2,draft=mtp")
+    )
+    key = "serve.energy_j_per_token"
+    assert drafts.value(key) > plain.value(key)

@@ -138,6 +138,21 @@ def test_pipeline_stages_work_on_micro_batches() -> None:
     assert found - alone == pytest.approx(2 * (10e-6 + 128e-6))
 
 
+def test_stages_wait_for_the_largest_one() -> None:
+    # 4 layers in 3 stages: 2 layers in the largest, so 3 micro-batches of 2 requests take 3 x 2/4
+    # of the time of one micro-batch in all layers; 2 micro-batches take 2 x 2/4
+    terms = changed(TERMS, step_us=0, request_us=0, hop_us=0)
+    fast = changed(DEVICE, nic_bytes_per_s=1e30)
+    model = served(terms=terms, device=fast)
+    uneven = served(terms=terms, device=fast, pp=3)
+    assert decode_s(uneven, one(6), one(100)) == pytest.approx(
+        1.5 * float(decode_s(model, one(2), one(100))[0])
+    )
+    assert decode_s(uneven, one(2), one(100)) == pytest.approx(
+        float(decode_s(model, one(1), one(100))[0])
+    )
+
+
 def test_prompt_by_hand() -> None:
     # two prompts of 100 tokens, 60 cached: 80 tokens through 16,000 weights, two through the output
     # layer, and attention

@@ -43,6 +43,8 @@ def set_up(
 def test_weights_of_a_rank_by_hand() -> None:
     # (4,000 x 4 + 800 + 800) x 2 bytes over 2 ranks and 2 stages
     assert weight_bytes(MODEL, layout(tp=2, pp=2)) == pytest.approx(17_600 * 2 / 4)
+    # 3 stages of 4 layers: the largest has 2 layers, half of the weights
+    assert weight_bytes(MODEL, layout(pp=3)) == pytest.approx(17_600 * 2 / 2)
     # attention, shared experts and tables on each of 4 attention copies; 16,000 bytes of experts on
     # 8 ranks
     found = weight_bytes(EXPERTS, layout(tp=2, dp=4, ep=8))

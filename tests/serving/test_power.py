@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.serving.power import PowerTerms, Use, joules_per_token, power_frac, use_of
+from dcplan.serving.power import PowerTerms, Step, Use, joules_per_token, power_frac, use_of
 from tests.serving.small import EXPERTS, one, served
 
 QUICK = settings(max_examples=60, deadline=None)
@@ -31,6 +31,21 @@ def test_use_of_experts_counts_the_active_ones() -> None:
     assert found.memory == pytest.approx((5200 * 2 + 3.5 * 2000 + 2 * 332 * 128) / 1e6)
     # two experts of 2,000 weights for each token
     assert found.compute == pytest.approx(2 * 2 * (5200 + 2 * 2000) / 1e6)
+
+
+def test_verified_tokens_and_drafts_are_computed() -> None:
+    # a step of 1 s verifies 3 tokens of each of 2 requests, and a draft of 2 x 0.1 steps:
+    # 2 x (3 + 0.2) + 3 tokens/s x 2 x 16,800 FLOP, and 1.2 times the bytes
+    plain = use_of(served(), one(2), one(100), one(1.0), one(3))
+    found = use_of(served(), one(2), one(100), one(1.0), one(3), Step(3.0, 0.2))
+    assert found.compute == pytest.approx((2 * 3.2 + 3) * 2 * 16_800 / 1e6)
+    assert found.memory == pytest.approx(1.2 * plain.memory)
+
+
+def test_prompts_of_a_step_choose_experts() -> None:
+    # 1,000 prompt tokens choose all 8 experts of 2,000 weights of 1 byte
+    found = use_of(served(EXPERTS), one(0), one(100), one(1.0), one(0), Step(prompt_tokens=1e3))
+    assert found.memory == pytest.approx((5200 * 2 + 8 * 2000) / 1e6)
 
 
 def test_ranks_and_stages_share_the_work() -> None:

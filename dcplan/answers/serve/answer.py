@@ -7,7 +7,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from dcplan.answers.serve.cost import next_system, ordered, owned_cost, rented_cost
+from dcplan.answers.serve.cost import accelerators_of, next_system, ordered, owned_cost, rented_cost
 from dcplan.answers.serve.metrics import Priced, metrics_of
 from dcplan.answers.serve.notes import notes_of
 from dcplan.answers.serve.passes.answer import serve_passes
@@ -94,7 +94,7 @@ def _served(run: ServeRun) -> Priced | _Refused:
         power,
         owned_cost(run, found.pools, power),
         rented_cost(run),
-        found.serving + found.spares,
+        accelerators_of(run, found.pools),
         found.tokens_per_s,
         found,
     )

@@ -127,6 +127,26 @@ def order_notes(able: Sequence[Costed], names: Sequence[str]) -> list[str]:
     return [f"no {able[0].basis} cost of {', '.join(lacking)}: not compared by cost"]
 
 
+def accelerators_of(run: Hosted, pools: Sequence[Pool]) -> int:
+    """Return the accelerators that cost: those that serve, spares, and given ones without work."""
+    serving = sum(p.serving for p in pools)
+    return serving + sum(p.spares for p in pools) + run.idle(serving)
+
+
+def idle_notes(run: Hosted, pools: Sequence[Pool]) -> list[str]:
+    """Return how many of the given accelerators no replica has."""
+    serving = sum(p.serving for p in pools)
+    idle, given = run.idle(serving), run.request.accelerators
+    if not idle:
+        return []
+    sizes = sorted({p.layout.accelerators for p in pools})
+    each = " and ".join(f"{n:,}" for n in sizes)
+    return [
+        f"{idle:,} of {given:,} accelerators are idle: replicas have {each}; the cost and the power "
+        "include them"
+    ]
+
+
 def cost_notes(run: Hosted, costed: Costed) -> list[str]:
     """Return what is missing in the cost, or what it does not include."""
     notes = []
@@ -215,7 +235,7 @@ def owned_cost(run: Hosted, pools: Sequence[Pool], power: ServicePower | None) -
     if system.own_network is not None:
         price += log.take(f"systems.{system.id}.own_network.usd", system.own_network.usd)
     price /= system.accelerators
-    count = sum(p.serving + p.spares for p in pools)
+    count = accelerators_of(run, pools)
     network = 0.0
     if needs_network(count, run.machine.size) and system.own_network is None:
         share = log.parameter("finance", "band-network-share-frac")

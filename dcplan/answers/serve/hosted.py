@@ -36,6 +36,10 @@ class Hosted:
             return request.spares
         return int(request.accelerators is None and bool(self.rate or request.concurrency))
 
+    def idle(self, serving: int) -> int:
+        """Return the given accelerators that no replica has."""
+        return max((self.request.accelerators or 0) - serving, 0)
+
     @property
     def domain(self) -> int:
         """Accelerators over which tensor parallelism may reach."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dcplan.answers.serve.cost import Costed
+from dcplan.answers.serve.cost import Costed, accelerators_of
 from dcplan.answers.serve.hosted import Hosted
 from dcplan.answers.serve.passes.vision import Vision
 from dcplan.answers.serve.service.outcome import Outcome, Pool
@@ -116,7 +116,7 @@ def fewest_and_most(
 ) -> tuple[float, float]:
     """Return the accelerators for the load if the replicas serve more or less by a factor."""
     if run.rate is None or run.request.accelerators is not None:
-        count = sum(p.serving + p.spares for p in pools)
+        count = accelerators_of(run, pools)
         return count, count
 
     def needed(scale: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from dcplan.answers.serve.cost import cost_notes, order_notes, rent_basis
+from dcplan.answers.serve.cost import cost_notes, idle_notes, order_notes, rent_basis
 from dcplan.answers.serve.metrics import Priced
 from dcplan.answers.serve.resolve import ServeRun
 from dcplan.catalog.schema import Model
@@ -17,6 +17,7 @@ def notes_of(able: Sequence[Priced]) -> list[str]:
         *best.found.run.software.notes,
         *_of_load(best),
         *cost_notes(best.found.run, best),
+        *idle_notes(best.found.run, best.found.pools),
         *_of_work(best),
         *_of_evidence(able),
         *_differences(able),

@@ -11,8 +11,8 @@ import numpy as np
 from dcplan.answers.serve.hosted import Hosted
 from dcplan.answers.serve.resolve import ServeRun
 from dcplan.answers.serve.service.outcome import Outcome, Pool
-from dcplan.serving.power import PowerTerms, joules_per_token, power_frac, use_of
-from dcplan.serving.step import prompt_s
+from dcplan.serving.power import PowerTerms, Step, joules_per_token, power_frac, use_of
+from dcplan.serving.tables import Array
 from dcplan.units import W_PER_KW
 
 
@@ -61,15 +61,17 @@ def it_power(run: Hosted, used: Sequence[tuple[Pool, float]]) -> ServicePower | 
     busy = sum(pool.serving * (chip * frac + rest) for pool, frac in used)
     serving, spares = (sum(n) for n in zip(*((p.serving, p.spares) for p, _ in used), strict=True))
     mean = sum(pool.serving * frac for pool, frac in used) / serving
-    spare = spares * (chip * idle + rest)
-    count = serving + spares
+    without_work = spares + run.idle(serving)
+    spare = without_work * (chip * idle + rest)
+    count = serving + without_work
     return ServicePower(busy + spare, mean, (chip + rest) * count, rated is not None)
 
 
 def _frac(run: ServeRun, pool: Pool, found: Outcome) -> float:
     """Return the power of a serving accelerator over its thermal design power.
 
-    A replica has no work in a share :math:`e^{-B}` of the time, with B requests in the mean.
+    A replica has no work in a share :math:`e^{-B}` of the time, with B requests in the mean. One of
+    a prefill pool has work in a share of its rate over its stable rate.
     """
     terms = PowerTerms(**{k: np.array(v) for k, v in run.service.power.items()})
     need = run.need
@@ -77,18 +79,27 @@ def _frac(run: ServeRun, pool: Pool, found: Outcome) -> float:
     prompts = pool.rate * (need.input_tokens - need.cached_tokens)
     step = np.array(found.tpot_s.mean * run.plan.tokens_per_step)
     running, share = pool.running, 1.0 - math.exp(-pool.running)
+    plan = run.plan
+    more = Step(plan.draft_tokens + 1.0, plan.draft_tokens * plan.draft_frac)
     if pool.name == "prefill":
-        step = prompt_s(pool.served, np.ones(1), np.array([need.input_tokens]))
-        running, share = 0.0, min(pool.rate * float(step[0]) / pool.layout.dp, 1.0)
+        together, step = _prompt_step(run, pool)
+        more = Step(prompt_tokens=together * (need.input_tokens - need.cached_tokens))
+        running, share = 0.0, min(pool.rate / pool.stable_rate, 1.0)
     if pool.name == "decode":
         prompts = 0.0
     share = max(share, 1e-9)
     use = use_of(
-        pool.served,
-        np.array(max(running, min(pool.running, 1.0)) / share),
-        context,
-        step,
-        np.array(prompts / share),
+        pool.served, np.array(running / share), context, step, np.array(prompts / share), more
     )
     busy = float(np.max(power_frac(terms, use)))
     return share * busy + (1.0 - share) * run.service.power["idle_frac"]
+
+
+def _prompt_step(run: ServeRun, pool: Pool) -> tuple[float, Array]:
+    """Return the prompts of a full step of a prefill replica, and the time of the step.
+
+    The stable rate holds what the clock holds: cached tokens, and the prompts of one step.
+    """
+    fresh = max(run.need.input_tokens - run.need.cached_tokens, 1.0)
+    together = max(run.service.step_tokens / fresh, 1.0)
+    return together, np.array(together * pool.layout.dp / pool.stable_rate)

@@ -18,6 +18,7 @@ from dcplan.errors import Place, Problem
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.setups import Checkpoint, memory_terms, served_of, service
 from dcplan.serving.attention import sequence_bytes
+from dcplan.serving.memory import largest_stage_frac
 from dcplan.serving.search import Layout, layouts, requests_held
 from dcplan.serving.tables import Array
 from dcplan.specs.serve import options as specs
@@ -131,7 +132,9 @@ def _short_gb(states: States) -> Array:
     A request is on one copy of attention, so the other copies do not hold a part of it.
     """
     x = states.served.layout
-    each = sequence_bytes(states.served.model, x, np.array(states.run.need.longest)) / x.pp
+    model = states.served.model
+    each = sequence_bytes(model, x, np.array(states.run.need.longest))
+    each = each * largest_stage_frac(model, x)
     return np.asarray((each - states.space_bytes) / GIGA)
 
 

@@ -6,7 +6,9 @@ import time
 from dataclasses import asdict
 
 from dcplan.answers.serve.cost import (
+    accelerators_of,
     cost_notes,
+    idle_notes,
     next_system,
     order_notes,
     ordered,
@@ -49,7 +51,7 @@ def serve_passes(request: ServeRequest, catalog: Catalog, kind: Kind) -> Result:
                 power,
                 owned_cost(run, found.pools, power),
                 rented_cost(run),
-                found.fleet.accelerators + found.spares,
+                accelerators_of(run, found.pools),
                 found.items_per_s,
                 found,
             )
@@ -70,6 +72,7 @@ def _result(
     if len(able) + len(refused) > 1:
         tables = {specs.PASS_SYSTEMS.name: system_rows(able, refused), **tables}
     notes = [*run.software.notes, *cost_notes(run, best)]
+    notes += idle_notes(run, best.found.pools)
     notes += order_notes(able, [p.found.run.machine.name for p in able])
     return Result(
         verb="serve",
