@@ -48,6 +48,7 @@ DEFINITIONS = {
     "economics/utilization.py: FLOP_PER_PFLOP_DAY": "a product of units",
     "fabric/floor/lengths.py: STOCK_M": "a list of preferred lengths",
     "facility/climate.py: DESIGN_FRAC": "the ASHRAE 0.4 % design condition",
+    "serving/queue/percentiles.py: open_loop(quantile)": "the quantile of most service levels",
     "facility/power.py: RULES": "redundancy: arithmetic of the topology",
     "facility/pue.py: LARGE_MW": "border of a size class of the tabulated PUE",
     "reliability/calendar.py: P90": "the 90th percentile of a normal distribution",
