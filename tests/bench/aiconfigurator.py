@@ -30,7 +30,8 @@ from typing import Any
 from dcplan.answers.validation.measured_serving import figures_of, read_rows
 from tests.bench.aiconfigurator_requests import QUANTITIES, Case, cases_of, request_of, sample
 from tests.bench.aiconfigurator_tables import show
-from tests.bench.fit_serving import ROWS, data_of, held_out, read
+from tests.bench.fit_serving import held_out
+from tests.bench.serving_data import ROWS, data_of, read
 
 SCRIPT = Path(__file__).with_name("aiconfigurator_estimate.py")
 Saved = dict[str, Any]
