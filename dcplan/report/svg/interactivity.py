@@ -15,6 +15,8 @@ WIDTH, HEIGHT = 960.0, 520.0
 LEFT, RIGHT, TOP, BOTTOM = 96.0, 32.0, 84.0, 64.0
 TICKS = 6
 STEPS = (1.0, 2.0, 5.0, 10.0)
+LETTER, LINE = 6.4, 14.0
+"""Width of a letter and height of a line of a name. [px]"""
 STYLE = (
     "text{font:14px system-ui,sans-serif;fill:#1a1a1a}.t{font-weight:600}"
     ".s{font-size:12px;fill:#555}.a{stroke:#9aa3ae;stroke-width:1}"
@@ -50,7 +52,7 @@ def interactivity_svg(result: Result) -> str:
         f'aria-labelledby="title desc"><title id="title">Throughput against interactivity</title>'
         f'<desc id="desc">{escape(words)}</desc><style>{STYLE}</style>',
         f'<text class="t" x="16" y="28">{escape(title)}</text>',
-        '<text class="s" x="16" y="50">Closed loop; the means of the brown points are within the '
+        '<text class="s" x="16" y="50">Means of each point; those of the brown points are within the '
         "latency limits</text>",
         *_axes(across, up),
     ]
@@ -109,12 +111,34 @@ def _axes(across: Sequence[float], up: Sequence[float]) -> list[str]:
 
 
 def _names(rows: Sequence[FrontierRow], places: Sequence[tuple[float, float]]) -> list[str]:
-    """Return the layout of each point at which it differs from that of the point before."""
-    found, last = [], ""
+    """Return the layout of each point at which it differs from that of the point before.
+
+    A name without room at the right moves left and up, and a name that would cover another one up.
+    """
+    found: list[str] = []
+    boxes: list[tuple[float, float, float]] = []
+    last = ""
     for row, (x, y) in zip(rows, places, strict=True):
         if row.layout != last:
-            found.append(
-                f'<text class="s" x="{x + 8:.1f}" y="{y - 8:.1f}">{escape(row.layout)}</text>'
-            )
+            wide = LETTER * len(row.layout)
+            left = min(x + 8.0, WIDTH - 8.0 - wide)
+            height = y - 8.0 if left > x else y - 8.0 - LINE
+            while any(_covers((left, height, wide), box) for box in boxes):
+                height -= LINE
+            boxes.append((left, height, wide))
+            name = escape(row.layout)
+            found.append(f'<text class="s" x="{left:.1f}" y="{height:.1f}">{name}</text>')
         last = row.layout
     return found
+
+
+def _covers(one: tuple[float, float, float], other: tuple[float, float, float]) -> bool:
+    """Return whether two names with left edge, height and width are on top of each other.
+
+    Examples
+    --------
+    >>> _covers((0.0, 50.0, 40.0), (30.0, 55.0, 40.0)), _covers((0.0, 50.0, 40.0), (30.0, 70.0, 40.0))
+    (True, False)
+    """
+    apart = one[0] + one[2] < other[0] or other[0] + other[2] < one[0]
+    return not apart and abs(one[1] - other[1]) < LINE
