@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dcplan.answers.serve.service.outcome import BOTH, Outcome, Pool
+from dcplan.answers.serve.service.outcome import Outcome, Pool
 from dcplan.answers.serve.service.played import percentiles_of
 from dcplan.answers.serve.service.rates import RunRates
+from dcplan.inputs.serving.sizing.pools import BOTH
 from dcplan.inputs.serving.sizing.states import States, loop_at
 from dcplan.serving.queue.replay import Replayed, replay_closed
 from dcplan.serving.search import BATCH_STEP

@@ -9,12 +9,11 @@ from dcplan.answers.serve.resolve import ServeRun
 from dcplan.answers.serve.service.played import Played
 from dcplan.answers.serve.service.rates import Fleet, RunRates, best_fleet
 from dcplan.inputs.serving.clocking import Copy
+from dcplan.inputs.serving.sizing.pools import BOTH
 from dcplan.inputs.serving.sizing.states import States
 from dcplan.serving.forward import Served
 from dcplan.serving.queue.percentiles import OpenLoop, Percentiles
 from dcplan.serving.search import Layout
-
-BOTH, PREFILL, DECODE = "prefill and decode", "prefill", "decode"
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from dcplan.answers.serve.service.outcome import DECODE, PREFILL, Outcome, Pool, constant
+from dcplan.answers.serve.service.outcome import Outcome, Pool, constant
 from dcplan.answers.serve.service.rates import RunRates
-from dcplan.inputs.serving.sizing.pools import Half, Pair, pairs_of
+from dcplan.inputs.serving.sizing.pools import DECODE, PREFILL, Half, Pair, pairs_of
 from dcplan.serving.queue.percentiles import Percentiles, open_loop
 from dcplan.serving.queue.tandem import independent
 from dcplan.serving.tables import Array

@@ -10,9 +10,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dcplan.answers.serve.service.outcome import BOTH, Outcome, Pool
+from dcplan.answers.serve.service.outcome import Outcome, Pool
 from dcplan.answers.serve.service.played import Played, at_quantile, percentiles_of, played_on
 from dcplan.answers.serve.service.rates import RunRates, best_fleet
+from dcplan.inputs.serving.sizing.pools import BOTH
 from dcplan.inputs.serving.traffic import Traffic
 
 MOST_REPLAYS = 8

@@ -17,6 +17,8 @@ from dcplan.serving.search import Split, split
 from dcplan.serving.tables import picked
 from dcplan.units import MILLI
 
+BOTH, PREFILL, DECODE = "prefill and decode", "prefill", "decode"
+"""Names of pools."""
 BUSY_FRAC = 0.8
 """Utilization of the prefill replicas at which the layouts are chosen."""
 DECODE_SHARES = (0.05, 0.2, 0.6)
