@@ -11,7 +11,8 @@ from dcplan.answers.serve.service.outcome import BOTH, Outcome, Pool
 from dcplan.answers.serve.service.played import percentiles_of
 from dcplan.answers.serve.service.rates import Rates
 from dcplan.answers.serve.service.states import States, loop_at
-from dcplan.serving.queue.replay import Replayed, replay_closed
+from dcplan.serving.queue.loop import Replayed
+from dcplan.serving.queue.replay import replay_closed
 from dcplan.serving.search import BATCH_STEP
 from dcplan.serving.tables import Array
 

@@ -11,7 +11,8 @@ from dcplan.answers.serve.hosted import Hosted
 from dcplan.answers.serve.resolve import ServeRun
 from dcplan.answers.serve.service.states import States
 from dcplan.inputs.serving.clocking import Copy, Slots, copy_of
-from dcplan.serving.queue.percentiles import OpenLoop, most_rate, most_stable_rate, open_loop
+from dcplan.serving.queue.percentiles import OpenLoop, open_loop
+from dcplan.serving.queue.rates import most_rate, most_stable_rate
 from dcplan.serving.tables import Array
 
 SLACK = 1.1

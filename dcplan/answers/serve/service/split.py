@@ -12,7 +12,8 @@ from dcplan.answers.serve.service.rates import Rates, slots_of
 from dcplan.answers.serve.service.states import States
 from dcplan.inputs.serving.clocking import Copy, copy_of, decoding_copy
 from dcplan.serving.attention import sequence_bytes
-from dcplan.serving.queue.percentiles import Percentiles, most_stable_rate, open_loop
+from dcplan.serving.queue.percentiles import Percentiles, open_loop
+from dcplan.serving.queue.rates import most_stable_rate
 from dcplan.serving.queue.tandem import Stage, independent
 from dcplan.serving.search import Split, split
 from dcplan.serving.tables import Array, picked
