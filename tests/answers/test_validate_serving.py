@@ -30,6 +30,7 @@ PLAIN = {
     "engine_version": "0.19.0",
     "model": "llama-3.1-70b",
     "precision_weights": "fp8",
+    "precision_kv": "",
     "accelerator": "H200 SXM",
     "accelerators": "4",
     "tp": "4",
@@ -112,12 +113,19 @@ def test_each_reason_of_an_unsupported_row(
         read(reader, **change)
 
 
-def test_a_row_without_a_measured_quantity_is_named(tmp_path: Path) -> None:
-    rows = (PLAIN | {"tpot_ms": "", "ttft_ms": ""}, PLAIN | {"model": "unheard-of"})
+def test_a_row_that_is_not_predicted_has_its_reason(tmp_path: Path) -> None:
+    rows = (
+        PLAIN | {"tpot_ms": "", "ttft_ms": ""},
+        PLAIN | {"model": "unheard-of"},
+        PLAIN | {"precision_kv": "int3"},
+        PLAIN | {"scenario": "burst"},
+    )
     shown = validate(SERVING, runs=written(tmp_path / "own.csv", *rows)).frame("serving_figures")
     assert list(shown["status"]) == [
         "unsupported: no measured quantity",
         "unsupported: no model 'unheard-of' in the catalog",
+        "unsupported: precision_kv: 'int3' is none of fp8, int8, bf16, fp16",
+        "unsupported: scenario 'burst' is none of fixed-concurrency, offline, single-stream",
     ]
     assert shown["predicted"].isna().all()
 
