@@ -12,7 +12,8 @@ from dcplan.answers.serve.service.played import percentiles_of
 from dcplan.answers.serve.service.rates import RunRates
 from dcplan.inputs.serving.sizing.pools import BOTH
 from dcplan.inputs.serving.sizing.states import States, loop_at
-from dcplan.serving.queue.replay import Replayed, replay_closed
+from dcplan.serving.queue.loop import Replayed
+from dcplan.serving.queue.replay import replay_closed
 from dcplan.serving.search import BATCH_STEP
 from dcplan.serving.tables import Array
 

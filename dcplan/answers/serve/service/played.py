@@ -10,9 +10,10 @@ import numpy as np
 from dcplan.answers.serve.service.rates import RunRates
 from dcplan.inputs.serving.sizing.states import kv_tokens
 from dcplan.inputs.serving.traffic import Traffic, block_tokens
+from dcplan.serving.queue.loop import Replayed
 from dcplan.serving.queue.percentiles import Percentiles
 from dcplan.serving.queue.prefix import hit_tokens
-from dcplan.serving.queue.replay import Replayed, replay
+from dcplan.serving.queue.replay import replay
 from dcplan.serving.tables import Array
 
 ROUNDING = 1e-9

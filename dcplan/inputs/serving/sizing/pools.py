@@ -11,7 +11,7 @@ from dcplan.inputs.serving.clocking import Copy, copy_of, decoding_copy
 from dcplan.inputs.serving.sizing.rates import slots_of
 from dcplan.inputs.serving.sizing.states import States
 from dcplan.serving.attention import sequence_bytes
-from dcplan.serving.queue.percentiles import most_stable_rate
+from dcplan.serving.queue.rates import most_stable_rate
 from dcplan.serving.queue.tandem import Stage
 from dcplan.serving.search import Split, split
 from dcplan.serving.tables import picked

@@ -9,7 +9,8 @@ import numpy as np
 from dcplan.inputs.serving.clocking import Copy, Slots, copy_of
 from dcplan.inputs.serving.sizing.states import States
 from dcplan.inputs.serving.sizing.work import ServedWork
-from dcplan.serving.queue.percentiles import OpenLoop, most_rate, most_stable_rate, open_loop
+from dcplan.serving.queue.percentiles import OpenLoop, open_loop
+from dcplan.serving.queue.rates import most_rate, most_stable_rate
 from dcplan.serving.tables import Array
 
 SLACK = 1.1
