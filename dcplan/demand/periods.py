@@ -59,7 +59,7 @@ def week_of(shape: npt.ArrayLike, utc_offset_h: float = 0.0) -> Array:
         msg = f"a load shape has 24 or {HOURS} numbers of at least 0, and one above 0"
         raise ValueError(msg)
     week = np.tile(local, HOURS // local.size)
-    return np.roll(week, -round(utc_offset_h)) / week.mean()
+    return np.asarray(np.roll(week, -round(utc_offset_h)) / week.mean())
 
 
 def periods_of(loads: npt.ArrayLike, weights: npt.ArrayLike, most: int) -> Periods:

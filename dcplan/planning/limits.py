@@ -14,6 +14,7 @@ from typing import Any
 from dcplan.planning.check_ids import BOUGHT, CheckId
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.problem.work.terms import workload_of
 from dcplan.provenance import Path
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Scenario, demand_path
@@ -116,7 +117,7 @@ def _job(ids: tuple[Any, ...], scenario: Scenario) -> Path | None:
 
 
 def _demand(ids: tuple[Any, ...], scenario: Scenario) -> Path | None:
-    return demand_path(ids[0], scenario)
+    return demand_path(workload_of(ids[0]), scenario)
 
 
 def _supply(ids: tuple[Any, ...], scenario: Scenario) -> Path | None:

@@ -119,7 +119,7 @@ def _capacity(question: Question, problem: PlanningProblem) -> list[Problem]:
             if wanted > most * (1 + 1e-9):
                 quarter = quarter_name(quarter_index(problem.start) + t)
                 cause = f"{demand.id}: {wanted:g} {demand.unit} required in {quarter}, at most {most:.4g} possible"
-                key = (*demand_path(demand.id, question.scenario), t)
+                key = (*demand_path(demand.workload_id, question.scenario), t)
                 help_text = (
                     "lower the demand, start halls or hardware earlier, or allow cloud offers"
                 )

@@ -9,6 +9,7 @@ from dcplan.answers.serve.request import ServeRequest
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.machines import Machine
 from dcplan.inputs.serving.setups import Service
+from dcplan.inputs.serving.sizing.layouts import reach
 from dcplan.llm.architecture import Architecture
 from dcplan.serving.search import Layout
 
@@ -59,8 +60,3 @@ class Hosted:
             f"{self.model} on {serving:,} x {machine.accelerator.id}{chip}{spare}, "
             f"{self.software.engine_text}, {self.software.precision.id}"
         )
-
-
-def reach(machine: Machine, found: Service) -> int:
-    """Return over how many accelerators tensor parallelism reaches: a scale-up domain or a host."""
-    return max(int(found.device["domain"]), machine.host_accelerators)

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dcplan.answers.serve.hosted import reach
-from dcplan.answers.serve.resolve import ServeRun, limits_of
+from dcplan.answers.serve.resolve import ServeRun
 from dcplan.answers.serve.service.outcome import Outcome
 from dcplan.answers.serve.service.rates import RunRates
 from dcplan.catalog.model_names import model_of
@@ -16,6 +15,7 @@ from dcplan.catalog.schema import WeightFormat
 from dcplan.errors import Place, Problem
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.setups import Checkpoint, memory_terms, served_of, service
+from dcplan.inputs.serving.sizing.layouts import limits_of, reach
 from dcplan.inputs.serving.sizing.states import States, kv_tokens
 from dcplan.serving.attention import sequence_bytes
 from dcplan.serving.memory import largest_stage_frac

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from dcplan.answers.serve.engine import Software, software, unknown_names
-from dcplan.answers.serve.hosted import Hosted, reach
+from dcplan.answers.serve.hosted import Hosted
 from dcplan.answers.serve.passes.kinds import Kind, inapplicable
 from dcplan.answers.serve.passes.vision import Vision, tower_checkpoint, vision_of, vision_problems
 from dcplan.answers.serve.request import ServeRequest, conflicts
@@ -22,17 +22,15 @@ from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.lengths import Lengths, fixed, read_lengths
 from dcplan.inputs.serving.machines import Machine, machine_of
 from dcplan.inputs.serving.setups import Checkpoint, Service, service
+from dcplan.inputs.serving.sizing.layouts import LARGEST_REPLICA, limits_of, reach
 from dcplan.inputs.serving.sizing.work import LatencyLimits, ServedWork
 from dcplan.inputs.serving.traffic import Traffic, traffic_of
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.config import from_config
 from dcplan.provenance import Quantity, Status
-from dcplan.serving.search import Layout, Limits, Request, layouts
+from dcplan.serving.search import Layout, Request, layouts
 from dcplan.serving.speculative import Speculation
 from dcplan.units import MILLI
-
-LARGEST_REPLICA = 64
-"""Accelerators of a replica that the search tries at most."""
 
 
 @dataclass(frozen=True)
@@ -214,12 +212,6 @@ def _run(
         traffic,
         vision,
     )
-
-
-def limits_of(shape: Architecture, domain: int, most: int) -> Limits:
-    """Return what the model and the hardware allow of a layout."""
-    experts = shape.experts if shape.moe_layers else 0
-    return Limits(shape.heads, experts, shape.layers, domain, most)
 
 
 def _record(request: ServeRequest, log: InputLog, lengths: Lengths, chosen: Software) -> None:

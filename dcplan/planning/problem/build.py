@@ -40,11 +40,11 @@ from dcplan.planning.problem.terms import (
     Placement,
     PlanningProblem,
 )
-from dcplan.planning.problem.work.demand import demand_terms
+from dcplan.planning.problem.work.demand import Demands, demand_terms
 from dcplan.planning.problem.work.jobs import JobCandidates, job_terms
 from dcplan.planning.problem.work.residency import countries_of, resident
 from dcplan.planning.problem.work.targets import Target, targets
-from dcplan.planning.problem.work.terms import DemandTerms, JobTerms, RunOption
+from dcplan.planning.problem.work.terms import JobTerms, RunOption
 from dcplan.reliability.outlook import Bounds
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Hall, Scenario
@@ -112,7 +112,9 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         fabrics=tuple(fabrics),
         jobs=jobs,
         run_options=run_options,
-        demands=demands,
+        demands=demands.terms,
+        periods=demands.periods,
+        pairs=demands.pairs,
         offers=rented,
         supply=supply_terms(scenario, log),
         parts=parts_terms(scenario, log),
@@ -128,7 +130,12 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         storage=storage.shares,
         storage_choices=storage.choices,
         excluded=tuple(excluded),
-        warnings=(*_warnings(question), *_unused(question, log), *_not_counted(excluded)),
+        warnings=(
+            *_warnings(question),
+            *_unused(question, log),
+            *_not_counted(excluded),
+            *demands.notes,
+        ),
     )
     return Built(with_existing_fit_out(problem), log)
 
@@ -248,7 +255,7 @@ def _work(
     late: dict[tuple[str, str], dict[str, Bounds]],
     extra_days: Mapping[str, tuple[float, ...]],
     country: dict[str, str],
-) -> tuple[tuple[JobTerms, ...], tuple[RunOption, ...], tuple[DemandTerms, ...]]:
+) -> tuple[tuple[JobTerms, ...], tuple[RunOption, ...], Demands]:
     work = question.scenario.workloads
     problem = JobCandidates(question, log, excluded, late)
     jobs, run_options = [], []

@@ -193,8 +193,9 @@ class Placement:
 
     def serving_kw(self, demand: DemandTerms) -> float:
         """Return the mean power that serving adds to one idle accelerator over the week [kW]."""
-        full = demand.kw.get((self.hall, self.system), self.research_kw / self.accelerators)
-        more = full - self.idle_average_kw / self.accelerators
+        below = demand.below_rated_kw.get((self.hall, self.system))
+        rack = self.research_kw if below is None else self.rated_kw - below * self.accelerators
+        more = (rack - self.idle_average_kw) / self.accelerators
         return demand.hours_frac * demand.load_frac * more
 
     @property

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dcplan.scenario.schema.assets import Asset, Existing, Order
-from dcplan.scenario.schema.demand import Capacity, Demand, Inference, Reference
+from dcplan.scenario.schema.demand import Capacity, Demand, Reference
+from dcplan.scenario.schema.service import Inference
 from dcplan.scenario.schema.site import Hall, Interruptible, Onsite, Site
 from dcplan.scenario.schema.top import Finance, Horizon, Scenario, demand_path
 from dcplan.scenario.schema.uncertainty import Hedge, Uncertainty

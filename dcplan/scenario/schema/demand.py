@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from dcplan.provenance import AtLeastOne, Fraction, Positive, Quantity, Series
+from dcplan.provenance import Fraction, Positive, Series
 from dcplan.scenario.schema.base import Count, Key, Part
 
 Precision = Literal["bf16", "fp16", "fp32", "tf32", "fp8", "fp8-rowwise", "mxfp8", "int8", "fp4"]
@@ -61,6 +61,9 @@ class Capacity(Demand):
     """Share of the time in which the accelerators work."""
     reference: Reference | None = None
     """Reference job; required unless accelerator_hours is given."""
+    any_hours: bool = False
+    """Whether the work may be done in any hours of the week, such as nights, when services leave
+    accelerators free."""
 
     @model_validator(mode="after")
     def _one_unit(self) -> Capacity:
@@ -81,18 +84,3 @@ class Capacity(Demand):
     def unit(self) -> str:
         """The one of the three units that is given."""
         return next(name for name in CAPACITY_UNITS if getattr(self, name) is not None)
-
-
-class Inference(Demand):
-    """Tokens to serve, with your own measured throughput."""
-
-    tokens_per_s: Series
-    """Average token rate of the quarter."""
-    tokens_per_s_per_accelerator: Annotated[dict[str, Positive], Field(min_length=1)]
-    """Throughput by system, accelerator or cloud offer; hardware without an entry does not
-    serve."""
-    peak_factor: AtLeastOne = Quantity(value=1.0)
-    """Peak load divided by average load: the peak sets the accelerators, the average sets the
-    energy."""
-    utilization_frac: Fraction = Quantity(value=1.0)
-    """Maximum share of the throughput in use at the peak."""

@@ -210,4 +210,5 @@ def demand_path(key: str, scenario: Scenario) -> Path:
     for i, capacity in enumerate(work.capacity):
         if capacity.id == key:
             return ("workloads", "capacity", i, capacity.unit)
-    return ("workloads", "inference", [x.id for x in work.inference].index(key), "tokens_per_s")
+    i = [x.id for x in work.inference].index(key)
+    return ("workloads", "inference", i, work.inference[i].load_field)

@@ -22,7 +22,8 @@ from dcplan.provenance import (
 )
 from dcplan.scenario.schema.assets import YearlyChange
 from dcplan.scenario.schema.base import AllOrIds, Count, CountOrZero, Key, Part, Quarter
-from dcplan.scenario.schema.demand import Capacity, Inference, Precision, Reference
+from dcplan.scenario.schema.demand import Capacity, Precision, Reference
+from dcplan.scenario.schema.service import Inference
 
 DEADLINE_CONFIDENCE = 0.8
 """Default probability that a job ends by its deadline."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from dcplan.answers.serve.engine import Software, software, unknown_names
-from dcplan.answers.serve.hosted import Hosted, reach
+from dcplan.answers.serve.hosted import Hosted
 from dcplan.answers.serve.passes.kinds import ENCODER, IMAGE, TEXT, Kind, conflicts
 from dcplan.answers.serve.request import ServeRequest
 from dcplan.answers.serve.resolve import (
@@ -26,6 +26,7 @@ from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.images import held_bytes, image_numbers, image_work, usual_steps
 from dcplan.inputs.serving.machines import Machine
 from dcplan.inputs.serving.setups import Checkpoint
+from dcplan.inputs.serving.sizing.layouts import reach
 from dcplan.llm.architecture import Architecture
 from dcplan.provenance import Quantity, Status
 from dcplan.serving.passes import ImageTokens, ImageWork

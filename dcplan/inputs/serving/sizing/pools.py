@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -56,7 +57,7 @@ class Pair:
         return self.prefill.size / self.prefill.most + self.decode.size / self.decode.most
 
 
-def pairs_of(first: States, second: States) -> list[Pair]:
+def pairs_of(first: States, second: States, sizes: Sequence[int] = ()) -> list[Pair]:
     """Return the pairs of pools within the limits: prefill on one accelerator, decode on another.
 
     Small and large replicas are tried apart, because a load needs complete replicas and spares.
@@ -66,16 +67,18 @@ def pairs_of(first: States, second: States) -> list[Pair]:
     first, second : States
         Layouts of the prefill pool and of the decode pool, for the same requests and limits; the
         same object for pools on one accelerator.
+    sizes : sequence of int, default all
+        Largest accelerators of a replica that are tried.
     """
     found = (
         _pair(first, second, at, share)
-        for at in _chosen_pairs(first, second)
+        for at in _chosen_pairs(first, second, sizes)
         for share in DECODE_SHARES
     )
     return [pair for pair in found if pair is not None]
 
 
-def _chosen_pairs(first: States, second: States) -> list[tuple[int, int]]:
+def _chosen_pairs(first: States, second: States, sizes: Sequence[int]) -> list[tuple[int, int]]:
     """Return pairs of layouts: for several sizes of replicas, and several times of a decode step.
 
     A long decode step leaves less of the limit of the time to first token for prefill.
@@ -83,7 +86,8 @@ def _chosen_pairs(first: States, second: States) -> list[tuple[int, int]]:
     limits = first.work.limits
     steps = {min(limits.tpot_s, share * limits.ttft_s) for share in STEP_SHARES} | {limits.tpot_s}
     found: dict[tuple[int, int], None] = {}
-    for most in sorted({x.accelerators for s in (first, second) for x in s.work.layouts}):
+    own = {x.accelerators for s in (first, second) for x in s.work.layouts}
+    for most in sizes or sorted(own):
         for step in sorted(steps):
             here = _chosen(first, most, step)
             there = here if second is first else _chosen(second, most, step)

@@ -1,25 +1,39 @@
-"""Demands that any suitable accelerator may serve, and the amount that one accelerator serves."""
+"""Demands that any suitable accelerator may serve: research capacity and services."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from dcplan.catalog.schema import Row, System
+from dcplan.catalog.schema import System
 from dcplan.errors import InputError
 from dcplan.fabric.effective import LinkSpeed
-from dcplan.inputs.cloud_prices import offer_of, row_of
+from dcplan.inputs.cloud_prices import row_of
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
+from dcplan.planning.problem.services.build import services
 from dcplan.planning.problem.work.jobs import JobCandidates
+from dcplan.planning.problem.work.permitted import permitted
 from dcplan.planning.problem.work.residency import resident
 from dcplan.planning.problem.work.targets import Target
-from dcplan.planning.problem.work.terms import H100, HOURS, PFLOPS, TOKENS, DemandTerms
+from dcplan.planning.problem.work.terms import H100, HOURS, PFLOPS, DemandTerms, PoolPair, part_id
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema import Capacity, Demand, Inference, Reference
-from dcplan.units import BITS_PER_BYTE, HOURS_PER_QUARTER, TFLOPS_PER_PFLOPS, TOKENS_PER_KTOKEN
+from dcplan.scenario.schema import Capacity, Demand, Reference
+from dcplan.units import BITS_PER_BYTE, HOURS_PER_QUARTER, TFLOPS_PER_PFLOPS
 
 REFERENCE_ACCELERATOR = "h100-sxm"
 """Accelerator of the unit H100-equivalents."""
+
+
+@dataclass(frozen=True)
+class Demands:
+    """Every demand of a scenario, with the periods of the week."""
+
+    terms: tuple[DemandTerms, ...]
+    periods: tuple[float, ...]
+    """Shares of the hours of the week."""
+    pairs: tuple[PoolPair, ...]
+    notes: tuple[str, ...]
 
 
 def demand_terms(
@@ -29,60 +43,40 @@ def demand_terms(
     where: Sequence[Target],
     problem: JobCandidates,
     country: dict[str, str],
-) -> tuple[DemandTerms, ...]:
-    """Return every capacity and inference demand of a scenario."""
+) -> Demands:
+    """Return every demand of a scenario: capacity and inference."""
     work = question.scenario.workloads
-    found = []
+    served = services(question, log, excluded, where, country)
+    found: list[DemandTerms] = []
     for x in work.capacity:
         able = resident(where, x.countries, country, Kind.CAPACITY, x.id, excluded)
         able = permitted(x, Kind.CAPACITY, able, log, excluded)
-        found.append(_capacity(x, question, log, excluded, able, problem))
-    for y in work.inference:
-        able = resident(where, y.countries, country, Kind.INFERENCE, y.id, excluded)
-        able = permitted(y, Kind.INFERENCE, able, log, excluded)
-        found.append(_inference(y, question, log, excluded, able))
-    return tuple(found)
+        terms = _capacity(x, question, log, excluded, able, problem)
+        found += any_hours(terms, served.periods) if x.any_hours else [terms]
+    return Demands((*found, *served.terms), served.periods, served.pairs, served.notes)
 
 
-def permitted(
-    demand: Demand,
-    kind: Kind,
-    where: Iterable[Target],
-    log: InputLog,
-    excluded: list[ExcludedOption],
-) -> list[Target]:
-    """Return the places that may serve a demand: its sites (without the cloud) and its systems.
+def any_hours(demand: DemandTerms, periods: Sequence[float]) -> list[DemandTerms]:
+    """Return a demand whose average over the week may be served in any period.
 
-    They are sorted so that the slowest link of a hall comes last and is used, which is
-    conservative.
+    Its first part has the row, and each part serves in one period.
     """
-    found = []
-    wanted = {_row(name, log) for name in demand.systems or ()}
-    for target in sorted(where, key=lambda t: -t.link.gbps):
-        if demand.sites and target.place.split("/")[0] not in demand.sites:
-            continue
-        if target.offer is not None and target.offer.longest_days is not None:
-            reason = f"sold for at most {target.offer.longest_days:g} days; a demand is served all the time"
-            excluded.append(
-                ExcludedOption(kind, demand.id, f"{target.place} {target.system}", reason)
-            )
-            continue
-        names = {target.system, target.accelerator, row_of(offer_of(target.place))}
-        if wanted and not names & wanted:
-            excluded.append(
-                ExcludedOption(
-                    kind, demand.id, f"{target.place} {target.system}", "not among its systems"
-                )
-            )
-            continue
-        found.append(target)
-    return found
-
-
-def _row(name: str, log: InputLog) -> str:
-    """Return the id of the catalog row with this name or alias."""
-    rows = (log.catalog.find(kind, name, Row) for kind in ("systems", "accelerators", "cloud"))
-    return next((row.id for row in rows if row is not None), name)
+    if len(periods) == 1:
+        return [demand]
+    parts = [
+        replace(
+            demand,
+            id=part_id(demand.id, f"p{p + 1}"),
+            wanted=tuple(0.0 for _ in demand.wanted),
+            unmet_usd=None,
+            period=p,
+            hours_frac=frac,
+            row=demand.id,
+            share=frac,
+        )
+        for p, frac in enumerate(periods)
+    ]
+    return [replace(demand, each={}), *parts]
 
 
 def _capacity(
@@ -162,48 +156,6 @@ def _h100_tflops(
         path = ("workloads", "capacity", key, "reference")
         raise InputError([question.tree.problem("DC032", cause, path)])
     return rate
-
-
-def _inference(
-    demand: Inference,
-    question: Question,
-    log: InputLog,
-    excluded: list[ExcludedOption],
-    where: Sequence[Target],
-) -> DemandTerms:
-    key, quarters = f"workloads.inference.{demand.id}", question.scenario.horizon.quarters
-    average = log.series(f"{key}.tokens_per_s", demand.tokens_per_s, quarters)
-    peak = log.take(f"{key}.peak_factor", demand.peak_factor)
-    room = log.take(f"{key}.utilization_frac", demand.utilization_frac)
-    known = {
-        _row(name, log): log.take(f"{key}.tokens_per_s_per_accelerator.{name}", value)
-        for name, value in demand.tokens_per_s_per_accelerator.items()
-    }
-    each: dict[tuple[str, str], float] = {}
-    for target in where:
-        names = (row_of(offer_of(target.place)), target.system, target.accelerator)
-        rate = next((known[name] for name in names if name in known), None)
-        if rate is None:
-            reason = f"no tokens_per_s_per_accelerator for {target.system}"
-            excluded.append(
-                ExcludedOption(Kind.INFERENCE, demand.id, f"{target.place} {target.system}", reason)
-            )
-        else:
-            own = room * rate / TOKENS_PER_KTOKEN * target.available_frac
-            each[target.place, target.system] = own
-    wanted = [peak * x / TOKENS_PER_KTOKEN for x in average]
-    scenario_unit = ("tokens_per_s", TOKENS_PER_KTOKEN / peak)
-    return _terms(
-        demand,
-        log,
-        key,
-        wanted,
-        each,
-        TOKENS,
-        TOKENS_PER_KTOKEN,
-        scenario_unit=scenario_unit,
-        load_frac=room / peak,
-    )
 
 
 def _terms(

@@ -11,6 +11,24 @@ from dcplan.units import DAYS_PER_MONTH
 
 PFLOPS, HOURS, H100, TOKENS = "PFLOP/s", "busy accelerators", "H100-equivalents", "1,000 tokens/s"
 """Units of a demand."""
+PART = "@"
+"""Separates a workload from its part in the id of a demand; no id of a scenario has it."""
+
+
+def part_id(workload: str, part: str) -> str:
+    """Return the id of a part of a workload.
+
+    Examples
+    --------
+    >>> part_id("chat", "p1"), part_id("chat@eu", "p1"), workload_of("chat@eu.p1")
+    ('chat@p1', 'chat@eu.p1', 'chat')
+    """
+    return f"{workload}{'.' if PART in workload else PART}{part}"
+
+
+def workload_of(demand: str) -> str:
+    """Return the workload of the id of a demand."""
+    return demand.partition(PART)[0]
 
 
 @dataclass(frozen=True)
@@ -132,8 +150,6 @@ class DemandTerms:
     """Cost of one unserved unit per quarter; None if all demand must be served."""
     scenario_unit: tuple[str, float] = ("pflops_delivered", 1.0)
     """Field of the scenario that gives the demand, and the number of its units in one ``unit``."""
-    workload: str = ""
-    """Id of the workload in the scenario; empty: ``id``."""
     period: int | None = None
     """Period of the week in which it is served; None: all hours."""
     hours_frac: float = 1.0
@@ -143,18 +159,19 @@ class DemandTerms:
     share: float = 1.0
     """Weight of its amount in that demand: the share of the hours if the demand is an average."""
     replica: Mapping[tuple[str, str], ReplicaTerms] = field(default_factory=dict)
-    """Replica by hall and system; only a computed service has replicas."""
+    """Replica by hall or offer, and system; only a computed service has replicas."""
     spare_replicas: int = 0
     """Idle replicas in each hall and system that serves."""
-    kw: Mapping[tuple[str, str], float] = field(default_factory=dict)
-    """Power of one accelerator at the highest load by hall and system; else research power."""
+    below_rated_kw: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    """Rated power less the power at the highest load, of one accelerator, by hall and system;
+    without it, serving takes research power."""
     kept_frac_without_site: float = 0.0
     """Share of the demand that must be served without any one site."""
 
     @property
     def workload_id(self) -> str:
         """Return the id of the workload in the scenario."""
-        return self.workload or self.id
+        return workload_of(self.id)
 
     @property
     def row_id(self) -> str:

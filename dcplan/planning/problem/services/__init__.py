@@ -1,0 +1,1 @@
+"""Computed services: loads by hour, users by region, replicas on every system."""

@@ -1,0 +1,165 @@
+"""All services of a scenario as demands of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from dcplan.inputs.cloud_prices import offer_of, row_of
+from dcplan.inputs.excluded import ExcludedOption, Kind
+from dcplan.inputs.log import InputLog
+from dcplan.planning.problem.services.loads import ServiceLoad, service_loads, week_periods
+from dcplan.planning.problem.services.menu import Entry, Menu, ServiceMenu
+from dcplan.planning.problem.services.regions import near, rtt_of
+from dcplan.planning.problem.services.spec import ServiceSpec, spec_of
+from dcplan.planning.problem.services.terms import service_demands
+from dcplan.planning.problem.work.permitted import permitted, row_id
+from dcplan.planning.problem.work.residency import resident
+from dcplan.planning.problem.work.targets import Target
+from dcplan.planning.problem.work.terms import DemandTerms, PoolPair
+from dcplan.scenario.load import Question
+from dcplan.scenario.schema import Inference
+from dcplan.units import TOKENS_PER_KTOKEN
+
+DIFFERENCE = 0.15
+"""Difference of a given throughput from the computed one from which a note is given."""
+
+
+@dataclass(frozen=True)
+class Services:
+    """Demands of all services, with the periods of the week."""
+
+    terms: tuple[DemandTerms, ...]
+    periods: tuple[float, ...]
+    pairs: tuple[PoolPair, ...]
+    notes: tuple[str, ...]
+
+
+def services(
+    question: Question,
+    log: InputLog,
+    excluded: list[ExcludedOption],
+    where: Sequence[Target],
+    country: dict[str, str],
+) -> Services:
+    """Return the demands of all services of a scenario.
+
+    Raises
+    ------
+    InputError
+        With every unknown name and unreadable file of a service.
+    """
+    builder = _Builder(question, log, excluded, where, country)
+    loads: list[tuple[ServiceLoad, ServiceSpec | None]] = []
+    for given in question.scenario.workloads.inference:
+        spec = spec_of(given, question, log) if given.model is not None else None
+        rate = spec.traffic.rate if spec and spec.traffic else 0.0
+        output = spec.output_tokens if spec else 0.0
+        loads += [(x, spec) for x in service_loads(given, question, log, output, rate)]
+    shaped = [x for x, _ in loads if x.week is not None]
+    periods = week_periods(shaped)
+    terms: list[DemandTerms] = []
+    pairs: list[PoolPair] = []
+    for load, spec in loads:
+        unmet = load.given.usd_per_unmet_quarter
+        key = f"workloads.inference.{load.given.id}.usd_per_unmet_quarter"
+        usd = log.take(key, unmet) * TOKENS_PER_KTOKEN if unmet else None
+        at = shaped.index(load) if load.week is not None else None
+        found = service_demands(load, builder.menu(load, spec), periods, at, usd)
+        terms += found.demands
+        pairs += found.pairs
+    notes = list(builder.notes)
+    if periods is not None and periods.rounding_frac > DIFFERENCE:
+        notes.append(
+            f"the week has {periods.hours_frac.size} periods; the highest loads of a period exceed "
+            f"the mean loads by {periods.rounding_frac:.0%}, so rent by the hour is counted high"
+        )
+    shares = tuple(float(x) for x in periods.hours_frac) if periods is not None else (1.0,)
+    return Services(tuple(terms), shares, tuple(pairs), tuple(notes))
+
+
+class _Builder:
+    """Menus of all services: given and computed throughput."""
+
+    def __init__(
+        self,
+        question: Question,
+        log: InputLog,
+        excluded: list[ExcludedOption],
+        where: Sequence[Target],
+        country: dict[str, str],
+    ) -> None:
+        self.question, self.log, self.excluded = question, log, excluded
+        self.where, self.country = where, country
+        self.notes: list[str] = []
+
+    def menu(self, load: ServiceLoad, spec: ServiceSpec | None) -> Menu:
+        """Return what may serve a load: given throughput before computed throughput."""
+        given = load.given
+        able = self._able(load)
+        typed = self._typed(given)
+        if spec is None:
+            return Menu(tuple(self._typed_entries(given, able, typed)))
+        peak = load.peak_factor * max(load.average) * TOKENS_PER_KTOKEN / spec.output_tokens
+        peak *= float(load.week.max()) if load.week is not None else 1.0
+        made = ServiceMenu(spec, self.log, self.excluded).menu(
+            able, peak / load.room_frac, lambda t: rtt_of(load, t, self.question, self.log)
+        )
+        if not typed:
+            return made
+        entries = [self._compared(given, e, typed) for e in made.entries]
+        return replace(made, entries=tuple(entries))
+
+    def _able(self, load: ServiceLoad) -> list[Target]:
+        """Return the places that may serve a load: by country, site, system and distance."""
+        given = load.given
+        countries = given.countries
+        if load.region is not None and load.region.countries is not None:
+            countries = load.region.countries
+        able = resident(self.where, countries, self.country, Kind.INFERENCE, load.id, self.excluded)
+        able = permitted(given, Kind.INFERENCE, able, self.log, self.excluded)
+        return near(load, able, self.question, self.log, self.excluded)
+
+    def _typed(self, given: Inference) -> dict[str, float]:
+        """Return the given throughput by catalog row [tokens/s]."""
+        key = f"workloads.inference.{given.id}.tokens_per_s_per_accelerator"
+        return {
+            row_id(name, self.log): self.log.take(f"{key}.{name}", value)
+            for name, value in given.tokens_per_s_per_accelerator.items()
+        }
+
+    def _typed_entries(
+        self, given: Inference, able: Sequence[Target], typed: dict[str, float]
+    ) -> list[Entry]:
+        found: dict[tuple[str, str], Entry] = {}
+        for target in able:
+            names = (row_of(offer_of(target.place)), target.system, target.accelerator)
+            rate = next((typed[name] for name in names if name in typed), None)
+            if rate is None:
+                reason = f"no tokens_per_s_per_accelerator for {target.system}"
+                where = f"{target.place} {target.system}"
+                self.excluded.append(ExcludedOption(Kind.INFERENCE, given.id, where, reason))
+                continue
+            own = rate / TOKENS_PER_KTOKEN * target.available_frac
+            found[target.place, target.system] = Entry(target.place, target.system, own)
+        return list(found.values())
+
+    def _compared(self, given: Inference, entry: Entry, typed: dict[str, float]) -> Entry:
+        """Return an entry with the given throughput, and note a large difference."""
+        target = next(t for t in self.where if (t.place, t.system) == entry.key)
+        names = (row_of(offer_of(target.place)), target.system, target.accelerator)
+        rate = next((typed[name] for name in names if name in typed), None)
+        if rate is None:
+            return entry
+        computed = entry.ktokens_per_s * TOKENS_PER_KTOKEN / target.available_frac
+        if abs(rate / computed - 1.0) > DIFFERENCE:
+            note = (
+                f"{given.id}: tokens_per_s_per_accelerator of {target.system} is {rate:,.0f}, and the "
+                f"serving model has {computed:,.0f} ({rate / computed:.2f} times); the plan uses "
+                "your value"
+            )
+            if note not in self.notes:
+                self.notes.append(note)
+        return replace(
+            entry, ktokens_per_s=rate / TOKENS_PER_KTOKEN * target.available_frac, replica=None
+        )
