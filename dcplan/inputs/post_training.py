@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dcplan.catalog.schema import Model
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.training.layout_cache import searched
 from dcplan.inputs.training.rollouts import (
-    Engines,
     Place,
     RolloutPool,
     engines_of,
@@ -19,44 +17,20 @@ from dcplan.inputs.training.rollouts import (
     samples_of,
     sync_s,
 )
-from dcplan.llm.architecture import Architecture
+from dcplan.inputs.training.trainer import Policy, TrainingPool, training_pool
 from dcplan.llm.tables import Array
 from dcplan.scenario.schema.post_training import PostTraining
-from dcplan.serving.rollout import Samples
-from dcplan.training.estimate import Hardware, layout_of
+from dcplan.training.estimate import Hardware
 from dcplan.training.post_training import (
+    Divisions,
     StepTerms,
     colocated_s,
     divisions,
     fastest_up_to,
-    learn_s,
 )
 
 COLOCATED, DISAGGREGATED, ASYNCHRONOUS = "colocated", "disaggregated", "asynchronous"
-SEARCH_MULTIPLE = 128
-"""Packed sequences have a multiple of this length, so that layouts can divide them."""
-SHOWN = ("tp", "pp", "cp", "ep", "dp")
-
-
-@dataclass(frozen=True)
-class Policy:
-    """The model that is trained."""
-
-    trained: Architecture
-    served: Architecture
-    row: Model | None
-
-
-@dataclass(frozen=True)
-class TrainingPool:
-    """Time of the trainer in one step at every count; infinite where no layout fits."""
-
-    accelerators: Array
-    used: Array
-    time_s: Array
-    forward_s: Array
-    """Part of the time in forward-only passes."""
-    layouts: tuple[str, ...]
+SEARCH_DENSE, SEARCH_GROWTH = 96, 1.03
 
 
 @dataclass(frozen=True)
@@ -76,6 +50,9 @@ class PostTrainingOption:
     """Time of the trainer, forward passes included."""
     forward_s: float
     sync_s: float
+    switch_s: float
+    """Switch of colocated engines; 0 for two pools."""
+    overhead_s: float
     rollout_layout: str
     training_layout: str
 
@@ -87,7 +64,7 @@ class PostTrainingOption:
     @property
     def training_busy_frac(self) -> float:
         """Share of the step in which the trainer works."""
-        return self.training_s / self.step_time_s
+        return min(self.training_s / self.step_time_s, 1.0)
 
 
 @dataclass(frozen=True)
@@ -114,6 +91,12 @@ class Pools:
         pools = (DISAGGREGATED, *((ASYNCHRONOUS,) if self.work.staleness else ()))
         return pools if self.work.rollout_accelerators is not None else (COLOCATED, *pools)
 
+    def engines(self, mode: str) -> RolloutPool:
+        """Return the rollout engines of a mode."""
+        if mode == COLOCATED:
+            return self.colocated
+        return self.stream if mode == ASYNCHRONOUS and self.stream is not None else self.rollout
+
 
 def pools_of(
     work: PostTraining,
@@ -137,7 +120,7 @@ def pools_of(
     spec : Hardware
         The same accelerator with training software and precision.
     counts : sequence of int, ascending
-        Counts to try, of each pool and of both.
+        Counts to try, of each pool and of both; see :func:`pool_counts`.
     log : InputLog
         Record of the inputs.
     trained : TrainingPool, optional
@@ -149,78 +132,48 @@ def pools_of(
     samples = samples_of(work, log)
     numbers = np.array(counts, dtype=np.float64)
     memory = log.parameter("training", "post-training-colocated-memory-frac")
+    slower = log.parameter("training", "post-training-slowdown")
     # a given rollout pool need not be one of the counts
     given = [work.rollout_accelerators] if work.rollout_accelerators else []
     ours = np.unique(np.concatenate([numbers, np.array(given, dtype=np.float64)]))
+    trainer = trained or training_pool(work, policy, samples, spec, counts, log)
+
+    def slowed(pool: RolloutPool) -> RolloutPool:
+        return replace(pool, time_s=pool.time_s * slower)
+
     return Pools(
         work=work,
-        training=trained or training_pool(work, policy, samples, spec, counts, log),
-        rollout=pool_of(engines, samples, ours),
-        stream=pool_of(engines, samples, ours, work.staleness) if work.staleness else None,
-        colocated=pool_of(engines, samples, numbers, memory_frac=memory),
-        sync_s=_sync(engines, place, numbers, log),
+        training=replace(
+            trainer, time_s=trainer.time_s * slower, forward_s=trainer.forward_s * slower
+        ),
+        rollout=slowed(pool_of(engines, samples, ours)),
+        stream=slowed(pool_of(engines, samples, ours, work.staleness)) if work.staleness else None,
+        colocated=slowed(pool_of(engines, samples, numbers, memory_frac=memory)),
+        sync_s=sync_s(engines, place, numbers, log),
         switch_s=log.parameter("training", "post-training-switch-s"),
         overhead_s=log.parameter("training", "post-training-overhead-s"),
     )
 
 
-def _sync(engines: Engines, place: Place, numbers: Array, log: InputLog) -> Array:
-    return sync_s(engines, place, numbers, log)
+def pool_counts(unit: int, total: int) -> tuple[int, ...]:
+    """Return the counts to try for each pool: steps of a unit, and what they leave of the total.
 
+    Up to 96 units, every unit counts; above, the steps grow by 3 %.
 
-def packed_len(samples: Samples) -> int:
-    """Return the length of packed sequences whose attention costs as much as that of the samples.
-
-    A token attends to its own sample, so the mean length of a random token's sample counts.
+    Examples
+    --------
+    >>> pool_counts(8, 36)
+    (4, 8, 12, 16, 20, 24, 28, 32, 36)
     """
-    whole = samples.input_tokens + samples.lengths.tokens
-    weighted = float((whole**2).mean() / whole.mean())
-    return max(round(weighted / SEARCH_MULTIPLE), 1) * SEARCH_MULTIPLE
-
-
-def update_tokens(work: PostTraining, samples: Samples) -> float:
-    """Return the tokens of one optimizer step, at least one packed sequence."""
-    return max(work.tokens / work.updates, float(packed_len(samples)))
-
-
-def learned_s(step_s: Array, work: PostTraining, log: InputLog) -> tuple[Array, Array]:
-    """Return the trainer's time from that of an optimizer step: all, and forward-only passes."""
-    trained, forwarded = (
-        log.parameter("training", f"post-training-{work.algorithm}-{kind}-passes")
-        for kind in ("trained", "forward")
-    )
-    # a backward pass takes b forward passes, so a forward pass is 1 / (1 + b) of a training step
-    forward = 1.0 / (1.0 + log.parameter("training", "backward-over-forward"))
-    updates = float(work.updates * work.epochs)
-    # old log-probabilities are computed once, whatever the epochs
-    before = learn_s(step_s, float(work.updates), (0.0, forwarded), forward)
-    return learn_s(step_s, updates, (trained, 0.0), forward) + before, before
-
-
-def training_pool(
-    work: PostTraining,
-    policy: Policy,
-    samples: Samples,
-    spec: Hardware,
-    counts: Sequence[int],
-    log: InputLog,
-) -> TrainingPool:
-    """Return the trainer at every count: the fastest layout that fits."""
-    tokens, length = update_tokens(work, samples), packed_len(samples)
-    swept = searched(policy.trained, length, tokens, spec, tuple(float(n) for n in counts))
-    total, before = learned_s(swept.step_time_s, work, log)
-    texts = [layout_of(swept, i) for i in range(swept.accelerators.size)]
-    return TrainingPool(
-        swept.accelerators,
-        swept.used,
-        total,
-        before,
-        tuple(" ".join(f"{k}{x[k]}" for k in SHOWN if k == "tp" or x[k] != 1) for x in texts),
-    )
+    found, units = {total}, 1
+    while units * unit < total:
+        found |= {units * unit, total - units * unit}
+        units = units + 1 if units < SEARCH_DENSE else math.ceil(units * SEARCH_GROWTH)
+    return tuple(sorted(found))
 
 
 def every_division(pools: Pools, total: int) -> list[PostTrainingOption]:
-    """Return every option on exactly one of the counts: each mode and each division that fits.
+    """Return every option on one of the counts: each mode, and each division that fits.
 
     Parameters
     ----------
@@ -232,8 +185,13 @@ def every_division(pools: Pools, total: int) -> list[PostTrainingOption]:
     at = int(np.searchsorted(pools.training.accelerators, total))
     found = []
     for mode in pools.modes:
-        found += [_together(pools, at)] if mode == COLOCATED else _divided(pools, at, mode)
-    return [x for x in found if x is not None and np.isfinite(x.step_time_s)]
+        if mode == COLOCATED:
+            found += [x for x in _together(pools, [at]) if x is not None]
+            continue
+        made = _divided(pools, [at], mode)
+        fitting = np.flatnonzero(np.isfinite(made.step_s[0])).tolist()
+        found += [_option(pools, mode, at, j, made.step_s[0], made.rollout_at[0]) for j in fitting]
+    return found
 
 
 def post_training_options(pools: Pools) -> list[PostTrainingOption | None]:
@@ -241,69 +199,72 @@ def post_training_options(pools: Pools) -> list[PostTrainingOption | None]:
 
     A larger count is never slower: it may leave accelerators idle.
     """
+    every = list(range(pools.training.accelerators.size))
+    rows = [
+        _together(pools, every) if mode == COLOCATED else _best_divisions(pools, every, mode)
+        for mode in pools.modes
+    ]
     best: list[PostTrainingOption | None] = []
-    for count in pools.training.accelerators.tolist():
-        here = every_division(pools, int(count))
-        fastest = min(here, key=lambda x: (x.step_time_s, x.used_accelerators), default=None)
-        before = best[-1] if best else None
-        keep = before is not None and (
-            fastest is None or before.step_time_s <= fastest.step_time_s
-        )
-        best.append(before if keep else fastest)
+    for here in zip(*rows, strict=True):
+        tried = [x for x in (*best[-1:], *here) if x is not None]
+        best.append(min(tried, key=lambda x: x.step_time_s, default=None))
     return best
 
 
-def _terms(pools: Pools, at: int) -> StepTerms:
-    return StepTerms(float(pools.sync_s[at]), pools.switch_s, pools.overhead_s)
+def _terms(pools: Pools, at: Sequence[int]) -> StepTerms:
+    return StepTerms(pools.sync_s[list(at)][:, None], pools.switch_s, pools.overhead_s)
 
 
-def _together(pools: Pools, at: int) -> PostTrainingOption | None:
-    """Return the colocated option on one count."""
+def _together(pools: Pools, at: Sequence[int]) -> list[PostTrainingOption | None]:
+    """Return the colocated option of counts; the engines and the trainer may use fewer."""
     train, rollout = pools.training, pools.colocated
-    i = int(fastest_up_to(rollout.time_s[: at + 1])[-1])
-    j = int(fastest_up_to(train.time_s[: at + 1])[-1])
-    terms = _terms(pools, at)
-    step = float(colocated_s(rollout.time_s[i], train.time_s[j], terms))
-    if not np.isfinite(step):
-        return None
-    return _option(pools, COLOCATED, at, (rollout, i, j), step, terms)
+    i, j = (fastest_up_to(x.time_s)[list(at)] for x in (rollout, train))
+    step = colocated_s(rollout.time_s[i][:, None], train.time_s[j][:, None], _terms(pools, at))
+    found: list[PostTrainingOption | None] = []
+    for row, count in enumerate(at):
+        if not np.isfinite(step[row, 0]):
+            found.append(None)
+            continue
+        one = np.full(train.time_s.size, step[row, 0])
+        engines = np.full(train.time_s.size, i[row])
+        found.append(_option(pools, COLOCATED, count, int(j[row]), one, engines))
+    return found
 
 
-def _divided(pools: Pools, at: int, mode: str) -> list[PostTrainingOption | None]:
-    """Return the divisions of one count into two pools, one for each training pool."""
-    train, work = pools.training, pools.work
-    rollout = pools.stream if mode == ASYNCHRONOUS else pools.rollout
-    assert rollout is not None  # noqa: S101 - a mode needs its pool
-    total, terms = float(train.accelerators[at]), _terms(pools, at)
+def _divided(pools: Pools, at: Sequence[int], mode: str) -> Divisions:
+    """Return the divisions of counts into two pools, one column for each training pool."""
+    train, rollout, given = pools.training, pools.engines(mode), pools.work.rollout_accelerators
     times = rollout.time_s
-    if work.rollout_accelerators is not None:
-        times = np.where(rollout.accelerators == work.rollout_accelerators, times, np.inf)
-    made = divisions(
-        np.array([total]),
+    if given is not None:
+        times = np.where(rollout.accelerators == given, times, np.inf)
+    return divisions(
+        train.accelerators[list(at)],
         rollout.accelerators,
         times,
         train.accelerators,
         train.time_s,
-        terms,
+        _terms(pools, at),
         overlapped=mode == ASYNCHRONOUS,
     )
+
+
+def _best_divisions(pools: Pools, at: Sequence[int], mode: str) -> list[PostTrainingOption | None]:
+    """Return the fastest division of each count."""
+    made = _divided(pools, at, mode)
+    best = np.argmin(made.step_s, axis=1).tolist()
     return [
-        _option(pools, mode, at, (rollout, int(i), j), float(step), terms)
-        for j, (step, i) in enumerate(zip(made.step_s[0], made.rollout_at[0], strict=True))
-        if i >= 0 and np.isfinite(step)
+        _option(pools, mode, count, j, made.step_s[row], made.rollout_at[row])
+        if np.isfinite(made.step_s[row, j])
+        else None
+        for row, (count, j) in enumerate(zip(at, best, strict=True))
     ]
 
 
 def _option(
-    pools: Pools,
-    mode: str,
-    at: int,
-    chosen: tuple[RolloutPool, int, int],
-    step_s: float,
-    terms: StepTerms,
+    pools: Pools, mode: str, at: int, j: int, step_s: Array, rollout_at: Array
 ) -> PostTrainingOption:
-    rollout, i, j = chosen
-    train = pools.training
+    """Return the option with the j-th training pool and its rollout pool."""
+    train, rollout, i = pools.training, pools.engines(mode), int(rollout_at[j])
     generates, trains = rollout.used(i), round(float(train.used[j]))
     used = max(generates, trains) if mode == COLOCATED else generates + trains
     return PostTrainingOption(
@@ -312,11 +273,13 @@ def _option(
         used_accelerators=used,
         rollout_accelerators=generates,
         training_accelerators=trains,
-        step_time_s=step_s,
+        step_time_s=float(step_s[j]),
         rollout_s=float(rollout.time_s[i]),
         training_s=float(train.time_s[j]),
         forward_s=float(train.forward_s[j]),
-        sync_s=terms.sync_s,
+        sync_s=float(pools.sync_s[at]),
+        switch_s=pools.switch_s if mode == COLOCATED else 0.0,
+        overhead_s=pools.overhead_s,
         rollout_layout=f"{generates // rollout.layouts[i].accelerators} x {rollout.layouts[i]}",
         training_layout=train.layouts[j],
     )

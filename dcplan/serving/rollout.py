@@ -154,12 +154,7 @@ def batch_s(served: Served, samples: Samples, requests: Array, most: Array, budg
 
 
 def stream_s(
-    served: Served,
-    samples: Samples,
-    requests: Array,
-    most: Array,
-    budget: Array,
-    staleness: float,
+    served: Served, samples: Samples, requests: Array, most: Array, budget: Array, staleness: float
 ) -> Array:
     r"""Return the time of a step's samples in a stream that never waits for the longest sample.
 

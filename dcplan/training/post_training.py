@@ -14,8 +14,8 @@ from dcplan.llm.tables import Array
 class StepTerms:
     """Times of a step that do not depend on the division of the accelerators."""
 
-    sync_s: float
-    """Transfer of the new weights to the rollout engines."""
+    sync_s: Array | float
+    """Transfer of the new weights to the rollout engines; one, or shape (totals, 1)."""
     switch_s: float
     """Offload and reload of colocated engines, in both directions."""
     overhead_s: float

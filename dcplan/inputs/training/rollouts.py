@@ -9,7 +9,7 @@ import numpy as np
 from dcplan.catalog.schema import Accelerator, Engine, Model, WeightFormat
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.engines import release_of
-from dcplan.inputs.serving.setups import Checkpoint, Service, memory_terms, service, served_of
+from dcplan.inputs.serving.setups import Checkpoint, Service, memory_terms, served_of, service
 from dcplan.inputs.training.devices import HOST_ACCELERATORS
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.tables import Array
