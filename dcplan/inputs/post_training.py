@@ -17,7 +17,7 @@ from dcplan.inputs.training.rollouts import (
     samples_of,
     sync_s,
 )
-from dcplan.inputs.training.trainer import Policy, TrainingPool, training_pool
+from dcplan.inputs.training.trainer import Policy, TrainingPool, fastest_trainer, training_pool
 from dcplan.llm.tables import Array
 from dcplan.scenario.schema.post_training import PostTraining
 from dcplan.training.estimate import Hardware
@@ -136,7 +136,7 @@ def pools_of(
     # a given rollout pool need not be one of the counts
     given = [work.rollout_accelerators] if work.rollout_accelerators else []
     ours = np.unique(np.concatenate([numbers, np.array(given, dtype=np.float64)]))
-    trainer = trained or training_pool(work, policy, samples, spec, counts, log)
+    trainer = fastest_trainer(trained or training_pool(work, policy, samples, spec, counts, log))
 
     def slowed(pool: RolloutPool) -> RolloutPool:
         return replace(pool, time_s=pool.time_s * slower)

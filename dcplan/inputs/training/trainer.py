@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from dcplan.llm.tables import Array
 from dcplan.scenario.schema.post_training import PostTraining
 from dcplan.serving.rollout import Samples
 from dcplan.training.estimate import Hardware, layout_of
-from dcplan.training.post_training import learn_s
+from dcplan.training.post_training import fastest_up_to, learn_s
 
 SEARCH_MULTIPLE = 128
 """Packed sequences have a multiple of this length, so that layouts can divide them."""
@@ -91,4 +91,16 @@ def training_pool(
         total,
         before,
         tuple(" ".join(f"{k}{x[k]}" for k in SHOWN if k == "tp" or x[k] != 1) for x in texts),
+    )
+
+
+def fastest_trainer(pool: TrainingPool) -> TrainingPool:
+    """Return a pool whose count never trains slower than a smaller one: it may leave some idle."""
+    at = fastest_up_to(pool.time_s)
+    return replace(
+        pool,
+        used=pool.used[at],
+        time_s=pool.time_s[at],
+        forward_s=pool.forward_s[at],
+        layouts=tuple(pool.layouts[i] for i in at.tolist()),
     )
