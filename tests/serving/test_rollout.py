@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -101,7 +102,7 @@ def test_more_staleness_is_never_slower_and_ends_at_the_saturated_rate() -> None
     one, n = samples(), np.array([[512.0]])
     most = slots(SERVED, MEMORY, one, RUNNING)
     times = [stream_s(SERVED, one, n, most, BUDGET, eta)[:, 0] for eta in (1, 2, 4, 8, 1000)]
-    assert all((b <= a * (1.0 + 1e-9)).all() for a, b in zip(times, times[1:], strict=False))
+    assert all((b <= a * (1.0 + 1e-9)).all() for a, b in itertools.pairwise(times))
     full = np.minimum(most, 1001 * 512.0)[:, 0]
     bare = 512.0 * 1000.0 * decode_s(SERVED, most, np.array(one.need.context))[:, 0] / full
     assert (times[-1] >= bare).all()
