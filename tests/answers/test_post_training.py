@@ -58,6 +58,7 @@ def test_a_model_that_is_too_large_says_which_part() -> None:
         ({"post_training": f"{WORK},mode=asynchronous"}, "needs staleness"),
         ({"post_training": f"{WORK},rollout-accelerators=32"}, "leaves none"),
         ({"post_training": f"{WORK},rollout-precision=bf17"}, "is not in the catalog"),
+        ({"post_training": f"{WORK},rollout-tp=7"}, "does not divide 32 heads"),
         ({"layout": "tp=7"}, "7"),
     ],
 )

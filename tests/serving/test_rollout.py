@@ -19,6 +19,7 @@ from dcplan.serving.memory import MemoryTerms
 from dcplan.serving.rollout import Samples, batch_s, output_lengths, slots, stream_s
 from dcplan.serving.search import Layout, tall_layout
 from dcplan.serving.step import decode_s, prompt_s
+from dcplan.serving.tables import picked
 
 
 def served() -> tuple[Served, MemoryTerms, float]:
@@ -75,6 +76,22 @@ def test_equal_samples_take_prompts_and_tokens_of_a_full_batch() -> None:
     steps = 1000.0 * decode_s(SERVED, n, np.array(600.0))
     # 64 prompts of 100 tokens fit in one engine step
     prompts = prompt_s(SERVED, n, np.array(100.0))
+    assert found == pytest.approx(steps + prompts, rel=0.02)
+
+
+def test_the_batch_falls_as_samples_end() -> None:
+    """64 samples of a log-normal, token by token in a loop: 64 run at the start, one at the end."""
+    one, n = samples(cv=0.7), 64.0
+    most = slots(SERVED, MEMORY, one, RUNNING)
+    found = batch_s(SERVED, one, np.array([[n]]), most, BUDGET)[0, 0]
+    row = replace(SERVED, layout=picked(SERVED.layout, np.array([0])))
+    steps = 0.0
+    for token in range(0, int(one.lengths.longest), 20):
+        alive = n * float((one.lengths.tokens > token).mean())
+        steps += 20.0 * float(
+            decode_s(row, np.array([[max(alive, 1.0)]]), np.array(100.0 + token))[0, 0]
+        )
+    prompts = float(prompt_s(row, np.array([[n]]), np.array(100.0))[0, 0])
     assert found == pytest.approx(steps + prompts, rel=0.02)
 
 

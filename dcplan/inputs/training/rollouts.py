@@ -117,6 +117,8 @@ def engines_of(
     if isinstance(found, str):
         return found
     if work.rollout_tp is not None:
+        if shape.heads % work.rollout_tp:
+            return f"rollout-tp={work.rollout_tp} does not divide {shape.heads} heads"
         return Engines(found, (Layout(work.rollout_tp),))
     domain = max(int(found.device["domain"]), place.host_accelerators)
     experts = shape.experts if shape.moe_layers else 0
