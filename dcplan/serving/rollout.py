@@ -135,7 +135,7 @@ def batch_s(served: Served, samples: Samples, requests: Array, most: Array, budg
 
     References
     ----------
-    .. [1] Y. Zhong et al., "StreamRL", arXiv 2504.15930, section 2 (skewness bubbles).
+    .. [1] Y. Zhong et al., "StreamRL", arXiv 2504.15930 (skewness bubbles).
     """
     running = np.minimum(requests, np.maximum(most, 1.0))
     _, each = prompts_s(served, _load(samples, running, budget), running / served.layout.dp)
@@ -171,7 +171,7 @@ def stream_s(
 
     References
     ----------
-    .. [1] W. Fu et al., "AReaL", arXiv 2505.24298, section 5.1 (staleness of the samples).
+    .. [1] W. Fu et al., "AReaL", arXiv 2505.24298 (staleness of the samples).
     """
     best = np.full(np.broadcast_shapes(requests.shape, most.shape), np.inf)
     for share in SEARCH_SHARES:

@@ -57,7 +57,7 @@ def colocated_s(rollout_s: Array, train_s: Array, terms: StepTerms) -> Array:
 
     References
     ----------
-    .. [1] G. Sheng et al., "HybridFlow", arXiv 2409.19256, section 5.
+    .. [1] G. Sheng et al., "HybridFlow", arXiv 2409.19256
 
     Examples
     --------
@@ -74,7 +74,7 @@ def disaggregated_s(rollout_s: Array, train_s: Array, terms: StepTerms) -> Array
 
     References
     ----------
-    .. [1] J. Hu et al., "OpenRLHF", arXiv 2405.11143, section 3.
+    .. [1] J. Hu et al., "OpenRLHF", arXiv 2405.11143
 
     Examples
     --------
@@ -93,7 +93,7 @@ def asynchronous_s(rollout_s: Array, train_s: Array, terms: StepTerms) -> Array:
 
     References
     ----------
-    .. [1] W. Fu et al., "AReaL", arXiv 2505.24298, section 4.
+    .. [1] W. Fu et al., "AReaL", arXiv 2505.24298
 
     Examples
     --------

@@ -137,7 +137,7 @@ def test_the_transfer_of_weights_by_hand() -> None:
 
 
 def test_published_transfers_of_weights_are_met() -> None:
-    """NeMo RL, pull request 2808, on DGX H100: Qwen3 235B 4.7 s, DeepSeek-V3 8.8 s; 30 %."""
+    """NeMo RL, pull request 2808, H100 assumed: Qwen3 235B 4.7 s, DeepSeek-V3 8.8 s; 30 %."""
     for model, seconds in (("qwen3-30b-a3b", 0.52), ("qwen3-235b-a22b", 4.7), ("deepseek-v3", 8.8)):
         log = InputLog(load())
         engines = engines_of(work_of(), policy(model).served, policy(model).row, place(), log)
