@@ -23,7 +23,9 @@ from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.provenance import Path, Status, sealed
 
 R = TypeVar("R", bound=Row)
-TABLE_FILES = frozenset({"climate_bins.csv", "serving_runs.csv", "training_runs.csv"})
+TABLE_FILES = frozenset(
+    {"climate_bins.csv", "post_training_runs.csv", "serving_runs.csv", "training_runs.csv"}
+)
 """CSV files that are read as arrays on demand, not as rows."""
 PUBLISHED = "published"
 """Folder of published figures, read on demand (``catalog/published.py``)."""

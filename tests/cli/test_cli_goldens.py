@@ -228,3 +228,13 @@ def test_serve_of_an_image_model_refuses_flags_of_text(
     ran = here("serve", "flux.1-dev", "--system", "dgx-h100", "--isl", "8", "--tpot-ms", "9")
     assert ran.code == 2
     golden("cli/serve-flux.1-dev-flags.txt", ran.err)
+
+
+def test_post_training_text(here: Callable[..., Ran], golden: Callable[[str, str], None]) -> None:
+    work = (
+        "algorithm=grpo,prompts=512,samples=16,isl=512,osl=4096,steps=1000,longest-osl=16384,"
+        "staleness=2"
+    )
+    ran = here("train", "llama-3.1-8b", "--system", "dgx-h100", "-n", "64", "--post-training", work)
+    assert ran.code == 0, ran.err
+    golden("cli/train-post-training.txt", plain(f"{ran.out}--- stderr ---\n{ran.err}"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dcplan.answers.train.estimate import train_model
+from dcplan.answers.train.post_training.answer import post_train
 from dcplan.answers.train.request import TrainRequest, conflicts
 from dcplan.answers.train.resolve import unknown_names
 from dcplan.answers.train.sizing import train_inverse
@@ -38,6 +39,8 @@ def train(request: TrainRequest) -> Result:
     problems = [*conflicts(request), *unknown_names(request, catalog)]
     if problems:
         raise InputError(problems)
+    if request.post_training is not None:
+        return post_train(request, catalog)
     return (train_inverse if request.sizes_cluster else train_model)(request, catalog)
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from dcplan.answers.train.cost import CostAnswer, run_cost
-from dcplan.answers.train.layout_parser import TypedLayout, read_layout
+from dcplan.answers.train.layout_parser import lightest, read_layout
 from dcplan.answers.train.metrics import (
     calendar_metrics,
     in_time_metric,
@@ -36,7 +36,6 @@ from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.storage import feed_of, unlimited
 from dcplan.llm.operations import Setup
-from dcplan.llm.tables import RECOMPUTE
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.train import layouts as step_specs
 from dcplan.specs.train import run as specs
@@ -171,7 +170,7 @@ def _layouts_of(run: TrainRun) -> tuple[Case, Found]:
     if not request.layout:
         return case, search(case, ranks, keep=request.list_count)
     limit = case.device.hbm_gb / case.device.ranks * BYTES_PER_GIB
-    typed = _lightest(read_layout(request.layout, case, ranks), limit)
+    typed = lightest(read_layout(request.layout, case, ranks), limit)
     setup = case_setup(typed.case, layout_table(typed.case, typed.columns))
     existing = memory(setup).total
     _check_host(run, typed.case, setup)
@@ -192,19 +191,6 @@ def _check_host(run: TrainRun, case: Case, setup: Setup) -> None:
     )
     help_text = "offload a smaller share, such as offload=0.5, or use recompute=full"
     raise InputError([Problem("DC052", cause, Place("--layout"), help=help_text)])
-
-
-def _lightest(typed: TypedLayout, limit: float) -> TypedLayout:
-    """Choose the lightest recompute mode that fits if none is given, as in tables of runs."""
-    if typed.recompute_typed:
-        return typed
-    for name in typed.case.stack.recompute:
-        mode = np.array([float(RECOMPUTE.index(name))])
-        lighter = replace(typed, columns=typed.columns | {"recompute": mode})
-        setup = case_setup(lighter.case, layout_table(lighter.case, lighter.columns))
-        if memory(setup).total[0] <= limit:
-            return lighter
-    return typed
 
 
 def _streamed(run: TrainRun) -> Found:

@@ -111,8 +111,10 @@ def read_settings(text: str | None, model: type[M], flag: str) -> M:
         found = model.model_validate({names[key]: _cell(value) for key, value in typed.items()})
     except ValidationError as error:
         for e in error.errors():
-            key = str(e["loc"][0]).replace("_", "-") if e["loc"] else text
-            problems.append(Problem("DC051", f"{key}={e['input']}: {e['msg']}", Place(flag)))
+            key = str(e["loc"][0]).replace("_", "-") if e["loc"] else ""
+            cause = f"{key}={e['input']}: {e['msg']}" if key else e["msg"]
+            cause = f"{key} is missing" if e["type"] == "missing" else cause
+            problems.append(Problem("DC051", cause, Place(flag)))
         raise InputError(problems) from error
     if problems:
         raise InputError(problems)

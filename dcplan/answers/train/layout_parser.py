@@ -10,7 +10,8 @@ import numpy as np
 from dcplan.answers.train.key_values import read_pairs
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.llm.tables import RECOMPUTE, SCHEDULES, Array
-from dcplan.training.grid import KEYS, Case
+from dcplan.training.grid import KEYS, Case, case_setup, layout_table
+from dcplan.training.memory import memory
 
 WHERE = Place("--layout")
 COUNTS = ("tp", "pp", "vpp", "dp", "cp", "ep", "etp", "mbs")
@@ -77,6 +78,19 @@ def read_layout(text: str, case: Case, ranks: int) -> TypedLayout:
     if "shard" in values:
         found["shard"] = np.array([float(values["shard"])])
     return TypedLayout(replace(case, stack=stack), found, "recompute" in values)
+
+
+def lightest(typed: TypedLayout, limit: float) -> TypedLayout:
+    """Choose the lightest recompute mode that fits if none is given, as in tables of runs."""
+    if typed.recompute_typed:
+        return typed
+    for name in typed.case.stack.recompute:
+        mode = np.array([float(RECOMPUTE.index(name))])
+        lighter = replace(typed, columns=typed.columns | {"recompute": mode})
+        setup = case_setup(lighter.case, layout_table(lighter.case, lighter.columns))
+        if memory(setup).total[0] <= limit:
+            return lighter
+    return typed
 
 
 def _values(text: str) -> tuple[dict[str, str | float], list[Problem]]:

@@ -17,6 +17,11 @@ SETTINGS_OF_RECOVERY = (
     "checkpoint=async|blocking|peer,save-s=,interval-s=,restart-s=,stops-per-1000-node-days=,"
     "spares=,repair-h=,production-slowdown=,early-life=,lemon-nodes="
 )
+SETTINGS_OF_POST_TRAINING = (
+    "algorithm=grpo|rloo|ppo,prompts=,samples=,isl=,osl=,steps=,longest-osl=,length-cv=,updates=,"
+    "epochs=,staleness=,mode=colocated|disaggregated|asynchronous,rollout-accelerators=,rollout-tp=,"
+    "rollout-precision="
+)
 SETTINGS_OF_STORAGE = (
     "level=good|better|best,bytes-per-token=,dataset-tb=,tier=,usable-pb=,kept-checkpoints="
 )
@@ -156,6 +161,9 @@ class TrainRequest:
         None
     )
     storage: Annotated[str | None, Flag(f"storage: {SETTINGS_OF_STORAGE}")] = None
+    post_training: Annotated[
+        str | None, Flag(f"reinforcement learning instead of training: {SETTINGS_OF_POST_TRAINING}")
+    ] = None
     simulations: Annotated[
         int, Flag("number of Monte Carlo simulations of the run, stop by stop", low=0, high=100_000)
     ] = 0

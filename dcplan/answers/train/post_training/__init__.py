@@ -1,0 +1,1 @@
+"""``dcplan train --post-training``: reinforcement learning on one system."""
