@@ -15,6 +15,7 @@ from typing import Any
 from dcplan.catalog.yaml12 import Document, parse
 from dcplan.errors import InputError, Problem, did_you_mean
 from dcplan.scenario.schema import Scenario
+from dcplan.scenario.shift import is_shift
 from dcplan.scenario.tree import Tree, set_document
 
 MOST_VALUES = 100_000
@@ -134,7 +135,9 @@ def _called(text: str) -> tuple[str, list[str]] | None:
     if call:
         if call[1] in FORMS:
             return call[1], _parts(call[2])
-        hint = did_you_mean(call[1], FORMS)
+        if is_shift(text):
+            return None
+        hint = did_you_mean(call[1], (*FORMS, "shift"))
         if hint:
             msg = f"unknown form {call[1]!r} {hint}; forms: {'; '.join(FORMS.values())}"
             raise InputError([Problem("DC051", f"--set …={text}: {msg}")])

@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from dcplan.provenance import AtLeastOne, Fraction, Positive, Quantity, Series
 from dcplan.scenario.schema.base import Count, Key, Part
+from dcplan.scenario.schema.rates import TokenRates
 
 Precision = Literal["bf16", "fp16", "fp32", "tf32", "fp8", "fp8-rowwise", "mxfp8", "int8", "fp4"]
 CAPACITY_UNITS = ("pflops_delivered", "accelerator_hours", "h100_equivalents")
@@ -86,7 +87,7 @@ class Capacity(Demand):
 class Inference(Demand):
     """Tokens to serve, with your own measured throughput."""
 
-    tokens_per_s: Series
+    tokens_per_s: TokenRates
     """Average token rate of the quarter."""
     tokens_per_s_per_accelerator: Annotated[dict[str, Positive], Field(min_length=1)]
     """Throughput by system, accelerator or cloud offer; hardware without an entry does not
