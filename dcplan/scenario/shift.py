@@ -14,7 +14,8 @@ from dcplan.provenance import Path
 from dcplan.scenario.series import MOST_QUARTERS, SHIFT, is_growth, is_series
 from dcplan.units import quarter_index, quarter_name
 
-CALL = re.compile(r"\s*shift\s*\((.*)\)\s*", re.DOTALL)
+NAME = "shift"
+CALL = re.compile(rf"\s*{NAME}\s*\(([^()]*)\)\s*")
 QUARTER = re.compile(r"\d{4}-Q[1-4]")
 
 
