@@ -70,7 +70,8 @@ MEANINGS: dict[str, str] = {
     "DC010": "The id is in no catalog or list that dcplan reads here. `dcplan catalog list KIND` shows the rows; an "
     "overlay adds your own.",
     "DC011": "Two entries have the same id, so a key with this id is ambiguous.",
-    "DC012": "A value by quarter has one number, or one number for each quarter of `horizon.quarters`.",
+    "DC012": "A value by quarter has one number, one number for each quarter of `horizon.quarters`, or a start that "
+    "grows: {start, growth_frac_per_quarter}.",
     "DC013": "The name is not in `scenarios:` or `overrides:` of the file.",
     "DC014": "The scenario has nothing at this dotted key. Lists are addressed by id "
     "(`sites.ashburn.halls.liquid.it_mw`), catalog rows by kind and id (`systems.gb200-nvl72.price_usd`); ids with "

@@ -215,23 +215,40 @@ AtLeastOne = Annotated[Quantity, _check(lambda x: x >= 1, "must be at least 1")]
 Fraction = Annotated[Quantity, _check(lambda x: 0 <= x <= 1, "must be a fraction between 0 and 1")]
 
 
-def _as_list(data: Any) -> Any:
+def one_or_many(data: Any) -> Any:
+    """Return a list as it is, and a single value as a list of one."""
     return data if isinstance(data, list) else [data]
 
 
-class _OneOrMany:
-    """JSON Schema of a list that may also be given as its only element."""
+class ByQuarter:
+    """Mark of a series: one value for all quarters, one per quarter, or a start that grows.
+
+    ``dcplan/scenario/series.py`` expands growth when a scenario loads; a model sees the list.
+    """
 
     @classmethod
     def __get_pydantic_json_schema__(
         cls, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
         many = handler(schema)
-        return {"anyOf": [many["items"], many]}
+        change = {"type": "number", "exclusiveMinimum": -1, "maximum": 10}
+        growth = {
+            "type": "object",
+            "description": "start * (1 + growth_frac_per_quarter)^quarters, 0 before `from`",
+            "additionalProperties": False,
+            "required": ["start", "growth_frac_per_quarter"],
+            "properties": {
+                "start": many["items"],
+                "growth_frac_per_quarter": change,
+                "from": {"type": "string", "pattern": r"^\d{4}-Q[1-4]$"},
+                "shift_quarters": {"type": "integer", "minimum": -80, "maximum": 80},
+            },
+        }
+        return {"anyOf": [many["items"], many, growth]}
 
 
-Series = Annotated[list[NonNegative], BeforeValidator(_as_list), _OneOrMany]
-"""One number for all quarters, or one number per quarter."""
+Series = Annotated[list[NonNegative], BeforeValidator(one_or_many), ByQuarter]
+"""One number for all quarters, or one number per quarter; a scenario may give its growth instead."""
 
 
 def sealed(

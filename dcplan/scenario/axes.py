@@ -15,6 +15,7 @@ from typing import Any
 from dcplan.catalog.yaml12 import Document, parse
 from dcplan.errors import InputError, Problem, did_you_mean
 from dcplan.scenario.schema import Scenario
+from dcplan.scenario.shift import NAME as SHIFT_NAME
 from dcplan.scenario.tree import Tree, set_document
 
 MOST_VALUES = 100_000
@@ -131,10 +132,10 @@ def split_sets(sets: Sequence[str]) -> tuple[list[Axis], list[str]]:
 def _called(text: str) -> tuple[str, list[str]] | None:
     """Kind and arguments of ``kind(…)`` or of a bare list with commas; None for a plain value."""
     call = CALL.fullmatch(text)
-    if call:
+    if call and call[1] != SHIFT_NAME:
         if call[1] in FORMS:
             return call[1], _parts(call[2])
-        hint = did_you_mean(call[1], FORMS)
+        hint = did_you_mean(call[1], (*FORMS, SHIFT_NAME))
         if hint:
             msg = f"unknown form {call[1]!r} {hint}; forms: {'; '.join(FORMS.values())}"
             raise InputError([Problem("DC051", f"--set …={text}: {msg}")])

@@ -22,6 +22,7 @@ from dcplan.scenario.fx import in_usd
 from dcplan.scenario.names import unknown_names, wrong_lengths
 from dcplan.scenario.references import check_references, price_changes
 from dcplan.scenario.schema import Scenario
+from dcplan.scenario.series import expanded
 from dcplan.scenario.tree import Tree, changed, merged, set_document
 
 HELP = "dcplan schema scenario"
@@ -232,17 +233,20 @@ def _validated(tree: Tree, catalogs: Sequence[str]) -> Scenario:
     if problems:
         raise InputError(problems)
     tree.data = converted.data
-    try:
-        scenario = Scenario.model_validate(tree.data)
-    except ValidationError as error:
-        problems = problems_of(error, tree, Scenario, help=HELP)
-        catalog = load_catalog(tuple(File(c) for c in catalogs))
-        raise InputError(
-            [*problems, *unknown_names(tree, catalog), *wrong_lengths(tree)]
-        ) from error
 
     def locate(path: tuple[str | int, ...]) -> str:
         return str(tree.place(path))
 
+    data, problems = expanded(tree.data, tree, locate)
+    try:
+        scenario = Scenario.model_validate(data)
+    except ValidationError as error:
+        problems += problems_of(error, tree, Scenario, help=HELP)
+        catalog = load_catalog(tuple(File(c) for c in catalogs))
+        raise InputError(
+            [*problems, *unknown_names(tree, catalog), *wrong_lengths(tree)]
+        ) from error
+    if problems:
+        raise InputError(problems)
     result: Scenario = sealed(scenario, status=Status.INPUT, locate=locate)
     return result

@@ -4,13 +4,10 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Row
 from dcplan.errors import Problem, did_you_mean
-from dcplan.provenance import Path
+from dcplan.scenario.series import matches, series_fields
 from dcplan.scenario.tree import Tree
 
 NAMES: tuple[tuple[tuple[str, ...], str], ...] = (
@@ -42,7 +39,7 @@ def unknown_names(tree: Tree, catalog: Catalog) -> list[Problem]:
     """
     problems = []
     for pattern, kind in NAMES:
-        for path, name in _matches(tree.data, pattern, ()):
+        for path, name in matches(tree.data, pattern):
             if not isinstance(name, str) or (kind == "models" and name.endswith(".json")):
                 continue
             if catalog.find(kind, name, Row) is None:
@@ -56,34 +53,6 @@ def unknown_names(tree: Tree, catalog: Catalog) -> list[Problem]:
     return problems
 
 
-def _matches(node: Any, pattern: tuple[str, ...], at: Path) -> Iterator[tuple[Path, Any]]:
-    if not pattern:
-        yield at, node
-    elif pattern[0] == "*":
-        for i, item in enumerate(node if isinstance(node, list) else ()):
-            yield from _matches(item, pattern[1:], (*at, i))
-    elif isinstance(node, dict) and pattern[0] in node:
-        yield from _matches(node[pattern[0]], pattern[1:], (*at, pattern[0]))
-
-
-SERIES: tuple[tuple[str, ...], ...] = (
-    ("finance", "budget_usd"),
-    ("sites", "*", "utility_mw"),
-    ("sites", "*", "energy", "usd_per_kwh"),
-    ("sites", "*", "interruptible", "*", "mw"),
-    ("supply", "*", "racks_per_quarter"),
-    ("supply", "*", "price_usd"),
-    ("parts_per_quarter", "switches"),
-    ("parts_per_quarter", "transceivers"),
-    ("parts_per_quarter", "power_blocks"),
-    ("workloads", "capacity", "*", "pflops_delivered"),
-    ("workloads", "capacity", "*", "accelerator_hours"),
-    ("workloads", "capacity", "*", "h100_equivalents"),
-    ("workloads", "inference", "*", "tokens_per_s"),
-)
-"""Fields that take one number or one number per quarter."""
-
-
 def wrong_lengths(tree: Tree) -> list[Problem]:
     """Find lists by quarter whose length is not the number of quarters."""
     horizon = tree.data.get("horizon")
@@ -91,8 +60,8 @@ def wrong_lengths(tree: Tree) -> list[Problem]:
     if not isinstance(quarters, int):
         return []
     problems = []
-    for pattern in SERIES:
-        for path, value in _matches(tree.data, pattern, ()):
+    for pattern in series_fields():
+        for path, value in matches(tree.data, pattern):
             if isinstance(value, list) and len(value) not in (1, quarters):
                 cause = f"{path[-1]}: {len(value)} values for {quarters} quarters; give 1 value, or {quarters}"
                 problems.append(tree.problem("DC012", cause, path))

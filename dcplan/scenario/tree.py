@@ -11,6 +11,8 @@ from dcplan.catalog.schema import KINDS
 from dcplan.catalog.yaml12 import Document, parse
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.provenance import Path
+from dcplan.scenario.series import FORM, KEYS, SHIFT, START, is_growth
+from dcplan.scenario.shift import is_shift, shifted
 
 CATALOG_PREFIXES = frozenset(KINDS)
 
@@ -75,7 +77,7 @@ def _merge(result: Tree, old: Any, over: Tree, new: Any, at: Path, over_at: Path
     if isinstance(new, dict) and set(new) == {"replace"} and isinstance(new["replace"], list):
         result._own(at, *over.origin((*over_at, "replace")))  # same module
         return new["replace"]
-    if isinstance(old, dict) and isinstance(new, dict) and "value" not in new:
+    if isinstance(old, dict) and isinstance(new, dict) and not _another_form(old, new):
         merged_map = dict(old)
         for key, value in new.items():
             if key in old:
@@ -97,6 +99,11 @@ def _merge(result: Tree, old: Any, over: Tree, new: Any, at: Path, over_at: Path
         return items
     result._own(at, *over.origin(over_at))
     return new
+
+
+def _another_form(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Whether a number is replaced rather than merged: by a quantity, or by growth."""
+    return "value" in new or ("value" in old and START in new)
 
 
 def _unwrapped(result: Tree, over: Tree, new: Any, at: Path, over_at: Path) -> Any:
@@ -146,10 +153,12 @@ def split_key(key: str) -> list[str]:
 def changed(tree: Tree, key: str, document: Document, where: Path) -> Tree:
     """Set the value at a dotted key: list elements by ``id``, catalog rows by kind and id.
 
+    A value ``shift(n)`` moves the value that is there by n quarters.
+
     Raises
     ------
     InputError
-        DC014 if the key does not exist.
+        DC014 if the key does not exist, DC004 if a value does not move in time.
     """
     parts = split_key(key)
     if (
@@ -164,10 +173,14 @@ def changed(tree: Tree, key: str, document: Document, where: Path) -> Tree:
     for part in where:
         value = value[part]
 
+    def refused(code: str, cause: str, *, help: str) -> Problem:
+        return problem(code, cause, where, help=help)
+
     def descend(node: Any, rest: list[str], at: Path) -> Any:
         if not rest:
-            result._own(at, document, where)
-            return value
+            moved = is_shift(value)
+            result._own((*at, SHIFT) if moved and is_growth(node) else at, document, where)
+            return shifted(node, at, value, refused) if moved else value
         head = rest[0]
         if isinstance(node, list):
             index = _list_index(node, head)
@@ -176,8 +189,9 @@ def changed(tree: Tree, key: str, document: Document, where: Path) -> Tree:
                     str(item["id"]) for item in node if isinstance(item, dict) and "id" in item
                 ]
                 cause = f"{key}: element {head!r} is not in {'.'.join(map(str, at)) or 'the list'}"
+                hint, help_text = did_you_mean(head, known), f"give {FORM}" if head in KEYS else ""
                 raise InputError(
-                    [problem("DC014", cause, where, key=True, hint=did_you_mean(head, known))]
+                    [problem("DC014", cause, where, key=True, hint=hint, help=help_text)]
                 )
             return [descend(x, rest[1:], (*at, i)) if i == index else x for i, x in enumerate(node)]
         if node is None or (isinstance(node, dict) and "value" not in node):
@@ -187,7 +201,8 @@ def changed(tree: Tree, key: str, document: Document, where: Path) -> Tree:
             copy[head] = descend(copy.get(head), rest[1:], (*at, head))
             return copy
         cause = f"{key}: {'.'.join(map(str, at))} is a value and has no {head!r}"
-        raise InputError([problem("DC014", cause, where, key=True)])
+        help_text = f"give {FORM}" if head in KEYS else ""
+        raise InputError([problem("DC014", cause, where, key=True, help=help_text)])
 
     result.data = descend(tree.data, parts, ())
     return result

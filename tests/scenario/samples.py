@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dcplan.errors import InputError, Problem
+from dcplan.provenance import Quantity
 from dcplan.scenario.load import Question, load
+from dcplan.scenario.series import expanded
+from dcplan.scenario.tree import Tree
 
 GOOD = """dcplan: 1
 name: base
@@ -53,3 +57,42 @@ def refused(
 def spot(folder: Path, at: object) -> str:
     """A place without the temporary folder."""
     return str(at).removeprefix(f"{folder}/")
+
+
+CHAT = """  inference:
+    - id: chat
+      tokens_per_s: {start: 2e5, growth_frac_per_quarter: 0.15}
+      tokens_per_s_per_accelerator: {dgx-h200: 3000}
+"""
+TEXT = GOOD + CHAT
+GROWTH = "{start: 2e5, growth_frac_per_quarter: 0.15}"
+KEY = "workloads.inference.chat.tokens_per_s"
+
+
+def chat(question: Question) -> list[Quantity]:
+    return list(question.scenario.workloads.inference[0].tokens_per_s)
+
+
+def values(question: Question) -> list[float]:
+    return [q.value for q in chat(question)]
+
+
+def utility(question: Question) -> list[float]:
+    return [q.value for q in question.scenario.sites[0].utility_mw]
+
+
+def with_series(text: str) -> str:
+    return TEXT.replace(GROWTH, text)
+
+
+def with_utility(text: str) -> str:
+    return GOOD.replace("utility_mw: 14", f"utility_mw: {text}")
+
+
+def grown(growth: dict[str, Any], quarters: int) -> list[float]:
+    """The values of a growth over a horizon of some quarters."""
+    horizon = {"start": "2027-Q1", "quarters": quarters}
+    data = {"horizon": horizon, "sites": [{"utility_mw": growth}]}
+    found, problems = expanded(data, Tree(data), lambda _: "")
+    assert problems == []
+    return [q.value for q in found["sites"][0]["utility_mw"]]

@@ -163,7 +163,7 @@ def _type(annotation: Any, metadata: list[Any] | None = None) -> str:
         by_quarter = origin is list and "Quantity" in str(args[0])
         kind, part = ("mapping", args[1]) if origin is dict else ("list", args[0])
         several = f"{kind} of {_many(part)}"
-        return "number, or one per quarter" if by_quarter else several
+        return "number, one per quarter, or growth" if by_quarter else several
     if (
         isinstance(annotation, type)
         and issubclass(annotation, BaseModel)

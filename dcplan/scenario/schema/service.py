@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 from dcplan.provenance import AtLeastOne, Fraction, NonNegative, Positive, Quantity, Series
 from dcplan.scenario.schema.base import CountOrZero, Key, Part
 from dcplan.scenario.schema.demand import Demand
+from dcplan.scenario.schema.rates import RequestRates, TokenRates
 
 LOADS = ("tokens_per_s", "requests_per_s", "users")
 COMPUTED = (
@@ -54,9 +55,9 @@ class UserRegion(Part):
 class Inference(Demand):
     """An inference service, with the throughput of your own measurements or of the serving model."""
 
-    tokens_per_s: Series | None = None
+    tokens_per_s: TokenRates | None = None
     """Average output tokens per second of the quarter."""
-    requests_per_s: Series | None = None
+    requests_per_s: RequestRates | None = None
     """Average requests per second of the quarter, instead of tokens_per_s."""
     users: Series | None = None
     """Users, instead of tokens_per_s; needs requests_per_user_day."""
