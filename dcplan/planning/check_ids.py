@@ -54,6 +54,8 @@ class CheckId(StrEnum):
     REPLICAS_BUSY = "accelerators of serving replicas"
     POOLS_BALANCE = "requests of the decode pool beyond the prefill pool"
     DEMAND_WITHOUT_SITE = "{subject} missing without the site"
+    SERVICE_TTFT_MS = "time to first token ms"
+    SERVICE_TPOT_MS = "time per output token ms"
     OFFER_ACCELERATORS = "cloud offer accelerators"
     CLOUD_ACCELERATORS = "cloud accelerators"
     COMMITTED = "committed accelerators"

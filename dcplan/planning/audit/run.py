@@ -9,6 +9,7 @@ from dcplan.planning.audit.accounts import Accounts, make_accounts
 from dcplan.planning.audit.check import Check
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.audit.facts import differences
+from dcplan.planning.audit.latency import latency_checks
 from dcplan.planning.audit.onsite import redispatched
 from dcplan.planning.check_ids import BOUGHT
 from dcplan.planning.decisions import Decisions
@@ -70,7 +71,7 @@ def audit(problem: PlanningProblem, decisions: Decisions, question: Question) ->
         books = make_accounts(problem, decisions)
     except ValueError as error:
         return Audit(Accounts(), (), 0.0, (f"network: {error}",), ())
-    checks = tuple(all_checks(problem, decisions, books))
+    checks = (*all_checks(problem, decisions, books), *latency_checks(problem, decisions, question))
     broken = [c for c in checks if not c.holds]
     keys = [
         *decisions.fleet,

@@ -111,15 +111,31 @@ def _replica(rates: Rates, at: int) -> Replica:
 
 
 @functools.lru_cache(maxsize=CACHED)
-def best_pair(first: KeyedWork, second: KeyedWork) -> ReplicaPair | None:
-    """Return the pair of pools with the fewest accelerators per request, or None."""
+def _pairs(first: KeyedWork, second: KeyedWork) -> tuple[Pair, ...]:
+    """Return the pairs of pools whose replicas have any size, those with fewest accelerators first."""
     here, there = sized(first).states, sized(second).states
     largest = max(x.accelerators for s in (here, there) for x in s.work.layouts)
     found = pairs_of(here, here if first == second else there, (largest,))
+    return tuple(sorted(found, key=lambda p: p.accelerators_per_rps))
+
+
+def best_pair(first: KeyedWork, second: KeyedWork) -> ReplicaPair | None:
+    """Return the pair of pools with the fewest accelerators per request, or None."""
+    found = _pairs(first, second)
     if not found:
         return None
-    best = min(found, key=lambda p: p.accelerators_per_rps)
-    return ReplicaPair(_half(here, best.prefill, PREFILL), _half(there, best.decode, DECODE))
+    halves = ((first, found[0].prefill, PREFILL), (second, found[0].decode, DECODE))
+    return ReplicaPair(*(_half(sized(work).states, half, pool) for work, half, pool in halves))
+
+
+def pair_of(first: KeyedWork, second: KeyedWork, layouts: tuple[str, str]) -> Pair | None:
+    """Return the best pair of pools of two layouts, or None."""
+
+    def names(pair: Pair) -> tuple[str, str]:
+        at = (pair.prefill.at, pair.decode.at)
+        return (str(first.work.layouts[at[0]]), str(second.work.layouts[at[1]]))
+
+    return next((p for p in _pairs(first, second) if names(p) == layouts), None)
 
 
 def _half(states: States, half: Half, pool: str) -> Replica:
@@ -136,14 +152,3 @@ def _half(states: States, half: Half, pool: str) -> Replica:
     layout = work.layouts[half.at]
     power = pool_power_frac(work, states.one(half.at), layout, load, pool)
     return Replica(str(layout), layout.accelerators, half.most, power)
-
-
-def pair_of(first: States, second: States, layouts: tuple[str, str]) -> Pair | None:
-    """Return the pair of pools of two layouts with the fewest accelerators, to compute it again."""
-    names = [[str(x) for x in s.work.layouts] for s in (first, second)]
-    found = [
-        p
-        for p in pairs_of(first, second)
-        if (names[0][p.prefill.at], names[1][p.decode.at]) == layouts
-    ]
-    return min(found, key=lambda p: p.accelerators_per_rps, default=None)

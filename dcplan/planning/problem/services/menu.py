@@ -68,6 +68,8 @@ class _Hosting:
 
     target: Target
     machine: Machine
+    nic_gb_per_s: float | None
+    rtt_s: float
     works: tuple[tuple[HostedWork, KeyedWork], ...]
 
     @property
@@ -116,7 +118,7 @@ class ServiceMenu:
         if isinstance(works, str) or not isinstance(machine, Machine):
             self._exclude(target, str(works))
             return None
-        return _Hosting(target, machine, tuple((w, keyed(w.work)) for w in works))
+        return _Hosting(target, machine, nic, rtt_s, tuple((w, keyed(w.work)) for w in works))
 
     def _entry(self, host: _Hosting, requests_per_s: float) -> Entry | None:
         spares = self.spec.given.spares
@@ -136,7 +138,7 @@ class ServiceMenu:
         each = replica.requests_per_s * self.spec.output_tokens / replica.accelerators
         terms = ReplicaTerms(
             *(replica.accelerators, replica.layout, work.engine, work.precision),
-            *(replica.requests_per_s, pool),
+            *(replica.requests_per_s, pool, host.nic_gb_per_s, host.rtt_s),
         )
         tdp = host.machine.accelerator.tdp_kw
         below = None

@@ -106,6 +106,7 @@ def _demand(
         load_frac=float(np.clip(used, 0.0, 1.0)),
         unmet_usd=None if unmet_usd is None else unmet_usd * part.hours_frac,
         scenario_unit=("tokens_per_s", scale),
+        load=load.id,
         period=part.period,
         hours_frac=part.hours_frac,
         row=row,

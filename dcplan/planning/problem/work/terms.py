@@ -119,6 +119,10 @@ class ReplicaTerms:
     """Highest request rate within the latency limits."""
     pool: str = ""
     """``prefill`` or ``decode`` for a replica of a disaggregated service."""
+    nic_gb_per_s: float | None = None
+    """Scale-out rate of one accelerator, one way; None: a replica stays in one instance."""
+    rtt_s: float = 0.0
+    """Network time between the users and the place."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +154,8 @@ class DemandTerms:
     """Cost of one unserved unit per quarter; None if all demand must be served."""
     scenario_unit: tuple[str, float] = ("pflops_delivered", 1.0)
     """Field of the scenario that gives the demand, and the number of its units in one ``unit``."""
+    load: str = ""
+    """Id of its load: the workload with the region of the users; empty: the workload."""
     period: int | None = None
     """Period of the week in which it is served; None: all hours."""
     hours_frac: float = 1.0
@@ -172,6 +178,11 @@ class DemandTerms:
     def workload_id(self) -> str:
         """Return the id of the workload in the scenario."""
         return workload_of(self.id)
+
+    @property
+    def load_id(self) -> str:
+        """Return the id of its load: the workload, with the region of the users if there is one."""
+        return self.load or self.workload_id
 
     @property
     def row_id(self) -> str:
