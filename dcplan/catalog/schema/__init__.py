@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dcplan.catalog.schema.base import Parameter, Row
+from dcplan.catalog.schema.demand import LoadShape
 from dcplan.catalog.schema.engine import Engine, EngineRelease, ServingFamily
 from dcplan.catalog.schema.glossary import Term
 from dcplan.catalog.schema.hardware import Accelerator, System
@@ -40,6 +41,7 @@ KINDS: dict[str, type[Row]] = {
     "formats": WeightFormat,
     "training": Parameter,
     "serving": Parameter,
+    "load_shapes": LoadShape,
     "engines": Engine,
     "serving_families": ServingFamily,
     "reliability": Parameter,
@@ -62,6 +64,7 @@ __all__ = [
     "EngineRelease",
     "Fabric",
     "Family",
+    "LoadShape",
     "Model",
     "Nic",
     "Offer",
