@@ -18,8 +18,8 @@ class LoadShape(Row):
     what: Literal["requests", "jobs", "tokens"]
     """What the load counts: requests to a service, its tokens, or jobs that users submit."""
     load_frac: tuple[Annotated[float, Field(ge=0, allow_inf_nan=False)], ...]
-    """Load of each hour relative to the busiest one: 24 numbers for every day, or 168 from Monday
-    00:00 local time."""
+    """Relative load of each hour, of which only the ratios count: 24 numbers for every day, or 168
+    from Monday 00:00 local time."""
 
     @field_validator("load_frac")
     @classmethod
