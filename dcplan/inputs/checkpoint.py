@@ -10,6 +10,9 @@ from dcplan.llm.checkpoint import TensorBytes, TensorMath, class_formats, tensor
 def checkpoint_formats(catalog: Catalog, model: Model | None, precision: str) -> dict[str, str]:
     """Return the format of each class of tensors of a model's checkpoint.
 
+    A variant of a format, such as ``fp8-block``, follows the model's row of the format itself,
+    ``fp8``, where the row does not name the variant.
+
     Parameters
     ----------
     catalog : Catalog
@@ -33,9 +36,37 @@ def checkpoint_formats(catalog: Catalog, model: Model | None, precision: str) ->
     ('bf16', 'mxfp4')
     """
     name = catalog.get("formats", precision, WeightFormat).id
-    row = model.checkpoints.get(name) if model is not None else None
+    rows = model.checkpoints if model is not None else {}
+    row = rows.get(name) or rows.get(name.split("-")[0])
     stated = row.model_dump(exclude_none=True, exclude={"source", "note"}) if row else {}
     return class_formats(name, stated)
+
+
+def format_rows(catalog: Catalog, model: Model | None, precision: str) -> dict[str, WeightFormat]:
+    """Return the catalog row of the format of each class of tensors of a checkpoint.
+
+    Parameters
+    ----------
+    catalog : Catalog
+        The catalog.
+    model : Model or None
+        Row of the model, or None.
+    precision : str
+        Id or alias of the checkpoint's format.
+
+    Raises
+    ------
+    KeyError
+        If a format does not exist.
+
+    Examples
+    --------
+    >>> from dcplan.catalog.loader import load
+    >>> format_rows(load(), None, "fp8")["head"].weight_bytes.value
+    2.0
+    """
+    names = checkpoint_formats(catalog, model, precision)
+    return {key: catalog.get("formats", name, WeightFormat) for key, name in names.items()}
 
 
 def checkpoint(
@@ -64,9 +95,9 @@ def checkpoint(
     >>> size.dense, size.head, rate.dense
     (1.0, 2.0, 'fp8')
     """
-    formats = checkpoint_formats(catalog, model, precision)
-    rows = {key: catalog.get("formats", key, WeightFormat) for key in formats.values()}
-    sizes = {key: row.weight_bytes.value for key, row in rows.items()}
-    return tensor_bytes(formats, sizes), tensor_math(
-        formats, {key: row.math for key, row in rows.items()}
+    rows = format_rows(catalog, model, precision)
+    names = {key: row.id for key, row in rows.items()}
+    sizes = {row.id: row.weight_bytes.value for row in rows.values()}
+    return tensor_bytes(names, sizes), tensor_math(
+        names, {row.id: row.math for row in rows.values()}
     )

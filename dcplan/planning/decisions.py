@@ -39,7 +39,9 @@ class Decisions:
     runs: list[RunOption] = field(default_factory=list)
     training: dict[tuple[str, str, str, int], float] = field(default_factory=dict)
     serving: dict[tuple[str, str, str, str, int], float] = field(default_factory=dict)
-    """Accelerators that serve a demand, quarterly average."""
+    """Accelerators that serve a demand, average of its hours in the quarter."""
+    replicas: dict[tuple[str, str, str, str, int], int] = field(default_factory=dict)
+    """Replicas of a service with spares, by demand, placement and quarter."""
     rented: dict[tuple[str, str, int], float] = field(default_factory=dict)
     unmet: dict[tuple[str, int], float] = field(default_factory=dict)
     """Unserved demand, in its unit."""
@@ -222,6 +224,22 @@ COMMITTED = DecisionSpec(
 RUN = DecisionSpec(
     "run", lambda s: [(i,) for i in range(len(s.problem.run_options))], "", "run", ("config",)
 )
+REPLICAS = DecisionSpec(
+    "replicas",
+    lambda s: _quarters(
+        s,
+        [
+            (d.id, *key)
+            for d in s.problem.demands
+            for key in s.places
+            if (key[0], key[2]) in d.replica
+        ],
+    ),
+    "replicas",
+)
+HOSTED = DecisionSpec(
+    "hosted", lambda s: [x for x in REPLICAS.index(s) if s.problem.demand(x[0]).spare_replicas]
+)
 RACKS = DecisionSpec("racks", lambda s: _quarters(s, s.places))
 STEP = DecisionSpec(
     "step",
@@ -246,7 +264,7 @@ DECISIONS: dict[str, DecisionSpec] = {
     x.variable: x
     for x in (
         *(BUY, FLEET, DISPOSED, FITTED, FABRIC, BLOCKS, ONSITE_BUY, COMMITTED, RUN),
-        *(RACKS, STEP, ONSITE_ON, USED, USED_NEW, BLOCK_PAIRS, CHANGED),
+        *(REPLICAS, HOSTED, RACKS, STEP, ONSITE_ON, USED, USED_NEW, BLOCK_PAIRS, CHANGED),
     )
 }
 """Every integer variable of the model; decisions of a plan come first."""

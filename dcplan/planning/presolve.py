@@ -76,11 +76,15 @@ def _unplaced(problem: PlanningProblem) -> str:
 
 
 def best_supply(problem: PlanningProblem, demand: DemandTerms, t: int) -> float:
-    """Return an upper bound on the supply of a capacity demand in a quarter.
+    """Return an upper bound on the supply of a demand in a quarter.
 
     It counts full halls of the best system that can be delivered by then, existing and on-order
-    hardware, and all offers.
+    hardware, and all offers. A demand with several parts has the sum of their bounds.
     """
+    return sum(x.share * _best_part(problem, x, t) for x in problem.demand_parts(demand.id))
+
+
+def _best_part(problem: PlanningProblem, demand: DemandTerms, t: int) -> float:
     best: dict[str, float] = defaultdict(float)
     for p in problem.placements:
         rate = demand.each.get((p.hall, p.system), 0.0)
@@ -107,7 +111,7 @@ def best_supply(problem: PlanningProblem, demand: DemandTerms, t: int) -> float:
 
 def _capacity(question: Question, problem: PlanningProblem) -> list[Problem]:
     problems = []
-    for demand in problem.demands:
+    for demand in problem.required:
         if demand.unmet_usd is not None:
             continue
         for t, wanted in enumerate(demand.wanted):

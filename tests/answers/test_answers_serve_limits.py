@@ -11,6 +11,7 @@ import dcplan
 from dcplan.answers.serve import power
 from dcplan.answers.serve.service.closed import fewest
 from dcplan.errors import InputError
+from dcplan.inputs.serving.sizing import power as sized_power
 from dcplan.result import Result
 from dcplan.serving.power import PLAIN
 
@@ -192,17 +193,17 @@ def test_power_of_a_prefill_pool_is_that_of_its_utilization(
 ) -> None:
     """With cached tokens its replicas work in the share rate / stable rate of the time."""
     seen: list[tuple[str, float, float, float, float]] = []
-    plain = power._frac
+    plain = power.pool_power_frac
 
-    def noted(run: Any, pool: Any, found: Any) -> float:
-        frac, own = plain(run, pool, found), run.service.power
-        work = pool.rate / pool.stable_rate
+    def noted(served: Any, one: Any, layout: Any, load: Any, pool: str) -> float:
+        frac, own = plain(served, one, layout, load, pool), served.service.power
+        work = load.rate / load.stable_rate
         least, idle = own["busy_frac"], own["idle_frac"]
         low, high = (work * x + (1.0 - work) * idle for x in (least, 1.0))
-        seen.append((pool.name, work, low, frac, high))
+        seen.append((pool, work, low, frac, high))
         return frac
 
-    monkeypatch.setattr(power, "_frac", noted)
+    monkeypatch.setattr(power, "pool_power_frac", noted)
     for hits in (0.0, 0.9):
         served(disaggregated=True, rate=2.0, prefix_hit_frac=hits, spares=0)
         name, work, low, frac, high = seen[0]
@@ -219,5 +220,5 @@ def test_tokens_that_a_step_verifies_cost_energy(monkeypatch: pytest.MonkeyPatch
     work["speculative"] = "tokens=6,accepted=1.2,draft=mtp"
     key = "serve.energy_j_per_token"
     found = served(**work).value(key)
-    monkeypatch.setattr(power, "Step", lambda *_: PLAIN)
+    monkeypatch.setattr(sized_power, "Step", lambda *_: PLAIN)
     assert found > served(**work).value(key) * 1.005

@@ -12,10 +12,11 @@ import dcplan
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Accelerator, Engine, Model, WeightFormat
 from dcplan.errors import EXIT_NO, InputError
+from dcplan.inputs.checkpoint import format_rows
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.engines import release_of
 from dcplan.inputs.serving.images import image_numbers, image_work
-from dcplan.inputs.serving.models import formats_of, shape_of
+from dcplan.inputs.serving.models import shape_of
 from dcplan.inputs.serving.setups import Checkpoint, served_of, service
 from dcplan.result import Result
 from dcplan.serving.forward import Served
@@ -72,7 +73,7 @@ def test_an_image_takes_the_time_of_the_pass() -> None:
     """28 steps on one H100; the batch and its parts are those of `diffusion_pass`."""
     catalog = load()
     row = catalog.get("models", FLUX, Model)
-    formats = formats_of(catalog, row, catalog.get("formats", "bf16", WeightFormat))
+    formats = format_rows(catalog, row, "bf16")
     work = image_work(InputLog(catalog), row.config, shape_of(row), formats, steps=28)
     by_hand = diffusion_pass(bare(FLUX, "compiled"), table(ImageWork, [work]), np.ones(1))
     found = served(FLUX, steps=28, latency_ms=5000.0)

@@ -8,24 +8,15 @@ import json
 import math
 from pathlib import Path
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from dcplan.answers.validation.answer import validate
 from dcplan.answers.validation.request import SERVING
+from dcplan.answers.validation.serving_cells import CLOSED, SATURATED, STATIC, Pool, Unsupported
 from dcplan.answers.validation.serving_errors import EARLY, Figure, layout_hits
-from dcplan.answers.validation.serving_rows import (
-    CLOSED,
-    SATURATED,
-    STATIC,
-    TYPICAL_INPUT_TOKENS,
-    Pool,
-    Reader,
-    ServingRun,
-    Unsupported,
-)
-from dcplan.answers.validation.serving_tables import predict, rows_of, setups
+from dcplan.answers.validation.serving_rows import Reader, ServingRun
+from dcplan.answers.validation.serving_tables import predict, setups
 from dcplan.catalog.loader import load
 from dcplan.cli.app import app
 from dcplan.errors import InputError
@@ -39,6 +30,7 @@ PLAIN = {
     "engine_version": "0.19.0",
     "model": "llama-3.1-70b",
     "precision_weights": "fp8",
+    "precision_kv": "",
     "accelerator": "H200 SXM",
     "accelerators": "4",
     "tp": "4",
@@ -91,6 +83,12 @@ def written(file: Path, *rows: dict[str, str]) -> Path:
         ({"engine": "abacus"}, "no engine 'abacus' in the catalog"),
         ({"precision_weights": "int2"}, "no precision weights 'int2' in the catalog"),
         ({"speculative": "y: draft model"}, "speculative decoding"),
+        ({"precision_kv": "int3"}, "precision_kv: 'int3' is none of fp8, int8, bf16, fp16"),
+        ({"precision_kv": "nvfp4"}, "precision_kv: 'nvfp4' is none of fp8, int8, bf16, fp16"),
+        ({"scenario": "on-line"}, "scenario 'on-line' is none of fixed-concurrency, offline"),
+        ({"scenario": ""}, "scenario '' is none of fixed-concurrency, offline, single-stream"),
+        ({"scenario": "burst", "concurrency_or_batch": "saturated"}, "scenario 'burst' is none of"),
+        ({"scenario": "offline", "isl": ""}, "missing isl"),
         ({"osl": ""}, "missing osl"),
         ({"concurrency_or_batch": ""}, "missing concurrency_or_batch"),
         ({"concurrency_or_batch": "0"}, "missing concurrency_or_batch"),
@@ -115,12 +113,19 @@ def test_each_reason_of_an_unsupported_row(
         read(reader, **change)
 
 
-def test_a_row_without_a_measured_quantity_is_named(tmp_path: Path) -> None:
-    rows = (PLAIN | {"tpot_ms": "", "ttft_ms": ""}, PLAIN | {"model": "unheard-of"})
+def test_a_row_that_is_not_predicted_has_its_reason(tmp_path: Path) -> None:
+    rows = (
+        PLAIN | {"tpot_ms": "", "ttft_ms": ""},
+        PLAIN | {"model": "unheard-of"},
+        PLAIN | {"precision_kv": "int3"},
+        PLAIN | {"scenario": "burst"},
+    )
     shown = validate(SERVING, runs=written(tmp_path / "own.csv", *rows)).frame("serving_figures")
     assert list(shown["status"]) == [
         "unsupported: no measured quantity",
         "unsupported: no model 'unheard-of' in the catalog",
+        "unsupported: precision_kv: 'int3' is none of fp8, int8, bf16, fp16",
+        "unsupported: scenario 'burst' is none of fixed-concurrency, offline, single-stream",
     ]
     assert shown["predicted"].isna().all()
 
@@ -145,8 +150,11 @@ def test_lengths_that_vary_count_with_their_mean(reader: Reader) -> None:
     assert (run.input_tokens, run.output_tokens) == pytest.approx((921.6, 460.8))
 
 
-def test_a_row_without_input_length_has_a_typical_one(reader: Reader) -> None:
-    assert read(reader, isl="").input_tokens == TYPICAL_INPUT_TOKENS
+def test_a_row_without_input_length_has_that_of_the_catalog(reader: Reader, tmp_path: Path) -> None:
+    assert read(reader, isl="").input_tokens == 200
+    text = "serving: [{id: usual-input-tokens, value: 350}]\n"
+    (tmp_path / "own.yaml").write_text(text, encoding="utf-8")
+    assert read(Reader(load((tmp_path,))), isl="").input_tokens == 350
 
 
 @pytest.mark.parametrize(
@@ -226,6 +234,7 @@ def test_an_early_port_is_a_class_of_its_own(reader: Reader) -> None:
 @pytest.mark.parametrize(
     ("stated", "precision", "engine", "width"),
     [("fp8", "bf16", "vLLM", 1.0), ("bf16", "fp8", "vLLM", 2.0), ("", "fp8", "vLLM", 1.0),
+     ("FP8_E4M3", "bf16", "vLLM", 1.0), ("int8", "bf16", "vLLM", 1.0), ("fp16", "fp8", "vLLM", 2.0),
      ("", "bf16", "vLLM", 2.0), ("", "fp8", "lmdeploy", 2.0)],
 )  # fmt: skip
 def test_precision_of_the_cache(
@@ -245,12 +254,11 @@ def test_a_row_alone_is_predicted_as_in_a_table(reader: Reader) -> None:
         read(reader, scenario="offline", concurrency_or_batch="saturated"),
         read(reader, **EXPERTS),
     ]
-    table = setups(runs)
-    together = predict(table)
+    together = predict(setups(runs))
     for i, run in enumerate(runs):
-        for one in (predict(setups([run])), predict(rows_of(table, np.array([i])))):
-            for name in ("tpot_s", "ttft_s", "e2e_s", "output_tokens_per_s", "power_w"):
-                assert getattr(one, name)[0] == pytest.approx(getattr(together, name)[i]), name
+        one = predict(setups([run]))
+        for name in ("tpot_s", "ttft_s", "e2e_s", "output_tokens_per_s", "power_w"):
+            assert getattr(one, name)[0] == pytest.approx(getattr(together, name)[i]), name
 
 
 def test_rate_and_latency_of_a_closed_loop_agree(reader: Reader) -> None:

@@ -8,14 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dcplan.answers.validation.serving_rows import (
-    CLOSED,
-    Pool,
-    Reader,
-    Row,
-    ServingRun,
-    Unsupported,
-)
+from dcplan.answers.validation.serving_cells import CLOSED, Pool, Row, Unsupported
+from dcplan.answers.validation.serving_rows import Reader, ServingRun
 from dcplan.catalog.loader import load
 
 QUANTITIES = ("tpot_ms", "ttft_ms")

@@ -22,7 +22,8 @@ from collections import Counter
 
 import numpy as np
 
-from dcplan.answers.validation.serving_rows import CLOSED, ServingRun
+from dcplan.answers.validation.serving_cells import CLOSED
+from dcplan.answers.validation.serving_rows import ServingRun
 from dcplan.inputs.serving.engines import TERMS
 from tests.bench.serving_data import (
     ALONE_UNIT,

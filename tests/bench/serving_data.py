@@ -9,13 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from dcplan.answers.validation.serving_rows import (
-    CLOSED,
-    SATURATED,
-    Reader,
-    ServingRun,
-    Unsupported,
-)
+from dcplan.answers.validation.serving_cells import CLOSED, SATURATED, Unsupported
+from dcplan.answers.validation.serving_rows import Reader, ServingRun
 from dcplan.answers.validation.serving_tables import Setups, predict, setups
 from dcplan.catalog.loader import load
 from dcplan.inputs.serving.engines import CAPPED, MOST_FRAC, TERMS

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dcplan.answers.validation.serving_rows import Pool, Reader
+from dcplan.answers.validation.serving_cells import Pool
+from dcplan.answers.validation.serving_rows import Reader
 from dcplan.catalog.loader import load
 from tests.bench.aiconfigurator_estimate import answer, order
 from tests.bench.aiconfigurator_requests import Case, formats_of, layout, request_of, sample

@@ -13,7 +13,6 @@ from dcplan.inputs.serving.engines import (
     CAPPED,
     MOST_FRAC,
     TERMS,
-    constant,
     engine_of,
     engine_terms,
     ported,
@@ -72,6 +71,43 @@ def test_release_of_a_date_or_version(catalog: Catalog, version: str, date: str,
     found = release_of(engine(catalog, "vllm"), version, date)
     assert found is not None
     assert found.id == line
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "line"),
+    [
+        ("sglang", "0.5.9", "0.5.9"),
+        ("sglang", "0.5.10", "0.5.10"),
+        ("sglang", "v0.5.10.post1", "0.5.10"),
+        ("sglang", "0.5.11", "0.5.10"),
+        # between two lines, the older one
+        ("sglang", "0.5.6.post2", "0.5.5"),
+        ("sglang", "0.5.7", "0.5.5"),
+        # before 0.5.5
+        ("sglang", "0.5.4", "0.4"),
+        ("sglang", "0.4.9", "0.4"),
+        # fewer parts than a line: the newest line that begins with them
+        ("sglang", "0.5", "0.5.10"),
+        ("sglang", "0", "0.5.10"),
+        ("sglang", "1", "0.5.10"),
+        # more parts than a line
+        ("tensorrt-llm", "1.1.0rc5", "1.1"),
+        ("tensorrt-llm", "0.21.0", "0.20"),
+        ("tensorrt-llm", "1", "1.3"),
+        # digits that begin the name of a commit are no version
+        ("sglang", "0d3bae71", "0.5.10"),
+    ],
+)
+def test_all_parts_of_a_version_count(catalog: Catalog, name: str, version: str, line: str) -> None:
+    found = release_of(engine(catalog, name), version)
+    assert found is not None
+    assert found.id == line
+
+
+def test_each_line_is_its_own_version(catalog: Catalog) -> None:
+    for row in catalog.table("engines", Engine).values():
+        for line in row.releases:
+            assert release_of(row, line.id) == line, f"{row.id}@{line.id}"
 
 
 def test_an_engine_without_lines_has_no_release(catalog: Catalog) -> None:
@@ -135,10 +171,6 @@ def test_an_unknown_family_is_the_generic_one(catalog: Catalog) -> None:
     row = engine(catalog, "vllm")
     log = InputLog(catalog)
     assert engine_terms(log, row, None, None) == engine_terms(log, row, None, "generic")
-
-
-def test_constants_are_rows_of_the_catalog(catalog: Catalog) -> None:
-    assert constant(catalog, "step-us") == catalog.get("serving", "step-us", Parameter).value.value
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import pytest
 
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Accelerator, Engine, Model, WeightFormat
+from dcplan.inputs.checkpoint import format_rows
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.images import (
     image_numbers,
@@ -24,7 +25,7 @@ from dcplan.inputs.serving.images import (
     is_prefill_only,
     is_vision,
 )
-from dcplan.inputs.serving.models import formats_of, shape_of
+from dcplan.inputs.serving.models import shape_of
 from dcplan.inputs.serving.setups import Checkpoint, served_of, service
 from dcplan.serving.forward import Served
 from dcplan.serving.passes import (
@@ -73,7 +74,7 @@ def generated(
 ) -> ImageRate:
     catalog = load()
     row = catalog.get("models", model, Model)
-    formats = formats_of(catalog, row, catalog.get("formats", precision, WeightFormat))
+    formats = format_rows(catalog, row, precision)
     work = image_work(
         InputLog(catalog), row.config, shape_of(row), formats, steps=steps, prompt_tokens=words
     )
@@ -204,7 +205,7 @@ def test_operations_of_the_image_decoder_by_hand() -> None:
     flop = 2 * (middle + first + second + third + last) / 64
     log = InputLog(load())
     row = load().get("models", "sd3-medium", Model)
-    formats = formats_of(load(), row, load().get("formats", "bf16", WeightFormat))
+    formats = format_rows(load(), row, "bf16")
     work = image_work(log, row.config, shape_of(row), formats, steps=1)
     assert work["decode_flops"] / 1024**2 == pytest.approx(flop, rel=0.01)
 
@@ -219,7 +220,7 @@ def test_operations_of_the_image_decoder_by_hand() -> None:
 )
 def test_work_of_an_image(model: str, tokens: float, passes: float, encoders: float) -> None:
     row = load().get("models", model, Model)
-    formats = formats_of(load(), row, load().get("formats", "bf16", WeightFormat))
+    formats = format_rows(load(), row, "bf16")
     work = image_work(InputLog(load()), row.config, shape_of(row), formats, steps=28)
     assert (work["tokens"], work["passes"], work["steps"]) == (tokens, passes, 28)
     assert work["text_params"] / 1e9 == pytest.approx(encoders)

@@ -15,7 +15,8 @@ from scipy.stats import poisson as scipy_poisson
 from dcplan.serving.queue.clock import EngineClock, EngineLimits, prompt_s
 from dcplan.serving.queue.draws import POINTS, geometric, hyperexponential, normal, poisson
 from dcplan.serving.queue.load import load_of, occupancy, peakedness
-from dcplan.serving.queue.percentiles import most_rate, most_stable_rate, open_loop
+from dcplan.serving.queue.percentiles import open_loop
+from dcplan.serving.queue.rates import most_rate, most_stable_rate
 from dcplan.serving.queue.replay import replay
 from dcplan.serving.queue.waits import wait_of
 

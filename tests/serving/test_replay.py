@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.serving.queue.clock import EngineClock, EngineLimits, decode_step_s, prompt_s
-from dcplan.serving.queue.replay import Replayed, replay, replay_closed
+from dcplan.serving.queue.loop import Replayed
+from dcplan.serving.queue.replay import replay, replay_closed
 from tests.serving.slow import slow_replay
 
 QUICK = settings(max_examples=150, deadline=None)

@@ -6,7 +6,7 @@ import pytest
 
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Model, WeightFormat
-from dcplan.inputs.checkpoint import checkpoint, checkpoint_formats
+from dcplan.inputs.checkpoint import checkpoint, checkpoint_formats, format_rows
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.checkpoint import CLASSES, checkpoint_bytes, class_formats, tensor_params
 from dcplan.llm.config import from_config
@@ -72,6 +72,18 @@ def test_attention_of_deepseek_nvfp4_is_16_bit() -> None:
     assert formats["dense"] == formats["experts"] == formats["shared"] == "nvfp4"
     # Qwen3-32B has no exception: all linear layers but the output layer
     assert checkpoint_formats(load(), _row("qwen3-32b"), "fp4")["attention"] == "nvfp4"
+
+
+def test_a_variant_follows_the_row_of_its_format() -> None:
+    # the row of MiniMax M2 has fp8 with a 16-bit router, and does not name fp8-block
+    formats = checkpoint_formats(load(), _row("minimax-m2"), "fp8-block")
+    assert (formats["experts"], formats["shared"]) == ("fp8-block", "bf16")
+
+
+def test_rows_of_formats_are_those_of_their_names() -> None:
+    names = checkpoint_formats(load(), _row("gpt-oss-120b"), "mxfp4")
+    rows = format_rows(load(), _row("gpt-oss-120b"), "mxfp4")
+    assert {k: row.id for k, row in rows.items()} == names
 
 
 @pytest.mark.parametrize("precision", ["bf16", "fp16", "fp32"])

@@ -56,7 +56,12 @@ def _expressible(problem: PlanningProblem) -> bool:
     Every job and demand needs an option to be served, and a given fleet needs a place.
     """
     jobs = {c.job for c in problem.run_options} >= {j.id for j in problem.jobs}
-    served = all(d.each or d.unmet_usd is not None or not any(d.wanted) for d in problem.demands)
+    served = all(
+        any(x.each for x in problem.demand_parts(d.id))
+        or d.unmet_usd is not None
+        or not any(d.wanted)
+        for d in problem.required
+    )
     fleet = problem.fleet
     placed = fleet is None or any(
         (p.hall, p.system) == (fleet.hall, fleet.system) for p in problem.placements

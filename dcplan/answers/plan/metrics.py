@@ -10,8 +10,8 @@ from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import System
 from dcplan.economics.cash_flow import FlowGroup, npv_usd, totals_usd
 from dcplan.planning.audit.accounts import Accounts
-from dcplan.planning.audit.cloud import rented_usd_per_hour
-from dcplan.planning.audit.measures import cloud_carbon_t, delivered_pflop_days
+from dcplan.planning.audit.cloud import rented_hours, rented_usd_per_hour
+from dcplan.planning.audit.measures import cloud_carbon_t, delivered_pflop_days, used_accelerators
 from dcplan.planning.audit.onsite import carbon_t
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
@@ -19,13 +19,7 @@ from dcplan.planning.problem.work.terms import PFLOPS, RunOption
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Metric
 from dcplan.specs.plan import metrics as specs
-from dcplan.units import (
-    DAYS_PER_MONTH,
-    DAYS_PER_QUARTER,
-    HOURS_PER_DAY,
-    HOURS_PER_QUARTER,
-    KW_PER_MW,
-)
+from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, HOURS_PER_DAY, KW_PER_MW
 
 
 def metrics_of(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
@@ -117,7 +111,7 @@ def _work(problem: PlanningProblem, d: Decisions, solved: Solved) -> dict[str, M
         )
     for job in problem.jobs:
         found |= specs.UNSERVED_RUNS(0.0, job.id)
-    for demand in problem.demands:
+    for demand in problem.required:
         missing = sum(x for (c, _), x in d.unmet.items() if c == demand.id)
         found |= specs.UNSERVED(missing, demand.id, unit=f"{demand.unit} x quarters")
     return found
@@ -177,8 +171,7 @@ def _hardware(problem: PlanningProblem, d: Decisions, solved: Solved) -> dict[st
 
 def _cloud_hours(problem: PlanningProblem, d: Decisions) -> float:
     """Return accelerator-hours rented for demands and runs [h]."""
-    research = sum(x * HOURS_PER_QUARTER for x in d.rented.values())
-    return research + sum(r.accelerators * r.days * HOURS_PER_DAY for r in d.runs if r.on_cloud)
+    return sum(rented_hours(problem, d, o.id) for o in problem.offers)
 
 
 def owned_usd_per_accelerator_day(solved: Solved) -> float:
@@ -187,7 +180,7 @@ def owned_usd_per_accelerator_day(solved: Solved) -> float:
         return 0.0
     d, problem = solved.decisions, solved.problem
     owned = [f for f in solved.audit.books.flows if f.group is not FlowGroup.CLOUD]
-    used = (sum(d.training.values()) + sum(d.serving.values())) * DAYS_PER_QUARTER
+    used = used_accelerators(problem, d) * DAYS_PER_QUARTER
     return npv_usd(owned, problem.finance.discount_rate) / used if used else 0.0
 
 

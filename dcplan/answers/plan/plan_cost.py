@@ -9,7 +9,7 @@ from dcplan.economics.cash_flow import Flow
 from dcplan.errors import InputError
 from dcplan.inputs.excluded import ExcludedOption
 from dcplan.inputs.log import InputLog
-from dcplan.planning.audit.cloud import use_by_month
+from dcplan.planning.audit.cloud import rented_hours, use_by_month
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
@@ -17,7 +17,7 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.strategy import solve_problem
 from dcplan.scenario.load import Question
-from dcplan.units import HOURS_PER_DAY, HOURS_PER_QUARTER, MONTHS_PER_QUARTER
+from dcplan.units import MONTHS_PER_QUARTER
 
 FLEET_GAP = 0.001
 FLEET_TIME_LIMIT_S = 60.0
@@ -56,8 +56,7 @@ def plan_cost(problem: PlanningProblem, d: Decisions, flows: list[Flow]) -> Plan
         life_quarters=problem.finance.life_quarters,
         storage_tb_per_accelerator=sum(s.usable_tb for s in problem.storage),
         owned_accelerators=owned,
-        rented_hours=sum(r.accelerators * r.days * HOURS_PER_DAY for r in d.runs if r.on_cloud)
-        + sum(x * HOURS_PER_QUARTER for x in d.rented.values()),
+        rented_hours=sum(rented_hours(problem, d, o.id) for o in problem.offers),
         used_by_month={o: tuple(x.get(m, 0.0) for m in range(months)) for o, x in used.items()},
     )
 

@@ -89,7 +89,7 @@ def _spread(
         late = np.array([x.late_days[run.job] for x in found])
         share = float((late > 0).mean())
         rows.append(row(f"{run.job}: days after its deadline", "days", late, share))
-    for demand in solved.problem.demands:
+    for demand in solved.problem.required:
         unmet = np.array([x.unmet.get(demand.id, 0.0) for x in found])
         share = float((unmet > SERVED).mean())
         rows.append(row(f"{demand.id}: unserved", f"{demand.unit} x quarters", unmet, share))

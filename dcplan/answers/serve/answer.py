@@ -19,9 +19,8 @@ from dcplan.answers.serve.resolve import ServeRun, resolve
 from dcplan.answers.serve.service.closed import closed_outcome
 from dcplan.answers.serve.service.outcome import Outcome, open_outcome
 from dcplan.answers.serve.service.played import at_quantile
-from dcplan.answers.serve.service.rates import rates_of
+from dcplan.answers.serve.service.rates import run_rates
 from dcplan.answers.serve.service.split import split_outcome
-from dcplan.answers.serve.service.states import states_of
 from dcplan.answers.serve.service.traced import traced_outcome
 from dcplan.answers.serve.tables import service_tables, system_rows
 from dcplan.catalog.loader import load as load_catalog
@@ -75,7 +74,7 @@ def serve(request: ServeRequest) -> Result:
 
 def _served(run: ServeRun) -> Priced | _Refused:
     """Return the best service of a run with its power and cost, or why there is none."""
-    rates = rates_of(states_of(run))
+    rates = run_rates(run)
     found: Outcome | None = None
     problems = refusals(rates) if not (rates.bound > 0.0).any() else []
     if not problems:

@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from dcplan.answers.serve.request import ServeRequest
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, Engine, EngineRelease, Model, WeightFormat
-from dcplan.errors import InputError, Place, Problem, did_you_mean
-from dcplan.inputs.serving.engines import GENERIC, engine_of, release_of
+from dcplan.errors import InputError, Place, Problem
+from dcplan.inputs.serving.engines import GENERIC, release_of
 from dcplan.inputs.serving.machines import Machine
-from dcplan.inputs.serving.models import format_of
 from dcplan.inputs.serving.setups import cache_kind
+from dcplan.inputs.serving.software import (
+    named_engine,
+    named_format,
+    runs_on,
+    usual_engine,
+    usual_format,
+)
 from dcplan.inputs.training.peaks import row_peak
-
-USUAL = "vllm"
-NARROW = (("nvfp4", "fp4"), ("mxfp4", "fp4"), ("fp8", "fp8"))
-"""Weight formats from the narrowest, with the peak that multiplies them."""
-WIDE = "bf16"
-MICROSCALED = frozenset({"cdna4"})
-"""Families whose 4-bit products are MXFP4."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +75,9 @@ def unknown_names(request: ServeRequest, catalog: Catalog) -> list[Problem]:
     """Return a problem for an engine, a release or a precision that the catalog does not have."""
     found: list[Problem] = []
     if request.engine is not None:
-        _named_engine(request.engine, catalog, found)
+        named_engine(request.engine, catalog, Place("--engine"), found)
     if request.precision is not None:
-        _named_format(request.precision, catalog, found)
+        named_format(request.precision, catalog, Place("--precision"), found)
     return found
 
 
@@ -94,52 +93,28 @@ def _defaults(
     return found
 
 
-def runs_on(engine: Engine, row: Accelerator) -> bool:
-    """Whether an engine runs on the family of an accelerator."""
-    return not engine.runs_on or (row.family or GENERIC) in engine.runs_on
-
-
 def _engine(
     name: str | None, catalog: Catalog, row: Accelerator, problems: list[Problem]
 ) -> tuple[Engine | None, EngineRelease | None]:
     rows = catalog.table("engines", Engine)
-    able = [e for e in (rows[USUAL], *rows.values()) if runs_on(e, row)]
     where = Place("--engine")
     if name is None:
-        if not able:
+        usual = usual_engine(catalog, row)
+        if usual is None:
             cause = f"no engine of the catalog runs on {row.id} ({row.family or GENERIC})"
             problems.append(Problem("DC010", cause, Place("--system")))
             return None, None
-        return able[0], release_of(able[0])
-    engine = _named_engine(name, catalog, problems)
+        return usual, release_of(usual)
+    engine = named_engine(name, catalog, Place("--engine"), problems)
     if engine is None:
         return None, None
     if not runs_on(engine, row):
-        names = list(dict.fromkeys(e.id for e in able))
+        names = [e.id for e in rows.values() if runs_on(e, row)]
         cause = f"{engine.id} does not run on {row.id} ({row.family or GENERIC})"
         help_text = f"engines that do: {', '.join(names)}" if names else ""
         problems.append(Problem("DC015", cause, where, help=help_text))
         return None, None
     return engine, release_of(engine, name.partition("@")[2])
-
-
-def _named_engine(name: str, catalog: Catalog, problems: list[Problem]) -> Engine | None:
-    """Return the engine of a name with an optional release."""
-    rows, where = catalog.table("engines", Engine), Place("--engine")
-    plain, _, version = name.partition("@")
-    engine = engine_of(catalog, plain)
-    if engine is None:
-        known = [*rows, *(a for e in rows.values() for a in e.aliases)]
-        cause, hint = f"unknown engine {plain!r}", did_you_mean(plain, known)
-        problems.append(Problem("DC010", cause, where, hint, "dcplan catalog list engines"))
-        return None
-    lines = [r.id for r in engine.releases]
-    if version and (not lines or not version.lstrip("v")[:1].isdigit()):
-        has = f"release lines {', '.join(lines)}" if lines else "no release lines"
-        cause = f"unknown release {version!r} of {engine.id}, which has {has}"
-        problems.append(Problem("DC010", cause, where, did_you_mean(version, lines)))
-        return None
-    return engine
 
 
 def _precision(
@@ -151,37 +126,7 @@ def _precision(
 ) -> WeightFormat | None:
     if name is None:
         return catalog.get("formats", usual_format(row, model), WeightFormat)
-    return _named_format(name, catalog, problems)
-
-
-def _named_format(name: str, catalog: Catalog, problems: list[Problem]) -> WeightFormat | None:
-    found = format_of(catalog, name)
-    if found is None:
-        known = list(catalog.rows["formats"])
-        cause = f"unknown precision {name!r}: use one of {', '.join(known)}"
-        problems.append(Problem("DC050", cause, Place("--precision"), did_you_mean(name, known)))
-    return found
-
-
-def usual_format(row: Accelerator, model: Model | None) -> str:
-    """Return the narrowest weight format that an accelerator multiplies and the model has.
-
-    A model whose only checkpoint is 4 bit keeps it. Other models can be quantized after training.
-    """
-    own = tuple(model.checkpoints) if model is not None else ()
-    narrow = [f for f, math in NARROW if row_peak(row, math) is not None]
-    if row.family in MICROSCALED:
-        narrow = [f for f in narrow if f != "nvfp4"]
-    else:
-        narrow = [f for f in narrow if f != "mxfp4"] if "nvfp4" in narrow else narrow
-    if own and not set(own) & {"fp8"} and not set(own) & set(narrow):
-        return own[0]
-    if own == ("mxfp4",):
-        return own[0]
-    if own:
-        published = [f for f in narrow if f in own]
-        return published[0] if published else WIDE
-    return narrow[0] if narrow else WIDE
+    return named_format(name, catalog, Place("--precision"), problems)
 
 
 def _widened(row: Accelerator, precision: WeightFormat) -> list[str]:

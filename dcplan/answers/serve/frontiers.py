@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from dcplan.answers.serve.service.outcome import Outcome
-from dcplan.answers.serve.service.split import BUSY_FRAC
+from dcplan.inputs.serving.sizing.pools import BUSY_FRAC
 from dcplan.serving.search import Split, frontier, split
 from dcplan.specs.serve import options
 from dcplan.units import MILLI

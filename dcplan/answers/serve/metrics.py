@@ -10,8 +10,8 @@ from dcplan.answers.serve.cost import Costed, accelerators_of
 from dcplan.answers.serve.hosted import Hosted
 from dcplan.answers.serve.passes.vision import Vision
 from dcplan.answers.serve.service.outcome import Outcome, Pool
-from dcplan.answers.serve.service.states import kv_tokens
 from dcplan.inputs.serving.engines import GENERIC
+from dcplan.inputs.serving.sizing.states import kv_tokens
 from dcplan.inputs.serving.spreads import spread_of
 from dcplan.result import Metric
 from dcplan.specs.metric import MetricSpec

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dcplan.answers.serve.hosted import Hosted
-from dcplan.answers.serve.resolve import ServeRun
 from dcplan.answers.serve.service.outcome import Outcome, Pool
-from dcplan.serving.power import PowerTerms, Step, joules_per_token, power_frac, use_of
-from dcplan.serving.tables import Array
+from dcplan.inputs.serving.sizing.power import PoolLoad, pool_power_frac
+from dcplan.serving.power import joules_per_token
 from dcplan.units import W_PER_KW
 
 
@@ -40,7 +38,7 @@ def power_of(found: Outcome) -> ServicePower | None:
     The share of a system that is no accelerator (hosts, network cards, fans, its own network) runs
     at its rated power. Spare accelerators are idle. None if the power is unknown.
     """
-    return it_power(found.run, [(pool, _frac(found.run, pool, found)) for pool in found.pools])
+    return it_power(found.run, [(pool, _frac(found, pool)) for pool in found.pools])
 
 
 def it_power(run: Hosted, used: Sequence[tuple[Pool, float]]) -> ServicePower | None:
@@ -67,39 +65,6 @@ def it_power(run: Hosted, used: Sequence[tuple[Pool, float]]) -> ServicePower | 
     return ServicePower(busy + spare, mean, (chip + rest) * count, rated is not None)
 
 
-def _frac(run: ServeRun, pool: Pool, found: Outcome) -> float:
-    """Return the power of a serving accelerator over its thermal design power.
-
-    A replica has no work in a share :math:`e^{-B}` of the time, with B requests in the mean. One of
-    a prefill pool has work in a share of its rate over its stable rate.
-    """
-    terms = PowerTerms(**{k: np.array(v) for k, v in run.service.power.items()})
-    need = run.need
-    context = np.array(need.input_tokens + need.output_tokens / 2.0)
-    prompts = pool.rate * (need.input_tokens - need.cached_tokens)
-    step = np.array(found.tpot_s.mean * run.plan.tokens_per_step)
-    running, share = pool.running, 1.0 - math.exp(-pool.running)
-    plan = run.plan
-    more = Step(plan.draft_tokens + 1.0, plan.draft_tokens * plan.draft_frac)
-    if pool.name == "prefill":
-        together, step = _prompt_step(run, pool)
-        more = Step(prompt_tokens=together * (need.input_tokens - need.cached_tokens))
-        running, share = 0.0, min(pool.rate / pool.stable_rate, 1.0)
-    if pool.name == "decode":
-        prompts = 0.0
-    share = max(share, 1e-9)
-    use = use_of(
-        pool.served, np.array(running / share), context, step, np.array(prompts / share), more
-    )
-    busy = float(np.max(power_frac(terms, use)))
-    return share * busy + (1.0 - share) * run.service.power["idle_frac"]
-
-
-def _prompt_step(run: ServeRun, pool: Pool) -> tuple[float, Array]:
-    """Return the prompts of a full step of a prefill replica, and the time of the step.
-
-    The stable rate holds what the clock holds: cached tokens, and the prompts of one step.
-    """
-    fresh = max(run.need.input_tokens - run.need.cached_tokens, 1.0)
-    together = max(run.service.step_tokens / fresh, 1.0)
-    return together, np.array(together * pool.layout.dp / pool.stable_rate)
+def _frac(found: Outcome, pool: Pool) -> float:
+    load = PoolLoad(pool.rate, pool.running, found.tpot_s.mean, pool.stable_rate)
+    return pool_power_frac(found.run.work, pool.served, pool.layout, load, pool.name)

@@ -10,13 +10,13 @@ import numpy as np
 from dcplan.answers.serve.hosted import reach
 from dcplan.answers.serve.resolve import ServeRun, limits_of
 from dcplan.answers.serve.service.outcome import Outcome
-from dcplan.answers.serve.service.rates import Rates
-from dcplan.answers.serve.service.states import States, kv_tokens
+from dcplan.answers.serve.service.rates import RunRates
 from dcplan.catalog.model_names import model_of
 from dcplan.catalog.schema import WeightFormat
 from dcplan.errors import Place, Problem
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.setups import Checkpoint, memory_terms, served_of, service
+from dcplan.inputs.serving.sizing.states import States, kv_tokens
 from dcplan.serving.attention import sequence_bytes
 from dcplan.serving.memory import largest_stage_frac
 from dcplan.serving.search import Layout, layouts, requests_held
@@ -65,7 +65,7 @@ def _replayed(found: Outcome) -> tuple[float, float]:
     return value, pool.running
 
 
-def _best(rates: Rates, at: int) -> tuple[float | None, float | None]:
+def _best(rates: RunRates, at: int) -> tuple[float | None, float | None]:
     """Return tokens per second and accelerator at the highest rate, and the requests that run."""
     if rates.bound[at] <= 0.0:
         return None, None
@@ -76,7 +76,7 @@ def _best(rates: Rates, at: int) -> tuple[float | None, float | None]:
         running = rates.latency(at, most).running * rates.copy(at).copies
         return rates.value(at), running
     found = rates.states.found
-    within = (found.steady.tpot_s[at] <= rates.states.run.tpot_s) & (found.possible[at] > 0)
+    within = (found.steady.tpot_s[at] <= rates.run.tpot_s) & (found.possible[at] > 0)
     value = np.where(within, found.tokens_per_s_per_accelerator[at], 0.0)
     column = int(np.argmax(value))
     return float(value[column]), float(found.steady.running[at, column])
@@ -133,28 +133,27 @@ def _short_gb(states: States) -> Array:
     """
     x = states.served.layout
     model = states.served.model
-    each = sequence_bytes(model, x, np.array(states.run.need.longest))
+    each = sequence_bytes(model, x, np.array(states.work.need.longest))
     each = each * largest_stage_frac(model, x)
     return np.asarray((each - states.space_bytes) / GIGA)
 
 
 def _cache_text(states: States, at: int) -> str:
     """Return what the cache of one copy of attention holds and what the longest request needs."""
-    run = states.run
-    held = kv_tokens(states, at) / run.layouts[at].dp
-    return f"the cache holds {held:,.0f} tokens, and a request needs {run.need.longest:,.0f}"
+    work = states.work
+    held = kv_tokens(states, at) / work.layouts[at].dp
+    return f"the cache holds {held:,.0f} tokens, and a request needs {work.need.longest:,.0f}"
 
 
-def refusals(rates: Rates) -> list[Problem]:
+def refusals(rates: RunRates) -> list[Problem]:
     """Return why a run serves nothing: memory, or a limit below the floor."""
     states = rates.states
     if not (states.fits > 0).any():
-        return [_does_not_fit(states)]
+        return [_does_not_fit(rates.run, states)]
     return list(_below_floor(rates))
 
 
-def _does_not_fit(states: States) -> Problem:
-    run = states.run
+def _does_not_fit(run: ServeRun, states: States) -> Problem:
     short = _short_gb(states)
     at = int(np.argmin(short))
     layout = run.layouts[at]
@@ -208,8 +207,8 @@ def _format_that_fits(run: ServeRun) -> str:
     return ""
 
 
-def _below_floor(rates: Rates) -> Iterator[Problem]:
-    states, run = rates.states, rates.states.run
+def _below_floor(rates: RunRates) -> Iterator[Problem]:
+    states, run = rates.states, rates.run
     fits = states.fits > 0
     tpot, ttft = (np.where(fits, x, np.inf) for x in (states.tpot_floor_s, states.ttft_floor_s))
     if tpot.min() > run.tpot_s:

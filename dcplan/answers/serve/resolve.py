@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from dcplan.answers.serve.engine import Software, software, unknown_names
 from dcplan.answers.serve.hosted import Hosted, reach
 from dcplan.answers.serve.passes.kinds import Kind, inapplicable
@@ -24,12 +22,14 @@ from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.lengths import Lengths, fixed, read_lengths
 from dcplan.inputs.serving.machines import Machine, machine_of
 from dcplan.inputs.serving.setups import Checkpoint, Service, service
+from dcplan.inputs.serving.sizing.work import LatencyLimits, ServedWork
 from dcplan.inputs.serving.traffic import Traffic, traffic_of
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.config import from_config
 from dcplan.provenance import Quantity, Status
 from dcplan.serving.search import Layout, Limits, Request, layouts
 from dcplan.serving.speculative import Speculation
+from dcplan.units import MILLI
 
 LARGEST_REPLICA = 64
 """Accelerators of a replica that the search tries at most."""
@@ -45,21 +45,24 @@ class ServeRun(Hosted):
     vision: Vision | None = None
     """Images of each prompt."""
 
-    @property
-    def arrival_cv2(self) -> float:
-        """Squared coefficient of variation of the times between arrivals."""
-        return self.traffic.arrival_cv2 if self.traffic else 1.0
-
     @cached_property
-    def need(self) -> Request:
-        """Mean lengths of the requests, and the longest one that the cache must hold.
+    def work(self) -> ServedWork:
+        """What the sizing of the service needs."""
+        request = self.request
+        return ServedWork(
+            self.service,
+            self.layouts,
+            self.lengths,
+            LatencyLimits(request.ttft_ms * MILLI, request.tpot_ms * MILLI, request.quantile),
+            self.plan,
+            self.traffic.arrival_cv2 if self.traffic else 1.0,
+            self.vision.encode_s if self.vision else 0.0,
+        )
 
-        Longer requests than the asked quantile are rejected.
-        """
-        x = self.lengths
-        whole = x.input_tokens + x.output_tokens
-        longest = float(np.quantile(whole, self.request.quantile, method="higher"))
-        return Request(x.input_mean, x.output_mean, x.hit_mean, longest)
+    @property
+    def need(self) -> Request:
+        """Mean lengths of the requests, and the longest one that the cache must hold."""
+        return self.work.need
 
     def rejected_frac(self, kv_tokens: float) -> float:
         """Return the share of the requests that are longer than the cache of a replica."""
@@ -68,12 +71,12 @@ class ServeRun(Hosted):
     @property
     def ttft_s(self) -> float:
         """Limit of the time to first token."""
-        return self.request.ttft_ms / 1e3
+        return self.work.limits.ttft_s
 
     @property
     def tpot_s(self) -> float:
         """Limit of the time per output token."""
-        return self.request.tpot_ms / 1e3
+        return self.work.limits.tpot_s
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from dcplan.answers.serve.service.outcome import Outcome, latency_parts
 from dcplan.answers.serve.service.played import Played
-from dcplan.answers.serve.service.states import kv_tokens
+from dcplan.inputs.serving.sizing.states import kv_tokens
 from dcplan.inputs.serving.traces import Trace
 from dcplan.inputs.serving.traffic import Traffic, block_tokens
 from dcplan.result import Table

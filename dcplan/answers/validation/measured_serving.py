@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from dcplan.answers.validation.request import GROUPS_OF, SERVING, ValidateRequest
+from dcplan.answers.validation.serving_cells import Row, Unsupported
 from dcplan.answers.validation.serving_errors import Figure, metrics_of, summary
-from dcplan.answers.validation.serving_rows import Reader, Row, ServingRun, Unsupported
+from dcplan.answers.validation.serving_rows import Reader, ServingRun
 from dcplan.answers.validation.serving_tables import Predicted, predict, setups
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.loader import load as load_catalog

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dcplan.answers.validation.serving_rows import CLOSED, SATURATED, Row, ServingRun
+from dcplan.answers.validation.serving_cells import CLOSED, SATURATED, Row
+from dcplan.answers.validation.serving_rows import ServingRun
 from dcplan.result import Metric
 from dcplan.specs.metric import MetricSpec
 from dcplan.specs.validation import serving as specs

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dcplan.answers.validation.serving_rows import CLOSED, SATURATED, Pool, ServingRun
+from dcplan.answers.validation.serving_cells import CLOSED, SATURATED, Pool
+from dcplan.answers.validation.serving_rows import ServingRun
 from dcplan.inputs.serving.setups import memory_terms, served_of
 from dcplan.serving.attention import sequence_bytes
 from dcplan.serving.forward import Served
@@ -22,7 +23,7 @@ from dcplan.serving.steady import (
     saturated,
     static_batch,
 )
-from dcplan.serving.tables import Array, ServedLayout, picked, table
+from dcplan.serving.tables import Array, ServedLayout, table
 from dcplan.units import W_PER_KW
 
 UNLIMITED = 1e9
@@ -161,34 +162,3 @@ def _steady_where(setup: Setups, load: Load) -> Steady:
         return np.asarray(np.where(mode == SATURATED, getattr(full, name), closed))
 
     return Steady(**{name: pick(name) for name in Steady.__dataclass_fields__})
-
-
-def rows_of(setup: Setups, at: np.ndarray) -> Setups:
-    """Return some rows of the setups."""
-    served = Served(
-        *(picked(getattr(setup.served, n), at) for n in ("model", "device", "layout", "terms"))
-    )
-    mode = tuple(np.array(setup.mode)[at])
-    rest = {
-        n: getattr(setup, n)[at]
-        for n in (
-            "replicas",
-            "prefill_replicas",
-            "apart",
-            "median_gap",
-            "accelerators",
-            "tdp_w",
-            "requests",
-            "most_running",
-            "input_tokens",
-            "output_tokens",
-        )
-    }
-    return Setups(
-        served=served,
-        memory=picked(setup.memory, at),
-        prefill=picked(setup.prefill, at),
-        power=picked(setup.power, at),
-        mode=mode,
-        **rest,
-    )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from dcplan.catalog.loader import Catalog
-from dcplan.catalog.schema import Engine, EngineRelease, Parameter, ServingFamily
+from dcplan.catalog.schema import Engine, EngineRelease, ServingFamily
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import InputLog
 from dcplan.serving.tables import EngineTerms
@@ -52,7 +52,9 @@ def engine_of(catalog: Catalog, name: str) -> Engine | None:
 def release_of(engine: Engine, version: str = "", date: str = "") -> EngineRelease | None:
     """Return the line of releases of a date, else of a version, else the newest.
 
-    A date before the first line gives the first line. None if the engine has no lines.
+    All parts of a version count: ``0.5.9`` is before the line 0.5.10. A version that states fewer
+    parts than a line names every release that begins with it: ``0.5`` gives the newest line of 0.5.
+    A date or version before the first line gives the first line. None if the engine has no lines.
     """
     lines = engine.releases
     if not lines:
@@ -62,7 +64,8 @@ def release_of(engine: Engine, version: str = "", date: str = "") -> EngineRelea
         return next((r for r in reversed(lines) if str(r.since)[:7] <= month), lines[0])
     number = _number(version)
     if number:
-        return next((r for r in reversed(lines) if _number(r.id) <= number), lines[0])
+        parts = len(number)
+        return next((r for r in reversed(lines) if _number(r.id)[:parts] <= number), lines[0])
     return lines[-1]
 
 
@@ -72,8 +75,9 @@ def _month(date: str) -> str:
 
 
 def _number(version: str) -> tuple[int, ...]:
-    found = re.match(r"v?(\d+)\.(\d+)", version.strip())
-    return (int(found[1]), int(found[2])) if found else ()
+    # a number alone is a version, but not the digits that begin the name of a commit
+    found = re.match(r"v?(\d+(?:\.\d+)+|\d+$)", version.strip())
+    return tuple(int(part) for part in found[1].split(".")) if found else ()
 
 
 def engine_terms(
@@ -132,8 +136,3 @@ def ported(values: dict[str, float], factor: float) -> dict[str, float]:
     return {
         n: v / factor if n in rates else v * factor if n in times else v for n, v in values.items()
     }
-
-
-def constant(catalog: Catalog, name: str) -> float:
-    """Return a constant of the kind ``serving`` without recording it."""
-    return catalog.get(KIND, name, Parameter).value.value

@@ -147,7 +147,7 @@ def image_work(
     shape : Architecture
         The transformer.
     formats : Mapping
-        Format of each tensor class, from :func:`dcplan.inputs.serving.models.formats_of`.
+        Format of each tensor class, from :func:`dcplan.inputs.checkpoint.format_rows`.
     steps : float
         Denoising steps, at least 1.
     passes : float, optional

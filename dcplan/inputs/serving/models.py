@@ -6,7 +6,6 @@ from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Model, WeightFormat
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.cache import INDEX_BYTES, layer_bytes_per_token, state_bytes
-from dcplan.llm.checkpoint import CLASSES, class_formats
 from dcplan.llm.config import from_config
 from dcplan.units import HALF_BYTES
 
@@ -24,19 +23,6 @@ def format_of(catalog: Catalog, name: str) -> WeightFormat | None:
     return found or catalog.find("formats", plain.split("-")[0], WeightFormat)
 
 
-def formats_of(
-    catalog: Catalog, row: Model | None, precision: WeightFormat
-) -> dict[str, WeightFormat]:
-    """Return the format of each tensor class of a checkpoint."""
-    stated: dict[str, str] = {}
-    if row is not None:
-        own = row.checkpoints.get(precision.id) or row.checkpoints.get(precision.id.split("-")[0])
-        if own is not None:
-            stated = {k: v for k in CLASSES if (v := getattr(own, k)) is not None}
-    names = class_formats(precision.id, stated)
-    return {k: catalog.get("formats", v, WeightFormat) for k, v in names.items()}
-
-
 def served_numbers(
     shape: Architecture, formats: dict[str, WeightFormat], cache_kind: str
 ) -> dict[str, float]:
@@ -47,7 +33,7 @@ def served_numbers(
     shape : Architecture
         The model.
     formats : dict
-        Format of each tensor class, from :func:`formats_of`.
+        Format of each tensor class, from :func:`dcplan.inputs.checkpoint.format_rows`.
     cache_kind : str
         ``half`` or ``fp8``.
     """

@@ -16,10 +16,11 @@ from dcplan.catalog.schema import (
     ServingFamily,
     WeightFormat,
 )
+from dcplan.inputs.checkpoint import format_rows
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.devices import quantized_frac, served_device
 from dcplan.inputs.serving.engines import engine_terms
-from dcplan.inputs.serving.models import formats_of, served_numbers
+from dcplan.inputs.serving.models import served_numbers
 from dcplan.llm.architecture import Architecture
 from dcplan.serving.forward import Served
 from dcplan.serving.memory import MemoryTerms
@@ -28,6 +29,8 @@ from dcplan.serving.tables import EngineTerms, ServedDevice, ServedLayout, Serve
 from dcplan.units import GIGA
 
 RESERVE = "reserve-gb"
+CACHE_KINDS = {"fp8": "fp8", "int8": "fp8", "bf16": "half", "fp16": "half"}
+"""Kind of a cache by its format: an 8-bit value has one byte."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +66,23 @@ def cache_kind(stated: str, engine: Engine, math_kind: str) -> str:
     Parameters
     ----------
     stated : str
-        A format such as ``fp8`` or ``bf16``; empty for the default.
+        A key of ``CACHE_KINDS``, also with a variant such as ``fp8_e4m3``; empty for the default.
     engine : Engine
         Row of the engine.
     math_kind : str
         Kind of the products of the checkpoint, from its weight format.
+
+    Raises
+    ------
+    ValueError
+        If the stated format is unknown.
     """
     if stated:
-        return "fp8" if stated.casefold().startswith(("fp8", "int8")) else "half"
+        plain = stated.casefold().partition("_")[0].partition("-")[0]
+        if plain not in CACHE_KINDS:
+            msg = f"{stated!r} is none of {', '.join(CACHE_KINDS)}"
+            raise ValueError(msg)
+        return CACHE_KINDS[plain]
     narrow = engine.cache_precision == "weights" and math_kind not in ("half", "fp32")
     return "fp8" if narrow else "half"
 
@@ -86,7 +98,7 @@ def service(
     domain: int | None = None,
 ) -> Service | str:
     """Return the numbers of a service, or what the accelerator's row lacks."""
-    formats = formats_of(log.catalog, checkpoint.model, checkpoint.precision)
+    formats = format_rows(log.catalog, checkpoint.model, checkpoint.precision.id)
     device = served_device(
         log.catalog, accelerator, formats, checkpoint.cache_kind, nic_gb_per_s, domain
     )

@@ -179,10 +179,11 @@ def _energy_mwh(
     problem: PlanningProblem, d: Decisions, place: Placement, racks: int, t: int
 ) -> float:
     training = d.training.get((*place.key, t), 0.0)
-    served = sum(c.load_frac * d.serving.get((c.id, *place.key, t), 0.0) for c in problem.demands)
     kw = racks * place.idle_average_kw
     kw += (place.training_kw - place.idle_average_kw) * training / place.accelerators
-    kw += (place.research_kw - place.idle_average_kw) * served / place.accelerators
+    kw += sum(
+        place.serving_kw(c) * d.serving.get((c.id, *place.key, t), 0.0) for c in problem.demands
+    )
     return kw * HOURS_PER_QUARTER / KW_PER_MW
 
 

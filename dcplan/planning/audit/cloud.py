@@ -21,13 +21,20 @@ TINY_USD = 1e-3
 """Smaller amounts are rounding errors of a month that commitments cover."""
 
 
-def uses(problem: PlanningProblem, d: Decisions, offer: str) -> dict[tuple[str, int], float]:
-    """Return the average accelerators of an offer by use and month."""
-    found: dict[tuple[str, int], float] = defaultdict(float)
+Time = tuple[int, int]
+"""Month and period of the week."""
+
+
+def uses(problem: PlanningProblem, d: Decisions, offer: str) -> dict[tuple[str, Time], float]:
+    """Return the average accelerators of an offer by use, month and period of the week."""
+    found: dict[tuple[str, Time], float] = defaultdict(float)
+    periods = range(len(problem.periods))
+    terms = {x.id: x for x in problem.demands}
     for (demand, o, t), x in d.rented.items():
         if o == offer:
             for month in range(t * MONTHS_PER_QUARTER, (t + 1) * MONTHS_PER_QUARTER):
-                found[demand, month] += x
+                for p in (p for p in periods if terms[demand].active(p)):
+                    found[demand, (month, p)] += x
     for r in d.runs:
         if r.place != cloud_place(offer):
             continue
@@ -35,9 +42,15 @@ def uses(problem: PlanningProblem, d: Decisions, offer: str) -> dict[tuple[str, 
         for month in range(problem.quarters * MONTHS_PER_QUARTER):
             begin = month * DAYS_PER_MONTH
             days = min(first + r.days, begin + DAYS_PER_MONTH) - max(first, begin)
-            if days > 0:
-                found[r.job, month] += r.accelerators * days / DAYS_PER_MONTH
+            for p in periods if days > 0 else ():
+                found[r.job, (month, p)] += r.accelerators * days / DAYS_PER_MONTH
     return found
+
+
+def rented_hours(problem: PlanningProblem, d: Decisions, offer: str) -> float:
+    """Return the accelerator-hours rented of an offer for demands and runs [h]."""
+    found = uses(problem, d, offer)
+    return HOURS_PER_MONTH * sum(x * problem.periods[p] for (_, (_, p)), x in found.items())
 
 
 def in_force(d: Decisions, offer: OfferTerms, t: int) -> int:
@@ -53,7 +66,7 @@ def rented_usd_per_hour(problem: PlanningProblem, d: Decisions, place: str) -> f
     It is the sum of all payments divided by the total use.
     """
     offer = next(o for o in problem.offers if cloud_place(o.id) == place)
-    hours = sum(uses(problem, d, offer.id).values()) * HOURS_PER_MONTH
+    hours = rented_hours(problem, d, offer.id)
     return (
         sum(f.usd for f in cloud_flows(replace(problem, offers=(offer,)), d)) / hours
         if hours
@@ -61,20 +74,28 @@ def rented_usd_per_hour(problem: PlanningProblem, d: Decisions, place: str) -> f
     )
 
 
-def use_by_month(problem: PlanningProblem, d: Decisions, offer: OfferTerms) -> dict[int, float]:
-    """Return the average accelerators of an offer by month."""
-    total: dict[int, float] = defaultdict(float)
-    for (_, month), x in uses(problem, d, offer.id).items():
-        total[month] += x
+def use_by_time(problem: PlanningProblem, d: Decisions, offer: OfferTerms) -> dict[Time, float]:
+    """Return the average accelerators of an offer by month and period of the week."""
+    total: dict[Time, float] = defaultdict(float)
+    for (_, time), x in uses(problem, d, offer.id).items():
+        total[time] += x
     return total
 
 
-def covered(problem: PlanningProblem, d: Decisions, offer: OfferTerms) -> dict[int, float]:
-    """Return the share of each month's use that commitments cover."""
-    total = use_by_month(problem, d, offer)
+def use_by_month(problem: PlanningProblem, d: Decisions, offer: OfferTerms) -> dict[int, float]:
+    """Return the average accelerators of an offer by month."""
+    total: dict[int, float] = defaultdict(float)
+    for (month, p), x in use_by_time(problem, d, offer).items():
+        total[month] += x * problem.periods[p]
+    return total
+
+
+def covered(problem: PlanningProblem, d: Decisions, offer: OfferTerms) -> dict[Time, float]:
+    """Return the share of the use in each month and period that commitments cover."""
+    total = use_by_time(problem, d, offer)
     return {
-        month: min(1.0, in_force(d, offer, month // MONTHS_PER_QUARTER) / x)
-        for month, x in total.items()
+        (month, p): min(1.0, in_force(d, offer, month // MONTHS_PER_QUARTER) / x)
+        for (month, p), x in total.items()
         if x > 0
     }
 
@@ -88,10 +109,12 @@ def cloud_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
     for offer in problem.offers:
         share = covered(problem, d, offer)
         by_quarter: dict[tuple[str, int], float] = defaultdict(float)
-        for (who, month), x in uses(problem, d, offer.id).items():
-            t = month // MONTHS_PER_QUARTER
-            hours = x * HOURS_PER_MONTH * (1.0 - share.get(month, 0.0))
-            by_quarter[who, t] += hours * offer.usd_per_accelerator_hour[t]
+        for (who, time), x in uses(problem, d, offer.id).items():
+            t = time[0] // MONTHS_PER_QUARTER
+            hours = x * HOURS_PER_MONTH * problem.periods[time[1]]
+            by_quarter[who, t] += (
+                hours * (1.0 - share.get(time, 0.0)) * offer.usd_per_accelerator_hour[t]
+            )
         flows += [
             Flow(
                 t,
@@ -135,35 +158,39 @@ def cloud_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
 
     Commitments must be within the offer, and use within the commitments.
     """
-    existing: dict[tuple[str, int], float] = defaultdict(float)
-    for (_, name, t), x in d.rented.items():
+    existing: dict[tuple[str, Time], float] = defaultdict(float)
+    periods = range(len(problem.periods))
+    terms = {x.id: x for x in problem.demands}
+    for (demand, name, t), x in d.rented.items():
         for month in range(t * MONTHS_PER_QUARTER, (t + 1) * MONTHS_PER_QUARTER):
-            existing[name, month] += x
+            for p in (p for p in periods if terms[demand].active(p)):
+                existing[name, (month, p)] += x
     for r in d.runs:
         if r.on_cloud:
             for month in range(r.start_month, r.start_month + r.months):
-                existing[offer_of(r.place), month] += r.accelerators
+                for p in periods:
+                    existing[offer_of(r.place), (month, p)] += r.accelerators
     for offer in problem.offers:
-        months = {m: x for (o, m), x in existing.items() if o == offer.id}
-        if months:
-            worst = max(months, key=lambda m: months[m])
+        times = {m: x for (o, m), x in existing.items() if o == offer.id}
+        if times:
+            worst = max(times, key=lambda m: times[m])
             yield Check(
                 CheckId.OFFER_ACCELERATORS,
                 offer.id,
-                worst // MONTHS_PER_QUARTER,
-                months[worst],
+                worst[0] // MONTHS_PER_QUARTER,
+                times[worst],
                 offer.max_accelerators,
             )
     if problem.cloud_max_accelerators is not None and existing:
-        by_month: dict[int, float] = defaultdict(float)
-        for (_, month), x in existing.items():
-            by_month[month] += x
-        worst = max(by_month, key=lambda m: by_month[m])
+        by_time: dict[Time, float] = defaultdict(float)
+        for (_, time), x in existing.items():
+            by_time[time] += x
+        worst = max(by_time, key=lambda m: by_time[m])
         yield Check(
             CheckId.CLOUD_ACCELERATORS,
             "cloud",
-            worst // MONTHS_PER_QUARTER,
-            by_month[worst],
+            worst[0] // MONTHS_PER_QUARTER,
+            by_time[worst],
             problem.cloud_max_accelerators,
         )
     for offer in problem.offers:
@@ -175,6 +202,6 @@ def _commitment_checks(
 ) -> Iterable[Check]:
     for t in range(problem.quarters if offer.committed else 0):
         yield Check(CheckId.COMMITTED, offer.id, t, in_force(d, offer, t), offer.max_accelerators)
-    for month, x in use_by_month(problem, d, offer).items() if not offer.on_demand else ():
-        t = month // MONTHS_PER_QUARTER
+    for time, x in use_by_time(problem, d, offer).items() if not offer.on_demand else ():
+        t = time[0] // MONTHS_PER_QUARTER
         yield Check(CheckId.BEYOND_COMMITMENTS, offer.id, t, x, in_force(d, offer, t))

@@ -62,9 +62,8 @@ def cloud_carbon_t(problem: PlanningProblem, d: Decisions) -> float:
         for r in d.runs
         if r.on_cloud
     )
-    return (
-        jobs + sum(x * HOURS_PER_QUARTER * each[o] for (_, o, _), x in d.rented.items())
-    ) / KG_PER_TONNE
+    hours = {x.id: HOURS_PER_QUARTER * x.hours_frac for x in problem.demands}
+    return (jobs + sum(x * hours[c] * each[o] for (c, o, _), x in d.rented.items())) / KG_PER_TONNE
 
 
 def served(
@@ -72,24 +71,35 @@ def served(
 ) -> tuple[float, float]:
     """Return the amount of a demand that owned and rented accelerators serve in a quarter.
 
-    It is in the unit of the demand.
+    It is in the unit of the demand, over its parts.
     """
+    parts = {x.id: x for x in problem.demand_parts(demand.id)}
     owned = sum(
-        x * demand.each[h, k]
+        parts[c].share * x * parts[c].each[h, k]
         for (c, h, _, k, q), x in d.serving.items()
-        if (c, q) == (demand.id, t)
+        if c in parts and q == t
     )
     rented = sum(
-        d.rented.get((demand.id, o.id, t), 0.0)
-        * demand.each.get((cloud_place(o.id), o.accelerator), 0.0)
+        part.share
+        * d.rented.get((part.id, o.id, t), 0.0)
+        * part.each.get((cloud_place(o.id), o.accelerator), 0.0)
+        for part in parts.values()
         for o in problem.offers
     )
     return owned, rented
 
 
+def used_accelerators(problem: PlanningProblem, d: Decisions) -> float:
+    """Return owned accelerators in use, average of the week, added over the quarters."""
+    hours = {x.id: x.hours_frac for x in problem.demands}
+    return sum(d.training.values()) + sum(x * hours[c] for (c, *_), x in d.serving.items())
+
+
 def delivered_pflop_days(problem: PlanningProblem, d: Decisions) -> float:
     """Return the research capacity delivered over the horizon, on the reference jobs [PFLOP-days]."""
-    counted = [x for x in problem.demands if x.unit == PFLOPS]
+    counted = [x for x in problem.required if x.unit == PFLOPS]
     return DAYS_PER_QUARTER * sum(
-        sum(served(problem, d, x, t)) for x in counted for t in range(problem.quarters)
+        x.hours_frac * sum(served(problem, d, x, t))
+        for x in counted
+        for t in range(problem.quarters)
     )

@@ -33,7 +33,9 @@ def declare_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
         bounds=lambda _, o, c, t: (0, most[o, c]),
     )
     bound = list(dict.fromkeys(o for o, _ in most))
-    model.covered = pyo.Var(bound, list(sets.months), domain=pyo.NonNegativeReals)
+    model.covered = pyo.Var(
+        bound, list(sets.periods), list(sets.months), domain=pyo.NonNegativeReals
+    )
 
 
 def add_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -45,29 +47,32 @@ def add_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
        u_{oi} \le \sum_{c} \sum_{\tau\ in\ force} k_o\, b_{oc\tau}, \qquad
        u_{oi} \le \sum_m g_m\,\mathrm{days}_{mi}/D_{month}\; x_{jm} + \sum_d v_{dot}
 
-    with u the monthly use that commitments cover. An offer without an on-demand price is used only
+    with u the use of a month that commitments cover. Each row holds in every period of the week. An
+    offer without an on-demand price is used only
     under a commitment.
     """
     problem = sets.problem
-    months = list(sets.months)
+    months, periods = list(sets.months), list(sets.periods)
 
-    def one(m: pyo.ConcreteModel, offer: str, month: int) -> Any:
-        parts = _committed(m, sets, offer, month)
+    def one(m: pyo.ConcreteModel, offer: str, period: int, month: int) -> Any:
+        parts = _committed(m, sets, offer, period, month)
         limit = next(o.max_accelerators for o in problem.offers if o.id == offer)
         return sum(parts) <= limit if parts else pyo.Constraint.Skip
 
-    def every(m: pyo.ConcreteModel, month: int) -> Any:
-        parts = [part for o in problem.offers for part in _committed(m, sets, o.id, month)]
+    def every(m: pyo.ConcreteModel, period: int, month: int) -> Any:
+        parts = [part for o in problem.offers for part in _committed(m, sets, o.id, period, month)]
         return sum(parts) <= problem.cloud_max_accelerators if parts else pyo.Constraint.Skip
 
-    model.offer_limit = pyo.Constraint([o.id for o in problem.offers], months, rule=one)
+    model.offer_limit = pyo.Constraint([o.id for o in problem.offers], periods, months, rule=one)
     if problem.cloud_max_accelerators is not None:
-        model.cloud_limit = pyo.Constraint(months, rule=every)
+        model.cloud_limit = pyo.Constraint(periods, months, rule=every)
     _add_commitments(model, sets, months)
 
 
-def _committed(model: pyo.ConcreteModel, sets: Sets, offer: str, month: int) -> list[Any]:
-    """Return the accelerators of an offer that are reserved in a month."""
+def _committed(
+    model: pyo.ConcreteModel, sets: Sets, offer: str, period: int, month: int
+) -> list[Any]:
+    """Return the accelerators of an offer that are reserved in a period of a month."""
     t = month // MONTHS_PER_QUARTER
     runs = [
         c.accelerators * model.run[i]
@@ -77,7 +82,7 @@ def _committed(model: pyo.ConcreteModel, sets: Sets, offer: str, month: int) -> 
     return runs + [
         model.rented[d.id, offer, t]
         for d in sets.problem.demands
-        if (d.id, offer, t) in model.rented
+        if (d.id, offer, t) in model.rented and d.active(period)
     ]
 
 
@@ -88,16 +93,16 @@ def _add_commitments(model: pyo.ConcreteModel, sets: Sets, months: list[int]) ->
     def room(m: pyo.ConcreteModel, o: str, q: int) -> Any:
         return in_force(m, offers[o], q) <= offers[o].max_accelerators
 
-    def within(m: pyo.ConcreteModel, o: str, month: int) -> Any:
-        return m.covered[o, month] <= in_force(m, offers[o], month // MONTHS_PER_QUARTER)
+    def within(m: pyo.ConcreteModel, o: str, p: int, month: int) -> Any:
+        return m.covered[o, p, month] <= in_force(m, offers[o], month // MONTHS_PER_QUARTER)
 
-    def used(m: pyo.ConcreteModel, o: str, month: int) -> Any:
-        use = _use(m, sets, o, month)
-        return m.covered[o, month] == use if not offers[o].on_demand else m.covered[o, month] <= use
+    def used(m: pyo.ConcreteModel, o: str, p: int, month: int) -> Any:
+        use, covered = _use(m, sets, o, p, month), m.covered[o, p, month]
+        return covered == use if not offers[o].on_demand else covered <= use
 
     model.commit_limit = pyo.Constraint(keys, t, rule=room)
-    model.commit_covers = pyo.Constraint(keys, months, rule=within)
-    model.commit_used = pyo.Constraint(keys, months, rule=used)
+    model.commit_covers = pyo.Constraint(keys, list(sets.periods), months, rule=within)
+    model.commit_used = pyo.Constraint(keys, list(sets.periods), months, rule=used)
 
 
 def in_force(model: pyo.ConcreteModel, offer: OfferTerms, t: int) -> Any:
@@ -109,8 +114,8 @@ def in_force(model: pyo.ConcreteModel, offer: OfferTerms, t: int) -> Any:
     )
 
 
-def _use(model: pyo.ConcreteModel, sets: Sets, offer: str, month: int) -> Any:
-    """Return the average accelerators of an offer in use in a month."""
+def _use(model: pyo.ConcreteModel, sets: Sets, offer: str, period: int, month: int) -> Any:
+    """Return the average accelerators of an offer in use in a period of a month."""
     begin, total = month * DAYS_PER_MONTH, 0.0
     for i, c in enumerate(sets.problem.run_options):
         first = c.start_month * DAYS_PER_MONTH
@@ -121,7 +126,7 @@ def _use(model: pyo.ConcreteModel, sets: Sets, offer: str, month: int) -> Any:
     return total + sum(
         model.rented[d.id, offer, t]
         for d in sets.problem.demands
-        if (d.id, offer, t) in model.rented
+        if (d.id, offer, t) in model.rented and d.active(period)
     )
 
 
@@ -137,13 +142,14 @@ def cloud(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
         if days > 0:
             hourly = price[offer_of(config.place)]
             total += config.accelerators * days * HOURS_PER_DAY * hourly / M * model.run[i]
+    served = {d.id: HOURS_PER_QUARTER * d.hours_frac for d in sets.problem.demands}
     for d, o, q in model.rented:
         if q == t:
-            total += HOURS_PER_QUARTER * price[o] / M * model.rented[d, o, q]
-    hours = DAYS_PER_MONTH * HOURS_PER_DAY
-    for o, month in model.covered:
+            total += served[d] * price[o] / M * model.rented[d, o, q]
+    for o, p, month in model.covered:
         if month // MONTHS_PER_QUARTER == t:
-            total -= hours * price[o] / M * model.covered[o, month]
+            hours = DAYS_PER_MONTH * HOURS_PER_DAY * sets.problem.periods[p]
+            total -= hours * price[o] / M * model.covered[o, p, month]
     return total + _paid(model, sets, t)
 
 

@@ -105,8 +105,9 @@ def _cloud_carbon(model: pyo.ConcreteModel, sets: Sets) -> Any:
     for i, config in enumerate(sets.problem.run_options):
         if config.on_cloud:
             total += _hours(config) * each[offer_of(config.place)] * model.run[i]
-    for (_, offer, _), rented in model.rented.items():
-        total += HOURS_PER_QUARTER * each[offer] * rented
+    hours = {d.id: HOURS_PER_QUARTER * d.hours_frac for d in sets.problem.demands}
+    for (d, offer, _), rented in model.rented.items():
+        total += hours[d] * each[offer] * rented
     return total
 
 
@@ -119,9 +120,10 @@ def _delivered(model: pyo.ConcreteModel, sets: Sets) -> Any:
     total: Any = 0.0
     chips = {o.id: o.accelerator for o in sets.problem.offers}
     for demand in (x for x in sets.problem.demands if x.unit == PFLOPS):
+        days = DAYS_PER_QUARTER * demand.hours_frac
         for (d, h, _, k, _), used in model.serving.items():
-            total += DAYS_PER_QUARTER * demand.each[h, k] * used if d == demand.id else 0.0
+            total += days * demand.each[h, k] * used if d == demand.id else 0.0
         for (d, offer, _), rented in model.rented.items():
             each = demand.each.get((cloud_place(offer), chips[offer]), 0.0)
-            total += DAYS_PER_QUARTER * each * rented if d == demand.id else 0.0
+            total += days * each * rented if d == demand.id else 0.0
     return total

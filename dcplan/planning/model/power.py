@@ -178,12 +178,7 @@ def _energy_mwh(
                 )
             for demand in sets.problem.demands:
                 if (demand.id, *key, t) in model.serving:
-                    step = (
-                        (place.research_kw - place.idle_average_kw)
-                        / place.accelerators
-                        * demand.load_frac
-                    )
-                    total += hours * step * model.serving[demand.id, key, t]
+                    total += hours * place.serving_kw(demand) * model.serving[demand.id, key, t]
         total += network_kw(model, sets, hall.id, t, upper=upper) * (
             HOURS_PER_QUARTER * network / KW_PER_MW
         )

@@ -162,6 +162,11 @@ class Sets:
         return [s for s in self.backed if self.problem.site(s).redundancy == TWO_SIDES]
 
     @property
+    def periods(self) -> range:
+        """Return the periods of the week."""
+        return range(len(self.problem.periods))
+
+    @property
     def relaxed(self) -> bool:
         """Return whether limits use ideal shares without margin.
 

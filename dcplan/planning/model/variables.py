@@ -12,7 +12,9 @@ from dcplan.planning.decisions import (
     FABRIC,
     FITTED,
     FLEET,
+    HOSTED,
     RACKS,
+    REPLICAS,
     RUN,
     STEP,
     USED,
@@ -30,7 +32,8 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     racks of assets and orders that are sold or cancelled; ``fitted`` hall units with a cooling
     option; ``fabric`` chosen; ``ports_bought`` and ``ports_served`` on it; ``reused`` places of
     ended ports; ``step`` of leaf switches started and ``network_musd`` spent so far; ``training``
-    and ``serving`` accelerators of demands (quarterly average); ``unmet`` demand; ``run`` option of
+    and ``serving`` accelerators of demands (average of their hours); ``replicas`` of services, and
+    ``hosted`` where a service needs spare replicas; ``unmet`` demand; ``run`` option of
     a job; ``rented`` accelerators; ``blocks`` of backup power; ``used`` sites; ``peak_mw``,
     ``billed_mw``, ``energy_mwh``.
     """
@@ -66,6 +69,8 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
         (d.id, *key) for d in problem.demands for key in sets.places if (key[0], key[2]) in d.each
     ]
     model.serving = pyo.Var(demands, t, domain=pyo.NonNegativeReals)
+    model.replicas = pyo.Var(REPLICAS.index(sets), domain=pyo.NonNegativeIntegers)
+    model.hosted = pyo.Var(HOSTED.index(sets), domain=pyo.Binary)
     model.run = pyo.Var([i for (i,) in RUN.index(sets)], domain=pyo.Binary)
     offers = [
         (d.id, o.id)
@@ -75,7 +80,7 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     ]
     model.rented = pyo.Var(offers, t, domain=pyo.NonNegativeReals)
     model.unmet = pyo.Var(
-        [d.id for d in problem.demands if d.unmet_usd is not None], t, domain=pyo.NonNegativeReals
+        [d.id for d in problem.required if d.unmet_usd is not None], t, domain=pyo.NonNegativeReals
     )
     model.blocks = pyo.Var(BLOCKS.index(sets), domain=pyo.NonNegativeIntegers)
     declare_onsite(model, sets)

@@ -1,4 +1,4 @@
-"""Work: each job runs once, an accelerator has one use at a time, demand is met."""
+"""Work: each job runs once, and an accelerator has one use at a time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from dcplan.fabric.effective import LinkSpeed
-from dcplan.inputs.cloud_prices import cloud_place
+from dcplan.planning.model.demands import add_demands, reserved
 from dcplan.planning.model.sets import Sets
 from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER
 
@@ -19,8 +19,7 @@ def add_work(model: pyo.ConcreteModel, sets: Sets) -> None:
     .. math::
        \sum_m x_{jm} = 1, \quad \sum_{m\ active} g_m x_{jm} \le \sum_c a_k n_{hkct}, \quad
        \sum_{m\ ahead} g_m x_{jm} \le \sum_c a_k n_{hkc,t-1}, \quad
-       \sum_c d_{hkct} = \sum_m g_m\,\mathrm{days}_{mt}/D\; x_{jm}, \quad d + u \le a_k n, \quad
-       \sum \tau\,(u + v) + \mathrm{unmet}_t \ge D_t
+       \sum_c d_{hkct} = \sum_m g_m\,\mathrm{days}_{mt}/D\; x_{jm}, \quad d + u \le a_k n
     """
     problem = sets.problem
     run_options = problem.run_options
@@ -35,7 +34,7 @@ def add_work(model: pyo.ConcreteModel, sets: Sets) -> None:
     )
     _add_sharing(model, sets)
     _add_fabric_speed(model, sets)
-    _add_demands(model, sets)
+    add_demands(model, sets)
 
 
 def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -73,11 +72,13 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
         )
         return sum(m.training[p, t] for p in sets.same_system[h, k]) == need
 
-    def split(m: pyo.ConcreteModel, h: str, c: str, k: str, t: int) -> Any:
+    def split(m: pyo.ConcreteModel, h: str, c: str, k: str, p: int, t: int) -> Any:
         key = (h, c, k)
         busy = [m.training[key, t]] if (*key, t) in m.training else []
         busy += [
-            m.serving[d.id, key, t] for d in sets.problem.demands if (d.id, *key, t) in m.serving
+            reserved(m, d, key, t)
+            for d in sets.problem.demands
+            if d.active(p) and (d.id, *key, t) in m.serving
         ]
         if not busy:
             return pyo.Constraint.Skip
@@ -88,7 +89,9 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.accelerators_for_jobs = pyo.Constraint(places, list(sets.months), rule=room)
     model.serving_ahead = pyo.Constraint(list(ahead), rule=serving)
     model.training_use = pyo.Constraint(places, list(sets.quarters), rule=use)
-    model.accelerators_shared = pyo.Constraint(list(sets.places), list(sets.quarters), rule=split)
+    model.accelerators_shared = pyo.Constraint(
+        list(sets.places), list(sets.periods), list(sets.quarters), rule=split
+    )
 
 
 def _add_fabric_speed(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -110,29 +113,3 @@ def _add_fabric_speed(model: pyo.ConcreteModel, sets: Sets) -> None:
         return sum(m.run[i] for i in groups[keys[n]]) <= sum(m.fabric[hall, f] for f in able)
 
     model.fabric_speed = pyo.Constraint(range(len(keys)), rule=speed)
-
-
-def _add_demands(model: pyo.ConcreteModel, sets: Sets) -> None:
-    problem = sets.problem
-
-    def meet(m: pyo.ConcreteModel, d: str, t: int) -> Any:
-        demand = next(x for x in problem.demands if x.id == d)
-        owned = sum(
-            demand.each[k[0], k[2]] * m.serving[d, k, t]
-            for k in sets.places
-            if (d, *k, t) in m.serving
-        )
-        rented = sum(
-            demand.each[cloud_place(o.id), o.accelerator] * m.rented[d, o.id, t]
-            for o in problem.offers
-            if (d, o.id, t) in m.rented
-        )
-        given_up = sum(m.unmet[d, q] for q in (t,) if (d, q) in m.unmet)
-        total = owned + rented + given_up
-        if not hasattr(total, "is_expression_type"):  # no hardware can serve the demand
-            return pyo.Constraint.Feasible if demand.wanted[t] <= 0 else pyo.Constraint.Infeasible
-        return total >= demand.wanted[t]
-
-    model.demand_met = pyo.Constraint(
-        [d.id for d in problem.demands], list(sets.quarters), rule=meet
-    )

@@ -17,7 +17,7 @@ from dcplan.inputs.cloud_prices import OfferTerms
 from dcplan.inputs.excluded import ExcludedOption
 from dcplan.planning.goal import EarlierPlan, Goal
 from dcplan.planning.problem.energy import OnsiteTerms, TrancheTerms
-from dcplan.planning.problem.work.terms import DemandTerms, JobTerms, RunOption
+from dcplan.planning.problem.work.terms import DemandTerms, JobTerms, PoolPair, RunOption
 
 
 @dataclass(frozen=True)
@@ -190,6 +190,12 @@ class Placement:
     def order_usd(self, t: int) -> float:
         """Return the price of one rack ordered in a quarter, including its storage."""
         return self.rack_usd(t) + self.storage_usd
+
+    def serving_kw(self, demand: DemandTerms) -> float:
+        """Return the mean power that serving adds to one idle accelerator over the week [kW]."""
+        full = demand.kw.get((self.hall, self.system), self.research_kw / self.accelerators)
+        more = full - self.idle_average_kw / self.accelerators
+        return demand.hours_frac * demand.load_frac * more
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -399,6 +405,7 @@ class PlanningProblem:
     jobs: tuple[JobTerms, ...]
     run_options: tuple[RunOption, ...]
     demands: tuple[DemandTerms, ...]
+    """Demands; those with a row of another demand follow it."""
     offers: tuple[OfferTerms, ...]
     supply: tuple[SupplyTerms, ...]
     finance: FinanceTerms
@@ -431,6 +438,23 @@ class PlanningProblem:
     """Tiers and pairs that the plan compared, by cost; empty if the tier is given."""
     excluded: tuple[ExcludedOption, ...] = ()
     warnings: tuple[str, ...] = ()
+    periods: tuple[float, ...] = (1.0,)
+    """Shares of the hours of the week; loads are constant in each period."""
+    pairs: tuple[PoolPair, ...] = ()
+    """Pools of disaggregated services."""
+
+    @property
+    def required(self) -> tuple[DemandTerms, ...]:
+        """Return the demands with a row of their own."""
+        return tuple(d for d in self.demands if d.row_id == d.id)
+
+    def demand_parts(self, row: str) -> tuple[DemandTerms, ...]:
+        """Return the demands whose amounts count for a row."""
+        return tuple(d for d in self.demands if d.row_id == row)
+
+    def demand(self, key: str) -> DemandTerms:
+        """Return a demand by id."""
+        return next(d for d in self.demands if d.id == key)
 
     def hall(self, key: str) -> HallTerms:
         """Return a hall by id."""

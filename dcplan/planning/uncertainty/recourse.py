@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +15,9 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.units import HOURS_PER_QUARTER
 
 P = tuple[str, str, str]
-Row = tuple[str, P, int]
-"""Kind of a row, its limited object (a placement; an offer or demand as first id) and its
-quarter."""
+Row = tuple[str, P, int, int]
+"""Kind of a row, its limited object (a placement; an offer or demand as first id), its quarter and
+its period of the week."""
 LAST_RESORT = 2.0
 """Cost factor of unserved demand without its own price: twice the highest rent, so that it is the
 last resort."""
@@ -48,10 +48,11 @@ class Recourse:
     problem: PlanningProblem
     own: list[tuple[str, P, int]]
     rent: list[tuple[str, str, int]]
-    cover: list[tuple[str, int]]
+    cover: list[tuple[str, int, int]]
     left: list[tuple[str, int]]
     energy_usd: npt.NDArray[np.float64]
     rent_usd: npt.NDArray[np.float64]
+    rent_hours_frac: npt.NDArray[np.float64]
     cover_usd: npt.NDArray[np.float64]
     left_usd: npt.NDArray[np.float64]
     priced: npt.NDArray[np.bool_]
@@ -102,7 +103,11 @@ class Recourse:
         rented = cloud * float(self.rent_usd @ x[n : n + m] - self.cover_usd @ x[n + m : n + m + k])
         serving = {key: float(v) for key, v in zip(self.own, x[:n], strict=True) if v > 0}
         return Served(
-            serving, running + rented, usd, unmet, float(x[n : n + m].sum()) * HOURS_PER_QUARTER
+            serving,
+            running + rented,
+            usd,
+            unmet,
+            float(x[n : n + m] @ self.rent_hours_frac) * HOURS_PER_QUARTER,
         )
 
     def _side(
@@ -113,12 +118,14 @@ class Recourse:
         demand: float,
         bound: Mapping[tuple[str, int], float],
     ) -> float:
-        kind, what, t = row
+        kind, what, t, _ = row
         if kind == "room":
             return room[what, t]
         at = what[0], t
         if kind == "demand":
             return -demand * self.wanted[at]
+        if kind == "pair":
+            return 0.0
         if kind == "all":
             return max(
                 (self.problem.cloud_max_accelerators or 0)
@@ -148,11 +155,15 @@ def recourse_of(problem: PlanningProblem, factor: Sequence[float]) -> Recourse:
         if (cloud_place(o.id), o.accelerator) in d.each
         for t in quarters
     ]
-    cover = [(o.id, t) for o in problem.offers for t in quarters]
-    left = [(d.id, t) for d in problem.demands for t in quarters]
+    cover = [
+        (o.id, p, t) for o in problem.offers for p in range(len(problem.periods)) for t in quarters
+    ]
+    left = [(d.id, t) for d in problem.required for t in quarters]
     price = {o.id: o.usd_per_accelerator_hour for o in problem.offers}
-    cover_usd = np.array([HOURS_PER_QUARTER * price[o][t] * factor[t] for o, t in cover])
-    by_offer = dict(zip(cover, cover_usd, strict=True))
+    by_offer = {
+        (o, t): HOURS_PER_QUARTER * price[o][t] * factor[t] for o in price for t in quarters
+    }
+    hours = {d.id: d.hours_frac for d in problem.demands}
     rows, matrix = _rows(problem, own, rent, cover, left)
     return Recourse(
         problem,
@@ -161,16 +172,17 @@ def recourse_of(problem: PlanningProblem, factor: Sequence[float]) -> Recourse:
         cover,
         left,
         energy_usd=np.array([_energy_usd(problem, d, key, t) * factor[t] for d, key, t in own]),
-        rent_usd=np.array([by_offer[o, t] for _, o, t in rent]),
-        cover_usd=cover_usd,
+        rent_usd=np.array([hours[d] * by_offer[o, t] for d, o, t in rent]),
+        rent_hours_frac=np.array([hours[d] for d, _, _ in rent]),
+        cover_usd=np.array([problem.periods[p] * by_offer[o, t] for o, p, t in cover]),
         left_usd=np.array([_unmet_usd(problem, d, t) * factor[t] for d, t in left]),
         priced=np.array(
-            [d.unmet_usd is not None for d in problem.demands for _ in quarters], dtype=bool
+            [d.unmet_usd is not None for d in problem.required for _ in quarters], dtype=bool
         ),
         rows=rows,
         matrix=matrix,
         price=by_offer,
-        wanted={(d.id, t): d.wanted[t] for d in problem.demands for t in quarters},
+        wanted={(d.id, t): d.wanted[t] for d in problem.required for t in quarters},
         most={o.id: o.max_accelerators for o in problem.offers},
         flexible={o.id: o.on_demand for o in problem.offers},
     )
@@ -179,11 +191,9 @@ def recourse_of(problem: PlanningProblem, factor: Sequence[float]) -> Recourse:
 def _energy_usd(problem: PlanningProblem, demand: str, key: P, t: int) -> float:
     """Return the energy cost that serving adds to an idle accelerator in a quarter."""
     place = next(p for p in problem.placements if p.key == key)
-    load = next(d.load_frac for d in problem.demands if d.id == demand)
     hall = problem.hall(place.hall)
-    kw = load * (place.research_kw - place.idle_average_kw) / place.accelerators
     return (
-        kw
+        place.serving_kw(problem.demand(demand))
         * HOURS_PER_QUARTER
         * hall.cooling(place.cooling).pue
         * problem.site(hall.site).usd_per_kwh[t]
@@ -192,15 +202,17 @@ def _energy_usd(problem: PlanningProblem, demand: str, key: P, t: int) -> float:
 
 def _unmet_usd(problem: PlanningProblem, demand: str, t: int) -> float:
     """Return the cost of one unserved unit for a quarter."""
-    terms = next(d for d in problem.demands if d.id == demand)
+    terms = problem.demand(demand)
     if terms.unmet_usd is not None:
         return terms.unmet_usd
     rents = [
         HOURS_PER_QUARTER
+        * part.hours_frac
         * o.usd_per_accelerator_hour[t]
-        / terms.each[cloud_place(o.id), o.accelerator]
+        / (part.share * part.each[cloud_place(o.id), o.accelerator])
+        for part in problem.demand_parts(demand)
         for o in problem.offers
-        if (cloud_place(o.id), o.accelerator) in terms.each
+        if part.share and (cloud_place(o.id), o.accelerator) in part.each
     ]
     return LAST_RESORT * max(rents) if rents and max(rents) > 0 else NO_RENT_USD
 
@@ -209,31 +221,45 @@ def _rows(
     problem: PlanningProblem,
     own: Sequence[tuple[str, P, int]],
     rent: Sequence[tuple[str, str, int]],
-    cover: Sequence[tuple[str, int]],
+    cover: Sequence[tuple[str, int, int]],
     left: Sequence[tuple[str, int]],
 ) -> tuple[list[Row], csr_array]:
     """Return the rows by kind and index, and their coefficients."""
     position: dict[Row, int] = {}
     entries: list[tuple[int, int, float]] = []
 
-    def put(kind: str, what: P | str, t: int, column: int, value: float) -> None:
+    def put(
+        kind: str, what: P | str, t: int, column: int, value: float, periods: Iterable[int] = (0,)
+    ) -> None:
         key = what if isinstance(what, tuple) else (what, "", "")
-        entries.append((position.setdefault((kind, key, t), len(position)), column, value))
+        for p in periods:
+            at = position.setdefault((kind, key, t, p), len(position))
+            entries.append((at, column, value))
 
-    each = {d.id: d.each for d in problem.demands}
+    terms = {d.id: d for d in problem.demands}
+    when = {d.id: [p for p in range(len(problem.periods)) if d.active(p)] for d in problem.demands}
     chips = {o.id: o.accelerator for o in problem.offers}
+    taking = {pair.prefill: (i, -1.0) for i, pair in enumerate(problem.pairs)}
+    taking |= {pair.decode: (i, 1.0) for i, pair in enumerate(problem.pairs)}
+
+    def serve(d: str, t: int, column: int, each: float) -> None:
+        put("demand", terms[d].row_id, t, column, -terms[d].share * each)
+        if d in taking:
+            pair, sign = taking[d]
+            put("pair", str(pair), t, column, sign * each)
+
     for i, (d, key, t) in enumerate(own):
-        put("room", key, t, i, 1.0)
-        put("demand", d, t, i, -each[d][key[0], key[2]])
+        put("room", key, t, i, 1.0, when[d])
+        serve(d, t, i, terms[d].each[key[0], key[2]])
     for i, (d, o, t) in enumerate(rent, len(own)):
-        put("offer", o, t, i, 1.0)
-        put("use", o, t, i, -1.0)
-        put("demand", d, t, i, -each[d][cloud_place(o), chips[o]])
+        put("offer", o, t, i, 1.0, when[d])
+        put("use", o, t, i, -1.0, when[d])
+        serve(d, t, i, terms[d].each[cloud_place(o), chips[o]])
         if problem.cloud_max_accelerators is not None:
-            put("all", "", t, i, 1.0)
-    for i, (o, t) in enumerate(cover, len(own) + len(rent)):
-        put("bound", o, t, i, 1.0)
-        put("use", o, t, i, 1.0)
+            put("all", "", t, i, 1.0, when[d])
+    for i, (o, p, t) in enumerate(cover, len(own) + len(rent)):
+        put("bound", o, t, i, 1.0, (p,))
+        put("use", o, t, i, 1.0, (p,))
     for i, (d, t) in enumerate(left, len(own) + len(rent) + len(cover)):
         put("demand", d, t, i, -1.0)
     shape = (len(position), len(own) + len(rent) + len(cover) + len(left))

@@ -243,7 +243,7 @@ class Evaluator:
                     more = serving.get((c.id, place.key, t), 0.0) - self.d.serving.get(
                         (c.id, *place.key, t), 0.0
                     )
-                    change += c.load_frac * (place.research_kw - place.idle_average_kw) * more
+                    change += place.serving_kw(c) * place.accelerators * more
                 planned = self.racks[place.key, t] * place.accelerators
                 change += place.idle_average_kw * (there[place.key, t] - planned)
                 total += rate * change

@@ -1,7 +1,34 @@
-"""Latency of a replica in an open loop, without a simulation.
+r"""Latency of a replica in an open loop, without a simulation.
 
 The parts of a latency have distributions from formulas. Their sums are taken over fixed points of
 a low-discrepancy sequence, so equal inputs give equal percentiles.
+B, N, d and s are those of :func:`dcplan.serving.queue.rates.most_stable_rate`.
+
+* Decoding requests: birth and death with death rate
+  :math:`\mu_n = n (1 - \lambda s) / (N d(n))`, for any distribution of lengths [1]_; above B,
+  :math:`\mu = B / (N d(B) + B s)`. Its mean obeys Little's law,
+  :math:`B = \lambda\,N\,\mathrm{TPOT}(B)`.
+* TPOT: :math:`d(n) / (1 - \lambda s)`: each step also processes the prompts that arrive in
+  it [5]_. Its spread is that of n over the life of a request, and that of the number of
+  prompts.
+* First step: a uniform part of a step that is chosen in proportion to its length [4]_.
+* Queue: :math:`P(W > t) = p\,e^{-t/m}`. For a slot, p is the probability of B requests or more
+  and :math:`m = \tfrac{c_a^2 + c_s^2}{2} / (\mu - \lambda)` [2]_ [3]_. For the tokens of a
+  step, :math:`p = \rho^{\sqrt{2(k+1)}-1}` and
+  :math:`m = \tfrac{c_a^2 + c_v^2}{2}\,v / (1 - \rho)` with k prompts in a full step, v seconds
+  of full steps for one prompt, and :math:`\rho = \lambda v` [3]_. Without decoding requests,
+  as in a prefill replica, k is 1: M/G/1 [4]_ [6]_.
+  Slots count less where contexts differ or arrivals come in bursts: B is divided by the
+  peakedness of :func:`dcplan.serving.queue.load.peakedness` (Hayward).
+* Prefill: the steps of the own chunks, with the prompts that share the last one.
+
+The tests compare the percentiles with :func:`dcplan.serving.queue.replay.replay` at loads of 0.3, 0.6 and 0.8
+with Poisson arrivals. p50 and p90 of the TTFT are within 25 %. The TPOT is within 4 % at p50
+and 10 % at p90, or 17 % at p90 where prefill takes more than half of the time. Three cases are
+worse, so use the replay for them. With bursty arrivals of a squared CV of 3, the TTFT is up to
+30 % too low, and p90 of the TPOT up to 35 %. With arrivals more regular than Poisson, p90 of the
+TTFT is up to twice the true value. For prompts of many steps with a large spread, p50 is up to
+30 % (TTFT) and 20 % (TPOT) too high.
 
 References
 ----------
@@ -24,13 +51,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dcplan.serving.queue.clock import Array, EngineClock, EngineLimits
-from dcplan.serving.queue.load import RATE_EPS, load_of, occupancy, stable_rate
+from dcplan.serving.queue.load import Load, load_of, occupancy, stable_rate
 from dcplan.serving.queue.waits import tpot_s_of, wait_of
 
 FIT_PERCENTS = np.array([50.0, 90.0, 99.0])
-SEARCH_HALVINGS = 20
-SEARCH_FULL_FRAC = 0.9999
-"""Share of the largest stable rate up to which a rate is searched."""
 
 
 @dataclass(frozen=True)
@@ -65,48 +89,6 @@ class OpenLoop:
     tpot_s: Percentiles
 
 
-def most_stable_rate(
-    clock: EngineClock,
-    limits: EngineLimits,
-    input_tokens: Array,
-    output_tokens: Array,
-    hit_tokens: Array | None = None,
-    speculative_tokens: float = 1.0,
-) -> float:
-    r"""Return the request rate above which the queue of a replica grows without limit [1/s].
-
-    .. math:: \lambda_{max} = \frac{B}{N d(B) + B s}
-
-    with B decoding requests at most, N decode steps and s seconds of prefill of a request. B is
-    the least of the slots, the KV capacity over the mean context, and the number at which decode
-    and prompt tokens fill a step.
-
-    Parameters
-    ----------
-    clock : EngineClock
-        Step times of the replica.
-    limits : EngineLimits
-        KV capacity, slots and step size.
-    input_tokens, output_tokens : Array
-        A number, or a sample of requests of equal weight, shape (n,). [tokens]
-    hit_tokens : Array or None
-        Cached prompt tokens of the sample, shape (n,). [tokens]
-    speculative_tokens : float
-        Mean tokens that a decode step makes for each request, at least 1. [-]
-
-    Examples
-    --------
-    Two slots, 10 steps of 10 ms and 50 ms of prefill: 2 requests in 0.1 + 2 * 0.05 s.
-
-    >>> clock = EngineClock(np.array([1.0]), np.array([0.01]), 0.0, 1e-3, 0.0, 0.0, 0.0)
-    >>> limits = EngineLimits(1e4, 2, 512)
-    >>> round(most_stable_rate(clock, limits, np.array([50.0]), np.array([11.0])), 6)
-    10.0
-    """
-    work = (clock, limits, input_tokens, output_tokens, hit_tokens, speculative_tokens, 1.0)
-    return stable_rate(load_of(*work))
-
-
 def open_loop(
     rate_per_s: float,
     clock: EngineClock,
@@ -120,36 +102,13 @@ def open_loop(
 ) -> OpenLoop:
     r"""Return latency percentiles of a replica at a request rate.
 
-    * Decoding requests: birth and death with death rate
-      :math:`\mu_n = n (1 - \lambda s) / (N d(n))`, for any distribution of lengths [1]_; above B,
-      :math:`\mu = B / (N d(B) + B s)`. Its mean obeys Little's law,
-      :math:`B = \lambda\,N\,\mathrm{TPOT}(B)`.
-    * TPOT: :math:`d(n) / (1 - \lambda s)`: each step also processes the prompts that arrive in
-      it [5]_. Its spread is that of n over the life of a request, and that of the number of
-      prompts.
-    * First step: a uniform part of a step that is chosen in proportion to its length [4]_.
-    * Queue: :math:`P(W > t) = p\,e^{-t/m}`. For a slot, p is the probability of B requests or more
-      and :math:`m = \tfrac{c_a^2 + c_s^2}{2} / (\mu - \lambda)` [2]_ [3]_. For the tokens of a
-      step, :math:`p = \rho^{\sqrt{2(k+1)}-1}` and
-      :math:`m = \tfrac{c_a^2 + c_v^2}{2}\,v / (1 - \rho)` with k prompts in a full step, v seconds
-      of full steps for one prompt, and :math:`\rho = \lambda v` [3]_. Without decoding requests,
-      as in a prefill replica, k is 1: M/G/1 [4]_ [6]_.
-      Slots count less where contexts differ or arrivals come in bursts: B is divided by the
-      peakedness of :func:`dcplan.serving.queue.load.peakedness` (Hayward).
-    * Prefill: the steps of the own chunks, with the prompts that share the last one.
-
-    The tests compare this with :func:`dcplan.serving.queue.replay.replay` at loads of 0.3, 0.6 and 0.8
-    with Poisson arrivals. p50 and p90 of the TTFT are within 25 %. The TPOT is within 4 % at p50
-    and 10 % at p90, or 17 % at p90 where prefill takes more than half of the time. Three cases are
-    worse, so use the replay for them. With bursty arrivals of a squared CV of 3, the TTFT is up to
-    30 % too low, and p90 of the TPOT up to 35 %. With arrivals more regular than Poisson, p90 of the
-    TTFT is up to twice the true value. For prompts of many steps with a large spread, p50 is up to
-    30 % (TTFT) and 20 % (TPOT) too high.
+    The text of the module has the formulas of the parts, and their differences from a replay.
 
     Parameters
     ----------
     rate_per_s : float
-        Requests of the replica, above 0 and below :func:`most_stable_rate`. [1/s]
+        Requests of the replica, above 0 and below
+        :func:`dcplan.serving.queue.rates.most_stable_rate`. [1/s]
     clock : EngineClock
         Step times of the replica.
     limits : EngineLimits
@@ -188,90 +147,26 @@ def open_loop(
     if not 0 < rate_per_s < stable:
         msg = f"{rate_per_s:g} requests per second are not between 0 and {stable:g}"
         raise ValueError(msg)
-    running = occupancy(load, rate_per_s, clock)
-    wait = wait_of(load, rate_per_s, clock, limits, running)
+    return _latency(load, rate_per_s, clock, limits, quantile)
+
+
+def _latency(
+    load: Load, rate: float, clock: EngineClock, limits: EngineLimits, quantile: float
+) -> OpenLoop:
+    """Return the percentiles of the parts and of their sums."""
+    running = occupancy(load, rate, clock)
+    wait = wait_of(load, rate, clock, limits, running)
     ingress = clock.request_s + clock.exit_s
     return OpenLoop(
-        rate_per_s / stable,
+        rate / stable_rate(load),
         float(running[:-1] @ np.arange(load.most + 1) + running[-1] * load.most),
         ingress,
         _percentiles(wait.first_s, quantile),
         _percentiles(wait.queue_s, quantile),
         _percentiles(wait.prefill_s, quantile),
         _percentiles(ingress + wait.total_s, quantile),
-        _percentiles(tpot_s_of(load, rate_per_s, clock, running, wait), quantile),
+        _percentiles(tpot_s_of(load, rate, clock, running, wait), quantile),
     )
-
-
-def most_rate(
-    clock: EngineClock,
-    limits: EngineLimits,
-    input_tokens: Array,
-    output_tokens: Array,
-    ttft_s: float,
-    tpot_s: float,
-    quantile: float,
-    arrival_cv2: float = 1.0,
-    hit_tokens: Array | None = None,
-    speculative_tokens: float = 1.0,
-) -> float:
-    """Return the largest request rate of a replica that meets both limits at a quantile [1/s].
-
-    The rate is 0 if an idle replica does not meet them.
-
-    Parameters
-    ----------
-    clock : EngineClock
-        Step times of the replica.
-    limits : EngineLimits
-        KV capacity, slots and step size.
-    input_tokens, output_tokens : Array
-        A number, or a sample of requests of equal weight, shape (n,). [tokens]
-    ttft_s, tpot_s : float
-        Limits of the time to first token and between tokens. [s]
-    quantile : float
-        Share of the requests that meet each limit, in (0, 1).
-    arrival_cv2 : float
-        Squared coefficient of variation of the times between arrivals. [-]
-    hit_tokens : Array or None
-        Cached prompt tokens of the sample, shape (n,). [tokens]
-    speculative_tokens : float
-        Mean tokens that a decode step makes for each request, at least 1. [-]
-
-    Examples
-    --------
-    >>> clock = EngineClock(np.array([1.0, 9.0]), np.array([0.010, 0.018]), 0.0, 1e-4, 0, 0, 0)
-    >>> work = (clock, EngineLimits(1e5, 64, 512), np.array([100.0]), np.array([101.0]))
-    >>> most_rate(*work, 1.0, 0.005, 0.9)
-    0.0
-    >>> most_rate(*work, 1.0, 0.015, 0.9) < most_rate(*work, 1.0, 0.030, 0.9)
-    True
-    """
-    load = load_of(
-        *(clock, limits, input_tokens, output_tokens, hit_tokens, speculative_tokens, arrival_cv2)
-    )
-    stable = stable_rate(load)
-
-    def meets(rate: float) -> bool:
-        running = occupancy(load, rate, clock)
-        wait = wait_of(load, rate, clock, limits, running)
-        if (
-            load.most
-            and np.quantile(tpot_s_of(load, rate, clock, running, wait), quantile) > tpot_s
-        ):
-            return False
-        ttft = wait.total_s + clock.request_s + clock.exit_s
-        return bool(np.quantile(ttft, quantile) <= ttft_s)
-
-    low, high = stable * RATE_EPS, stable * SEARCH_FULL_FRAC
-    if not meets(low):
-        return 0.0
-    if meets(high):
-        return high
-    for _ in range(SEARCH_HALVINGS):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if meets(middle) else (low, middle)
-    return low
 
 
 def _percentiles(values: Array, quantile: float) -> Percentiles:

@@ -8,7 +8,7 @@ import numpy as np
 
 from dcplan.serving.queue.clock import Array, EngineClock, EngineLimits
 from dcplan.serving.queue.load import RATE_EPS, load_of, occupancy, stable_rate
-from dcplan.serving.queue.percentiles import SEARCH_FULL_FRAC, SEARCH_HALVINGS
+from dcplan.serving.queue.rates import SEARCH_FULL_FRAC, SEARCH_HALVINGS
 from dcplan.serving.queue.waits import tpot_s_of, wait_of
 
 

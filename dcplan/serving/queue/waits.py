@@ -1,6 +1,6 @@
 """Parts of the time to first token, and the time between tokens, at each point of a sequence.
 
-:func:`dcplan.serving.queue.percentiles.open_loop` states the formulas.
+:mod:`dcplan.serving.queue.percentiles` states the formulas.
 
 References
 ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dcplan.answers.plan.calendar import quarter_at
-from dcplan.planning.audit.cloud import covered, in_force, use_by_month
+from dcplan.planning.audit.cloud import covered, in_force, use_by_time
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.result import Table
@@ -26,7 +26,8 @@ def cloud(problem: PlanningProblem, d: Decisions) -> Table:
         )
 
     rented = sorted(d.rented.items(), key=lambda item: (item[0][2], item[0][1]))
-    rows = [row(t, name, accelerators, demand) for (demand, name, t), accelerators in rented]
+    share = {x.id: x.hours_frac for x in problem.demands}
+    rows = [row(t, name, share[who] * n, who) for (who, name, t), n in rented]
     rows += [
         row(
             r.start_month // MONTHS_PER_QUARTER,
@@ -44,7 +45,8 @@ def commitments(problem: PlanningProblem, d: Decisions) -> Table:
     """Return each commitment to a cloud offer, and the used share of the offer's commitments."""
     rows = []
     for offer in problem.offers:
-        share, use = covered(problem, d, offer), use_by_month(problem, d, offer)
+        share, use = covered(problem, d, offer), use_by_time(problem, d, offer)
+        hours = problem.periods
         for commit in offer.committed:
             for t, nodes in sorted(
                 (q, n) for (o, c, q), n in d.committed.items() if (o, c) == (offer.id, commit.term)
@@ -54,7 +56,11 @@ def commitments(problem: PlanningProblem, d: Decisions) -> Table:
                     t * MONTHS_PER_QUARTER,
                     min(t + commit.quarters, problem.quarters) * MONTHS_PER_QUARTER,
                 )
-                busy = sum(share.get(m, 0.0) * use.get(m, 0.0) for m in months)
+                busy = sum(
+                    share.get((m, p), 0.0) * use.get((m, p), 0.0) * frac
+                    for m in months
+                    for p, frac in enumerate(hours)
+                )
                 existing = sum(in_force(d, offer, m // MONTHS_PER_QUARTER) for m in months)
                 rows.append(
                     specs.CommitmentRow(

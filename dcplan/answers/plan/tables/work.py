@@ -74,7 +74,7 @@ def demand(problem: PlanningProblem, d: Decisions) -> Table:
     """Return each demand and its supply, in the scenario's units."""
     rows = []
     for t in range(problem.quarters):
-        for asked in problem.demands:
+        for asked in problem.required:
             unit, each = asked.scenario_unit
             owned, rented = served(problem, d, asked, t)
             rows.append(

@@ -21,10 +21,10 @@ from dcplan.answers.serve.resolve import (
 from dcplan.answers.serve.texts import read_pixels
 from dcplan.catalog.loader import Catalog
 from dcplan.errors import InputError, Place, Problem
+from dcplan.inputs.checkpoint import format_rows
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.images import held_bytes, image_numbers, image_work, usual_steps
 from dcplan.inputs.serving.machines import Machine
-from dcplan.inputs.serving.models import formats_of
 from dcplan.inputs.serving.setups import Checkpoint
 from dcplan.llm.architecture import Architecture
 from dcplan.provenance import Quantity, Status
@@ -156,7 +156,7 @@ def _image_work(
     request: ServeRequest, log: InputLog, model: NamedModel, chosen: Software, pixels: float | None
 ) -> dict[str, float]:
     steps = float(request.steps) if request.steps else usual_steps(log, model.config)
-    formats = formats_of(log.catalog, model.row, chosen.precision)
+    formats = format_rows(log.catalog, model.row, chosen.precision.id)
     passes = request.guidance_passes
     found = image_work(
         *(log, model.config, model.shape, formats), steps=steps, passes=passes, pixels=pixels

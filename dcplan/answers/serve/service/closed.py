@@ -7,11 +7,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dcplan.answers.serve.service.outcome import BOTH, Outcome, Pool
+from dcplan.answers.serve.service.outcome import Outcome, Pool
 from dcplan.answers.serve.service.played import percentiles_of
-from dcplan.answers.serve.service.rates import Rates
-from dcplan.answers.serve.service.states import States, loop_at
-from dcplan.serving.queue.replay import Replayed, replay_closed
+from dcplan.answers.serve.service.rates import RunRates
+from dcplan.inputs.serving.sizing.pools import BOTH
+from dcplan.inputs.serving.sizing.states import States, loop_at
+from dcplan.serving.queue.loop import Replayed
+from dcplan.serving.queue.replay import replay_closed
 from dcplan.serving.search import BATCH_STEP
 from dcplan.serving.tables import Array
 
@@ -30,10 +32,10 @@ STEPS = 33
 """Numbers of requests that are tried between two batches."""
 
 
-def closed_outcome(rates: Rates) -> Outcome | None:
+def closed_outcome(rates: RunRates) -> Outcome | None:
     """Return the best service of equal replicas with the given concurrent requests, or None."""
     best: tuple[tuple[float, float], Outcome] | None = None
-    fixed = rates.states.run.request.accelerators is not None
+    fixed = rates.run.request.accelerators is not None
     order = _by_rate(rates) if fixed else _by_size(rates)
     for at, mean_rate in order[: TRIED_FIXED if fixed else TRIED]:
         if fixed and best is not None and mean_rate * MEAN_ERROR < best[0][0]:
@@ -49,10 +51,10 @@ def closed_outcome(rates: Rates) -> Outcome | None:
     return best[1] if best else None
 
 
-def _by_size(rates: Rates) -> list[tuple[int, float]]:
+def _by_size(rates: RunRates) -> list[tuple[int, float]]:
     """Return the layouts within the limits in the mean, those with the fewest accelerators first."""
     states = rates.states
-    run, found = states.run, states.found
+    run, found = rates.run, states.found
     count = float(run.request.concurrency or 1)
     within = (found.steady.tpot_s <= run.tpot_s) & (found.possible > 0)
     within &= found.steady.ttft_s <= run.ttft_s
@@ -63,13 +65,13 @@ def _by_size(rates: Rates) -> list[tuple[int, float]]:
     return [(int(i), 0.0) for i in order if most[i] > 0.0]
 
 
-def _by_rate(rates: Rates) -> list[tuple[int, float]]:
+def _by_rate(rates: RunRates) -> list[tuple[int, float]]:
     """Return the layouts that a number of accelerators has, with their mean rate, the highest first.
 
     Those whose means are within both limits come before the others.
     """
     states = rates.states
-    run, rows = states.run, []
+    run, rows = rates.run, []
     for at in np.flatnonzero(states.fits > 0).tolist():
         replicas = _replicas(rates, at)
         if replicas < 1:
@@ -80,17 +82,17 @@ def _by_rate(rates: Rates) -> list[tuple[int, float]]:
     return [(at, -rate) for _, rate, at in sorted(rows)]
 
 
-def _replicas(rates: Rates, at: int) -> int:
+def _replicas(rates: RunRates, at: int) -> int:
     """Return the replicas of the given accelerators, at most one for each concurrent request."""
-    run = rates.states.run
+    run = rates.run
     most = (run.request.accelerators or 0) // run.layouts[at].accelerators
     return min(most, run.request.concurrency or 1)
 
 
-def _within(rates: Rates, at: int) -> Outcome | None:
+def _within(rates: RunRates, at: int) -> Outcome | None:
     """Return the fewest replicas of a layout whose percentiles are within the limits."""
     states = rates.states
-    run, request = states.run, states.run.request
+    run, request = rates.run, rates.run.request
     count, seen = request.concurrency or 1, dict[int, Replayed]()
 
     def meets(replicas: int) -> bool:
@@ -137,22 +139,24 @@ def fewest(meets: Callable[[int], bool], start: int, most: int) -> int | None:
 
 def _most_concurrent(states: States, at: int) -> float:
     """Return the concurrent requests of a replica whose mean latencies are within the limits."""
-    run, found = states.run, states.found
-    ok = (found.steady.tpot_s[at] <= run.tpot_s) & (found.steady.ttft_s[at] <= run.ttft_s)
+    work, found = states.work, states.found
+    ok = (found.steady.tpot_s[at] <= work.limits.tpot_s) & (
+        found.steady.ttft_s[at] <= work.limits.ttft_s
+    )
     low = float(np.where(ok & (found.possible[at] > 0), found.concurrency, 0.0).max())
     high = min(math.ceil(low * BATCH_STEP), math.floor(float(found.most_requests[at, 0])))
     between = np.unique(np.round(np.linspace(low, max(high, low), STEPS)))
     more = loop_at(states, at, between)
-    within = (more.tpot_s <= run.tpot_s) & (more.ttft_s <= run.ttft_s)
+    within = (more.tpot_s <= work.limits.tpot_s) & (more.ttft_s <= work.limits.ttft_s)
     return max(float(np.where(within, between, 0.0).max()), low)
 
 
-def _played(rates: Rates, at: int, requests: float) -> tuple[Array, Array, Replayed]:
+def _played(rates: RunRates, at: int, requests: float) -> tuple[Array, Array, Replayed]:
     """Return TTFT and TPOT of the event loop of one copy of attention, without its start."""
-    run, copy = rates.states.run, rates.copy(at)
+    run, copy = rates.run, rates.copy(at)
     each = max(round(requests / copy.copies), 1)
     size = min(max(LIVES * each, FEWEST), max(MOST, 2 * each))
-    inputs, outputs, hits = rates.requests()
+    inputs, outputs, hits = run.work.requests()
     at_random = np.random.default_rng(0).integers(0, inputs.size, size)
     lengths = outputs[at_random]
     # clients start at any time: without a phase, requests of one length would stay in step forever
@@ -170,9 +174,9 @@ def _played(rates: Rates, at: int, requests: float) -> tuple[Array, Array, Repla
     return played.ttft_s[own] + copy.own_prefill_s, played.tpot_s[own], played
 
 
-def _outcome(rates: Rates, at: int, replicas: int, played: Replayed) -> Outcome:
+def _outcome(rates: RunRates, at: int, replicas: int, played: Replayed) -> Outcome:
     states = rates.states
-    run, copy = states.run, rates.copy(at)
+    run, copy = rates.run, rates.copy(at)
     count = float(run.request.concurrency or 1)
     own = np.arange(played.ttft_s.size) >= max(round(count / replicas / copy.copies), 1)
     ingress = np.full(int(own.sum()), copy.ingress_s)

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 
 from dcplan.answers.serve.resolve import ServeRun
 from dcplan.answers.serve.service.played import Played
-from dcplan.answers.serve.service.rates import Fleet, Rates, best_fleet
-from dcplan.answers.serve.service.states import States
+from dcplan.answers.serve.service.rates import Fleet, RunRates, best_fleet
 from dcplan.inputs.serving.clocking import Copy
+from dcplan.inputs.serving.sizing.pools import BOTH
+from dcplan.inputs.serving.sizing.states import States
 from dcplan.serving.forward import Served
 from dcplan.serving.queue.percentiles import OpenLoop, Percentiles
 from dcplan.serving.search import Layout
-
-BOTH, PREFILL, DECODE = "prefill and decode", "prefill", "decode"
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class Outcome:
 
     run: ServeRun
     states: States
-    rates: Rates
+    rates: RunRates
     pools: tuple[Pool, ...]
     rate: float
     """Request rate of the service [1/s]."""
@@ -123,15 +122,15 @@ def latency_parts(
     return parts, shifted(loop.ttft_s, copy.own_prefill_s)
 
 
-def open_outcome(rates: Rates) -> Outcome | None:
+def open_outcome(rates: RunRates) -> Outcome | None:
     """Return the best service of equal replicas at a rate, or None."""
     fleet = best_fleet(rates)
     return outcome_of(rates, fleet) if fleet else None
 
 
-def outcome_of(rates: Rates, fleet: Fleet) -> Outcome:
+def outcome_of(rates: RunRates, fleet: Fleet) -> Outcome:
     """Return the replicas of a layout at their load."""
-    states, run, at = rates.states, rates.states.run, fleet.at
+    states, run, at = rates.states, rates.run, fleet.at
     copy = rates.copy(at)
     loop = rates.latency(at, fleet.rate / fleet.replicas)
     parts, ttft = latency_parts(loop, copy)

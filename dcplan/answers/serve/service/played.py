@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dcplan.answers.serve.service.rates import Rates
-from dcplan.answers.serve.service.states import kv_tokens
+from dcplan.answers.serve.service.rates import RunRates
+from dcplan.inputs.serving.sizing.states import kv_tokens
 from dcplan.inputs.serving.traffic import Traffic, block_tokens
+from dcplan.serving.queue.loop import Replayed
 from dcplan.serving.queue.percentiles import Percentiles
 from dcplan.serving.queue.prefix import hit_tokens
-from dcplan.serving.queue.replay import Replayed, replay
+from dcplan.serving.queue.replay import replay
 from dcplan.serving.tables import Array
 
 ROUNDING = 1e-9
@@ -100,12 +101,12 @@ def _same(value: float) -> Percentiles:
     return Percentiles(value, value, value, value, value)
 
 
-def played_on(rates: Rates, traffic: Traffic, at: int, replicas: int) -> Played:
+def played_on(rates: RunRates, traffic: Traffic, at: int, replicas: int) -> Played:
     """Replay a trace on replicas of a layout, with a prefix cache of the size of all of them.
 
     A rate of the request scales the times between arrivals.
     """
-    run, copy, trace = rates.states.run, rates.copy(at), traffic.trace
+    run, copy, trace = rates.run, rates.copy(at), traffic.trace
     hits = traffic.lengths.hit_tokens
     if trace.block_hashes is not None:
         size = block_tokens(trace)

@@ -10,9 +10,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dcplan.answers.serve.service.outcome import BOTH, Outcome, Pool
+from dcplan.answers.serve.service.outcome import Outcome, Pool
 from dcplan.answers.serve.service.played import Played, at_quantile, percentiles_of, played_on
-from dcplan.answers.serve.service.rates import Rates, best_fleet
+from dcplan.answers.serve.service.rates import RunRates, best_fleet
+from dcplan.inputs.serving.sizing.pools import BOTH
 from dcplan.inputs.serving.traffic import Traffic
 
 MOST_REPLAYS = 8
@@ -27,7 +28,7 @@ GROWTH = 1.5
 class _Search:
     """Replays of the trace, each made once."""
 
-    rates: Rates
+    rates: RunRates
     traffic: Traffic
     left: int = MOST_REPLAYS
     played: dict[tuple[int, int], Played] = field(default_factory=dict)
@@ -42,19 +43,19 @@ class _Search:
 
     def holds(self, at: int, replicas: int) -> bool:
         """Whether the replay is within both limits."""
-        run = self.rates.states.run
+        run = self.rates.run
         played, quantile = self.play(at, replicas), run.request.quantile
         ttft, tpot = (at_quantile(x, quantile) for x in played.latencies_s)
         return ttft <= run.ttft_s and tpot <= run.tpot_s
 
 
-def traced_outcome(rates: Rates) -> Outcome | None:
+def traced_outcome(rates: RunRates) -> Outcome | None:
     """Return the service with the fewest accelerators whose replay keeps the limits, or None.
 
     With a given number of accelerators, the layout is taken whose replicas serve the highest
     multiple of the rate. Its fewest replicas may be more than the given accelerators have.
     """
-    fleet, run = best_fleet(rates), rates.states.run
+    fleet, run = best_fleet(rates), rates.run
     if fleet is None or run.traffic is None:
         return None
     search = _Search(rates, run.traffic)
@@ -79,16 +80,16 @@ def traced_outcome(rates: Rates) -> Outcome | None:
     return _outcome(search, at, replicas, fewest)
 
 
-def _given(rates: Rates, at: int) -> int:
+def _given(rates: RunRates, at: int) -> int:
     """Return the replicas of the given accelerators; 0 if none are given."""
-    run = rates.states.run
+    run = rates.run
     return (run.request.accelerators or 0) // run.layouts[at].accelerators
 
 
-def _candidates(rates: Rates, first: int) -> Iterator[int]:
+def _candidates(rates: RunRates, first: int) -> Iterator[int]:
     """Yield the best layout of the formulas, then the others by their accelerators for the rate."""
     yield first
-    run = rates.states.run
+    run = rates.run
     most = {at: x for at, x in rates.searched.items() if x > 0.0 and at != first}
     rate, limit = run.rate or 0.0, run.request.accelerators or math.inf
     need = {
@@ -99,17 +100,17 @@ def _candidates(rates: Rates, first: int) -> Iterator[int]:
     yield from sorted(need, key=lambda at: (need[at], at))
 
 
-def _least(rates: Rates, at: int) -> int:
+def _least(rates: RunRates, at: int) -> int:
     """Return the replicas below which the queue of a layout grows without limit."""
-    return max(math.ceil((rates.states.run.rate or 0.0) / rates.stable(at)), 1)
+    return max(math.ceil((rates.run.rate or 0.0) / rates.stable(at)), 1)
 
 
-def _fewer(rates: Rates, at: int, best: tuple[int, int]) -> int:
+def _fewer(rates: RunRates, at: int, best: tuple[int, int]) -> int:
     """Return the most replicas of a layout that need fewer accelerators than the best service.
 
     With given accelerators, they are those with which the layout serves more than the best one.
     """
-    run, (other, fewest) = rates.states.run, best
+    run, (other, fewest) = rates.run, best
     size, spare = run.layouts[at].accelerators, run.spare_replicas
     if run.request.accelerators is not None:
         return math.ceil(_given(rates, at) * fewest / _given(rates, other)) - 1
@@ -123,7 +124,7 @@ def _fewest(search: _Search, at: int, holds: int | None) -> int | None:
     """
     rates = search.rates
     low, most = _least(rates, at) - 1, rates.most(at)
-    high = holds or max(math.ceil((rates.states.run.rate or 0.0) / most), low + 1)
+    high = holds or max(math.ceil((rates.run.rate or 0.0) / most), low + 1)
     known, given = holds is not None, _given(rates, at)
     if holds is None and given > low:
         known = search.holds(at, given)
@@ -146,7 +147,7 @@ def _between(low: int, high: int) -> int:
 def _outcome(search: _Search, at: int, replicas: int, fewest: int) -> Outcome:
     """Return the service with the latencies of its replay."""
     rates = search.rates
-    states, run = rates.states, rates.states.run
+    states, run = rates.states, rates.run
     copy, played, rate = rates.copy(at), search.play(at, replicas), run.rate or 0.0
     each = rate / replicas
     failed: dict[int, int] = {}

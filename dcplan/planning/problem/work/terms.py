@@ -90,8 +90,34 @@ class RunOption:
 
 
 @dataclass(frozen=True)
+class ReplicaTerms:
+    """A replica of a service on one system: what it is, and what it serves at most."""
+
+    accelerators: int
+    layout: str
+    engine: str
+    precision: str
+    requests_per_s: float
+    """Highest request rate within the latency limits."""
+    pool: str = ""
+    """``prefill`` or ``decode`` for a replica of a disaggregated service."""
+
+
+@dataclass(frozen=True)
+class PoolPair:
+    """Pools of a disaggregated service: the prefill pool takes each request of the decode pool."""
+
+    prefill: str
+    """Id of the demand that the prefill pool serves."""
+    decode: str
+
+
+@dataclass(frozen=True)
 class DemandTerms:
-    """Demand that any suitable accelerator may serve: research capacity or inference."""
+    """Demand that any suitable accelerator may serve: research capacity, inference or a queue.
+
+    A workload whose load varies over the week has one demand for each period of the week.
+    """
 
     id: str
     wanted: tuple[float, ...]
@@ -106,3 +132,35 @@ class DemandTerms:
     """Cost of one unserved unit per quarter; None if all demand must be served."""
     scenario_unit: tuple[str, float] = ("pflops_delivered", 1.0)
     """Field of the scenario that gives the demand, and the number of its units in one ``unit``."""
+    workload: str = ""
+    """Id of the workload in the scenario; empty: ``id``."""
+    period: int | None = None
+    """Period of the week in which it is served; None: all hours."""
+    hours_frac: float = 1.0
+    """Share of the hours of the week in which it is served."""
+    row: str = ""
+    """Id of the demand that its amount counts for; empty: ``id``."""
+    share: float = 1.0
+    """Weight of its amount in that demand: the share of the hours if the demand is an average."""
+    replica: Mapping[tuple[str, str], ReplicaTerms] = field(default_factory=dict)
+    """Replica by hall and system; only a computed service has replicas."""
+    spare_replicas: int = 0
+    """Idle replicas in each hall and system that serves."""
+    kw: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    """Power of one accelerator at the highest load by hall and system; else research power."""
+    kept_frac_without_site: float = 0.0
+    """Share of the demand that must be served without any one site."""
+
+    @property
+    def workload_id(self) -> str:
+        """Return the id of the workload in the scenario."""
+        return self.workload or self.id
+
+    @property
+    def row_id(self) -> str:
+        """Return the id of the demand that its amount counts for."""
+        return self.row or self.id
+
+    def active(self, period: int) -> bool:
+        """Return whether it is served in a period of the week."""
+        return self.period in (None, period)

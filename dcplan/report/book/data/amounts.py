@@ -21,14 +21,21 @@ def amounts(
             yield AmountRow(what, place, cooling, item, t, amount)
 
 
+def _at_research_power(problem: PlanningProblem, d: Decisions, place: Placement, t: int) -> float:
+    """Return the accelerators at research power with the energy of those that serve."""
+    more = (place.research_kw - place.idle_average_kw) / place.accelerators
+    added = sum(
+        place.serving_kw(c) * d.serving.get((c.id, *place.key, t), 0.0) for c in problem.demands
+    )
+    return added / more if more else 0.0
+
+
 def _all(
     problem: PlanningProblem, d: Decisions, books: Accounts, placed: list[Placement]
 ) -> Iterator[tuple[str, tuple[str, str, str], int, float]]:
     for t in range(problem.quarters):
         for p in placed:
-            served = sum(
-                c.load_frac * d.serving.get((c.id, *p.key, t), 0.0) for c in problem.demands
-            )
+            served = _at_research_power(problem, d, p, t)
             yield "racks", p.key, t, d.racks(problem, p.key, t)
             yield (
                 "racks bought",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dcplan.economics.cash_flow import FlowGroup
 from dcplan.inputs.cloud_prices import row_of
 from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.measures import used_accelerators
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
 from dcplan.report.book.data.facts import Facts, Frozen, Place
@@ -70,7 +71,7 @@ def finance_facts(facts: Facts, problem: PlanningProblem, d: Decisions) -> None:
     at, unit = Place(facts, ("", "", "")), "fraction per year"
     rate = facts.input("finance.discount_rate", "finance.discount-rate")
     at.write("discount_rate", unit, problem.finance.discount_rate, rate)
-    used = (sum(d.training.values()) + sum(d.serving.values())) * DAYS_PER_QUARTER
+    used = used_accelerators(problem, d) * DAYS_PER_QUARTER
     at.write("used_accelerator_days", "days", used, Frozen.COUNTED)
 
 

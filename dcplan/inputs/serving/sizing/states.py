@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dcplan.answers.serve.resolve import ServeRun
 from dcplan.inputs.serving.setups import memory_terms, served_of
+from dcplan.inputs.serving.sizing.work import ServedWork
 from dcplan.serving.forward import Served
 from dcplan.serving.memory import MemoryTerms, cache_space_bytes, most_requests
 from dcplan.serving.search import Points, points, tall_layout
@@ -18,9 +18,9 @@ from dcplan.serving.tables import Array, picked
 
 @dataclass(frozen=True)
 class States:
-    """Every layout of a run at every batch."""
+    """Every layout of a service at every batch."""
 
-    run: ServeRun
+    work: ServedWork
     served: Served
     memory: MemoryTerms
     found: Points
@@ -48,48 +48,47 @@ class States:
         return replace(self.served, layout=picked(self.served.layout, np.array([at])))
 
 
-def states_of(run: ServeRun) -> States:
-    """Return the closed loop of every layout of a run at every batch."""
-    served, memory = served_of([run.service], run.layouts), memory_terms([run.service])
-    if run.vision is not None:
-        served = replace(served, encode_s=run.vision.encode_s)
+def states_of(work: ServedWork) -> States:
+    """Return the closed loop of every layout of a service at every batch."""
+    served, memory = served_of([work.service], work.layouts), memory_terms([work.service])
+    served = replace(served, encode_s=work.encode_s)
     space = cache_space_bytes(served.model, served.device, served.layout, memory)
-    found = points(served, memory, run.need, run.service.most_running)
-    if run.plan.draft_tokens:
-        found = replace(found, steady=_speculated(run, served, found))
-    return States(run, served, memory, found, np.asarray(space))
+    found = points(served, memory, work.need, work.service.most_running)
+    if work.plan.draft_tokens:
+        found = replace(found, steady=_speculated(work, served, found))
+    return States(work, served, memory, found, np.asarray(space))
 
 
-def _speculated(run: ServeRun, served: Served, found: Points) -> Steady:
+def _speculated(work: ServedWork, served: Served, found: Points) -> Steady:
     """Return the states of all layouts with speculative decoding."""
     tall = tall_layout(served.layout)
     requests = found.concurrency[None, :] + 0.0 * found.most_requests
-    load = _load(run, requests, found.most_requests)
-    return speculated(replace(served, layout=tall), load, found.steady, run.plan)
+    load = _load(work, requests, found.most_requests)
+    return speculated(replace(served, layout=tall), load, found.steady, work.plan)
 
 
-def _load(run: ServeRun, requests: Array, most_requests: Array) -> Load:
-    need = run.need
+def _load(work: ServedWork, requests: Array, most_requests: Array) -> Load:
+    need = work.need
     return Load(
         requests=requests,
         input_tokens=np.array(need.input_tokens),
         output_tokens=np.array(need.output_tokens),
         cached_tokens=np.array(need.cached_tokens),
         most_requests=most_requests,
-        step_tokens=np.array(run.service.step_tokens),
+        step_tokens=np.array(work.service.step_tokens),
     )
 
 
 def loop_at(states: States, at: int, requests: Array) -> Steady:
     """Return the closed loop of one layout at numbers of requests, shape (n,)."""
-    run, one = states.run, states.one(at)
-    load = _load(run, requests, states.found.most_requests[at])
-    return speculated(one, load, closed_loop(one, load), run.plan)
+    work, one = states.work, states.one(at)
+    load = _load(work, requests, states.found.most_requests[at])
+    return speculated(one, load, closed_loop(one, load), work.plan)
 
 
 def kv_tokens(states: States, at: int) -> float:
     """Return the tokens that the cache of a replica holds, at the mean context of a request."""
-    need = states.run.need
+    need = states.work.need
     context = need.input_tokens + need.output_tokens / 2.0
     one = states.one(at)
     fits = most_requests(one.model, one.device, one.layout, states.memory, np.array(context))

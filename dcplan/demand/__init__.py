@@ -1,0 +1,1 @@
+"""Demand over time: periods of the week, and queues of jobs."""

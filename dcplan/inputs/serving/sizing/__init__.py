@@ -1,0 +1,1 @@
+"""Rates of the layouts of a service within its latency limits."""

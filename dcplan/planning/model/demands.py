@@ -1,0 +1,119 @@
+"""Demands: each is met in its hours, services have complete replicas, pools of a pair balance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyomo.environ as pyo
+
+from dcplan.inputs.cloud_prices import cloud_place, is_cloud
+from dcplan.planning.model.sets import P, Sets
+from dcplan.planning.problem.work.terms import DemandTerms
+
+
+def add_demands(model: pyo.ConcreteModel, sets: Sets) -> None:
+    r"""Add the demands.
+
+    .. math::
+       \sum_{e \in d} w_e \sum \tau_e\,(u_e + v_e) + \mathrm{unmet}_{dt} \ge D_{dt}, \qquad
+       u \le g\,(r - k\,y), \quad r \le R\,y, \\
+       \sum \tau_p\,u_p \ge \sum \tau_q\,u_q, \qquad
+       \sum_{h \notin s} \tau\,(u + v) + \mathrm{unmet}_{dt} \ge \kappa\,D_{dt}
+
+    Accelerators u serve, v are rented; a service has r replicas of g accelerators, of which k are
+    spare where it is hosted (y). The prefill pool p of a pair takes every request of the decode pool
+    q. The last rows are the demand without one site.
+    """
+    problem, t = sets.problem, list(sets.quarters)
+    terms = {d.id: d for d in problem.demands}
+
+    def meet(m: pyo.ConcreteModel, d: str, q: int) -> Any:
+        parts = [x.share * amount(m, sets, x, q) for x in problem.demand_parts(d)]
+        total = sum(parts) + sum(m.unmet[d, x] for x in (q,) if (d, x) in m.unmet)
+        if not hasattr(total, "is_expression_type"):  # no hardware can serve the demand
+            met = terms[d].wanted[q] <= 0
+            return pyo.Constraint.Feasible if met else pyo.Constraint.Infeasible
+        return total >= terms[d].wanted[q]
+
+    model.demand_met = pyo.Constraint([d.id for d in problem.required], t, rule=meet)
+    _add_replicas(model, sets)
+    model.pools_balance = pyo.Constraint(
+        range(len(problem.pairs)),
+        t,
+        rule=lambda m, i, q: (
+            amount(m, sets, terms[problem.pairs[i].prefill], q)
+            >= amount(m, sets, terms[problem.pairs[i].decode], q)
+        ),
+    )
+    _add_site_loss(model, sets)
+
+
+def amount(
+    model: pyo.ConcreteModel, sets: Sets, demand: DemandTerms, t: int, without: str = ""
+) -> Any:
+    """Return what serves a demand in a quarter, in its unit; optionally without a site."""
+    problem = sets.problem
+    owned = sum(
+        demand.each[k[0], k[2]] * model.serving[demand.id, k, t]
+        for k in sets.places
+        if (demand.id, *k, t) in model.serving and problem.hall(k[0]).site != without
+    )
+    rented = sum(
+        demand.each[cloud_place(o.id), o.accelerator] * model.rented[demand.id, o.id, t]
+        for o in problem.offers
+        if (demand.id, o.id, t) in model.rented
+    )
+    return owned + rented
+
+
+def reserved(model: pyo.ConcreteModel, demand: DemandTerms, key: P, t: int) -> Any:
+    """Return the accelerators that a demand takes in a placement: complete replicas with spares."""
+    replica = demand.replica.get((key[0], key[2]))
+    if replica is None:
+        return model.serving[demand.id, key, t]
+    return replica.accelerators * model.replicas[demand.id, key, t]
+
+
+def _add_replicas(model: pyo.ConcreteModel, sets: Sets) -> None:
+    terms = {d.id: d for d in sets.problem.demands}
+
+    def serve(m: pyo.ConcreteModel, d: str, h: str, c: str, k: str, t: int) -> Any:
+        size, index = terms[d].replica[h, k].accelerators, (d, h, c, k, t)
+        spare = terms[d].spare_replicas * m.hosted[index] if index in m.hosted else 0
+        return m.serving[index] <= size * (m.replicas[index] - spare)
+
+    def host(m: pyo.ConcreteModel, d: str, h: str, c: str, k: str, t: int) -> Any:
+        place, size = sets.places[h, c, k], terms[d].replica[h, k].accelerators
+        room = place.max_racks_unit * sets.problem.hall(h).count * place.accelerators
+        index = (d, h, c, k, t)
+        return m.replicas[index] <= (room // size) * m.hosted[index]
+
+    model.replicas_serve = pyo.Constraint(list(model.replicas), rule=serve)
+    model.spares_hosted = pyo.Constraint(list(model.hosted), rule=host)
+
+
+def _add_site_loss(model: pyo.ConcreteModel, sets: Sets) -> None:
+    problem = sets.problem
+    rows = [
+        (d.id, site.id)
+        for d in problem.required
+        for site in problem.sites
+        if d.kept_frac_without_site
+        and any(not is_cloud(h) and problem.hall(h).site == site.id for h, _ in _halls(sets, d))
+    ]
+
+    def kept(m: pyo.ConcreteModel, d: str, site: str, t: int) -> Any:
+        terms = problem.demand(d)
+        parts = [x.share * amount(m, sets, x, t, site) for x in problem.demand_parts(d)]
+        total = sum(parts) + sum(m.unmet[d, x] for x in (t,) if (d, x) in m.unmet)
+        wanted = terms.kept_frac_without_site * terms.wanted[t]
+        if not hasattr(total, "is_expression_type"):
+            return pyo.Constraint.Feasible if wanted <= 0 else pyo.Constraint.Infeasible
+        return total >= wanted
+
+    model.without_site = pyo.Constraint(rows, list(sets.quarters), rule=kept)
+
+
+def _halls(sets: Sets, demand: DemandTerms) -> set[tuple[str, str]]:
+    """Return the halls and systems that may serve a demand or its parts."""
+    return {key for x in sets.problem.demand_parts(demand.id) for key in x.each}
