@@ -57,6 +57,7 @@ def test_a_looser_limit_of_the_output_token_never_needs_more_accelerators_in_two
     assert counts == sorted(counts, reverse=True)
 
 
+@pytest.mark.slow
 def test_drafts_lower_the_floor_of_split_pools_too() -> None:
     """A step that makes 1.85 tokens may take 1.85 times the limit of the time per output token."""
     plain = served(disaggregated=True, accelerators=16, tpot_ms=1000.0)
