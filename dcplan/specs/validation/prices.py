@@ -42,16 +42,16 @@ class PriceRow:
         float | None, Column("Publisher's throughput over its price of an accelerator-hour")
     ]
     usd_per_million_tokens: Annotated[
-        float | None, Column("dcplan's price of a million input and output tokens")
+        float | None, Column("Price of a million input and output tokens by dcplan")
     ]
-    ratio: Annotated[float | None, Column("dcplan's price over the published one")]
+    ratio: Annotated[float | None, Column("Price by dcplan over the published one")]
     low: Annotated[float | None, Column("Low end of dcplan's 80% interval")]
     high: Annotated[float | None, Column("High end of dcplan's 80% interval")]
     inside: Annotated[str, Column("Whether the published price is in the interval: yes or no")]
     basis: Annotated[
         str, Column("Fitted if runs of this publisher, model and accelerator are in the fit")
     ]
-    layout: Annotated[str, Column("dcplan's layout by pool, or why there is no answer")]
+    layout: Annotated[str, Column("Layout by pool of dcplan, or why there is no answer")]
     asked: Annotated[str, Column("Question to dcplan", shown=Shown.VERBOSE)]
     source: Annotated[str, Column("Publisher", shown=Shown.VERBOSE)]
     url: Annotated[str, Column("Address of the published price", shown=Shown.VERBOSE)]
