@@ -21,6 +21,8 @@ def validate(request: ValidateRequest, output: Output) -> Result:
     result = answer(request)
     if output.fmt is not Format.CSV:
         return result
-    # a CSV holds one table: the runs, the figures or the measured rows
-    first = next(name for name in ("runs", "figures", "serving_figures") if name in result.tables)
+    # a CSV holds one table: the runs, the figures, the measured rows or the prices
+    first = next(
+        name for name in ("runs", "figures", "serving_figures", "prices") if name in result.tables
+    )
     return replace(result, metrics={}, tables={first: result.tables[first]})

@@ -30,7 +30,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "serve": ("serve.service", "serve.passes", "serve.options"),
     "fabric": ("fabric.network", "fabric.use"),
     "facility": ("facility.cooling", "facility.hall"),
-    "validate": ("validation.validate", "validation.serving"),
+    "validate": ("validation.validate", "validation.serving", "validation.prices"),
     "calibrate": ("validation.calibrate",),
     "import": ("imports",),
     "catalog": ("catalog",),

@@ -57,6 +57,20 @@ def test_a_looser_limit_of_the_output_token_never_needs_more_accelerators_in_two
     assert counts == sorted(counts, reverse=True)
 
 
+@pytest.mark.slow
+def test_drafts_lower_the_floor_of_split_pools_too() -> None:
+    """A step that makes 1.85 tokens may take 1.85 times the limit of the time per output token."""
+    plain = served(disaggregated=True, accelerators=16, tpot_ms=1000.0)
+    floor = min(r["tpot_floor_ms"] for r in plain.tables["serving_layouts"].records())
+    found = served(
+        disaggregated=True,
+        accelerators=16,
+        tpot_ms=0.95 * floor,
+        speculative="tokens=1,accept-frac=0.85,draft=mtp",
+    )
+    assert found.value("serve.tpot_ms_p50") <= 0.95 * floor
+
+
 def refused(model: str = MODEL, **more: Any) -> str:
     """Every cause of a refused request."""
     with pytest.raises(InputError) as caught:

@@ -281,7 +281,8 @@ def test_runs_are_summed_up_by_all_that_the_request_allows() -> None:
 @pytest.mark.parametrize("given", [{"runs": "own.csv"}, {"group_by": "arch"}])
 def test_flags_of_training_runs_are_refused_of_other_subjects(given: dict[str, str]) -> None:
     with pytest.raises(
-        InputError, match="--runs and --group-by apply to training and serving only"
+        InputError,
+        match="--group-by applies to training and serving, --runs also to price-performance",
     ):
         validate("fabric", **given)
 

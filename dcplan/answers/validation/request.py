@@ -13,6 +13,8 @@ from dcplan.specs.request import Flag
 TRAINING, SERVING = "training", "serving"
 MEASURED = (TRAINING, SERVING)
 """Subjects with measured runs, packaged or from a file."""
+PRICES = "price-performance"
+"""Subject of published prices of tokens, packaged or from a file."""
 GROUPS = ("source", "accelerator", "stack", "arch", "engine", "model")
 """Groupings of the errors of measured runs."""
 GROUPS_OF = {
@@ -30,12 +32,14 @@ class ValidateRequest:
         str,
         Flag(
             "subject of the comparison",
-            choices=(*MEASURED, *SUBJECTS),
+            choices=(*MEASURED, PRICES, *SUBJECTS),
             metavar="SUBJECT",
             argument=True,
         ),
     ] = TRAINING
-    runs: Annotated[Path | None, Flag("CSV of measured runs (default: the packaged table)")] = None
+    runs: Annotated[
+        Path | None, Flag("CSV of measured runs or prices (default: the packaged table)")
+    ] = None
     group_by: Annotated[
         str | None,
         Flag(
@@ -56,7 +60,7 @@ def conflicts(request: ValidateRequest) -> list[Problem]:
             return []
         cause = f"--group-by {request.group_by} does not exist for {request.subject}"
         return [Problem("DC050", cause, Place("validate"), help=f"one of {', '.join(known)}")]
-    if request.runs is None and request.group_by is None:
+    if request.group_by is None and (request.runs is None or request.subject == PRICES):
         return []
-    cause = "--runs and --group-by apply to training and serving only"
+    cause = "--group-by applies to training and serving, --runs also to price-performance"
     return [Problem("DC050", cause, Place("validate"))]

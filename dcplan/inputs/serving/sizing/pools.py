@@ -84,7 +84,10 @@ def _chosen_pairs(first: States, second: States, sizes: Sequence[int]) -> list[t
     A long decode step leaves less of the limit of the time to first token for prefill.
     """
     limits = first.work.limits
-    steps = {min(limits.tpot_s, share * limits.ttft_s) for share in STEP_SHARES} | {limits.tpot_s}
+    # a speculative step may take as long as all tokens that it makes
+    longest = {limits.tpot_s, limits.tpot_s * second.work.plan.tokens_per_step}
+    steps = {min(step, share * limits.ttft_s) for share in STEP_SHARES for step in longest}
+    steps |= longest
     found: dict[tuple[int, int], None] = {}
     own = {x.accelerators for s in (first, second) for x in s.work.layouts}
     for most in sizes or sorted(own):
