@@ -175,22 +175,25 @@ class Line:
         need_firm = 0 if soft[k] else need
         free = pool.free + sum(pool.held[j] for j in lower)
         firm = pool.firm_free
+        own = False
         self._head, self._shadow = head, math.inf
         for end, job in reversed(pool.ends):
+            if -end > self._shadow:
+                break
             j = kind[job]
             if j in lower:
                 continue
             if shares[j]:
                 if j == k:  # a place of its own class
+                    own = True
                     self._shadow = -end
-                    break
                 if pool.on[job].end != -end:
                     continue
             free += gang[j]
             firm += 0 if soft[j] else gang[j]
             if free >= need and firm >= need_firm:
                 self._shadow = -end
-                free -= need
-                firm -= need_firm
-                break
+        if not own and self._shadow < math.inf:
+            free -= need
+            firm -= need_firm
         self._spare, self._spare_firm = free, firm

@@ -170,7 +170,7 @@ def _run(
             now, job = due, ends.pop()[1]
             pool.finish(job, now)
             open_jobs -= job in counted
-            if line.waiting:
+            if line.waiting and not (ends and ends[-1][0] == -now):
                 line.serve(now)
         else:
             now = arrival[i]

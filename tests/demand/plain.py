@@ -36,6 +36,8 @@ class Unit:
     kind: JobClass
     opened: float
     jobs: list[Job] = field(default_factory=list)
+    changed: int = 0
+    """When its jobs last changed, counted in changes of all units."""
 
     @property
     def size(self) -> int:
@@ -69,6 +71,7 @@ class Cluster:
         self.running: list[Unit] = []
         self.waiting: list[Job] = []
         self.busy_h = 0.0
+        self.changes = 0
 
     def priority(self, kind: JobClass) -> int:
         return 0 if self.fifo else kind.priority
@@ -90,7 +93,7 @@ class Cluster:
         if kind.accelerators <= 0.5:
             open_units = [u for u in self.running if u.kind is kind and u.has_room(now)]
             if open_units:
-                return max(open_units, key=lambda u: len(u.jobs))
+                return max(open_units, key=lambda u: (len(u.jobs), u.changed))
         size = int(max(kind.accelerators, 1))
         total, firm = self.free(now, now)
         return "new" if size <= total and (kind.preemptible or size <= firm) else None
@@ -116,10 +119,15 @@ class Cluster:
             self.running.append(place)
         job.start, job.wait = now, job.wait + now - job.queued
         place.jobs.append(job)
+        self.mark(place)
         self.waiting.remove(job)
 
+    def mark(self, unit: Unit) -> None:
+        self.changes += 1
+        unit.changed = self.changes
+
     def stop(self, units: list[Unit], now: float) -> None:
-        unit = min(units, key=lambda u: (self.priority(u.kind), -u.opened))
+        unit = min(reversed(units), key=lambda u: (self.priority(u.kind), -u.opened))
         self.running.remove(unit)
         for job in unit.jobs:
             done = now - job.start
@@ -188,6 +196,7 @@ class Cluster:
             for unit in list(self.running):
                 for job in [j for j in unit.jobs if j.end <= now]:
                     unit.jobs.remove(job)
+                    self.mark(unit)
                     job.done = True
                 if not unit.jobs:
                     self.running.remove(unit)
