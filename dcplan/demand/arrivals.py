@@ -76,7 +76,9 @@ def draw_jobs(classes: Sequence[JobClass], hours: float, seed: int) -> Jobs:
     arrival, kind, run = [], [], []
     for k, one in enumerate(classes):
         mean = one.jobs_per_h * hours
-        count = 1 << math.ceil(math.log2(mean + 6.0 * math.sqrt(mean * max(one.arrival_cv2, 1.0)) + 16))
+        count = 1 << math.ceil(
+            math.log2(mean + 6.0 * math.sqrt(mean * max(one.arrival_cv2, 1.0)) + 16)
+        )
         at = np.zeros(0)
         while one.jobs_per_h and (at.size == 0 or at[-1] < hours):
             at = np.cumsum(_unit_gaps(seed, one.id, one.arrival_cv2, count)) / one.jobs_per_h

@@ -29,10 +29,8 @@ class Record:
     stops: npt.NDArray[np.int64]
     unfinished: int
     """Counted jobs whose work was not done when the simulation ended."""
-    late: tuple[int, ...]
-    """Counted jobs of each class that waited longer than its target."""
     failed: bool
-    """Whether it ended early because a class had too many late jobs."""
+    """Whether too many jobs of a class waited longer than its target."""
     at_h: Array
     """Ends of the batches, the first one is the end of the warm-up. [h]"""
     held_h: Array
@@ -68,7 +66,7 @@ class ClassOutcome:
 
     def meets(self, one: JobClass) -> bool:
         """Return whether the class keeps its target: few enough of its jobs are late."""
-        return not self.late_frac > 1.0 - one.wait_quantile
+        return not self.wait_quantile_h > one.wait_h
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ SEARCH_WARM_FRAC = 0.2
 """Share of the span before the first job that counts: the pool starts empty."""
 SEARCH_TAIL_FRAC = 0.05
 """Share of the span after the last job that counts, in which jobs still arrive."""
+COUNT_EPS = 1e-9
+"""Rounding of a share of a count."""
 MOST_SPANS = 3
 """Spans of arrivals after which a simulation ends with jobs that still wait."""
 
@@ -72,7 +74,9 @@ def simulate(
     (0.73, True)
     """
     span = span_hours(classes, jobs)
-    return summary(classes, replay(classes, draw_jobs(classes, span, seed), accelerators, order, span))
+    return summary(
+        classes, replay(classes, draw_jobs(classes, span, seed), accelerators, order, span)
+    )
 
 
 def span_hours(classes: Sequence[JobClass], jobs: int) -> float:
@@ -96,7 +100,8 @@ def replay(
     accelerators: npt.ArrayLike,
     order: Order,
     span_h: float,
-    most_late: Sequence[int] | None = None,
+    *,
+    give_up: bool = False,
 ) -> Record:
     """Return the record of given jobs on a pool.
 
@@ -109,8 +114,8 @@ def replay(
     order : {"backfill", "fifo"}
     span_h : float
         Time in which jobs arrive. [h]
-    most_late : sequence of int, optional
-        Jobs of each class that may wait longer than its target: at one more the simulation ends.
+    give_up : bool
+        End the simulation when a class has too many late jobs for its target.
     """
     week = _week(accelerators)
     base = int(week.min())
@@ -122,26 +127,38 @@ def replay(
             raise ValueError(msg)
     warm_h, last_h = span_h * SEARCH_WARM_FRAC, span_h * (1.0 - SEARCH_TAIL_FRAC)
     first, end = (int(i) for i in np.searchsorted(jobs.arrival_h, [warm_h, last_h]))
+    most_late = _most_late(classes, jobs.kind[first:end])
     pool = Pool(classes, jobs.kind.tolist(), jobs.run_h.tolist(), base)
     arrival = jobs.arrival_h.tolist()
-    line = Line(classes, pool, arrival, order, range(first, end), most_late)
+    line = Line(classes, pool, arrival, order, range(first, end), most_late if give_up else None)
     pool.free = int(week[0])
     marks = np.linspace(warm_h, last_h, BATCHES + 1)
     changes = _changes(week, MOST_SPANS * span_h)
     held, unfinished = _run(pool, line, arrival, changes, marks.tolist())
+    wait_h = np.array(line.wait)
+    limit_h = np.array([c.wait_h for c in classes])[jobs.kind[first:end]]
+    late = np.bincount(jobs.kind[first:end][wait_h[first:end] > limit_h], minlength=len(classes))
     return Record(
         jobs,
         line.counted,
-        np.array(line.wait),
+        wait_h,
         np.array(pool.lost),
         np.array(pool.stops),
         unfinished,
-        tuple(line.late),
-        line.failed,
+        bool(np.any(late > most_late)),
         marks,
         np.array(held),
         _capacity_h(week, marks),
     )
+
+
+def _most_late(classes: Sequence[JobClass], kind: npt.NDArray[np.int64]) -> list[int]:
+    """Return how many jobs of each class may wait longer than its target."""
+    counts = np.bincount(kind, minlength=len(classes)).tolist()
+    return [
+        math.floor(n * (1.0 - c.wait_quantile) + COUNT_EPS)
+        for n, c in zip(counts, classes, strict=True)
+    ]
 
 
 def _run(
