@@ -52,13 +52,27 @@ def _unit_runs(seed: int, name: str, cv: float, count: int) -> Array:
     return np.exp(math.sqrt(sigma2) * normal - 0.5 * sigma2)
 
 
+def _left(seed: int, one: JobClass) -> Array:
+    """Return what is left of the jobs that run on average, in equilibrium."""
+    rng = np.random.default_rng([seed, 4, *one.id.encode()])
+    count = round(one.jobs_per_h * one.hours)
+    sigma2 = math.log1p(one.hours_cv**2)
+    normal, share = rng.standard_normal(count), rng.random(count)
+    # the density of a long run among those that run now is the run's own, times its length
+    return np.asarray(one.hours * np.exp(math.sqrt(sigma2) * normal + 0.5 * sigma2) * share)
+
+
 def draw_jobs(classes: Sequence[JobClass], hours: float, seed: int) -> Jobs:
-    """Draw the jobs that arrive in a span of time.
+    """Draw the jobs that run at the first moment and those that arrive in a span of time.
+
+    Jobs at the first moment are as many as would run on average if none waited, each with what is
+    left of its run time: a uniform share of a run time drawn in proportion to its length.
 
     Each class has random numbers of its own, which depend on the seed and its id alone: another
     rate stretches the same arrivals, and another class changes none of them. Arrivals are a renewal
     process: Poisson at ``arrival_cv2`` 1, above it hyperexponential with balanced means, below it
-    gamma. In the long run the variance of a count over its mean is ``arrival_cv2``.
+    gamma. In the long run the variance of a count over its mean is ``arrival_cv2``. Arrivals and run
+    times are stretched so that their means over the span are exact: the load is the asked one.
 
     Parameters
     ----------
@@ -71,23 +85,19 @@ def draw_jobs(classes: Sequence[JobClass], hours: float, seed: int) -> Jobs:
     --------
     >>> jobs = draw_jobs([JobClass("a", 1, hours=2.0, jobs_per_h=10.0, hours_cv=1.0)], 1000.0, seed=1)
     >>> len(jobs.run_h), round(float(jobs.run_h.mean()), 1)
-    (9975, 2.0)
+    (10020, 2.0)
     """
     arrival, kind, run = [], [], []
     for k, one in enumerate(classes):
-        mean = one.jobs_per_h * hours
-        count = 1 << math.ceil(
-            math.log2(mean + 6.0 * math.sqrt(mean * max(one.arrival_cv2, 1.0)) + 16)
-        )
-        at = np.zeros(0)
-        while one.jobs_per_h and (at.size == 0 or at[-1] < hours):
-            at = np.cumsum(_unit_gaps(seed, one.id, one.arrival_cv2, count)) / one.jobs_per_h
-            count *= 2
-        at = at[at < hours]
-        arrival.append(at)
-        kind.append(np.full(at.size, k, dtype=np.int64))
-        size = 1 << math.ceil(math.log2(at.size + 1))
-        run.append(one.hours * _unit_runs(seed, one.id, one.hours_cv, size)[: at.size])
+        count = round(one.jobs_per_h * hours)
+        size = 1 << math.ceil(math.log2(count + 1))
+        at = np.cumsum(_unit_gaps(seed, one.id, one.arrival_cv2, size)[: count + 1])
+        at = at[:count] * (hours / at[count])
+        unit = _unit_runs(seed, one.id, one.hours_cv, size)[:count]
+        left = _left(seed, one)
+        arrival += [np.zeros(left.size), at]
+        kind.append(np.full(left.size + count, k, dtype=np.int64))
+        run += [left, one.hours * unit / (unit.mean() if count else 1.0)]
     order = np.argsort(np.concatenate(arrival), kind="stable")
     return Jobs(
         np.concatenate(arrival)[order], np.concatenate(kind)[order], np.concatenate(run)[order]

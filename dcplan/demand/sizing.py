@@ -24,8 +24,12 @@ from dcplan.demand.simulation import replay, simulate, span_hours
 SEARCH_FIRST_JOBS = 6_000
 """Jobs of the first search; each further search has `SEARCH_MORE` times as many."""
 SEARCH_MORE = 4
-SEARCH_PRECISION = 0.02
+SEARCH_PRECISION = 0.01
 """Standard error of the size, over the size, at which more jobs are not simulated."""
+SEARCH_SPANS = 10
+"""Length of a simulation in longest mean run times and waits, below which its error is not known."""
+SEARCH_GRAIN = 0.25
+"""Distance of the pools of the last search, in standard errors of the size."""
 SEARCH_WIDTH = 0.25
 """First step of the search in units of sqrt(R g)."""
 SEARCH_ABOVE = 2
@@ -63,10 +67,14 @@ class _Trials:
         self.classes, self.lent, self.order, self.step = classes, lent, order, step
         self.seed = seed
         self.simulations = 0
+        self.count = 0
         self.known: dict[int, Record] = {}
 
     def draw(self, jobs: int) -> None:
-        """Take a new set of jobs."""
+        """Take a set of jobs, unless it has as many already."""
+        if jobs == self.count:
+            return
+        self.count = jobs
         self.span_h = span_hours(self.classes, jobs)
         self.jobs = draw_jobs(self.classes, self.span_h, self.seed)
         self.known = {}
@@ -94,13 +102,14 @@ def accelerators_for(
     lent: npt.ArrayLike = 0.0,
     order: Order = "backfill",
     seed: int = 0,
-    most_jobs: int = 100_000,
+    most_jobs: int = 24_000,
 ) -> Sizing:
     """Return the smallest pool in which every class keeps its wait at its quantile.
 
     The search starts at the square-root rule and bisects with the simulation. All pools serve the
     same jobs. Backfill is not monotone in the pool, so that the next two larger pools must keep the
-    waits, too. Jobs are simulated until the standard error of the size is at most 2 % of it.
+    waits, too. Jobs are simulated until the standard error of the size is at most 1 % of it, or there
+    are ``most_jobs``. The size is a step within a quarter of its standard error.
 
     Parameters
     ----------
@@ -136,7 +145,7 @@ def accelerators_for(
     >>> jobs = JobClass("fine-tunes", 8, hours=2.0, jobs_per_h=6.0, wait_h=1.0)
     >>> found = accelerators_for([jobs], step=8, seed=1)
     >>> found.accelerators, found.offered_accelerators
-    (128, 96.0)
+    (112, 96.0)
     """
     if not any(math.isfinite(c.wait_h) for c in classes):
         msg = "no class has a wait_h: a pool of any size above the load would do"
@@ -149,16 +158,17 @@ def accelerators_for(
     least, last = _least_steps(trials), int(min(most, UNBOUND_ACCELERATORS) // step)
     rule = square_root_accelerators(classes)
     at = round((rule - float(np.mean(trials.lent))) / step)
-    jobs = min(SEARCH_FIRST_JOBS, most_jobs)
-    while True:
+    grain, apart = max(width // 2, 1), 2 * width
+    for jobs in _lengths(most_jobs):
         trials.draw(jobs)
         _refuse_quotas(trials)
-        at = _smallest(trials, min(max(at, least), last), least, last, width)
-        binding, error = _error(trials, at, min(at + 2 * width, last))
-        if jobs >= most_jobs or error <= SEARCH_PRECISION * at * step:
+        at = _smallest(trials, min(max(at, least), last), (least, last), width, grain)
+        binding, error = _error(trials, at, min(at + apart, last))
+        rough = grain * step > max(SEARCH_GRAIN * error, step)
+        if not rough and (jobs >= most_jobs or error <= SEARCH_PRECISION * at * step):
             break
-        jobs = min(SEARCH_MORE * jobs, most_jobs)
         width = max(round(error / step), 1) if error < load else width
+        grain = max(round(SEARCH_GRAIN * error / step), 1) if error < load else grain
     outcome = summary(classes, trials.record(at))
     return Sizing(at * step, error, binding, outcome, load, factor, rule, jobs, trials.simulations)
 
@@ -187,9 +197,17 @@ def shortage(
     --------
     >>> jobs = JobClass("fine-tunes", 8, hours=2.0, jobs_per_h=6.0)
     >>> [round(q.classes[0].wait_p90_h, 1) for q in shortage([jobs], [104, 128], seed=1, jobs=9_000)]
-    [3.8, 0.7]
+    [1.7, 0.2]
     """
     return tuple(simulate(classes, c, order=order, seed=seed, jobs=jobs) for c in capacities)
+
+
+def _lengths(most_jobs: int) -> list[int]:
+    """Return the jobs of one search after another; the longest twice, to refine its size."""
+    found = [SEARCH_FIRST_JOBS]
+    while found[-1] < most_jobs:
+        found.append(found[-1] * SEARCH_MORE)
+    return [*(n for n in found if n < most_jobs), most_jobs, most_jobs]
 
 
 def _least_steps(trials: _Trials) -> int:
@@ -226,8 +244,9 @@ def _refuse_quotas(trials: _Trials) -> None:
             )
 
 
-def _smallest(trials: _Trials, at: int, least: int, last: int, width: int) -> int:
-    """Return the smallest pool above which all tested pools pass."""
+def _smallest(trials: _Trials, at: int, ends: tuple[int, int], width: int, grain: int) -> int:
+    """Return the smallest pool above which all tested pools pass, to within ``grain`` steps."""
+    least, last = ends
     low, high = least - 1, at
     if trials.passes(at):
         while high > least:
@@ -238,14 +257,14 @@ def _smallest(trials: _Trials, at: int, least: int, last: int, width: int) -> in
             high, width = below, 2 * width
     else:
         high = _next_passing(trials, at, last, width)
-        low = max((s for s, r in trials.known.items() if r.failed and s < high), default=low)
-    high = _bisect(trials, low, high)
-    above = high + 1
-    while above <= min(high + SEARCH_ABOVE, last):
+        low = max(s for s, r in trials.known.items() if r.failed and s < high)
+    high = _bisect(trials, low, high, grain)
+    above = high + grain
+    while above <= min(high + SEARCH_ABOVE * grain, last):
         if not trials.passes(above):
-            high = _bisect(trials, above, _next_passing(trials, above, last, 1))
+            high = _bisect(trials, above, _next_passing(trials, above, last, grain), grain)
             above = high
-        above += 1
+        above += grain
     return high
 
 
@@ -266,9 +285,9 @@ def _next_passing(trials: _Trials, failed: int, last: int, width: int) -> int:
     return last
 
 
-def _bisect(trials: _Trials, low: int, high: int) -> int:
+def _bisect(trials: _Trials, low: int, high: int, grain: int) -> int:
     """Return the smallest pool that passes between one that fails and one that passes."""
-    while high - low > 1:
+    while high - low > grain:
         middle = (low + high) // 2
         low, high = (low, middle) if trials.passes(middle) else (middle, high)
     return high
@@ -278,8 +297,11 @@ def _error(trials: _Trials, at: int, above: int) -> tuple[str, float]:
     """Return the class nearest to its target, and the standard error of the size.
 
     The share of late jobs falls exponentially between the size and a larger pool; its standard
-    error over the slope is that of the size.
+    error over the slope is that of the size. It is at least that of as many independent jobs, and
+    infinite where the simulation is short against run times and waits.
     """
+    asked = [c for c in trials.classes if math.isfinite(c.wait_h)]
+    longest_h = max(*(c.hours for c in trials.classes), *(c.wait_h for c in asked))
     here = summary(trials.classes, trials.record(at)).classes
     there = summary(trials.classes, trials.record(above)).classes
     nearest, binding = -1.0, 0
@@ -289,9 +311,11 @@ def _error(trials: _Trials, at: int, above: int) -> tuple[str, float]:
             nearest, binding = max((nearest, binding), (used, k))
     found: ClassOutcome = here[binding]
     later = there[binding].late_frac
-    if not 0.0 < later < found.late_frac:
-        # no late job in the larger pool: the size is between the two
-        wide = (above - at) * trials.step if later == 0.0 < found.late_frac else math.inf
-        return found.id, wide
+    if trials.span_h < SEARCH_SPANS * longest_h or not later < found.late_frac:
+        return found.id, math.inf
+    if later == 0.0:
+        return found.id, float((above - at) * trials.step)  # no late job: the size is below
     slope = math.log(found.late_frac / later) / ((above - at) * trials.step)
-    return found.id, found.late_se_frac / found.late_frac / slope
+    allowed = 1.0 - trials.classes[binding].wait_quantile
+    least = math.sqrt(allowed * (1.0 - allowed) / found.jobs)
+    return found.id, max(found.late_se_frac, least) / found.late_frac / slope

@@ -53,7 +53,7 @@ class Unit:
 
 
 def random_jobs(classes: list[JobClass], hours: float, seed: int) -> list[Job]:
-    rng, found = random.Random(seed), []
+    rng, found = random.Random(seed), []  # noqa: S311
     for one in classes:
         t, sigma2 = 0.0, math.log(1.0 + one.hours_cv**2)
         while True:
