@@ -25,6 +25,7 @@ ROOMS = (
     "training",
     "serving",
     "reliability",
+    "demand",
     "fabric",
     "facility",
     "economics",
@@ -40,6 +41,7 @@ KINDS = {
     "a penalty of a linear program": r"^PENALTY_",
 }
 DEFINITIONS = {
+    "demand/classes.py: JobClass.wait_quantile": "the quantile of most service levels",
     "economics/discounting.py: LOWEST_RATE": "above -100 %, where a rate has no meaning",
     "economics/depreciation.py: macrs_shares(declining_balance)": "double declining balance",
     "economics/discounting.py: HIGHEST_RATE": "where the search for a rate ends",

@@ -19,16 +19,18 @@ FLOORS: list[set[str]] = [
     {"llm"},
     {"training", "serving"},
     {"reliability"},
+    {"demand"},
     {"inputs"},
     {"planning"},
     {"answers"},
     {"report", "study"},
     {"cli", "__main__"},
 ]
-PHYSICS = {"llm", "training", "serving", "reliability", "fabric", "facility", "economics"}
+PHYSICS = {"llm", "training", "serving", "reliability", "demand", "fabric", "facility", "economics"}
 ALLOWED_IN_PHYSICS = {
     *("__future__", "numpy", "dcplan", "math", "statistics", "psychrolib", "scipy"),
     *("dataclasses", "collections", "typing", "functools", "enum", "heapq"),
+    "bisect",
 }
 ONLY_IN = {
     "pyomo": {"planning/model", "planning/solve"},

@@ -1,1 +1,1 @@
-"""Demand over time: periods of the week, and queues of jobs."""
+"""Demand over time: periods of the week, and jobs that wait for a pool of accelerators."""

@@ -49,7 +49,7 @@ def service_latencies(
     if not d.replicas:
         return []
     specs = _specs(question)
-    highest = _highest(problem)
+    highest = highest_demands(problem)
     found = []
     for index, used in sorted(d.serving.items()):
         c, *key, t = index
@@ -68,10 +68,10 @@ def service_latencies(
     return found
 
 
-def latency_checks(problem: PlanningProblem, d: Decisions, question: Question) -> Iterable[Check]:
+def latency_checks(found: Iterable[ServiceLatency], question: Question) -> Iterable[Check]:
     """Check the latency of every service at its highest load."""
     given = {x.id: x for x in question.scenario.workloads.inference}
-    for x in service_latencies(problem, d, question):
+    for x in found:
         slo = given[x.demand.workload_id].slo
         if slo is None:
             continue
@@ -89,8 +89,8 @@ def _specs(question: Question) -> dict[str, ServiceSpec]:
     }
 
 
-def _highest(problem: PlanningProblem) -> set[str]:
-    """Return the demands with the highest load of each service and region, and their pools."""
+def highest_demands(problem: PlanningProblem) -> set[str]:
+    """Return the ids of the demands with the highest load of each service, and of their pools."""
     best: dict[str, DemandTerms] = {}
     for x in problem.required:
         if not x.replica and not any(y.replica for y in problem.demand_parts(x.id)):

@@ -1,0 +1,321 @@
+"""The smallest pool that keeps the wait of every class, and the waits of pools of other sizes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from dcplan.demand.arrivals import Array, draw_jobs
+from dcplan.demand.classes import (
+    JobClass,
+    gang_factor,
+    offered_accelerators,
+    square_root_accelerators,
+)
+from dcplan.demand.order import Order
+from dcplan.demand.outcome import ClassOutcome, QueueOutcome, Record, summary
+from dcplan.demand.refusal import Reason, Refusal, RefusedError, refusals
+from dcplan.demand.simulation import replay, simulate, span_hours
+
+SEARCH_FIRST_JOBS = 6_000
+"""Jobs of the first search; each further search has `SEARCH_MORE` times as many."""
+SEARCH_MORE = 4
+SEARCH_PRECISION = 0.01
+"""Standard error of the size, over the size, at which more jobs are not simulated."""
+SEARCH_SPANS = 10
+"""Length of a simulation in longest mean run times and waits, below which its error is not known."""
+SEARCH_GRAIN = 0.25
+"""Distance of the pools of the last search, in standard errors of the size."""
+SEARCH_WIDTH = 0.25
+"""First step of the search in units of sqrt(R g)."""
+SEARCH_ABOVE = 2
+"""Pools above the size that must keep the waits, too: backfill is not monotone in the pool."""
+UNBOUND_ACCELERATORS = 10**9
+
+
+@dataclass(frozen=True)
+class Sizing:
+    """The smallest pool that keeps all waits, and how well the simulation knows it."""
+
+    accelerators: int
+    se_accelerators: float
+    """Standard error from that of the late jobs; infinite where the simulation has too few. [-]"""
+    binding: str
+    """Class that is nearest to its target."""
+    outcome: QueueOutcome
+    """The queue in this pool."""
+    offered_accelerators: float
+    gang_factor: float
+    square_root_accelerators: float
+    """The square-root rule, for comparison."""
+    jobs: int
+    """Jobs of each simulation of the last search."""
+    simulations: int
+    """Simulations of all searches."""
+
+
+class _Trials:
+    """Pools for one set of jobs, each simulated once; counted in steps of ``step`` accelerators."""
+
+    def __init__(
+        self, classes: Sequence[JobClass], lent: Array, order: Order, step: int, seed: int
+    ) -> None:
+        self.classes, self.lent, self.order, self.step = classes, lent, order, step
+        self.seed = seed
+        self.simulations = 0
+        self.count = 0
+        self.known: dict[int, Record] = {}
+
+    def draw(self, jobs: int) -> None:
+        """Take a set of jobs, unless it has as many already."""
+        if jobs == self.count:
+            return
+        self.count = jobs
+        self.span_h = span_hours(self.classes, jobs)
+        self.jobs = draw_jobs(self.classes, self.span_h, self.seed)
+        self.known = {}
+
+    def record(self, steps: int) -> Record:
+        """Return the record of a pool; it ends early where a class misses its target."""
+        if steps not in self.known:
+            self.simulations += 1
+            pool = steps * self.step + self.lent
+            self.known[steps] = replay(
+                self.classes, self.jobs, pool, self.order, self.span_h, give_up=True
+            )
+        return self.known[steps]
+
+    def passes(self, steps: int) -> bool:
+        """Return whether every class keeps its target."""
+        return not self.record(steps).failed
+
+
+def accelerators_for(
+    classes: Sequence[JobClass],
+    *,
+    step: int = 1,
+    most: float = math.inf,
+    lent: npt.ArrayLike = 0.0,
+    order: Order = "backfill",
+    seed: int = 0,
+    most_jobs: int = 24_000,
+) -> Sizing:
+    """Return the smallest pool in which every class keeps its wait at its quantile.
+
+    The search starts at the square-root rule and bisects with the simulation. All pools serve the
+    same jobs. Backfill is not monotone in the pool, so that the next two larger pools must keep the
+    waits, too. Jobs are simulated until the standard error of the size is at most 1 % of it, or there
+    are ``most_jobs``. The size is a step within a quarter of its standard error.
+
+    Parameters
+    ----------
+    classes : sequence of JobClass
+        At least one has a finite ``wait_h``.
+    step : int
+        Accelerators that are bought together, such as those of a node: sizes are multiples of it.
+    most : float
+        Accelerators that the pool may have at most.
+    lent : float or array, shape (168,)
+        Accelerators that others lend in each hour of the week, in addition to the pool. Jobs that
+        may not be stopped use their least number alone.
+    order : {"backfill", "fifo"}
+    seed : int
+        The same seed gives the same answer, and the same jobs for other rates.
+    most_jobs : int
+        Jobs of one simulation at most.
+
+    Raises
+    ------
+    RefusedError
+        When a job fits in no pool or quota, the load is too large, or the largest pool or the quota
+        of a class does not keep its wait. It carries a `Refusal` with the numbers.
+    ValueError
+        When no class has a target.
+
+    References
+    ----------
+    .. [1] J. S. H. van Leeuwaarden, B. W. J. Mathijsen, B. Zwart, arXiv 1706.05397.
+
+    Examples
+    --------
+    >>> jobs = JobClass("fine-tunes", 8, hours=2.0, jobs_per_h=6.0, wait_h=1.0)
+    >>> found = accelerators_for([jobs], step=8, seed=1)
+    >>> found.accelerators, found.offered_accelerators
+    (112, 96.0)
+    """
+    if not any(math.isfinite(c.wait_h) for c in classes):
+        msg = "no class has a wait_h: a pool of any size above the load would do"
+        raise ValueError(msg)
+    for found in refusals(classes, most + float(np.max(lent))):
+        raise RefusedError(found)
+    trials = _Trials(classes, np.asarray(lent, dtype=np.float64), order, step, seed)
+    load, factor = offered_accelerators(classes), gang_factor(classes)
+    width = max(round(SEARCH_WIDTH * math.sqrt(load * factor) / step), 1)
+    least, last = _least_steps(trials), int(min(most, UNBOUND_ACCELERATORS) // step)
+    rule = square_root_accelerators(classes)
+    at = round((rule - float(np.mean(trials.lent))) / step)
+    grain, apart = max(width // 2, 1), 2 * width
+    for jobs in _lengths(most_jobs):
+        trials.draw(jobs)
+        _refuse_quotas(trials)
+        at = _smallest(trials, min(max(at, least), last), (least, last), width, grain)
+        binding, error = _error(trials, at, min(at + apart, last))
+        rough = grain * step > max(SEARCH_GRAIN * error, step)
+        if not rough and (jobs >= most_jobs or error <= SEARCH_PRECISION * at * step):
+            break
+        width = max(round(error / step), 1) if error < load else width
+        grain = max(round(SEARCH_GRAIN * error / step), 1) if error < load else grain
+    outcome = summary(classes, trials.record(at))
+    return Sizing(at * step, error, binding, outcome, load, factor, rule, jobs, trials.simulations)
+
+
+def shortage(
+    classes: Sequence[JobClass],
+    capacities: Sequence[float],
+    *,
+    order: Order = "backfill",
+    seed: int = 0,
+    jobs: int = 100_000,
+) -> tuple[QueueOutcome, ...]:
+    """Return the queue in pools of several sizes, with the same jobs in each.
+
+    Parameters
+    ----------
+    classes : sequence of JobClass
+    capacities : sequence of float
+        Accelerators of each pool.
+    order : {"backfill", "fifo"}
+    seed : int
+    jobs : int
+        Mean number of jobs of each simulation.
+
+    Examples
+    --------
+    >>> jobs = JobClass("fine-tunes", 8, hours=2.0, jobs_per_h=6.0)
+    >>> [round(q.classes[0].wait_p90_h, 1) for q in shortage([jobs], [104, 128], seed=1, jobs=9_000)]
+    [1.7, 0.2]
+    """
+    return tuple(simulate(classes, c, order=order, seed=seed, jobs=jobs) for c in capacities)
+
+
+def _lengths(most_jobs: int) -> list[int]:
+    """Return the jobs of one search after another; the longest twice, to refine its size."""
+    found = [SEARCH_FIRST_JOBS]
+    while found[-1] < most_jobs:
+        found.append(found[-1] * SEARCH_MORE)
+    return [*(n for n in found if n < most_jobs), most_jobs, most_jobs]
+
+
+def _least_steps(trials: _Trials) -> int:
+    """Return the steps of the smallest pool that could serve all jobs if none waited."""
+    firm = [c for c in trials.classes if not c.preemptible]
+    soft = [c for c in trials.classes if c.preemptible]
+    lent = trials.lent
+    need = [max((c.gang for c in firm), default=0) - float(lent.min())]
+    need += [max((c.gang for c in soft), default=0) - float(lent.max())]
+    need += [offered_accelerators(firm) - float(lent.min())]
+    need += [offered_accelerators(trials.classes) - float(lent.mean())]
+    return max(math.ceil(max(need) / trials.step), 0)
+
+
+def _refuse_quotas(trials: _Trials) -> None:
+    """Refuse a quota that keeps a class waiting in an endless pool."""
+    held = [c for c in trials.classes if math.isfinite(c.most_accelerators + c.wait_h)]
+    if not held:
+        return
+    endless = replay(trials.classes, trials.jobs, UNBOUND_ACCELERATORS, trials.order, trials.span_h)
+    outcome = summary(trials.classes, endless)
+    for one, found in zip(trials.classes, outcome.classes, strict=True):
+        if not found.meets(one):
+            alone = replace(one, most_accelerators=math.inf)
+            nearest = accelerators_for([alone], seed=trials.seed, most_jobs=SEARCH_FIRST_JOBS)
+            raise RefusedError(
+                Refusal(
+                    Reason.QUOTA_WAIT,
+                    one.id,
+                    found.wait_quantile_h,
+                    one.wait_h,
+                    float(nearest.accelerators),
+                )
+            )
+
+
+def _smallest(trials: _Trials, at: int, ends: tuple[int, int], width: int, grain: int) -> int:
+    """Return the smallest pool above which all tested pools pass, to within ``grain`` steps."""
+    least, last = ends
+    low, high = least - 1, at
+    if trials.passes(at):
+        while high > least:
+            below = max(high - width, least)
+            if not trials.passes(below):
+                low = below
+                break
+            high, width = below, 2 * width
+    else:
+        high = _next_passing(trials, at, last, width)
+        low = max(s for s, r in trials.known.items() if r.failed and s < high)
+    high = _bisect(trials, low, high, grain)
+    above = high + grain
+    while above <= min(high + SEARCH_ABOVE * grain, last):
+        if not trials.passes(above):
+            high = _bisect(trials, above, _next_passing(trials, above, last, grain), grain)
+            above = high
+        above += grain
+    return high
+
+
+def _next_passing(trials: _Trials, failed: int, last: int, width: int) -> int:
+    while failed < last:
+        above = min(failed + width, last)
+        if trials.passes(above):
+            return above
+        failed, width = above, 2 * width
+    full = replay(
+        trials.classes, trials.jobs, last * trials.step + trials.lent, trials.order, trials.span_h
+    )
+    outcome = summary(trials.classes, full)
+    for one, found in zip(trials.classes, outcome.classes, strict=True):
+        if not found.meets(one):
+            limits = (found.wait_quantile_h, one.wait_h, math.nan)
+            raise RefusedError(Refusal(Reason.WAIT, one.id, *limits))
+    return last
+
+
+def _bisect(trials: _Trials, low: int, high: int, grain: int) -> int:
+    """Return the smallest pool that passes between one that fails and one that passes."""
+    while high - low > grain:
+        middle = (low + high) // 2
+        low, high = (low, middle) if trials.passes(middle) else (middle, high)
+    return high
+
+
+def _error(trials: _Trials, at: int, above: int) -> tuple[str, float]:
+    """Return the class nearest to its target, and the standard error of the size.
+
+    The share of late jobs falls exponentially between the size and a larger pool; its standard
+    error over the slope is that of the size. It is at least that of as many independent jobs, and
+    infinite where the simulation is short against run times and waits.
+    """
+    asked = [c for c in trials.classes if math.isfinite(c.wait_h)]
+    longest_h = max(*(c.hours for c in trials.classes), *(c.wait_h for c in asked))
+    here = summary(trials.classes, trials.record(at)).classes
+    there = summary(trials.classes, trials.record(above)).classes
+    nearest, binding = -1.0, 0
+    for k, one in enumerate(trials.classes):
+        if math.isfinite(one.wait_h) and here[k].jobs:
+            used = here[k].late_frac / (1.0 - one.wait_quantile)
+            nearest, binding = max((nearest, binding), (used, k))
+    found: ClassOutcome = here[binding]
+    later = there[binding].late_frac
+    if trials.span_h < SEARCH_SPANS * longest_h or not later < found.late_frac:
+        return found.id, math.inf
+    if later == 0.0:
+        return found.id, float((above - at) * trials.step)  # no late job: the size is below
+    slope = math.log(found.late_frac / later) / ((above - at) * trials.step)
+    allowed = 1.0 - trials.classes[binding].wait_quantile
+    least = math.sqrt(allowed * (1.0 - allowed) / found.jobs)
+    return found.id, max(found.late_se_frac, least) / found.late_frac / slope
