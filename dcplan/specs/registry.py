@@ -15,6 +15,7 @@ VERBS: dict[str, tuple[str, ...]] = {
         "plan.decided",
         "plan.site",
         "plan.work",
+        "plan.services",
         "plan.money",
         "plan.limits",
         "plan.book",

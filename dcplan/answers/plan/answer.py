@@ -107,7 +107,7 @@ def _answer(request: PlanRequest, question: Question, built: Built, solved: Solv
         metrics |= spread
     values = {k: m.value for k, m in metrics.items()}
     expectations = evaluate(question.scenario.expect, values, variant=question.variant)
-    tables = tables_of(solved, metrics, question.catalog) | more
+    tables = tables_of(solved, metrics, question) | more
     tables |= _more_tables(request, question, built, solved)
     status, code = _ending(solved, request.gap, expectations)
     return Result(

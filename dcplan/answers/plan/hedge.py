@@ -112,7 +112,7 @@ def _result(h: Hedged, found: Together, own: Sequence[Solved], kept: Sequence[So
         solver=solver_block(main),
         metrics=metrics,
         tables={"hedge": _variants(h, costs, own, kept)}
-        | tables_of(main, metrics, likeliest.question.catalog),
+        | tables_of(main, metrics, likeliest.question),
         inputs=inputs_of(likeliest.built),
         warnings=[],
         run={"seconds": round(h.clock.spent(), 3)},

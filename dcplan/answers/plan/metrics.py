@@ -111,9 +111,13 @@ def _work(problem: PlanningProblem, d: Decisions, solved: Solved) -> dict[str, M
         )
     for job in problem.jobs:
         found |= specs.UNSERVED_RUNS(0.0, job.id)
+    missing: dict[str, float] = defaultdict(float)
     for demand in problem.required:
-        missing = sum(x for (c, _), x in d.unmet.items() if c == demand.id)
-        found |= specs.UNSERVED(missing, demand.id, unit=f"{demand.unit} x quarters")
+        own = sum(x for (c, _), x in d.unmet.items() if c == demand.id)
+        missing[demand.workload_id] += demand.hours_frac * own
+    units = {x.workload_id: x.unit for x in problem.required}
+    for workload, value in missing.items():
+        found |= specs.UNSERVED(value, workload, unit=f"{units[workload]} x quarters")
     return found
 
 

@@ -155,8 +155,9 @@ def _of_pair(
         there: P = (key[0], key[1], key[2])
         both = first.replica[there[0], there[2]], demand.replica[place[0], place[2]]
         prompts = _rate(d, first, both[0], there, t, used, spec)
-        works = [_work(question, spec, x, p[2]) for x, p in zip(both, (there, place), strict=True)]
-        pair = pair_of(*works, (both[0].layout, both[1].layout))
+        first_work = _work(question, spec, both[0], there[2])
+        second_work = _work(question, spec, both[1], place[2])
+        pair = pair_of(first_work, second_work, (both[0].layout, both[1].layout))
         if pair is None:
             continue
         with np.errstate(divide="ignore"):
@@ -164,7 +165,7 @@ def _of_pair(
             after = pair.decode.stage.times(rate / pair.decode.copy.copies)
         fixed = pair.prefill.copy.ingress_s + pair.prefill.copy.own_prefill_s + pair.moved_s
         total = independent(before.total_s + fixed, after.total_s)
-        q = works[0].work.limits.quantile
+        q = first_work.work.limits.quantile
         ttft, tpot = (float(np.quantile(x[np.isfinite(x)], q)) for x in (total, after.tpot_s))
         times = ((ttft + both[0].rtt_s) / MILLI, tpot / MILLI)
         found.append(ServiceLatency(demand, t, (there, place), rate, *times))

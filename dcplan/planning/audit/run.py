@@ -9,7 +9,7 @@ from dcplan.planning.audit.accounts import Accounts, make_accounts
 from dcplan.planning.audit.check import Check
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.audit.facts import differences
-from dcplan.planning.audit.latency import latency_checks
+from dcplan.planning.audit.latency import ServiceLatency, latency_checks, service_latencies
 from dcplan.planning.audit.onsite import redispatched
 from dcplan.planning.check_ids import BOUGHT
 from dcplan.planning.decisions import Decisions
@@ -27,6 +27,7 @@ class Audit:
     npv_usd: float
     problems: tuple[str, ...]
     given: tuple[str, ...]
+    latencies: tuple[ServiceLatency, ...] = ()
 
     @property
     def broken(self) -> list[Check]:
@@ -71,7 +72,8 @@ def audit(problem: PlanningProblem, decisions: Decisions, question: Question) ->
         books = make_accounts(problem, decisions)
     except ValueError as error:
         return Audit(Accounts(), (), 0.0, (f"network: {error}",), ())
-    checks = (*all_checks(problem, decisions, books), *latency_checks(problem, decisions, question))
+    latencies = tuple(service_latencies(problem, decisions, question))
+    checks = (*all_checks(problem, decisions, books), *latency_checks(latencies, question))
     broken = [c for c in checks if not c.holds]
     keys = [
         *decisions.fleet,
@@ -86,6 +88,7 @@ def audit(problem: PlanningProblem, decisions: Decisions, question: Question) ->
         npv_usd=npv_usd(books.flows, problem.finance.discount_rate),
         problems=tuple(problems),
         given=_merged(problem, [c for c in broken if c.given]),
+        latencies=latencies,
     )
 
 

@@ -114,6 +114,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         run_options=run_options,
         demands=demands.terms,
         periods=demands.periods,
+        period_of_hour=demands.period_of_hour,
         pairs=demands.pairs,
         offers=rented,
         supply=supply_terms(scenario, log),

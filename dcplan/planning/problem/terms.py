@@ -441,6 +441,8 @@ class PlanningProblem:
     warnings: tuple[str, ...] = ()
     periods: tuple[float, ...] = (1.0,)
     """Shares of the hours of the week; loads are constant in each period."""
+    period_of_hour: tuple[int, ...] = ()
+    """Period of each hour of the week from Monday 00:00 UTC; empty for one period."""
     pairs: tuple[PoolPair, ...] = ()
     """Pools of disaggregated services."""
 

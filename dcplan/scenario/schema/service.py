@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NoReturn
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -118,38 +118,38 @@ class Inference(Demand):
     def _one_load(self) -> Inference:
         given = [name for name in LOADS if getattr(self, name) is not None]
         if len(given) > 1 or not (given or self.trace):
-            raise _problem(f"give one of {', '.join(LOADS)}, got {', '.join(given) or 'none'}")
+            _refuse(f"give one of {', '.join(LOADS)}, got {', '.join(given) or 'none'}")
         if (self.users is None) != (self.requests_per_user_day is None):
-            raise _problem("users and requests_per_user_day need each other")
+            _refuse("users and requests_per_user_day need each other")
         if self.model is None:
             self._typed()
         else:
             self._computed()
         if self.regions and abs(sum(r.share_frac.value for r in self.regions) - 1.0) > 1e-6:
-            raise _problem("the share_frac of all regions must add up to 1")
+            _refuse("the share_frac of all regions must add up to 1")
         return self
 
     def _typed(self) -> None:
         if not self.tokens_per_s_per_accelerator:
-            raise _problem(
+            _refuse(
                 "give model with slo and isl, osl (throughput is computed), or "
                 "tokens_per_s_per_accelerator (your own throughput)"
             )
         extra = [name for name in COMPUTED if name in self.model_fields_set]
         if extra:
-            raise _problem(f"{', '.join(extra)}: only a service with a model has these fields")
+            _refuse(f"{', '.join(extra)}: only a service with a model has these fields")
         if self.tokens_per_s is None:
-            raise _problem("a service without a model needs tokens_per_s")
+            _refuse("a service without a model needs tokens_per_s")
 
     def _computed(self) -> None:
         if self.slo is None:
-            raise _problem("a service with a model needs slo: {ttft_ms, tpot_ms}")
+            _refuse("a service with a model needs slo: {ttft_ms, tpot_ms}")
         files = [name for name in ("lengths", "trace") if getattr(self, name) is not None]
         typed = [name for name in ("isl", "osl") if getattr(self, name) is not None]
         if len(files) + bool(typed) != 1 or len(typed) == 1:
-            raise _problem("give the lengths once: isl and osl, or lengths, or trace")
+            _refuse("give the lengths once: isl and osl, or lengths, or trace")
 
 
-def _problem(text: str) -> PydanticCustomError:
+def _refuse(text: str) -> NoReturn:
     code, form = "inference", "{text}"
-    return PydanticCustomError(code, form, {"text": text})
+    raise PydanticCustomError(code, form, {"text": text})

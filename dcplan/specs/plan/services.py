@@ -22,14 +22,17 @@ class ServiceRow:
     precision: Annotated[str, Column("Format of the weights")]
     layout: Annotated[str, Column("Parallel layout of a replica")]
     replicas: Annotated[
-        float, Column("Replicas at the highest load, without spares; fractions are rented by the hour")
+        float,
+        Column("Replicas at the highest load, without spares; fractions are rented by the hour"),
     ]
     spare_replicas: Annotated[int, Column("Idle replicas that replace failed ones")]
     accelerators: Annotated[float, Column("Accelerators of all replicas at the highest load")]
     output_tokens_per_s: Annotated[float, Column("Output tokens per second at the highest load")]
     ttft_ms: Annotated[
         float | None,
-        Column("Time to first token that the required share of the requests keeps, with the network"),
+        Column(
+            "Time to first token that the required share of the requests keeps, with the network"
+        ),
     ]
     ttft_limit_ms: Annotated[float, Column("Limit of the time to first token", shown=Shown.VERBOSE)]
     tpot_ms: Annotated[

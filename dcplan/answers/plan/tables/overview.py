@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dcplan.answers.plan.tables import cloud, hardware, money, network, site, work
+from dcplan.answers.plan.tables import cloud, hardware, money, network, services, site, work
 from dcplan.answers.plan.tables.excluded import excluded_options, with_entry_prices
 from dcplan.answers.plan.tables.limits import checks
-from dcplan.catalog.loader import Catalog
 from dcplan.planning.decision_table import to_table
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Metric, Table
+from dcplan.scenario.load import Question
 
 
-def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> dict[str, Table]:
+def tables_of(solved: Solved, metrics: dict[str, Metric], question: Question) -> dict[str, Table]:
     """Return all tables of a plan."""
     if solved.audit is None or solved.decisions is None:
         return {"excluded": excluded_options(solved.problem)}
     problem, d, books = solved.problem, solved.decisions, solved.audit.books
+    catalog = question.catalog
     choices = network.storage_choices(problem, d)
     return {
         "racks": hardware.racks(problem, d),
@@ -26,6 +27,9 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> d
         "jobs": work.jobs(problem, d),
         "schedule": work.schedule(problem, d),
         "demand": work.demand(problem, d),
+        "services": services.services(problem, d, solved.audit.latencies, question),
+        "service_loads": services.service_loads(problem, d),
+        "load_periods": services.load_periods(problem),
         "storage": network.storage(problem, d),
         "cost": money.cost(books),
         "cash_flow": money.cash_flow(problem, books),

@@ -105,7 +105,9 @@ def service_loads(problem: PlanningProblem, d: Decisions) -> Table:
     rows = []
     for t in range(problem.quarters):
         for main in (x for x in problem.required if x.load):
-            parts = [(x, y) for x in problem.demand_parts(main.id) for y in _served(problem, d, x, t)]
+            parts = [
+                (x, y) for x in problem.demand_parts(main.id) for y in _served(problem, d, x, t)
+            ]
             owned = [(x, y) for x, y in parts if y.placement is not None]
             tokens = main.scenario_unit[1]
             served = sum(x.share * y.ktokens_per_s for x, y in parts) * tokens

@@ -6,7 +6,7 @@ from dcplan.answers.plan.calendar import calendar_date, quarter_at
 from dcplan.planning.audit.measures import served
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.problem.work.terms import RunOption
+from dcplan.planning.problem.work.terms import DemandTerms, RunOption
 from dcplan.result import Table
 from dcplan.specs.plan import decided
 from dcplan.specs.plan import work as specs
@@ -71,24 +71,36 @@ def _schedule_row(problem: PlanningProblem, r: RunOption) -> specs.ScheduleRow:
 
 
 def demand(problem: PlanningProblem, d: Decisions) -> Table:
-    """Return each demand and its supply, in the scenario's units."""
+    """Return each workload and its supply, average of the week in the scenario's units."""
     rows = []
+    asked = {x.workload_id: x.scenario_unit[0] for x in problem.required}
     for t in range(problem.quarters):
-        for asked in problem.required:
-            unit, each = asked.scenario_unit
-            owned, rented = served(problem, d, asked, t)
+        for workload, unit in asked.items():
+            parts = [x for x in problem.required if x.workload_id == workload]
+            sums = [_amounts(problem, d, x, t) for x in parts]
+            required, owned, rented, unserved = (sum(x) for x in zip(*sums, strict=True))
             rows.append(
                 specs.DemandRow(
                     quarter=quarter_at(problem, t),
-                    demand=asked.id,
+                    demand=workload,
                     unit=unit,
-                    required=asked.wanted[t] * each,
-                    owned=owned * each,
-                    rented=rented * each,
-                    unserved=d.unmet.get((asked.id, t), 0.0) * each,
+                    required=required,
+                    owned=owned,
+                    rented=rented,
+                    unserved=unserved,
                 )
             )
     return specs.DEMAND.table(rows)
+
+
+def _amounts(
+    problem: PlanningProblem, d: Decisions, part: DemandTerms, t: int
+) -> tuple[float, float, float, float]:
+    """Return asked, owned, rented and unserved amounts of a demand, weighted by its hours."""
+    each = part.scenario_unit[1] * part.hours_frac
+    owned, rented = served(problem, d, part, t)
+    unserved = d.unmet.get((part.id, t), 0.0)
+    return part.wanted[t] * each, owned * each, rented * each, unserved * each
 
 
 def _confidence(problem: PlanningProblem, job: str) -> float:

@@ -31,6 +31,7 @@ class Services:
 
     terms: tuple[DemandTerms, ...]
     periods: tuple[float, ...]
+    period_of_hour: tuple[int, ...]
     pairs: tuple[PoolPair, ...]
     notes: tuple[str, ...]
 
@@ -75,7 +76,8 @@ def services(
             f"the mean loads by {periods.rounding_frac:.0%}, so rent by the hour is counted high"
         )
     shares = tuple(float(x) for x in periods.hours_frac) if periods is not None else (1.0,)
-    return Services(tuple(terms), shares, tuple(pairs), tuple(notes))
+    hours = tuple(int(x) for x in periods.of_hour) if periods is not None else ()
+    return Services(tuple(terms), shares, hours, tuple(pairs), tuple(notes))
 
 
 class _Builder:

@@ -32,6 +32,7 @@ class Demands:
     terms: tuple[DemandTerms, ...]
     periods: tuple[float, ...]
     """Shares of the hours of the week."""
+    period_of_hour: tuple[int, ...]
     pairs: tuple[PoolPair, ...]
     notes: tuple[str, ...]
 
@@ -53,7 +54,9 @@ def demand_terms(
         able = permitted(x, Kind.CAPACITY, able, log, excluded)
         terms = _capacity(x, question, log, excluded, able, problem)
         found += any_hours(terms, served.periods) if x.any_hours else [terms]
-    return Demands((*found, *served.terms), served.periods, served.pairs, served.notes)
+    return Demands(
+        (*found, *served.terms), served.periods, served.period_of_hour, served.pairs, served.notes
+    )
 
 
 def any_hours(demand: DemandTerms, periods: Sequence[float]) -> list[DemandTerms]:
