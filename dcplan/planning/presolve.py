@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterator
 
 from dcplan.errors import Problem
 from dcplan.inputs.cloud_prices import cloud_place
@@ -17,7 +18,7 @@ from dcplan.planning.problem.work.terms import DemandTerms
 from dcplan.provenance import Path
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import demand_path
-from dcplan.units import KW_PER_MW, quarter_index, quarter_name
+from dcplan.units import KW_PER_MW, TOKENS_PER_KTOKEN, quarter_index, quarter_name
 
 
 def presolve(question: Question, built: Built) -> list[Problem]:
@@ -110,21 +111,56 @@ def _best_part(problem: PlanningProblem, demand: DemandTerms, t: int) -> float:
 
 
 def _capacity(question: Question, problem: PlanningProblem) -> list[Problem]:
-    problems = []
+    problems = list(_latency(question, problem))
+    late = {x.workload for x in problem.nearest}
     for demand in problem.required:
-        if demand.unmet_usd is not None:
+        if demand.unmet_usd is not None or demand.workload_id in late:
             continue
         for t, wanted in enumerate(demand.wanted):
             most = best_supply(problem, demand, t)
             if wanted > most * (1 + 1e-9):
                 quarter = quarter_name(quarter_index(problem.start) + t)
-                cause = f"{demand.id}: {wanted:g} {demand.unit} required in {quarter}, at most {most:.4g} possible"
                 key = (*demand_path(demand.workload_id, question.scenario), t)
                 help_text = (
                     "lower the demand, start halls or hardware earlier, or allow cloud offers"
                 )
+                cause = _shortage(demand, wanted, most, quarter)
                 problems.append(question.tree.problem("DC030", cause, key, help=help_text))
+                break
     return problems
+
+
+def _shortage(demand: DemandTerms, wanted: float, most: float, quarter: str) -> str:
+    """Return what a demand requires in a quarter and what is possible at most."""
+    if demand.load:
+        asked, able = (x * TOKENS_PER_KTOKEN for x in (wanted, most))
+        part = "" if demand.period is None else f" (period {demand.period + 1} of the week)"
+        return (
+            f"{demand.load}: {asked:,.0f} output tokens/s required in {quarter}{part}, and all halls "
+            f"and offers serve at most {able:,.0f}"
+        )
+    return (
+        f"{demand.id}: {wanted:g} {demand.unit} required in {quarter}, at most {most:.4g} possible"
+    )
+
+
+def _latency(question: Question, problem: PlanningProblem) -> Iterator[Problem]:
+    """Yield the services whose latency limits no allowed hardware meets."""
+    services = question.scenario.workloads.inference
+    for near in problem.nearest:
+        i = [x.id for x in services].index(near.workload)
+        slo = services[i].slo
+        if slo is None or services[i].usd_per_unmet_quarter is not None:
+            continue
+        cause = (
+            f"{near.workload}: no allowed system or offer meets ttft_ms {slo.ttft_ms.value:g} and "
+            f"tpot_ms {slo.tpot_ms.value:g} for {slo.quantile:.0%} of the requests; the nearest is "
+            f"{near.system} in {near.precision}, with {near.ttft_ms:,.1f} ms and "
+            f"{near.tpot_ms:,.2f} ms for one request alone"
+        )
+        help_text = "raise the limits of slo, or allow other systems, offers or precisions"
+        path = ("workloads", "inference", i, "slo")
+        yield question.tree.problem("DC034", cause, path, help=help_text)
 
 
 def _fleet(question: Question, problem: PlanningProblem) -> list[Problem]:

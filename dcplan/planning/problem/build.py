@@ -116,6 +116,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         periods=demands.periods,
         period_of_hour=demands.period_of_hour,
         pairs=demands.pairs,
+        nearest=demands.nearest,
         offers=rented,
         supply=supply_terms(scenario, log),
         parts=parts_terms(scenario, log),

@@ -17,7 +17,13 @@ from dcplan.inputs.cloud_prices import OfferTerms
 from dcplan.inputs.excluded import ExcludedOption
 from dcplan.planning.goal import EarlierPlan, Goal
 from dcplan.planning.problem.energy import OnsiteTerms, TrancheTerms
-from dcplan.planning.problem.work.terms import DemandTerms, JobTerms, PoolPair, RunOption
+from dcplan.planning.problem.work.terms import (
+    DemandTerms,
+    JobTerms,
+    NearestLatency,
+    PoolPair,
+    RunOption,
+)
 
 
 @dataclass(frozen=True)
@@ -445,6 +451,8 @@ class PlanningProblem:
     """Period of each hour of the week from Monday 00:00 UTC; empty for one period."""
     pairs: tuple[PoolPair, ...] = ()
     """Pools of disaggregated services."""
+    nearest: tuple[NearestLatency, ...] = ()
+    """Nearest hardware of services whose latency limits no hardware meets."""
 
     @property
     def required(self) -> tuple[DemandTerms, ...]:

@@ -16,7 +16,7 @@ from dcplan.planning.problem.services.terms import service_demands
 from dcplan.planning.problem.work.permitted import permitted, row_id
 from dcplan.planning.problem.work.residency import resident
 from dcplan.planning.problem.work.targets import Target
-from dcplan.planning.problem.work.terms import DemandTerms, PoolPair
+from dcplan.planning.problem.work.terms import DemandTerms, NearestLatency, PoolPair
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Inference
 from dcplan.units import TOKENS_PER_KTOKEN
@@ -34,6 +34,8 @@ class Services:
     period_of_hour: tuple[int, ...]
     pairs: tuple[PoolPair, ...]
     notes: tuple[str, ...]
+    nearest: tuple[NearestLatency, ...]
+    """Nearest hardware of services whose limits no hardware meets."""
 
 
 def services(
@@ -77,7 +79,7 @@ def services(
         )
     shares = tuple(float(x) for x in periods.hours_frac) if periods is not None else (1.0,)
     hours = tuple(int(x) for x in periods.of_hour) if periods is not None else ()
-    return Services(tuple(terms), shares, hours, tuple(pairs), tuple(notes))
+    return Services(tuple(terms), shares, hours, tuple(pairs), tuple(notes), tuple(builder.nearest))
 
 
 class _Builder:
@@ -94,6 +96,7 @@ class _Builder:
         self.question, self.log, self.excluded = question, log, excluded
         self.where, self.country = where, country
         self.notes: list[str] = []
+        self.nearest: list[NearestLatency] = []
 
     def menu(self, load: ServiceLoad, spec: ServiceSpec | None) -> Menu:
         """Return what may serve a load: given throughput before computed throughput."""
@@ -104,9 +107,12 @@ class _Builder:
             return Menu(tuple(self._typed_entries(given, able, typed)))
         peak = load.peak_factor * max(load.average) * TOKENS_PER_KTOKEN / spec.output_tokens
         peak *= float(load.week.max()) if load.week is not None else 1.0
-        made = ServiceMenu(spec, self.log, self.excluded).menu(
+        maker = ServiceMenu(spec, self.log, self.excluded)
+        made = maker.menu(
             able, peak / load.room_frac, lambda t: rtt_of(load, t, self.question, self.log)
         )
+        if not made.entries and maker.nearest is not None:
+            self.nearest.append(maker.nearest)
         if not typed:
             return made
         entries = [self._compared(given, e, typed) for e in made.entries]

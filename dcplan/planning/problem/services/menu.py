@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from dcplan.inputs.cloud_prices import is_cloud, offer_of, row_of
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
@@ -19,9 +21,10 @@ from dcplan.inputs.serving.sizing.options import (
     sized,
 )
 from dcplan.inputs.serving.sizing.pools import DECODE, PREFILL
+from dcplan.inputs.serving.sizing.states import States
 from dcplan.planning.problem.services.spec import HostedWork, ServiceSpec, hosted
 from dcplan.planning.problem.work.targets import Target
-from dcplan.planning.problem.work.terms import ReplicaTerms
+from dcplan.planning.problem.work.terms import NearestLatency, ReplicaTerms
 from dcplan.units import MILLI, TOKENS_PER_KTOKEN
 
 WORTH = 0.98
@@ -82,6 +85,8 @@ class ServiceMenu:
 
     def __init__(self, spec: ServiceSpec, log: InputLog, excluded: list[ExcludedOption]) -> None:
         self.spec, self.log, self.excluded = spec, log, excluded
+        self.missed: list[tuple[float, NearestLatency]] = []
+        """Lowest latencies of hardware that misses a limit, with the largest ratio to a limit."""
 
     def menu(
         self, where: Iterable[Target], requests_per_s: float, rtt_s: Callable[[Target], float]
@@ -199,14 +204,31 @@ class ServiceMenu:
             if not states.fits.any():
                 reasons.append(f"the model does not fit in {work.precision}")
                 continue
-            tpot = float(states.tpot_floor_s[states.fits > 0].min()) / MILLI
-            ttft = float(states.ttft_floor_s[states.fits > 0].min()) / MILLI
+            lowest = self._lowest(host, work, states)
             reasons.append(
                 f"in {work.precision} no layout meets TTFT {limits.ttft_s / MILLI:,.0f} ms and TPOT "
-                f"{limits.tpot_s / MILLI:,.1f} ms for {limits.quantile:.0%} of the requests; the "
-                f"lowest are {ttft:,.0f} ms and {tpot:,.1f} ms with one request"
+                f"{limits.tpot_s / MILLI:,.1f} ms for {limits.quantile:.0%} of the requests; with one "
+                f"request they are {lowest.ttft_ms:,.0f} ms and {lowest.tpot_ms:,.1f} ms"
             )
         return "; ".join(reasons)
+
+    def _lowest(self, host: _Hosting, work: HostedWork, states: States) -> NearestLatency:
+        """Return the latency of one request in the layout that is nearest to both limits."""
+        limits, fits = work.work.limits, states.fits > 0
+        over = np.maximum(states.tpot_floor_s / limits.tpot_s, states.ttft_floor_s / limits.ttft_s)
+        at = int(np.argmin(np.where(fits, over, np.inf)))
+        ttft, tpot = states.ttft_floor_s[at] + host.rtt_s, states.tpot_floor_s[at]
+        found = NearestLatency(
+            *(self.spec.given.id, host.target.system, work.precision),
+            *(float(ttft) / MILLI, float(tpot) / MILLI),
+        )
+        self.missed.append((float(over[at]), found))
+        return found
+
+    @property
+    def nearest(self) -> NearestLatency | None:
+        """Return the hardware that is nearest to the limits; None if no model fits anywhere."""
+        return min(self.missed, key=lambda x: x[0])[1] if self.missed else None
 
     def _exclude(self, target: Target, reason: str) -> None:
         option = ExcludedOption(

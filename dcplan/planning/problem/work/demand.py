@@ -16,7 +16,15 @@ from dcplan.planning.problem.work.jobs import JobCandidates
 from dcplan.planning.problem.work.permitted import permitted
 from dcplan.planning.problem.work.residency import resident
 from dcplan.planning.problem.work.targets import Target
-from dcplan.planning.problem.work.terms import H100, HOURS, PFLOPS, DemandTerms, PoolPair, part_id
+from dcplan.planning.problem.work.terms import (
+    H100,
+    HOURS,
+    PFLOPS,
+    DemandTerms,
+    NearestLatency,
+    PoolPair,
+    part_id,
+)
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Capacity, Demand, Reference
 from dcplan.units import BITS_PER_BYTE, HOURS_PER_QUARTER, TFLOPS_PER_PFLOPS
@@ -35,6 +43,7 @@ class Demands:
     period_of_hour: tuple[int, ...]
     pairs: tuple[PoolPair, ...]
     notes: tuple[str, ...]
+    nearest: tuple[NearestLatency, ...]
 
 
 def demand_terms(
@@ -55,7 +64,12 @@ def demand_terms(
         terms = _capacity(x, question, log, excluded, able, problem)
         found += any_hours(terms, served.periods) if x.any_hours else [terms]
     return Demands(
-        (*found, *served.terms), served.periods, served.period_of_hour, served.pairs, served.notes
+        (*found, *served.terms),
+        served.periods,
+        served.period_of_hour,
+        served.pairs,
+        served.notes,
+        served.nearest,
     )
 
 

@@ -126,6 +126,17 @@ class ReplicaTerms:
 
 
 @dataclass(frozen=True)
+class NearestLatency:
+    """Hardware whose latency with one request is nearest to the limits of a service."""
+
+    workload: str
+    system: str
+    precision: str
+    ttft_ms: float
+    tpot_ms: float
+
+
+@dataclass(frozen=True)
 class PoolPair:
     """Pools of a disaggregated service: the prefill pool takes each request of the decode pool."""
 
