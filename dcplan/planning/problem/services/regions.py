@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dcplan.catalog.schema import Offer, Region
 from dcplan.catalog.schema import Site as CatalogSite
-from dcplan.fabric.user_latency import user_rtt_s
+from dcplan.fabric.user_path import user_rtt_s
 from dcplan.inputs.cloud_prices import great_circle_km, is_cloud, offer_of, row_of
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
@@ -30,7 +30,7 @@ def rtt_of(load: ServiceLoad, target: Target, question: Question, log: InputLog)
     return user_rtt_s(
         great_circle_km((users.lat, users.lon), there),
         log.parameter("network", "user-route-factor"),
-        log.parameter("network", "fiber-us-per-km"),
+        log.parameter("network", "fibre-us-per-km"),
         log.parameter("network", "last-mile-rtt-ms") * MILLI,
     )
 
