@@ -9,7 +9,7 @@ import pytest
 
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import LoadShape
-from dcplan.demand.periods import week_of
+from dcplan.demand.periods import Array, week_of
 from dcplan.errors import InputError
 from tests.catalog.overlays import loaded
 
@@ -17,10 +17,10 @@ ROW = 'load_shapes:\n  - {id: own, name: Own, source: "Own count of a log", what
 SHAPES = load().table("load_shapes", LoadShape)
 
 
-def day_of_week(name: str) -> np.ndarray:
+def day_of_week(name: str) -> Array:
     """Load by day of the week, mean 1."""
-    days = np.asarray(SHAPES[name].load_frac).reshape(7, 24).sum(axis=1)
-    return days / days.mean()
+    days: Array = week_of(SHAPES[name].load_frac).reshape(7, 24).mean(axis=1)
+    return days
 
 
 @pytest.mark.parametrize("name", SHAPES)
