@@ -15,6 +15,7 @@ VERBS: dict[str, tuple[str, ...]] = {
         "plan.decided",
         "plan.site",
         "plan.work",
+        "plan.workloads",
         "plan.money",
         "plan.limits",
         "plan.book",

@@ -94,17 +94,17 @@ def with_unused(costs: Mapping[str, Mapping[Part, float]]) -> dict[str, float]:
     >>> with_unused({"a": {Part.ENERGY: 3.0}, "b": {Part.ENERGY: 1.0}, UNUSED: {Part.ENERGY: 2.0}})
     {'a': 4.5, 'b': 1.5, '(unused)': 0.0}
     """
-    whole = {name: sum(parts.values()) for name, parts in costs.items()}
     own = {name: parts for name, parts in costs.items() if name not in (UNUSED, EARLIER)}
-    totals = {name: max(whole[name], 0.0) for name in own}
+    whole = {name: sum(parts.values()) for name, parts in costs.items() if name != UNUSED}
+    totals, left = {name: max(whole[name], 0.0) for name in own}, 0.0
     for part, usd in costs.get(UNUSED, {}).items():
         weights = {name: max(parts.get(part, 0.0), 0.0) for name, parts in own.items()}
         weights = weights if sum(weights.values()) > 0 else totals
         total = sum(weights.values())
+        left += 0.0 if total > 0 else usd
         for name, weight in weights.items() if total > 0 else ():
             whole[name] += usd * weight / total
-            whole[UNUSED] -= usd * weight / total
-    return whole
+    return whole | ({UNUSED: left} if UNUSED in costs else {})
 
 
 def allocate(problem: PlanningProblem, d: Decisions, books: Accounts) -> Allocation:

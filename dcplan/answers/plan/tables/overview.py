@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dcplan.answers.plan.tables import cloud, hardware, money, network, site, work
+from dcplan.answers.plan.tables import cloud, hardware, money, network, site, work, workloads
 from dcplan.answers.plan.tables.excluded import excluded_options, with_entry_prices
 from dcplan.answers.plan.tables.limits import checks
+from dcplan.answers.plan.workloads import workloads_of
 from dcplan.catalog.loader import Catalog
 from dcplan.planning.decision_table import to_table
 from dcplan.planning.solve.solved import Solved
@@ -16,6 +17,7 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> d
     if solved.audit is None or solved.decisions is None:
         return {"excluded": excluded_options(solved.problem)}
     problem, d, books = solved.problem, solved.decisions, solved.audit.books
+    used = workloads_of(problem, d, books)
     choices = network.storage_choices(problem, d)
     return {
         "racks": hardware.racks(problem, d),
@@ -26,6 +28,9 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> d
         "jobs": work.jobs(problem, d),
         "schedule": work.schedule(problem, d),
         "demand": work.demand(problem, d),
+        "served_by": workloads.served_by(used),
+        "workload_costs": workloads.workload_costs(used),
+        "workload_costs_by_quarter": workloads.workload_costs_by_quarter(used),
         "storage": network.storage(problem, d),
         "cost": money.cost(books),
         "cash_flow": money.cash_flow(problem, books),
