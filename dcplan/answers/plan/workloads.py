@@ -42,8 +42,12 @@ class Workloads:
     def present(self) -> dict[str, dict[Part, float]]:
         """Return the present cost by part of every workload, in order, without empty rows."""
         found = self.allocation.present_usd()
-        order = [*self.kinds, *NAMES]
-        return {name: found[name] for name in order if name in found}
+        return {name: found[name] for name in self.names if name in found}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all rows in order; none if the plan has no workloads."""
+        return (*self.kinds, *NAMES) if self.kinds else ()
 
     def kind(self, name: str) -> Kind:
         """Return the kind of a row."""
@@ -54,7 +58,21 @@ class Workloads:
         found: dict[Cell, float] = defaultdict(float)
         for x in self.allocation.uses:
             found[Bearer(x.workload, x.place, x.system), x.quarter] += x.accelerator_hours
+        return {cell: x for cell, x in found.items() if x}
+
+    def energy_mwh(self) -> dict[Cell, float]:
+        """Return the energy of each bearer by quarter; 0 for rent."""
+        found: dict[Cell, float] = defaultdict(float)
+        for x in self.allocation.uses:
+            found[Bearer(x.workload, x.place, x.system), x.quarter] += x.energy_mwh
         return found
+
+    def usd(self) -> dict[Cell, float]:
+        """Return the cost of each bearer by quarter, all parts together, not discounted."""
+        found: dict[Cell, float] = defaultdict(float)
+        for (who, _, t), x in self.allocation.charges.items():
+            found[who, t] += x
+        return {cell: x for cell, x in found.items() if x}
 
     def usd_per_million_tokens(self, name: str) -> float | None:
         """Return the present cost over the discounted million tokens; None without tokens."""
@@ -128,4 +146,5 @@ def workload_metrics(w: Workloads) -> dict[str, Metric]:
         if any(workload == name for workload, _ in w.million_tokens):
             usd = w.usd_per_million_tokens(name) if name in present else None
             found |= figures.WORKLOAD_TOKENS(usd, name)
-    return found | figures.UNUSED_COST(sum(present.get(UNUSED, {}).values()))
+    unused = sum(present.get(UNUSED, {}).values())
+    return found | (figures.UNUSED_COST(unused) if w.kinds else {})

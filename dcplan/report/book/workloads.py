@@ -51,10 +51,12 @@ def workloads_page(writer: Writer, c: Calc) -> None:
 def workloads_sheet(c: Calc) -> tuple[Sheet, list[Row]]:
     """Return the sheet, and its rows of accelerators by workload and system."""
     sheet = Sheet("Workloads", "Workloads", NOTE, c.source.quarters)
-    sheet.heading("Accelerators, average of the quarter")
+    found = _accelerators(c)
+    if found:
+        sheet.heading("Accelerators, average of the quarter")
     systems = [
         sheet.frozen("accelerators", key, "", values, "derived", total=False)
-        for key, values in _accelerators(c).items()
+        for key, values in found.items()
     ]
     if systems:
         sheet.line("all accelerators", NOWHERE, "", total(systems), total=False)
@@ -73,8 +75,8 @@ def workloads_sheet(c: Calc) -> tuple[Sheet, list[Row]]:
         costs.append(cost)
         present.append(sheet.fact("present cost", key, "USD", dot(cost.span(), factor.span())))
         _tokens(c, sheet, workload, cost)
+    sheet.heading("All workloads" if costs else "The scenario has no workloads.")
     if costs:
-        sheet.heading("All workloads")
         sheet.line("cost of the quarter", NOWHERE, "USD", added(costs))
         whole = sheet.fact("present cost of all workloads", NOWHERE, "USD", added(present))
         npv = c.rows["npv", NOWHERE]

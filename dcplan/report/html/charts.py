@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,9 @@ LONGEST = 28
 """Characters of a name in a legend."""
 LEGEND_COLUMNS, LEGEND_ROW_IN = 2, 0.22
 """Legend below a picture, for long names."""
+TINTS = (1.0, 0.78, 0.58, 0.4, 0.26, 0.14)
+"""Opacity of the systems of one workload."""
+RENTED = "rented accelerators"
 
 
 @dataclass(frozen=True)
@@ -122,25 +126,27 @@ def capacity(quarters: Sequence[str], counts: Mapping[str, Sequence[float]]) -> 
 def workloads(quarters: Sequence[str], series: Sequence[tuple[str, str, Sequence[float]]]) -> Chart:
     """Accelerators by quarter, stacked by workload and system: one color for each workload.
 
-    ``series`` holds workload, system and accelerators by quarter; an empty system is capacity that
-    no workload uses.
+    ``series`` holds workload, system and accelerators by quarter. Rent, the system
+    :data:`RENTED`, is hatched; an empty system is several workloads, or none.
     """
     rows = -(-len(series) // LEGEND_COLUMNS)
     figure, axes = _figure(HEIGHT_IN + LEGEND_ROW_IN * rows)
-    base, names = [0.0] * len(quarters), list(dict.fromkeys(x for x, _, _ in series))
-    shown: dict[str, int] = {}
+    base, names = [0.0] * len(quarters), list(dict.fromkeys(x for x, y, _ in series if y))
+    shown: dict[str, int] = defaultdict(int)
     for workload, system, values in series:
-        nth = shown[workload] = shown.get(workload, 0) + 1
+        color = COLORS[names.index(workload) % (len(COLORS) - 1)] if system else "none"
         axes.bar(
             range(len(quarters)),
             values,
             bottom=base,
-            color=COLORS[names.index(workload) % (len(COLORS) - 1)] if system else "none",
-            alpha=1.0 if not system else max(1.0 - 0.3 * (nth - 1), 0.2),
-            edgecolor=INK,
+            color="none" if system == RENTED else color,
+            alpha=TINTS[shown[workload] % len(TINTS)] if system not in ("", RENTED) else 1.0,
+            edgecolor=color if system == RENTED else INK,
+            hatch="////" if system == RENTED else None,
             linewidth=0.4,
             label=f"{workload} on {system}" if system else workload,
         )
+        shown[workload] += system != RENTED
         base = [b + v for b, v in zip(base, values, strict=True)]
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from statistics import NormalDist
 
 from dcplan.economics.cash_flow import GROUPS
-from dcplan.inputs.cloud_prices import is_cloud, offer_of
+from dcplan.inputs.cloud_prices import is_cloud
 from dcplan.planning.audit.uses import Kind
 from dcplan.report.book.influence import Influence, influences
 from dcplan.report.html import charts, drawings
@@ -118,14 +118,14 @@ def _workloads(result: Result) -> Chart:
         if row["kind"] in (Kind.UNUSED, Kind.EARLIER):
             idle[t] += count
         elif count:
-            place, system = str(row["place"]), str(row["system"])
-            name = f"rented {offer_of(place)}" if is_cloud(place) else system
-            by[str(row["workload"]), name][t] += count
-    largest = sorted(by, key=lambda key: -sum(by[key]))[:MOST_SERIES]
+            system = charts.RENTED if is_cloud(str(row["place"])) else str(row["system"])
+            by[str(row["workload"]), system][t] += count
+    first = {max((k for k in by if k[0] == w), key=lambda k: sum(by[k])) for w, _ in by}
+    largest = sorted(by, key=lambda key: (key not in first, -sum(by[key])))[:MOST_SERIES]
     series = [(*key, values) for key, values in by.items() if key in largest]
     rest = [sum(x) for x in zip(*(v for k, v in by.items() if k not in largest), strict=True)]
-    series += [("others", f"{len(by) - len(largest)} systems", rest)] if rest else []
-    return charts.workloads(quarters, [*series, *([("unused", "", idle)] if any(idle) else [])])
+    more = {"others": rest, "unused": idle}
+    return charts.workloads(quarters, series + [(k, "", v) for k, v in more.items() if any(v)])
 
 
 def _waterfall(result: Result) -> Chart:

@@ -64,8 +64,37 @@ SERVED_BY = TableSpec(
     "served_by",
     ServedRow,
     "Workloads by system and quarter",
-    first=8,
-    brief=lambda x: x.average_accelerators > 0,
+    shown=Shown.VERBOSE,
+    section=Section.ORDERS,
+    by_item=True,
+)
+
+
+@dataclass(frozen=True)
+class WorkloadSystemRow:
+    """Accelerators of one system or offer that serve one workload, over the horizon."""
+
+    workload: Workload
+    kind: Kind
+    system: Annotated[str, Column("System, or accelerator of a cloud offer")]
+    place: Annotated[str, Column("Hall as site/hall, or cloud and the offer")]
+    first_quarter: Annotated[str, Column("First quarter with accelerators")]
+    last_quarter: Annotated[str, Column("Last quarter with accelerators")]
+    largest_accelerators: Annotated[
+        float, Column("Largest of the quarterly averages of the accelerators")
+    ]
+    accelerator_hours: Annotated[float, Column("Accelerator-hours of the horizon, with spares")]
+    energy_mwh: Annotated[
+        float, Column("Energy of the facility for these accelerators; 0 for rent")
+    ]
+    present_cost_usd: Annotated[float, Column("Present cost of these accelerators")]
+
+
+WORKLOAD_SYSTEMS = TableSpec(
+    "workload_systems",
+    WorkloadSystemRow,
+    "Workloads by system",
+    first=12,
     section=Section.ORDERS,
     by_item=True,
 )

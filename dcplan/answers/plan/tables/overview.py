@@ -28,6 +28,7 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], catalog: Catalog) -> d
         "jobs": work.jobs(problem, d),
         "schedule": work.schedule(problem, d),
         "demand": work.demand(problem, d),
+        "workload_systems": workloads.workload_systems(used),
         "served_by": workloads.served_by(used),
         "workload_costs": workloads.workload_costs(used),
         "workload_costs_by_quarter": workloads.workload_costs_by_quarter(used),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from dcplan.answers.plan.calendar import quarter_at
 from dcplan.answers.plan.workloads import Cell, Workloads, per_unit
 from dcplan.planning.audit.allocation import Bearer, Part, with_unused
-from dcplan.planning.audit.uses import NAMES, Kind
+from dcplan.planning.audit.uses import Kind
 from dcplan.result import Table
 from dcplan.specs.plan import workloads as specs
 from dcplan.units import HOURS_PER_QUARTER
@@ -16,17 +16,7 @@ from dcplan.units import HOURS_PER_QUARTER
 
 def served_by(w: Workloads) -> Table:
     """Return the accelerators, amount, energy and cost of each workload by place and quarter."""
-    usd: dict[Cell, float] = defaultdict(float)
-    for (who, _, t), x in w.allocation.charges.items():
-        usd[who, t] += x
-    mwh: dict[Cell, float] = defaultdict(float)
-    for use in w.allocation.uses:
-        mwh[Bearer(use.workload, use.place, use.system), use.quarter] += use.energy_mwh
-    hours, order = w.hours(), [*w.kinds, *NAMES]
-    cells = sorted(
-        {x for found in (usd, hours) for x, amount in found.items() if amount},
-        key=lambda x: (order.index(x[0].workload), x[0].place, x[0].system, x[1]),
-    )
+    usd, mwh, hours = w.usd(), w.energy_mwh(), w.hours()
     return specs.SERVED_BY.table(
         specs.ServedRow(
             workload=who.workload,
@@ -41,7 +31,40 @@ def served_by(w: Workloads) -> Table:
             energy_mwh=mwh.get((who, t), 0.0),
             cost_usd=usd.get((who, t), 0.0),
         )
-        for who, t in cells
+        for who, t in _ordered(w, {*usd, *hours})
+    )
+
+
+def workload_systems(w: Workloads) -> Table:
+    """Return what serves each workload over the horizon: one row for each system and place."""
+    usd, mwh, hours = w.usd(), w.energy_mwh(), w.hours()
+    quarters: dict[Bearer, list[int]] = defaultdict(list)
+    for who, t in _ordered(w, hours):
+        quarters[who].append(t)
+    return specs.WORKLOAD_SYSTEMS.table(
+        specs.WorkloadSystemRow(
+            workload=who.workload,
+            kind=w.kind(who.workload).value,
+            system=who.system,
+            place=who.place,
+            first_quarter=quarter_at(w.problem, found[0]),
+            last_quarter=quarter_at(w.problem, found[-1]),
+            largest_accelerators=max(hours[who, t] for t in found) / HOURS_PER_QUARTER,
+            accelerator_hours=sum(hours[who, t] for t in found),
+            energy_mwh=sum(mwh[who, t] for t in found),
+            present_cost_usd=sum(
+                x * w.allocation.factor(t) for (of, t), x in usd.items() if of == who
+            ),
+        )
+        for who, found in quarters.items()
+    )
+
+
+def _ordered(w: Workloads, cells: Iterable[Cell]) -> list[Cell]:
+    names = w.names
+    return sorted(
+        cells if names else (),
+        key=lambda x: (names.index(x[0].workload), x[0].place, x[0].system, x[1]),
     )
 
 
@@ -97,7 +120,7 @@ def workload_costs_by_quarter(w: Workloads) -> Table:
                 sum(costs[name, t].values()), w.million_tokens.get((name, t), 0.0)
             ),
         )
-        for name in [*w.kinds, *NAMES]
+        for name in w.names
         for t in range(w.problem.quarters)
         if (name, t) in costs
     )
