@@ -57,6 +57,37 @@ CAPITAL = EQUIPMENT | {AssetClass.BUILDING, AssetClass.COOLING, AssetClass.POWER
 """Classes of capital cost, which are bought, financed and sold."""
 
 
+class Driver(StrEnum):
+    """Amount in whose proportion workloads share a payment."""
+
+    HOURS = "accelerator-hours"
+    PORTS = "NIC ports"
+    RATED = "rated kW"
+    PEAK = "peak kW"
+    """Rated power times the PUE of the design day."""
+    ENERGY = "kWh"
+    COMMITTED = "hours under commitments"
+    USER = "user"
+    """One workload alone has the payment."""
+    UNUSED = "unused"
+    """No workload uses it."""
+    EARLIER = "earlier"
+    """Value of hardware that was paid before the plan."""
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """How workloads share a payment, and when the asset that it pays for is in service."""
+
+    by: Driver
+    place: tuple[str, ...] = ()
+    """Hall, or hall, cooling and system, whose workloads share it; empty: those of the site."""
+    user: str = ""
+    """Id of the demand or job that has the payment alone."""
+    serves: tuple[int, int] | None = None
+    """First quarter in service and the first one after it; None: the quarter of the payment."""
+
+
 @dataclass(frozen=True)
 class Flow:
     """One payment: positive is cash out; a residual value is negative.
@@ -76,6 +107,8 @@ class Flow:
     """Catalog id of the rented cloud offer."""
     term: str = field(default="", kw_only=True)
     """Rental term of the offer."""
+    shared: Sharing = field(default=Sharing(Driver.UNUSED), kw_only=True)
+    """How workloads share it; only the audit of a plan knows this."""
 
 
 def years_of(flow: Flow) -> float:
@@ -104,6 +137,43 @@ def npv_usd(flows: Iterable[Flow], rate_per_year: float) -> float:
     48.82
     """
     return sum(flow.usd * discount_factor(rate_per_year, years_of(flow)) for flow in flows)
+
+
+def quarterly_charge_usd(flow: Flow, quarters: Sequence[int], rate_per_year: float) -> float:
+    """Return the level charge in the middle of some quarters with the present value of a flow.
+
+    It is the capital recovery of a purchase over its quarters in service, and of its residual value
+    as a credit: charge = usd (1 + r) ** -years / sum of (1 + r) ** -(quarter + 1/2) / 4. [USD]
+
+    Parameters
+    ----------
+    flow : Flow
+        Payment, or residual value.
+    quarters : sequence of int
+        Quarters in service, at least one.
+    rate_per_year : float
+        Effective yearly discount rate. [1/year]
+
+    Raises
+    ------
+    ValueError
+        If there are no quarters.
+
+    Examples
+    --------
+    >>> bought = Flow(0, FlowGroup.CAPEX, "x", 100.0, asset=AssetClass.RACKS)
+    >>> round(quarterly_charge_usd(bought, (0, 1), 0.10), 4)
+    50.5957
+    >>> quarterly_charge_usd(bought, (0,), 0.10)
+    100.0
+    """
+    if not quarters:
+        msg = "a payment is charged to at least one quarter"
+        raise ValueError(msg)
+    if not flow.at_end and list(quarters) == [flow.quarter]:
+        return flow.usd
+    factors = (discount_factor(rate_per_year, (t + 0.5) / QUARTERS_PER_YEAR) for t in quarters)
+    return flow.usd * discount_factor(rate_per_year, years_of(flow)) / sum(factors)
 
 
 def totals_usd(flows: Iterable[Flow]) -> dict[FlowGroup, float]:

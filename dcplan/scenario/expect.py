@@ -28,11 +28,14 @@ VERB = "plan"
 def known_metrics(scenario: Scenario, catalog: Catalog) -> set[str]:
     """Return every metric key that ``plan`` can produce for a scenario."""
     work = scenario.workloads
+    jobs = [j.id for j in work.training]
+    demands = [c.id for c in (*work.capacity, *work.inference)]
     ids: dict[str, Iterable[str]] = {
         "system": catalog.rows["systems"],
         "switch": catalog.rows["switches"],
-        "job": [j.id for j in work.training],
-        "demand": [c.id for c in (*work.capacity, *work.inference)],
+        "job": jobs,
+        "demand": demands,
+        "workload": [*jobs, *demands],
     }
     return {
         spec.at(*found)

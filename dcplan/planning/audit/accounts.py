@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
+from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Sharing
 from dcplan.planning.audit.cloud import cloud_flows
 from dcplan.planning.audit.existing import existing_flows
 from dcplan.planning.audit.onsite import flows_of, generated_mw, generated_mwh
@@ -100,7 +100,14 @@ def make_accounts(problem: PlanningProblem, d: Decisions) -> Accounts:
     ]
     books.flows += [flow for site in problem.sites for flow in flows_of(d, site, problem.quarters)]
     books.flows += [
-        Flow(t, FlowGroup.UNSERVED, c.id, usd * d.unmet.get((c.id, t), 0.0), asset=AssetClass.OTHER)
+        Flow(
+            t,
+            FlowGroup.UNSERVED,
+            c.id,
+            usd * d.unmet.get((c.id, t), 0.0),
+            asset=AssetClass.OTHER,
+            shared=Sharing(Driver.USER, user=c.id),
+        )
         for c, usd, t in _priced(problem)
     ]
     books.flows += _residual(problem, books.flows)
@@ -187,50 +194,60 @@ def _energy_mwh(
     return kw * HOURS_PER_QUARTER / KW_PER_MW
 
 
-def _bought(quarter: int, asset: AssetClass, line: str, usd: float, site: str) -> Flow:
-    return Flow(quarter, FlowGroup.CAPEX, line, usd, site, asset=asset)
+def _bought(
+    quarter: int, asset: AssetClass, line: str, usd: float, site: str, shared: Sharing
+) -> Flow:
+    return Flow(quarter, FlowGroup.CAPEX, line, usd, site, asset=asset, shared=shared)
 
 
 def _capex(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[Flow]:
     flows = []
     placed = {p.key: p for p in problem.placements}
     site_of = {h.id: h.site for h in problem.halls}
-    given = [(key, 0, n) for key, n in d.fleet.items()]
-    for key, t, n in (*given, *(((h, c, k), t, n) for (h, c, k, t), n in d.ordered.items())):
-        place, where = placed[key], site_of[key[0]]
+    given = [(key, 0, 0, n) for key, n in d.fleet.items()]
+    orders = [((h, c, k), t, placed[h, c, k].lead, n) for (h, c, k, t), n in d.ordered.items()]
+    for key, t, lead, n in (*given, *orders):
+        place, where, first = placed[key], site_of[key[0]], t + lead
+        use = Sharing(Driver.HOURS, key, serves=(first, first + problem.finance.life_quarters))
         flows += [
-            _bought(t, AssetClass.RACKS, f"racks {place.system}", n * place.rack_usd(t), where),
-            _bought(t, AssetClass.STORAGE, "storage", n * place.storage_usd, where),
+            _bought(
+                t, AssetClass.RACKS, f"racks {place.system}", n * place.rack_usd(t), where, use
+            ),
+            _bought(t, AssetClass.STORAGE, "storage", n * place.storage_usd, where, use),
         ]
     for hall in problem.halls:
         if hall.storage_usd:
-            flows.append(_bought(0, AssetClass.STORAGE, "storage", hall.storage_usd, hall.site))
+            use = Sharing(Driver.HOURS, (hall.id,), serves=(0, problem.quarters))
+            usd = hall.storage_usd
+            flows.append(_bought(0, AssetClass.STORAGE, "storage", usd, hall.site, use))
         for t in range(problem.quarters):
             added = books.network_usd[hall.id, t]
             if added:
-                flows.append(_bought(t, AssetClass.NETWORK, "network", added, hall.site))
-            flows += _fitting(d, hall, t)
+                use = Sharing(Driver.PORTS, (hall.id,), serves=(t, problem.quarters))
+                flows.append(_bought(t, AssetClass.NETWORK, "network", added, hall.site, use))
+            flows += _fitting(d, hall, t, problem.quarters)
     flows += existing_flows(problem, d)
     for site in problem.sites:
         for t in range(problem.quarters):
             new = d.blocks.get((site.id, t), 0) - (d.blocks.get((site.id, t - 1), 0) if t else 0)
             if new:
                 usd = new * site.block_usd
-                flows.append(_bought(t, AssetClass.POWER, "power blocks", usd, site.id))
+                use = Sharing(Driver.RATED, serves=(t, problem.quarters))
+                flows.append(_bought(t, AssetClass.POWER, "power blocks", usd, site.id, use))
     return flows
 
 
-def _fitting(d: Decisions, hall: HallTerms, t: int) -> list[Flow]:
-    flows = []
+def _fitting(d: Decisions, hall: HallTerms, t: int, quarters: int) -> list[Flow]:
+    flows, use = [], Sharing(Driver.RATED, (hall.id,), serves=(t, quarters))
     for c in hall.coolings:
         before = d.fitted.get((hall.id, c.id, t - 1), 0) if t else hall.existing_units.get(c.id, 0)
         new = d.fitted.get((hall.id, c.id, t), 0) - before
         if new:
             usd = new * c.fit_out_usd
-            flows.append(_bought(t, AssetClass.COOLING, "cooling and fit-out", usd, hall.site))
+            flows.append(_bought(t, AssetClass.COOLING, "cooling and fit-out", usd, hall.site, use))
             if c.building_usd:
                 usd = new * c.building_usd
-                flows.append(_bought(t, AssetClass.BUILDING, "building", usd, hall.site))
+                flows.append(_bought(t, AssetClass.BUILDING, "building", usd, hall.site, use))
     return flows
 
 
@@ -241,7 +258,8 @@ def _running(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[Fl
             mwh = books.site(problem, site.id, t, "facility_mwh")
             usd = (mwh - generated_mwh(d, site, t)) * KW_PER_MW * site.usd_per_kwh[t]
             energy, grid = FlowGroup.ENERGY, AssetClass.GRID_ENERGY
-            flows.append(Flow(t, energy, "energy", usd, site.id, asset=grid))
+            use = Sharing(Driver.ENERGY)
+            flows.append(Flow(t, energy, "energy", usd, site.id, asset=grid, shared=use))
             used = any(books.halls[h.id, t].units for h in problem.halls if h.site == site.id)
             flows += _site_running(problem, d, books, site, t, used=used)
     return [f for f in flows if f.usd]
@@ -252,29 +270,32 @@ def _site_running(
 ) -> list[Flow]:
     flows = []
 
-    def pay(group: FlowGroup, line: str, usd: float) -> None:
-        flows.append(Flow(t, group, line, usd, site.id, asset=AssetClass.OTHER))
+    def pay(group: FlowGroup, line: str, usd: float, by: Driver, *place: str) -> None:
+        use = Sharing(by, place)
+        flows.append(Flow(t, group, line, usd, site.id, asset=AssetClass.OTHER, shared=use))
 
     if site.demand_usd_per_kw_month > 0:
         peak = books.site(problem, site.id, t, "facility_mw") - generated_mw(d, site, t)
         billed = max(peak, site.minimum_take_frac * site.utility_mw[t] if used else 0.0)
         usd = billed * KW_PER_MW * site.demand_usd_per_kw_month * MONTHS_PER_QUARTER
-        pay(FlowGroup.ENERGY, "demand charge", usd)
+        pay(FlowGroup.ENERGY, "demand charge", usd, Driver.PEAK)
     if used:
-        pay(FlowGroup.OPEX, "staff", site.staff_usd_per_quarter)
+        pay(FlowGroup.OPEX, "staff", site.staff_usd_per_quarter, Driver.RATED)
     for place in problem.placements:
         hall = problem.hall(place.hall)
         if hall.site != site.id:
             continue
         n = d.racks(problem, place.key, t)
         if n:
-            pay(FlowGroup.OPEX, "hardware maintenance", n * place.maintenance_usd_per_quarter)
-            pay(FlowGroup.OPEX, "facility", n * place.rated_kw * site.opex_usd_per_kw_quarter)
+            usd = n * place.maintenance_usd_per_quarter
+            pay(FlowGroup.OPEX, "hardware maintenance", usd, Driver.HOURS, *place.key)
+            usd = n * place.rated_kw * site.opex_usd_per_kw_quarter
+            pay(FlowGroup.OPEX, "facility", usd, Driver.RATED, *place.key)
     if site.lease_usd_per_kw_month:
         for hall in (h for h in problem.halls if h.site == site.id):
             kw = books.halls[hall.id, t].units * hall.it_mw * KW_PER_MW
             usd = kw * site.lease_usd_per_kw_month[t] * MONTHS_PER_QUARTER
-            pay(FlowGroup.OPEX, "lease", usd)
+            pay(FlowGroup.OPEX, "lease", usd, Driver.RATED, hall.id)
     return flows
 
 
@@ -320,6 +341,7 @@ def _residual(problem: PlanningProblem, flows: list[Flow]) -> list[Flow]:
             f.site,
             at_end=True,
             asset=f.asset,
+            shared=f.shared,
         )
         for f in flows
         if f.group is FlowGroup.CAPEX and f.asset in share

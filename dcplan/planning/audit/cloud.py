@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
-from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
+from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Sharing
 from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, offer_of
 from dcplan.planning.audit.check import Check
 from dcplan.planning.check_ids import CheckId
@@ -124,6 +124,7 @@ def cloud_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
                 asset=AssetClass.OTHER,
                 offer=offer.id,
                 term=offer.term,
+                shared=Sharing(Driver.USER, user=who),
             )
             for (who, t), usd in by_quarter.items()
             if usd > TINY_USD
@@ -147,6 +148,7 @@ def cloud_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
                         asset=AssetClass.OTHER,
                         offer=offer.id,
                         term=commit.term,
+                        shared=Sharing(Driver.COMMITTED, serves=(t, t + commit.quarters)),
                     )
                     for q in range(t, t + commit.quarters)
                 ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
+from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Sharing
 from dcplan.planning.audit.check import Check
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
@@ -25,11 +25,15 @@ def existing_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
     for x in problem.existing:
         site = problem.hall(x.key[0]).site
         last = problem.quarters - 1
+        earlier = Sharing(Driver.EARLIER, serves=(x.first, x.last))
+        use = earlier if x.in_service else Sharing(Driver.HOURS, x.key, serves=earlier.serves)
         if x.due_usd and x.first < problem.quarters:
             kept = d.existing_racks(x, x.first)
             hardware = kept * (x.due_usd - x.storage_usd)
             flows += [
-                Flow(x.first, FlowGroup.CAPEX, line, usd, site, asset=AssetClass.EXISTING)
+                Flow(
+                    x.first, FlowGroup.CAPEX, line, usd, site, asset=AssetClass.EXISTING, shared=use
+                )
                 for line, usd in (
                     (f"order {x.id}", hardware),
                     (f"order {x.id} storage", kept * x.storage_usd),
@@ -38,11 +42,13 @@ def existing_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
         for (i, t), n in d.disposed.items():
             if i != x.id:
                 continue
+            sold = Sharing(Driver.EARLIER)
             if x.cancel_usd is not None:
+                sold = Sharing(Driver.UNUSED)
                 group, line, usd = FlowGroup.CAPEX, f"cancellation {x.id}", n * x.cancel_usd
             else:
                 group, line, usd = FlowGroup.RESIDUAL, f"sale {x.id}", -n * x.resale_usd[t]
-            flows.append(Flow(t, group, line, usd, site, asset=AssetClass.OTHER))
+            flows.append(Flow(t, group, line, usd, site, asset=AssetClass.OTHER, shared=sold))
         flows.append(
             Flow(
                 last,
@@ -52,6 +58,7 @@ def existing_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
                 site,
                 at_end=True,
                 asset=AssetClass.EXISTING,
+                shared=use,
             )
         )
     return [f for f in flows if f.usd]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
+from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Sharing
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.energy import OnsiteTerms
@@ -114,20 +114,22 @@ def redispatched(
 def flows_of(d: Decisions, site: SiteTerms, quarters: int) -> Iterable[Flow]:
     """Yield the payments for plants: purchase, upkeep and fuel."""
     power, other = AssetClass.POWER, AssetClass.OTHER
+    rated, burned = Sharing(Driver.RATED), Sharing(Driver.ENERGY)
     for o in site.onsite:
         for t in range(quarters):
+            use = Sharing(Driver.RATED, serves=(t + o.lead, quarters))
             new = d.onsite.get((site.id, o.id, t), 0)
             if new and o.usd:
                 line, usd = f"power on site {o.id}", new * o.usd
-                yield Flow(t, FlowGroup.CAPEX, line, usd, site.id, asset=power)
+                yield Flow(t, FlowGroup.CAPEX, line, usd, site.id, asset=power, shared=use)
             units = units_serving(d, site, o, t)
             if units and o.fixed_usd_per_quarter:
                 line, usd = f"upkeep of {o.id}", units * o.fixed_usd_per_quarter
-                yield Flow(t, FlowGroup.OPEX, line, usd, site.id, asset=other)
+                yield Flow(t, FlowGroup.OPEX, line, usd, site.id, asset=other, shared=rated)
             mwh = d.onsite_mwh.get((site.id, o.id, t), 0.0)
             if mwh:
                 line, usd = f"energy of {o.id}", mwh * o.usd_per_mwh
-                yield Flow(t, FlowGroup.ENERGY, line, usd, site.id, asset=other)
+                yield Flow(t, FlowGroup.ENERGY, line, usd, site.id, asset=other, shared=burned)
 
 
 def limits(

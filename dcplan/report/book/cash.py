@@ -40,6 +40,7 @@ def cash_sheet(c: Calc, sheet: Sheet) -> None:
         "years to the middle of the quarter", NOWHERE, "years", middle, "derived", total=False
     )
     factor = sheet.line("discount factor", NOWHERE, "", power(growth, -years), total=False)
+    c.keep("discount factor", factor)
     worth = sheet.line("present value", NOWHERE, "USD", all_cash * factor)
     running = sheet.line("cumulative payments", NOWHERE, "USD", all_cash.so_far(), total=False)
     c.keep("cumulative payments", running)

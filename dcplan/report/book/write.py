@@ -21,6 +21,7 @@ from dcplan.report.book.pages import (
 )
 from dcplan.report.book.sheets import calculated
 from dcplan.report.book.source import source_of
+from dcplan.report.book.workloads import workloads_page
 from dcplan.report.book.writer import Writer, write_sheet
 from dcplan.result import Result
 
@@ -57,6 +58,7 @@ def workbook(result: Result) -> bytes:
     places = summary_page(writer, source, metrics)
     inputs_page(writer, source)
     table_page(writer, "Training", "Runs of the plan", source, ("jobs", "schedule"))
+    workloads_page(writer, calc)
     checks_page(writer, source, calc, places)
     sources_page(writer, source)
     dictionary_page(writer)

@@ -33,6 +33,7 @@ ORDER = (
     "Calc_Cost",
     "Cashflow",
     "Training",
+    "Workloads",
     "Checks",
     "Sources",
     "Dictionary",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,11 @@ COLORS = ("#3b6fb0", "#b9772f", "#5b8c4a", "#8a5aa8", "#b04a4a", "#4a9a9a", "#8c
 WIDTH_IN, HEIGHT_IN = 8.2, 3.2
 LONGEST = 28
 """Characters of a name in a legend."""
+LEGEND_COLUMNS, LEGEND_ROW_IN = 2, 0.22
+"""Legend below a picture, for long names."""
+TINTS = (1.0, 0.78, 0.58, 0.4, 0.26, 0.14)
+"""Opacity of the systems of one workload."""
+RENTED = "rented accelerators"
 
 
 @dataclass(frozen=True)
@@ -117,6 +123,51 @@ def capacity(quarters: Sequence[str], counts: Mapping[str, Sequence[float]]) -> 
     return Chart("Capacity by quarter", _svg(figure, "capacity", words), words)
 
 
+def workloads(quarters: Sequence[str], series: Sequence[tuple[str, str, Sequence[float]]]) -> Chart:
+    """Accelerators by quarter, stacked by workload and system: one color for each workload.
+
+    ``series`` holds workload, system and accelerators by quarter. Rent, the system
+    :data:`RENTED`, is hatched; an empty system is several workloads, or none.
+    """
+    rows = -(-len(series) // LEGEND_COLUMNS)
+    figure, axes = _figure(HEIGHT_IN + LEGEND_ROW_IN * rows)
+    base, names = [0.0] * len(quarters), list(dict.fromkeys(x for x, y, _ in series if y))
+    shown: dict[str, int] = defaultdict(int)
+    for workload, system, values in series:
+        color = COLORS[names.index(workload) % (len(COLORS) - 1)] if system else "none"
+        axes.bar(
+            range(len(quarters)),
+            values,
+            bottom=base,
+            color="none" if system == RENTED else color,
+            alpha=TINTS[shown[workload] % len(TINTS)] if system not in ("", RENTED) else 1.0,
+            edgecolor=color if system == RENTED else INK,
+            hatch="////" if system == RENTED else None,
+            linewidth=0.4,
+            label=f"{workload} on {system}" if system else workload,
+        )
+        shown[workload] += system != RENTED
+        base = [b + v for b, v in zip(base, values, strict=True)]
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(
+        handles,
+        labels,
+        frameon=False,
+        fontsize=9,
+        loc="outside lower left",
+        ncols=LEGEND_COLUMNS,
+        labelcolor=INK,
+    )
+    _ruler(axes, quarters, "accelerators", legend=False)
+    sums: dict[str, float] = {}
+    for workload, _, values in series:
+        sums[workload] = sums.get(workload, 0.0) + sum(values) / len(quarters)
+    words = "Average accelerators over the quarters: " + ", ".join(
+        f"{name} {count:,.0f}" for name, count in sums.items()
+    )
+    return Chart("Workloads by system", _svg(figure, "workloads", words), words)
+
+
 def waterfall(steps: Sequence[tuple[str, float]], total: str) -> Chart:
     """Parts of a cost one after the other, and their sum [USD]."""
     figure, axes = _figure()
@@ -206,7 +257,9 @@ def frontier(points: Sequence[tuple[float, float]], x: str, y: str) -> Chart:
     return Chart("Frontier", _svg(figure, "frontier", words), words)
 
 
-def _ruler(axes: Axes, names: Sequence[str], unit: str, *, turned: bool = False) -> None:
+def _ruler(
+    axes: Axes, names: Sequence[str], unit: str, *, turned: bool = False, legend: bool = True
+) -> None:
     every = max(1, len(names) // 12)
     shown = [i for i in range(len(names)) if i % every == 0]
     labels = [names[i] for i in shown]
@@ -217,7 +270,7 @@ def _ruler(axes: Axes, names: Sequence[str], unit: str, *, turned: bool = False)
         ha="right" if turned else "center",
     )
     axes.set_ylabel(unit)
-    if axes.get_legend_handles_labels()[1]:
+    if legend and axes.get_legend_handles_labels()[1]:
         handles, names = axes.get_legend_handles_labels()
         short = [name if len(name) <= LONGEST else name[: LONGEST - 1] + "…" for name in names]
         axes.legend(

@@ -9,18 +9,23 @@ from collections.abc import Sequence
 from statistics import NormalDist
 
 from dcplan.economics.cash_flow import GROUPS
+from dcplan.inputs.cloud_prices import is_cloud
+from dcplan.planning.audit.uses import Kind
 from dcplan.report.book.influence import Influence, influences
 from dcplan.report.html import charts, drawings
 from dcplan.report.html.charts import Chart
 from dcplan.result import Cell, Result
 from dcplan.specs.frontier import FRONTIER
 from dcplan.specs.headers import header
+from dcplan.specs.plan.workloads import SERVED_BY
 from dcplan.specs.serve.options import FRONTIER_POINTS
 from dcplan.specs.table import Section
 from dcplan.units import quarter_index
 
 MOST_INPUTS = 12
 """Inputs of a tornado."""
+MOST_SERIES = 12
+"""Pairs of workload and system in a picture."""
 P10 = NormalDist().inv_cdf(0.1)
 Row = dict[str, Cell]
 
@@ -30,6 +35,8 @@ def figures_of(result: Result, inputs: Sequence[Influence]) -> dict[str, tuple[C
     found: dict[str, list[Chart]] = defaultdict(list)
     if _rows(result, "power"):
         found[Section.ORDERS] += [_power(result), *_capacity(result)]
+    if _rows(result, SERVED_BY.name):
+        found[Section.ORDERS].append(_workloads(result))
     if _has_money(result, "cost", "usd") and "cost.npv_usd" in result.metrics:
         found[Section.COST].append(_waterfall(result))
     if _has_money(result, "cash_flow", "cash_out_usd"):
@@ -99,6 +106,26 @@ def _capacity(result: Result) -> list[Chart]:
         t = quarters.index(str(row["quarter"])) if str(row["quarter"]) in quarters else 0
         by[f"rented {row['offer']}"][t] += _number(row["average_accelerators"])
     return [charts.capacity(quarters, by)] if by else []
+
+
+def _workloads(result: Result) -> Chart:
+    """Accelerators of each workload by system; the smallest series beyond the most stand together."""
+    quarters = _quarters(result)
+    by: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0] * len(quarters))
+    idle = [0.0] * len(quarters)
+    for row in _rows(result, SERVED_BY.name):
+        t, count = quarters.index(str(row["quarter"])), _number(row["average_accelerators"])
+        if row["kind"] in (Kind.UNUSED, Kind.EARLIER):
+            idle[t] += count
+        elif count:
+            system = charts.RENTED if is_cloud(str(row["place"])) else str(row["system"])
+            by[str(row["workload"]), system][t] += count
+    first = {max((k for k in by if k[0] == w), key=lambda k: sum(by[k])) for w, _ in by}
+    largest = sorted(by, key=lambda key: (key not in first, -sum(by[key])))[:MOST_SERIES]
+    series = [(*key, values) for key, values in by.items() if key in largest]
+    rest = [sum(x) for x in zip(*(v for k, v in by.items() if k not in largest), strict=True)]
+    more = {"others": rest, "unused": idle}
+    return charts.workloads(quarters, series + [(k, "", v) for k, v in more.items() if any(v)])
 
 
 def _waterfall(result: Result) -> Chart:

@@ -159,6 +159,25 @@ UNSERVED = MetricSpec(
     "unserved.<demand>", "<unit> x quarters", "Unserved demand, charged at its price", better=LOWER
 )
 
+WORKLOAD_COST = MetricSpec(
+    "workloads.<workload>.cost_usd",
+    "USD",
+    "Present cost that the workload bears, without unused capacity",
+    better=LOWER,
+)
+WORKLOAD_TOKENS = MetricSpec(
+    "workloads.<demand>.usd_per_million_tokens",
+    "USD/M tokens",
+    "Present cost of an inference workload over its discounted tokens",
+    better=LOWER,
+)
+UNUSED_COST = MetricSpec(
+    "cost.unused_usd",
+    "USD",
+    "Present cost of capacity that no workload uses, part of the net present cost",
+    better=LOWER,
+)
+
 NPV_MEAN = MetricSpec(
     "uncertainty.npv_usd_mean",
     "USD",

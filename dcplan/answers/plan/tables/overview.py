@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from dcplan.answers.plan.tables import cloud, hardware, money, network, services, site, work
+from dcplan.answers.plan.tables import (
+    cloud,
+    hardware,
+    money,
+    network,
+    services,
+    site,
+    work,
+    workloads,
+)
 from dcplan.answers.plan.tables.excluded import excluded_options, with_entry_prices
 from dcplan.answers.plan.tables.limits import checks
+from dcplan.answers.plan.workloads import workloads_of
 from dcplan.planning.decision_table import to_table
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Metric, Table
@@ -17,6 +27,7 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], question: Question) ->
         return {"excluded": excluded_options(solved.problem)}
     problem, d, books = solved.problem, solved.decisions, solved.audit.books
     catalog = question.catalog
+    used = workloads_of(problem, d, books)
     choices = network.storage_choices(problem, d)
     return {
         "racks": hardware.racks(problem, d),
@@ -30,6 +41,10 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], question: Question) ->
         "services": services.services(problem, d, solved.audit.latencies, question),
         "service_loads": services.service_loads(problem, d),
         "load_periods": services.load_periods(problem),
+        "workload_systems": workloads.workload_systems(used),
+        "served_by": workloads.served_by(used),
+        "workload_costs": workloads.workload_costs(used),
+        "workload_costs_by_quarter": workloads.workload_costs_by_quarter(used),
         "storage": network.storage(problem, d),
         "cost": money.cost(books),
         "cash_flow": money.cash_flow(problem, books),

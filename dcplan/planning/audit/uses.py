@@ -1,0 +1,192 @@
+"""Use of a plan's accelerators: which workload has which of them in which quarter, and energy."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from dcplan.economics.cash_flow import Driver
+from dcplan.inputs.cloud_prices import OfferTerms, cloud_place
+from dcplan.planning.audit.accounts import Accounts, overlap_days
+from dcplan.planning.audit.cloud import covered, in_force, uses
+from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.terms import HallTerms, Placement, PlanningProblem
+from dcplan.planning.problem.work.terms import H100, HOURS, PFLOPS, DemandTerms, RunOption
+from dcplan.units import (
+    DAYS_PER_MONTH,
+    DAYS_PER_QUARTER,
+    HOURS_PER_MONTH,
+    HOURS_PER_QUARTER,
+    KW_PER_MW,
+    MONTHS_PER_QUARTER,
+)
+
+
+class Kind(StrEnum):
+    """Kind of a workload, or of what no workload uses."""
+
+    TRAINING = "training"
+    CAPACITY = "capacity"
+    INFERENCE = "inference"
+    UNUSED = "unused"
+    EARLIER = "paid before"
+
+
+UNUSED, EARLIER = "(unused)", "(paid before the plan)"
+"""Names in place of a workload; ids of workloads have no parentheses."""
+NAMES = {UNUSED: Kind.UNUSED, EARLIER: Kind.EARLIER}
+
+
+@dataclass(frozen=True)
+class Use:
+    """Accelerators of one system or offer that one workload has in one quarter."""
+
+    workload: str
+    place: str
+    """Hall, or ``cloud:<offer>``."""
+    system: str
+    """System, or accelerator of the offer."""
+    quarter: int
+    amounts: Mapping[Driver, float]
+    """Shares of payments are in proportion to these; energy in MWh of the facility."""
+
+    @property
+    def accelerator_hours(self) -> float:
+        """Return the accelerator-hours that the workload has, spares included."""
+        return self.amounts.get(Driver.HOURS, 0.0)
+
+    @property
+    def energy_mwh(self) -> float:
+        """Return the energy of an owned facility; 0 for rent, whose price includes it."""
+        return self.amounts.get(Driver.ENERGY, 0.0)
+
+
+def kinds(problem: PlanningProblem) -> dict[str, Kind]:
+    """Return the kind of every workload, in the order of the problem."""
+    capacity = (PFLOPS, HOURS, H100)
+    found = {j.id: Kind.TRAINING for j in problem.jobs}
+    return found | {
+        x.workload_id: Kind.CAPACITY if x.unit in capacity else Kind.INFERENCE
+        for x in problem.demands
+    }
+
+
+def uses_of(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[Use]:
+    """Return the use of all owned and rented accelerators, and what nobody uses, by quarter.
+
+    The accelerator-hours of a placement sum to those of its racks, its energy and that of the
+    unused accelerators to the energy of the hall.
+    """
+    found = [
+        use
+        for hall in problem.halls
+        for t in range(problem.quarters)
+        for use in _of_hall(problem, d, books, hall, t)
+    ]
+    return found + [use for offer in problem.offers for use in _of_offer(problem, d, offer)]
+
+
+@dataclass
+class _Part:
+    """Accelerators and direct energy of one workload in one placement."""
+
+    accelerators: float = 0.0
+    more_kw: float = 0.0
+    """Power in addition to that of the idle accelerators."""
+
+
+def _of_hall(
+    problem: PlanningProblem, d: Decisions, books: Accounts, hall: HallTerms, t: int
+) -> Iterable[Use]:
+    """Yield the uses of a hall; network and storage energy follows the accelerators."""
+    racks = {p: d.racks(problem, p.key, t) for p in problem.placements if p.hall == hall.id}
+    parts = {p: _parts(problem, d, p, t) for p, n in racks.items() if n}
+    count = sum(n * p.accelerators for p, n in racks.items())
+    hours = HOURS_PER_QUARTER / KW_PER_MW
+    direct = sum(
+        (racks[p] * p.idle_average_kw + sum(x.more_kw for x in of.values()))
+        * hours
+        * hall.cooling(p.cooling).pue
+        for p, of in parts.items()
+    )
+    other_mwh = books.halls[hall.id, t].facility_mwh - direct  # network and storage
+    for p, of in parts.items():
+        idle = racks[p] * p.accelerators - sum(x.accelerators for x in of.values())
+        for workload, x in {**of, UNUSED: _Part(max(idle, 0.0))}.items():
+            each, cooling = x.accelerators / p.accelerators, hall.cooling(p.cooling)
+            mwh = (each * p.idle_average_kw + x.more_kw) * hours * cooling.pue
+            amounts = {
+                Driver.HOURS: x.accelerators * HOURS_PER_QUARTER,
+                Driver.PORTS: each * p.ports,
+                Driver.RATED: each * p.rated_kw,
+                Driver.PEAK: each * p.rated_kw * cooling.peak_pue,
+                Driver.ENERGY: mwh + other_mwh * x.accelerators / count,
+            }
+            if any(amounts.values()):
+                yield Use(workload, hall.id, p.system, t, amounts)
+    if not count and other_mwh:
+        yield Use(UNUSED, hall.id, "", t, {Driver.ENERGY: other_mwh})
+
+
+def _parts(problem: PlanningProblem, d: Decisions, place: Placement, t: int) -> dict[str, _Part]:
+    """Return what each workload has of a placement, average of all hours of the quarter."""
+    found: dict[str, _Part] = defaultdict(_Part)
+    for job, accelerators in _training(problem, d, place, t).items():
+        found[job].accelerators += accelerators
+        found[job].more_kw += (
+            (place.training_kw - place.idle_average_kw) * accelerators / place.accelerators
+        )
+    for demand in problem.demands:
+        index = (demand.id, *place.key, t)
+        serving = d.serving.get(index, 0.0)
+        part = found[demand.workload_id]
+        part.accelerators += reserved(d, demand, index) * demand.hours_frac
+        part.more_kw += place.serving_kw(demand) * serving
+    return {name: x for name, x in found.items() if x.accelerators or x.more_kw}
+
+
+def reserved(d: Decisions, demand: DemandTerms, index: tuple[str, str, str, str, int]) -> float:
+    """Return the accelerators that a demand has in its hours: complete replicas with spares."""
+    replica = demand.replica.get((index[1], index[3]))
+    if replica is None:
+        return d.serving.get(index, 0.0)
+    return float(d.replicas.get(index, 0) * replica.accelerators)
+
+
+def run_days(run: RunOption, t: int) -> float:
+    """Return the days of a run in a quarter, from its planned start."""
+    return overlap_days(run.start_month * DAYS_PER_MONTH, run.days, t)
+
+
+def _training(problem: PlanningProblem, d: Decisions, place: Placement, t: int) -> dict[str, float]:
+    """Return the average accelerators of each run; a run has no cooling option of its own."""
+    busy = d.training.get((*place.key, t), 0.0)
+    needed = {
+        r.job: r.accelerators * run_days(r, t) / DAYS_PER_QUARTER
+        for r in d.runs
+        if (r.place, r.system) == (place.hall, place.system)
+    }
+    total = sum(needed.values())
+    return {job: busy * x / total for job, x in needed.items() if x} if total else {}
+
+
+def _of_offer(problem: PlanningProblem, d: Decisions, offer: OfferTerms) -> Iterable[Use]:
+    """Yield the uses of an offer, and its committed accelerators that nobody uses."""
+    workload = {x.id: x.workload_id for x in problem.demands}
+    share = covered(problem, d, offer)
+    found: dict[tuple[str, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for (who, time), x in uses(problem, d, offer.id).items():
+        hours = x * HOURS_PER_MONTH * problem.periods[time[1]]
+        of = found[workload.get(who, who), time[0] // MONTHS_PER_QUARTER]
+        of[0] += hours
+        of[1] += hours * share.get(time, 0.0)
+    for t in range(problem.quarters):
+        committed = in_force(d, offer, t) * HOURS_PER_QUARTER
+        idle = committed - sum(y for (_, q), (_, y) in found.items() if q == t)
+        if committed and idle > 1e-9 * committed:
+            found[UNUSED, t] = [idle, idle]
+    for (name, t), (hours, under) in sorted(found.items()):
+        amounts = {Driver.HOURS: hours, Driver.COMMITTED: under}
+        yield Use(name, cloud_place(offer.id), offer.accelerator, t, amounts)
