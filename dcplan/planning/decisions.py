@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -10,7 +11,7 @@ from typing import Any
 from dcplan.planning.keys import Key
 from dcplan.planning.model.sets import P, Sets
 from dcplan.planning.problem.terms import ExistingTerms, PlanningProblem
-from dcplan.planning.problem.work.terms import RunOption
+from dcplan.planning.problem.work.terms import DemandTerms, RunOption
 
 TINY = 1e-7
 
@@ -41,7 +42,8 @@ class Decisions:
     serving: dict[tuple[str, str, str, str, int], float] = field(default_factory=dict)
     """Accelerators that serve a demand, average of its hours in the quarter."""
     replicas: dict[tuple[str, str, str, str, int], int] = field(default_factory=dict)
-    """Replicas of a service with spares, by demand, placement and quarter."""
+    """Replicas of a service with spares at its highest load, by its part with that load, placement
+    and quarter."""
     rented: dict[tuple[str, str, int], float] = field(default_factory=dict)
     unmet: dict[tuple[str, int], float] = field(default_factory=dict)
     """Unserved demand, in its unit."""
@@ -71,6 +73,18 @@ class Decisions:
                 if tuple(k) == key and q + place.lead <= t < q + place.lead + life
             )
         )
+
+    def reserved(self, demand: DemandTerms, key: P, t: int) -> float:
+        """Return the accelerators that a demand takes in its hours: complete replicas with spares."""
+        replica = demand.replica.get((key[0], key[2]))
+        used = self.serving.get((demand.id, *key, t), 0.0)
+        if replica is None:
+            return used
+        most = self.replicas.get((demand.peak_id, *key, t), 0)
+        if demand.peak_part:
+            need = math.ceil(used / replica.accelerators - TINY) if used else 0
+            most = min(need + demand.spare_replicas, most) if need else 0
+        return float(most * replica.accelerators)
 
     def racks_kept(self, problem: PlanningProblem, key: P, t: int) -> int:
         """Return the racks ordered before a quarter that have not reached their end of life in it."""
@@ -231,15 +245,14 @@ REPLICAS = DecisionSpec(
         [
             (d.id, *key)
             for d in s.problem.demands
+            if not d.peak_part
             for key in s.places
             if (key[0], key[2]) in d.replica
         ],
     ),
     "replicas",
 )
-HOSTED = DecisionSpec(
-    "hosted", lambda s: [x for x in REPLICAS.index(s) if s.problem.demand(x[0]).spare_replicas]
-)
+HOSTED = DecisionSpec("hosted", REPLICAS.index)
 RACKS = DecisionSpec("racks", lambda s: _quarters(s, s.places))
 STEP = DecisionSpec(
     "step",

@@ -17,9 +17,8 @@ from dcplan.planning.audit.packing import unplaced
 from dcplan.planning.audit.services import service_checks
 from dcplan.planning.check_ids import BOUGHT, CheckId, Part
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.model.sets import P
 from dcplan.planning.problem.terms import HallTerms, PlanningProblem
-from dcplan.planning.problem.work.terms import DemandTerms, RunOption
+from dcplan.planning.problem.work.terms import RunOption
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, KW_PER_MW, QUARTERS_PER_YEAR
 
 
@@ -304,20 +303,12 @@ def _accelerators(problem: PlanningProblem, d: Decisions, hall: str, system: str
     )
 
 
-def _reserved(d: Decisions, demand: DemandTerms, key: P, t: int) -> float:
-    """Return the accelerators that a demand takes: complete replicas with spares."""
-    replica = demand.replica.get((key[0], key[2]))
-    if replica is None:
-        return d.serving.get((demand.id, *key, t), 0.0)
-    return float(replica.accelerators * d.replicas.get((demand.id, *key, t), 0))
-
-
 def _sharing_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
     for place in problem.placements:
         for t in range(problem.quarters):
             always = d.training.get((*place.key, t), 0.0) + d.paused.get((*place.key, t), 0.0)
             busy = always + max(
-                sum(_reserved(d, c, place.key, t) for c in problem.demands if c.active(p))
+                sum(d.reserved(c, place.key, t) for c in problem.demands if c.active(p))
                 for p in range(len(problem.periods))
             )
             if busy:

@@ -20,7 +20,7 @@ def service_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
         c, hall, _, system, t = index
         replica = terms[c].replica.get((hall, system))
         if replica is not None:
-            there = d.replicas.get(index, 0) - terms[c].spare_replicas
+            there = d.replicas.get((terms[c].peak_id, *index[1:]), 0) - terms[c].spare_replicas
             yield Check(
                 CheckId.REPLICAS_BUSY,
                 f"{c} {hall} {system}",

@@ -13,7 +13,7 @@ from dcplan.planning.audit.accounts import Accounts, overlap_days
 from dcplan.planning.audit.cloud import covered, in_force, uses
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import HallTerms, Placement, PlanningProblem
-from dcplan.planning.problem.work.terms import H100, HOURS, PFLOPS, DemandTerms, RunOption
+from dcplan.planning.problem.work.terms import H100, HOURS, PFLOPS, RunOption
 from dcplan.units import (
     DAYS_PER_MONTH,
     DAYS_PER_QUARTER,
@@ -142,17 +142,9 @@ def _parts(problem: PlanningProblem, d: Decisions, place: Placement, t: int) -> 
         index = (demand.id, *place.key, t)
         serving = d.serving.get(index, 0.0)
         part = found[demand.workload_id]
-        part.accelerators += reserved(d, demand, index) * demand.hours_frac
+        part.accelerators += d.reserved(demand, place.key, t) * demand.hours_frac
         part.more_kw += place.serving_kw(demand) * serving
     return {name: x for name, x in found.items() if x.accelerators or x.more_kw}
-
-
-def reserved(d: Decisions, demand: DemandTerms, index: tuple[str, str, str, str, int]) -> float:
-    """Return the accelerators that a demand has in its hours: complete replicas with spares."""
-    replica = demand.replica.get((index[1], index[3]))
-    if replica is None:
-        return d.serving.get(index, 0.0)
-    return float(d.replicas.get(index, 0) * replica.accelerators)
 
 
 def run_days(run: RunOption, t: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pyomo.environ as pyo
@@ -10,13 +11,15 @@ from dcplan.inputs.cloud_prices import cloud_place, is_cloud
 from dcplan.planning.model.sets import P, Sets
 from dcplan.planning.problem.work.terms import DemandTerms
 
+TINY = 1e-9
+
 
 def add_demands(model: pyo.ConcreteModel, sets: Sets) -> None:
     r"""Add the demands.
 
     .. math::
        \sum_{e \in d} w_e \sum \tau_e\,(u_e + v_e) + \mathrm{unmet}_{dt} \ge D_{dt}, \qquad
-       u \le g\,(r - k\,y), \quad r \le R\,y, \\
+       u_e \le g\,(r - k\,y), \quad r \le R\,y, \\
        \sum \tau_p\,u_p \ge \sum \tau_q\,u_q, \qquad
        \sum_{h \notin s} \tau\,(u + v) + \mathrm{unmet}_{dt} \ge \kappa\,D_{dt}
 
@@ -67,29 +70,58 @@ def amount(
 
 
 def reserved(model: pyo.ConcreteModel, demand: DemandTerms, key: P, t: int) -> Any:
-    """Return the accelerators that a demand takes in a placement: complete replicas with spares."""
+    """Return the accelerators that a demand takes in a placement: complete replicas with spares.
+
+    Below its highest load, a service takes at most one replica more than its load needs.
+    """
     replica = demand.replica.get((key[0], key[2]))
     if replica is None:
         return model.serving[demand.id, key, t]
-    return replica.accelerators * model.replicas[demand.id, key, t]
+    if not demand.peak_part:
+        return replica.accelerators * model.replicas[demand.id, key, t]
+    kept = (demand.spare_replicas + 1) * replica.accelerators
+    return model.serving[demand.id, key, t] + kept * model.hosted[demand.peak_id, key, t]
 
 
 def _add_replicas(model: pyo.ConcreteModel, sets: Sets) -> None:
-    terms = {d.id: d for d in sets.problem.demands}
+    problem = sets.problem
+    terms = {d.id: d for d in problem.demands}
+    most = {d.id: _most_replicas(sets, d) for d in problem.demands if d.replica}
 
     def serve(m: pyo.ConcreteModel, d: str, h: str, c: str, k: str, t: int) -> Any:
-        size, index = terms[d].replica[h, k].accelerators, (d, h, c, k, t)
-        spare = terms[d].spare_replicas * m.hosted[index] if index in m.hosted else 0
-        return m.serving[index] <= size * (m.replicas[index] - spare)
+        index = (terms[d].peak_id, h, c, k, t)
+        active = m.replicas[index] - terms[d].spare_replicas * m.hosted[index]
+        return m.serving[d, h, c, k, t] <= terms[d].replica[h, k].accelerators * active
 
     def host(m: pyo.ConcreteModel, d: str, h: str, c: str, k: str, t: int) -> Any:
-        place, size = sets.places[h, c, k], terms[d].replica[h, k].accelerators
-        room = place.max_racks_unit * sets.problem.hall(h).count * place.accelerators
-        index = (d, h, c, k, t)
-        return m.replicas[index] <= (room // size) * m.hosted[index]
+        return m.replicas[d, h, c, k, t] <= most[d][h, c, k, t] * m.hosted[d, h, c, k, t]
 
-    model.replicas_serve = pyo.Constraint(list(model.replicas), rule=serve)
-    model.spares_hosted = pyo.Constraint(list(model.hosted), rule=host)
+    served = [
+        (d.id, *key, t)
+        for d in problem.demands
+        for key in sets.places
+        if (key[0], key[2]) in d.replica
+        for t in sets.quarters
+    ]
+    model.replicas_serve = pyo.Constraint(served, rule=serve)
+    model.spares_hosted = pyo.Constraint(list(model.replicas), rule=host)
+
+
+def _most_replicas(sets: Sets, demand: DemandTerms) -> dict[tuple[str, str, str, int], int]:
+    """Return the replicas that serve all of a demand alone with spares, or that fill the hall."""
+    problem = sets.problem
+    wanted = problem.demand(demand.row_id).wanted
+    found = {}
+    for key, place in sets.places.items():
+        replica = demand.replica.get((key[0], key[2]))
+        if replica is None:
+            continue
+        room = place.max_racks_unit * problem.hall(key[0]).count * place.accelerators
+        each = demand.each[key[0], key[2]] * replica.accelerators
+        for t in sets.quarters:
+            alone = math.ceil(wanted[t] / each - TINY) + demand.spare_replicas if each else 0
+            found[(*key, t)] = min(room // replica.accelerators, max(alone, 0))
+    return found
 
 
 def _add_site_loss(model: pyo.ConcreteModel, sets: Sets) -> None:

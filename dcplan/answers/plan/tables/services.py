@@ -49,11 +49,11 @@ def _replicas(
         replica = demand.replica.get((h, k))
         if c != demand.id or q != t or replica is None:
             continue
-        both = d.replicas.get((c, h, cooling, k, q), 0)
+        place = (h, cooling, k)
+        size = d.reserved(demand, place, t)
+        both = round(size / replica.accelerators)
         spares = min(demand.spare_replicas, both)
         served = used * demand.each[h, k]
-        size = both * replica.accelerators
-        place = (h, cooling, k)
         yield _Replicas(h, k, place, replica, both - spares, spares, size, used, served)
     for offer in problem.offers:
         used = d.rented.get((demand.id, offer.id, t), 0.0)

@@ -60,16 +60,18 @@ def service_demands(
         Cost of 1,000 tokens/s that are not served for a quarter.
     """
     slices = _slices(load, periods, at)
+    peak = max(slices, key=lambda x: x.high).id
     demands: list[DemandTerms] = []
     pairs: list[PoolPair] = []
     for part in slices:
-        main = _demand(load, part, part.id, menu.entries, unmet_usd)
+        main = _demand(load, part, part.id, menu.entries, unmet_usd, peak)
         demands.append(main)
         for i, pair in enumerate(menu.pairs):
             ids = [part_id(part.id, f"{pool}{i + 1}") for pool in (PREFILL, DECODE)]
             both = (pair.prefill, pair.decode)
-            for name, entry, share in zip(ids, both, (0.0, 1.0), strict=True):
-                demands.append(_demand(load, part, name, (entry,), None, main.id, share))
+            peaks = [part_id(peak, f"{pool}{i + 1}") for pool in (PREFILL, DECODE)]
+            for name, entry, most, share in zip(ids, both, peaks, (0.0, 1.0), strict=True):
+                demands.append(_demand(load, part, name, (entry,), None, most, main.id, share))
             pairs.append(PoolPair(*ids))
     return ServiceDemands(tuple(demands), tuple(pairs))
 
@@ -90,13 +92,14 @@ def _demand(
     name: str,
     entries: Sequence[Entry],
     unmet_usd: float | None,
+    peak_part: str,
     row: str = "",
     share: float = 1.0,
 ) -> DemandTerms:
-    given, peak = load.given, part.high * load.peak_factor
-    wanted = tuple(0.0 if row else peak * x for x in load.average)
-    used = load.room_frac * part.mean / peak if peak else 0.0
-    scale = TOKENS_PER_KTOKEN * part.mean / peak if peak else 0.0
+    given, top = load.given, part.high * load.peak_factor
+    wanted = tuple(0.0 if row else top * x for x in load.average)
+    used = load.room_frac * part.mean / top if top else 0.0
+    scale = TOKENS_PER_KTOKEN * part.mean / top if top else 0.0
     replica = {e.key: e.replica for e in entries if e.replica is not None}
     return DemandTerms(
         id=name,
@@ -112,6 +115,7 @@ def _demand(
         row=row,
         share=share,
         replica=replica,
+        peak_part=peak_part if peak_part != name else "",
         spare_replicas=given.spares if replica else 0,
         below_rated_kw={e.key: e.below_rated_kw for e in entries if e.below_rated_kw is not None},
         kept_frac_without_site=0.0 if row else given.kept_frac_without_site.value,

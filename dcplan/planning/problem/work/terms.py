@@ -177,6 +177,9 @@ class DemandTerms:
     """Weight of its amount in that demand: the share of the hours if the demand is an average."""
     replica: Mapping[tuple[str, str], ReplicaTerms] = field(default_factory=dict)
     """Replica by hall or offer, and system; only a computed service has replicas."""
+    peak_part: str = ""
+    """Id of the part with the highest load of the week, whose replicas serve this part too; empty:
+    it is this part."""
     spare_replicas: int = 0
     """Idle replicas in each hall and system that serves."""
     below_rated_kw: Mapping[tuple[str, str], float] = field(default_factory=dict)
@@ -199,6 +202,11 @@ class DemandTerms:
     def row_id(self) -> str:
         """Return the id of the demand that its amount counts for."""
         return self.row or self.id
+
+    @property
+    def peak_id(self) -> str:
+        """Return the id of the part whose replicas serve it."""
+        return self.peak_part or self.id
 
     def active(self, period: int) -> bool:
         """Return whether it is served in a period of the week."""
