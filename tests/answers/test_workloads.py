@@ -18,6 +18,7 @@ from dcplan.report.book.write import workbook
 from dcplan.report.html import charts
 from dcplan.report.html.figures import figures_of
 from dcplan.report.planned import plan
+from dcplan.report.redact import redacted
 from dcplan.result import Result
 from dcplan.specs.table import Section
 from dcplan.units import HOURS_PER_QUARTER, SECONDS_PER_HOUR
@@ -36,7 +37,7 @@ def test_the_rows_of_a_packaged_plan_sum_to_its_net_present_cost(name: str) -> N
     costs, quarters = (result.frame(x) for x in ("workload_costs", "workload_costs_by_quarter"))
     assert costs["present_cost_usd"].sum() == pytest.approx(npv, abs=CENT)
     assert costs["with_unused_usd"].sum() == pytest.approx(npv, abs=CENT)
-    assert costs["share_frac"].sum() == pytest.approx(1.0)
+    assert costs["usd_share_frac"].sum() == pytest.approx(1.0)
     parts = costs[[f"{part}_usd" for part in PARTS]].sum(axis=1)
     assert parts.tolist() == pytest.approx(costs["present_cost_usd"].tolist(), abs=CENT)
     rate = next(
@@ -105,6 +106,17 @@ def test_a_plan_without_workloads_has_no_rows() -> None:
 def picture(result: Result) -> str:
     found = figures_of(result, [])[Section.ORDERS]
     return next(x.svg for x in found if x.title == "Workloads by system")
+
+
+def test_a_redacted_plan_has_no_cost_of_a_workload() -> None:
+    # cost over accelerator-hours, both of a workload that only rents, is the price of its rent
+    hidden = redacted(planned("fleet-renewal", gap=0.02))
+    for name in ("workload_costs", "workload_costs_by_quarter", "workload_systems", "served_by"):
+        money = [x for x in hidden.tables[name].columns if "usd" in x]
+        assert money
+        assert all(row[x] is None for row in hidden.tables[name].records() for x in money)
+    assert hidden.metrics["workloads.chat.cost_usd"].value is None
+    assert hidden.metrics["cost.unused_usd"].value is None
 
 
 def texts_of(svg: str) -> list[tuple[float, float, str]]:
