@@ -102,6 +102,7 @@ def _metric(key: str, metric: Metric) -> Metric:
     if key in (
         "cost.energy_usd",
         "cost.cloud_usd",
+        "cost.unused_usd",
     ):  # divided by the hours of the same answer, they give the tariff
         return replace(metric, value=None, low=None, high=None)
     if (

@@ -46,6 +46,7 @@ WORDS = {
 HEADERS = {
     "above_hybrid_usd": "Above hybrid, USD",
     "ac_chain_frac": "AC chain, %",
+    "accelerator_hours": "Accelerator-hours",
     "accelerators": "Accelerators",
     "after_at": "Place of the new value",
     "air_mw": "Air-cooled heat, MW",
@@ -136,6 +137,7 @@ HEADERS = {
     "installed_mw": "Installed power, MW",
     "interruptible_mw": "Interruptible power, MW",
     "it_mw": "IT power, MW",
+    "largest_accelerators": "Accelerators at most",
     "lead_quarters": "Lead time, quarters",
     "leaf_spine_links": "Leaf-spine links",
     "lease_usd_per_year": "Lease, USD/year",
@@ -263,6 +265,7 @@ HEADERS = {
     "unused_accelerator_hours": "Unused, accelerator-h",
     "usable_pb": "Usable capacity, PB",
     "usd": "Amount, USD",
+    "usd_share_frac": "Share, %",
     "usd_per_year": "Energy and fit-out, USD/year",
     "usd_per_accelerator_hour": "Price, USD/accelerator-h",
     "usd_per_bisection_gbps": "Cost, USD/(Gb/s) of bisection",

@@ -206,6 +206,7 @@ def test_fixed_decisions_at_another_tariff_change_only_the_energy_bill(
     # a tariff is in the energy bill, in what contains it, and in the solver's bound of that cost;
     # nowhere else
     costs = {"cost.energy_usd", "cost.npv_usd", "train.flagship.cost_usd"}
+    costs |= {"workloads.flagship.cost_usd", "cost.unused_usd"}
     assert costs <= moved <= {*costs, "solver.bound_usd", "solver.gap_frac"}
     # Ashburn has no demand charge: bill = MWh x 1000 kWh/MWh x 0.2 USD/kWh
     mwh = float(dear.frame("power")["energy_mwh"].sum())

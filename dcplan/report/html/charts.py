@@ -24,8 +24,8 @@ COLORS = ("#3b6fb0", "#b9772f", "#5b8c4a", "#8a5aa8", "#b04a4a", "#4a9a9a", "#8c
 WIDTH_IN, HEIGHT_IN = 8.2, 3.2
 LONGEST = 28
 """Characters of a name in a legend."""
-LEGEND_COLUMNS, LEGEND_ROW_IN = 2, 0.22
-"""Legend below a picture, for long names."""
+LEGEND_ROW_IN, NARROW, WIDE = 0.22, 40, 85
+"""Legend below a picture: height of a row; characters of a name in two columns, and in one."""
 TINTS = (1.0, 0.78, 0.58, 0.4, 0.26, 0.14)
 """Opacity of the systems of one workload."""
 RENTED = "rented accelerators"
@@ -129,11 +129,12 @@ def workloads(quarters: Sequence[str], series: Sequence[tuple[str, str, Sequence
     ``series`` holds workload, system and accelerators by quarter. Rent, the system
     :data:`RENTED`, is hatched; an empty system is several workloads, or none.
     """
-    rows = -(-len(series) // LEGEND_COLUMNS)
-    figure, axes = _figure(HEIGHT_IN + LEGEND_ROW_IN * rows)
+    labels = [_cut(f"{a} on {b}" if b else a, WIDE) for a, b, _ in series]
+    columns = 2 if max(map(len, labels), default=0) <= NARROW else 1
+    figure, axes = _figure(HEIGHT_IN + LEGEND_ROW_IN * -(-len(series) // columns))
     base, names = [0.0] * len(quarters), list(dict.fromkeys(x for x, y, _ in series if y))
     shown: dict[str, int] = defaultdict(int)
-    for workload, system, values in series:
+    for label, (workload, system, values) in zip(labels, series, strict=True):
         color = COLORS[names.index(workload) % (len(COLORS) - 1)] if system else "none"
         axes.bar(
             range(len(quarters)),
@@ -144,18 +145,16 @@ def workloads(quarters: Sequence[str], series: Sequence[tuple[str, str, Sequence
             edgecolor=color if system == RENTED else INK,
             hatch="////" if system == RENTED else None,
             linewidth=0.4,
-            label=f"{workload} on {system}" if system else workload,
+            label=label,
         )
         shown[workload] += system != RENTED
         base = [b + v for b, v in zip(base, values, strict=True)]
-    handles, labels = axes.get_legend_handles_labels()
     figure.legend(
-        handles,
-        labels,
+        *axes.get_legend_handles_labels(),
         frameon=False,
         fontsize=9,
         loc="outside lower left",
-        ncols=LEGEND_COLUMNS,
+        ncols=columns,
         labelcolor=INK,
     )
     _ruler(axes, quarters, "accelerators", legend=False)
@@ -257,6 +256,10 @@ def frontier(points: Sequence[tuple[float, float]], x: str, y: str) -> Chart:
     return Chart("Frontier", _svg(figure, "frontier", words), words)
 
 
+def _cut(name: str, most: int) -> str:
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
 def _ruler(
     axes: Axes, names: Sequence[str], unit: str, *, turned: bool = False, legend: bool = True
 ) -> None:
@@ -272,7 +275,7 @@ def _ruler(
     axes.set_ylabel(unit)
     if legend and axes.get_legend_handles_labels()[1]:
         handles, names = axes.get_legend_handles_labels()
-        short = [name if len(name) <= LONGEST else name[: LONGEST - 1] + "…" for name in names]
+        short = [_cut(name, LONGEST) for name in names]
         axes.legend(
             handles,
             short,

@@ -30,6 +30,36 @@ _UNSERVED = Column("Value of its unserved demand")
 
 
 @dataclass(frozen=True)
+class WorkloadSystemRow:
+    """Accelerators of one system or offer that serve one workload, over the horizon."""
+
+    workload: Workload
+    kind: Kind
+    system: Annotated[str, Column("System, or accelerator of a cloud offer")]
+    place: Annotated[str, Column("Hall as site/hall, or cloud and the offer")]
+    first_quarter: Annotated[str, Column("First quarter with accelerators")]
+    last_quarter: Annotated[str, Column("Last quarter with accelerators")]
+    largest_accelerators: Annotated[
+        float, Column("Largest of the quarterly averages of the accelerators")
+    ]
+    accelerator_hours: Annotated[float, Column("Accelerator-hours of the horizon, with spares")]
+    energy_mwh: Annotated[
+        float, Column("Energy of the facility for these accelerators; 0 for rent")
+    ]
+    present_cost_usd: Annotated[float, Column("Present cost of these accelerators")]
+
+
+WORKLOAD_SYSTEMS = TableSpec(
+    "workload_systems",
+    WorkloadSystemRow,
+    "Workloads by system",
+    first=12,
+    section=Section.ORDERS,
+    by_item=True,
+)
+
+
+@dataclass(frozen=True)
 class ServedRow:
     """Accelerators of one system or offer that serve one workload in one quarter."""
 
@@ -71,36 +101,6 @@ SERVED_BY = TableSpec(
 
 
 @dataclass(frozen=True)
-class WorkloadSystemRow:
-    """Accelerators of one system or offer that serve one workload, over the horizon."""
-
-    workload: Workload
-    kind: Kind
-    system: Annotated[str, Column("System, or accelerator of a cloud offer")]
-    place: Annotated[str, Column("Hall as site/hall, or cloud and the offer")]
-    first_quarter: Annotated[str, Column("First quarter with accelerators")]
-    last_quarter: Annotated[str, Column("Last quarter with accelerators")]
-    largest_accelerators: Annotated[
-        float, Column("Largest of the quarterly averages of the accelerators")
-    ]
-    accelerator_hours: Annotated[float, Column("Accelerator-hours of the horizon, with spares")]
-    energy_mwh: Annotated[
-        float, Column("Energy of the facility for these accelerators; 0 for rent")
-    ]
-    present_cost_usd: Annotated[float, Column("Present cost of these accelerators")]
-
-
-WORKLOAD_SYSTEMS = TableSpec(
-    "workload_systems",
-    WorkloadSystemRow,
-    "Workloads by system",
-    first=12,
-    section=Section.ORDERS,
-    by_item=True,
-)
-
-
-@dataclass(frozen=True)
 class WorkloadCostRow:
     """Present cost of one workload over the horizon."""
 
@@ -109,7 +109,7 @@ class WorkloadCostRow:
     present_cost_usd: Annotated[
         float, Column("Present cost; the rows sum to the net present cost of the plan")
     ]
-    share_frac: Annotated[float | None, Column("Share of the net present cost")]
+    usd_share_frac: Annotated[float | None, Column("Share of the net present cost")]
     hardware_usd: Annotated[float, _HARDWARE]
     network_usd: Annotated[float, _NETWORK]
     storage_usd: Annotated[float, _STORAGE]

@@ -80,7 +80,7 @@ def workload_costs(w: Workloads) -> Table:
             workload=name,
             kind=w.kind(name).value,
             present_cost_usd=sum(parts.values()),
-            share_frac=sum(parts.values()) / total if total else None,
+            usd_share_frac=sum(parts.values()) / total if total else None,
             **_columns(parts),
             with_unused_usd=spread[name],
             accelerator_hours=hours[name],
