@@ -4,8 +4,11 @@
 
     solve_problem
     1. by_size
-       a. decisions are given, or the model has at most DIRECT_COLUMNS columns: with_margins
+       a. decisions are given, or the model has at most DIRECT_COLUMNS columns without those of
+          services: with_margins
           For each rounding margin, from none to the widest:
+          - model with replicas of services and more than SMALL_COLUMNS columns:
+            in_hosting_stages (hosting.py)
           - model with integer switch counts and more than SMALL_COLUMNS columns: in_stages
             (staged.py)
           - any other model: HiGHS once
@@ -47,6 +50,7 @@ from dcplan.planning.problem.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.audited import audited, failed
 from dcplan.planning.solve.highs import SMALL_COLUMNS, Outcome
+from dcplan.planning.solve.hosting import columns_without_services, has_replicas, in_hosting_stages
 from dcplan.planning.solve.large.search import CountSearch
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.repair import MARGIN_FACTORS, repaired, with_less_parts
@@ -105,7 +109,7 @@ def solve_problem(problem: PlanningProblem, question: Question, request: SolveRe
 
 def _by_size(problem: PlanningProblem, session: SolveSession) -> Solved:
     base = compile_model(build_model(replace(problem, margin_factor=0.0))[0])
-    if session.request.fixed is None and len(base.columns) > DIRECT_COLUMNS:
+    if session.request.fixed is None and columns_without_services(base) > DIRECT_COLUMNS:
         return _by_counts(problem, session, base)
     return _with_margins(problem, session, base)
 
@@ -158,11 +162,14 @@ def _direct(
     steps: bool,
 ) -> Outcome:
     """Solve one model, in stages if it has integer switch counts and is not small."""
+    whole = WHOLE_SHARE * session.gap
+    if fixed is None and has_replicas(matrix) and len(base.columns) > SMALL_COLUMNS:
+        return in_hosting_stages(matrix, base, session, whole if steps else session.gap)
     if staged and len(base.columns) > SMALL_COLUMNS:
-        return in_stages(matrix, base, session, WHOLE_SHARE * session.gap)
+        return in_stages(matrix, base, session, whole)
     near = session.request.near
     start = known(matrix, near) if near and fixed is None else None
-    gap = WHOLE_SHARE * session.gap if steps else session.gap
+    gap = whole if steps else session.gap
     return session.solve(matrix, gap, fixed=fixed, start=start)
 
 

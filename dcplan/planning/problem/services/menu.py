@@ -27,7 +27,7 @@ from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import NearestLatency, ReplicaTerms
 from dcplan.units import MILLI, TOKENS_PER_KTOKEN
 
-WORTH = 0.98
+WORTH = 0.95
 """Accelerators of a pair of pools over those of one pool, at most, for a pair in the menu."""
 
 
