@@ -41,17 +41,28 @@ POINTS = points()
 
 def poisson(mean: Array, uniform: Array) -> Array:
     """Return the Poisson number at each uniform number, by counting."""
-    small = np.minimum(mean, MOST_SINGLE_COUNTS)
-    term = np.exp(-small)
-    total, found = term.copy(), np.zeros_like(mean)
+    found = np.maximum(np.rint(mean + np.sqrt(mean) * normal(uniform)), 0.0)
+    counted = np.flatnonzero(mean <= MOST_SINGLE_COUNTS)
+    found[counted] = _counted(mean[counted], uniform[counted])
+    return found
+
+
+def _counted(mean: Array, uniform: Array) -> Array:
+    """Return Poisson numbers of small means; points that are done leave the loop."""
+    found = np.zeros_like(mean)
+    term = np.exp(-mean)
+    total, left = term.copy(), np.arange(mean.size)
     k = 0.0
-    while np.any(more := (uniform > total) & (k < 3.0 * MOST_SINGLE_COUNTS)):
+    while k < 3.0 * MOST_SINGLE_COUNTS:
+        more = uniform > total
+        if not more.any():
+            break
+        left, mean, uniform, term, total = (x[more] for x in (left, mean, uniform, term, total))
         k += 1.0
-        found = np.where(more, k, found)
-        term = term * small / k
+        found[left] = k
+        term = term * mean / k
         total = total + term
-    rounded = np.rint(mean + np.sqrt(mean) * normal(uniform))
-    return np.where(mean <= MOST_SINGLE_COUNTS, found, np.maximum(rounded, 0.0))
+    return found
 
 
 def normal(uniform: Array) -> Array:
