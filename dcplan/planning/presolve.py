@@ -16,7 +16,7 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import DemandTerms
 from dcplan.provenance import Path
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema import demand_path
+from dcplan.scenario.schema import demand_path, job_path
 from dcplan.units import KW_PER_MW, quarter_index, quarter_name
 
 
@@ -33,7 +33,7 @@ def presolve(question: Question, built: Built) -> list[Problem]:
 def _jobs(question: Question, problem: PlanningProblem) -> list[Problem]:
     able = {c.job for c in problem.run_options}
     problems = []
-    for i, job in enumerate(question.scenario.workloads.training):
+    for job in question.scenario.workloads.jobs:
         if job.id in able:
             continue
         reasons = [x for x in problem.excluded if x.kind is Kind.JOB and x.id == job.id]
@@ -60,7 +60,7 @@ def _jobs(question: Question, problem: PlanningProblem) -> list[Problem]:
         if unsupported:
             key = "stack" if job.stack is not None else "precision"
             help_text = "choose a stack and a precision that a system supports, or other systems"
-        where = ("workloads", "training", i, key)
+        where = (*job_path(job.id, question.scenario), key)
         problems.append(
             question.tree.problem(code, f"{job.id}: {what}: {shown}{more}", where, help=help_text)
         )

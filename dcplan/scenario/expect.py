@@ -31,7 +31,7 @@ def known_metrics(scenario: Scenario, catalog: Catalog) -> set[str]:
     ids: dict[str, Iterable[str]] = {
         "system": catalog.rows["systems"],
         "switch": catalog.rows["switches"],
-        "job": [j.id for j in work.training],
+        "job": [j.id for j in work.jobs],
         "demand": [c.id for c in (*work.capacity, *work.inference)],
     }
     return {

@@ -145,8 +145,8 @@ def _refuse_objective(question: Question) -> None:
     scenario, cause = question.scenario, ""
     if scenario.objective == "max_compute" and not counted(scenario):
         cause = "objective max_compute needs pflops_delivered in workloads.capacity, with its reference job"
-    if scenario.objective == "min_time" and not scenario.workloads.training:
-        cause = "objective min_time needs a job in workloads.training"
+    if scenario.objective == "min_time" and not scenario.workloads.jobs:
+        cause = "objective min_time needs a job in workloads.training or post_training"
     if cause:
         raise InputError([question.tree.problem("DC004", cause, ("objective",))])
 
@@ -262,6 +262,7 @@ def _work(
     for job in work.training:
         for name in ("tokens", "global_batch_tokens"):
             log.take(f"workloads.training.{job.id}.{name}", getattr(job, name))
+    for job in work.jobs:
         terms = replace(job_terms(job, question, log), extra_days=extra_days.get(job.id, ()))
         jobs.append(terms)
         run_options += problem.run_options(
