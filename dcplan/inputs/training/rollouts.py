@@ -10,6 +10,7 @@ from dcplan.catalog.schema import Accelerator, Engine, Model, WeightFormat
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.engines import release_of
 from dcplan.inputs.serving.setups import Checkpoint, Service, memory_terms, served_of, service
+from dcplan.inputs.serving.software import runs_on
 from dcplan.inputs.training.devices import HOST_ACCELERATORS
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.tables import Array
@@ -118,6 +119,8 @@ def engines_of(
     if precision is None:
         return f"rollout precision {work.rollout_precision!r} is not in the catalog"
     engine = catalog.get("engines", ENGINE, Engine)
+    if not runs_on(engine, place.accelerator):
+        return f"the rollout engine {engine.id} does not run on {place.accelerator.id}"
     found = service(
         log,
         Checkpoint(shape, row, precision, "half"),
@@ -131,7 +134,7 @@ def engines_of(
         return found
     if work.rollout_tp is not None:
         if shape.heads % work.rollout_tp:
-            return f"rollout-tp={work.rollout_tp} does not divide {shape.heads} heads"
+            return f"rollout_tp of {work.rollout_tp} does not divide {shape.heads} heads"
         return Engines(found, (Layout(work.rollout_tp),))
     domain = max(int(found.device["domain"]), place.host_accelerators)
     experts = shape.experts if shape.moe_layers else 0

@@ -259,9 +259,9 @@ def _work(
     work = question.scenario.workloads
     problem = JobCandidates(question, log, excluded, late)
     jobs, run_options = [], []
-    for job in work.training:
+    for run in work.training:
         for name in ("tokens", "global_batch_tokens"):
-            log.take(f"workloads.training.{job.id}.{name}", getattr(job, name))
+            log.take(f"workloads.training.{run.id}.{name}", getattr(run, name))
     for job in work.jobs:
         terms = replace(job_terms(job, question, log), extra_days=extra_days.get(job.id, ()))
         jobs.append(terms)
