@@ -152,8 +152,8 @@ def test_a_plan_shows_the_pools_and_a_tight_deadline_takes_more(tmp_path: Path) 
         assert result.status == "ok"
         row = decided.JOBS.rows(result.tables["jobs"])[0]
         assert row.days <= days
-        assert row.layout.startswith("mode=")
-        assert " rollout=" in row.layout
+        assert str(row.layout).startswith("mode=")
+        assert " rollout=" in str(row.layout)
         assert result.metrics["train.reason.cost_usd"].value
         sizes.append(row.accelerators)
     assert sizes[1] > sizes[0]
