@@ -58,9 +58,14 @@ class PostTrainingPaces:
         limit : int
             Largest number of accelerators.
         """
-        key = (job.id, target.system, target.unit, target.gb_per_s, spec, limit)
+        place = place_of(target, self.log)
+        if isinstance(place, str):
+            return place
+        links = (place.unit, place.nic_gb_per_s, place.domain, target.unit)
+        key = (job.id, place.accelerator.id, *links, spec, limit)
         if key not in self._paces:
-            self._paces[key] = self._made(job, self._policy(job, shape), target, spec, limit)
+            policy, counts = self._policy(job, shape), tried_counts(job, target.unit, limit)
+            self._paces[key] = self._made(job, policy, place, spec, counts)
         return self._paces[key]
 
     def _policy(self, job: PostTrainingJob, shape: Architecture) -> Policy:
@@ -73,12 +78,13 @@ class PostTrainingPaces:
         return self._policies[job.id]
 
     def _made(
-        self, job: PostTrainingJob, policy: Policy, target: Target, spec: Hardware, limit: int
+        self,
+        job: PostTrainingJob,
+        policy: Policy,
+        place: Place,
+        spec: Hardware,
+        counts: tuple[int, ...],
     ) -> Pace | str:
-        place = place_of(target, self.log)
-        if isinstance(place, str):
-            return place
-        counts = tried_counts(job, target.unit, limit)
         pools = pools_of(job.rl, policy, place, spec, counts, self.log, key=key_of(job))
         if isinstance(pools, str):
             return pools
