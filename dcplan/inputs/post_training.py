@@ -55,6 +55,8 @@ class PostTrainingOption:
     overhead_s: float
     rollout_layout: str
     training_layout: str
+    group_accelerators: int
+    """Accelerators of the largest model-parallel group of both pools."""
 
     @property
     def rollout_busy_frac(self) -> float:
@@ -106,6 +108,7 @@ def pools_of(
     counts: Sequence[int],
     log: InputLog,
     trained: TrainingPool | None = None,
+    key: str = "post_training",
 ) -> Pools | str:
     """Return the times of both pools at every count, or what is missing.
 
@@ -125,11 +128,13 @@ def pools_of(
         Record of the inputs.
     trained : TrainingPool, optional
         Times of the trainer at the counts, if its layout is given; default: the fastest layouts.
+    key : str, default "post_training"
+        Key of the work in the record.
     """
     engines = engines_of(work, policy.served, policy.row, place, log)
     if isinstance(engines, str):
         return engines
-    samples = samples_of(work, log)
+    samples = samples_of(work, log, key)
     numbers = np.array(counts, dtype=np.float64)
     memory = log.parameter("training", "post-training-colocated-memory-frac")
     slower = log.parameter("training", "post-training-slowdown")
@@ -153,6 +158,14 @@ def pools_of(
         switch_s=log.parameter("training", "post-training-switch-s"),
         overhead_s=log.parameter("training", "post-training-overhead-s"),
     )
+
+
+def unfit_part(pools: Pools) -> str:
+    """Return the part that does not fit in memory at any count, or both."""
+    if not np.isfinite(pools.training.time_s).any():
+        return "the trainer"
+    engines = pools.engines(pools.modes[-1])
+    return "both pools" if np.isfinite(engines.time_s).any() else "the rollout engines"
 
 
 def pool_counts(unit: int, total: int) -> tuple[int, ...]:
@@ -282,4 +295,5 @@ def _option(
         overhead_s=pools.overhead_s,
         rollout_layout=f"{generates // rollout.layouts[i].accelerators} x {rollout.layouts[i]}",
         training_layout=train.layouts[j],
+        group_accelerators=round(max(rollout.layouts[i].accelerators, float(train.group[j]))),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from dcplan.llm.tables import Array
 from dcplan.provenance import Quantity
 from dcplan.reliability.storage import Block, Demand, Feed, demand, ingest_step_s, level_gb_per_s
 from dcplan.scenario.schema import Storage
-from dcplan.training.estimate import Sweep
 from dcplan.units import GIGA, TB_PER_PB, TERA
 
 DEFAULT_TIER = "flash-parallel-class"
@@ -102,14 +102,30 @@ def feed_of(settings: Storage | None, accelerators: float, log: InputLog) -> Fee
     return Feed(bytes_per_token(settings, log), min(each * accelerators, most))
 
 
-def fed_step_s(settings: Storage | None, swept: Sweep, log: InputLog) -> Array:
-    """Return step times [s] of a sweep, limited by the read rate of storage."""
+class Steps(Protocol):
+    """Step times at every count."""
+
+    @property
+    def accelerators(self) -> Array:
+        """Counts."""
+
+    @property
+    def step_time_s(self) -> Array:
+        """Step time of each count without waits for data."""
+
+    @property
+    def tokens_per_step(self) -> float:
+        """Tokens that a step reads."""
+
+
+def fed_step_s(settings: Storage | None, steps: Steps, log: InputLog) -> Array:
+    """Return step times [s], limited by the read rate of storage."""
     level = (settings or Storage()).level
     each = log.parameter("storage", f"storage-read-gb-per-s-per-gpu-{level}")
     return ingest_step_s(
-        swept.step_time_s,
-        swept.tokens_per_step * bytes_per_token(settings, log),
-        np.minimum(each * swept.accelerators, given_rates(settings, log).read_gb_per_s),
+        steps.step_time_s,
+        steps.tokens_per_step * bytes_per_token(settings, log),
+        np.minimum(each * steps.accelerators, given_rates(settings, log).read_gb_per_s),
     )
 
 

@@ -17,7 +17,7 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import workload_of
 from dcplan.provenance import Path
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema import Scenario, demand_path
+from dcplan.scenario.schema import Scenario, demand_path, job_path
 from dcplan.units import L_PER_M3, QUARTERS_PER_YEAR, USD_PER_MUSD, quarter_index, quarter_name
 
 
@@ -110,10 +110,9 @@ def _hall(field: str) -> Locate:
 
 
 def _job(ids: tuple[Any, ...], scenario: Scenario) -> Path | None:
-    i = [j.id for j in scenario.workloads.training].index(ids[0])
-    job = scenario.workloads.training[i]
+    job = next(j for j in scenario.workloads.jobs if j.id == ids[0])
     key = next((k for k in ("deadline_days", "deadline") if getattr(job, k) is not None), "id")
-    return ("workloads", "training", i, key)
+    return (*job_path(job.id, scenario), key)
 
 
 def _demand(ids: tuple[Any, ...], scenario: Scenario) -> Path | None:

@@ -17,7 +17,7 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import DemandTerms
 from dcplan.provenance import Path
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema import demand_path
+from dcplan.scenario.schema import PostTrainingJob, ScheduledJob, demand_path, job_path
 from dcplan.units import KW_PER_MW, TOKENS_PER_KTOKEN, quarter_index, quarter_name
 
 
@@ -34,7 +34,7 @@ def presolve(question: Question, built: Built) -> list[Problem]:
 def _jobs(question: Question, problem: PlanningProblem) -> list[Problem]:
     able = {c.job for c in problem.run_options}
     problems = []
-    for i, job in enumerate(question.scenario.workloads.training):
+    for job in question.scenario.workloads.jobs:
         if job.id in able:
             continue
         reasons = [x for x in problem.excluded if x.kind is Kind.JOB and x.id == job.id]
@@ -59,13 +59,20 @@ def _jobs(question: Question, problem: PlanningProblem) -> list[Problem]:
         key = next((k for k in ("deadline_days", "deadline") if getattr(job, k) is not None), "id")
         help_text = "allow a later deadline, more power or racks, more systems, or cloud offers"
         if unsupported:
-            key = "stack" if job.stack is not None else "precision"
-            help_text = "choose a stack and a precision that a system supports, or other systems"
-        where = ("workloads", "training", i, key)
+            key, help_text = _unsupported(job)
+        where = (*job_path(job.id, question.scenario), key)
         problems.append(
             question.tree.problem(code, f"{job.id}: {what}: {shown}{more}", where, help=help_text)
         )
     return problems
+
+
+def _unsupported(job: ScheduledJob) -> tuple[str, str]:
+    """Return the field of a job that no system supports, and what to do."""
+    if isinstance(job, PostTrainingJob) and (job.rl.rollout_precision or job.rl.rollout_tp):
+        return "rl", "choose a layout and a precision of the rollout engines that a system supports"
+    key = "stack" if job.stack is not None else "precision"
+    return key, "choose a stack and a precision that a system supports, or other systems"
 
 
 def _unplaced(problem: PlanningProblem) -> str:

@@ -28,7 +28,7 @@ VERB = "plan"
 def known_metrics(scenario: Scenario, catalog: Catalog) -> set[str]:
     """Return every metric key that ``plan`` can produce for a scenario."""
     work = scenario.workloads
-    jobs = [j.id for j in work.training]
+    jobs = [j.id for j in work.jobs]
     demands = [c.id for c in (*work.capacity, *work.inference)]
     ids: dict[str, Iterable[str]] = {
         "system": catalog.rows["systems"],

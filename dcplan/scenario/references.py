@@ -14,7 +14,7 @@ from dcplan.provenance import Path
 from dcplan.scenario.checker import Checker
 from dcplan.scenario.existing import check_existing
 from dcplan.scenario.names import unknown_names, wrong_lengths
-from dcplan.scenario.schema import Demand, Onsite, Scenario, Site
+from dcplan.scenario.schema import Demand, Onsite, Scenario, ScheduledJob, Site
 from dcplan.scenario.tree import Tree
 from dcplan.units import quarter_index
 
@@ -184,28 +184,21 @@ def _check_work(check: Checker) -> None:
     sites = [s.id for s in scenario.sites]
     start = quarter_index(scenario.horizon.start)
     end = start + scenario.horizon.quarters
-    check.unique((j.id for j in scenario.workloads.training), ("workloads", "training"))
-    for i, job in enumerate(scenario.workloads.training):
-        path: Path = ("workloads", "training", i)
-        _check_countries(check, job.countries, path)
-        for k, name in enumerate(job.sites or ()):
-            check.one_of(name, sites, "site", (*path, "sites", k))
-        for key, quarter in (("start", job.start), ("deadline", job.deadline)):
-            if quarter and not start <= quarter_index(quarter) < end:
-                check.add(
-                    "DC015", f"{job.id}: {key} {quarter} is outside the horizon", (*path, key)
-                )
-        if job.start and job.deadline and quarter_index(job.start) > quarter_index(job.deadline):
-            check.add("DC015", f"{job.id}: starts after its deadline", (*path, "start"))
     work = scenario.workloads
+    for kind, jobs in (("training", work.training), ("post_training", work.post_training)):
+        check.unique((j.id for j in jobs), ("workloads", kind))
+        for i, job in enumerate(jobs):
+            _check_job(check, job, sites, (start, end), ("workloads", kind, i))
     check.unique((c.id for c in work.capacity), ("workloads", "capacity"))
-    taken = [*(j.id for j in work.training), *(c.id for c in work.capacity)]
-    jobs = {j.id for j in work.training}
-    for i, capacity in enumerate(work.capacity):
-        if capacity.id in jobs:
-            check.add(
-                "DC011", f"the id {capacity.id!r} occurs twice", ("workloads", "capacity", i, "id")
-            )
+    taken = [j.id for j in work.training]
+    for kind, ids in (
+        ("post_training", [j.id for j in work.post_training]),
+        ("capacity", [c.id for c in work.capacity]),
+    ):
+        for i, key in enumerate(ids):
+            if key in taken:
+                check.add("DC011", f"the id {key!r} occurs twice", ("workloads", kind, i, "id"))
+        taken += ids
     for i, entry in enumerate(work.inference):
         if entry.id in taken:
             check.add(
@@ -219,6 +212,20 @@ def _check_work(check: Checker) -> None:
     for kind, found in (("capacity", work.capacity), ("inference", work.inference)):
         for i, demand in enumerate(found):
             _check_demand(check, demand, ("workloads", kind, i))
+
+
+def _check_job(
+    check: Checker, job: ScheduledJob, sites: list[str], horizon: tuple[int, int], path: Path
+) -> None:
+    """Check the countries, sites and quarters of a job."""
+    _check_countries(check, job.countries, path)
+    for k, name in enumerate(job.sites or ()):
+        check.one_of(name, sites, "site", (*path, "sites", k))
+    for key, quarter in (("start", job.start), ("deadline", job.deadline)):
+        if quarter and not horizon[0] <= quarter_index(quarter) < horizon[1]:
+            check.add("DC015", f"{job.id}: {key} {quarter} is outside the horizon", (*path, key))
+    if job.start and job.deadline and quarter_index(job.start) > quarter_index(job.deadline):
+        check.add("DC015", f"{job.id}: starts after its deadline", (*path, "start"))
 
 
 def _check_countries(check: Checker, countries: tuple[str, ...] | None, path: Path) -> None:

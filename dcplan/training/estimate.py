@@ -352,20 +352,6 @@ def _streamed(
     )
 
 
-def cut(result: Sweep, count: int) -> Sweep:
-    """Return the first ``count`` rows of a sweep."""
-    return replace(
-        result,
-        accelerators=result.accelerators[:count],
-        used=result.used[:count],
-        step_time_s=result.step_time_s[:count],
-        memory_gb=result.memory_gb[:count],
-        feasible=result.feasible[:count],
-        layouts={k: v[:count] for k, v in result.layouts.items()},
-        parts_s={k: v[:count] for k, v in result.parts_s.items()},
-    )
-
-
 def layout_of(result: Sweep | Found, i: int) -> dict[str, int | str]:
     """Return the layout of the i-th row with the usual names."""
     names = ("tp", "pp", "vpp", "dp", "cp", "ep", "etp")

@@ -19,6 +19,7 @@ from dcplan.planning.solve.elastic import conflict
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Result
 from dcplan.scenario.load import Question
+from dcplan.scenario.schema import job_path
 from dcplan.specs import explain as specs
 from dcplan.units import USD_PER_MUSD, money
 
@@ -66,7 +67,7 @@ def with_later_deadlines(
     old = (
         specs.TESTED_REMEDIES.rows(tables["tested_remedies"]) if "tested_remedies" in tables else []
     )
-    jobs = [j.id for j in question.scenario.workloads.training]
+    scenario = question.scenario
     first = len({row.remedy for row in old}) + 1
     rows = [
         specs.TestedRemedyRow(
@@ -74,9 +75,7 @@ def with_later_deadlines(
             change=f"{x.trial.key} of {x.trial.job}: {x.trial.value}",
             amount=x.trial.more,
             unit=x.trial.unit,
-            place=str(
-                question.tree.place(("workloads", "training", jobs.index(x.trial.job), x.trial.key))
-            ),
+            place=str(question.tree.place((*job_path(x.trial.job, scenario), x.trial.key))),
             resulting_plan=f"USD {money(x.cost_usd)}",
         )
         for i, x in enumerate(found)

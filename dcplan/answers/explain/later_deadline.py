@@ -9,7 +9,7 @@ from dcplan.planning.presolve import presolve
 from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.strategy import LEAST_S, solve_problem
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema import Job
+from dcplan.scenario.schema import ScheduledJob, job_path
 from dcplan.units import DAYS_PER_QUARTER, quarter_index, quarter_name
 
 FACTORS = (1.1, 1.25, 1.5, 2.0, 3.0)
@@ -41,7 +41,7 @@ class LaterDeadline:
 def later_deadlines(asked: Asked) -> list[LaterDeadline]:
     """Find for each job with a deadline the nearest tested later deadline with a plan."""
     found = []
-    for job in asked.question.scenario.workloads.training:
+    for job in asked.question.scenario.workloads.jobs:
         before = 0.0
         for trial in _trials(job, asked.question):
             later = _tried(asked, trial)
@@ -52,7 +52,7 @@ def later_deadlines(asked: Asked) -> list[LaterDeadline]:
     return found
 
 
-def _nearer(asked: Asked, job: Job, later: LaterDeadline, before: float) -> LaterDeadline:
+def _nearer(asked: Asked, job: ScheduledJob, later: LaterDeadline, before: float) -> LaterDeadline:
     """Bisect the days between the last deadline without a plan and the first with one."""
     if job.deadline_days is None:
         return later
@@ -66,7 +66,7 @@ def _nearer(asked: Asked, job: Job, later: LaterDeadline, before: float) -> Late
     return later
 
 
-def _trials(job: Job, question: Question) -> list[Trial]:
+def _trials(job: ScheduledJob, question: Question) -> list[Trial]:
     horizon = question.scenario.horizon
     if job.deadline_days is not None:
         given = job.deadline_days.value
@@ -90,7 +90,8 @@ def _tried(asked: Asked, trial: Trial) -> LaterDeadline | None:
     left_s = asked.left_s()
     if left_s <= LEAST_S or asked.stopped:
         return None
-    question, built = asked.changed(f"workloads.training.{trial.job}.{trial.key}={trial.value}")
+    kind = job_path(trial.job, asked.question.scenario)[1]
+    question, built = asked.changed(f"workloads.{kind}.{trial.job}.{trial.key}={trial.value}")
     if presolve(question, built):
         return None
     solved = solve_problem(

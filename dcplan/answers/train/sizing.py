@@ -22,7 +22,7 @@ from dcplan.llm.architecture import model_flops_per_token
 from dcplan.llm.tables import Array
 from dcplan.reliability.calendar import RunTime
 from dcplan.result import Metric, Result
-from dcplan.scenario.schema.work import DEADLINE_CONFIDENCE
+from dcplan.scenario.schema.jobs import DEADLINE_CONFIDENCE
 from dcplan.specs.train import layouts as specs
 from dcplan.specs.train.layouts import SizeRow
 from dcplan.training.estimate import Sweep, sweep

@@ -10,7 +10,7 @@ from dcplan.answers.train.request import TrainRequest
 from dcplan.errors import EXIT_NO
 from dcplan.llm.tables import Array
 from dcplan.result import Result
-from dcplan.scenario.schema.work import DEADLINE_CONFIDENCE
+from dcplan.scenario.schema.jobs import DEADLINE_CONFIDENCE
 from dcplan.specs.train import layouts as specs
 from dcplan.specs.train.layouts import SizeRow
 

@@ -10,9 +10,11 @@ from dcplan.catalog.schema import Accelerator, Engine, Model, WeightFormat
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.engines import release_of
 from dcplan.inputs.serving.setups import Checkpoint, Service, memory_terms, served_of, service
+from dcplan.inputs.serving.software import runs_on
 from dcplan.inputs.training.devices import HOST_ACCELERATORS
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.tables import Array
+from dcplan.provenance import Quantity, Status
 from dcplan.scenario.schema.post_training import PostTraining
 from dcplan.serving.memory import weight_bytes
 from dcplan.serving.rollout import Samples, batch_s, output_lengths, slots, stream_s
@@ -71,11 +73,23 @@ class RolloutPool:
         return int(self.accelerators[i]) // size * size
 
 
-def samples_of(work: PostTraining, log: InputLog) -> Samples:
-    """Return the samples of a step with their lengths; samples of one prompt share its cache."""
-    cv = log.chosen(
-        "post_training.length_cv", work.length_cv, "training", "post-training-length-cv"
-    )
+def record_work(work: PostTraining, log: InputLog, key: str) -> None:
+    """Log the numbers of the work under a key."""
+    for name in ("prompts", "samples", "steps", "updates", "epochs", "staleness"):
+        own = Status.INPUT if name in work.model_fields_set else Status.DEFAULT
+        log.take(f"{key}.{name}", Quantity(value=float(getattr(work, name)), status=own))
+    for name in ("isl", "osl", "longest_osl"):
+        given = getattr(work, name)
+        if given is not None:
+            log.take(f"{key}.{name}", given, Status.INPUT)
+
+
+def samples_of(work: PostTraining, log: InputLog, key: str = "post_training") -> Samples:
+    """Return the samples of a step with their lengths; samples of one prompt share its cache.
+
+    ``key`` is that of the work in the log.
+    """
+    cv = log.chosen(f"{key}.length_cv", work.length_cv, "training", "post-training-length-cv")
     cut = work.longest_osl.value if work.longest_osl is not None else np.inf
     lengths = output_lengths(work.osl.value, cv, cut, float(work.number))
     shared = work.isl.value * (1.0 - 1.0 / work.samples)
@@ -105,6 +119,8 @@ def engines_of(
     if precision is None:
         return f"rollout precision {work.rollout_precision!r} is not in the catalog"
     engine = catalog.get("engines", ENGINE, Engine)
+    if not runs_on(engine, place.accelerator):
+        return f"the rollout engine {engine.id} does not run on {place.accelerator.id}"
     found = service(
         log,
         Checkpoint(shape, row, precision, "half"),
@@ -118,7 +134,7 @@ def engines_of(
         return found
     if work.rollout_tp is not None:
         if shape.heads % work.rollout_tp:
-            return f"rollout-tp={work.rollout_tp} does not divide {shape.heads} heads"
+            return f"rollout_tp of {work.rollout_tp} does not divide {shape.heads} heads"
         return Engines(found, (Layout(work.rollout_tp),))
     domain = max(int(found.device["domain"]), place.host_accelerators)
     experts = shape.experts if shape.moe_layers else 0

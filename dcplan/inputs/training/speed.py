@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from dcplan.catalog.schema import Accelerator, Model, Parameter, Recipe, Stack, System
 from dcplan.errors import InputError
@@ -21,6 +23,7 @@ from dcplan.inputs.training.devices import (
 )
 from dcplan.inputs.training.peaks import missing_peak
 from dcplan.llm.architecture import Architecture
+from dcplan.llm.config import from_config
 from dcplan.llm.device_terms import FUSED_DISPATCH
 from dcplan.scenario.load import Question, inside_project
 from dcplan.training.estimate import Hardware
@@ -36,13 +39,31 @@ def architecture(reference: str, question: Question) -> Architecture:
     InputError
         If the file is missing or is not a readable model, or training does not support its layers.
     """
+    return _read(reference, question, trained_shape)
+
+
+def served_architecture(reference: str, question: Question) -> Architecture:
+    """Return the shape of the same model as engines serve it.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or is not a readable model.
+    """
+    return _read(reference, question, from_config)
+
+
+def _read(
+    reference: str, question: Question, shape: Callable[[Mapping[str, Any]], Architecture]
+) -> Architecture:
+    """Return the shape that a function makes of the configuration of a model."""
     where: tuple[str | int, ...] = ("workloads",)
     try:
         if not reference.endswith(".json"):
-            return trained_shape(question.catalog.get("models", reference, Model).config)
+            return shape(question.catalog.get("models", reference, Model).config)
         problem = question.tree.problem("DC008", f"model {reference} leaves the project", where)
         file = inside_project(question.file, reference, problem)
-        return trained_shape(json.loads(file.read_text(encoding="utf-8")))
+        return shape(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError) as error:
         cause = f"model {reference}: {error}"
         raise InputError([question.tree.problem("DC010", cause, where)]) from error

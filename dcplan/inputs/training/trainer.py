@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dcplan.catalog.schema import Model
+from dcplan.catalog.schema import Model, Parameter
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.layout_cache import searched
 from dcplan.llm.architecture import Architecture
@@ -15,6 +15,7 @@ from dcplan.llm.tables import Array
 from dcplan.scenario.schema.post_training import PostTraining
 from dcplan.serving.rollout import Samples
 from dcplan.training.estimate import Hardware, layout_of
+from dcplan.training.grid import model_parallel_accelerators
 from dcplan.training.post_training import fastest_up_to, learn_s
 
 SEARCH_MULTIPLE = 128
@@ -41,6 +42,8 @@ class TrainingPool:
     forward_s: Array
     """Part of the time in forward-only passes."""
     layouts: tuple[str, ...]
+    group: Array
+    """Accelerators of the largest model-parallel group."""
 
 
 def packed_len(samples: Samples) -> int:
@@ -72,6 +75,24 @@ def learned_s(step_s: Array, work: PostTraining, log: InputLog) -> tuple[Array, 
     return learn_s(step_s, updates, (trained, 0.0), forward) + before, before
 
 
+def step_spread_frac(trainer_frac: float, family: str | None, log: InputLog) -> float:
+    """Return the half width of the 80 % interval of a step's time, at least that of the trainer.
+
+    Parameters
+    ----------
+    trainer_frac : float
+        Half width of the trainer's step time. [-]
+    family : str, optional
+        Family of the accelerator, whose measured steps give the width; without any, all others do.
+    log : InputLog
+        Record of the inputs.
+    """
+    own = f"post-training-spread-{family}-frac"
+    known = log.catalog.find("training", own, Parameter) is not None
+    key = own if known else "post-training-spread-unmeasured-frac"
+    return max(trainer_frac, log.parameter("training", key))
+
+
 def training_pool(
     work: PostTraining,
     policy: Policy,
@@ -91,6 +112,7 @@ def training_pool(
         total,
         before,
         tuple(" ".join(f"{k}{x[k]}" for k in SHOWN if k == "tp" or x[k] != 1) for x in texts),
+        model_parallel_accelerators(swept.layouts, spec.device.ranks),
     )
 
 
@@ -103,4 +125,5 @@ def fastest_trainer(pool: TrainingPool) -> TrainingPool:
         time_s=pool.time_s[at],
         forward_s=pool.forward_s[at],
         layouts=tuple(pool.layouts[i] for i in at.tolist()),
+        group=pool.group[at],
     )

@@ -147,8 +147,8 @@ def _refuse_objective(question: Question) -> None:
     scenario, cause = question.scenario, ""
     if scenario.objective == "max_compute" and not counted(scenario):
         cause = "objective max_compute needs pflops_delivered in workloads.capacity, with its reference job"
-    if scenario.objective == "min_time" and not scenario.workloads.training:
-        cause = "objective min_time needs a job in workloads.training"
+    if scenario.objective == "min_time" and not scenario.workloads.jobs:
+        cause = "objective min_time needs a job in workloads.training or post_training"
     if cause:
         raise InputError([question.tree.problem("DC004", cause, ("objective",))])
 
@@ -261,9 +261,10 @@ def _work(
     work = question.scenario.workloads
     problem = JobCandidates(question, log, excluded, late)
     jobs, run_options = [], []
-    for job in work.training:
+    for run in work.training:
         for name in ("tokens", "global_batch_tokens"):
-            log.take(f"workloads.training.{job.id}.{name}", getattr(job, name))
+            log.take(f"workloads.training.{run.id}.{name}", getattr(run, name))
+    for job in work.jobs:
         terms = replace(job_terms(job, question, log), extra_days=extra_days.get(job.id, ()))
         jobs.append(terms)
         run_options += problem.run_options(

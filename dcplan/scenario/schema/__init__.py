@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dcplan.scenario.schema.assets import Asset, Existing, Order
 from dcplan.scenario.schema.demand import Capacity, Demand, Reference
+from dcplan.scenario.schema.jobs import Job, PostTrainingJob, ScheduledJob
 from dcplan.scenario.schema.service import Inference
 from dcplan.scenario.schema.site import Hall, Interruptible, Onsite, Site
-from dcplan.scenario.schema.top import Finance, Horizon, Scenario, demand_path
+from dcplan.scenario.schema.top import Finance, Horizon, Scenario, demand_path, job_path
 from dcplan.scenario.schema.uncertainty import Hedge, Uncertainty
 from dcplan.scenario.schema.work import (
     Cloud,
     Expectation,
     Fleet,
     GivenFabric,
-    Job,
     Reliability,
     Storage,
     Supply,
@@ -37,12 +37,15 @@ __all__ = [
     "Job",
     "Onsite",
     "Order",
+    "PostTrainingJob",
     "Reference",
     "Reliability",
     "Scenario",
+    "ScheduledJob",
     "Site",
     "Storage",
     "Supply",
     "Uncertainty",
     "demand_path",
+    "job_path",
 ]

@@ -57,6 +57,11 @@ class PostTraining(Part):
         if self.mode == "asynchronous" and not self.staleness:
             code = "staleness"
             raise PydanticCustomError(code, "mode asynchronous needs staleness of at least 1")
+        if self.staleness and self.mode in ("colocated", "disaggregated"):
+            code = "staleness"
+            raise PydanticCustomError(
+                code, "staleness needs mode asynchronous; {mode} is on-policy", {"mode": self.mode}
+            )
         if self.rollout_accelerators is not None and self.mode == "colocated":
             code = "pools"
             raise PydanticCustomError(code, "rollout_accelerators needs two pools, not colocated")

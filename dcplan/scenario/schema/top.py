@@ -212,3 +212,12 @@ def demand_path(key: str, scenario: Scenario) -> Path:
             return ("workloads", "capacity", i, capacity.unit)
     i = [x.id for x in work.inference].index(key)
     return ("workloads", "inference", i, work.inference[i].load_field)
+
+
+def job_path(key: str, scenario: Scenario) -> Path:
+    """Path of a job in the scenario."""
+    work = scenario.workloads
+    for i, job in enumerate(work.training):
+        if job.id == key:
+            return ("workloads", "training", i)
+    return ("workloads", "post_training", [x.id for x in work.post_training].index(key))

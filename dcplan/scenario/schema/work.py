@@ -1,4 +1,4 @@
-"""Demand and resources: training jobs, cloud, fleet, storage, reliability, supply, expectations."""
+"""Demand and resources: jobs, cloud, fleet, storage, reliability, supply, expectations."""
 
 from __future__ import annotations
 
@@ -22,62 +22,9 @@ from dcplan.provenance import (
 )
 from dcplan.scenario.schema.assets import YearlyChange
 from dcplan.scenario.schema.base import AllOrIds, Count, CountOrZero, Key, Part, Quarter
-from dcplan.scenario.schema.demand import Capacity, Precision, Reference
+from dcplan.scenario.schema.demand import Capacity, Reference
+from dcplan.scenario.schema.jobs import Job, PostTrainingJob, ScheduledJob
 from dcplan.scenario.schema.service import Inference
-
-DEADLINE_CONFIDENCE = 0.8
-"""Default probability that a job ends by its deadline."""
-
-
-class Job(Part):
-    """A training run: a model, its training tokens, and a deadline as a date or a duration."""
-
-    id: Key
-    """Name of the run, used in keys and metrics."""
-    model: str
-    """Catalog id, or a path (relative to the scenario file) to a Hugging Face config.json."""
-    tokens: Positive
-    """Training tokens."""
-    seq_len: Annotated[int, Field(ge=1, le=100_000_000, strict=True)]
-    """Tokens in one sequence."""
-    global_batch_tokens: Positive
-    """Tokens per optimizer step; a layout may round it by up to 10% to an integer number of
-    micro-batches."""
-    precision: Annotated[tuple[Precision, ...], Field(min_length=1)]
-    """Precision recipes of equal quality for you; the plan may choose any of them."""
-    start: Quarter | None = None
-    """Earliest start quarter. Default: the start of the horizon."""
-    deadline: Quarter | None = None
-    """The run ends by the last day of this quarter. Default: the end of the horizon."""
-    deadline_days: Positive | None = None
-    """Maximum duration of the run from its first day. Default: no limit."""
-    deadline_confidence: Annotated[float, Field(gt=0.5, lt=1)] | None = None
-    """Required probability that the run ends within its limits. Default: 0.8."""
-    accelerators: Count | None = None
-    """Fixed number of accelerators. Default: the plan chooses it."""
-    sites: tuple[str, ...] | None = None
-    """Sites where it may run; a job with this field cannot run in the cloud."""
-    countries: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
-    """Data residency: only sites and cloud regions in these countries (two letters each)."""
-    stack: str | None = None
-    """Row of the catalog kind stacks. Default: the usual software stack of the accelerator."""
-    images: Annotated[float, Field(ge=0, le=1e6)] | None = None
-    """Images (or tiles) per sequence that pass through the model's vision encoder. Default:
-    none."""
-
-    @model_validator(mode="after")
-    def _batch_holds_a_sequence(self) -> Job:
-        if self.global_batch_tokens.value < self.seq_len:
-            code = "batch"
-            raise PydanticCustomError(
-                code, "global_batch_tokens is less than seq_len: a step holds no full sequence"
-            )
-        if self.tokens.value < self.global_batch_tokens.value:
-            code = "tokens"
-            raise PydanticCustomError(
-                code, "tokens is less than global_batch_tokens: the run has no full step"
-            )
-        return self
 
 
 class Workloads(Part):
@@ -85,10 +32,17 @@ class Workloads(Part):
 
     training: tuple[Job, ...] = ()
     """Training runs."""
+    post_training: tuple[PostTrainingJob, ...] = ()
+    """Runs of reinforcement learning."""
     capacity: tuple[Capacity, ...] = ()
     """Research capacity in addition to the training runs."""
     inference: tuple[Inference, ...] = ()
     """Inference: tokens to serve."""
+
+    @property
+    def jobs(self) -> tuple[ScheduledJob, ...]:
+        """Jobs of every kind."""
+        return (*self.training, *self.post_training)
 
 
 class Cloud(Part):

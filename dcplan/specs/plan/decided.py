@@ -109,7 +109,7 @@ RACKS = TableSpec(
 
 @dataclass(frozen=True)
 class JobRow:
-    """One training run."""
+    """One run: training, or reinforcement learning with its pools."""
 
     job: Job
     place: Annotated[str, Column("Hall as site/hall, or cloud and the offer")]
@@ -117,7 +117,13 @@ class JobRow:
     accelerators: Annotated[
         int, Column("Accelerators reserved for the run, including spare and idle ones")
     ]
-    training_accelerators: Annotated[int, Column("Accelerators in complete replicas of the layout")]
+    training_accelerators: Annotated[
+        int,
+        Column(
+            "Accelerators in complete replicas of the layout; of reinforcement learning, those of both "
+            "pools"
+        ),
+    ]
     spare_accelerators: Annotated[int, Column("Spare accelerators that replace failed ones")]
     idle_accelerators: Annotated[
         int, Column("Accelerators reserved but neither training nor spare")
@@ -131,9 +137,7 @@ class JobRow:
     goodput_frac: Annotated[
         float, Column("Goodput: lasting progress over wall-clock time of the run")
     ]
-    step_time_s: Annotated[
-        float, Column("Predicted time of one optimizer step, including waits for data")
-    ]
+    step_time_s: Annotated[float, Column("Predicted time of one step, including waits for data")]
     layout: Layout
 
 

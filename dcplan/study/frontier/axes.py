@@ -50,7 +50,7 @@ def axes_asked(request: FrontierRequest, question: Question) -> tuple[Axis, Axis
         DC015 when a metric is missing, is not an axis of this scenario, or appears twice.
     """
     work = question.scenario.workloads
-    jobs = [f"train.{j.id}.days" for j in work.training]
+    jobs = [f"train.{j.id}.days" for j in work.jobs]
     known = [*METRICS, *jobs]
     listed = "one of " + ", ".join(known)
     if request.y is None:
@@ -65,7 +65,7 @@ def axes_asked(request: FrontierRequest, question: Question) -> tuple[Axis, Axis
             problems.append(Problem("DC015", cause, Place(flag), hint, help=listed))
     needs = {
         COMPUTE_KEY: ("workloads.capacity", work.capacity),
-        FINISH_KEY: ("workloads.training", work.training),
+        FINISH_KEY: ("a job in workloads", work.jobs),
     }
     problems += [
         Problem("DC015", f"{key} needs {block}", Place("frontier"))

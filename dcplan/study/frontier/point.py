@@ -70,7 +70,7 @@ def _lengths(question: Question, axes: tuple[Axis, Axis]) -> dict[str, tuple[flo
     """Return additional run lengths between whole months if days are an axis."""
     found = {}
     horizon = question.scenario.horizon.quarters * DAYS_PER_QUARTER
-    for job in question.scenario.workloads.training:
+    for job in question.scenario.workloads.jobs:
         if any(a.measure == DAYS + job.id for a in axes):
             longest = min(job.deadline_days.value if job.deadline_days else horizon, horizon)
             found[job.id] = tuple(

@@ -25,10 +25,11 @@ from dcplan.inputs.post_training import (
     pool_counts,
     pools_of,
     post_training_options,
+    unfit_part,
 )
 from dcplan.inputs.serving.machines import Machine, machine_of
 from dcplan.inputs.training.rollouts import Place as Hosts
-from dcplan.inputs.training.rollouts import samples_of
+from dcplan.inputs.training.rollouts import record_work, samples_of
 from dcplan.inputs.training.trainer import (
     Policy,
     TrainingPool,
@@ -37,13 +38,12 @@ from dcplan.inputs.training.trainer import (
     update_tokens,
 )
 from dcplan.llm.config import from_config
-from dcplan.provenance import Quantity, Status
 from dcplan.result import Metric, Result
 from dcplan.scenario.schema.post_training import PostTraining
 from dcplan.specs.train import layouts as step_specs
 from dcplan.specs.train import post_training as specs
 from dcplan.training.estimate import case_of
-from dcplan.training.grid import case_setup, layout_table
+from dcplan.training.grid import case_setup, layout_table, model_parallel_accelerators
 from dcplan.training.memory import memory
 from dcplan.training.search import fits_host
 from dcplan.training.step import step
@@ -87,7 +87,7 @@ def post_train(request: TrainRequest, catalog: Catalog) -> Result:
     resolved = resolve(
         replace(request, tokens=tokens, global_batch_tokens=work.tokens / work.updates), log
     )
-    _record(work, log)
+    record_work(work, log, "post_training")
     found = [_answered(work, run, log) for run in resolved]
     fitting = [x for x in found if x.best is not None]
     seconds = time.perf_counter() - began
@@ -121,17 +121,6 @@ def _unused(request: TrainRequest) -> Iterator[Problem]:
             flag = f"--{field.name.replace('_', '-')}"
             cause = f"{flag} cannot be combined with {FLAG}"
             yield Problem("DC050", cause, Place(FLAG), help=f"omit {flag}")
-
-
-def _record(work: PostTraining, log: InputLog) -> None:
-    """Log the numbers of the work."""
-    for key in ("prompts", "samples", "steps", "updates", "epochs", "staleness"):
-        value = Quantity(value=float(getattr(work, key)), status=Status.INPUT)
-        log.take(f"post_training.{key}", value)
-    for key in ("isl", "osl", "longest_osl"):
-        given = getattr(work, key)
-        if given is not None:
-            log.take(f"post_training.{key}", given, Status.INPUT)
 
 
 def _answered(work: PostTraining, run: TrainRun, log: InputLog) -> Answered:
@@ -176,14 +165,16 @@ def _given_layout(
     samples = samples_of(work, log)
     case = case_of(run.shape, packed_len(samples), update_tokens(work, samples), run.spec)
     limit = case.device.hbm_gb / case.device.ranks * BYTES_PER_GIB
-    times, refused = [], None
+    times, groups, refused = [], [], None
     for count in counts:
         try:
             typed = lightest(read_layout(text, case, int(count * case.device.ranks)), limit)
         except InputError as error:
             times.append(np.inf)
+            groups.append(1.0)
             refused = error
             continue
+        groups.append(float(model_parallel_accelerators(typed.columns, case.device.ranks)[0]))
         setup = case_setup(typed.case, layout_table(typed.case, typed.columns))
         fits = memory(setup).total[0] <= limit and fits_host(typed.case, setup).all()
         times.append(float(step(setup).time_s[0]) if fits else np.inf)
@@ -191,7 +182,7 @@ def _given_layout(
         raise refused
     total, before = learned_s(np.array(times), work, log)
     numbers = np.array(counts, dtype=np.float64)
-    return TrainingPool(numbers, numbers, total, before, (text,) * len(counts))
+    return TrainingPool(numbers, numbers, total, before, (text,) * len(counts), np.array(groups))
 
 
 def _metrics(
@@ -246,11 +237,9 @@ def _notes(main: Answered, work: PostTraining) -> list[str]:
 def _too_large(short: Answered, seconds: float) -> Result:
     """Answer that nothing fits, with the part that does not."""
     pools, run = short.pools, short.run
-    engines = pools.engines(pools.modes[-1])
-    part = "the rollout engines" if not np.isfinite(engines.time_s).any() else "both pools"
-    if not np.isfinite(pools.training.time_s).any():
-        part = "the trainer"
-    cause = f"no layout of {part} fits in the memory of {run.accelerators:,} accelerators"
+    cause = (
+        f"no layout of {unfit_part(pools)} fits in the memory of {run.accelerators:,} accelerators"
+    )
     machine = f"{run.request.model} on {run.accelerators:,} x {run.system.accelerator}"
     return Result(
         verb="train",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import NormalDist
 
@@ -11,6 +11,8 @@ import numpy as np
 
 from dcplan.inputs.cloud_prices import row_of
 from dcplan.inputs.excluded import Cause
+from dcplan.llm.tables import Array
+from dcplan.planning.problem.work.pace import Pace
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
 from dcplan.reliability.calendar import P90, RunTime
@@ -59,12 +61,10 @@ def facts(expected: Outlook, late: RunTime, i: int) -> dict[str, float]:
     return found | {f"variance_{name}": at(share) for name, share in late.shares.items()}
 
 
-def mfu(swept: Sweep, i: int, spec: Hardware) -> float:
-    """Return model FLOP/s of a swept count divided by its peak."""
-    return float(
-        swept.flops_per_step
-        / swept.step_time_s[i]
-        / (swept.accelerators[i] * spec.peak_tflops * TERA)
+def mfu(swept: Sweep, spec: Hardware) -> Array:
+    """Return model FLOP/s divided by the peak at every count."""
+    return np.asarray(
+        swept.flops_per_step / swept.step_time_s / (swept.accelerators * spec.peak_tflops * TERA)
     )
 
 
@@ -87,17 +87,17 @@ def counts(unit: int, limit: int) -> list[int]:
 
 
 def why_none(
-    swept: Sweep, target: Target, precision: str, goodput: float | None = None
+    pace: Pace, target: Target, precision: str, goodput: float | None = None
 ) -> tuple[str, Cause]:
     """Return why a place has no run option: its memory, its size or its stops."""
-    if not swept.accelerators.size:
+    if not pace.accelerators.size:
         text = f"{precision}: too slow with its {target.limit:,} {target.accelerator}"
         return text, Cause.OTHER
-    if not np.isfinite(swept.step_time_s).any():
-        count = int(swept.accelerators[-1])
-        text = f"{precision}: no layout fits in the memory of up to {count:,} {target.accelerator}"
+    if not pace.fits:
+        count = int(pace.accelerators[-1])
+        text = f"{precision}: {pace.unfit} in the memory of up to {count:,} {target.accelerator}"
         return text, Cause.MEMORY
-    most = f"{precision}: too slow with up to {int(swept.accelerators[-1]):,} {target.accelerator}"
+    most = f"{precision}: too slow with up to {int(pace.accelerators[-1]):,} {target.accelerator}"
     if goodput is not None and goodput < REMARK_GOODPUT_FRAC:
         most += f" at {goodput:.0%} goodput"
     if target.offer is not None:
@@ -108,6 +108,13 @@ def why_none(
             else f" (no network between instances is known; give prices.{row_of(target.offer.id)}.scaleout_gbps)"
         )
     return most, Cause.OTHER
+
+
+def joint_cause(causes: Sequence[Cause]) -> Cause:
+    """Return the cause of a place without an option from those of its precisions."""
+    if Cause.MEMORY in causes:
+        return Cause.MEMORY
+    return Cause.UNSUPPORTED if set(causes) == {Cause.UNSUPPORTED} else Cause.OTHER
 
 
 def length(config: RunOption, terms: JobTerms) -> float:

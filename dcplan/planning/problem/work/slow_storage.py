@@ -9,8 +9,8 @@ import numpy as np
 
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.storage import DEFAULT_TIER, fed_step_s, given_rates
+from dcplan.planning.problem.work.pace import Pace
 from dcplan.scenario.schema import Storage
-from dcplan.training.estimate import Sweep
 from dcplan.units import SECONDS_PER_MINUTE
 
 REMARK_DAYS = 0.05
@@ -19,14 +19,14 @@ STEP_TOLERANCE = 1.0 + 1e-9
 """Ratio above which a step is longer."""
 
 
-def too_slow(storage: Storage | None, swept: Sweep, log: InputLog) -> str:
-    """Return words if storage slows the largest count of a sweep, otherwise none."""
-    if not swept.step_time_s.size or not np.isfinite(swept.step_time_s[-1]):
+def too_slow(storage: Storage | None, pace: Pace, log: InputLog) -> str:
+    """Return words if storage slows the largest count, otherwise none."""
+    if not pace.step_time_s.size or not np.isfinite(pace.step_time_s[-1]):
         return ""
     given, level = given_rates(storage, log), (storage or Storage()).level
     write = log.parameter("storage", f"storage-write-gb-per-s-per-gpu-{level}")
-    fed = float(fed_step_s(storage, swept, log)[-1]) > float(swept.step_time_s[-1]) * STEP_TOLERANCE
-    if given.write_gb_per_s < write * float(swept.accelerators[-1]) or (
+    fed = float(fed_step_s(storage, pace, log)[-1]) > float(pace.step_time_s[-1]) * STEP_TOLERANCE
+    if given.write_gb_per_s < write * float(pace.accelerators[-1]) or (
         fed and math.isfinite(given.read_gb_per_s)
     ):
         return (

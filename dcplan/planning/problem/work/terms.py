@@ -33,7 +33,7 @@ def workload_of(demand: str) -> str:
 
 @dataclass(frozen=True)
 class JobTerms:
-    """A training job: the time in which it may run."""
+    """A job: the time in which it may run."""
 
     id: str
     first_month: int
@@ -66,7 +66,8 @@ class RunOption:
     days_p50: float
     start_month: int
     layout: Mapping[str, int | str]
-    mfu_frac: float
+    mfu_frac: float | None
+    """None for post-training, whose accelerators also generate."""
     step_time_s: float
     spares: int = 0
     """Part of ``accelerators``: spares for failed ones."""

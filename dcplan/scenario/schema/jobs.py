@@ -1,0 +1,89 @@
+"""Jobs with a schedule: training runs, and reinforcement learning of a model."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from dcplan.provenance import Positive
+from dcplan.scenario.schema.base import Count, Key, Part, Quarter
+from dcplan.scenario.schema.demand import Precision
+from dcplan.scenario.schema.post_training import PostTraining
+
+DEADLINE_CONFIDENCE = 0.8
+"""Default probability that a job ends by its deadline."""
+
+
+class ScheduledJob(Part):
+    """A run of a model that trains, with a deadline as a date or a duration."""
+
+    id: Key
+    """Name of the run, used in keys and metrics."""
+    model: str
+    """Catalog id, or a path (relative to the scenario file) to a Hugging Face config.json."""
+    precision: Annotated[tuple[Precision, ...], Field(min_length=1)]
+    """Precision recipes of training, of equal quality for you; the plan may choose any of them."""
+    start: Quarter | None = None
+    """Earliest start quarter. Default: the start of the horizon."""
+    deadline: Quarter | None = None
+    """The run ends by the last day of this quarter. Default: the end of the horizon."""
+    deadline_days: Positive | None = None
+    """Maximum duration of the run from its first day. Default: no limit."""
+    deadline_confidence: Annotated[float, Field(gt=0.5, lt=1)] | None = None
+    """Required probability that the run ends within its limits. Default: 0.8."""
+    accelerators: Count | None = None
+    """Fixed number of accelerators. Default: the plan chooses it."""
+    sites: tuple[str, ...] | None = None
+    """Sites where it may run; a job with this field cannot run in the cloud."""
+    countries: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    """Data residency: only sites and cloud regions in these countries (two letters each)."""
+    stack: str | None = None
+    """Row of the catalog kind stacks. Default: the usual software stack of the accelerator."""
+
+
+class Job(ScheduledJob):
+    """A training run: a model, its training tokens, and a deadline as a date or a duration."""
+
+    tokens: Positive
+    """Training tokens."""
+    seq_len: Annotated[int, Field(ge=1, le=100_000_000, strict=True)]
+    """Tokens in one sequence."""
+    global_batch_tokens: Positive
+    """Tokens per optimizer step; a layout may round it by up to 10% to an integer number of
+    micro-batches."""
+    images: Annotated[float, Field(ge=0, le=1e6)] | None = None
+    """Images (or tiles) per sequence that pass through the model's vision encoder. Default:
+    none."""
+
+    @model_validator(mode="after")
+    def _batch_holds_a_sequence(self) -> Job:
+        if self.global_batch_tokens.value < self.seq_len:
+            code = "batch"
+            raise PydanticCustomError(
+                code, "global_batch_tokens is less than seq_len: a step holds no full sequence"
+            )
+        if self.tokens.value < self.global_batch_tokens.value:
+            code = "tokens"
+            raise PydanticCustomError(
+                code, "tokens is less than global_batch_tokens: the run has no full step"
+            )
+        return self
+
+
+class PostTrainingJob(ScheduledJob):
+    """Reinforcement learning of a model: its steps, and a deadline as a date or a duration."""
+
+    rl: PostTraining
+    """Samples, lengths, updates and steps, with the fields of `train --post-training`."""
+
+    @model_validator(mode="after")
+    def _leaves_a_trainer(self) -> PostTrainingJob:
+        given = self.rl.rollout_accelerators
+        if given is not None and self.accelerators is not None and given >= self.accelerators:
+            code = "pools"
+            raise PydanticCustomError(
+                code, "rl.rollout_accelerators leaves none of the accelerators to train"
+            )
+        return self
