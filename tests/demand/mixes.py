@@ -9,13 +9,14 @@ from dcplan.demand.classes import JobClass as C
 MIXES: dict[str, tuple[list[C], int]] = {
     "small jobs": ([C("a", 1, 2.0, 10.0, 1.0), C("b", 1, 0.5, 20.0, 0.5)], 32),
     "gangs": ([C("a", 1, 2.0, 8.0, 1.0), C("b", 8, 1.5, 1.5), C("c", 16, 1.0, 0.4, 0.5)], 52),
-    "long jobs pass": (
+    # the reservation of the wide gang leaves few accelerators to the many that would pass it
+    "small jobs pass": (
         [
-            C("long", 1, 12.0, 1.0, 0.5),
-            C("short", 2, 1.0, 2.0, 0.5),
-            C("gang", 12, 2.0, 0.3, 0.5, priority=1),
+            C("many", 1, 1.5, 8.0, 0.5),
+            C("gang", 8, 1.0, 0.8, 0.5),
+            C("wide", 16, 1.0, 0.4, 0.5, priority=1),
         ],
-        26,
+        32,
     ),
     "priorities": (
         [
