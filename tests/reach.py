@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PHYSICS = {"economics", "fabric", "facility", "reliability", "training", "serving", "llm"}
+PHYSICS = {"economics", "fabric", "facility", "demand", "reliability", "training", "serving", "llm"}
 VERBS = {"cli", "answers", "study", "report", "planning", "inputs"}
 
 Name = tuple[str, str]

@@ -1,4 +1,4 @@
-"""Jobs of a simulation: arrival times and run times drawn by class, the same for every pool."""
+"""Jobs of a simulation: arrival times and run times sampled by class, the same for every pool."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def draw_jobs(classes: Sequence[JobClass], hours: float, seed: int) -> Jobs:
     """Draw the jobs that run at the first moment and those that arrive in a span of time.
 
     Jobs at the first moment are as many as would run on average if none waited, each with what is
-    left of its run time: a uniform share of a run time drawn in proportion to its length.
+    left of its run time: a uniform share of a run time sampled in proportion to its length.
 
     Each class has random numbers of its own, which depend on the seed and its id alone: another
     rate stretches the same arrivals, and another class changes none of them. Arrivals are a renewal

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.demand.arrivals import Array, draw_jobs
 from dcplan.demand.classes import (
     JobClass,
     gang_factor,
@@ -17,9 +16,10 @@ from dcplan.demand.classes import (
     square_root_accelerators,
 )
 from dcplan.demand.order import Order
-from dcplan.demand.outcome import ClassOutcome, QueueOutcome, Record, summary
+from dcplan.demand.outcome import ClassOutcome, QueueOutcome, summary
 from dcplan.demand.refusal import Reason, Refusal, RefusedError, refusals
-from dcplan.demand.simulation import replay, simulate, span_hours
+from dcplan.demand.search import Trials, smallest
+from dcplan.demand.simulation import replay, simulate
 
 SEARCH_FIRST_JOBS = 6_000
 """Jobs of the first search; each further search has `SEARCH_MORE` times as many."""
@@ -32,8 +32,6 @@ SEARCH_GRAIN = 0.25
 """Distance of the pools of the last search, in standard errors of the size."""
 SEARCH_WIDTH = 0.25
 """First step of the search in units of sqrt(R g)."""
-SEARCH_ABOVE = 2
-"""Pools above the size that must keep the waits, too: backfill is not monotone in the pool."""
 UNBOUND_ACCELERATORS = 10**9
 
 
@@ -56,42 +54,6 @@ class Sizing:
     """Jobs of each simulation of the last search."""
     simulations: int
     """Simulations of all searches."""
-
-
-class _Trials:
-    """Pools for one set of jobs, each simulated once; counted in steps of ``step`` accelerators."""
-
-    def __init__(
-        self, classes: Sequence[JobClass], lent: Array, order: Order, step: int, seed: int
-    ) -> None:
-        self.classes, self.lent, self.order, self.step = classes, lent, order, step
-        self.seed = seed
-        self.simulations = 0
-        self.count = 0
-        self.known: dict[int, Record] = {}
-
-    def draw(self, jobs: int) -> None:
-        """Take a set of jobs, unless it has as many already."""
-        if jobs == self.count:
-            return
-        self.count = jobs
-        self.span_h = span_hours(self.classes, jobs)
-        self.jobs = draw_jobs(self.classes, self.span_h, self.seed)
-        self.known = {}
-
-    def record(self, steps: int) -> Record:
-        """Return the record of a pool; it ends early where a class misses its target."""
-        if steps not in self.known:
-            self.simulations += 1
-            pool = steps * self.step + self.lent
-            self.known[steps] = replay(
-                self.classes, self.jobs, pool, self.order, self.span_h, give_up=True
-            )
-        return self.known[steps]
-
-    def passes(self, steps: int) -> bool:
-        """Return whether every class keeps its target."""
-        return not self.record(steps).failed
 
 
 def accelerators_for(
@@ -152,7 +114,7 @@ def accelerators_for(
         raise ValueError(msg)
     for found in refusals(classes, most + float(np.max(lent))):
         raise RefusedError(found)
-    trials = _Trials(classes, np.asarray(lent, dtype=np.float64), order, step, seed)
+    trials = Trials(classes, np.asarray(lent, dtype=np.float64), order, step, seed)
     load, factor = offered_accelerators(classes), gang_factor(classes)
     width = max(round(SEARCH_WIDTH * math.sqrt(load * factor) / step), 1)
     least, last = _least_steps(trials), int(min(most, UNBOUND_ACCELERATORS) // step)
@@ -162,7 +124,7 @@ def accelerators_for(
     for jobs in _lengths(most_jobs):
         trials.draw(jobs)
         _refuse_quotas(trials)
-        at = _smallest(trials, min(max(at, least), last), (least, last), width, grain)
+        at = smallest(trials, min(max(at, least), last), (least, last), width, grain)
         binding, error = _error(trials, at, min(at + apart, last))
         rough = grain * step > max(SEARCH_GRAIN * error, step)
         if not rough and (jobs >= most_jobs or error <= SEARCH_PRECISION * at * step):
@@ -210,7 +172,7 @@ def _lengths(most_jobs: int) -> list[int]:
     return [*(n for n in found if n < most_jobs), most_jobs, most_jobs]
 
 
-def _least_steps(trials: _Trials) -> int:
+def _least_steps(trials: Trials) -> int:
     """Return the steps of the smallest pool that could serve all jobs if none waited."""
     firm = [c for c in trials.classes if not c.preemptible]
     soft = [c for c in trials.classes if c.preemptible]
@@ -222,7 +184,7 @@ def _least_steps(trials: _Trials) -> int:
     return max(math.ceil(max(need) / trials.step), 0)
 
 
-def _refuse_quotas(trials: _Trials) -> None:
+def _refuse_quotas(trials: Trials) -> None:
     """Refuse a quota that keeps a class waiting in an endless pool."""
     held = [c for c in trials.classes if math.isfinite(c.most_accelerators + c.wait_h)]
     if not held:
@@ -244,56 +206,7 @@ def _refuse_quotas(trials: _Trials) -> None:
             )
 
 
-def _smallest(trials: _Trials, at: int, ends: tuple[int, int], width: int, grain: int) -> int:
-    """Return the smallest pool above which all tested pools pass, to within ``grain`` steps."""
-    least, last = ends
-    low, high = least - 1, at
-    if trials.passes(at):
-        while high > least:
-            below = max(high - width, least)
-            if not trials.passes(below):
-                low = below
-                break
-            high, width = below, 2 * width
-    else:
-        high = _next_passing(trials, at, last, width)
-        low = max(s for s, r in trials.known.items() if r.failed and s < high)
-    high = _bisect(trials, low, high, grain)
-    above = high + grain
-    while above <= min(high + SEARCH_ABOVE * grain, last):
-        if not trials.passes(above):
-            high = _bisect(trials, above, _next_passing(trials, above, last, grain), grain)
-            above = high
-        above += grain
-    return high
-
-
-def _next_passing(trials: _Trials, failed: int, last: int, width: int) -> int:
-    while failed < last:
-        above = min(failed + width, last)
-        if trials.passes(above):
-            return above
-        failed, width = above, 2 * width
-    full = replay(
-        trials.classes, trials.jobs, last * trials.step + trials.lent, trials.order, trials.span_h
-    )
-    outcome = summary(trials.classes, full)
-    for one, found in zip(trials.classes, outcome.classes, strict=True):
-        if not found.meets(one):
-            limits = (found.wait_quantile_h, one.wait_h, math.nan)
-            raise RefusedError(Refusal(Reason.WAIT, one.id, *limits))
-    return last
-
-
-def _bisect(trials: _Trials, low: int, high: int, grain: int) -> int:
-    """Return the smallest pool that passes between one that fails and one that passes."""
-    while high - low > grain:
-        middle = (low + high) // 2
-        low, high = (low, middle) if trials.passes(middle) else (middle, high)
-    return high
-
-
-def _error(trials: _Trials, at: int, above: int) -> tuple[str, float]:
+def _error(trials: Trials, at: int, above: int) -> tuple[str, float]:
     """Return the class nearest to its target, and the standard error of the size.
 
     The share of late jobs falls exponentially between the size and a larger pool; its standard

@@ -1,4 +1,4 @@
-"""Six mixes of job classes that ask for different parts of the rules, with a pool for each."""
+"""Mixes of job classes that ask for different parts of the rules, with a pool for each."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ from dcplan.demand.classes import JobClass as C
 MIXES: dict[str, tuple[list[C], int]] = {
     "small jobs": ([C("a", 1, 2.0, 10.0, 1.0), C("b", 1, 0.5, 20.0, 0.5)], 32),
     "gangs": ([C("a", 1, 2.0, 8.0, 1.0), C("b", 8, 1.5, 1.5), C("c", 16, 1.0, 0.4, 0.5)], 52),
+    # the reservation of the wide gang leaves few accelerators to the many that would pass it
+    "small jobs pass": (
+        [
+            C("many", 1, 1.5, 8.0, 0.5),
+            C("gang", 8, 1.0, 0.8, 0.5),
+            C("wide", 16, 1.0, 0.4, 0.5, priority=1),
+        ],
+        32,
+    ),
     "priorities": (
         [
             C("low", 2, 1.0, 8.0, 1.0),

@@ -202,7 +202,9 @@ class Cluster:
                     self.running.remove(unit)
             while self.free(now, now)[0] < 0:
                 self.stop([u for u in self.running if u.kind.preemptible], now)
-            while todo and todo[-1].arrival <= now:
-                self.waiting.append(todo.pop())
             while self.step(now):
                 pass
+            while todo and todo[-1].arrival <= now:
+                self.waiting.append(todo.pop())
+                while self.step(now):
+                    pass
