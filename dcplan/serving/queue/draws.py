@@ -57,7 +57,8 @@ def _counted(mean: Array, uniform: Array) -> Array:
         more = uniform > total
         if not more.any():
             break
-        left, mean, uniform, term, total = (x[more] for x in (left, mean, uniform, term, total))
+        left, mean, uniform = left[more], mean[more], uniform[more]
+        term, total = term[more], total[more]
         k += 1.0
         found[left] = k
         term = term * mean / k
