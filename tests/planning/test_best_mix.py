@@ -10,7 +10,7 @@ import itertools
 import math
 from collections import Counter
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import pytest
@@ -121,7 +121,7 @@ def best_mix(problem: PlanningProblem) -> float:
     place, (site,) = problem.placements[0], problem.sites
     terms = [(o, c, t) for o in problem.offers for c in o.committed for t in range(QUARTERS)]
 
-    @lru_cache(maxsize=None)
+    @cache
     def served(racks: int, force: int, t: int) -> float:
         return _quarter_usd(problem, racks, force, t)
 
