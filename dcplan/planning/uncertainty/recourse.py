@@ -42,7 +42,7 @@ class Recourse:
 
     Columns: own accelerators by demand, placement and quarter; rented accelerators by demand, offer
     and quarter; use under commitments; unserved demand. Rows: capacity of each placement, of each
-    offer and of all offers; commitments by limit and by use; demand.
+    offer and of all offers; commitments by limit and by use; demand, also without each site; pools.
     """
 
     problem: PlanningProblem
@@ -62,6 +62,10 @@ class Recourse:
     price: Mapping[tuple[str, int], float]
     """Present cost of renting one accelerator on demand for a quarter."""
     wanted: Mapping[tuple[str, int], float]
+    limits: Mapping[tuple[str, P, int], float]
+    """Accelerators of the replicas of services, by column of own accelerators."""
+    kept_frac: Mapping[str, float]
+    """Share of each demand that must be served without any one site."""
     most: Mapping[str, int]
     """Maximum accelerators of an offer."""
     flexible: Mapping[str, bool]
@@ -90,7 +94,9 @@ class Recourse:
             [energy * self.energy_usd, cloud * self.rent_usd, -cloud * self.cover_usd, left_usd]
         )
         sides = np.array([self._side(row, room, in_use, demand, bound) for row in self.rows])
-        found = linprog(cost, A_ub=self.matrix, b_ub=sides, method="highs")  # type: ignore[call-overload]
+        most = [self.limits.get(key) for key in self.own] + [None] * (len(cost) - len(self.own))
+        bounds = [(0.0, x) for x in most]
+        found = linprog(cost, A_ub=self.matrix, b_ub=sides, bounds=bounds, method="highs")  # type: ignore[call-overload]
         if found.x is None:
             msg = f"recourse: {found.message}"
             raise ValueError(msg)
@@ -124,6 +130,8 @@ class Recourse:
         at = what[0], t
         if kind == "demand":
             return -demand * self.wanted[at]
+        if kind == "kept":
+            return -demand * self.kept_frac[what[0]] * self.wanted[at]
         if kind == "pair":
             return 0.0
         if kind == "all":
@@ -138,7 +146,9 @@ class Recourse:
         return bound[at] if kind == "bound" else in_use.get(at, 0.0)
 
 
-def recourse_of(problem: PlanningProblem, factor: Sequence[float]) -> Recourse:
+def recourse_of(
+    problem: PlanningProblem, factor: Sequence[float], limits: Mapping[tuple[str, P, int], float]
+) -> Recourse:
     """Return the LP of a planning problem; ``factor`` discounts each quarter."""
     quarters = range(problem.quarters)
     own = [
@@ -183,6 +193,8 @@ def recourse_of(problem: PlanningProblem, factor: Sequence[float]) -> Recourse:
         matrix=matrix,
         price=by_offer,
         wanted={(d.id, t): d.wanted[t] for d in problem.required for t in quarters},
+        limits=limits,
+        kept_frac={d.id: d.kept_frac_without_site for d in problem.required},
         most={o.id: o.max_accelerators for o in problem.offers},
         flexible={o.id: o.on_demand for o in problem.offers},
     )
@@ -242,15 +254,23 @@ def _rows(
     taking = {pair.prefill: (i, -1.0) for i, pair in enumerate(problem.pairs)}
     taking |= {pair.decode: (i, 1.0) for i, pair in enumerate(problem.pairs)}
 
-    def serve(d: str, t: int, column: int, each: float) -> None:
-        put("demand", terms[d].row_id, t, column, -terms[d].share * each)
+    lost = {
+        d.id: [s.id for s in problem.sites if d.kept_frac_without_site] for d in problem.required
+    }
+
+    def serve(d: str, t: int, column: int, each: float, site: str = "") -> None:
+        row = terms[d].row_id
+        put("demand", row, t, column, -terms[d].share * each)
+        for s in lost[row]:
+            if s != site:
+                put("kept", (row, s, ""), t, column, -terms[d].share * each)
         if d in taking:
             pair, sign = taking[d]
             put("pair", str(pair), t, column, sign * each)
 
     for i, (d, key, t) in enumerate(own):
         put("room", key, t, i, 1.0, when[d])
-        serve(d, t, i, terms[d].each[key[0], key[2]])
+        serve(d, t, i, terms[d].each[key[0], key[2]], problem.hall(key[0]).site)
     for i, (d, o, t) in enumerate(rent, len(own)):
         put("offer", o, t, i, 1.0, when[d])
         put("use", o, t, i, -1.0, when[d])
@@ -262,6 +282,8 @@ def _rows(
         put("use", o, t, i, 1.0, (p,))
     for i, (d, t) in enumerate(left, len(own) + len(rent) + len(cover)):
         put("demand", d, t, i, -1.0)
+        for s in lost[d]:
+            put("kept", (d, s, ""), t, i, -1.0)
     shape = (len(position), len(own) + len(rent) + len(cover) + len(left))
     rows, columns, values = zip(*entries, strict=True) if entries else ((), (), ())
     return list(position), csr_array((values, (rows, columns)), shape=shape)

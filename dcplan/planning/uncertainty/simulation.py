@@ -23,6 +23,7 @@ from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import RunOption
 from dcplan.planning.uncertainty.recourse import Recourse, recourse_of
+from dcplan.planning.uncertainty.replicas import serving_limits
 from dcplan.units import (
     DAYS_PER_MONTH,
     DAYS_PER_QUARTER,
@@ -110,7 +111,7 @@ class Evaluator:
             for p in problem.placements
             for t in range(problem.quarters)
         }
-        self.recourse: Recourse = recourse_of(problem, self.factor)
+        self.recourse: Recourse = recourse_of(problem, self.factor, serving_limits(problem, d))
 
     def _on_demand(self, flows: Sequence[Flow]) -> float:
         """Return the present value of rent by the hour."""
