@@ -21,7 +21,7 @@ from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Inference
 from dcplan.units import TOKENS_PER_KTOKEN
 
-DIFFERENCE = 0.15
+REMARK_DIFFERENCE = 0.15
 """Difference of a given throughput from the computed one from which a note is given."""
 
 
@@ -72,7 +72,7 @@ def services(
         terms += found.demands
         pairs += found.pairs
     notes = list(builder.notes)
-    if periods is not None and periods.rounding_frac > DIFFERENCE:
+    if periods is not None and periods.rounding_frac > REMARK_DIFFERENCE:
         notes.append(
             f"the week has {periods.hours_frac.size} periods; the highest loads of a period exceed "
             f"the mean loads by {periods.rounding_frac:.0%}, so rent by the hour is counted high"
@@ -160,7 +160,7 @@ class _Builder:
         if rate is None:
             return entry
         computed = entry.ktokens_per_s * TOKENS_PER_KTOKEN / target.available_frac
-        if abs(rate / computed - 1.0) > DIFFERENCE:
+        if abs(rate / computed - 1.0) > REMARK_DIFFERENCE:
             note = (
                 f"{given.id}: tokens_per_s_per_accelerator of {target.system} is {rate:,.0f}, and the "
                 f"serving model has {computed:,.0f} ({rate / computed:.2f} times); the plan uses "
