@@ -15,6 +15,7 @@ from dcplan.scenario.checker import Checker
 from dcplan.scenario.existing import check_existing
 from dcplan.scenario.names import unknown_names, wrong_lengths
 from dcplan.scenario.schema import Demand, Onsite, Scenario, ScheduledJob, Site
+from dcplan.scenario.service_references import check_service
 from dcplan.scenario.tree import Tree
 from dcplan.units import quarter_index
 
@@ -205,6 +206,10 @@ def _check_work(check: Checker) -> None:
                 "DC011", f"the id {entry.id!r} occurs twice", ("workloads", "inference", i, "id")
             )
         taken.append(entry.id)
+        check_service(check, entry, ("workloads", "inference", i))
+        for k, region in enumerate(entry.regions):
+            where = ("workloads", "inference", i, "regions", k)
+            _check_countries(check, region.countries, where)
         for name in entry.tokens_per_s_per_accelerator:
             _check_server(
                 check, name, ("workloads", "inference", i, "tokens_per_s_per_accelerator", name)

@@ -172,6 +172,8 @@ class DemandTerms:
     """Period of the week in which it is served; None: all hours."""
     hours_frac: float = 1.0
     """Share of the hours of the week in which it is served."""
+    rent_frac: float = 1.0
+    """Mean over highest load of the period: rented accelerators follow the load by the hour."""
     row: str = ""
     """Id of the demand that its amount counts for; empty: ``id``."""
     share: float = 1.0
@@ -193,6 +195,11 @@ class DemandTerms:
     def workload_id(self) -> str:
         """Return the id of the workload in the scenario."""
         return workload_of(self.id)
+
+    @property
+    def rented_hours_frac(self) -> float:
+        """Return the share of the hours of the week in which a rented accelerator is paid."""
+        return self.hours_frac * self.rent_frac
 
     @property
     def load_id(self) -> str:
