@@ -28,11 +28,14 @@ VERB = "plan"
 def known_metrics(scenario: Scenario, catalog: Catalog) -> set[str]:
     """Return every metric key that ``plan`` can produce for a scenario."""
     work = scenario.workloads
+    pools = list(dict.fromkeys(x.pool for x in work.queue))
     ids: dict[str, Iterable[str]] = {
         "system": catalog.rows["systems"],
         "switch": catalog.rows["switches"],
         "job": [j.id for j in work.training],
-        "demand": [c.id for c in (*work.capacity, *work.inference)],
+        "demand": [*(c.id for c in (*work.capacity, *work.inference)), *pools],
+        "class": [x.id for x in work.queue],
+        "pool": pools,
     }
     return {
         spec.at(*found)

@@ -27,6 +27,7 @@ NAMES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("workloads", "training", "*", "model"), "models"),
     (("workloads", "training", "*", "stack"), "stacks"),
     (("workloads", "capacity", "*", "reference", "model"), "models"),
+    (("workloads", "queue", "*", "reference", "model"), "models"),
     (("fleet", "reference", "model"), "models"),
     (("finance", "tax", "depreciation"), "depreciation"),
 )

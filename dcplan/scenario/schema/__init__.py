@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dcplan.scenario.schema.assets import Asset, Existing, Order
 from dcplan.scenario.schema.demand import Capacity, Demand, Reference
+from dcplan.scenario.schema.queue import Queued
 from dcplan.scenario.schema.service import Inference
 from dcplan.scenario.schema.site import Hall, Interruptible, Onsite, Site
 from dcplan.scenario.schema.top import Finance, Horizon, Scenario, demand_path
@@ -37,6 +38,7 @@ __all__ = [
     "Job",
     "Onsite",
     "Order",
+    "Queued",
     "Reference",
     "Reliability",
     "Scenario",

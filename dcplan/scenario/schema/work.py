@@ -23,6 +23,7 @@ from dcplan.provenance import (
 from dcplan.scenario.schema.assets import YearlyChange
 from dcplan.scenario.schema.base import AllOrIds, Count, CountOrZero, Key, Part, Quarter
 from dcplan.scenario.schema.demand import Capacity, Precision, Reference
+from dcplan.scenario.schema.queue import Queued
 from dcplan.scenario.schema.service import Inference
 
 DEADLINE_CONFIDENCE = 0.8
@@ -89,6 +90,8 @@ class Workloads(Part):
     """Research capacity in addition to the training runs."""
     inference: tuple[Inference, ...] = ()
     """Inference: tokens to serve."""
+    queue: tuple[Queued, ...] = ()
+    """Classes of jobs that wait in a queue for accelerators of a pool."""
 
 
 class Cloud(Part):
