@@ -16,6 +16,7 @@ VERBS: dict[str, tuple[str, ...]] = {
         "plan.site",
         "plan.work",
         "plan.services",
+        "plan.queue",
         "plan.money",
         "plan.limits",
         "plan.book",

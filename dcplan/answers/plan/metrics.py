@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 
 from dcplan.answers.plan.calendar import calendar_date
+from dcplan.answers.plan.tables.queue import queue_metrics
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import System
 from dcplan.economics.cash_flow import FlowGroup, npv_usd, totals_usd
@@ -35,6 +36,7 @@ def metrics_of(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
         **_hardware(problem, d, solved),
         **specs.CLOUD_HOURS(_cloud_hours(problem, d)),
         **_work(problem, d, solved),
+        **queue_metrics(solved.audit.queues),
     }
 
 

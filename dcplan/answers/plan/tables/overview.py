@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dcplan.answers.plan.tables import cloud, hardware, money, network, services, site, work
+from dcplan.answers.plan.tables import cloud, hardware, money, network, queue, services, site, work
 from dcplan.answers.plan.tables.excluded import excluded_options, with_entry_prices
 from dcplan.answers.plan.tables.limits import checks
 from dcplan.planning.decision_table import to_table
@@ -30,6 +30,7 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], question: Question) ->
         "services": services.services(problem, d, solved.audit.latencies, question),
         "service_loads": services.service_loads(problem, d),
         "load_periods": services.load_periods(problem),
+        "queue": queue.queue(problem, solved.audit.queues),
         "storage": network.storage(problem, d),
         "cost": money.cost(books),
         "cash_flow": money.cash_flow(problem, books),
