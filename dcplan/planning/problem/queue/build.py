@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from dcplan.demand.classes import JobClass, offered_accelerators
-from dcplan.demand.refusal import RefusedError
+from dcplan.demand.refusal import Refusal, RefusedError
+from dcplan.demand.sizing import accelerators_for
 from dcplan.errors import InputError
 from dcplan.inputs.excluded import ExcludedOption
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.queue.places import Places
 from dcplan.planning.problem.queue.pools import QueuePool, pools_of
-from dcplan.planning.problem.queue.sizing import PoolSize, Week, pool_size
+from dcplan.planning.problem.queue.sizing import SEARCH_JOBS, SEED, PoolSize, Week, pool_size
 from dcplan.planning.problem.services.build import Services
 from dcplan.planning.problem.work.any_hours import any_hours
 from dcplan.planning.problem.work.jobs import JobCandidates
@@ -25,6 +28,8 @@ from dcplan.scenario.load import Question
 ANY = "any"
 """Part of a pool that serves in any hours."""
 ALL_WEEK: Week = (1.0,)
+FEW_JOBS = 100
+"""Simulated jobs of a class below which a note is given."""
 
 
 def queue_demands(
@@ -59,7 +64,24 @@ def queue_demands(
                 f"queue {pool.id}: hours in which services leave accelerators free do not keep every "
                 "wait; the classes with any_hours have accelerators in all hours"
             )
+        notes += _rare(pool)
     return found, tuple(notes)
+
+
+def _rare(pool: QueuePool) -> list[str]:
+    """Return a note on each class whose jobs are few in the simulation."""
+    fewest: dict[str, float] = {}
+    for classes in pool.quarters:
+        total = sum(c.jobs_per_h for c in classes)
+        for c in classes:
+            jobs = SEARCH_JOBS * c.jobs_per_h / total
+            fewest[c.id] = min(fewest.get(c.id, jobs), jobs)
+    return [
+        f"queue {pool.id}: the simulation has {jobs:.0f} jobs of {key}, so its wait is known roughly; "
+        "a pool without the frequent classes has more of them"
+        for key, jobs in fewest.items()
+        if jobs < FEW_JOBS
+    ]
 
 
 def free_week(served: Services) -> Week:
@@ -91,8 +113,17 @@ def _sized(
         ids = [x.id for x in question.scenario.workloads.queue]
         path: Path = ("workloads", "queue", ids.index(error.refusal.id), "most_accelerators")
         help_text = "raise the quota, allow a longer wait, or lower jobs_per_day"
-        cause = f"{pool.id}: {error}"
+        cause = f"{pool.id}: {error}{_nearest(error.refusal, classes)}"
         raise InputError([question.tree.problem("DC035", cause, path, help=help_text)]) from error
+
+
+def _nearest(refusal: Refusal, classes: Iterable[JobClass]) -> str:
+    """Return the quota that keeps the wait of a class alone, where the refusal does not have it."""
+    if not math.isnan(refusal.nearest):
+        return ""
+    alone = next(replace(c, most_accelerators=math.inf) for c in classes if c.id == refusal.id)
+    quota = accelerators_for([alone], seed=SEED, most_jobs=SEARCH_JOBS).accelerators
+    return f"; a quota of {quota} accelerators is enough"
 
 
 def _demands(

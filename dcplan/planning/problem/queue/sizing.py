@@ -8,19 +8,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dcplan.demand.arrivals import Jobs, draw_jobs
 from dcplan.demand.classes import JobClass, gang_factor, offered_accelerators
 from dcplan.demand.outcome import QueueOutcome
-from dcplan.demand.simulation import simulate
+from dcplan.demand.simulation import replay, simulate, span_hours
 from dcplan.demand.sizing import accelerators_for
 
 SEED = 1
-SEARCH_JOBS = 20_000
+SEARCH_JOBS = 12_000
 """Jobs of each simulation; sizing and audit draw the same ones."""
-SEARCH_STEP = 0.005
-"""Step of a size that a longer simulation finds too small, over the size."""
+SEARCH_FIRST_JOBS = 6_000
+"""Jobs of the search whose size is the start."""
+SEARCH_ABOVE = 2
+"""Pools above the size that must keep the waits, too."""
 SEARCH_DOUBLINGS = 6
 SEARCH_PRECISION = 0.005
-"""Width of the last bracket of the mean of a profile, over the mean."""
+"""Width of the last bracket of a size, over the size; at least one accelerator."""
 FLOOR_EPS = 1e-6
 """Rounding of the solver: 63.9999999 accelerators are 64."""
 
@@ -46,14 +49,21 @@ def queue_in(classes: tuple[JobClass, ...], week: Week) -> QueueOutcome:
     return simulate(classes, whole, seed=SEED, jobs=SEARCH_JOBS)
 
 
+@functools.lru_cache(maxsize=8)
+def _jobs(classes: tuple[JobClass, ...]) -> tuple[Jobs, float]:
+    span_h = span_hours(classes, SEARCH_JOBS)
+    return draw_jobs(classes, span_h, SEED), span_h
+
+
+@functools.lru_cache(maxsize=512)
 def keeps(classes: tuple[JobClass, ...], week: Week) -> bool:
     """Return whether every class keeps its wait with this capacity; not if a job never starts."""
-    whole = [math.floor(x + FLOOR_EPS) for x in week]
+    whole = np.floor(np.asarray(week) + FLOOR_EPS)
     for one in classes:
-        if one.gang > (max(whole) if one.preemptible else min(whole)):
+        if one.gang > (whole.max() if one.preemptible else whole.min()):
             return False
-    found = queue_in(classes, week).classes
-    return all(x.meets(one) for one, x in zip(classes, found, strict=True))
+    jobs, span_h = _jobs(classes)
+    return not replay(classes, jobs, whole, "backfill", span_h, give_up=True).failed
 
 
 @functools.lru_cache(maxsize=512)
@@ -83,11 +93,36 @@ def pool_size(classes: tuple[JobClass, ...], any_hours: frozenset[str], free: We
 
 
 def _always(classes: tuple[JobClass, ...]) -> float:
-    """Return the smallest constant pool, checked with the jobs that the audit draws."""
-    found = accelerators_for(classes, seed=SEED, most_jobs=SEARCH_JOBS).accelerators
-    while not keeps(classes, (float(found),)):
-        found += max(math.ceil(SEARCH_STEP * found), 1)
-    return float(found)
+    """Return the smallest constant pool, found with the jobs that the audit draws.
+
+    A short search gives a start. Two larger pools keep the waits, too, as backfill is not monotone.
+    """
+
+    def enough(pool: int) -> bool:
+        return keeps(classes, (float(pool),))
+
+    start = accelerators_for(classes, seed=SEED, most_jobs=SEARCH_FIRST_JOBS)
+    least, high = math.ceil(start.offered_accelerators), start.accelerators
+    grain = max(round(SEARCH_PRECISION * high), 1)
+    low, step = least - 1, grain
+    if enough(high):
+        while high > least:
+            below = max(high - step, least)
+            if not enough(below):
+                low = below
+                break
+            high, step = below, 2 * step
+    else:
+        while not enough(high):
+            low, high, step = high, high + step, 2 * step
+    while high - low > grain:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    at, passed = high, 0
+    while passed <= SEARCH_ABOVE:
+        passed = passed + 1 if enough(at) else 0
+        at += grain
+    return float(at - passed * grain)
 
 
 def _mean(classes: tuple[JobClass, ...], always: float, shape: Week) -> float | None:
