@@ -10,6 +10,7 @@ from dcplan.inputs.cloud_prices import is_cloud
 from dcplan.units import DAYS_PER_MONTH
 
 PFLOPS, HOURS, H100, TOKENS = "PFLOP/s", "busy accelerators", "H100-equivalents", "1,000 tokens/s"
+QUEUE = "accelerators of the queue"
 """Units of a demand."""
 PART = "@"
 """Separates a workload from its part in the id of a demand; no id of a scenario has it."""

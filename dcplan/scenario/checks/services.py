@@ -7,7 +7,7 @@ from dcplan.catalog.schema import LoadShape
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.errors import did_you_mean
 from dcplan.provenance import Path
-from dcplan.scenario.checker import Checker
+from dcplan.scenario.checks.checker import Checker
 from dcplan.scenario.schema import Inference
 
 SHAPE_HOURS = (24, 168)
