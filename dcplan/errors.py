@@ -42,6 +42,7 @@ CODES: dict[str, str] = {
     "DC032": "a job that no system can hold",
     "DC033": "given hardware exceeds site power, heat or rack positions",
     "DC034": "a latency limit that no layout reaches",
+    "DC035": "a class of jobs that cannot be packed",
     "DC040": "unknown metric",
     "DC050": "command line",
     "DC051": "a key or value of a compound flag",
@@ -90,6 +91,8 @@ MEANINGS: dict[str, str] = {
     "DC033": "The given hardware (fleet, assets, orders) needs more power, racks or heat rejection than the site has.",
     "DC034": "The time to first token or per output token of a single request is above the limit in every layout, or "
     "no request rate keeps the limits. The message names the lowest value and its layout.",
+    "DC035": "A job is larger than its quota or than every place that may serve its pool, its share does not divide an "
+    "accelerator, or its quota does not keep its wait. The message names the nearest value that works.",
     "DC040": "The answer does not have this metric. The page of metrics lists all; `dcplan explain KEY` describes one.",
     "DC050": "The command line is wrong, or its flags exclude each other.",
     "DC051": "A flag with key=value pairs has an unknown key or an invalid value.",

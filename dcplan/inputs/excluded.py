@@ -17,6 +17,7 @@ class Kind(StrEnum):
     JOB = "job"
     CAPACITY = "capacity"
     INFERENCE = "inference"
+    QUEUE = "queue"
     ASSET = "asset"
     ORDER = "order"
 

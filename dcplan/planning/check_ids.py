@@ -56,6 +56,7 @@ class CheckId(StrEnum):
     DEMAND_WITHOUT_SITE = "{subject} missing without the site"
     SERVICE_TTFT_MS = "time to first token ms"
     SERVICE_TPOT_MS = "time per output token ms"
+    QUEUE_WAIT_H = "wait in the queue h, limit with twice its standard error"
     OFFER_ACCELERATORS = "cloud offer accelerators"
     CLOUD_ACCELERATORS = "cloud accelerators"
     COMMITTED = "committed accelerators"

@@ -135,6 +135,9 @@ def _vendor(ids: tuple[Any, ...], scenario: Scenario) -> Path | None:
 Q = Span.QUARTER
 POWER_BLOCKS = LimitSpec("power_blocks", span=Q, checks={CheckId.POWER_BLOCKS: ""})
 DEMAND_MET = LimitSpec("demand_met", "demand {0} in {t}", "less", Q, _demand, 10.0, -1.0)
+WITHOUT_SITE = LimitSpec(
+    "without_site", "demand {0} without site {1} in {t}", "less", Q, _demand, 10.0
+)
 HALL_RACKS = LimitSpec(
     *("hall_racks", "rack positions of {0} in {t}", "racks more", Q, _hall("racks"), 3.0, 1.0),
     {CheckId.RACK_POSITIONS: ""},
@@ -204,6 +207,7 @@ DECLARED = (
         placed=False,
     ),
     DEMAND_MET,
+    WITHOUT_SITE,
     LimitSpec("job_runs_once", "removal of job {0}", "job", path=_job, penalty_musd=5000.0),
     LimitSpec(
         *("carbon_cap", "carbon cap of {0}", "t more", Span.YEAR, _site("carbon"), 0.01, 100.0),

@@ -120,8 +120,20 @@ def _best_part(problem: PlanningProblem, demand: DemandTerms, t: int) -> float:
 def _capacity(question: Question, problem: PlanningProblem) -> list[Problem]:
     problems = list(_latency(question, problem))
     late = {x.workload for x in problem.nearest}
+    lonely: set[str] = set()
     for demand in problem.required:
         if demand.unmet_usd is not None or demand.workload_id in late:
+            continue
+        alone = _only_site(problem, demand)
+        if alone:
+            if demand.load_id in lonely:
+                continue
+            lonely.add(demand.load_id)
+            i = [x.id for x in question.scenario.workloads.inference].index(demand.workload_id)
+            path = ("workloads", "inference", i, "kept_frac_without_site")
+            cause = f"{demand.load_id}: only {alone} may serve it, so nothing is served without it"
+            help_text = "allow another site or cloud offer, or set kept_frac_without_site to 0"
+            problems.append(question.tree.problem("DC030", cause, path, help=help_text))
             continue
         for t, wanted in enumerate(demand.wanted):
             most = best_supply(problem, demand, t)
@@ -135,6 +147,16 @@ def _capacity(question: Question, problem: PlanningProblem) -> list[Problem]:
                 problems.append(question.tree.problem("DC030", cause, key, help=help_text))
                 break
     return problems
+
+
+def _only_site(problem: PlanningProblem, demand: DemandTerms) -> str:
+    """Return the only site that may serve a demand that needs another one; empty otherwise."""
+    if not demand.kept_frac_without_site or not any(demand.wanted):
+        return ""
+    halls = {h.id: h.site for h in problem.halls}
+    places = {key[0] for x in problem.demand_parts(demand.id) for key in x.each}
+    sites = {halls.get(place, place) for place in places}
+    return sites.pop() if len(sites) == 1 else ""
 
 
 def _shortage(demand: DemandTerms, wanted: float, most: float, quarter: str) -> str:

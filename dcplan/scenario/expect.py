@@ -28,14 +28,17 @@ VERB = "plan"
 def known_metrics(scenario: Scenario, catalog: Catalog) -> set[str]:
     """Return every metric key that ``plan`` can produce for a scenario."""
     work = scenario.workloads
+    pools = list(dict.fromkeys(x.pool for x in work.queue))
     jobs = [j.id for j in work.jobs]
-    demands = [c.id for c in (*work.capacity, *work.inference)]
+    demands = [*(c.id for c in (*work.capacity, *work.inference)), *pools]
     ids: dict[str, Iterable[str]] = {
         "system": catalog.rows["systems"],
         "switch": catalog.rows["switches"],
         "job": jobs,
         "demand": demands,
         "workload": [*jobs, *demands],
+        "class": [x.id for x in work.queue],
+        "pool": pools,
     }
     return {
         spec.at(*found)

@@ -30,6 +30,7 @@ NAMES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("workloads", "post_training", "*", "stack"), "stacks"),
     (("workloads", "post_training", "*", "rl", "rollout_precision"), "formats"),
     (("workloads", "capacity", "*", "reference", "model"), "models"),
+    (("workloads", "queue", "*", "reference", "model"), "models"),
     (("fleet", "reference", "model"), "models"),
     (("finance", "tax", "depreciation"), "depreciation"),
 )

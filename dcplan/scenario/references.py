@@ -11,8 +11,10 @@ from dcplan.catalog.schema.market import TERMS
 from dcplan.catalog.weather import bins
 from dcplan.errors import Problem, did_you_mean
 from dcplan.provenance import Path
-from dcplan.scenario.checker import Checker
-from dcplan.scenario.existing import check_existing
+from dcplan.scenario.checks.checker import Checker
+from dcplan.scenario.checks.existing import check_existing
+from dcplan.scenario.checks.queue import check_queue
+from dcplan.scenario.checks.services import check_service
 from dcplan.scenario.names import unknown_names, wrong_lengths
 from dcplan.scenario.schema import Demand, Onsite, Scenario, ScheduledJob, Site
 from dcplan.scenario.tree import Tree
@@ -71,6 +73,7 @@ def check_references(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[P
     _check_vendors(check)
     _check_hedge(check)
     _check_work(check)
+    check_queue(check)
     _check_cloud(check)
     _check_storage(check)
     check.unique((e.id for e in scenario.expect), ("expect",))
@@ -205,11 +208,16 @@ def _check_work(check: Checker) -> None:
                 "DC011", f"the id {entry.id!r} occurs twice", ("workloads", "inference", i, "id")
             )
         taken.append(entry.id)
+        check_service(check, entry, ("workloads", "inference", i))
+        for k, region in enumerate(entry.regions):
+            where = ("workloads", "inference", i, "regions", k)
+            _check_countries(check, region.countries, where)
         for name in entry.tokens_per_s_per_accelerator:
             _check_server(
                 check, name, ("workloads", "inference", i, "tokens_per_s_per_accelerator", name)
             )
-    for kind, found in (("capacity", work.capacity), ("inference", work.inference)):
+    demands = (("capacity", work.capacity), ("inference", work.inference), ("queue", work.queue))
+    for kind, found in demands:
         for i, demand in enumerate(found):
             _check_demand(check, demand, ("workloads", kind, i))
 

@@ -17,6 +17,7 @@ VERBS: dict[str, tuple[str, ...]] = {
         "plan.work",
         "plan.services",
         "plan.workloads",
+        "plan.queue",
         "plan.money",
         "plan.limits",
         "plan.book",

@@ -164,7 +164,7 @@ def _rents(problem: PlanningProblem, d: Decisions) -> list[str]:
     """Return the rented accelerator-hours by offer, the largest first."""
     hours: dict[str, float] = defaultdict(float)
     quarters: dict[str, set[int]] = defaultdict(set)
-    share = {x.id: x.hours_frac for x in problem.demands}
+    share = {x.id: x.rented_hours_frac for x in problem.demands}
     for (demand, offer, t), n in d.rented.items():
         if n:
             hours[offer] += n * HOURS_PER_QUARTER * share[demand]

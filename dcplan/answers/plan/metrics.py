@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 
 from dcplan.answers.plan.calendar import calendar_date
+from dcplan.answers.plan.tables.queue import queue_metrics
 from dcplan.answers.plan.workloads import workload_metrics, workloads_of
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import System
@@ -37,6 +38,7 @@ def metrics_of(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
         **specs.CLOUD_HOURS(_cloud_hours(problem, d)),
         **_work(problem, d, solved),
         **workload_metrics(workloads_of(problem, d, solved.audit.books)),
+        **queue_metrics(solved.audit.queues),
     }
 
 

@@ -57,7 +57,7 @@ def tco(request: TcoRequest) -> Result:
 
 def _has_work(question: Question) -> bool:
     work = question.scenario.workloads
-    return bool(work.training or work.capacity or work.inference)
+    return bool(work.training or work.capacity or work.inference or work.queue)
 
 
 def _answer(both: Comparison, risk: Risk, line: OwnedLine) -> Result:

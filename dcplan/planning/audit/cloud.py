@@ -26,7 +26,7 @@ Time = tuple[int, int]
 
 
 def uses(problem: PlanningProblem, d: Decisions, offer: str) -> dict[tuple[str, Time], float]:
-    """Return the average accelerators of an offer by use, month and period of the week."""
+    """Return the average accelerators of an offer by workload, month and period of the week."""
     found: dict[tuple[str, Time], float] = defaultdict(float)
     periods = range(len(problem.periods))
     terms = {x.id: x for x in problem.demands}
@@ -34,7 +34,7 @@ def uses(problem: PlanningProblem, d: Decisions, offer: str) -> dict[tuple[str, 
         if o == offer:
             for month in range(t * MONTHS_PER_QUARTER, (t + 1) * MONTHS_PER_QUARTER):
                 for p in (p for p in periods if terms[demand].active(p)):
-                    found[demand, (month, p)] += x
+                    found[terms[demand].workload_id, (month, p)] += terms[demand].rent_frac * x
     for r in d.runs:
         if r.place != cloud_place(offer):
             continue

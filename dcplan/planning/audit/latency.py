@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from dcplan.inputs.cloud_prices import cloud_place, row_of
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.machines import Machine, machine_of
 from dcplan.inputs.serving.sizing.options import KeyedWork, keyed, pair_of, sized
@@ -46,7 +47,7 @@ def service_latencies(
 
     Engine, layout and rate are those of the plan; the time is computed again from the catalog.
     """
-    if not d.replicas:
+    if not any(x.replica for x in problem.demands):
         return []
     specs = _specs(question)
     highest = highest_demands(problem)
@@ -65,6 +66,31 @@ def service_latencies(
             continue
         times = _single(question, spec, replica, place[2], rate)
         found.append(ServiceLatency(demand, t, (place,), rate, *times))
+    return found + _rented(problem, d, question, specs, highest)
+
+
+def _rented(
+    problem: PlanningProblem,
+    d: Decisions,
+    question: Question,
+    specs: Mapping[str, ServiceSpec],
+    highest: set[str],
+) -> list[ServiceLatency]:
+    """Return the latency of rented replicas at the rate for which they are rented."""
+    found = []
+    for (c, name, t), _ in sorted(d.rented.items()):
+        offer = next(o for o in problem.offers if o.id == name)
+        demand = problem.demand(c)
+        place = cloud_place(offer.id)
+        replica = demand.replica.get((place, offer.accelerator))
+        if replica is None or c not in highest:
+            continue
+        load = demand.each[place, offer.accelerator] * replica.accelerators
+        rate = load * TOKENS_PER_KTOKEN / specs[demand.workload_id].output_tokens
+        rate = min(rate, replica.requests_per_s)
+        times = _single(question, specs[demand.workload_id], replica, row_of(offer.id), rate)
+        key = (place, "", offer.accelerator)
+        found.append(ServiceLatency(demand, t, (key,), rate, *times))
     return found
 
 

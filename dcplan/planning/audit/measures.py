@@ -62,7 +62,7 @@ def cloud_carbon_t(problem: PlanningProblem, d: Decisions) -> float:
         for r in d.runs
         if r.on_cloud
     )
-    hours = {x.id: HOURS_PER_QUARTER * x.hours_frac for x in problem.demands}
+    hours = {x.id: HOURS_PER_QUARTER * x.rented_hours_frac for x in problem.demands}
     return (jobs + sum(x * hours[c] * each[o] for (c, o, _), x in d.rented.items())) / KG_PER_TONNE
 
 

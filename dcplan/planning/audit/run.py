@@ -11,6 +11,7 @@ from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.audit.facts import differences
 from dcplan.planning.audit.latency import ServiceLatency, latency_checks, service_latencies
 from dcplan.planning.audit.onsite import redispatched
+from dcplan.planning.audit.queue import QueueState, queue_checks, queue_states
 from dcplan.planning.check_ids import BOUGHT
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
@@ -28,6 +29,7 @@ class Audit:
     problems: tuple[str, ...]
     given: tuple[str, ...]
     latencies: tuple[ServiceLatency, ...] = ()
+    queues: tuple[QueueState, ...] = ()
 
     @property
     def broken(self) -> list[Check]:
@@ -73,7 +75,12 @@ def audit(problem: PlanningProblem, decisions: Decisions, question: Question) ->
     except ValueError as error:
         return Audit(Accounts(), (), 0.0, (f"network: {error}",), ())
     latencies = tuple(service_latencies(problem, decisions, question))
-    checks = (*all_checks(problem, decisions, books), *latency_checks(latencies, question))
+    queues = queue_states(problem, decisions, question)
+    checks = (
+        *all_checks(problem, decisions, books),
+        *latency_checks(latencies, question),
+        *queue_checks(queues),
+    )
     broken = [c for c in checks if not c.holds]
     keys = [
         *decisions.fleet,
@@ -89,6 +96,7 @@ def audit(problem: PlanningProblem, decisions: Decisions, question: Question) ->
         problems=tuple(problems),
         given=_merged(problem, [c for c in broken if c.given]),
         latencies=latencies,
+        queues=queues,
     )
 
 

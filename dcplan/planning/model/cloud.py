@@ -124,7 +124,7 @@ def _use(model: pyo.ConcreteModel, sets: Sets, offer: str, period: int, month: i
             total += c.accelerators * days / DAYS_PER_MONTH * model.run[i]
     t = month // MONTHS_PER_QUARTER
     return total + sum(
-        model.rented[d.id, offer, t]
+        d.rent_frac * model.rented[d.id, offer, t]
         for d in sets.problem.demands
         if (d.id, offer, t) in model.rented and d.active(period)
     )
@@ -142,7 +142,7 @@ def cloud(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
         if days > 0:
             hourly = price[offer_of(config.place)]
             total += config.accelerators * days * HOURS_PER_DAY * hourly / M * model.run[i]
-    served = {d.id: HOURS_PER_QUARTER * d.hours_frac for d in sets.problem.demands}
+    served = {d.id: HOURS_PER_QUARTER * d.rented_hours_frac for d in sets.problem.demands}
     for d, o, q in model.rented:
         if q == t:
             total += served[d] * price[o] / M * model.rented[d, o, q]

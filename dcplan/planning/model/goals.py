@@ -105,7 +105,7 @@ def _cloud_carbon(model: pyo.ConcreteModel, sets: Sets) -> Any:
     for i, config in enumerate(sets.problem.run_options):
         if config.on_cloud:
             total += _hours(config) * each[offer_of(config.place)] * model.run[i]
-    hours = {d.id: HOURS_PER_QUARTER * d.hours_frac for d in sets.problem.demands}
+    hours = {d.id: HOURS_PER_QUARTER * d.rented_hours_frac for d in sets.problem.demands}
     for (d, offer, _), rented in model.rented.items():
         total += hours[d] * each[offer] * rented
     return total

@@ -230,7 +230,9 @@ def _fabrics(
 
 
 def _referenced(question: Question) -> bool:
-    return any(c.reference is not None for c in question.scenario.workloads.capacity)
+    work = question.scenario.workloads
+    given = [*(c.reference for c in work.capacity), *(c.reference for c in work.queue)]
+    return any(x is not None for x in given)
 
 
 def _connected(

@@ -22,7 +22,7 @@ from dcplan.planning.problem.terms import (
     Placement,
     PlanningProblem,
 )
-from dcplan.scenario.existing import hall_of
+from dcplan.scenario.checks.existing import hall_of
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Asset, Hall, Order, Scenario
 from dcplan.units import DAYS_PER_QUARTER, QUARTERS_PER_YEAR, quarter_index

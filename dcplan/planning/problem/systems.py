@@ -10,7 +10,7 @@ from dcplan.inputs.excluded import Cause, ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.terms import PartsTerms, SupplyTerms
 from dcplan.provenance import Quantity
-from dcplan.scenario.references import makers
+from dcplan.scenario.checks.references import makers
 from dcplan.scenario.schema import Scenario, Supply
 from dcplan.units import KG_PER_TONNE, QUARTERS_PER_YEAR, quarter_index
 

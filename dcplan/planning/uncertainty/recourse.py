@@ -173,7 +173,7 @@ def recourse_of(
     by_offer = {
         (o, t): HOURS_PER_QUARTER * price[o][t] * factor[t] for o in price for t in quarters
     }
-    hours = {d.id: d.hours_frac for d in problem.demands}
+    hours = {d.id: d.rented_hours_frac for d in problem.demands}
     rows, matrix = _rows(problem, own, rent, cover, left)
     return Recourse(
         problem,
@@ -219,7 +219,7 @@ def _unmet_usd(problem: PlanningProblem, demand: str, t: int) -> float:
         return terms.unmet_usd
     rents = [
         HOURS_PER_QUARTER
-        * part.hours_frac
+        * part.rented_hours_frac
         * o.usd_per_accelerator_hour[t]
         / (part.share * part.each[cloud_place(o.id), o.accelerator])
         for part in problem.demand_parts(demand)
@@ -273,7 +273,7 @@ def _rows(
         serve(d, t, i, terms[d].each[key[0], key[2]], problem.hall(key[0]).site)
     for i, (d, o, t) in enumerate(rent, len(own)):
         put("offer", o, t, i, 1.0, when[d])
-        put("use", o, t, i, -1.0, when[d])
+        put("use", o, t, i, -terms[d].rent_frac, when[d])
         serve(d, t, i, terms[d].each[cloud_place(o), chips[o]])
         if problem.cloud_max_accelerators is not None:
             put("all", "", t, i, 1.0, when[d])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dcplan.scenario.schema.assets import Asset, Existing, Order
 from dcplan.scenario.schema.demand import Capacity, Demand, Reference
 from dcplan.scenario.schema.jobs import Job, PostTrainingJob, ScheduledJob
+from dcplan.scenario.schema.queue import Queued
 from dcplan.scenario.schema.service import Inference
 from dcplan.scenario.schema.site import Hall, Interruptible, Onsite, Site
 from dcplan.scenario.schema.top import Finance, Horizon, Scenario, demand_path, job_path
@@ -38,6 +39,7 @@ __all__ = [
     "Onsite",
     "Order",
     "PostTrainingJob",
+    "Queued",
     "Reference",
     "Reliability",
     "Scenario",

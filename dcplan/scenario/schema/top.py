@@ -205,11 +205,14 @@ class Scenario(Part):
 
 
 def demand_path(key: str, scenario: Scenario) -> Path:
-    """Path of the amount of a demand in the scenario."""
+    """Path of the amount of a demand in the scenario; of a pool, that of its first class."""
     work = scenario.workloads
     for i, capacity in enumerate(work.capacity):
         if capacity.id == key:
             return ("workloads", "capacity", i, capacity.unit)
+    for i, one in enumerate(work.queue):
+        if one.pool == key:
+            return ("workloads", "queue", i, "jobs_per_day")
     i = [x.id for x in work.inference].index(key)
     return ("workloads", "inference", i, work.inference[i].load_field)
 

@@ -24,6 +24,7 @@ from dcplan.scenario.schema.assets import YearlyChange
 from dcplan.scenario.schema.base import AllOrIds, Count, CountOrZero, Key, Part, Quarter
 from dcplan.scenario.schema.demand import Capacity, Reference
 from dcplan.scenario.schema.jobs import Job, PostTrainingJob, ScheduledJob
+from dcplan.scenario.schema.queue import Queued
 from dcplan.scenario.schema.service import Inference
 
 
@@ -38,6 +39,8 @@ class Workloads(Part):
     """Research capacity in addition to the training runs."""
     inference: tuple[Inference, ...] = ()
     """Inference: tokens to serve."""
+    queue: tuple[Queued, ...] = ()
+    """Classes of jobs that wait in a queue for accelerators of a pool."""
 
     @property
     def jobs(self) -> tuple[ScheduledJob, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from dcplan.answers.plan.calendar import quarter_at
 from dcplan.planning.audit.cloud import covered, in_force, use_by_time
 from dcplan.planning.decisions import Decisions
@@ -25,9 +27,11 @@ def cloud(problem: PlanningProblem, d: Decisions) -> Table:
             for_use=use,
         )
 
-    rented = sorted(d.rented.items(), key=lambda item: (item[0][2], item[0][1]))
-    share = {x.id: x.hours_frac for x in problem.demands}
-    rows = [row(t, name, share[who] * n, who) for (who, name, t), n in rented]
+    terms = {x.id: x for x in problem.demands}
+    mean: dict[tuple[int, str, str], float] = defaultdict(float)
+    for (who, name, t), n in d.rented.items():
+        mean[t, name, terms[who].workload_id] += terms[who].rented_hours_frac * n
+    rows = [row(t, name, n, who) for (t, name, who), n in sorted(mean.items())]
     rows += [
         row(
             r.start_month // MONTHS_PER_QUARTER,

@@ -76,7 +76,8 @@ def services(
         for demand in (x for x in problem.demands if x.id in highest):
             slo = slos[demand.workload_id]
             for x in _replicas(problem, d, demand, t) if slo is not None else ():
-                found = times.get((demand.id, x.placement, t)) if x.placement else None
+                where = x.placement or (x.place, "", x.system)
+                found = times.get((demand.id, where, t))
                 rows.append(
                     specs.ServiceRow(
                         quarter=quarter_at(problem, t),
@@ -121,7 +122,9 @@ def service_loads(problem: PlanningProblem, d: Decisions) -> Table:
                     hours_per_week=main.hours_frac * HOURS,
                     output_tokens_per_s=served,
                     owned_accelerators=sum(y.accelerators for _, y in owned),
-                    rented_accelerators=sum(y.used for _, y in parts if y.placement is None),
+                    rented_accelerators=sum(
+                        x.rent_frac * y.used for x, y in parts if y.placement is None
+                    ),
                     it_kw=kw,
                     energy_j_per_token=kw * W_PER_KW / own if kw is not None and own else None,
                 )

@@ -71,15 +71,11 @@ def services(
         found = service_demands(load, builder.menu(load, spec), periods, at, usd)
         terms += found.demands
         pairs += found.pairs
-    notes = list(builder.notes)
-    if periods is not None and periods.rounding_frac > REMARK_DIFFERENCE:
-        notes.append(
-            f"the week has {periods.hours_frac.size} periods; the highest loads of a period exceed "
-            f"the mean loads by {periods.rounding_frac:.0%}, so rent by the hour is counted high"
-        )
     shares = tuple(float(x) for x in periods.hours_frac) if periods is not None else (1.0,)
     hours = tuple(int(x) for x in periods.of_hour) if periods is not None else ()
-    return Services(tuple(terms), shares, hours, tuple(pairs), tuple(notes), tuple(builder.nearest))
+    return Services(
+        tuple(terms), shares, hours, tuple(pairs), tuple(builder.notes), tuple(builder.nearest)
+    )
 
 
 class _Builder:

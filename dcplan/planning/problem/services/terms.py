@@ -112,6 +112,7 @@ def _demand(
         load=load.id,
         period=part.period,
         hours_frac=part.hours_frac,
+        rent_frac=part.mean / part.high if part.high else 1.0,
         row=row,
         share=share,
         replica=replica,

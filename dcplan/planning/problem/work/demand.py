@@ -1,19 +1,18 @@
-"""Demands that any suitable accelerator may serve: research capacity and services."""
+"""Demands that any suitable accelerator may serve: research capacity, queues and services."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from dcplan.catalog.schema import System
-from dcplan.errors import InputError
-from dcplan.fabric.effective import LinkSpeed
-from dcplan.inputs.cloud_prices import row_of
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
+from dcplan.planning.problem.queue.build import queue_demands
 from dcplan.planning.problem.services.build import services
+from dcplan.planning.problem.work.any_hours import any_hours
 from dcplan.planning.problem.work.jobs import JobCandidates
 from dcplan.planning.problem.work.permitted import permitted
+from dcplan.planning.problem.work.reference import h100_tflops, rate_of
 from dcplan.planning.problem.work.residency import resident
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import (
@@ -23,14 +22,11 @@ from dcplan.planning.problem.work.terms import (
     DemandTerms,
     NearestLatency,
     PoolPair,
-    part_id,
 )
+from dcplan.provenance import Path
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema import Capacity, Demand, Reference
-from dcplan.units import BITS_PER_BYTE, HOURS_PER_QUARTER, TFLOPS_PER_PFLOPS
-
-REFERENCE_ACCELERATOR = "h100-sxm"
-"""Accelerator of the unit H100-equivalents."""
+from dcplan.scenario.schema import Capacity, Demand
+from dcplan.units import HOURS_PER_QUARTER, TFLOPS_PER_PFLOPS
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,7 @@ def demand_terms(
     problem: JobCandidates,
     country: dict[str, str],
 ) -> Demands:
-    """Return every demand of a scenario: capacity and inference."""
+    """Return every demand of a scenario: capacity, queues and inference."""
     work = question.scenario.workloads
     served = services(question, log, excluded, where, country)
     found: list[DemandTerms] = []
@@ -63,37 +59,15 @@ def demand_terms(
         able = permitted(x, Kind.CAPACITY, able, log, excluded)
         terms = _capacity(x, question, log, excluded, able, problem)
         found += any_hours(terms, served.periods) if x.any_hours else [terms]
+    queued, notes = queue_demands(question, log, excluded, where, problem, country, served)
     return Demands(
-        (*found, *served.terms),
+        (*found, *queued, *served.terms),
         served.periods,
         served.period_of_hour,
         served.pairs,
-        served.notes,
+        (*served.notes, *notes),
         served.nearest,
     )
-
-
-def any_hours(demand: DemandTerms, periods: Sequence[float]) -> list[DemandTerms]:
-    """Return a demand whose average over the week may be served in any period.
-
-    Its first part has the row, and each part serves in one period.
-    """
-    if len(periods) == 1:
-        return [demand]
-    parts = [
-        replace(
-            demand,
-            id=part_id(demand.id, f"p{p + 1}"),
-            wanted=tuple(0.0 for _ in demand.wanted),
-            unmet_usd=None,
-            period=p,
-            hours_frac=frac,
-            row=demand.id,
-            share=frac,
-        )
-        for p, frac in enumerate(periods)
-    ]
-    return [replace(demand, each={}), *parts]
 
 
 def _capacity(
@@ -120,17 +94,12 @@ def _capacity(
         )
     in_h100 = demand.unit == "h100_equivalents"
     whole = (
-        _h100_tflops(demand, reference, question, problem, log) if in_h100 else TFLOPS_PER_PFLOPS
+        h100_tflops(reference, _reference_path(demand, question), question, problem, log)
+        if in_h100
+        else TFLOPS_PER_PFLOPS
     )
-    size = int(log.parameter("training", "reference-accelerators"))
     for target in where:
-        if target.offer is not None and not target.offer.connects(size):
-            rate: float | str = (
-                f"the reference job has {size} accelerators, but no network between instances is "
-                f"known; give prices.{row_of(target.offer.id)}.scaleout_gbps"
-            )
-        else:
-            rate = problem.reference_tflops(reference, target)
+        rate = rate_of(reference, target, problem, log)
         if isinstance(rate, str):
             excluded.append(
                 ExcludedOption(Kind.CAPACITY, demand.id, f"{target.place} {target.system}", rate)
@@ -148,31 +117,9 @@ def _capacity(
     )
 
 
-def _h100_tflops(
-    demand: Capacity,
-    reference: Reference,
-    question: Question,
-    problem: JobCandidates,
-    log: InputLog,
-) -> float:
-    """Return the TFLOP/s of an H100, in a server of 8 with 400 Gb/s each, on the reference job."""
-    row = next(
-        r
-        for r in log.catalog.table("systems", System).values()
-        if r.accelerator == REFERENCE_ACCELERATOR
-    )
-    gbps = row.scaleout_port_gbps.value if row.scaleout_port_gbps else 0.0
-    each = (row.scaleout_ports or 0) / row.accelerators * gbps / BITS_PER_BYTE
-    rate = problem.reference_tflops(
-        reference,
-        Target("", row.id, REFERENCE_ACCELERATOR, row.accelerators, 10**6, each, LinkSpeed(gbps)),
-    )
-    if isinstance(rate, str):
-        cause = f"{REFERENCE_ACCELERATOR}, the reference of H100-equivalents, cannot run the reference job: {rate}"
-        key = [c.id for c in question.scenario.workloads.capacity].index(demand.id)
-        path = ("workloads", "capacity", key, "reference")
-        raise InputError([question.tree.problem("DC032", cause, path)])
-    return rate
+def _reference_path(demand: Demand, question: Question) -> Path:
+    key = [c.id for c in question.scenario.workloads.capacity].index(demand.id)
+    return ("workloads", "capacity", key, "reference")
 
 
 def _terms(

@@ -10,6 +10,7 @@ from dcplan.inputs.cloud_prices import is_cloud
 from dcplan.units import DAYS_PER_MONTH
 
 PFLOPS, HOURS, H100, TOKENS = "PFLOP/s", "busy accelerators", "H100-equivalents", "1,000 tokens/s"
+QUEUE = "accelerators of the queue"
 """Units of a demand."""
 PART = "@"
 """Separates a workload from its part in the id of a demand; no id of a scenario has it."""
@@ -172,6 +173,8 @@ class DemandTerms:
     """Period of the week in which it is served; None: all hours."""
     hours_frac: float = 1.0
     """Share of the hours of the week in which it is served."""
+    rent_frac: float = 1.0
+    """Mean over highest load of the period: rented accelerators follow the load by the hour."""
     row: str = ""
     """Id of the demand that its amount counts for; empty: ``id``."""
     share: float = 1.0
@@ -193,6 +196,11 @@ class DemandTerms:
     def workload_id(self) -> str:
         """Return the id of the workload in the scenario."""
         return workload_of(self.id)
+
+    @property
+    def rented_hours_frac(self) -> float:
+        """Return the share of the hours of the week in which a rented accelerator is paid."""
+        return self.hours_frac * self.rent_frac
 
     @property
     def load_id(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dcplan.catalog.schema import Fabric, System
 from dcplan.provenance import Path
-from dcplan.scenario.checker import Checker
+from dcplan.scenario.checks.checker import Checker
 from dcplan.scenario.schema import Asset, Existing, Hall, Order, Scenario
 from dcplan.units import quarter_index
 

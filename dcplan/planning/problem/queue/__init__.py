@@ -1,0 +1,1 @@
+"""Classes of jobs that wait in a queue, as demands of a plan."""

@@ -1,0 +1,1 @@
+"""Checks of the names and the consistency of a scenario."""

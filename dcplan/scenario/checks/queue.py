@@ -1,0 +1,52 @@
+"""Checks of the classes of a queue: ids, sizes and quotas that can be packed."""
+
+from __future__ import annotations
+
+from dcplan.provenance import Path
+from dcplan.scenario.checks.checker import Checker
+from dcplan.scenario.schema.queue import Queued
+
+SHARE_TOL = 0.01
+"""Difference of 1 / share from a whole number: 0.143 is a seventh."""
+
+
+def check_queue(check: Checker) -> None:
+    """Check the ids of classes and pools, and that a job fits on accelerators and in its quota."""
+    work = check.scenario.workloads
+    others = {x.id for x in work.training}
+    others |= {x.id for x in (*work.capacity, *work.inference)}
+    check.unique((x.id for x in work.queue), ("workloads", "queue"))
+    for i, one in enumerate(work.queue):
+        path: Path = ("workloads", "queue", i)
+        if one.id in others:
+            check.add("DC011", f"the id {one.id!r} occurs twice", (*path, "id"))
+        if one.pool in others:
+            cause = f"{one.id}: the pool {one.pool!r} has the id of another workload"
+            help_text = "give the pool another name"
+            check.add("DC011", cause, (*path, "pool" if _names_pool(one) else "id"), help=help_text)
+        _check_size(check, one, path)
+
+
+def _names_pool(one: Queued) -> bool:
+    return "pool" in one.model_fields_set
+
+
+def _check_size(check: Checker, one: Queued, path: Path) -> None:
+    size = one.accelerators.value
+    whole = size if size >= 1.0 else 1.0 / size
+    near = max(round(whole), 1)
+    if abs(whole - near) > (SHARE_TOL if size < 1.0 else 0.0):
+        shown = f"{near}" if size >= 1.0 else f"{1.0 / near:.4g} (1/{near})"
+        what = "is not a whole number" if size >= 1.0 else "does not divide an accelerator"
+        cause = f"{one.id}: a job of {size:g} accelerators {what}; the nearest size is {shown}"
+        check.add(
+            "DC035", cause, (*path, "accelerators"), help=f"give {shown.split(' ', maxsplit=1)[0]}"
+        )
+    quota = one.most_accelerators
+    if quota is not None and quota < size:
+        cause = (
+            f"{one.id}: a job has {size:g} accelerators, and the quota of its class is {quota}; "
+            f"the smallest quota is {size:g}"
+        )
+        help_text = f"raise most_accelerators to {size:g}"
+        check.add("DC035", cause, (*path, "most_accelerators"), help=help_text)
