@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import highspy
@@ -21,8 +21,8 @@ from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.planning.solve.status import SolveStatus
 
 SMALL_COLUMNS = 1_000
-"""Models up to this size are solved without presolve. It costs no time there, and the presolve of
-HiGHS 1.10 to 1.15 returned wrong optima on tiny instances (docs/decisions.md, "presolve")."""
+"""Models up to this size are solved with and without presolve. It costs little time there, and HiGHS
+1.10 to 1.15 returned wrong optima on tiny instances with either (docs/decisions.md, "presolve")."""
 
 QUIET = {
     "mip_heuristic_effort": 0.0,
@@ -135,27 +135,71 @@ def solve(
     RuntimeError
         If HiGHS ends without a known status, which is a bug.
     """
+    request = _Request(gap, relaxed, dict(fixed or {}), dict(start or {}), prove, target)
+    watch = (progress, stop)
+    if len(matrix.columns) > SMALL_COLUMNS:
+        return _once(matrix, request, time_limit_s, watch)
+    first = _once(matrix, request, time_limit_s, watch, presolve=False)
+    left_s = max(time_limit_s - first.seconds, 0.1)
+    return _agreed(first, _once(matrix, request, left_s, (None, stop)))
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What a solve asks for, without its time."""
+
+    gap: float
+    relaxed: npt.NDArray[np.bool_] | None
+    fixed: Mapping[int, float]
+    start: Mapping[int, float]
+    prove: bool
+    target: float | None
+
+
+def _once(
+    matrix: Matrix,
+    request: _Request,
+    time_limit_s: float,
+    watch: tuple[Progress | None, Callable[[], bool] | None],
+    *,
+    presolve: bool = True,
+) -> Outcome:
+    """Solve a program once, with or without presolve."""
     began = time.monotonic()
     lower, upper = matrix.lower.copy(), matrix.upper.copy()
-    for i, value in (fixed or {}).items():
+    for i, value in request.fixed.items():
         lower[i] = upper[i] = value
+    relaxed = request.relaxed
     integer = matrix.integer if relaxed is None else matrix.integer & ~relaxed
     solver = loaded(matrix, integer, lower, upper)
-    solver.setOptionValue("mip_rel_gap", gap)
+    solver.setOptionValue("mip_rel_gap", request.gap)
     solver.setOptionValue("time_limit", max(time_limit_s, 0.1))
     solver.setOptionValue("mip_min_logging_interval", 0.5)
-    if len(matrix.columns) <= SMALL_COLUMNS:
+    if not presolve:
         solver.setOptionValue("presolve", "off")
-    if target is not None:
-        solver.setOptionValue("objective_target", target)
-    for name, value in QUIET.items() if prove else ():
+    if request.target is not None:
+        solver.setOptionValue("objective_target", request.target)
+    for name, value in QUIET.items() if request.prove else ():
         solver.setOptionValue(name, value)
+    start = request.start
     if start:
         index = np.array(list(start), dtype=np.int32)
         solver.setSolution(len(index), index, np.array(list(start.values()), dtype=np.float64))
-    interrupted = _watch(solver, progress, stop)
+    interrupted = _watch(solver, *watch)
     solver.run()
     return _outcome(solver, matrix, began, bool(integer.any()), interrupted)
+
+
+def _agreed(first: Outcome, second: Outcome) -> Outcome:
+    """Return the better plan of two solves of a program, with the lower of their bounds.
+
+    A program is infeasible only if both find no plan.
+    """
+    best, other = sorted((first, second), key=lambda x: x.objective)
+    both = other.values is not None and other.status is SolveStatus.OPTIMAL
+    bound = min(best.bound, other.bound) if both else best.bound
+    seconds, nodes = first.seconds + second.seconds, first.nodes + second.nodes
+    return replace(best, bound=min(bound, best.objective), seconds=seconds, nodes=nodes)
 
 
 @dataclass(frozen=True)
