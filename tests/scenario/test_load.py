@@ -16,6 +16,7 @@ EXAMPLES = (
     "meta-24k-h100",
     "own-or-rent-1024-h200",
     "retrofit-air-hall",
+    "services-two-sites",
     "starter",
     "three-site-build-out",
     "train-405b-in-90-days",

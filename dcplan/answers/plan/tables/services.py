@@ -112,6 +112,8 @@ def service_loads(problem: PlanningProblem, d: Decisions) -> Table:
             owned = [(x, y) for x, y in parts if y.placement is not None]
             tokens = main.scenario_unit[1]
             served = sum(x.share * y.ktokens_per_s for x, y in parts) * tokens
+            if not served:
+                continue
             own = sum(x.share * y.ktokens_per_s for x, y in owned) * tokens
             kw = sum(_kw(problem, x, y) for x, y in owned) if owned else None
             rows.append(
@@ -177,13 +179,18 @@ def _hours_text(hours: Sequence[int]) -> str:
     --------
     >>> _hours_text([8, 9, 24 + 8, 24 + 9, 48 + 7])
     'Mon Tue 08-10, Wed 07-08'
+    >>> _hours_text([24 * day + 8 for day in range(7)])
+    'every day 08-09'
     """
     by_day: dict[tuple[int, ...], list[str]] = {}
     for day, name in enumerate(DAYS):
         own = tuple(h % DAY_HOURS for h in hours if h // DAY_HOURS == day)
         if own:
             by_day.setdefault(own, []).append(name)
-    return ", ".join(f"{' '.join(days)} {_spans(own)}" for own, days in by_day.items())
+    names = {
+        x: "every day" if len(days) == len(DAYS) else " ".join(days) for x, days in by_day.items()
+    }
+    return ", ".join(f"{names[own]} {_spans(own)}" for own in by_day)
 
 
 def _spans(hours: Sequence[int]) -> str:
