@@ -6,6 +6,7 @@ import io
 import itertools
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import openpyxl
 import pytest
@@ -28,6 +29,21 @@ from tests.plans import planned
 CENT = 0.01
 QUICK = ("train-405b-in-90-days", "fleet-renewal")
 SLOW = ("starter", "retrofit-air-hall", "meta-24k-h100")
+BY_HOUR = """
+dcplan: 1
+name: by-hour
+horizon: {start: 2027-Q1, quarters: 2}
+sites:
+  - id: a
+    location: de-frankfurt
+    utility_mw: 2
+    halls: [{id: h, existing: true, racks: 30, rack_kw_max: 50, it_mw: 0.8, cooling: [air-chiller]}]
+systems: [dgx-h200]
+fabrics: [eth-400]
+workloads:
+  inference:
+    - {id: chat, tokens_per_s: [0, 20000], tokens_per_s_per_accelerator: {dgx-h200: 1000}, shape: chat-azure-2024}
+"""
 
 
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(x, marks=pytest.mark.slow) for x in SLOW)])
@@ -70,6 +86,19 @@ def test_a_million_tokens_cost_between_the_dearest_and_the_cheapest_quarter() ->
     each = result.value("workloads.chat.usd_per_million_tokens")
     by_quarter = chat["usd_per_million_tokens"]
     assert by_quarter.min() <= each <= by_quarter.max()
+
+
+def test_tokens_of_the_periods_of_a_week_are_those_of_their_hours(tmp_path: Path) -> None:
+    """A mean of 20,000 tokens/s is served, not the sum of the loads of all periods."""
+    file = tmp_path / "by-hour.yaml"
+    file.write_text(BY_HOUR, encoding="utf-8")
+    result = plan(str(file), gap=0.02)
+    served, cost = result.frame("served_by"), result.frame("workload_costs_by_quarter")
+    chat = served[served["workload"] == "chat"]
+    assert chat["amount"].sum() == pytest.approx(20_000, rel=1e-6)
+    row = cost[cost["workload"] == "chat"].to_dict("records")[-1]
+    tokens = 20_000 * HOURS_PER_QUARTER * SECONDS_PER_HOUR / 1e6
+    assert row["usd_per_million_tokens"] == pytest.approx(row["cost_usd"] / tokens, rel=1e-6)
 
 
 def test_the_amount_served_is_the_demand() -> None:
