@@ -190,12 +190,30 @@ def test_a_mixed_pool_has_a_part_for_any_hours(tmp_path: Path) -> None:
     ids = [x.id for x in problem.demands if x.workload_id == "shared"]
     assert ids == ["shared", "shared@any", "shared@any.p1", "shared@any.p2"]
     assert SPOT not in problem.demand("shared").each
-    assert SPOT in problem.demand("shared@any.p1").each
+    assert set(problem.demand("shared@any").each) == {SPOT, (SPOT[0].split("/")[0], SPOT[1])}
+    assert set(problem.demand("shared@any.p1").each) == {("ashburn/h", "dgx-h200")}
     firm = problem_of(tmp_path, "".join(lines[:-1]))
     assert problem.demand("shared").wanted == firm.demand("shared").wanted
     whole = problem_of(tmp_path, MIX.replace("wait_h: 8", "wait_h: 24")).demand("shared")
     both = problem.demand("shared").wanted[0] + problem.demand("shared@any").wanted[0]
     assert both >= whole.wanted[0] - 1
+
+
+@pytest.mark.slow
+def test_pools_that_wait_for_the_same_nights_divide_each_hour(tmp_path: Path) -> None:
+    """No solver decides that one pool has the early night and the other the late one."""
+    two = "  queue:\n" + "".join(
+        f"    - {{id: b{i}, pool: q{i}, accelerators: 2, hours: 3, jobs_per_day: 40, wait_h: 24, "
+        "loss_h: 0.25, preemptible: true, any_hours: true}\n"
+        for i in (1, 2)
+    )
+    answer = plan(
+        written(tmp_path, DAY.replace("0.2, 0.2, 0.2, 0.2]", "0.4, 0.4, 0.3, 0.3]") + two)
+    )
+    assert answer.exit_code == 0
+    assert not any("given decision" in x for x in answer.warnings)
+    waits = [answer.metrics[f"queue.b{i}.wait_h"].value for i in (1, 2)]
+    assert all(isinstance(x, int | float) and x <= 24.0 for x in waits)
 
 
 def test_a_faster_accelerator_counts_for_more(tmp_path: Path) -> None:
