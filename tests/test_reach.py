@@ -40,9 +40,6 @@ AWAITED = {
     ),
     "economics.tariffs.energy_bill": "The finance verb bills energy and demand by month.",
     "economics.tariffs.tiered_usd": "The finance verb prices egress and storage by tier.",
-    "fabric.user_path.user_rtt_s": (
-        "The plan verb adds the network between users and a site to the time to the first token."
-    ),
     "llm.cache.cache_bytes": "The serve verb needs the cache of a sequence to find the batch that fits.",
     "llm.cache.cache_bytes_per_token": "The serve verb prints the cache of one token.",
     "llm.checkpoint.checkpoint_bytes": "The serve verb needs the memory of the weights.",

@@ -25,11 +25,6 @@ class Periods:
     mean: Array
     """Mean load in the period, shape (services, periods)."""
 
-    @property
-    def rounding_frac(self) -> float:
-        """Return how far the highest loads exceed the loads by hour, over the week."""
-        return float((self.high @ self.hours_frac).sum() / (self.mean @ self.hours_frac).sum() - 1)
-
 
 def week_of(shape: npt.ArrayLike, utc_offset_h: float = 0.0) -> Array:
     """Return a load shape by hour of the week in UTC, with mean 1.
@@ -83,10 +78,10 @@ def periods_of(loads: npt.ArrayLike, weights: npt.ArrayLike, most: int) -> Perio
     --------
     >>> day = week_of([1.0] * 12 + [3.0] * 12)
     >>> found = periods_of([day], [1.0], 4)
-    >>> found.hours_frac.tolist(), found.high.tolist(), found.rounding_frac
-    ([0.5, 0.5], [[1.5, 0.5]], 0.0)
-    >>> periods_of([day], [1.0], 1).rounding_frac
-    0.5
+    >>> found.hours_frac.tolist(), found.high.tolist()
+    ([0.5, 0.5], [[1.5, 0.5]])
+    >>> periods_of([day], [1.0], 1).high.tolist()
+    [[1.5]]
     """
     by_hour, size = np.asarray(loads, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     unique, of_hour = np.unique(by_hour, axis=1, return_inverse=True)

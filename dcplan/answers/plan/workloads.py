@@ -105,7 +105,7 @@ def workloads_of(problem: PlanningProblem, d: Decisions, books: Accounts) -> Wor
         for t in range(problem.quarters):
             amounts[Bearer(run.job, run.place, run.system), t] += run_days(run, t)
     for demand in _counted(problem):
-        unit, each = demand.scenario_unit
+        unit, each = demand.scenario_unit[0], demand.scenario_unit[1] * demand.hours_frac
         units[demand.workload_id] = unit
         for who, t, x in _served(problem, d, demand):
             amounts[who, t] += x * each

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from dcplan.answers.serve.service.outcome import Outcome
-from dcplan.inputs.serving.sizing.pools import BUSY_FRAC
+from dcplan.inputs.serving.sizing.pools import SEARCH_BUSY_FRAC
 from dcplan.serving.search import Split, frontier, split
 from dcplan.specs.serve import options
 from dcplan.units import MILLI
@@ -79,7 +79,7 @@ def _splits(found: Outcome) -> Iterator[Split]:
             run.service.most_running,
             run.ttft_s,
             limit,
-            BUSY_FRAC,
+            SEARCH_BUSY_FRAC,
         )
         if each is not None:
             yield each

@@ -20,13 +20,13 @@ from dcplan.units import MILLI
 
 BOTH, PREFILL, DECODE = "prefill and decode", "prefill", "decode"
 """Names of pools."""
-BUSY_FRAC = 0.8
+SEARCH_BUSY_FRAC = 0.8
 """Utilization of the prefill replicas at which the layouts are chosen."""
-DECODE_SHARES = (0.05, 0.2, 0.6)
+SEARCH_DECODE_SHARES = (0.05, 0.2, 0.6)
 """Shares of the time that prefill and transfer leave, for the decode pool: each is tried."""
-STEP_SHARES = (0.025, 0.1, 0.4)
+SEARCH_STEP_SHARES = (0.025, 0.1, 0.4)
 """Decode steps over the limit of the time to first token for which layouts are chosen."""
-IDLE_FRAC = 1e-6
+SEARCH_IDLE_FRAC = 1e-6
 """Utilization of a replica that counts as idle."""
 
 
@@ -73,7 +73,7 @@ def pairs_of(first: States, second: States, sizes: Sequence[int] = ()) -> list[P
     found = (
         _pair(first, second, at, share)
         for at in _chosen_pairs(first, second, sizes)
-        for share in DECODE_SHARES
+        for share in SEARCH_DECODE_SHARES
     )
     return [pair for pair in found if pair is not None]
 
@@ -86,7 +86,7 @@ def _chosen_pairs(first: States, second: States, sizes: Sequence[int]) -> list[t
     limits = first.work.limits
     # a speculative step may take as long as all tokens that it makes
     longest = {limits.tpot_s, limits.tpot_s * second.work.plan.tokens_per_step}
-    steps = {min(step, share * limits.ttft_s) for share in STEP_SHARES for step in longest}
+    steps = {min(step, share * limits.ttft_s) for share in SEARCH_STEP_SHARES for step in longest}
     steps |= longest
     found: dict[tuple[int, int], None] = {}
     own = {x.accelerators for s in (first, second) for x in s.work.layouts}
@@ -112,7 +112,7 @@ def _chosen(states: States, most: int, step_s: float) -> Split | None:
         work.service.most_running,
         work.limits.ttft_s,
         step_s,
-        BUSY_FRAC,
+        SEARCH_BUSY_FRAC,
     )
     if found is None:
         return None
@@ -151,7 +151,7 @@ def _idle_rate(half: Half) -> float:
     """Return a rate at which a replica is nearly idle."""
     inputs, hits = half.stage.input_tokens, half.stage.hit_tokens
     work = (half.copy.clock, half.copy.limits, inputs, half.stage.output_tokens, hits)
-    return IDLE_FRAC * most_stable_rate(*work)
+    return SEARCH_IDLE_FRAC * most_stable_rate(*work)
 
 
 def _moved_s(states: States, at: int) -> float:

@@ -13,7 +13,7 @@ from dcplan.serving.queue.percentiles import OpenLoop, open_loop
 from dcplan.serving.queue.rates import most_rate, most_stable_rate
 from dcplan.serving.tables import Array
 
-SLACK = 1.1
+SEARCH_SLACK = 1.1
 """Factor on the throughput of the next batch beyond the limits, which bounds the open loop."""
 
 
@@ -111,6 +111,6 @@ def rates_of(states: States) -> Rates:
     column = np.minimum(last, value.shape[1] - 1)
     best = np.where(within, value, 0.0).max(axis=1)
     after = np.take_along_axis(value, column[:, None], axis=1)[:, 0]
-    bound = SLACK * np.maximum(best, np.where(last > 0, after, 0.0))
+    bound = SEARCH_SLACK * np.maximum(best, np.where(last > 0, after, 0.0))
     able = (states.fits > 0) & (last > 0) & (states.ttft_floor_s <= work.limits.ttft_s)
     return Rates(states, np.where(able, bound, 0.0))

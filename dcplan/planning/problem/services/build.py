@@ -21,7 +21,7 @@ from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Inference
 from dcplan.units import TOKENS_PER_KTOKEN
 
-DIFFERENCE = 0.15
+REMARK_DIFFERENCE = 0.15
 """Difference of a given throughput from the computed one from which a note is given."""
 
 
@@ -156,7 +156,7 @@ class _Builder:
         if rate is None:
             return entry
         computed = entry.ktokens_per_s * TOKENS_PER_KTOKEN / target.available_frac
-        if abs(rate / computed - 1.0) > DIFFERENCE:
+        if abs(rate / computed - 1.0) > REMARK_DIFFERENCE:
             note = (
                 f"{given.id}: tokens_per_s_per_accelerator of {target.system} is {rate:,.0f}, and the "
                 f"serving model has {computed:,.0f} ({rate / computed:.2f} times); the plan uses "

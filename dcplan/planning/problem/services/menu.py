@@ -27,7 +27,7 @@ from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import NearestLatency, ReplicaTerms
 from dcplan.units import MILLI, TOKENS_PER_KTOKEN
 
-WORTH = 0.95
+MOST_OF_ONE_POOL = 0.95
 """Accelerators of a pair of pools over those of one pool, at most, for a pair in the menu."""
 
 
@@ -194,7 +194,7 @@ class ServiceMenu:
         """Whether a pair needs fewer accelerators than one pool on either of its systems."""
         output = self.spec.output_tokens / TOKENS_PER_KTOKEN
         each = [output / e.ktokens_per_s for e in entries if e is not None]
-        return pair.accelerators_per_rps < WORTH * min(each, default=float("inf"))
+        return pair.accelerators_per_rps < MOST_OF_ONE_POOL * min(each, default=float("inf"))
 
     def _reason(self, host: _Hosting) -> str:
         """Return why no layout serves: memory, or a latency limit with the nearest possible one."""
