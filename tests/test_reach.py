@@ -7,6 +7,9 @@ import pytest
 from tests.reach import faults, package, parsed
 
 AWAITED = {
+    "demand.sizing.shortage": (
+        "The demand verb saves the waits of a pool by its size, so that sweeps need no new replay."
+    ),
     "economics.break_even.break_even_hours": (
         "The finance verb prints break-even in its published form: cumulative cash, no resale."
     ),

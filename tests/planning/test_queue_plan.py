@@ -15,6 +15,8 @@ from dcplan.demand.classes import JobClass
 from dcplan.demand.simulation import simulate, span_hours
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
+from dcplan.planning.audit.queue import queue_states
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.queue.pools import pools_of
 from dcplan.planning.problem.queue.sizing import SEARCH_JOBS, SEED
@@ -190,12 +192,43 @@ def test_a_mixed_pool_has_a_part_for_any_hours(tmp_path: Path) -> None:
     ids = [x.id for x in problem.demands if x.workload_id == "shared"]
     assert ids == ["shared", "shared@any", "shared@any.p1", "shared@any.p2"]
     assert SPOT not in problem.demand("shared").each
-    assert SPOT in problem.demand("shared@any.p1").each
+    assert set(problem.demand("shared@any").each) == {SPOT, (SPOT[0].split("/")[0], SPOT[1])}
+    assert set(problem.demand("shared@any.p1").each) == {("ashburn/h", "dgx-h200")}
     firm = problem_of(tmp_path, "".join(lines[:-1]))
     assert problem.demand("shared").wanted == firm.demand("shared").wanted
     whole = problem_of(tmp_path, MIX.replace("wait_h: 8", "wait_h: 24")).demand("shared")
     both = problem.demand("shared").wanted[0] + problem.demand("shared@any").wanted[0]
     assert both >= whole.wanted[0] - 1
+
+
+def test_pools_that_wait_for_the_same_nights_divide_each_hour(tmp_path: Path) -> None:
+    """A solver may give one pool all hours of one period, and another pool those of the next.
+
+    96 accelerators; the service takes 60, 30 and 15 of them in 12, 6 and 6 hours of the day, so 36,
+    66 and 81 are left: a mean of 54.75. Pool q1 has period 2, q2 period 3: means of 16.5 and 20.25.
+    """
+    two = "  queue:\n" + "".join(
+        f"    - {{id: b{i}, pool: q{i}, accelerators: 2, hours: 3, jobs_per_day: 40, wait_h: 24, "
+        "loss_h: 0.25, preemptible: true, any_hours: true}\n"
+        for i in (1, 2)
+    )
+    shape = "[0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.5, 0.5, 1,"
+    day = DAY.replace("[0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 1,", shape).replace(
+        "0.2, 0.2, 0.2, 0.2]", "0.5, 0.5, 0.5, 0.5]"
+    )
+    question = load(written(tmp_path, day + two))
+    problem = build(question).problem
+    key = next(p.key for p in problem.placements)
+    load_of = dict(zip((1, 2, 3), (60.0, 30.0, 15.0), strict=True))
+    d = Decisions(ordered={(*key, 0): 12})
+    d.serving = {(f"chat@p{p}", *key, 0): x for p, x in load_of.items()}
+    d.serving |= {("q1@p2", *key, 0): 66.0, ("q2@p3", *key, 0): 81.0}
+    first, second = queue_states(problem, d, question)
+    assert first.accelerators + second.accelerators == pytest.approx(54.75)
+    assert first.accelerators / second.accelerators == pytest.approx(16.5 / 20.25)
+    assert sorted({a + b for a, b in zip(first.week, second.week, strict=True)}) == pytest.approx(
+        [36.0, 66.0, 81.0]
+    )
 
 
 def test_a_faster_accelerator_counts_for_more(tmp_path: Path) -> None:
@@ -236,6 +269,8 @@ def spawn(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         ("hours: 5,", "hours: 5, most_accelerators: 24,", "the quota does not keep the wait"),
         ("id: batch", "id: tunes", "the id 'tunes' occurs twice"),
         ("preemptible: true", "any_hours: true", "any_hours needs preemptible"),
+        ("preemptible: true", "priority: 0", "loss_h needs preemptible"),
+        ("wait_h: 1,", "wait_h: 1, usd_per_unmet_quarter: 9,", "notebooks, batch has none"),
     ],
 )
 def test_a_class_that_cannot_be_packed_is_refused(

@@ -16,6 +16,7 @@ from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.queue.pools import QueuePool, pools_of
 from dcplan.planning.problem.queue.sizing import FLOOR_EPS, Week, queue_in
 from dcplan.planning.problem.terms import Placement, PlanningProblem
+from dcplan.planning.problem.work.terms import DemandTerms
 from dcplan.scenario.load import Question
 
 TOLERANCE_SE = 2.0
@@ -104,16 +105,42 @@ def _accelerators(
             * part.each.get((cloud_place(o.id), o.accelerator), 0.0)
             for o in problem.offers
         )
-        total += sum(
-            x * part.each[h, k]
-            for (c, h, _, k, q), x in d.serving.items()
-            if (c, q) == (part.id, t)
-        )
     for place in problem.placements:
-        rate = max((x.each.get((place.hall, place.system), 0.0) for x in parts), default=0.0)
-        if rate:
-            total += rate * _idle(problem, d, place, t, period) / pools
+        rates = [x.each.get((place.hall, place.system), 0.0) for x in parts]
+        for part, rate in zip(parts, rates, strict=True):
+            if not _moves(part):
+                total += rate * d.serving.get((part.id, *place.key, t), 0.0)
+        if max(rates, default=0.0):
+            total += max(rates) * _divided(problem, d, place, pool, pools, t, period)
     return total
+
+
+def _moves(demand: DemandTerms) -> bool:
+    """Return whether a demand is the part of another one that any period may serve."""
+    return bool(demand.row) and demand.period is not None and not demand.replica
+
+
+def _divided(
+    problem: PlanningProblem,
+    d: Decisions,
+    place: Placement,
+    pool: str,
+    pools: int,
+    t: int,
+    period: int,
+) -> float:
+    """Return a pool's share of what serves work of any hours in a placement, with idle ones.
+
+    The work of any hours divides the accelerators of each hour in proportion to its means of the
+    week: which of it a period serves costs the same.
+    """
+    moving = [x for x in problem.demands if _moves(x)]
+    used = {x.id: d.serving.get((x.id, *place.key, t), 0.0) for x in moving}
+    mean = sum(x.hours_frac * used[x.id] for x in moving)
+    own = sum(x.hours_frac * used[x.id] for x in moving if x.workload_id == pool)
+    here = sum(used[x.id] for x in moving if x.period == period)
+    there = here + _idle(problem, d, place, t, period)
+    return there * (own / mean if mean else 1.0 / pools)
 
 
 def _idle(problem: PlanningProblem, d: Decisions, place: Placement, t: int, period: int) -> float:

@@ -25,6 +25,22 @@ def check_queue(check: Checker) -> None:
             help_text = "give the pool another name"
             check.add("DC011", cause, (*path, "pool" if _names_pool(one) else "id"), help=help_text)
         _check_size(check, one, path)
+    _check_prices(check)
+
+
+def _check_prices(check: Checker) -> None:
+    """Refuse a price of missing accelerators that only some classes of a pool give."""
+    given = check.scenario.workloads.queue
+    for i, one in enumerate(given):
+        without = [x.id for x in given if x.pool == one.pool and x.usd_per_unmet_quarter is None]
+        if one.usd_per_unmet_quarter is not None and without:
+            cause = (
+                f"{one.id}: accelerators of pool {one.pool} may be missing only if all its classes "
+                f"have a price; {', '.join(without)} has none"
+            )
+            help_text = "give it for all classes of the pool, or for none"
+            path: Path = ("workloads", "queue", i, "usd_per_unmet_quarter")
+            check.add("DC015", cause, path, help=help_text)
 
 
 def _names_pool(one: Queued) -> bool:

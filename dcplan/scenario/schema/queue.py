@@ -58,4 +58,7 @@ class Queued(Demand):
             code = "queue"
             text = "any_hours needs preemptible: jobs stop when the hours with accelerators end"
             raise PydanticCustomError(code, text)
+        if self.loss_h is not None and not self.preemptible:
+            code = "queue"
+            raise PydanticCustomError(code, "loss_h needs preemptible: other jobs are not stopped")
         return self

@@ -31,7 +31,8 @@ class QueueRow:
     job_class: Annotated[str, Column("Id of the class of jobs", name="class")]
     pool: Annotated[str, Column("Pool that the class shares")]
     offered_accelerators: Annotated[
-        float, Column("Accelerators that the jobs of the class hold on average")
+        float,
+        Column("Accelerators that the jobs hold on average if none waits and shares fill them"),
     ]
     pool_accelerators: Annotated[
         float, Column("Accelerators of the pool, mean of the week, owned and rented")

@@ -12,6 +12,7 @@ from dcplan.demand.classes import JobClass, offered_accelerators
 from dcplan.demand.refusal import Refusal, RefusedError
 from dcplan.demand.sizing import accelerators_for
 from dcplan.errors import InputError
+from dcplan.inputs.cloud_prices import is_cloud
 from dcplan.inputs.excluded import ExcludedOption
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.queue.places import Places
@@ -157,8 +158,19 @@ def _demands(
     found = [terms(pool.id, (x.always for x in sizes), [x.id for x in always])] if always else []
     if late:
         name = part_id(pool.id, ANY) if always else pool.id
-        found += any_hours(terms(name, (x.any_hours for x in sizes), [x.id for x in late]), periods)
+        rest = terms(name, (x.any_hours for x in sizes), [x.id for x in late])
+        found += _rented_all_week(any_hours(rest, periods), rest)
     return found
+
+
+def _rented_all_week(parts: Sequence[DemandTerms], whole: DemandTerms) -> list[DemandTerms]:
+    """Return the parts of a demand for any hours, with rent in all hours of the week.
+
+    Rent costs the same in all hours, and waits are shortest if it does not vary.
+    """
+    rented = {key: x for key, x in whole.each.items() if is_cloud(key[0])}
+    owned = {key: x for key, x in whole.each.items() if not is_cloud(key[0])}
+    return [replace(x, each=owned if x.row else rented) for x in parts]
 
 
 def _unmet_usd(pool: QueuePool, log: InputLog) -> float | None:

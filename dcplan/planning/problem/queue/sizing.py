@@ -126,7 +126,7 @@ def _always(classes: tuple[JobClass, ...]) -> float:
 
 
 def _mean(classes: tuple[JobClass, ...], always: float, shape: Week) -> float | None:
-    """Return the smallest mean of a profile with a constant pool; None if no mean is enough."""
+    """Return the smallest mean of a profile added to a constant pool; None if no mean is enough."""
 
     def enough(mean: float) -> bool:
         return keeps(classes, tuple(always + mean * x for x in shape))
