@@ -135,6 +135,17 @@ def _capacity(question: Question, problem: PlanningProblem) -> list[Problem]:
             help_text = "allow another site or cloud offer, or set kept_frac_without_site to 0"
             problems.append(question.tree.problem("DC030", cause, path, help=help_text))
             continue
+        nowhere = _nowhere(problem, demand)
+        if nowhere:
+            if demand.load_id not in lonely:
+                lonely.add(demand.load_id)
+                key = demand_path(demand.workload_id, question.scenario)
+                cause = f"{demand.load_id}: nothing that is allowed may serve it: {nowhere}"
+                help_text = (
+                    "allow other systems, sites, countries or cloud offers, or relax its limits"
+                )
+                problems.append(question.tree.problem("DC030", cause, key, help=help_text))
+            continue
         for t, wanted in enumerate(demand.wanted):
             most = best_supply(problem, demand, t)
             if wanted > most * (1 + 1e-9):
@@ -144,6 +155,11 @@ def _capacity(question: Question, problem: PlanningProblem) -> list[Problem]:
                     "lower the demand, start halls or hardware earlier, or allow cloud offers"
                 )
                 cause = _shortage(demand, wanted, most, quarter)
+                first = _first_service(problem, demand)
+                if not most and t < first:
+                    begin = quarter_name(quarter_index(problem.start) + first)
+                    cause += f"; hardware ordered in this plan serves from {begin} on (lead time)"
+                    help_text = f"let the demand begin later (from: {begin}), or give assets or cloud offers"
                 problems.append(question.tree.problem("DC030", cause, key, help=help_text))
                 break
     return problems
@@ -157,6 +173,26 @@ def _only_site(problem: PlanningProblem, demand: DemandTerms) -> str:
     places = {key[0] for x in problem.demand_parts(demand.id) for key in x.each}
     sites = {halls.get(place, place) for place in places}
     return sites.pop() if len(sites) == 1 else ""
+
+
+def _nowhere(problem: PlanningProblem, demand: DemandTerms) -> str:
+    """Return why no hardware may serve a service; empty if some may."""
+    if not demand.load or not any(demand.wanted):
+        return ""
+    if any(x.each for x in problem.demand_parts(demand.id)):
+        return ""
+    names = (demand.load_id, demand.workload_id)
+    lost = [x for x in problem.excluded if x.kind is Kind.INFERENCE and x.id in names]
+    shown = "; ".join(dict.fromkeys(f"{x.where}: {x.reason}" for x in lost[:3]))
+    more = f" (and {len(lost) - 3} more)" if len(lost) > 3 else ""
+    return f"{shown}{more}" or "the plan has no systems and no cloud offers"
+
+
+def _first_service(problem: PlanningProblem, demand: DemandTerms) -> int:
+    """Return the first quarter in which ordered hardware may serve a demand."""
+    keys = {key for x in problem.demand_parts(demand.id) for key in x.each}
+    able = [p for p in problem.placements if (p.hall, p.system) in keys]
+    return min((p.first_order + p.lead for p in able), default=0)
 
 
 def _shortage(demand: DemandTerms, wanted: float, most: float, quarter: str) -> str:

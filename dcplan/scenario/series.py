@@ -202,7 +202,9 @@ class _Growth:
         for name in self.given:
             if name not in KEYS:
                 self._add("DC002", "unknown field", name, key=True, hint=did_you_mean(name, KEYS))
-        for name in (START, GROWTH):
+        # a demand that only begins later has a start and a first quarter
+        needed = (START,) if {FROM, SHIFT} & set(self.given) else (START, GROWTH)
+        for name in needed:
             if name not in self.given:
                 self._add("DC003", f"growth needs {name}")
 

@@ -152,10 +152,5 @@ def _idle(problem: PlanningProblem, d: Decisions, place: Placement, t: int, peri
         return 0.0
     busy = d.paused.get((*place.key, t), 0.0)
     for demand in (x for x in problem.demands if x.active(period)):
-        replica = demand.replica.get((place.hall, place.system))
-        index = (demand.id, *place.key, t)
-        if replica is None:
-            busy += d.serving.get(index, 0.0)
-        else:
-            busy += replica.accelerators * d.replicas.get(index, 0)
+        busy += d.reserved(demand, place.key, t)
     return max(d.racks(problem, place.key, t) * place.accelerators - busy, 0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dcplan.economics.cash_flow import npv_usd
 from dcplan.planning.audit.accounts import Accounts, make_accounts
@@ -10,10 +10,11 @@ from dcplan.planning.audit.check import Check
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.audit.facts import differences
 from dcplan.planning.audit.latency import ServiceLatency, latency_checks, service_latencies
+from dcplan.planning.audit.measures import served
 from dcplan.planning.audit.onsite import redispatched
 from dcplan.planning.audit.queue import QueueState, queue_checks, queue_states
 from dcplan.planning.check_ids import BOUGHT
-from dcplan.planning.decisions import Decisions
+from dcplan.planning.decisions import TINY, Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.scenario.load import Question
 from dcplan.units import quarter_index, quarter_name
@@ -53,10 +54,11 @@ class Audit:
 
 
 def settled(problem: PlanningProblem, decisions: Decisions) -> Decisions:
-    """Return the decisions with the consequences of integer switch counts.
+    """Return the decisions with the consequences of integer switch counts, and no surplus of rent.
 
-    They change the energy that on-site plants must generate.
+    Switch counts change the energy that on-site plants must generate.
     """
+    decisions = without_surplus(problem, decisions)
     if not any(s.onsite for s in problem.sites):
         return decisions
     try:
@@ -66,6 +68,26 @@ def settled(problem: PlanningProblem, decisions: Decisions) -> Decisions:
     return redispatched(
         problem, decisions, lambda site, t: books.site(problem, site, t, "facility_mwh")
     )
+
+
+def without_surplus(problem: PlanningProblem, decisions: Decisions) -> Decisions:
+    """Return the decisions with rent for no more than each demand, which commitments make free.
+
+    What commitments then leave unused is idle, and no workload bears it.
+    """
+    rented = dict(decisions.rented)
+    for demand in (x for x in problem.required if not x.kept_frac_without_site):
+        parts = [x for x in problem.demand_parts(demand.id) if x.share]
+        for t, wanted in enumerate(demand.wanted):
+            owned, from_offers = served(problem, decisions, demand, t)
+            if owned + from_offers <= wanted or not from_offers:
+                continue
+            kept = max(wanted - owned, 0.0) / from_offers
+            for part in parts:
+                for o in problem.offers:
+                    if (part.id, o.id, t) in rented:
+                        rented[part.id, o.id, t] *= kept
+    return replace(decisions, rented={key: x for key, x in rented.items() if x > TINY})
 
 
 def audit(problem: PlanningProblem, decisions: Decisions, question: Question) -> Audit:

@@ -13,7 +13,7 @@ from dcplan.planning.audit.accounts import Accounts, overlap_days
 from dcplan.planning.audit.cloud import covered, in_force, uses
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import HallTerms, Placement, PlanningProblem
-from dcplan.planning.problem.work.terms import H100, HOURS, PFLOPS, RunOption
+from dcplan.planning.problem.work.terms import QUEUE, TOKENS, RunOption
 from dcplan.units import (
     DAYS_PER_MONTH,
     DAYS_PER_QUARTER,
@@ -30,6 +30,7 @@ class Kind(StrEnum):
     TRAINING = "training"
     CAPACITY = "capacity"
     INFERENCE = "inference"
+    QUEUE = "queue"
     UNUSED = "unused"
     EARLIER = "paid before"
 
@@ -65,12 +66,9 @@ class Use:
 
 def kinds(problem: PlanningProblem) -> dict[str, Kind]:
     """Return the kind of every workload, in the order of the problem."""
-    capacity = (PFLOPS, HOURS, H100)
+    units = {TOKENS: Kind.INFERENCE, QUEUE: Kind.QUEUE}
     found = {j.id: Kind.TRAINING for j in problem.jobs}
-    return found | {
-        x.workload_id: Kind.CAPACITY if x.unit in capacity else Kind.INFERENCE
-        for x in problem.demands
-    }
+    return found | {x.workload_id: units.get(x.unit, Kind.CAPACITY) for x in problem.demands}
 
 
 def uses_of(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[Use]:

@@ -15,6 +15,7 @@ class ServiceRow:
 
     quarter: Quarter
     service: Annotated[str, Column("Id of the service, with the region of its users")]
+    model: Annotated[str, Column("Model of the catalog, or its file", shown=Shown.VERBOSE)]
     place: Annotated[str, Column("Hall or cloud offer")]
     system: System
     pool: Annotated[str, Column("Work of the replicas: prefill, decode, or both")]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dcplan.answers.plan.calendar import quarter_at
+from dcplan.catalog.model_names import model_of
 from dcplan.demand.periods import HOURS
 from dcplan.inputs.cloud_prices import cloud_place
 from dcplan.planning.audit.latency import ServiceLatency, highest_demands
@@ -69,6 +70,10 @@ def services(
     problem: PlanningProblem, d: Decisions, latencies: Sequence[ServiceLatency], question: Question
 ) -> Table:
     """Return the replicas of each service in its highest period, with their latency."""
+    models = {
+        x.id: row.id if (row := model_of(question.catalog, x.model or "")) else x.model or ""
+        for x in question.scenario.workloads.inference
+    }
     slos = {x.id: x.slo for x in question.scenario.workloads.inference}
     times = {(x.demand.id, place, x.quarter): x for x in latencies for place in x.places[-1:]}
     highest, rows = highest_demands(problem), []
@@ -82,6 +87,7 @@ def services(
                     specs.ServiceRow(
                         quarter=quarter_at(problem, t),
                         service=demand.load_id,
+                        model=models[demand.workload_id],
                         place=x.place,
                         system=x.system,
                         pool=x.replica.pool or BOTH,

@@ -109,10 +109,25 @@ class _Builder:
         )
         if not made.entries and maker.nearest is not None:
             self.nearest.append(maker.nearest)
+        self._note_defaults(given, made)
         if not typed:
             return made
         entries = [self._compared(given, e, typed) for e in made.entries]
         return replace(made, entries=tuple(entries))
+
+    def _note_defaults(self, given: Inference, made: Menu) -> None:
+        """Note the weight formats that the accelerators decide, and where."""
+        if given.precision is not None:
+            return
+        formats: dict[str, list[str]] = {}
+        for entry in made.entries:
+            if entry.replica is not None:
+                names = formats.setdefault(entry.replica.precision, [])
+                names += [] if entry.system in names else [entry.system]
+        text = ", ".join(f"{form} on {' and '.join(on)}" for form, on in sorted(formats.items()))
+        note = f"{given.id}: weights in {text}, by default; give precision to choose"
+        if text and note not in self.notes:
+            self.notes.append(note)
 
     def _able(self, load: ServiceLoad) -> list[Target]:
         """Return the places that may serve a load: by country, site, system and distance."""

@@ -19,16 +19,16 @@ from dcplan.units import MILLI
 def rtt_of(load: ServiceLoad, target: Target, question: Question, log: InputLog) -> float:
     """Return the round-trip time of the network between users and a target [s].
 
-    It is 0 for a service without regions, and where the place of an offer is unknown.
+    It is 0 for a service without regions. An offer without a known place is taken to be near the
+    users, which only the last mile separates from it.
     """
     if load.region is None:
         return 0.0
-    there = _position(target, question, log)
-    if there is None:
-        return 0.0
     users = log.catalog.get("sites", load.region.location, CatalogSite)
+    here = (users.lat, users.lon)
+    there = _position(target, question, log) or here
     return user_rtt_s(
-        great_circle_km((users.lat, users.lon), there),
+        great_circle_km(here, there),
         log.parameter("network", "user-route-factor"),
         log.parameter("network", "fibre-us-per-km"),
         log.parameter("network", "last-mile-rtt-ms") * MILLI,
@@ -50,12 +50,15 @@ def near(
     found = []
     for target in where:
         rtt_ms = rtt_of(load, target, question, log) / MILLI
-        if rtt_ms <= most:
+        known = _position(target, question, log) is not None
+        if known and rtt_ms <= most:
             found.append(target)
             continue
         reason = (
             f"{rtt_ms:,.0f} ms of network time to the users in {region.id}; max_rtt_ms is {most:g}"
         )
+        if not known:
+            reason = f"its region is unknown, and max_rtt_ms of {region.id} is {most:g}"
         where_text = f"{target.place} {target.system}"
         excluded.append(ExcludedOption(Kind.INFERENCE, load.id, where_text, reason))
     return found

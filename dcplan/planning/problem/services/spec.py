@@ -28,6 +28,7 @@ from dcplan.llm.config import from_config
 from dcplan.provenance import Path, Quantity, Status
 from dcplan.scenario.load import Question, inside_project
 from dcplan.scenario.schema import Inference
+from dcplan.scenario.schema.service import QUANTILE
 from dcplan.serving.search import layouts
 from dcplan.units import MILLI
 
@@ -87,7 +88,7 @@ def spec_of(given: Inference, question: Question, log: InputLog) -> ServiceSpec:
     if problems or found is None or work is None:
         raise InputError(problems)
     version = (given.engine or "").partition("@")[2]
-    _record(given, work[0], log)
+    _record(given, work[0], set(question.tree.data["workloads"]["inference"][i]), log)
     return ServiceSpec(given, *found, *work, engine, version, tuple(formats))
 
 
@@ -131,7 +132,7 @@ def _file(name: str, question: Question, path: Path) -> str:
     return str(inside_project(question.file, name, problem))
 
 
-def _record(given: Inference, lengths: Lengths, log: InputLog) -> None:
+def _record(given: Inference, lengths: Lengths, named: set[str], log: InputLog) -> None:
     """Log the numbers of a service, given or default."""
     key = f"workloads.inference.{given.id}"
     slo = given.slo
@@ -141,9 +142,9 @@ def _record(given: Inference, lengths: Lengths, log: InputLog) -> None:
     rows = (
         ("isl", lengths.input_mean, given.isl is not None),
         ("osl", lengths.output_mean, given.osl is not None),
-        ("prefix_hit_frac", given.prefix_hit_frac, "prefix_hit_frac" in given.model_fields_set),
-        ("slo.quantile", slo.quantile, "quantile" in slo.model_fields_set),
-        ("spares", float(given.spares), "spares" in given.model_fields_set),
+        ("prefix_hit_frac", given.prefix_hit_frac, "prefix_hit_frac" in named),
+        ("slo.quantile", slo.quantile, slo.quantile != QUANTILE),
+        ("spares", float(given.spares), "spares" in named),
     )
     for name, value, own in rows:
         status = Status.INPUT if own else Status.DEFAULT
