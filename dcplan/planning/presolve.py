@@ -160,7 +160,10 @@ def _capacity(question: Question, problem: PlanningProblem) -> list[Problem]:
                     begin = quarter_name(quarter_index(problem.start) + first)
                     cause += f"; hardware ordered in this plan serves from {begin} on (lead time)"
                     help_text = f"let the demand begin later (from: {begin}), or give assets or cloud offers"
-                problems.append(question.tree.problem("DC030", cause, key, help=help_text))
+                # the periods of one load have the same cause
+                if not demand.load or demand.load_id not in lonely:
+                    problems.append(question.tree.problem("DC030", cause, key, help=help_text))
+                lonely.add(demand.load_id)
                 break
     return problems
 

@@ -21,7 +21,13 @@ from dcplan.planning.problem.work.terms import PFLOPS, RunOption
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Metric
 from dcplan.specs.plan import metrics as specs
-from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, HOURS_PER_DAY, KW_PER_MW
+from dcplan.units import (
+    DAYS_PER_MONTH,
+    DAYS_PER_QUARTER,
+    HOURS_PER_DAY,
+    KW_PER_MW,
+    TOKENS_PER_KTOKEN,
+)
 
 
 def metrics_of(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
@@ -118,7 +124,9 @@ def _work(problem: PlanningProblem, d: Decisions, solved: Solved) -> dict[str, M
     missing: dict[str, float] = defaultdict(float)
     for demand in problem.required:
         own = sum(x for (c, _), x in d.unmet.items() if c == demand.id)
-        missing[demand.workload_id] += demand.hours_frac * own
+        # the unmet amount of a service is sized for its peak; the metric is the mean
+        mean = demand.scenario_unit[1] / TOKENS_PER_KTOKEN if demand.load else 1.0
+        missing[demand.workload_id] += demand.hours_frac * mean * own
     units = {x.workload_id: x.unit for x in problem.required}
     for workload, value in missing.items():
         found |= specs.UNSERVED(value, workload, unit=f"{units[workload]} x quarters")

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from dcplan.answers.serve.cost import cost_notes, idle_notes, order_notes, rent_basis
 from dcplan.answers.serve.metrics import Priced
-from dcplan.answers.serve.resolve import ServeRun
-from dcplan.catalog.schema import Model
+from dcplan.catalog.model_names import model_of, window_tokens
 
 
 def notes_of(able: Sequence[Priced]) -> list[str]:
@@ -42,7 +41,7 @@ def _of_load(best: Priced) -> Iterator[str]:
 
 def _of_work(best: Priced) -> Iterator[str]:
     run = best.found.run
-    context = most_context(run)
+    context = window_tokens(model_of(run.log.catalog, run.model))
     longest = run.need.input_tokens + run.need.output_tokens
     if context and longest > context:
         yield f"a request of {longest:,.0f} tokens is longer than the context of the model, {context:,}"
@@ -55,15 +54,6 @@ def _of_work(best: Priced) -> Iterator[str]:
             f"speculative decoding: {run.plan.tokens_per_step:.2f} tokens per step of "
             f"{run.plan.draft_tokens:g} draft tokens"
         )
-
-
-def most_context(run: ServeRun) -> int:
-    """Return the longest context that the configuration of a catalog model states, or 0."""
-    row = run.log.catalog.find("models", run.model, Model)
-    config = row.config if row is not None else {}
-    text = config.get("text_config") or config
-    value = text.get("max_position_embeddings", 0)
-    return value if isinstance(value, int) else 0
 
 
 def _of_evidence(able: Sequence[Priced]) -> Iterator[str]:

@@ -13,7 +13,7 @@ SHARE_TOL = 0.01
 def check_queue(check: Checker) -> None:
     """Check the ids of classes and pools, and that a job fits on accelerators and in its quota."""
     work = check.scenario.workloads
-    others = {x.id for x in work.training}
+    others = {x.id for x in work.jobs}
     others |= {x.id for x in (*work.capacity, *work.inference)}
     check.unique((x.id for x in work.queue), ("workloads", "queue"))
     for i, one in enumerate(work.queue):

@@ -125,6 +125,8 @@ class Inference(Demand):
             self._typed()
         else:
             self._computed()
+        if self.utilization_frac.value <= 0.0:
+            _refuse("utilization_frac must be above 0")
         if self.regions and abs(sum(r.share_frac.value for r in self.regions) - 1.0) > 1e-6:
             _refuse("the share_frac of all regions must add up to 1")
         return self

@@ -107,13 +107,18 @@ class _Builder:
         made = maker.menu(
             able, peak / load.room_frac, lambda t: rtt_of(load, t, self.question, self.log)
         )
-        if not made.entries and maker.nearest is not None:
+        if not made.entries and not typed and maker.nearest is not None:
             self.nearest.append(maker.nearest)
         self._note_defaults(given, made)
+        longest = float((spec.lengths.input_tokens + spec.lengths.output_tokens).max())
+        if 0 < spec.window_tokens < longest:
+            self._note(
+                f"{given.id}: a request of {longest:,.0f} tokens exceeds the context window of "
+                f"{given.model}, {spec.window_tokens:,} tokens"
+            )
         if not typed:
             return made
-        entries = [self._compared(given, e, typed) for e in made.entries]
-        return replace(made, entries=tuple(entries))
+        return self._with_typed(given, able, made, typed)
 
     def _note_defaults(self, given: Inference, made: Menu) -> None:
         """Note the weight formats that the accelerators decide, and where."""
@@ -163,22 +168,48 @@ class _Builder:
             found[target.place, target.system] = Entry(target.place, target.system, own)
         return list(found.values())
 
-    def _compared(self, given: Inference, entry: Entry, typed: dict[str, float]) -> Entry:
-        """Return an entry with the given throughput, and note a large difference."""
-        target = next(t for t in self.where if (t.place, t.system) == entry.key)
-        names = (row_of(offer_of(target.place)), target.system, target.accelerator)
-        rate = next((typed[name] for name in names if name in typed), None)
-        if rate is None:
-            return entry
-        computed = entry.ktokens_per_s * TOKENS_PER_KTOKEN / target.available_frac
-        if abs(rate / computed - 1.0) > REMARK_DIFFERENCE:
-            note = (
+    def _with_typed(
+        self, given: Inference, able: Sequence[Target], made: Menu, typed: dict[str, float]
+    ) -> Menu:
+        """Return a menu in which given throughput replaces the computed one, and note differences.
+
+        A given value is of one pool, so its system has no pair of pools. Hardware that the serving
+        model excludes serves too where its throughput is given; its replica is one accelerator.
+        """
+        computed = {e.key: e for e in made.entries}
+        entries = dict(computed)
+        named = set()
+        for target in able:
+            names = (row_of(offer_of(target.place)), target.system, target.accelerator)
+            rate = next((typed[name] for name in names if name in typed), None)
+            if rate is None:
+                continue
+            key = (target.place, target.system)
+            named.add(key)
+            own = rate / TOKENS_PER_KTOKEN * target.available_frac
+            if key not in computed:
+                entries[key] = Entry(*key, own)
+                self._note(
+                    f"{given.id}: the serving model meets no limit on {target.system}; the plan uses "
+                    f"your {rate:,.0f} tokens/s per accelerator without spares and without a check of "
+                    "the latency"
+                )
+                continue
+            entries[key] = self._replaced(given, target, computed[key], rate)
+        pairs = tuple(x for x in made.pairs if not {x.prefill.key, x.decode.key} & named)
+        return Menu(tuple(entries.values()), pairs)
+
+    def _replaced(self, given: Inference, target: Target, entry: Entry, rate: float) -> Entry:
+        """Return an entry at a given throughput, with the replica of the computed one."""
+        found = entry.ktokens_per_s * TOKENS_PER_KTOKEN / target.available_frac
+        if abs(rate / found - 1.0) > REMARK_DIFFERENCE:
+            self._note(
                 f"{given.id}: tokens_per_s_per_accelerator of {target.system} is {rate:,.0f}, and the "
-                f"serving model has {computed:,.0f} ({rate / computed:.2f} times); the plan uses "
-                "your value"
+                f"serving model has {found:,.0f} ({rate / found:.2f} times); the plan uses your "
+                "value, and the latency is that of the serving model at its own rate"
             )
-            if note not in self.notes:
-                self.notes.append(note)
-        return replace(
-            entry, ktokens_per_s=rate / TOKENS_PER_KTOKEN * target.available_frac, replica=None
-        )
+        return replace(entry, ktokens_per_s=rate / TOKENS_PER_KTOKEN * target.available_frac)
+
+    def _note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)

@@ -126,7 +126,7 @@ class ServiceMenu:
         return _Hosting(target, machine, nic, rtt_s, tuple((w, keyed(w.work)) for w in works))
 
     def _entry(self, host: _Hosting, requests_per_s: float) -> Entry | None:
-        spares = self.spec.given.spares
+        spares = 0 if is_cloud(host.target.place) else self.spec.given.spares
         able = [
             (replica.needed(requests_per_s, spares), -replica.requests_per_s, work, replica)
             for work, key in host.works

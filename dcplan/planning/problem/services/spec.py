@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from dcplan.catalog.model_names import model_of
+from dcplan.catalog.model_names import model_of, window_tokens
 from dcplan.catalog.schema import Engine, Model, WeightFormat
 from dcplan.errors import InputError, Problem
 from dcplan.inputs.log import InputLog
@@ -32,6 +32,9 @@ from dcplan.scenario.schema.service import QUANTILE
 from dcplan.serving.search import layouts
 from dcplan.units import MILLI
 
+SHORTEST_TRACE_S = 60.0
+"""Shortest time between the first and the last request of a trace that gives a load."""
+
 
 @dataclass(frozen=True)
 class ServiceSpec:
@@ -47,6 +50,11 @@ class ServiceSpec:
     version: str
     precisions: tuple[WeightFormat, ...]
     """Formats of the scenario; empty for the default of each accelerator."""
+
+    @property
+    def window_tokens(self) -> int:
+        """Return the context window of the model; 0 if its row states none."""
+        return window_tokens(self.row)
 
     @property
     def output_tokens(self) -> float:
@@ -118,6 +126,14 @@ def _requests(
     try:
         if given.trace is not None:
             found = traffic_of(_file(given.trace, question, (*path, "trace")), hits)
+            if given.load_field == "trace" and found.trace.arrivals_s[-1] < SHORTEST_TRACE_S:
+                cause = (
+                    f"{given.id}: the requests of {given.trace} arrive within "
+                    f"{found.trace.arrivals_s[-1]:g} s, so they give no load"
+                )
+                help_text = "give tokens_per_s, requests_per_s or users next to the trace"
+                where = (*path, "trace")
+                problems.append(question.tree.problem("DC055", cause, where, help=help_text))
             return found.lengths, found
         if given.lengths is not None:
             return read_lengths(_file(given.lengths, question, (*path, "lengths")), hits), None

@@ -107,7 +107,7 @@ def _demand(
         each={e.key: load.room_frac * e.ktokens_per_s for e in entries},
         unit=TOKENS,
         load_frac=float(np.clip(used, 0.0, 1.0)),
-        unmet_usd=None if unmet_usd is None else unmet_usd * part.hours_frac,
+        unmet_usd=None if unmet_usd is None else unmet_usd * part.hours_frac * part.mean / top,
         scenario_unit=("tokens_per_s", scale),
         load=load.id,
         period=part.period,
