@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -93,17 +94,18 @@ def test_replicas_with_spares_are_reserved_and_periods_are_shares_of_the_week() 
     problem, d = tiny_plan()
     replica = ReplicaTerms(8, "tp=8", "engine", "fp8", 1.0)
     peak = DemandTerms(
-        "chat/0",
+        "chat@p1",
         (0.0, 1.0),
         {(HALL, "a"): 0.2},
-        workload="chat",
         period=0,
         hours_frac=0.25,
         replica={(HALL, "a"): replica},
         spare_replicas=1,
     )
     problem = replace(problem, demands=(peak,), periods=(0.25, 0.75))
-    d = replace(d, serving={("chat/0", *KEY, 1): 8.0}, replicas={("chat/0", *KEY, 1): 2}, rented={})
+    d = replace(
+        d, serving={("chat@p1", *KEY, 1): 8.0}, replicas={("chat@p1", *KEY, 1): 2}, rented={}
+    )
     books, found = allocated(problem, d)
     hours = {x.workload: x.accelerator_hours / HOURS_PER_QUARTER for x in found.uses}
     assert hours == pytest.approx({"job": 4.0, "chat": 4.0, UNUSED: 8.0})
@@ -228,9 +230,14 @@ def test_names_permute_rows_and_a_workload_without_use_has_no_cost(seed: int) ->
     _, found = allocated(problem, d)
     idle = DemandTerms("idle", (0.0,) * problem.quarters, {})
     renamed = replace(
-        problem, demands=(*(replace(x, workload=f"new-{x.id}") for x in problem.demands), idle)
+        problem, demands=(*(replace(x, id=f"new-{x.id}") for x in problem.demands), idle)
     )
-    _, again = allocated(renamed, d)
+
+    def moved(amounts: dict[Any, float]) -> dict[Any, float]:
+        return {(f"new-{key[0]}", *key[1:]): x for key, x in amounts.items()}
+
+    there = replace(d, serving=moved(d.serving), rented=moved(d.rented), unmet=moved(d.unmet))
+    _, again = allocated(renamed, there)
     new = {x.id: f"new-{x.id}" for x in problem.demands}
     assert again.present_usd() == {new.get(k, k): v for k, v in found.present_usd().items()}
     assert "idle" not in again.present_usd()

@@ -100,7 +100,10 @@ def moved(a: Result, b: Result) -> set[str]:
     }
 
 
-MONEY_KEYS = {"cost.npv_usd", "solver.bound_usd", "solver.gap_frac", "train.llama3.cost_usd"}
+MONEY_KEYS = {
+    *("cost.npv_usd", "solver.bound_usd", "solver.gap_frac", "train.llama3.cost_usd"),
+    *("workloads.llama3.cost_usd", "cost.unused_usd"),
+}
 
 
 def test_peak_kw_sizes_breakers_alone() -> None:
