@@ -23,6 +23,12 @@ def test_better_plan_and_lower_bound_count() -> None:
         assert (found.objective, found.bound, found.seconds, found.nodes) == (9.0, 8.9, 2.0, 4)
 
 
+def test_the_higher_bound_counts_where_no_plan_contradicts_it() -> None:
+    loose = outcome(SolveStatus.OPTIMAL, 10.0, 9.7)
+    tight = outcome(SolveStatus.OPTIMAL, 10.0, 9.95)
+    assert _agreed(loose, tight).bound == _agreed(tight, loose).bound == 9.95
+
+
 def test_infeasible_needs_both() -> None:
     none = outcome(SolveStatus.INFEASIBLE, math.inf, math.inf)
     plan = outcome(SolveStatus.OPTIMAL, 5.0, 5.0)

@@ -24,6 +24,8 @@ SMALL_COLUMNS = 1_000
 """Models up to this size are solved with and without presolve. It costs little time there, and HiGHS
 1.10 to 1.15 returned wrong optima on tiny instances with either (docs/decisions.md, "presolve")."""
 
+WRONG_EPS = 1e-6
+"""Excess of a bound over a plan, relative to the plan, from which the bound is wrong."""
 QUIET = {
     "mip_heuristic_effort": 0.0,
     "mip_heuristic_run_rins": False,
@@ -191,13 +193,16 @@ def _once(
 
 
 def _agreed(first: Outcome, second: Outcome) -> Outcome:
-    """Return the better plan of two solves of a program, with the lower of their bounds.
+    """Return the better plan of two solves of a program, with a bound that neither contradicts.
 
-    A program is infeasible only if both find no plan.
+    It is the higher bound, or the lower one where the higher exceeds the better plan, which proves it
+    wrong. A program is infeasible only if both find no plan.
     """
     best, other = sorted((first, second), key=lambda x: x.objective)
-    both = other.values is not None and other.status is SolveStatus.OPTIMAL
-    bound = min(best.bound, other.bound) if both else best.bound
+    bound = best.bound
+    if other.values is not None and other.status is SolveStatus.OPTIMAL:
+        low, high = sorted((best.bound, other.bound))
+        bound = low if high > best.objective + WRONG_EPS * max(abs(best.objective), 1.0) else high
     seconds, nodes = first.seconds + second.seconds, first.nodes + second.nodes
     return replace(best, bound=min(bound, best.objective), seconds=seconds, nodes=nodes)
 
