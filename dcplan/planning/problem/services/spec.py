@@ -32,9 +32,6 @@ from dcplan.scenario.schema.service import QUANTILE
 from dcplan.serving.search import layouts
 from dcplan.units import MILLI
 
-SHORTEST_TRACE_S = 60.0
-"""Shortest time between the first and the last request of a trace that gives a load."""
-
 
 @dataclass(frozen=True)
 class ServiceSpec:
@@ -126,10 +123,11 @@ def _requests(
     try:
         if given.trace is not None:
             found = traffic_of(_file(given.trace, question, (*path, "trace")), hits)
-            if given.load_field == "trace" and found.trace.arrivals_s[-1] < SHORTEST_TRACE_S:
+            arrivals = found.trace.arrivals_s
+            if given.load_field == "trace" and arrivals[-1] <= arrivals[0]:
                 cause = (
-                    f"{given.id}: the requests of {given.trace} arrive within "
-                    f"{found.trace.arrivals_s[-1]:g} s, so they give no load"
+                    f"{given.id}: the requests of {given.trace} arrive at one moment, so they give "
+                    "no load"
                 )
                 help_text = "give tokens_per_s, requests_per_s or users next to the trace"
                 where = (*path, "trace")
