@@ -135,6 +135,14 @@ def test_audited_latency_is_that_of_serve_and_within_the_limits(
     assert found.tpot_ms == pytest.approx(one.value("serve.tpot_ms_p90"), rel=1e-6)
 
 
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_audit_sees_an_overloaded_replica(chat: Case, system: str) -> None:
+    """A quarter more than the highest rate misses a limit; the audit does not lower the rate."""
+    question, problem = chat
+    (found,) = service_latencies(problem, planned(problem.demands[0], system, 1.25), question)
+    assert not (found.ttft_ms <= 1500.0 and found.tpot_ms <= 40.0)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("busy", [1.0, 0.5, 0.05])
 def test_audited_latency_of_two_pools_is_within_the_limits(tmp_path: Path, busy: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -23,6 +24,8 @@ from dcplan.serving.queue.tandem import independent
 from dcplan.units import MILLI, TOKENS_PER_KTOKEN
 
 P = tuple[str, str, str]
+RATE_EPS = 1e-3
+"""Excess of a rate over the highest one, relative to it, that is a rounding error of the solver."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,10 @@ def _rate(
     """Return the request rate of a replica that is no spare [1/s]."""
     replicas = d.replicas.get((demand.id, *place, t), 0) - demand.spare_replicas
     amount = used * demand.each[place[0], place[2]] * TOKENS_PER_KTOKEN / spec.output_tokens
-    return min(amount / max(replicas, 1), replica.requests_per_s)
+    rate, most = amount / max(replicas, 1), replica.requests_per_s
+    # a throughput of the scenario may exceed that of the model, whose latency is at its own rate
+    typed = bool(spec.given.tokens_per_s_per_accelerator)
+    return min(rate, most) if typed or rate <= most * (1.0 + RATE_EPS) else rate
 
 
 def _single(
@@ -184,7 +190,8 @@ def _of_pair(
         first_work = _work(question, spec, both[0], there[2])
         second_work = _work(question, spec, both[1], place[2])
         pair = pair_of(first_work, second_work, (both[0].layout, both[1].layout))
-        if pair is None:
+        if pair is None:  # the audit cannot confirm the limits, so they count as missed
+            found.append(ServiceLatency(demand, t, (there, place), rate, math.inf, math.inf))
             continue
         with np.errstate(divide="ignore"):
             before = pair.prefill.stage.times(prompts / pair.prefill.copy.copies)

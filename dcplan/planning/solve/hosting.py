@@ -45,8 +45,10 @@ def in_hosting_stages(matrix: Matrix, plain: Matrix, session: SolveSession, gap:
         return first
     second = _complete(matrix, start_from(matrix, plain, first.values), session, gap)
     best = replace(second, bound=first.bound, nodes=first.nodes + second.nodes)
-    if best.gap_frac <= gap or session.stopped:
+    if best.gap_frac <= gap:
         return replace(best, status=_status(best, gap))
+    if session.stopped:  # the second stage is restricted, so without a plan it proves nothing
+        return replace(best, status=SolveStatus.INTERRUPTED)
     start = None
     if best.values is not None:
         start = integer_values(matrix, dict(enumerate(best.values)))

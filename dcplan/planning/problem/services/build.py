@@ -130,9 +130,8 @@ class _Builder:
                 names = formats.setdefault(entry.replica.precision, [])
                 names += [] if entry.system in names else [entry.system]
         text = ", ".join(f"{form} on {' and '.join(on)}" for form, on in sorted(formats.items()))
-        note = f"{given.id}: weights in {text}, by default; give precision to choose"
-        if text and note not in self.notes:
-            self.notes.append(note)
+        if text:
+            self._note(f"{given.id}: weights in {text}, by default; give precision to choose")
 
     def _able(self, load: ServiceLoad) -> list[Target]:
         """Return the places that may serve a load: by country, site, system and distance."""
@@ -157,8 +156,7 @@ class _Builder:
     ) -> list[Entry]:
         found: dict[tuple[str, str], Entry] = {}
         for target in able:
-            names = (row_of(offer_of(target.place)), target.system, target.accelerator)
-            rate = next((typed[name] for name in names if name in typed), None)
+            rate = _given_rate(target, typed)
             if rate is None:
                 reason = f"no tokens_per_s_per_accelerator for {target.system}"
                 where = f"{target.place} {target.system}"
@@ -180,8 +178,7 @@ class _Builder:
         entries = dict(computed)
         named = set()
         for target in able:
-            names = (row_of(offer_of(target.place)), target.system, target.accelerator)
-            rate = next((typed[name] for name in names if name in typed), None)
+            rate = _given_rate(target, typed)
             if rate is None:
                 continue
             key = (target.place, target.system)
@@ -213,3 +210,9 @@ class _Builder:
     def _note(self, text: str) -> None:
         if text not in self.notes:
             self.notes.append(text)
+
+
+def _given_rate(target: Target, typed: dict[str, float]) -> float | None:
+    """Return the given throughput of an accelerator by offer, system or accelerator [tokens/s]."""
+    names = (row_of(offer_of(target.place)), target.system, target.accelerator)
+    return next((typed[name] for name in names if name in typed), None)
