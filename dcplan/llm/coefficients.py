@@ -28,11 +28,28 @@ class AttentionRamp:
 
 
 @dataclass(frozen=True)
+class Operators:
+    """Number of operators that software launches for one micro-batch, forward and backward."""
+
+    attention: float
+    """Of an attention block."""
+    latent: float
+    """In addition with latent attention."""
+    mlp: float
+    """Of a dense MLP, or of the dense part of an expert block."""
+    mamba: float
+    """Of a Mamba-2 block."""
+    ends: float
+    """Of embedding, last norm, output layer and loss."""
+
+
+@dataclass(frozen=True)
 class Coefficients:
     """Rows of the catalog kind ``training`` as numbers of the model."""
 
     tiling: Tiling
     ramp: AttentionRamp
+    operators: Operators
     score_bytes: float
     """Memory traffic of one 16-bit score of unfused attention. [byte]"""
     unfused_frac: float

@@ -79,11 +79,13 @@ class StackTerms:
     The fields are those of the catalog's ``stacks`` rows, with all defaults filled in.
     """
 
-    host_ms: float
+    launch_us: float
     moe_host_ms: float
     graph_frac: float
     fused_moe_frac: float
     elementwise: float
+    cast_factor: float
+    weight_cast_bytes: float
     attention: str
     tp_overlap_frac: float
     dp_overlap_frac: float
@@ -213,9 +215,11 @@ def stack_table(stacks: Sequence[StackTerms], graphs: Array | None = None) -> St
     level = np.zeros(len(stacks)) if graphs is None else graphs
     share = np.where(level >= STATIC_SHAPES, _column(stacks, "graph_frac"), 1.0)
     return StackTable(
-        host_s=_column(stacks, "host_ms") * MILLI,
+        launch_s=_column(stacks, "launch_us") * MICRO,
         moe_host_s=_column(stacks, "moe_host_ms") * MILLI * share,
         elementwise=_column(stacks, "elementwise"),
+        cast_factor=_column(stacks, "cast_factor"),
+        weight_cast_bytes=_column(stacks, "weight_cast_bytes"),
         moe_elementwise=np.where(level >= FUSED_DISPATCH, _column(stacks, "fused_moe_frac"), 1.0),
         flash=np.array([float(s.attention != "unfused") for s in stacks]),
         tp_overlap=_column(stacks, "tp_overlap_frac"),

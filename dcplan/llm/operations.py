@@ -98,13 +98,16 @@ def linear(setup: Setup, m: Array, n: Array, k: Array, *, half: bool = False) ->
     cast = (
         np.zeros_like(m)
         if half
-        else np.where(n * k * m > 0, r.cast_bytes * m / d.hbm_bytes_per_s, 0.0)
+        else np.where(
+            n * k * m > 0, r.cast_bytes * setup.stack.cast_factor * m / d.hbm_bytes_per_s, 0.0
+        )
     )
+    weights = setup.stack.weight_cast_bytes * n * k / d.hbm_bytes_per_s
     c, rates = setup.coefficients, (speed, d.units, d.prologue, d.hbm_bytes_per_s, size)
     forward = gemm_s(m, n, k, *rates, r.activation_bytes, c.tiling)
     dgrad = gemm_s(m, k, n, *rates, r.activation_bytes, c.tiling)
     wgrad = gemm_s(k, n, m, *rates, 2.0 * FLOAT_BYTES, c.tiling)
-    return Pass(forward + cast * k + gap, dgrad + cast * n + gap, wgrad + gap)
+    return Pass(forward + cast * k + weights + gap, dgrad + cast * n + gap, wgrad + gap)
 
 
 def attention_linear(setup: Setup) -> Pass:
@@ -202,10 +205,11 @@ def experts(setup: Setup) -> Pass:
         ((1.0 + m.gated) * m.expert_ffn / x.etp, m.hidden),
         (m.hidden, m.expert_ffn / x.etp),
     ):
-        cast = setup.recipe.cast_bytes * each * local / d.hbm_bytes_per_s
+        cast = setup.recipe.cast_bytes * setup.stack.cast_factor * each * local / d.hbm_bytes_per_s
+        weights = setup.stack.weight_cast_bytes * local * n * k / d.hbm_bytes_per_s
         size, hbm, out = setup.recipe.operand_bytes, d.hbm_bytes_per_s, _width(setup)
         total += Pass(
-            grouped_gemm_s(local, each, n, k, speed, few, hbm, size, out) + cast * k,
+            grouped_gemm_s(local, each, n, k, speed, few, hbm, size, out) + cast * k + weights,
             grouped_gemm_s(local, each, k, n, speed, few, hbm, size, out) + cast * n,
             grouped_gemm_s(local, k, n, each, speed, few, hbm, size, 2.0 * FLOAT_BYTES),
         )

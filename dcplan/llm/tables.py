@@ -158,12 +158,16 @@ class RecipeTable:
 class StackTable:
     """Values of a training software stack."""
 
-    host_s: Array
-    """Host time to launch one layer (two blocks) forward and backward. [s]"""
+    launch_s: Array
+    """Host time to launch one operator. [s]"""
     moe_host_s: Array
     """Additional host time of a mixture-of-experts block. [s]"""
     elementwise: Array
     """HBM traffic of norms, activations and residuals relative to fully fused kernels."""
+    cast_factor: Array
+    """HBM traffic of casts to narrow inputs relative to casts fused with their producer."""
+    weight_cast_bytes: Array
+    """HBM traffic per parameter and pass to cast 32-bit weights before use. [byte]"""
     moe_elementwise: Array
     """Share of the mixture-of-experts part of that traffic that remains with fused dispatch."""
     flash: Array

@@ -5,6 +5,7 @@ them.
 from __future__ import annotations
 
 from dcplan.catalog.loader import Catalog
+from dcplan.catalog.releases import find_stack, stack_names
 from dcplan.catalog.schema import Row
 from dcplan.errors import Problem, did_you_mean
 from dcplan.scenario.series import matches, series_fields
@@ -46,8 +47,11 @@ def unknown_names(tree: Tree, catalog: Catalog) -> list[Problem]:
         for path, name in matches(tree.data, pattern):
             if not isinstance(name, str) or (kind == "models" and name.endswith(".json")):
                 continue
-            if catalog.find(kind, name, Row) is None:
-                hint = did_you_mean(name, catalog.rows[kind])
+            stacks = kind == "stacks"
+            found = find_stack(catalog, name) if stacks else catalog.find(kind, name, Row)
+            if found is None:
+                known = stack_names(catalog) if stacks else catalog.rows[kind]
+                hint = did_you_mean(name, known)
                 help_text = f"dcplan catalog list {kind}"
                 problems.append(
                     tree.problem(

@@ -147,6 +147,22 @@ class MicroBatch:
         return self.blocks_s + self.head + self.tower
 
 
+def operators(setup: Setup) -> Array:
+    """Return the operators that software launches for one micro-batch over all blocks.
+
+    They are norms, projections, position, attention, activation and residual of each block, each
+    once forward and twice backward; the extra launches of experts are a time of the stack.
+    """
+    m, n = setup.model, setup.coefficients.operators
+    attention = n.attention + n.latent * (m.kv_rank > 0)
+    return (
+        attention * m.attention_layers
+        + n.mlp * (m.dense_layers + m.moe_layers)
+        + n.mamba * m.mamba_layers
+        + n.ends
+    )
+
+
 def micro_batch(setup: Setup, did: Work, sent: Traffic) -> MicroBatch:
     """Return compute in the layout's recompute mode and exposed traffic."""
     m, s, x, c = setup.model, setup.stack, setup.layout, setup.coefficients
@@ -165,9 +181,7 @@ def micro_batch(setup: Setup, did: Work, sent: Traffic) -> MicroBatch:
     )
     repeated = repeated + did.elementwise.forward * some
     forward, plain_backward = did.forward(), did.backward()
-    per_block = (
-        s.host_s * (m.attention_layers + m.dense_layers + m.mamba_layers + m.moe_layers) / 2.0
-    )
+    launches = operators(setup)
     tensor = sent.tensor_forward * (1.0 + recompute_all) + sent.tensor_backward
     context = exposed(sent.context_forward, did.attention.forward, c.cover_frac) + exposed(
         sent.context_backward, did.attention.dgrad, c.cover_frac
@@ -185,7 +199,7 @@ def micro_batch(setup: Setup, did: Work, sent: Traffic) -> MicroBatch:
         context=context,
         expert=(sent.expert_forward * (1.0 + recompute_all) + sent.expert_backward)
         * (1.0 - hidden),
-        launch=(per_block + s.moe_host_s * m.moe_layers)
+        launch=(s.launch_s * launches + s.moe_host_s * m.moe_layers)
         * (1.0 + recompute_all / (1.0 + c.backward_over_forward)),
         forward=forward,
         backward=plain_backward + repeated,

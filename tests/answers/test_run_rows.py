@@ -18,6 +18,8 @@ from dcplan.answers.validation.run_rows import (
 )
 from dcplan.answers.validation.run_tables import predict
 from dcplan.catalog.loader import load
+from dcplan.catalog.releases import stack_of_software
+from dcplan.catalog.schema import Stack
 from dcplan.llm.device_terms import FUSED_DISPATCH, STATIC_SHAPES
 from dcplan.llm.tables import RECOMPUTE
 from tests.training.tiny import COEFFICIENTS
@@ -289,9 +291,11 @@ def test_the_fabric_column_is_what_the_device_gets(reader: Reader) -> None:
     ],
 )
 def test_expert_shapes_are_static_with_token_dropping_and_fused_since_26_06(
-    software: str, model: str, family: str | None, expected: int
+    reader: Reader, software: str, model: str, family: str | None, expected: int
 ) -> None:
-    assert moe_kernels({"software": software, "model": model}, family) == expected
+    row = reader.catalog.get("stacks", "megatron-core", Stack)
+    stack = stack_of_software(row, software)
+    assert moe_kernels({"software": software, "model": model}, family, stack) == expected
 
 
 def test_tokens_per_second_give_the_time_of_a_step(reader: Reader) -> None:

@@ -19,7 +19,7 @@ import argparse
 import csv
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -32,7 +32,8 @@ from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Recipe, Stack
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.coefficients import coefficients
-from dcplan.inputs.training.devices import spread_frac
+from dcplan.inputs.training.devices import CLOCKED, clock_ratio
+from dcplan.inputs.training.stacks import spread_frac
 from dcplan.llm.operations import Setup
 from dcplan.training.infer_recompute import lightest
 from dcplan.training.step import step
@@ -84,31 +85,29 @@ PARAMETERS = (
     # best measured matmul over peak: A100 0.72-0.76 at 300 W, H100 0.80, GB200 0.73; sustained
     # power takes some back
     _family(("ampere",), "half_gemm_frac", 0.80, 0.1, 1.0),
-    _family(("hopper",), "half_gemm_frac", 0.82, 0.1, 1.0),
+    # kernels of an H200 at its power limit, measured by dcplan calibrate
+    _family(("hopper",), "half_gemm_frac", 0.81, 0.05, 1.0),
     _family(("blackwell",), "half_gemm_frac", 0.58, 0.15, 1.0),
     _family(("volta",), "half_gemm_frac", 0.6, 0.3, 1.0),
     _family(("trainium",), "half_gemm_frac", 0.6, 0.3, 1.0),
-    Parameter("accelerators", ("h100-sxm-500w",), "half_gemm_frac", 0.65, 0.15, 1.0),
-    Parameter("accelerators", ("b200-sxm", "b300-sxm"), "half_gemm_frac", 0.5, 0.15, 1.0),
     *(
         Parameter("accelerators", (t,), "half_gemm_frac", 0.86, 0.1, 1.0)
         for t in ("tpu-v4", "tpu-v5e", "tpu-v5p", "tpu7x")
     ),
-    _family(("hopper",), "fp8_gemm_frac", 0.85, 0.15, 1.0),
+    _family(("hopper",), "fp8_gemm_frac", 0.80, 0.08, 1.0),
     _family(("blackwell",), "fp8_gemm_frac", 0.65, 0.15, 1.0),
     _family(("blackwell",), "fp4_gemm_frac", 0.55, 0.2, 1.0),
     _family(("tpu",), "fp8_gemm_frac", 0.75, 0.15, 1.0),
-    Parameter("accelerators", ("h100-sxm-500w",), "fp8_gemm_frac", 0.68, 0.15, 1.0),
-    Parameter("accelerators", ("b200-sxm", "b300-sxm"), "fp8_gemm_frac", 0.65, 0.1, 1.0),
+    Parameter("accelerators", ("gb300", "b300-sxm"), "fp4_gemm_frac", 0.43, 0.2, 1.0),
     _family(("ampere", "volta"), "prologue_depth", 140, 0.1),
-    _family(("hopper",), "prologue_depth", 800, 0.4),
+    _family(("hopper",), "prologue_depth", 278, 0.1),
     _family(("blackwell", "rubin"), "prologue_depth", 180, 0.3),
     _family(("ampere",), "attention_frac", 0.45, 0.2),
-    _family(("hopper",), "attention_frac", 0.58, 0.15),
+    _family(("hopper",), "attention_frac", 0.65, 0.08),
     _family(("blackwell",), "attention_frac", 0.5, 0.15),
     _family(("tpu",), "attention_frac", 0.5, 0.3),
     _family(("hopper",), "portable_attention_frac", 0.28, 0.25),
-    _family(EVERY, "hbm_frac", 0.78, 0.03, 1.0),
+    _family(tuple(f for f in EVERY if f != "hopper"), "hbm_frac", 0.78, 0.03, 1.0),
     _family(GPUS, "scaleup_frac", 0.8, 0.03, 1.0),
     _family(("tpu", "trainium"), "scaleup_frac", 0.8, 0.1, 1.0),
     _family(EVERY, "scaleout_frac", 0.78, 0.05, 1.0),
@@ -116,12 +115,15 @@ PARAMETERS = (
     Parameter("recipes", ("fp8",), "cast_bytes", 4.0, 0.2),
     Parameter("recipes", ("mxfp8",), "cast_bytes", 5.0, 0.2),
     Parameter("recipes", ("fp4",), "cast_bytes", 7.0, 0.2),
-    Parameter("recipes", ("fp8-rowwise",), "cast_bytes", 20.0, 0.4),
-    *(_stack((s,), "elementwise", 1.5, 0.25) for s in STACKS if s != "megatron-core"),
-    _stack(MEGATRON, "elementwise", 1.5, 0.2),
+    Parameter("recipes", ("fp8-rowwise",), "cast_bytes", 8.0, 0.3),
+    _stack(("torchtitan", "torch-compile"), "cast_factor", 2.5, 0.5),
+    _stack(("torch-compile",), "elementwise", 1.5, 0.4),
+    *(_stack((s,), "elementwise", 2.0, 0.4) for s in STACKS if s != "megatron-core"),
+    _stack(MEGATRON, "elementwise", 2.0, 0.4),
+    Parameter("releases", ("megatron-core@25.09",), "elementwise", 2.0, 0.4),
     *(
-        _stack((s,), "host_ms", v, 0.4)
-        for s, v in (("megatron-2021", 1.0), ("megatron-deepspeed", 3.0), ("megatron-core", 0.4))
+        _stack((s,), "launch_us", v, 0.4)
+        for s, v in (("megatron-2021", 28.0), ("megatron-deepspeed", 80.0), ("megatron-core", 11.0))
     ),
     _stack(MEGATRON, "moe_host_ms", 9.0, 0.15),
     _stack(("megatron-core",), "graph_frac", 0.45, 0.2, 1.0),
@@ -174,7 +176,8 @@ def applied(runs: Sequence[Run], values: np.ndarray) -> list[Run]:
     family: dict[str, dict[str, float]] = defaultdict(dict)
     stack: dict[str, dict[str, float]] = defaultdict(dict)
     recipe: dict[str, dict[str, float]] = defaultdict(dict)
-    of = {"accelerators": device, "families": family, "stacks": stack}
+    release: dict[str, dict[str, float]] = defaultdict(dict)
+    of = {"accelerators": device, "families": family, "stacks": stack, "releases": release}
     for parameter, value in zip(PARAMETERS, values, strict=True):
         for row in parameter.rows:
             if parameter.kind == "recipes":
@@ -182,10 +185,15 @@ def applied(runs: Sequence[Run], values: np.ndarray) -> list[Run]:
             else:
                 of[parameter.kind][row][parameter.field] = float(value)
     changed = []
-    recipes = load().table("recipes", Recipe)
+    catalog = load()
+    recipes = catalog.table("recipes", Recipe)
     names = {(r.gemm, r.operand_bytes.value, r.gather_bytes.value): k for k, r in recipes.items()}
     for run in runs:
-        inherited = family[run.accelerator.family or ""]
+        clock = clock_ratio(catalog, run.accelerator)
+        inherited = {
+            k: min(v * clock, 1.0) if k in CLOCKED else v
+            for k, v in family[run.accelerator.family or ""].items()
+        }
         own = {
             k
             for k in type(run.accelerator.training).model_fields
@@ -195,11 +203,14 @@ def applied(runs: Sequence[Run], values: np.ndarray) -> list[Run]:
         if run.accelerator.family in {"ampere", "volta", "tpu"} and "attention_frac" in fields:
             fields["portable_attention_frac"] = fields["attention_frac"]
         name = names[run.recipe.gemm, run.recipe.operand_bytes, run.recipe.gather_bytes]
+        software = dict(stack[run.stack_id])
+        for version in run.releases:
+            software |= release[f"{run.stack_id}@{version}"]
         changed.append(
             replace(
                 run,
                 device=replace(run.device, **fields),
-                stack=replace(run.stack, **stack[run.stack_id]),
+                stack=replace(run.stack, **software),
                 recipe=replace(run.recipe, **recipe[name]),
             )
         )
@@ -211,6 +222,9 @@ def present() -> np.ndarray:
     rows = load().rows
     found = []
     for p in PARAMETERS:
+        if p.kind == "releases":
+            found.append(_of_release(rows["stacks"], p))
+            continue
         row = rows[p.kind][p.rows[0]]
         holder = (
             getattr(row, "terms", None)
@@ -222,6 +236,15 @@ def present() -> np.ndarray:
         value = getattr(holder, p.field, None)
         found.append(value.value if value is not None else p.prior)
     return np.array(found)
+
+
+def _of_release(stacks: Mapping[str, object], p: Parameter) -> float:
+    name, version = p.rows[0].split("@")
+    row = stacks[name]
+    assert isinstance(row, Stack)
+    (release,) = [r for r in row.releases if r.version == version]
+    value = getattr(release, p.field)
+    return p.prior if value is None else float(value.value)
 
 
 def weights(runs: Sequence[Run]) -> np.ndarray:
@@ -290,6 +313,9 @@ def report(runs: Sequence[Run], error: np.ndarray, key: Callable[[Run], str]) ->
 def write(values: np.ndarray) -> None:
     """Put values into the catalog files, in place."""
     for parameter, value in zip(PARAMETERS, values, strict=True):
+        if parameter.kind == "releases":
+            _write_release(parameter, value)
+            continue
         for row in parameter.rows:
             for file in sorted((ROOT / "catalogs").rglob("*.yaml")):
                 text = file.read_text(encoding="utf-8")
@@ -305,6 +331,24 @@ def write(values: np.ndarray) -> None:
                 )
                 if n:
                     file.write_text(text.replace(block.group(0), new), encoding="utf-8")
+
+
+def _write_release(parameter: Parameter, value: float) -> None:
+    """Put the value of a release into its line of the stacks file."""
+    file = ROOT / "catalogs" / "stacks" / "stacks.yaml"
+    text = file.read_text(encoding="utf-8")
+    for row in parameter.rows:
+        name, version = row.split("@")
+        block = re.search(rf"^  - id: {name}\n(?:(?!  - id: ).*\n?)*", text, re.MULTILINE)
+        assert block is not None
+        new, n = re.subn(
+            rf'(version: "{re.escape(version)}".*?(?<![a-z_]){parameter.field}: )[\d.]+',
+            rf"\g<1>{value:.4g}",
+            block.group(0),
+        )
+        assert n == 1, row
+        text = text.replace(block.group(0), new)
+    file.write_text(text, encoding="utf-8")
 
 
 def leave_one_out(runs: Sequence[Run]) -> np.ndarray:

@@ -12,8 +12,8 @@ from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import Accelerator, Family, Stack
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.training.devices import default_stack, stack_refusal
 from dcplan.inputs.training.speed import hardware
+from dcplan.inputs.training.stacks import default_stack, stack_refusal
 
 
 @pytest.fixture(scope="module")

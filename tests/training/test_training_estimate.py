@@ -15,7 +15,8 @@ from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Accelerator, Model, Recipe, Stack
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.coefficients import coefficients
-from dcplan.inputs.training.devices import device_terms, recipe_terms, spread_frac, stack_terms
+from dcplan.inputs.training.devices import device_terms, recipe_terms
+from dcplan.inputs.training.stacks import spread_frac, stack_terms
 from dcplan.llm.architecture import Architecture, model_flops_per_token
 from dcplan.llm.config import from_config
 from dcplan.training.estimate import Hardware, Sweep, case_of, layout_of, sweep

@@ -43,7 +43,7 @@ SLOW_LINKS = replace(
 )
 LAZY = replace(
     STACK,
-    host_ms=0.1,
+    launch_us=0.1e3 / 36.0,
     elementwise=1.5,
     tp_overlap_frac=0.3,
     dp_overlap_frac=0.6,

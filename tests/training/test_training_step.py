@@ -57,7 +57,7 @@ REAL = replace(
 )
 BUSY = replace(
     STACK,
-    host_ms=0.3,
+    launch_us=0.3e3 / 36.0,
     moe_host_ms=2.0,
     elementwise=1.5,
     tp_overlap_frac=0.3,
@@ -275,10 +275,10 @@ def test_latent_attention_without_query_rank_projects_its_queries() -> None:
 def test_slow_host_sets_the_pace_of_small_work() -> None:
     """16 blocks x 10 ms / 2 = 80 ms a micro-batch, more than 12.4 ms of work; recompute launches a
     third more."""
-    host = replace(STACK, host_ms=10.0)
+    host = replace(STACK, launch_us=10.0e3 / 36.0)
     assert _time(setup(BARE, stack=host, micro_batches=3)) == pytest.approx(3 * 80e-3, rel=1e-9)
     assert _time(setup(BARE, stack=host, recompute=2)) == pytest.approx(80e-3 * 4 / 3, rel=1e-9)
-    assert _part("host", setup(BARE, stack=replace(STACK, host_ms=1.0))) == 0.0
+    assert _part("host", setup(BARE, stack=replace(STACK, launch_us=1.0e3 / 36.0))) == 0.0
 
 
 def test_stragglers_grow_with_the_nodes() -> None:
@@ -384,7 +384,7 @@ def test_a_faster_part_never_slows_the_step(
     """But for 0.1 %: a faster output layer may draw the stages anew. The host is not what limits
     here."""
     shape, device, stack, recipe = side
-    stack = replace(stack, host_ms=0.0, moe_host_ms=0.0)
+    stack = replace(stack, launch_us=0.0, moe_host_ms=0.0)
     faster = replace(device, **{name: 2 * getattr(device, name)})
     slow, fast = (_time(setup(shape, d, stack, recipe, **one)) for d in (device, faster))
     assert fast <= slow * 1.001

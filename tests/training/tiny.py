@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dcplan.llm.architecture import Architecture
-from dcplan.llm.coefficients import AttentionRamp, Coefficients, Tiling
+from dcplan.llm.coefficients import AttentionRamp, Coefficients, Operators, Tiling
 from dcplan.llm.config import from_config
 from dcplan.llm.device_terms import (
     DeviceTerms,
@@ -58,6 +58,7 @@ DEVICE = DeviceTerms(
 COEFFICIENTS = Coefficients(
     tiling=Tiling(side=128.0, wave_power=0.5),
     ramp=AttentionRamp(forward_work=300.0, backward_work=100.0, backward_frac=0.8),
+    operators=Operators(attention=21.0, latent=15.0, mlp=15.0, mamba=21.0, ends=0.0),
     score_bytes=13.0,
     unfused_frac=0.6,
     scan_frac=0.043,
@@ -81,6 +82,7 @@ STACK = StackTerms(
         "zero": 1,
         "recompute": ("none", "selective", "full"),
         "context_frac": 1.0,
+        "cast_factor": 1.0,
         "grad_bytes": 4.0,
         "low_weight_bytes": 2.0,
         "low_gather": True,

@@ -13,12 +13,13 @@ from dcplan.answers.common.catalog_rows import named
 from dcplan.answers.train.key_values import Phase, read_phase, read_settings
 from dcplan.answers.train.request import DEFAULT_BATCH_TOKENS, TrainRequest
 from dcplan.catalog.loader import Catalog
+from dcplan.catalog.releases import find_stack, known_stack, stack_names
 from dcplan.catalog.schema import Accelerator, Model, Recipe, Stack, System
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.training.devices import default_stack, measured_spread, stack_refusal
 from dcplan.inputs.training.peaks import half_peak_note
 from dcplan.inputs.training.speed import aged, hardware, slowed, with_host
+from dcplan.inputs.training.stacks import default_stack, measured_spread, stack_refusal
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.device_terms import WIDE_GEMMS
 from dcplan.llm.vision import assumed, refusal, uncounted_parts
@@ -105,7 +106,7 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
         causes = [f"{flag} is required to train {request.model}" for flag in missing]
         raise InputError([Problem("DC050", cause, Place("train")) for cause in causes])
     row = catalog.get("accelerators", system.accelerator, Accelerator)
-    stack = catalog.get("stacks", request.stack or default_stack(row), Stack)
+    stack = known_stack(catalog, request.stack or default_stack(row))
     moe = shape.moe_layers > 0
     wrong = stack_refusal(catalog, row, stack)
     if wrong is not None:
@@ -162,8 +163,8 @@ def unknown_names(request: TrainRequest, catalog: Catalog) -> list[Problem]:
             cause = f"unknown precision {precision!r}: use one of {', '.join(names)}"
             hint = did_you_mean(precision, names)
             found.append(Problem("DC050", cause, Place("--precision"), hint))
-    if request.stack and catalog.find("stacks", request.stack, Stack) is None:
-        hint = did_you_mean(request.stack, catalog.rows["stacks"])
+    if request.stack and find_stack(catalog, request.stack) is None:
+        hint = did_you_mean(request.stack, stack_names(catalog))
         cause, next_step = f"unknown stack {request.stack!r}", "dcplan catalog list stacks"
         found.append(Problem("DC010", cause, Place("--stack"), hint, next_step))
     return found
@@ -180,7 +181,7 @@ def _record(
     if shape.tower is not None:
         own = Status.INPUT if request.images else Status.DEFAULT
         log.take("images", Quantity(value=request.images, status=own))
-    log.text("stack", stack.id, Status.INPUT if request.stack else Status.DEFAULT)
+    log.text("stack", stack.label, Status.INPUT if request.stack else Status.DEFAULT)
 
 
 def _wide(request: TrainRequest, log: InputLog) -> WideArea | None:

@@ -22,7 +22,7 @@ from dcplan.catalog.yaml12 import read_text
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.coefficients import coefficients
-from dcplan.inputs.training.devices import spread_frac
+from dcplan.inputs.training.stacks import spread_frac
 from dcplan.llm.tables import Array
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.validation import validate as specs

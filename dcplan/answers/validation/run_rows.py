@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dcplan.answers.validation.run_shapes import Shapes, number
 from dcplan.catalog.loader import Catalog
+from dcplan.catalog.releases import stack_of_software
 from dcplan.catalog.schema import Accelerator, Recipe, Stack
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.training.devices import device_terms, recipe_terms, stack_terms
+from dcplan.inputs.training.devices import device_terms, recipe_terms
 from dcplan.inputs.training.peaks import peak_gap
+from dcplan.inputs.training.stacks import stack_terms
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.device_terms import (
     FUSED_DISPATCH,
@@ -47,7 +49,16 @@ PRECISIONS = (
     ("fp32", "fp32"),
 )
 RECOMPUTE_WORDS = {"minimal": "selective", "custom (remat policy)": "full"}
-GRAPH_RELEASE = re.compile(r"NeMo (\d\d)\.(\d\d)")
+ATTENTION_WORDS = (
+    ("non-flash", "unfused"),
+    ("unfused", "unfused"),
+    ("cudnn", "native"),
+    ("splash", "native"),
+    ("fa3", "native"),
+    ("fa4", "native"),
+    ("transformer engine", "native"),
+)
+"""Words of the column ``attention_kernel``, and the origin of the kernels they mean."""
 
 
 class Unsupported(Exception):  # noqa: N818
@@ -62,6 +73,8 @@ class Run:
     shape: Architecture
     accelerator: Accelerator
     stack_id: str
+    releases: tuple[str, ...]
+    """Releases whose changes the stack has."""
     device: DeviceTerms
     stack: StackTerms
     recipe: RecipeTerms
@@ -136,12 +149,12 @@ class Reader:
         gap = peak_gap(self.catalog, accelerator, recipe.gemm)
         if gap is not None:
             raise Unsupported(gap)
-        device, stack = (
-            self._device(row, accelerator),
-            stack_terms(stack_row, InputLog(self.catalog)),
-        )
+        stack_row = stack_of_software(stack_row, row.get("software", ""))
+        stack = stack_terms(stack_row, InputLog(self.catalog))
+        stack = replace(stack, attention=_attention(row, stack.attention))
+        device = self._device(row, accelerator)
         shape = self.shapes.of(row)
-        return _run(row, shape, accelerator, stack_row.id, device, stack, recipe, measured or 0.0)
+        return _run(row, shape, accelerator, stack_row, device, stack, recipe, measured or 0.0)
 
     def _device(self, row: Row, accelerator: Accelerator) -> DeviceTerms:
         fabric, host = row.get("scaleout_fabric", ""), number(row, "accelerators_per_node")
@@ -163,7 +176,7 @@ def _run(
     row: Row,
     shape: Architecture,
     accelerator: Accelerator,
-    stack_id: str,
+    stack_row: Stack,
     device: DeviceTerms,
     stack: StackTerms,
     recipe: RecipeTerms,
@@ -188,7 +201,8 @@ def _run(
         id=row.get("id", ""),
         shape=shape,
         accelerator=accelerator,
-        stack_id=stack_id,
+        stack_id=stack_row.id,
+        releases=stack_row.past_releases,
         device=device,
         stack=stack,
         recipe=recipe,
@@ -205,7 +219,7 @@ def _run(
         shard=shard,
         seq_len=number(row, "seq_len"),
         trainable=0.0 if "LORA" in row.get("model", "").upper() else 1.0,
-        graphs=float(moe_kernels(row, accelerator.family)),
+        graphs=float(moe_kernels(row, accelerator.family, stack_row)),
         sequence_parallel=_sequence_parallel(row, stack),
         global_batch=batch,
         measured_s=measured,
@@ -328,16 +342,20 @@ def _sharding(row: Row, stack: StackTerms, ranks: float) -> tuple[float, float]:
     return float(stack.zero), ranks
 
 
-def moe_kernels(row: Row, family: str | None) -> int:
+def _attention(row: Row, usual: str) -> str:
+    """Return the origin of the attention kernels that a run names, or that of its stack."""
+    text = row.get("attention_kernel", "").lower()
+    return next((origin for word, origin in ATTENTION_WORDS if word in text), usual)
+
+
+def moe_kernels(row: Row, family: str | None, stack: Stack) -> int:
     """Return how much of a mixture-of-experts layer is captured in graphs.
 
     0 is nothing, 1 is with static shapes, 2 is also with fused dispatch.
 
-    Token dropping makes shapes static. The containers of Megatron-Bridge from 26.06 on fuse the
-    dispatch and capture dropless layers on Blackwell.
+    Token dropping makes shapes static; the releases of a stack name the families on which they
+    fuse dispatch.
     """
-    release = GRAPH_RELEASE.search(row.get("software", ""))
-    recent = release is not None and (int(release.group(1)), int(release.group(2))) >= (26, 6)
-    if recent and family == "blackwell":
+    if family in stack.fused_families:
         return FUSED_DISPATCH
     return STATIC_SHAPES if "tokendrop" in row.get("model", "") else 0

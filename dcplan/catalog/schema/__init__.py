@@ -12,7 +12,7 @@ from dcplan.catalog.schema.network import Fabric, Nic, Optic, Switch
 from dcplan.catalog.schema.place import CoolingOption, OnsitePower, PueRow, ReportedSite, Site
 from dcplan.catalog.schema.reliability import Component, StorageTier
 from dcplan.catalog.schema.serving import TensorFormats, WeightFormat
-from dcplan.catalog.schema.training import Family, Recipe, Stack, TrainingTerms
+from dcplan.catalog.schema.training import Family, Recipe, Release, Stack, TrainingTerms
 from dcplan.catalog.schema.workload import Model
 
 KINDS: dict[str, type[Row]] = {
@@ -74,6 +74,7 @@ __all__ = [
     "PueRow",
     "Recipe",
     "Region",
+    "Release",
     "ReportedSite",
     "Row",
     "ServingFamily",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -57,12 +58,45 @@ class Family(Row):
 
     terms: TrainingTerms
     """Default training terms."""
+    reference: str | None = None
+    """Accelerator whose power per 16-bit peak gives these fractions; parts with less power run at
+    lower clocks, parts with more at higher ones. Default: the fractions hold for all."""
     in_network_reduction: bool = False
     """Whether the switches of its scale-up domain reduce in the network (NVLink SHARP)."""
     measured: bool
     """False: the values come from related families, not from a training run."""
     spread_frac: Fraction
     """Half width of the 80 % interval for software without measured residuals."""
+
+
+class Release(BaseModel):
+    """A release of a stack, with the values that change from it on."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: str
+    """Version, as its publisher writes it: numbers with dots."""
+    date: str
+    """Month of the release, as 2026-02."""
+    source: Source | None = None
+    """Source of the changes. Default: the source of the stack."""
+    note: str | None = None
+    """What changed."""
+    launch_us: NonNegative | None = None
+    """Changed value of the stack, as all that follow."""
+    moe_host_ms: NonNegative | None = None
+    graph_frac: Fraction | None = None
+    fused_moe_frac: Fraction | None = None
+    fused_families: tuple[str, ...] | None = None
+    elementwise: Positive | None = None
+    cast_factor: Positive | None = None
+    attention: Literal["native", "portable", "unfused"] | None = None
+    tp_overlap_frac: Fraction | None = None
+    dp_overlap_frac: Fraction | None = None
+    ep_overlap_frac: Fraction | None = None
+    contention_frac: NonNegative | None = None
+    collective_us: NonNegative | None = None
+    spreads: dict[str, Fraction] | None = None
 
 
 class Stack(Row):
@@ -77,8 +111,15 @@ class Stack(Row):
     """Note on the families, such as ports by other makers."""
     since: str | None = None
     """First release with these values."""
-    host_ms: NonNegative | None = None
-    """Host time to launch one transformer layer forward and backward. [ms]"""
+    releases: tuple[Release, ...] = ()
+    """Later releases, oldest first; each holds the values that it changes."""
+    version_after: str | None = None
+    """Word before the version in texts about a run, such as NeMo."""
+    release: str | None = None
+    """Version whose values the row has; empty in a catalog, where releases hold the changes."""
+    launch_us: NonNegative | None = None
+    """Host time to launch one operator, with the small kernels that the software does not fuse
+    into it. [us]"""
     moe_host_ms: NonNegative | None = None
     """Additional host time of a mixture-of-experts layer. [ms]"""
     graph_frac: Fraction | None = None
@@ -90,6 +131,11 @@ class Stack(Row):
     """Accelerator families with these graphs and kernels in the current release."""
     elementwise: Positive | None = None
     """Tensor passes of small kernels divided by the ideal number."""
+    cast_factor: Positive | None = None
+    """Memory traffic of the casts to 8 or 4 bit, relative to casts fused with their producer."""
+    weight_cast_bytes: NonNegative | None = None
+    """Memory traffic per parameter and pass where weights are stored in 32 bit and cast for each
+    use (autocast). [byte]"""
     attention: Literal["native", "portable", "unfused"] = "native"
     """Origin of its fused attention kernels."""
     tp_overlap_frac: Fraction | None = None
@@ -142,6 +188,30 @@ class Stack(Row):
     """Half width of the 80 % interval from leave-one-source-out residuals, by accelerator family
     (``hopper``), and for mixtures of experts (``hopper-moe``); a missing pair has no measured
     run."""
+
+    @property
+    def label(self) -> str:
+        """Return the id, with the release if there is one."""
+        return f"{self.id}@{self.release}" if self.release else self.id
+
+    @property
+    def past_releases(self) -> tuple[str, ...]:
+        """Return the versions up to the one whose values the row has, oldest first."""
+        versions = [r.version for r in self.releases]
+        return tuple(versions[: versions.index(self.release) + 1]) if self.release else ()
+
+    def released(self, releases: Sequence[Release]) -> Self:
+        """Return the row with the values of its releases, applied in their order."""
+        changes: dict[str, object] = {}
+        for release in releases:
+            given = {name: getattr(release, name) for name in CHANGED}
+            changes |= {name: value for name, value in given.items() if value is not None}
+            changes["release"] = release.version
+        return self.model_copy(update=changes)
+
+
+CHANGED = set(Release.model_fields) - {"version", "date", "source", "note"}
+"""Fields of a stack that a release may change."""
 
 
 class Recipe(Row):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dcplan.catalog.schema import Parameter
 from dcplan.inputs.log import InputLog
-from dcplan.llm.coefficients import AttentionRamp, Coefficients, Tiling
+from dcplan.llm.coefficients import AttentionRamp, Coefficients, Operators, Tiling
 from dcplan.units import GIGA
 
 KIND = "training"
@@ -27,6 +27,13 @@ def coefficients(log: InputLog) -> Coefficients:
             forward_work=value("attention-forward-work"),
             backward_work=value("attention-backward-work"),
             backward_frac=value("attention-backward-frac"),
+        ),
+        operators=Operators(
+            attention=value("operators-attention"),
+            latent=value("operators-latent"),
+            mlp=value("operators-mlp"),
+            mamba=value("operators-mamba"),
+            ends=value("operators-ends"),
         ),
         score_bytes=value("attention-score-bytes"),
         unfused_frac=value("unfused-product-frac"),

@@ -1,4 +1,4 @@
-"""Catalog rows of accelerators, software stacks and recipes as numbers of the training room."""
+"""Catalog rows of accelerators and recipes as numbers of the training room."""
 
 from __future__ import annotations
 
@@ -8,31 +8,20 @@ from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, Family, Parameter, Recipe, Stack, TrainingTerms
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.peaks import FIELDS, half_peak, row_peak
-from dcplan.llm.device_terms import WIDE_GEMMS, DeviceTerms, RecipeTerms, StackTerms
+from dcplan.llm.device_terms import WIDE_GEMMS, DeviceTerms, RecipeTerms
 from dcplan.provenance import Quantity
+from dcplan.units import W_PER_KW
 
 GENERIC = "generic"
-DEFAULT_STACKS = {
-    "tpu": "jax-xla",
-    "asic": "megatron-core",
-    "wafer": "cerebras-pytorch",
-    "gpu": "megatron-core",
-}
 HOST_ACCELERATORS = 8
 """Default number of accelerators in a host: that of the common server."""
 SMALL_DOMAIN = 16
 """Largest scale-up domain that is one host; a host with fewer accelerators has a smaller
 domain."""
-NO_EFFECT = {"graph_frac": 1.0, "fused_moe_frac": 1.0, "context_frac": 1.0}
-"""Neutral values of a stack's shares, used if its row does not have them."""
+CLOCKED = ("half_gemm_frac", "fp8_gemm_frac", "fp4_gemm_frac", "attention_frac")
+"""Fractions of products and attention that reach the power limit; portable attention does not."""
 NEW_PEAKS = {"fp8_gemm_frac": "fp8_tflops", "fp4_gemm_frac": "fp4_tflops"}
 """Fractions that a family may lack although a newer accelerator of it has the peak."""
-CLASS_VALUES = {
-    "elementwise": "stack-elementwise",
-    "grad_bytes": "stack-grad-bytes",
-    "low_weight_bytes": "stack-low-weight-bytes",
-}
-"""Catalog parameters that replace missing values of a stack's row."""
 
 
 def _number(value: object) -> float | None:
@@ -45,10 +34,45 @@ def family_of(catalog: Catalog, row: Accelerator) -> Family:
 
 
 def training_terms(catalog: Catalog, row: Accelerator) -> dict[str, float]:
-    """Return achievable fractions of the accelerator, or of its family, or 0."""
-    return {
-        name: _number(_term(catalog, row, name)[1]) or 0.0 for name in TrainingTerms.model_fields
-    }
+    """Return achievable fractions of the accelerator, or of its family, or 0.
+
+    Fractions of the family are scaled with the clock that the accelerator's power allows.
+    """
+    clock = clock_ratio(catalog, row)
+    terms = {}
+    for name in TrainingTerms.model_fields:
+        value = _number(_term(catalog, row, name)[1]) or 0.0
+        shared = name in CLOCKED and getattr(row.training, name) is None
+        terms[name] = min(value * clock, 1.0) if shared else value
+    return terms
+
+
+def clock_ratio(catalog: Catalog, row: Accelerator) -> float:
+    r"""Return the sustained clock of an accelerator over that of its family's reference.
+
+    .. math:: c = \min\left(\left(\frac{P / F}{P_0 / F_0}\right)^a,\ c_{max}\right)
+
+    with the rated power P and the 16-bit peak F of the accelerator, P_0 and F_0 of the reference,
+    the exponent a ``gemm-power-exponent`` and the highest ratio c_max ``clock-headroom``. Large
+    matrix products run at the power limit, not at the boost clock of the data sheet. The ratio is
+    1 without a reference, a power or a peak.
+    """
+    family = family_of(catalog, row)
+    if family.reference is None or family.reference == row.id:
+        return 1.0
+    reference = catalog.get("accelerators", family.reference, Accelerator)
+    own, base = _w_per_tflops(catalog, row), _w_per_tflops(catalog, reference)
+    if own is None or base is None:
+        return 1.0
+    exponent = catalog.get("power", "gemm-power-exponent", Parameter).value.value
+    most = catalog.get("training", "clock-headroom", Parameter).value.value
+    return float(min((own / base) ** exponent, most))
+
+
+def _w_per_tflops(catalog: Catalog, row: Accelerator) -> float | None:
+    """Return the rated power over the 16-bit peak, or None if one is unknown."""
+    power, peak = _number(row.tdp_kw), _number(half_peak(catalog, row))
+    return power * W_PER_KW / peak if power and peak else None
 
 
 def _term(catalog: Catalog, row: Accelerator, name: str) -> tuple[str, Quantity | None]:
@@ -106,22 +130,6 @@ def device_terms(
     return DeviceTerms(**given, **{name: terms[name] for name in names})
 
 
-def stack_terms(row: Stack, log: InputLog) -> StackTerms:
-    """Fill missing values of a stack: a class value, a neutral share, or 0."""
-    filled: dict[str, object] = {}
-    for f in fields(StackTerms):
-        value = getattr(row, f.name)
-        if isinstance(value, Quantity):
-            value = value.value
-        if value is None:
-            key = CLASS_VALUES.get(f.name)
-            value = log.parameter("training", key) if key else NO_EFFECT.get(f.name, 0.0)
-        filled[f.name] = value
-    filled["lean_grad_bytes"] = filled["lean_grad_bytes"] or filled["grad_bytes"]
-    filled["lean_optimizer_bytes"] = filled["lean_optimizer_bytes"] or float("inf")
-    return StackTerms(**filled)  # type: ignore[arg-type]
-
-
 def recipe_terms(row: Recipe) -> RecipeTerms:
     """Return the byte counts of a precision recipe."""
     return RecipeTerms(
@@ -134,46 +142,6 @@ def recipe_terms(row: Recipe) -> RecipeTerms:
         stored_bytes=row.stored_bytes.value,
         **({"activation_bytes": own.value} if (own := row.activation_bytes) else {}),
     )
-
-
-def default_stack(row: Accelerator) -> str:
-    """Return the usual software stack of an accelerator."""
-    usual = {"trainium": "neuronx", "cdna3": "primus-megatron", "cdna4": "primus-megatron"}
-    return usual.get(row.family or "", DEFAULT_STACKS[row.kind])
-
-
-def stack_refusal(catalog: Catalog, row: Accelerator, stack: Stack) -> str | None:
-    """Return why a stack does not run on an accelerator, with the stacks that do, or None."""
-    family = row.family or GENERIC
-    if _runs(stack, family):
-        return None
-    known = [s.id for s in catalog.table("stacks", Stack).values() if _runs(s, family)]
-    usual = default_stack(row)
-    known.sort(key=lambda name: (name != usual, name))
-    return f"{stack.id} does not run on {row.id}; stacks that do: {', '.join(known) or 'none'}"
-
-
-def _runs(stack: Stack, family: str) -> bool:
-    return not stack.runs_on or family in stack.runs_on
-
-
-def measured_spread(row: Accelerator, stack: Stack, *, moe: bool) -> float | None:
-    """Return the half width of the 80 % interval; None if no such run was measured."""
-    found = stack.spreads.get(f"{row.family}-moe" if moe else str(row.family))
-    return found.value if found is not None else None
-
-
-def spread_frac(log: InputLog, row: Accelerator, stack: Stack, *, moe: bool) -> float:
-    """Return the half width of the 80 % interval of a step time.
-
-    It comes from measured residuals, or from the family but at least the class value.
-    """
-    known = measured_spread(row, stack, moe=moe)
-    if known is not None:
-        return known
-    key = "spread-unmeasured-moe-frac" if moe else "spread-unmeasured-frac"
-    least = log.parameter("training", key)
-    return max(family_of(log.catalog, row).spread_frac.value, least)
 
 
 def record_training(log: InputLog, row: Accelerator, gemm: str, stack: str) -> None:
@@ -194,8 +162,12 @@ def record_training(log: InputLog, row: Accelerator, gemm: str, stack: str) -> N
         where, value = _term(log.catalog, row, name)
         if value is not None:
             log.take(where, value)
+    if row.tdp_kw is not None and clock_ratio(log.catalog, row) != 1.0:
+        log.parameter("power", "gemm-power-exponent")
+        log.parameter("training", "clock-headroom")
+        log.take(f"{key}.tdp_kw", row.tdp_kw)
     habits = log.catalog.get("stacks", stack, Stack)
-    for name in ("elementwise", "tp_overlap_frac", "dp_overlap_frac", "host_ms", "moe_host_ms"):
+    for name in ("elementwise", "tp_overlap_frac", "dp_overlap_frac", "launch_us", "moe_host_ms"):
         value = getattr(habits, name)
         if value is not None:
             log.take(f"stacks.{stack}.{name}", value)

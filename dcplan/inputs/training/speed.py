@@ -7,21 +7,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from dcplan.catalog.schema import Accelerator, Model, Parameter, Recipe, Stack, System
+from dcplan.catalog.releases import find_stack
+from dcplan.catalog.schema import Accelerator, Model, Parameter, Recipe, System
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.coefficients import coefficients
 from dcplan.inputs.training.devices import (
+    CLOCKED,
     SMALL_DOMAIN,
-    default_stack,
     device_terms,
     recipe_terms,
     record_training,
-    spread_frac,
-    stack_refusal,
-    stack_terms,
 )
 from dcplan.inputs.training.peaks import missing_peak
+from dcplan.inputs.training.stacks import default_stack, spread_frac, stack_refusal, stack_terms
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.config import from_config
 from dcplan.llm.device_terms import FUSED_DISPATCH
@@ -84,7 +83,7 @@ def hardware(
     device = device_terms(catalog, row, scaleout_gb_per_s=gb_per_s or None)
     if isinstance(device, str):
         return device
-    stack_row = catalog.find("stacks", stack or default_stack(row), Stack)
+    stack_row = find_stack(catalog, stack or default_stack(row))
     recipe_row = catalog.find("recipes", precision, Recipe)
     if stack_row is None or recipe_row is None:
         what = f"stack {stack!r}" if stack_row is None else f"precision {precision!r}"
@@ -117,19 +116,10 @@ def _refused(row: Accelerator, recipe: Recipe, log: InputLog) -> str | None:
     return missing_peak(log.catalog, row, recipe.gemm)
 
 
-SPEEDS = (
-    "half_gemm_frac",
-    "fp8_gemm_frac",
-    "fp4_gemm_frac",
-    "attention_frac",
-    "portable_attention_frac",
-)
-
-
 def slowed(spec: Hardware, frac: float) -> Hardware:
     """Return hardware whose matrix products and attention run at a fraction of their speed."""
     return replace(
-        spec, device=replace(spec.device, **{n: getattr(spec.device, n) * frac for n in SPEEDS})
+        spec, device=replace(spec.device, **{n: getattr(spec.device, n) * frac for n in CLOCKED})
     )
 
 

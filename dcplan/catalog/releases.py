@@ -1,0 +1,71 @@
+"""Software stacks at one of their releases."""
+
+from __future__ import annotations
+
+import re
+
+from dcplan.catalog.loader import Catalog
+from dcplan.catalog.schema import Stack
+
+AT = "@"
+"""Between a stack and its release, as in ``torchtitan@2026-10``."""
+DATE = re.compile(r"\d{4}(-\d\d){0,2}")
+
+
+def find_stack(catalog: Catalog, name: str) -> Stack | None:
+    """Return a stack at a release: ``id``, ``id@version`` or ``id@date``; without one, the newest.
+
+    A date takes the newest release up to it. The result is None if the stack or the version is
+    unknown.
+    """
+    row_name, _, release = name.partition(AT)
+    row = catalog.find("stacks", row_name, Stack)
+    if row is None:
+        return None
+    if not release:
+        return row.released(row.releases)
+    if DATE.fullmatch(release):
+        return row.released([r for r in row.releases if r.date <= release])
+    place = [r.version for r in row.releases].index(release) if _known(row, release) else None
+    return None if place is None else row.released(row.releases[: place + 1])
+
+
+def _known(row: Stack, version: str) -> bool:
+    return version in {r.version for r in row.releases}
+
+
+def stack_names(catalog: Catalog) -> list[str]:
+    """Return the names of all stacks, and of each with each of its releases."""
+    rows = catalog.table("stacks", Stack).values()
+    return [name for s in rows for name in (s.id, *(f"{s.id}{AT}{r.version}" for r in s.releases))]
+
+
+def stack_of_software(row: Stack, software: str) -> Stack:
+    """Return a stack at the release that a text about a run names, such as "NeMo 25.11 container".
+
+    The version is the number after ``version_after``. It takes the newest release up to that
+    version; a text without a version takes the row without releases.
+    """
+    found = re.search(rf"{re.escape(row.version_after or '')}\s*v?(\d+(?:\.\d+)*)", software)
+    if row.version_after is None or found is None:
+        return row.released([])
+    number = _number(found.group(1))
+    return row.released([r for r in row.releases if _number(r.version) <= number])
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+def known_stack(catalog: Catalog, name: str) -> Stack:
+    """Return a stack at a release, as :func:`find_stack`.
+
+    Raises
+    ------
+    KeyError
+        When there is none; names are checked before.
+    """
+    found = find_stack(catalog, name)
+    if found is None:
+        raise KeyError(name)
+    return found
