@@ -14,7 +14,6 @@ import numpy as np
 from dcplan.llm.tables import Array, DeviceTable, RecipeTable, StackTable
 from dcplan.units import GIGA, HALF_BYTES, MICRO, MILLI, TERA
 
-STATIC_SHAPES, FUSED_DISPATCH = 1, 2
 NARROW_GEMMS = frozenset({"fp8", "int8", "fp4"})
 """Products with quantized inputs, whose stacks may store a low-precision copy of the weights."""
 WIDE_GEMMS = frozenset({"fp32", "tf32"})
@@ -80,9 +79,6 @@ class StackTerms:
     """
 
     launch_us: float
-    moe_host_ms: float
-    graph_frac: float
-    fused_moe_frac: float
     elementwise: float
     cast_factor: float
     weight_cast_bytes: float
@@ -91,6 +87,8 @@ class StackTerms:
     dp_overlap_frac: float
     pp_overlap_frac: float
     ep_overlap_frac: float
+    scheduled_overlap_frac: float
+    scheduled_host_factor: float
     contention_frac: float
     straggler_frac: float
     collective_us: float
@@ -109,6 +107,17 @@ class StackTerms:
     local_batch: bool
     device_batch: bool
     expert_parallel: int
+    partial_graph_frac: float
+    full_graph_frac: float
+    full_passes_frac: float
+    dispatcher: str = ""
+    """Dispatcher of the experts, whose values follow."""
+    moe_host_ms: float = 0.0
+    moe_passes_frac: float = 1.0
+    moe_rate_frac: float = 1.0
+    moe_combined: bool = False
+    moe_graphs: str = "none"
+    moe_overlap: bool = False
 
 
 @dataclass(frozen=True)
@@ -206,26 +215,32 @@ def _other_tflops(device: DeviceTerms, recipe: RecipeTerms) -> float:
     return device.half_tflops
 
 
-def stack_table(stacks: Sequence[StackTerms], graphs: Array | None = None) -> StackTable:
-    """Return the values of stacks as arrays.
-
-    ``graphs`` is 1 if expert shapes are static, so that the host launches complete graphs, and 2
-    if dispatch and permutation are also fused kernels.
-    """
-    level = np.zeros(len(stacks)) if graphs is None else graphs
-    share = np.where(level >= STATIC_SHAPES, _column(stacks, "graph_frac"), 1.0)
+def stack_table(stacks: Sequence[StackTerms]) -> StackTable:
+    """Return the values of stacks as arrays, with their graphs and overlap applied."""
+    full = np.array([s.moe_graphs == "full" for s in stacks])
+    partial = np.array([s.moe_graphs == "partial" for s in stacks])
+    share = np.where(full, _column(stacks, "full_graph_frac"), 1.0)
+    moe_share = np.where(partial, _column(stacks, "partial_graph_frac"), share)
+    passes = np.where(full, _column(stacks, "full_passes_frac"), 1.0)
+    scheduled = np.array([s.moe_overlap for s in stacks])
+    moe_share = moe_share * np.where(scheduled, _column(stacks, "scheduled_host_factor"), 1.0)
+    overlap = np.where(
+        scheduled, _column(stacks, "scheduled_overlap_frac"), _column(stacks, "ep_overlap_frac")
+    )
     return StackTable(
-        launch_s=_column(stacks, "launch_us") * MICRO,
-        moe_host_s=_column(stacks, "moe_host_ms") * MILLI * share,
+        launch_s=_column(stacks, "launch_us") * MICRO * share,
+        moe_host_s=_column(stacks, "moe_host_ms") * MILLI * moe_share,
         elementwise=_column(stacks, "elementwise"),
         cast_factor=_column(stacks, "cast_factor"),
         weight_cast_bytes=_column(stacks, "weight_cast_bytes"),
-        moe_elementwise=np.where(level >= FUSED_DISPATCH, _column(stacks, "fused_moe_frac"), 1.0),
+        moe_elementwise=_column(stacks, "moe_passes_frac") * passes,
+        moe_rate=_column(stacks, "moe_rate_frac"),
+        moe_combined=_column(stacks, "moe_combined"),
         flash=np.array([float(s.attention != "unfused") for s in stacks]),
         tp_overlap=_column(stacks, "tp_overlap_frac"),
         dp_overlap=_column(stacks, "dp_overlap_frac"),
         pp_overlap=_column(stacks, "pp_overlap_frac"),
-        ep_overlap=_column(stacks, "ep_overlap_frac"),
+        ep_overlap=overlap,
         contention=_column(stacks, "contention_frac"),
         straggler=_column(stacks, "straggler_frac"),
         sequence_parallel=_column(stacks, "sequence_parallel"),

@@ -170,6 +170,10 @@ class StackTable:
     """HBM traffic per parameter and pass to cast 32-bit weights before use. [byte]"""
     moe_elementwise: Array
     """Share of the mixture-of-experts part of that traffic that remains with fused dispatch."""
+    moe_rate: Array
+    """Share of the rate of other collectives that the all-to-all of experts reaches."""
+    moe_combined: Array
+    """1: a token travels once to each other domain; 0: once to each expert."""
     flash: Array
     """1: fused attention; 0: scores pass through HBM."""
     tp_overlap: Array
@@ -193,6 +197,19 @@ class StackTable:
     """Share of the forward matrix products that selective recompute repeats."""
     selective_attention: Array
     """Share of fused attention that selective recompute repeats."""
+
+
+@dataclass(frozen=True)
+class AgainTable:
+    """Shares of the forward pass that named modules compute again, by kind of operation.
+
+    A negative share leaves the kind to the recompute mode of the layout.
+    """
+
+    gemm: Array
+    grouped: Array
+    attention: Array
+    elementwise: Array
 
 
 @dataclass(frozen=True)
@@ -222,6 +239,8 @@ class LayoutTable:
     seq_len: Array
     trainable: Array
     """1; 0 if the base model is frozen (LoRA), without weight gradients and optimizer."""
+    again: AgainTable | None = None
+    """Shares computed again in place of those of the mode; None uses the mode."""
 
 
 def model_table(shapes: Sequence[Architecture]) -> ModelTable:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dcplan.answers.validation.answer import validate
-from dcplan.answers.validation.run_rows import recipe_id
+from dcplan.answers.validation.runs.rows import recipe_id
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Accelerator
 from dcplan.result import Result

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dcplan.answers.validation.run_rows import Reader
-from dcplan.answers.validation.run_tables import predict
+from dcplan.answers.validation.runs.rows import Reader
+from dcplan.answers.validation.runs.tables import predict
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Model
 from dcplan.inputs.log import InputLog

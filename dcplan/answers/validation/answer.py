@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dcplan.answers.validation.measured_runs import predicted_runs
 from dcplan.answers.validation.request import PRICES, SERVING, TRAINING, ValidateRequest, conflicts
+from dcplan.answers.validation.runs.measured import predicted_runs
 from dcplan.errors import InputError
 from dcplan.result import Result
 from dcplan.specs.request import verb

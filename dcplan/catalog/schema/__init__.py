@@ -12,7 +12,15 @@ from dcplan.catalog.schema.network import Fabric, Nic, Optic, Switch
 from dcplan.catalog.schema.place import CoolingOption, OnsitePower, PueRow, ReportedSite, Site
 from dcplan.catalog.schema.reliability import Component, StorageTier
 from dcplan.catalog.schema.serving import TensorFormats, WeightFormat
-from dcplan.catalog.schema.training import Family, Recipe, Release, Stack, TrainingTerms
+from dcplan.catalog.schema.training import (
+    Dispatcher,
+    ExpertPath,
+    Family,
+    Recipe,
+    Release,
+    Stack,
+    TrainingTerms,
+)
 from dcplan.catalog.schema.workload import Model
 
 KINDS: dict[str, type[Row]] = {
@@ -60,8 +68,10 @@ __all__ = [
     "CoolingOption",
     "Curve",
     "DepreciationTable",
+    "Dispatcher",
     "Engine",
     "EngineRelease",
+    "ExpertPath",
     "Fabric",
     "Family",
     "LoadShape",
