@@ -69,7 +69,7 @@ def calibrate(request: CalibrateRequest) -> Calibration:
     form = form_of(request)
     catalog = load_catalog(tuple(Path(c) for c in request.catalogs))
     if form == "--runs" and request.runs is not None:
-        return _own(request, request.runs, catalog)
+        return _own(request, Path(request.runs), catalog)
     if form == "--from-log":
         return Calibration(*logs_answer(request, catalog))
     problems = missing(request)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -199,7 +200,9 @@ def device_width(catalog: Catalog, run: Run, name: str) -> float:
 
 def applied(runs: Sequence[Run], items: Sequence[Item], values: Array) -> list[Run]:
     """Return the runs with the values of the constants."""
-    own = {i.name: float(v) for i, v in zip(items, values, strict=True) if i.on == STACK}
+    own: dict[str, Any] = {
+        i.name: float(v) for i, v in zip(items, values, strict=True) if i.on == STACK
+    }
     factors = {(i.on, i.name): float(v) for i, v in zip(items, values, strict=True)}
     return [
         replace(run, stack=replace(run.stack, **own), device=faster(run, factors)) for run in runs

@@ -46,16 +46,19 @@ class LogFormat:
     whole: bool = False
     """Whether its only line is the mean of the whole run, with its start and its evaluations."""
 
-    def seconds(self, line: re.Match[str]) -> float | None:
-        """Return the time of a step; None if the line has a throughput instead."""
+    @property
+    def timed(self) -> bool:
+        """Whether a step line has a time; otherwise it has a throughput."""
+        return "tokens" not in self.step.groupindex
+
+    def value(self, line: re.Match[str]) -> float:
+        """Return the time of a step, or its tokens in each second on one accelerator."""
         found = line.groupdict()
-        if found.get("seconds"):
-            return float(found["seconds"])
-        if found.get("ms"):
-            return float(found["ms"]) * MILLI
-        if found.get("rate"):
-            return 1.0 / float(found["rate"])
-        return None
+        if not self.timed:
+            return float(found["tokens"].replace(",", ""))
+        if "rate" in found:
+            return 1.0 / float(found["rate"]) if float(found["rate"]) else 0.0
+        return float(found["ms"]) * MILLI if "ms" in found else float(found["seconds"])
 
 
 def plain(column: str, *names: str) -> Column:
@@ -132,7 +135,10 @@ MEGATRON_COLUMNS = (
     plain("dp", "data_parallel_size"),
     plain("global_batch_seqs", "batch", "global_batch_size"),
     plain("micro_batch", "micro_batch_size"),
-    Column("sp", lambda f: "yes" if on(f, "sequence_parallel") else ""),
+    Column(
+        "sp",
+        lambda f: {"true": "yes", "false": "no"}.get(known(f, "sequence_parallel").lower(), ""),
+    ),
     Column(
         "zero_stage_or_fsdp",
         lambda f: (
@@ -223,7 +229,7 @@ FORMATS = (
         "megatron-core",
         re.compile(
             r"iteration\s+(?P<step>\d+)/\s*\d+ \|.*?elapsed time per iteration \(ms\): "
-            r"(?P<ms>[\d.]+) \|(?:.*?global batch size:\s*(?P<batch>\d+))?"
+            r"(?P<ms>\d+(?:\.\d+)?) \|(?:.*?global batch size:\s*(?P<batch>\d+))?"
         ),
         (_ARGUMENT,),
         MEGATRON_COLUMNS,
@@ -234,7 +240,7 @@ FORMATS = (
         "megatron-core",
         re.compile(
             r"(?:global_batch_size: (?P<batch>\d+) \| )?global_step[:=] ?(?P<step>\d+)"
-            r".*?train_step_timing in s[:=] ?(?P<seconds>[\d.]+)"
+            r".*?train_step_timing in s[:=] ?(?P<seconds>\d+(?:\.\d+)?)"
         ),
         (re.compile(r"Starting with (?P<world_size>\d+) processes"), _ARGUMENT, _FIELD),
         MEGATRON_COLUMNS,
@@ -244,8 +250,8 @@ FORMATS = (
         "torchtitan",
         "torchtitan",
         re.compile(
-            r"(?<!validate )step:\s*(?P<step>\d+)\s+loss:.*?memory:\s*(?P<gib>[\d.]+)GiB"
-            r".*?tps:\s*(?P<tokens>[\d,]+)"
+            r"(?<!validate )step:\s*(?P<step>\d+)\s+loss:.*?memory:\s*(?P<gib>\d+(?:\.\d+)?)GiB"
+            r".*?tps:\s*(?P<tokens>\d[\d,]*)"
         ),
         (
             re.compile(r"device mesh with \[(?P<mesh_names>[^\]]+)\], \[(?P<mesh_sizes>[\d, ]+)\]"),
@@ -262,7 +268,7 @@ FORMATS = (
         "maxtext",
         "MaxText",
         "jax-xla",
-        re.compile(r"completed step: (?P<step>\d+), seconds: (?P<seconds>[\d.]+)"),
+        re.compile(r"completed step: (?P<step>\d+), seconds: (?P<seconds>\d+(?:\.\d+)?)"),
         (
             re.compile(r"Config param (?P<name>\w+): (?P<value>\S*)"),
             re.compile(r"Num_devices: (?P<num_devices>\d+)"),
@@ -273,7 +279,7 @@ FORMATS = (
         "transformers",
         "Hugging Face Trainer",
         "",
-        re.compile(r"(?P<step>)'train_steps_per_second': '?(?P<rate>[\d.]+)"),
+        re.compile(r"(?P<step>)'train_steps_per_second': '?(?P<rate>\d+(?:\.\d+)?)"),
         (
             re.compile(r"Total train batch size \([^)]*\) = (?P<global_batch_size>[\d,]+)"),
             re.compile(r"Instantaneous batch size per device = (?P<micro_batch_size>[\d,]+)"),

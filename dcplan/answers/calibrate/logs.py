@@ -153,7 +153,8 @@ def read(file: Path, defaults: Mapping[str, str], fixed: Mapping[str, str]) -> L
     """
     text = _text(file)
     for kind in FORMATS:
-        lines = [m for line in text.splitlines() if (m := kind.step.search(line))]
+        found = (kind.step.search(line) for line in text.splitlines())
+        lines = [m for m in found if m is not None and kind.value(m) > 0.0]
         if lines:
             return _log(file, kind, lines, _facts(kind, text), defaults, fixed)
     known = ", ".join(f.title for f in FORMATS)
@@ -203,9 +204,8 @@ def _log(
     batch = lines[-1].groupdict().get("batch")
     # a ramp of the batch size has other step times: only the last size counts
     same = [m for m in lines if m.groupdict().get("batch") == batch]
-    values = np.array([kind.seconds(m) or _tokens(m) for m in same])
-    timed = kind.seconds(same[0]) is not None
-    kept, skipped, outliers = steady(values, timed=timed)
+    values = np.array([kind.value(m) for m in same])
+    kept, skipped, outliers = steady(values, timed=kind.timed)
     if batch:
         facts = {**facts, "batch": batch}
     row = {c.name: c.text(facts) for c in kind.columns}
@@ -216,18 +216,14 @@ def _log(
         "software": kind.title,
         "source_title": f"log {file.name}",
         "peak_memory_gib": f"{max(gib):g}" if gib else "",
-        "step_time_s" if timed else "tokens_per_s_per_accel": f"{np.median(kept):.6g}",
+        "step_time_s" if kind.timed else "tokens_per_s_per_accel": f"{np.median(kept):.6g}",
     }
     row |= {k: v for k, v in defaults.items() if not row.get(k)}
     row |= {k: v for k, v in fixed.items() if v}
-    low, high = np.quantile(kept, (0.1, 0.9))
+    low, high = (float(x) for x in np.quantile(kept, (0.1, 0.9)))
     return Log(
         file, kind, row, len(lines), skipped + len(lines) - len(same), outliers, high / low - 1.0
     )
-
-
-def _tokens(line: re.Match[str]) -> float:
-    return float(line["tokens"].replace(",", ""))
 
 
 def steady(values: Array, *, timed: bool) -> tuple[Array, int, int]:

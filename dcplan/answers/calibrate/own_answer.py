@@ -19,6 +19,8 @@ from dcplan.specs.validation import calibrate as specs
 
 INFORMED = 0.1
 """Share of the prior's variance that runs must remove before the table names them as the basis."""
+MUCH_BETTER = 0.5
+"""Error of another stack over that of the chosen one below which the answer names it."""
 FAR_WIDTHS = 3.0
 """Widths from its prior beyond which a constant may stand in for something that is not fitted."""
 
@@ -147,7 +149,7 @@ def _doubts(
     if origin.own is not None and key not in (origin.own.id, *origin.own.aliases):
         yield f"write {key} into the column stack of {file.name} to compare it with the overlay"
     best = others[0] if others else None
-    if best is not None and best[0] != origin.like.id and best[2] < 0.5 * _mean(fit.before):
+    if best is not None and origin.own is None and best[2] < MUCH_BETTER * _mean(fit.before):
         yield (
             f"{best[0]} predicts these runs better before a fit ({best[2]:.1%}, not "
             f"{_mean(fit.before):.1%}): compare --like {best[0]}"
