@@ -87,12 +87,30 @@ def test_megatron_row(tmp_path: Path) -> None:
     row, said = _row(tmp_path, _megatron(times), accelerator="h100-sxm")
     assert float(row["step_time_s"]) == pytest.approx(6.10085)
     expected = {
-        **{"layers": "32", "hidden": "4096", "ffn_hidden": "14336", "heads": "32", "kv_heads": "8"},
-        **{"head_dim": "128", "vocab": "128256", "seq_len": "8192", "experts": "", "vpp": ""},
-        **{"experts_per_token": "", "n_accelerators": "64", "tp": "4", "pp": "2", "cp": "1"},
-        **{"global_batch_seqs": "256", "micro_batch": "1", "sp": "yes", "precision": "bf16"},
-        **{"zero_stage_or_fsdp": "ZeRO-1", "activation_recompute": "none", "id": "train"},
-        **{"stack": "megatron-core", "accelerator_id": "h100-sxm"},
+        "layers": "32",
+        "hidden": "4096",
+        "ffn_hidden": "14336",
+        "heads": "32",
+        "kv_heads": "8",
+        "head_dim": "128",
+        "vocab": "128256",
+        "seq_len": "8192",
+        "experts": "",
+        "vpp": "",
+        "experts_per_token": "",
+        "n_accelerators": "64",
+        "tp": "4",
+        "pp": "2",
+        "cp": "1",
+        "global_batch_seqs": "256",
+        "micro_batch": "1",
+        "sp": "yes",
+        "precision": "bf16",
+        "zero_stage_or_fsdp": "ZeRO-1",
+        "activation_recompute": "none",
+        "id": "train",
+        "stack": "megatron-core",
+        "accelerator_id": "h100-sxm",
     }
     assert {k: row[k] for k in expected} == expected
     assert said == []
@@ -125,13 +143,18 @@ def test_only_the_last_batch_size_of_a_ramp_counts(tmp_path: Path) -> None:
     assert (row["step_time_s"], row["global_batch_seqs"]) == ("2", "256")
 
 
-TITAN = """\
-[rank0]:[titan] 2026-02-13 11:33:12 - root - INFO - Building 2-D device mesh with ['dp_shard', 'tp'], [8, 4]
-[rank0]:[titan] 2026-02-13 11:33:28 - root - INFO - Building llama3 8B with ModelArgs(dim=4096, n_layers=32, n_heads=32, n_kv_heads=8, vocab_size=128256, norm_eps=1e-05, max_seq_len=8192)
-[rank0]:[titan] 2026-02-13 11:33:29 - root - INFO - \x1b[34mModel llama3 8B \x1b[31msize: 8,030,261,248 total parameters\x1b[39m
-[rank0]:[titan] 2026-02-13 11:33:29 - root - INFO - Applied selective activation checkpointing to the model
-[rank0]:[titan] 2026-02-13 11:33:30 - root - INFO - Training starts at step 1, with local batch size 2, global batch size 16, sequence length 8192, total steps 100 (warmup 10)
-"""
+TITAN = "".join(
+    f"[rank0]:[titan] 2026-02-13 11:33:12 - root - INFO - {text}\n"
+    for text in (
+        "Building 2-D device mesh with ['dp_shard', 'tp'], [8, 4]",
+        "Building llama3 8B with ModelArgs(dim=4096, n_layers=32, n_heads=32, n_kv_heads=8, "
+        "vocab_size=128256, norm_eps=1e-05, max_seq_len=8192)",
+        "\x1b[34mModel llama3 8B \x1b[31msize: 8,030,261,248 total parameters\x1b[39m",
+        "Applied selective activation checkpointing to the model",
+        "Training starts at step 1, with local batch size 2, global batch size 16, "
+        "sequence length 8192, total steps 100 (warmup 10)",
+    )
+)
 
 
 def test_torchtitan_row(tmp_path: Path) -> None:
@@ -146,11 +169,24 @@ def test_torchtitan_row(tmp_path: Path) -> None:
     late = "[rank0]: validate step: 70  loss:  8.0000  memory: 60.00GiB(50.30%)  tps: 90,000\n"
     row, said = _row(tmp_path, TITAN + steps + late, accelerator="h100-sxm")
     expected = {
-        **{"tokens_per_s_per_accel": "6025", "step_time_s": "", "peak_memory_gib": "40.1"},
-        **{"layers": "32", "hidden": "4096", "heads": "32", "kv_heads": "8", "vocab": "128256"},
-        **{"params_b": "8.03026", "seq_len": "8192", "n_accelerators": "32", "tp": "4", "pp": "1"},
-        **{"global_batch_seqs": "16", "micro_batch": "2", "activation_recompute": "selective"},
-        **{"zero_stage_or_fsdp": "FSDP", "stack": "torchtitan"},
+        "tokens_per_s_per_accel": "6025",
+        "step_time_s": "",
+        "peak_memory_gib": "40.1",
+        "layers": "32",
+        "hidden": "4096",
+        "heads": "32",
+        "kv_heads": "8",
+        "vocab": "128256",
+        "params_b": "8.03026",
+        "seq_len": "8192",
+        "n_accelerators": "32",
+        "tp": "4",
+        "pp": "1",
+        "global_batch_seqs": "16",
+        "micro_batch": "2",
+        "activation_recompute": "selective",
+        "zero_stage_or_fsdp": "FSDP",
+        "stack": "torchtitan",
     }
     assert {k: row[k] for k in expected} == expected
     assert said == []
@@ -160,12 +196,25 @@ def test_torchtitan_row(tmp_path: Path) -> None:
 
 def test_maxtext_row(tmp_path: Path) -> None:
     config = {
-        **{"base_emb_dim": 2048, "emb_dim": 4096, "num_decoder_layers": 32, "mlp_dim": 14336},
-        **{"num_query_heads": 32, "num_kv_heads": 8, "head_dim": 128, "vocab_size": 128256},
-        **{"max_target_length": 8192, "num_experts": 1, "num_experts_per_tok": 1},
-        **{"global_batch_size_to_train_on": 512, "ici_tensor_parallelism": 2},
-        **{"dcn_tensor_parallelism": 2, "ici_fsdp_parallelism": -1, "quantization": ""},
-        **{"ici_pipeline_parallelism": 1, "dcn_pipeline_parallelism": 1, "remat_policy": "full"},
+        "base_emb_dim": 2048,
+        "emb_dim": 4096,
+        "num_decoder_layers": 32,
+        "mlp_dim": 14336,
+        "num_query_heads": 32,
+        "num_kv_heads": 8,
+        "head_dim": 128,
+        "vocab_size": 128256,
+        "max_target_length": 8192,
+        "num_experts": 1,
+        "num_experts_per_tok": 1,
+        "global_batch_size_to_train_on": 512,
+        "ici_tensor_parallelism": 2,
+        "dcn_tensor_parallelism": 2,
+        "ici_fsdp_parallelism": -1,
+        "quantization": "",
+        "ici_pipeline_parallelism": 1,
+        "dcn_pipeline_parallelism": 1,
+        "remat_policy": "full",
     }
     text = "Num_devices: 256, shape (1, 256, 1)\n" + "".join(
         f"I0317 09:59:16.242750 1 pyconfig.py:413] Config param {k}: {v}\n"
@@ -178,9 +227,17 @@ def test_maxtext_row(tmp_path: Path) -> None:
     )
     row, said = _row(tmp_path, text, accelerator="tpu-v5p")
     expected = {
-        **{"step_time_s": "3.4", "hidden": "4096", "layers": "32", "tp": "4", "pp": "1"},
-        **{"experts": "", "n_accelerators": "256", "global_batch_seqs": "512"},
-        **{"precision": "bf16", "activation_recompute": "full", "stack": "jax-xla"},
+        "step_time_s": "3.4",
+        "hidden": "4096",
+        "layers": "32",
+        "tp": "4",
+        "pp": "1",
+        "experts": "",
+        "n_accelerators": "256",
+        "global_batch_seqs": "512",
+        "precision": "bf16",
+        "activation_recompute": "full",
+        "stack": "jax-xla",
     }
     assert {k: row[k] for k in expected} == expected
     assert said == []
@@ -197,8 +254,14 @@ def test_nemo_row_names_what_it_does_not_say(tmp_path: Path, form: str) -> None:
     )
     row, said = _row(tmp_path, text, model="llama-3.1-8b", set=["tp=2", "seq_len=4096"])
     expected = {
-        **{"step_time_s": "1.505", "n_accelerators": "8", "global_batch_seqs": "8"},
-        **{"tp": "2", "seq_len": "4096", "layers": "32", "hidden": "4096", "vocab": "128256"},
+        "step_time_s": "1.505",
+        "n_accelerators": "8",
+        "global_batch_seqs": "8",
+        "tp": "2",
+        "seq_len": "4096",
+        "layers": "32",
+        "hidden": "4096",
+        "vocab": "128256",
     }
     assert {k: row[k] for k in expected} == expected
     assert any("does not say accelerator_id, pp: fill in these columns" in text for text in said)

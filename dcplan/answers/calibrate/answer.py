@@ -71,7 +71,8 @@ def calibrate(request: CalibrateRequest) -> Calibration:
     if form == "--runs" and request.runs is not None:
         return _own(request, Path(request.runs), catalog)
     if form == "--from-log":
-        return Calibration(*logs_answer(request, catalog))
+        result, rows = logs_answer(request, catalog)
+        return Calibration(result, rows=rows)
     problems = missing(request)
     if problems or request.result_file is None or request.accelerator is None:
         raise InputError(problems)
