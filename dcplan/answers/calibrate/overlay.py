@@ -111,7 +111,7 @@ def _copied(fit: OwnFit) -> Iterator[str]:
     terms = fit.runs[0].stack
     for f in fields(StackTerms):
         value, default = getattr(terms, f.name), Stack.model_fields[f.name].default
-        absent = default is None and not value  # 0 stands for a value that the row does not have
+        absent = default is None and not value  # 0 where the row has no value
         endless = isinstance(value, float) and math.isinf(value)
         if f.name not in fitted and value != default and not absent and not endless:
             yield f"    {f.name}: {_plain(value)}"

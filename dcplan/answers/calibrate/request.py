@@ -74,7 +74,7 @@ FORMS = {
     "--runs": ("runs", ("like", "name", "kernels", "accelerator")),
     "--from-log": ("from_log", ("name", "accelerator", "model", "set")),
 }
-"""Field that chooses each form, and the fields that it reads besides ``catalogs``."""
+"""Field that chooses each form, and the fields that it reads in addition to ``catalogs``."""
 
 
 def form_of(request: CalibrateRequest) -> str | None:
