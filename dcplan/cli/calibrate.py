@@ -53,7 +53,7 @@ class Target(Output):
 
 @command
 def calibrate(request: CalibrateRequest, target: Target) -> None:
-    """Turn kernels that you measure, or your own runs, into a catalog overlay; read training logs."""
+    """Turn your own runs or measured kernels into a catalog overlay; read training logs."""
     from dcplan.answers.calibrate.answer import OVERLAY, script
     from dcplan.answers.calibrate.answer import calibrate as answer
     from dcplan.cli.output import note

@@ -56,14 +56,17 @@ def bounds(fit: OwnFit, place: int) -> tuple[float, float]:
 def spreads(fit: OwnFit) -> dict[str, float]:
     """Return the half width of the interval of each accelerator family, and of its experts' runs.
 
-    It comes from the errors of runs that the fit did not see, and is at most 1.
+    It comes from the errors of runs that the fit did not see. It is at least the noise of a run, as
+    five runs may agree by chance, and at most 1.
     """
     if fit.unseen is None:
         return {}
     keys = [spread_key(r.accelerator, moe=r.moe) for r in fit.runs]
     logs = np.log1p(fit.unseen)
     return {
-        key: min(half_width_frac(logs[[k == key for k in keys]], INTERVAL_SHARE), 1.0)
+        key: min(
+            max(half_width_frac(logs[[k == key for k in keys]], INTERVAL_SHARE), fit.noise), 1.0
+        )
         for key in sorted(set(keys))
         if keys.count(key) > 1
     }

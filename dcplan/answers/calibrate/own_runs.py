@@ -66,6 +66,8 @@ class OwnFit:
     """The same of each run with constants fitted to the others; None for one run."""
     fitted: tuple[Run, ...]
     """The runs with the fitted constants."""
+    noise: float
+    """Error of a run that no constant explains."""
 
     @property
     def measured_s(self) -> Array:
@@ -189,6 +191,7 @@ def fit_runs(catalog: Catalog, file: Path, like: str | None, kernels: Kernels) -
         after,
         unseen,
         tuple(fitted),
+        noise,
     )
 
 
