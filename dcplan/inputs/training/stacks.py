@@ -105,9 +105,14 @@ def _runs(stack: Stack, family: str) -> bool:
     return not stack.runs_on or family in stack.runs_on
 
 
+def spread_key(row: Accelerator, *, moe: bool) -> str:
+    """Return the key of a stack's ``spreads`` for runs on an accelerator."""
+    return f"{row.family}-moe" if moe else str(row.family)
+
+
 def measured_spread(row: Accelerator, stack: Stack, *, moe: bool) -> float | None:
     """Return the half width of the 80 % interval; None if no such run was measured."""
-    found = stack.spreads.get(f"{row.family}-moe" if moe else str(row.family))
+    found = stack.spreads.get(spread_key(row, moe=moe))
     return found.value if found is not None else None
 
 

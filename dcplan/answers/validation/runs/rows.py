@@ -136,7 +136,8 @@ class Reader:
             raise Unsupported(f"no accelerator {row.get('accelerator_id', '')!r} in the catalog")
         stack_row = self.catalog.find("stacks", row.get("stack", ""), Stack)
         if stack_row is None:
-            raise Unsupported(f"no stack {row.get('stack', '')!r} in the catalog")
+            fit = "dcplan calibrate --runs FILE --like STACK -o overlay/ fits one to your runs"
+            raise Unsupported(f"no stack {row.get('stack', '')!r} in the catalog: {fit}")
         recipe = recipe_terms(
             self.catalog.get("recipes", recipe_id(row.get("precision", "")), Recipe)
         )
