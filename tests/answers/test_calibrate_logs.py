@@ -11,7 +11,7 @@ import pytest
 
 from dcplan.answers.calibrate.answer import calibrate
 from dcplan.answers.calibrate.logs import COLUMNS
-from dcplan.answers.validation.run_rows import Reader
+from dcplan.answers.validation.runs.rows import Reader
 from dcplan.catalog.loader import load
 from dcplan.errors import InputError
 

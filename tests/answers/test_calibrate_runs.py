@@ -17,7 +17,7 @@ from dcplan.answers.calibrate.constants import CONSTANTS, stack_width
 from dcplan.answers.calibrate.own_runs import fit_runs
 from dcplan.answers.train.answer import train
 from dcplan.answers.validation.answer import validate
-from dcplan.answers.validation.run_rows import Reader, Row
+from dcplan.answers.validation.runs.rows import Reader, Row
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Stack
 from dcplan.cli.calibrate import calibrate as verb
@@ -122,8 +122,9 @@ def test_constants_that_no_run_informs_are_named(five: Path) -> None:
 
 
 def test_a_width_is_the_spread_over_the_catalog() -> None:
-    """moe_host_ms of three stacks: the deviation of the logarithms of their values."""
-    found = [s.moe_host_ms.value for s in load().table("stacks", Stack).values() if s.moe_host_ms]
+    """Host times of all dispatchers: the deviation of the logarithms of their values."""
+    stacks = load().table("stacks", Stack).values()
+    found = [way.host_ms.value for s in stacks for way in s.dispatchers.values()]
     mean = sum(np.log(found)) / len(found)
     by_hand = np.sqrt(sum((np.log(v) - mean) ** 2 for v in found) / (len(found) - 1))
     assert stack_width(load(), "moe_host_ms") == pytest.approx(by_hand)

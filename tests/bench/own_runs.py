@@ -18,7 +18,7 @@ import numpy as np
 
 from dcplan.answers.calibrate.constants import choose
 from dcplan.answers.calibrate.own_runs import predictor, with_stack
-from dcplan.answers.validation.run_rows import Reader, Row, Run, Unsupported
+from dcplan.answers.validation.runs.rows import Reader, Row, Run, Unsupported
 from dcplan.catalog.loader import load
 from dcplan.catalog.releases import known_stack
 from dcplan.inputs.log import InputLog
@@ -43,7 +43,14 @@ PAIRS = (
     ("torchtitan", H100_500W, "megatron-core"),
     ("torchtitan", H100_500W, "composer-fsdp"),
 )
-LIKES = ("torchtitan", "megatron-core", "composer-fsdp", "deepspeed", "automodel-fsdp", "torch-compile")
+LIKES = (
+    "torchtitan",
+    "megatron-core",
+    "composer-fsdp",
+    "deepspeed",
+    "automodel-fsdp",
+    "torch-compile",
+)
 """Stacks that give the priors of another table."""
 FEW, MOST = 5, 40
 

@@ -19,7 +19,7 @@ from dcplan.answers.calibrate.own_runs import fit_runs
 from dcplan.answers.calibrate.read import SIZES, Measured, read
 from dcplan.answers.calibrate.request import SCRIPT, CalibrateRequest, form_of, missing, problem
 from dcplan.answers.common.catalog_rows import named
-from dcplan.answers.validation.measured_runs import read_table
+from dcplan.answers.validation.runs.measured import read_table
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import Accelerator

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dcplan.answers.validation.run_rows import Run
+from dcplan.answers.validation.runs.rows import Run
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Family, Stack
 from dcplan.inputs.log import InputLog
@@ -177,7 +177,11 @@ def stack_width(catalog: Catalog, field: str) -> float:
     It is 0 if fewer than two stacks have the constant.
     """
     rows = catalog.table("stacks", Stack).values()
-    values = [q.value for s in rows if (q := getattr(s, field)) is not None and q.value > 0.0]
+    if field == "moe_host_ms":
+        every = [way.host_ms for s in rows for way in s.dispatchers.values()]
+    else:
+        every = [q for s in rows if (q := getattr(s, field)) is not None]
+    values = [q.value for q in every if q.value > 0.0]
     return float(np.std(np.log(values), ddof=1)) if len(values) > 1 else 0.0
 
 

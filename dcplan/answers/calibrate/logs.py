@@ -15,8 +15,8 @@ import numpy as np
 from dcplan.answers.calibrate.log_formats import FORMATS, LogFormat
 from dcplan.answers.calibrate.request import CalibrateRequest
 from dcplan.answers.common.catalog_rows import named
-from dcplan.answers.validation.measured_runs import REQUIRED
-from dcplan.answers.validation.run_rows import NEEDED
+from dcplan.answers.validation.runs.measured import REQUIRED
+from dcplan.answers.validation.runs.rows import NEEDED
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, Model
 from dcplan.errors import EXIT_OK, InputError, Place, Problem, did_you_mean

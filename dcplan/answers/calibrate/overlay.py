@@ -16,7 +16,7 @@ from dcplan.answers.calibrate.constants import INTERVAL_SHARE, STACK, Kernels, g
 from dcplan.answers.calibrate.own_runs import OwnFit
 from dcplan.answers.calibrate.read import Measured
 from dcplan.catalog.schema import Accelerator, Stack, TrainingTerms
-from dcplan.inputs.training.stacks import spread_key
+from dcplan.inputs.training.stacks import EXPERT_FIELDS, spread_key
 from dcplan.llm.device_terms import DeviceTerms, StackTerms
 from dcplan.llm.kernel_fit import Fitted
 from dcplan.training.shrinkage import half_width_frac
@@ -93,10 +93,10 @@ def runs_overlay(
     lines += [f"    source: {{title: {json.dumps(title)}, as_of: {json.dumps(day)}}}"]
     families = {str(r.accelerator.family or "generic") for r in fit.runs}
     lines += [f"    runs_on: {_plain(sorted({*like.runs_on, *families}))}"] if like.runs_on else []
-    lines += [f"    fused_families: {_plain(like.fused_families)}"]
+    lines += list(_experts(fit))
     lines += list(_copied(fit))
     for item, i in fit.pairs():
-        if item.on == STACK:
+        if item.on == STACK and item.name not in EXPERT_FIELDS:
             lines += [f"    {item.name}: {{{_value(fit, i)}, {origin}}}"]
     halves = ", ".join(f"{name}: {half:.3g}" for name, half in spreads(fit).items())
     lines += [f"    spreads: {{{halves}}}"] if halves else []
@@ -113,11 +113,34 @@ def _copied(fit: OwnFit) -> Iterator[str]:
     """Return the fields of the prior's stack that the fit does not change, where they matter."""
     fitted = {item.name for item, _ in fit.pairs() if item.on == STACK}
     for f in fields(StackTerms):
-        value, default = getattr(fit.terms, f.name), Stack.model_fields[f.name].default
+        if f.name in EXPERT_FIELDS:
+            continue
+        value = getattr(fit.terms, f.name)
+        default = Stack.model_fields[f.name].default
         absent = default is None and not value  # 0 where the row has no value
         endless = isinstance(value, float) and math.isinf(value)
         if f.name not in fitted and value != default and not absent and not endless:
             yield f"    {f.name}: {_plain(value)}"
+
+
+def _experts(fit: OwnFit) -> Iterator[str]:
+    """Return the dispatchers of the prior's stack, with fitted host times, and its expert paths."""
+    like = fit.origin.like
+    fitted = {i.name: float(fit.found.value[n]) / i.prior for i, n in fit.pairs() if i.on == STACK}
+    scale = fitted.get("moe_host_ms", 1.0)
+    if like.dispatchers:
+        yield "    dispatchers:"
+    for name, way in like.dispatchers.items():
+        text = (
+            f"host_ms: {way.host_ms.value * scale:.6g}, passes_frac: {way.passes_frac.value:.6g}, "
+            f"rate_frac: {way.rate_frac.value:.6g}, combined: {_plain(way.combined)}"
+        )
+        yield f"      {name}: {{{text}}}"
+    if like.experts:
+        yield "    experts:"
+    for family, path in like.experts.items():
+        text = f"graphs: {path.graphs}, overlap: {_plain(path.overlap)}"
+        yield f"      {family}: {{dispatcher: {path.dispatcher}, {text}}}"
 
 
 def _plain(value: object) -> str:

@@ -17,9 +17,9 @@ from dcplan.answers.calibrate.constants import (
     measured_device,
 )
 from dcplan.answers.common.catalog_rows import named
-from dcplan.answers.validation.measured_runs import read_table
-from dcplan.answers.validation.run_rows import Reader, Row, Run, Unsupported
-from dcplan.answers.validation.run_tables import predict, setup_of
+from dcplan.answers.validation.runs.measured import read_table
+from dcplan.answers.validation.runs.rows import Reader, Row, Run, Unsupported
+from dcplan.answers.validation.runs.tables import predict, setup_of
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.releases import find_stack, known_stack, stack_of_software
 from dcplan.catalog.schema import Accelerator, Stack
@@ -217,7 +217,7 @@ def fit_runs(catalog: Catalog, file: Path, like: str | None, kernels: Kernels) -
         after,
         unseen,
         tuple(fitted),
-        stack_terms(origin.like, log),
+        stack_terms(origin.like, runs[0].accelerator.family, log),
         noise,
     )
 
