@@ -29,7 +29,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "sweep": ("sweep",),
     "frontier": ("frontier", "no_plan"),
     "check": ("check", "no_plan"),
-    "train": ("train.layouts", "train.run", "train.post_training", "no_plan"),
+    "train": ("train.layouts", "train.run", "train.post_training", "train.fine_tuning", "no_plan"),
     "serve": ("serve.service", "serve.passes", "serve.options"),
     "fabric": ("fabric.network", "fabric.use"),
     "facility": ("facility.cooling", "facility.hall"),

@@ -18,9 +18,11 @@ SETTINGS_OF_RECOVERY = (
     "spares=,repair-h=,production-slowdown=,early-life=,lemon-nodes="
 )
 SETTINGS_OF_POST_TRAINING = (
-    "algorithm=grpo|rloo|ppo,prompts=,samples=,isl=,osl=,steps=,longest-osl=,length-cv=,updates=,"
+    "reinforcement learning: algorithm=grpo|rloo|ppo,prompts=,samples=,isl=,osl=,steps=,longest-osl=,length-cv=,updates=,"
     "epochs=,staleness=,mode=colocated|disaggregated|asynchronous,rollout-accelerators=,rollout-tp=,"
-    "rollout-precision="
+    "rollout-precision=; fine-tuning: algorithm=sft|lora|qlora|dpo|distill|reward,rank=,targets=,"
+    "base-bits=16|8|4,packed=,mean-len=,length-cv=,padding-frac=,reference=forward|precomputed,"
+    "teacher=,teacher-accelerators=,top-k="
 )
 SETTINGS_OF_STORAGE = (
     "level=good|better|best,bytes-per-token=,dataset-tb=,tier=,usable-pb=,kept-checkpoints="
@@ -162,7 +164,7 @@ class TrainRequest:
     )
     storage: Annotated[str | None, Flag(f"storage: {SETTINGS_OF_STORAGE}")] = None
     post_training: Annotated[
-        str | None, Flag(f"reinforcement learning instead of training: {SETTINGS_OF_POST_TRAINING}")
+        str | None, Flag(f"post-training instead of training: {SETTINGS_OF_POST_TRAINING}")
     ] = None
     simulations: Annotated[
         int, Flag("number of Monte Carlo simulations of the run, stop by stop", low=0, high=100_000)
