@@ -33,7 +33,12 @@ VERBS: dict[str, tuple[str, ...]] = {
     "serve": ("serve.service", "serve.passes", "serve.options"),
     "fabric": ("fabric.network", "fabric.use"),
     "facility": ("facility.cooling", "facility.hall"),
-    "validate": ("validation.validate", "validation.serving", "validation.prices"),
+    "validate": (
+        "validation.validate",
+        "validation.serving",
+        "validation.prices",
+        "validation.post_training",
+    ),
     "calibrate": ("validation.calibrate",),
     "import": ("imports",),
     "catalog": ("catalog",),

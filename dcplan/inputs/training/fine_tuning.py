@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dcplan.catalog.schema import Parameter
 from dcplan.inputs.log import InputLog
 from dcplan.llm.architecture import Architecture, model_flops_per_token
 from dcplan.llm.device_terms import recipe_table
@@ -60,8 +61,6 @@ class Tuned:
     trained_params: float
     flops_per_token: float
     """Model FLOPs of a token, padding included."""
-    spread_frac: float
-    """Half width of the 80 % interval of the step time."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +137,6 @@ def tuned(
             0.0 if sizes else 1.0,
             sizes.width * work.adapter_rank if sizes else 0.0,
         ),
-        spread_frac=spec.spread_frac,
     )
 
 
@@ -197,6 +195,25 @@ def _stored(
         stack=replace(spec.stack, low_weight_bytes=bytes_each),
         coefficients=replace(spec.coefficients, reserve_bytes=reserve),
     )
+
+
+def tuning_spread_frac(trainer_frac: float, stack: str, log: InputLog) -> float:
+    """Return the half width of the 80 % interval of a fine-tuning step, at least that of training.
+
+    Parameters
+    ----------
+    trainer_frac : float
+        Half width of a training step. [-]
+    stack : str
+        Training software, whose published fine-tuning runs give the width; without any, all others
+        do.
+    log : InputLog
+        Record of the inputs.
+    """
+    own = f"fine-tuning-spread-{stack}-frac"
+    known = log.catalog.find("training", own, Parameter) is not None
+    key = own if known else "fine-tuning-spread-unmeasured-frac"
+    return max(trainer_frac, log.parameter("training", key))
 
 
 def tuned_step(run: Tuned, setup: Setup, teaching: Teaching | None = None) -> Step:

@@ -16,7 +16,14 @@ from dcplan.answers.train.tables import step_tables
 from dcplan.catalog.loader import Catalog
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.training.fine_tuning import Teaching, Tuned, teaching, tuned, tuned_step
+from dcplan.inputs.training.fine_tuning import (
+    Teaching,
+    Tuned,
+    teaching,
+    tuned,
+    tuned_step,
+    tuning_spread_frac,
+)
 from dcplan.provenance import Quantity, Status
 from dcplan.reliability.storage import Feed
 from dcplan.result import Metric, Result
@@ -146,7 +153,8 @@ def _answered(work: FineTuning, run: TrainRun, log: InputLog) -> _Answered:
 
 def _metrics(main: _Answered, work: FineTuning, log: InputLog) -> dict[str, Metric]:
     run, own, time_s = main.run, main.tuned, main.step_time_s
-    spread, count = own.spread_frac, run.accelerators
+    count = run.accelerators
+    spread = tuning_spread_frac(run.spec.spread_frac, run.stack, log)
     tokens = main.case.global_batch * run.seq_len
     useful = tokens * (1.0 - own.padding_frac)
     steps = math.ceil(run.tokens / useful)
