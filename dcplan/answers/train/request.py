@@ -18,8 +18,9 @@ SETTINGS_OF_RECOVERY = (
     "spares=,repair-h=,production-slowdown=,early-life=,lemon-nodes="
 )
 SETTINGS_OF_POST_TRAINING = (
-    "reinforcement learning: algorithm=grpo|rloo|ppo,prompts=,samples=,isl=,osl=,steps=,longest-osl=,length-cv=,updates=,"
-    "epochs=,staleness=,mode=colocated|disaggregated|asynchronous,rollout-accelerators=,rollout-tp=,"
+    "reinforcement learning: algorithm=grpo|rloo|ppo,prompts=,samples=,isl=,osl=,steps=,"
+    "longest-osl=,length-cv=,updates=,epochs=,staleness=,"
+    "mode=colocated|disaggregated|asynchronous,rollout-accelerators=,rollout-tp=,"
     "rollout-precision=; fine-tuning: algorithm=sft|lora|qlora|dpo|distill|reward,rank=,targets=,"
     "base-bits=16|8|4,packed=,mean-len=,length-cv=,padding-frac=,reference=forward|precomputed,"
     "teacher=,teacher-accelerators=,top-k="

@@ -118,4 +118,5 @@ def _flag(name: str) -> str:
 
 
 def _refuse(cause: str) -> None:
-    raise PydanticCustomError("fine_tuning", "{cause}", {"cause": cause})
+    code = "fine_tuning"
+    raise PydanticCustomError(code, "{cause}", {"cause": cause})

@@ -18,6 +18,22 @@ POST_ERROR_MEDIAN = MetricSpec(
 )
 
 
+@dataclass(frozen=True)
+class PostGroupRow:
+    """Errors of one kind of run from one publisher."""
+
+    kind: Annotated[str, Column("Kind of the run")]
+    source: Annotated[str, Column("Publisher")]
+    runs: Annotated[int, Column("Published figures with a prediction")]
+    median_abs_error_frac: Annotated[float, Column("Median absolute error")]
+    bias_frac: Annotated[float, Column("Median error")]
+    worst_error_frac: Annotated[float, Column("Largest error")]
+    inside_frac: Annotated[float, Column("Share inside dcplan's 80% interval")]
+
+
+POST_GROUPS = TableSpec("post_training_errors", PostGroupRow, "Errors by kind of run and publisher")
+
+
 @dataclass(frozen=True, kw_only=True)
 class PostRunRow:
     """One published figure and dcplan's."""
@@ -52,22 +68,4 @@ class PostRunRow:
 
 POST_RUN_TABLE = TableSpec(
     "post_training_runs", PostRunRow, "Published post-training runs and predictions", first=20
-)
-
-
-@dataclass(frozen=True)
-class PostGroupRow:
-    """Errors of one kind of run from one publisher."""
-
-    kind: Annotated[str, Column("Kind of the run")]
-    source: Annotated[str, Column("Publisher")]
-    runs: Annotated[int, Column("Published figures with a prediction")]
-    median_abs_error_frac: Annotated[float, Column("Median absolute error")]
-    bias_frac: Annotated[float, Column("Median error")]
-    worst_error_frac: Annotated[float, Column("Largest error")]
-    inside_frac: Annotated[float, Column("Share inside dcplan's 80% interval")]
-
-
-POST_GROUPS = TableSpec(
-    "post_training_errors", PostGroupRow, "Errors by kind of run and publisher"
 )

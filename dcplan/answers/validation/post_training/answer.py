@@ -80,7 +80,12 @@ def _tuning(row: Row, found: Predicted | str) -> PostRunRow:
 def _step(row: Row, found: Predicted | str) -> PostRunRow:
     published, quantity = row["step_time_s"], "step time"
     return _row(
-        row, found, kind="rl step", quantity=quantity, accelerator=row["system"], published=published
+        row,
+        found,
+        kind="rl step",
+        quantity=quantity,
+        accelerator=row["system"],
+        published=published,
     )
 
 
@@ -108,13 +113,12 @@ def _row(
     memory: str = "",
 ) -> PostRunRow:
     """Return one row of the table; the error is that to the nearer end of a published range."""
-    known = isinstance(found, Predicted)
     said, most = float(published), float(published_high or published)
-    value = found.value if known else None
-    low, high = (None, None)
-    error = None
-    if value is not None and known:
-        low, high = value / (1.0 + found.spread_frac), value * (1.0 + found.spread_frac)
+    known = found if isinstance(found, Predicted) else None
+    value = low = high = error = None
+    if known is not None:
+        value, wide = known.value, 1.0 + known.spread_frac
+        low, high = value / wide, value * wide
         error = value / min(max(value, said), most) - 1.0
     inside = low is not None and high is not None and low <= most and said <= high
     return PostRunRow(
@@ -132,7 +136,7 @@ def _row(
         error_frac=error,
         inside="yes" if inside else "no",
         published_memory_gib=float(memory) if memory else None,
-        predicted_memory_gib=found.memory_gib if known else None,
+        predicted_memory_gib=known.memory_gib if known else None,
         status="ok" if known else str(found),
         source=row["source_title"],
         url=row["source_url"],
@@ -147,25 +151,31 @@ def groups(rows: Sequence[PostRunRow]) -> list[PostGroupRow]:
     for row in rows:
         if row.error_frac is not None:
             found[row.kind, row.source.split(",")[0]].append(row)
-    return [PostGroupRow(*key, *_errors(members)) for key, members in found.items()]
+    return [_group(*key, members) for key, members in found.items()]
 
 
-def _errors(rows: Sequence[PostRunRow]) -> tuple[int, float, float, float, float]:
+def _group(kind: str, source: str, rows: Sequence[PostRunRow]) -> PostGroupRow:
     """Return number, median absolute, median and largest error, and the share inside."""
     errors = np.array([row.error_frac for row in rows], dtype=np.float64)
-    inside = float(np.mean([row.inside == "yes" for row in rows]))
-    worst = float(errors[np.argmax(np.abs(errors))])
-    return errors.size, float(np.median(np.abs(errors))), float(np.median(errors)), worst, inside
+    return PostGroupRow(
+        kind,
+        source,
+        runs=errors.size,
+        median_abs_error_frac=float(np.median(np.abs(errors))),
+        bias_frac=float(np.median(errors)),
+        worst_error_frac=float(errors[np.argmax(np.abs(errors))]),
+        inside_frac=float(np.mean([row.inside == "yes" for row in rows])),
+    )
 
 
 def _metrics(rows: Sequence[PostRunRow]) -> dict[str, Metric]:
     answered = [row for row in rows if row.error_frac is not None]
-    _, middle, _, _, inside = _errors(answered)
+    every = _group("", "", answered)
     return {
         **specs.POST_RUNS(len(rows)),
         **specs.POST_ANSWERED(len(answered)),
-        **specs.POST_ERROR_MEDIAN(middle),
-        **specs.POST_INSIDE_FRAC(inside),
+        **specs.POST_ERROR_MEDIAN(every.median_abs_error_frac),
+        **specs.POST_INSIDE_FRAC(every.inside_frac),
     }
 
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from dcplan.answers.train.resolve import read_config, read_model
 from dcplan.answers.validation.post_training.tuning_rows import Predicted
-from dcplan.catalog.schema import Accelerator, Model
+from dcplan.catalog.schema import Accelerator, Model, Parameter, Stack
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.training.devices import HOST_ACCELERATORS
+from dcplan.inputs.training.devices import HOST_ACCELERATORS, spread_frac
 from dcplan.inputs.training.rollouts import Place, engines_of, sync_s
 from dcplan.inputs.training.speed import hardware
 from dcplan.inputs.training.trainer import learned_s, step_spread_frac
@@ -116,5 +116,18 @@ def predicted_fact(row: Row, log: InputLog) -> Predicted | str:
     value = QUANTITIES[row["quantity"]](row, log)
     if isinstance(value, str):
         return value
-    family = log.catalog.get("accelerators", row["accelerator_id"], Accelerator).family
-    return Predicted(value, step_spread_frac(0.0, family, log))
+    return Predicted(value, _spread_frac(row, log))
+
+
+def _spread_frac(row: Row, log: InputLog) -> float:
+    """Return the half width of the 80 % interval; 0 for a quantity without one."""
+    if row["quantity"] == "effective_time_frac":
+        return 0.0
+    accelerator = log.catalog.get("accelerators", row["accelerator_id"], Accelerator)
+    if row["quantity"] == "transfer_s":
+        share = log.catalog.get("training", "post-training-sync-frac", Parameter).value
+        return share.value / share.bounds[0] - 1.0
+    if row["quantity"] == "forward_over_update":
+        return step_spread_frac(0.0, accelerator.family, log)
+    stack = log.catalog.get("stacks", _settings(row)["stack"], Stack)
+    return spread_frac(log, accelerator, stack, moe=False)

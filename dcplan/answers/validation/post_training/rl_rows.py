@@ -42,7 +42,9 @@ def request_of(row: Mapping[str, str], catalogs: tuple[str, ...] = ()) -> TrainR
     )
 
 
-def predicted_step(row: Mapping[str, str], log: InputLog, folders: tuple[str, ...]) -> Predicted | str:
+def predicted_step(
+    row: Mapping[str, str], log: InputLog, folders: tuple[str, ...]
+) -> Predicted | str:
     """Return dcplan's step time of a published run, or why there is none."""
     try:
         found = train(request_of(row, folders))
