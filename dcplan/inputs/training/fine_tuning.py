@@ -114,7 +114,8 @@ def tuned(
         if not sizes.params:
             return f"{work.targets} names no linear layer of this model"
         share = sizes.params / model.params
-        log.take(f"{key}.rank", Quantity(value=float(work.adapter_rank), status=Status.INPUT))
+        own = Status.INPUT if work.rank else Status.DEFAULT
+        log.take(f"{key}.rank", Quantity(value=float(work.adapter_rank), status=own))
         passes = AdapterPasses(*(log.parameter("training", f"lora-{name}") for name in PASSES))
         quantized = _quantized(work, log)
     hardware = _stored(spec, model, work, sizes, quantized)

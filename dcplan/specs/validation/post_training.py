@@ -59,7 +59,9 @@ class PostRunRow:
     predicted_memory_gib: Annotated[
         float | None, Column("Peak memory by dcplan", shown=Shown.VERBOSE)
     ]
-    status: Annotated[str, Column("Whether there is a prediction: ok, or the reason why not", shown=Shown.VERBOSE)]
+    status: Annotated[
+        str, Column("Whether there is a prediction: ok, or the reason why not", shown=Shown.VERBOSE)
+    ]
     source: Annotated[str, Column("Publisher", shown=Shown.VERBOSE)]
     url: Annotated[str, Column("Address of the published figure", shown=Shown.VERBOSE)]
     locator: Annotated[str, Column("Place on the page", shown=Shown.VERBOSE)]
