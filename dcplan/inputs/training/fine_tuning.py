@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +11,6 @@ from dcplan.inputs.log import InputLog
 from dcplan.llm.architecture import Architecture, model_flops_per_token
 from dcplan.llm.device_terms import recipe_table
 from dcplan.llm.operations import Setup
-from dcplan.llm.tables import Array
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.schema.fine_tuning import FineTuning
 from dcplan.training.adapters import AdapterPasses, Adapters, adapter_s, adapters, dequantize_s
@@ -20,17 +18,15 @@ from dcplan.training.estimate import Hardware, case_of
 from dcplan.training.fine_tuning import (
     attention_flops_per_token,
     forward_s,
-    logits_s,
     of_step_s,
     packed_shape,
     random_sample_len,
     scored_shape,
     tuning_flops_per_token,
 )
-from dcplan.training.grid import Case, case_setup, layout_table
-from dcplan.training.search import search
+from dcplan.training.grid import Case
 from dcplan.training.step import Step, step
-from dcplan.units import FLOAT_BYTES, GIGA, HALF_BYTES
+from dcplan.units import HALF_BYTES
 
 WHOLE_BITS = 16
 """Bits of a weight that is not quantized."""
@@ -58,6 +54,8 @@ class Tuned:
     """Share of the tokens of a step that are padding."""
     mean_len: float
     """Mean tokens of a sample."""
+    sample_len: float
+    """Tokens of a random token's sample; those of a sequence where samples are not packed."""
     trained_params: float
     flops_per_token: float
     """Model FLOPs of a token, padding included."""
@@ -69,7 +67,6 @@ class Teaching:
 
     forward_s: float
     logits_s: float
-    layout: Mapping[str, Array]
     own_pool: bool
 
 
@@ -104,7 +101,7 @@ def tuned(
     mean, sample, padding = _lengths(work, seq_len, log, key)
     if mean > seq_len:
         return f"mean-len of {mean:g} is more than the sequence of {seq_len} tokens"
-    model = packed_shape(shape, seq_len, sample) if work.packed else shape
+    model = packed_shape(shape, seq_len, sample)
     if work.algorithm == "reward":
         model = scored_shape(model)
     sizes = passes = quantized = None
@@ -131,6 +128,7 @@ def tuned(
         quantized=quantized,
         padding_frac=padding,
         mean_len=mean,
+        sample_len=sample,
         trained_params=sizes.params if sizes else float(model.params),
         flops_per_token=tuning_flops_per_token(
             model_flops_per_token(model, seq_len),
@@ -246,63 +244,3 @@ def tuned_step(run: Tuned, setup: Setup, teaching: Teaching | None = None) -> St
         wait = np.maximum(taught - total, 0.0) if teaching.own_pool else taught + 0.0 * total
         parts["teacher"], total = wait, total + wait
     return Step(total, parts)
-
-
-def teaching(
-    work: FineTuning,
-    teacher: Architecture,
-    student: Tuned,
-    spec: Hardware,
-    accelerators: int,
-    log: InputLog,
-) -> Teaching | str:
-    """Return the forward passes of a teacher over the tokens of a step, or why there are none.
-
-    The layout is the fastest of a frozen model with full recompute, which keeps few activations.
-    Logits of a pool of its own cross the scale-out links of the smaller pool.
-
-    Parameters
-    ----------
-    work : FineTuning
-        Top-k and the teacher's accelerators.
-    teacher : Architecture
-        The teacher.
-    student : Tuned
-        Its case gives sequences and tokens.
-    spec : Hardware
-        Accelerator with software and precision.
-    accelerators : int
-        Accelerators of both.
-    log : InputLog
-        Record of the inputs.
-    """
-    own = work.teacher_accelerators
-    count, device = own or accelerators, spec.device
-    if own is None:
-        part = log.parameter("training", "distill-teacher-memory-frac")
-        device = replace(device, hbm_gb=device.hbm_gb * part)
-    tokens = student.case.global_batch * student.case.seq_len
-    window = student.case.shape.window if work.packed and work.mean_len is not None else 0
-    model = (
-        replace(teacher, local_layers=teacher.attention_layers, window=window)
-        if window
-        else teacher
-    )
-    case = case_of(model, student.case.seq_len, tokens, replace(spec, device=device))
-    case = replace(case, trainable=0.0, stack=replace(case.stack, recompute=("full",)))
-    found = search(case, int(count * device.ranks))
-    if not found.step_time_s.size:
-        need = found.least_bytes / GIGA
-        return (
-            f"the teacher does not fit on {count:,} accelerators: it needs {need:,.0f} GB of each"
-        )
-    columns = {k: v[:1] for k, v in found.layouts.items()}
-    setup = case_setup(case, layout_table(case, columns))
-    links = min(count, accelerators - own) * device.ranks if own else 1.0
-    rate = float(setup.device.scaleout_bytes_per_s[0]) * links
-    sent = 0.0
-    if own is not None:
-        top = work.top_k or teacher.vocab
-        each = HALF_BYTES + (FLOAT_BYTES if work.top_k else 0.0)
-        sent = logits_s(tokens, float(top), each, rate)
-    return Teaching(float(forward_s(setup, step(setup))[0]), sent, columns, own is not None)

@@ -19,11 +19,11 @@ from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.fine_tuning import (
     Teaching,
     Tuned,
-    teaching,
     tuned,
     tuned_step,
     tuning_spread_frac,
 )
+from dcplan.inputs.training.teaching import teaching
 from dcplan.provenance import Quantity, Status
 from dcplan.reliability.storage import Feed
 from dcplan.result import Metric, Result
