@@ -9,9 +9,9 @@ import numpy as np
 
 from dcplan.answers.train.resolve import read_config, read_model
 from dcplan.answers.validation.post_training.tuning_rows import Predicted
-from dcplan.catalog.schema import Accelerator, Model, Parameter, Stack
+from dcplan.catalog.schema import Accelerator, Model, Parameter
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.training.devices import HOST_ACCELERATORS, spread_frac
+from dcplan.inputs.training.devices import HOST_ACCELERATORS
 from dcplan.inputs.training.rollouts import Place, engines_of, sync_s
 from dcplan.inputs.training.speed import hardware
 from dcplan.inputs.training.trainer import learned_s, step_spread_frac
@@ -52,14 +52,20 @@ def _forward_over_update(row: Row, log: InputLog) -> float | str:
     return float(before[0] / passes / (total[0] - before[0]))
 
 
+def _hardware(row: Row, log: InputLog) -> Hardware | str:
+    """Return the accelerator of a row with its software and precision."""
+    given = _settings(row)
+    return hardware(
+        row["accelerator_id"], given["precision"], 0.0, log, moe=False, stack=given["stack"]
+    )
+
+
 def _swept(row: Row, log: InputLog) -> tuple[Hardware, Sweep] | str:
     """Return the fastest layout of a row's model on its accelerators."""
     given = _settings(row)
     shape, _ = read_model(log.catalog, row["model"])
     shape = deeper(shape, int(given.get("layers", shape.layers)))
-    spec = hardware(
-        row["accelerator_id"], given["precision"], 0.0, log, moe=False, stack=given["stack"]
-    )
+    spec = _hardware(row, log)
     if isinstance(spec, str):
         return spec
     length = int(given["seq_len"])
@@ -129,5 +135,5 @@ def _spread_frac(row: Row, log: InputLog) -> float:
         return share.value / share.bounds[0] - 1.0
     if row["quantity"] == "forward_over_update":
         return step_spread_frac(0.0, accelerator.family, log)
-    stack = log.catalog.get("stacks", _settings(row)["stack"], Stack)
-    return spread_frac(log, accelerator, stack, moe=False)
+    spec = _hardware(row, log)
+    return 0.0 if isinstance(spec, str) else spec.spread_frac
