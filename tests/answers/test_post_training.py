@@ -91,4 +91,4 @@ def test_published_step_times(repo: Path) -> None:
     assert all(abs(e) < 0.16 for k, e in hopper.items() if "dsv3" not in k)
     assert all(-0.50 < e < -0.2 for k, e in hopper.items() if "dsv3" in k)
     # not fitted: too fast everywhere, by up to a factor of 2.3
-    assert all(-0.58 < e < -0.10 for e in others.values())
+    assert all(-0.58 < e < -0.02 for e in others.values())
