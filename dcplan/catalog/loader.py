@@ -26,6 +26,8 @@ R = TypeVar("R", bound=Row)
 TABLE_FILES = frozenset(
     {
         "climate_bins.csv",
+        "fine_tuning_runs.csv",
+        "post_training_facts.csv",
         "post_training_runs.csv",
         "published_recipes.csv",
         "serving_runs.csv",

@@ -10,12 +10,14 @@ import pytest
 from dcplan.answers.train.answer import train
 from dcplan.answers.train.key_values import read_pairs
 from dcplan.answers.train.request import (
+    SETTINGS_OF_FINE_TUNING,
     SETTINGS_OF_POST_TRAINING,
     SETTINGS_OF_RECOVERY,
     SETTINGS_OF_STORAGE,
     TrainRequest,
 )
 from dcplan.errors import InputError, Place
+from dcplan.scenario.schema.fine_tuning import FineTuning
 from dcplan.scenario.schema.post_training import PostTraining
 from dcplan.scenario.schema.work import Reliability, Storage
 from dcplan.specs.request import made
@@ -116,6 +118,7 @@ def test_two_sites_wait_for_their_exchange_once_in_fifty_steps() -> None:
         (SETTINGS_OF_RECOVERY, Reliability, set()),
         (SETTINGS_OF_STORAGE, Storage, {"tiers", "hot_frac"}),
         (SETTINGS_OF_POST_TRAINING, PostTraining, set()),
+        (SETTINGS_OF_FINE_TUNING, FineTuning, set()),
     ],
 )
 def test_the_help_names_every_setting(text: str, model: Any, unused: set[str]) -> None:
