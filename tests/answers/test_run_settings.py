@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import dcplan
 from dcplan.answers.validation.runs.rows import Reader
 from dcplan.answers.validation.runs.words import recompute
 from dcplan.catalog.loader import load
@@ -170,3 +171,24 @@ def test_experts_take_the_path_of_the_family() -> None:
     log = InputLog(catalog)
     assert stack_terms(stack, "blackwell", log).moe_graphs == "full"
     assert stack_terms(stack, "ampere", log).dispatcher == "alltoall"
+
+
+def test_a_stack_of_an_earlier_date_has_its_older_attention() -> None:
+    """FlashAttention-2 of 2025 makes long sequences slower than cuDNN's attention of 2026."""
+    asked = {"system": "dgx-h100", "accelerators": 8, "tokens": 1e9, "seq_len": 32768}
+    layout = "tp=1,pp=1,dp=8,mbs=1,zero=3,recompute=full"
+    times = {
+        date: dcplan.train(
+            "llama-3.1-8b",
+            **asked,
+            global_batch_tokens=8 * 32768,
+            layout=layout,
+            stack=f"torchtitan@{date}",
+        ).value("train.step_time_s")
+        for date in ("2025-06", "2026-10")
+    }
+    assert times["2025-06"] > 1.1 * times["2026-10"]
+    newest = dcplan.train(
+        "llama-3.1-8b", **asked, global_batch_tokens=8 * 32768, layout=layout, stack="torchtitan"
+    )
+    assert newest.value("train.step_time_s") == times["2026-10"]

@@ -124,7 +124,7 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
             system=system,
             spec=spec,
             precision=precision,
-            stack=stack.id,
+            stack=stack.label,
             measured=measured_spread(row, stack, moe=moe) is not None,
             accelerators=count,
             tokens=tokens,
@@ -209,7 +209,7 @@ def _specs(
     row = log.catalog.get("accelerators", system.accelerator, Accelerator)
     gb_per_s = _gb_per_s(request, system)
     for precision in request.precision:
-        spec = hardware(row.id, precision, gb_per_s, log, moe=moe, stack=stack.id)
+        spec = hardware(row.id, precision, gb_per_s, log, moe=moe, stack=stack.label)
         if isinstance(spec, str):
             next_step = f"dcplan catalog show accelerators {row.id}"
             refused.append(Problem("DC010", spec, Place("train"), help=next_step))

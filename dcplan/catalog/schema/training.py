@@ -221,8 +221,12 @@ class Stack(Row):
 
     @property
     def label(self) -> str:
-        """Return the id, with the release if there is one."""
-        return f"{self.id}@{self.release}" if self.release else self.id
+        """Return the name that gives the row: the id, with its release, or its first date if it has
+        none of its releases.
+        """
+        base = self.since if self.releases else None
+        version = self.release or base
+        return f"{self.id}@{version}" if version else self.id
 
     @property
     def dated(self) -> str | None:

@@ -14,6 +14,7 @@ from dcplan.answers.train.resolve import TrainRun, read_model, resolve
 from dcplan.answers.train.schedule import Part, first
 from dcplan.answers.train.tables import step_tables
 from dcplan.catalog.loader import Catalog
+from dcplan.catalog.releases import AT
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.fine_tuning import (
@@ -154,7 +155,7 @@ def _answered(work: FineTuning, run: TrainRun, log: InputLog) -> _Answered:
 def _metrics(main: _Answered, work: FineTuning, log: InputLog) -> dict[str, Metric]:
     run, own, time_s = main.run, main.tuned, main.step_time_s
     count = run.accelerators
-    spread = tuning_spread_frac(run.spec.spread_frac, run.stack, log)
+    spread = tuning_spread_frac(run.spec.spread_frac, run.stack.partition(AT)[0], log)
     tokens = main.case.global_batch * run.seq_len
     useful = tokens * (1.0 - own.padding_frac)
     steps = math.ceil(run.tokens / useful)
