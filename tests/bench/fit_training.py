@@ -227,8 +227,9 @@ def applied(runs: Sequence[Run], values: np.ndarray) -> list[Run]:
     names = {(r.gemm, r.operand_bytes.value, r.gather_bytes.value): k for k, r in recipes.items()}
     for run in runs:
         clock = clock_ratio(catalog, run.accelerator)
+        mature = 1.0
         if run.age_quarters is not None:
-            clock *= maturity_frac(run.age_quarters, *(shared[name] for name in MATURITY))
+            mature = maturity_frac(run.age_quarters, *(shared[name] for name in MATURITY))
         inherited = {
             k: min(v * clock, 1.0) if k in CLOCKED else v
             for k, v in family[run.accelerator.family or ""].items()
@@ -239,6 +240,7 @@ def applied(runs: Sequence[Run], values: np.ndarray) -> list[Run]:
             if getattr(run.accelerator.training, k) is not None
         }
         fields = {k: v for k, v in inherited.items() if k not in own} | device[run.accelerator.id]
+        fields = {k: v * mature if k in CLOCKED else v for k, v in fields.items()}
         if run.accelerator.family in {"ampere", "volta", "tpu"} and "attention_frac" in fields:
             fields["portable_attention_frac"] = fields["attention_frac"]
         name = names[run.recipe.gemm, run.recipe.operand_bytes, run.recipe.gather_bytes]
