@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from dcplan.llm.tables import Array, DeviceTable, RecipeTable, StackTable
-from dcplan.units import GIGA, HALF_BYTES, MICRO, MILLI, TERA
+from dcplan.units import FLOAT_BYTES, GIGA, HALF_BYTES, MICRO, MILLI, TERA
 
 NARROW_GEMMS = frozenset({"fp8", "int8", "fp4"})
 """Products with quantized inputs, whose stacks may store a low-precision copy of the weights."""
@@ -103,6 +103,9 @@ class StackTerms:
     low_gather: bool
     lean_grad_bytes: float
     lean_optimizer_bytes: float
+    half_logits: bool
+    expands_kv: bool
+    recomputes_casts: bool
     offloads: bool
     local_batch: bool
     device_batch: bool
@@ -118,6 +121,11 @@ class StackTerms:
     moe_combined: bool = False
     moe_graphs: str = "none"
     moe_overlap: bool = False
+
+    @property
+    def casts_weights(self) -> bool:
+        """Whether the stored weights are the 32-bit master weights, cast for each use."""
+        return self.weight_cast_bytes > 0
 
 
 @dataclass(frozen=True)
@@ -248,12 +256,23 @@ def stack_table(stacks: Sequence[StackTerms]) -> StackTable:
         collective_s=_column(stacks, "collective_us") * MICRO,
         selective_frac=_column(stacks, "selective_gemm_frac"),
         selective_attention=_column(stacks, "selective_attention_frac"),
+        half_logits=_column(stacks, "half_logits"),
+        expands_kv=_column(stacks, "expands_kv"),
     )
 
 
 def recipe_table(recipes: Sequence[RecipeTerms], stacks: Sequence[StackTerms]) -> RecipeTable:
-    """Return the bytes of the tensor classes in the stacks."""
+    """Return the bytes of the tensor classes in the stacks.
+
+    A stack that casts 32-bit weights for each use has no second copy of them at rest: the weight
+    is its own master. Its blocks keep the casts, unless the backward pass repeats narrow ones, and
+    its output layer has a cast and a gradient at 16 bit.
+    """
     low = np.array([r.gemm in NARROW_GEMMS for r in recipes])
+    wide = np.array([r.gemm in WIDE_GEMMS for r in recipes])
+    casts = ~wide & np.array([s.casts_weights for s in stacks])
+    again = low & (_column(stacks, "recomputes_casts") > 0)
+    resting = np.where(low, _column(stacks, "low_weight_bytes"), _column(recipes, "weight_bytes"))
     thin = low & np.array([s.low_gather for s in stacks])
     gather = np.where(
         thin,
@@ -264,13 +283,13 @@ def recipe_table(recipes: Sequence[RecipeTerms], stacks: Sequence[StackTerms]) -
         operand_bytes=_column(recipes, "operand_bytes"),
         cast_bytes=_column(recipes, "cast_bytes"),
         gather_bytes=gather,
-        weight_bytes=np.where(
-            low, _column(stacks, "low_weight_bytes"), _column(recipes, "weight_bytes")
-        ),
+        weight_bytes=np.where(casts, FLOAT_BYTES, resting),
         grad_bytes=_column(stacks, "grad_bytes"),
-        optimizer_bytes=_column(recipes, "optimizer_bytes"),
-        stored_bytes=_column(recipes, "stored_bytes"),
+        optimizer_bytes=_column(recipes, "optimizer_bytes") - casts * FLOAT_BYTES,
+        stored_bytes=np.where(again, 0.0, _column(recipes, "stored_bytes")),
         activation_bytes=_column(recipes, "activation_bytes"),
+        kept_cast_bytes=np.where(casts & ~again, HALF_BYTES, 0.0),
+        head_bytes=np.where(casts, 2.0 * HALF_BYTES, 0.0),
     )
 
 

@@ -152,6 +152,10 @@ class RecipeTable:
     """Bytes of an activation stored for the backward pass of a linear layer."""
     activation_bytes: Array
     """Bytes of a value outside the linear layers: norms, attention, communication."""
+    kept_cast_bytes: Array
+    """Bytes of the cast of a 32-bit weight that a block keeps for its backward pass; 0 if none."""
+    head_bytes: Array
+    """Bytes of the cast of an output layer's 32-bit weight and of its gradient; 0 if none."""
 
 
 @dataclass(frozen=True)
@@ -197,6 +201,10 @@ class StackTable:
     """Share of the forward matrix products that selective recompute repeats."""
     selective_attention: Array
     """Share of fused attention that selective recompute repeats."""
+    half_logits: Array
+    """1: the loss keeps no 32-bit copy of the logits."""
+    expands_kv: Array
+    """1: keys and values are kept for each query head."""
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,8 @@ class LocalParams:
     """The largest single matrix."""
     tower: Array
     """Vision tower and projector, on the first stage."""
+    head: Array
+    """The output layer."""
 
 
 def local_params(setup: Setup) -> LocalParams:
@@ -52,7 +54,7 @@ def local_params(setup: Setup) -> LocalParams:
     first = np.where(leading, np.maximum(depth - m.dense_layers, 0.0), m.moe_layers / x.pp)
     largest = (1.0 + m.gated) * np.where(m.dense_layers > 0, m.ffn, m.shared_ffn) * m.hidden / x.tp
     tower = setup.tower.params / x.tp if setup.tower else np.zeros(1)
-    return LocalParams(dense, each * first, each * last, embedding, largest, tower)
+    return LocalParams(dense, each * first, each * last, embedding, largest, tower, table)
 
 
 def shard_ranks(setup: Setup) -> Array:

@@ -201,6 +201,15 @@ class Stack(Row):
     primary copy."""
     low_gather: bool = False
     """Whether 8-bit parameters are communicated in 8 bit."""
+    half_logits: bool = False
+    """Whether the loss works on the 16-bit logits alone, whose gradient takes their place; false:
+    it also keeps a 32-bit copy."""
+    expands_kv: bool = False
+    """Whether grouped keys and values are copied to all query heads before attention, which keeps
+    the copies."""
+    recomputes_casts: bool = False
+    """Whether the backward pass repeats the casts to 8 or 4 bit instead of keeping their
+    results."""
     lean_grad_bytes: Positive | None = None
     """Bytes of a stored gradient in the lean form."""
     lean_optimizer_bytes: Positive | None = None
