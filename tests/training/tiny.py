@@ -66,6 +66,7 @@ COEFFICIENTS = Coefficients(
     cover_frac=0.9,
     backward_over_forward=2.0,
     reserve_bytes=0.7e9,
+    layout_tolerance_frac=0.1,
     search_memory_frac=0.95,
     measured_memory_factor=1.05,
     offload_bytes_per_s=200e9,

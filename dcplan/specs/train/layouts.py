@@ -45,6 +45,14 @@ LARGEST_PARAMS_B = MetricSpec(
 LARGEST_PARAMS_TOKENS = MetricSpec(
     "train.largest_params_tokens", "", "Tokens of this largest model"
 )
+FASTEST_STEP_TIME = MetricSpec(
+    "train.fastest_step_time_s",
+    "s",
+    "Step time of the fastest layout, without exchanges between sites and waits for data",
+)
+SEARCH_TIES = MetricSpec(
+    "train.layouts_tied", "", "Layouts that the model cannot tell from the fastest by their time"
+)
 SEARCH_LAYOUTS = MetricSpec("train.layouts_searched", "", "Layouts searched")
 SEARCH_FEASIBLE = MetricSpec("train.layouts_feasible", "", "Layouts that fit in memory")
 SEARCH_SECONDS = MetricSpec("train.search_s", "s", "Search time")
@@ -167,6 +175,10 @@ class LayoutsRow:
     """One of the layouts that the search found."""
 
     rank: Annotated[int, Column("Rank of the layout by step time, fastest first")]
+    chosen: Annotated[bool, Column("Whether it is the layout of the answer")]
+    tie: Annotated[
+        bool, Column("Whether the model cannot tell its step time from that of the fastest")
+    ]
     step_time_s: Annotated[
         float,
         Column("Time of one optimizer step, without exchanges between sites and waits for data"),
@@ -176,7 +188,8 @@ class LayoutsRow:
     among_fastest: Annotated[
         bool,
         Column(
-            "Whether it is one of the requested fastest layouts; the others use less memory",
+            "Whether it is one of the requested fastest layouts; the others follow common recipes or "
+            "use less memory",
             shown=Shown.VERBOSE,
         ),
     ]
@@ -198,7 +211,7 @@ LAYOUTS = TableSpec(
     "layouts",
     LayoutsRow,
     "Fastest layouts",
-    brief=lambda x: bool(x.among_fastest),
+    brief=lambda x: bool(x.among_fastest or x.chosen),
     section=Section.ORDERS,
 )
 
