@@ -113,6 +113,7 @@ def machine(
     corrupted = sum(
         per_day for key, _, per_day in stops.by_part if _role(rates, key) == "corruption"
     )
+    planned = sum(per_day for key, _, per_day in stops.by_part if _role(rates, key) == "planned")
     domain, size = accelerator.scaleup_domain or 1, max(row.accelerators // hosts, 1)
     host_gb_per_s = training_terms(catalog, accelerator)["host_gb_per_s"]
     found = Machine(
@@ -123,6 +124,7 @@ def machine(
         node_accelerators=size,
         domain_nodes=max(min(domain, row.accelerators) // size, 1),
         host_gb_per_s=host_gb_per_s or log.parameter("reliability", "host-gb-per-s"),
+        planned_frac=planned / max(stops.per_day, 1e-30),
         swap_nodes=CUBE // size if accelerator.kind == "tpu" and domain > CUBE else 0,
     )
     return found, stops
@@ -185,7 +187,30 @@ def policy(
             log.parameter("reliability", key) for key in ("early-stops-factor", "early-days")
         )
         plain = replace(plain, early_factor=factor, early_days=days)
-    return plain
+    return _elastic(plain, settings, log)
+
+
+def _elastic(plain: Policy, settings: Reliability, log: InputLog) -> Policy:
+    """Return the policy with elastic replicas, where the scenario has them."""
+    if settings.replica_accelerators is None:
+        return plain
+    stall = bounds_of(log, "replica-stall-s")
+    if settings.stall_s is not None:
+        value = log.take("reliability.stall_s", settings.stall_s)
+        stall = (settings.stall_s.bounds[0], value, settings.stall_s.bounds[1])
+    rejoin = _given(log, "rejoin_s", settings.rejoin_s)
+    return replace(
+        plain,
+        replica_accelerators=settings.replica_accelerators,
+        stall_s=stall,
+        rejoin_h=None if rejoin is None else rejoin / SECONDS_PER_HOUR,
+        whole_stops_per_day=log.chosen(
+            "reliability.whole_job_stops_per_day",
+            settings.whole_job_stops_per_day,
+            "reliability",
+            "whole-job-stops-per-day",
+        ),
+    )
 
 
 def reclaimed(

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.reliability.checkpoint import daly_interval_s
+from dcplan.reliability.elastic import Kept
 from dcplan.units import DAYS_PER_YEAR, SECONDS_PER_DAY
 
 Value = float | npt.NDArray[np.float64]
@@ -51,13 +52,16 @@ class Losses:
     """Slow parts, and silent corruption that rolls a run back."""
     waiting: Value
     """Waiting for a spare node, power or cooling."""
+    stalls: Value = 0.0
+    """Replicas that wait while another one drops out; 0 without elastic replicas."""
+    absent: Value = 0.0
+    """Replicas that are out while the others train; 0 without elastic replicas."""
 
     @property
     def goodput_frac(self) -> Value:
         """Return lasting progress divided by wall-clock time."""
-        return np.maximum(
-            1.0 - self.saves - self.lost_work - self.restarts - self.slow - self.waiting, 0.0
-        )
+        lost = self.saves + self.lost_work + self.restarts + self.slow + self.waiting
+        return np.maximum(1.0 - lost - self.stalls - self.absent, 0.0)
 
 
 def renewal_time_frac(stops_per_day: Value, tier: Tier) -> Value:
@@ -86,23 +90,30 @@ def renewal_time_frac(stops_per_day: Value, tier: Tier) -> Value:
 
 
 def losses(
-    stops_per_day: Value, recovery: Recovery, slow_frac: Value = 0.0, waiting_frac: Value = 0.0
+    stops_per_day: Value,
+    recovery: Recovery,
+    slow_frac: Value = 0.0,
+    waiting_frac: Value = 0.0,
+    elastic: Kept | None = None,
 ) -> Losses:
     r"""Split the time of a run into its losses.
 
     Stops that peers recover and stops that only the durable tier recovers restart the run at their
     own rates:
 
-    .. math:: E = E_{renewal}(\lambda_d)\,E_{renewal}(\lambda_p)\,(1 - f_{slow})(1 - f_{wait})
+    .. math:: E = E_{renewal}(\lambda_d)\,E_{renewal}(\lambda_p)\,p_{moving}\,p_{present}\,
+              (1 - f_{slow})(1 - f_{wait})
 
     Parameters
     ----------
     stops_per_day : float
-        Stops of the complete job. [1/day]
+        Stops that end the complete job. [1/day]
     recovery : Recovery
         Checkpoint tiers.
     slow_frac, waiting_frac : float
         Shares of time lost for other reasons, in [0, 1).
+    elastic : Kept, optional
+        What stops of single replicas leave of the time; None: every stop ends the job.
 
     Examples
     --------
@@ -120,11 +131,17 @@ def losses(
         kept = kept * renewal_time_frac(stops_per_day * share, p)
         saves = saves + p.save_s / p.interval_s
         lost, restarts = lost + near * p.interval_s / 2.0, restarts + near * p.restart_s
-    slow = kept * slow_frac
-    waiting = (kept - slow) * waiting_frac
     # first-order shares, scaled to the total loss of the exact form
     scale = (1.0 - kept) / np.maximum(saves + lost + restarts, 1e-30)
-    return Losses(saves * scale, lost * scale, restarts * scale, slow, waiting)
+    stalls: Value = 0.0
+    absent: Value = 0.0
+    if elastic:
+        stalls = kept * (1.0 - elastic.moving)
+        absent = (kept - stalls) * (1.0 - elastic.present)
+        kept = kept - stalls - absent
+    slow = kept * slow_frac
+    waiting = (kept - slow) * waiting_frac
+    return Losses(saves * scale, lost * scale, restarts * scale, slow, waiting, stalls, absent)
 
 
 def best_interval_s(stops_per_day: Value, save_s: Value, at_least_s: Value) -> Value:

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from dcplan.reliability.calendar import Chance, Goodput, RunTime, run_time
 from dcplan.reliability.checkpoint import blocking_s
+from dcplan.reliability.elastic import Kept, SplitStops, elastic_kept, replica_count, split_stops
 from dcplan.reliability.goodput import Losses, Recovery, Tier, best_interval_s, losses
-from dcplan.reliability.spares import Spares, domain_spares, group_spares, node_spares
+from dcplan.reliability.spares import Spares, domain_spares, group_spares, node_spares, short_units
 from dcplan.units import GIGA, HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR
 
 Array = npt.NDArray[np.float64]
@@ -35,6 +36,8 @@ class Machine:
     """Nodes in one scale-up domain; 1 if it is a host."""
     host_gb_per_s: float
     """Rate from one accelerator to its host's memory. [GB/s]"""
+    planned_frac: float = 0.0
+    """Share of the stops that are planned: they always stop the complete job."""
     swap_nodes: int = 0
     """Nodes that are always replaced together (a TPU cube behind optical switches); 0: by
     model-parallel group."""
@@ -58,6 +61,14 @@ class Policy:
     repair_h: float
     spare_confidence: float
     outage_h_per_year: float
+    replica_accelerators: int | None = None
+    """Accelerators of an elastic replica; None: every stop ends the complete job."""
+    stall_s: Bounds = (0.0, 0.0, 0.0)
+    """Time that all replicas lose when one of them stops. [s]"""
+    rejoin_h: float | None = None
+    """Time from a stop until its replica trains again; None: detection and restart."""
+    whole_stops_per_day: float = 0.0
+    """Stops of the complete job with elastic replicas, at any number of accelerators."""
     blocking: bool = False
     peer: bool = False
     factor: float = 1.0
@@ -93,12 +104,21 @@ class Outlook:
     losses: Losses
     goodput: Goodput
     slowdown: Bounds
+    whole_stops_per_day: Array
+    """Stops that end the complete job; all stops without elastic replicas."""
+    replicas: Array
+    """Elastic replicas; 1 without them."""
+
+    @property
+    def elastic(self) -> bool:
+        """Whether a count has several elastic replicas."""
+        return bool((self.replicas > 1).any())
 
     def run(self, clean_days: Array | float, step_spread_frac: float) -> RunTime:
         """Return the distribution of a run's duration from its days without loss."""
         tier = self.recovery.durable
         cost = tier.restart_s + np.asarray(tier.interval_s) / 2.0
-        chance = Chance(self.stops_per_day, cost, tier.interval_s)
+        chance = Chance(self.whole_stops_per_day, cost, tier.interval_s)
         return run_time(clean_days, step_spread_frac, self.goodput, chance, self.slowdown)
 
 
@@ -133,35 +153,73 @@ def outlook(
     n = np.asarray(accelerators, dtype=np.float64)
     early = _early(policy, clean_days)
     spares = _spares(machine, policy, n, group)
+    replicas = replica_count(n, policy.replica_accelerators, group)
     outage = policy.outage_h_per_year / HOURS_PER_YEAR
-    waiting = np.array([outage + s.waiting_frac for s in spares])
+    # a node without a spare takes out its replica, and stops the job only if that is the whole job
+    short = np.array([s.waiting_frac for s in spares])
+    waiting = outage + np.where(replicas > 1, 0.0, short)
 
-    def goodput(rate: float, restart_h: float, slow: float) -> tuple[Losses, Recovery, Array]:
-        stops = n * rate * early
-        recovery = _recovery(machine, policy, n, checkpoint, stops, restart_h)
+    def goodput(rate: float, restart_h: float, slow: float, stall_s: float) -> _Found:
+        stops = split_stops(
+            n * rate * early, replicas, machine.planned_frac, policy.whole_stops_per_day
+        )
+        recovery = _recovery(machine, policy, n, checkpoint, stops.whole, restart_h)
         corrupted = (
             n * machine.corrupted_per_day * policy.factor * policy.rollback_h / HOURS_PER_DAY
         )
-        return losses(stops, recovery, np.minimum(slow + corrupted, 1.0), waiting), recovery, stops
+        kept = _kept(policy, stops, replicas, spares, restart_h, stall_s)
+        slowed = np.minimum(slow + corrupted, 1.0)
+        return _Found(losses(stops.whole, recovery, slowed, waiting, kept), recovery, stops)
 
     low, mid, high = machine.stops_per_day
     quick, usual, late = policy.restart_h
     least, slow, most = policy.slow_frac
-    best, recovery, stops = goodput(mid, usual, slow)
-    value = np.maximum(np.asarray(best.goodput_frac), 1e-6)
-    worse = [goodput(high, usual, slow), goodput(mid, late, slow), goodput(mid, usual, most)]
-    better = [goodput(low, usual, slow), goodput(mid, quick, slow), goodput(mid, usual, least)]
-    below = np.sqrt(sum((value - np.asarray(w[0].goodput_frac)) ** 2 for w in worse))
-    above = np.sqrt(sum((value - np.asarray(b[0].goodput_frac)) ** 2 for b in better))
+    short_stall, stall, long_stall = policy.stall_s
+    best = goodput(mid, usual, slow, stall)
+    value = np.maximum(np.asarray(best.losses.goodput_frac), 1e-6)
+    worse = [goodput(high, usual, slow, stall), goodput(mid, late, slow, stall)]
+    worse += [goodput(mid, usual, most, stall), goodput(mid, usual, slow, long_stall)]
+    better = [goodput(low, usual, slow, stall), goodput(mid, quick, slow, stall)]
+    better += [goodput(mid, usual, least, stall), goodput(mid, usual, slow, short_stall)]
+    below = np.sqrt(sum((value - np.asarray(w.losses.goodput_frac)) ** 2 for w in worse))
+    above = np.sqrt(sum((value - np.asarray(b.losses.goodput_frac)) ** 2 for b in better))
     return Outlook(
-        stops,
+        best.stops.whole + best.stops.single,
         n * machine.replaced_per_day * early,
-        recovery,
+        best.recovery,
         np.array([float(s.accelerators) for s in spares]),
         spares,
-        best,
+        best.losses,
         Goodput(value, np.clip(value - below, 1e-6, value), np.clip(value + above, value, 1.0)),
         policy.slowdown,
+        best.stops.whole,
+        replicas,
+    )
+
+
+@dataclass(frozen=True)
+class _Found:
+    losses: Losses
+    recovery: Recovery
+    stops: SplitStops
+
+
+def _kept(
+    policy: Policy,
+    stops: SplitStops,
+    replicas: Array,
+    spares: list[Spares],
+    restart_h: float,
+    stall_s: float,
+) -> Kept | None:
+    """Return what stops of single replicas leave of the time; None without several replicas."""
+    many = replicas > 1
+    if not many.any():
+        return None
+    rejoin = restart_h if policy.rejoin_h is None else policy.rejoin_h
+    short = np.array([short_units(s.mean_down, s.units) for s in spares])
+    return elastic_kept(
+        stops.single, replicas, stall_s, rejoin * SECONDS_PER_HOUR, np.where(many, short, 0.0)
     )
 
 

@@ -74,6 +74,35 @@ def waiting_frac(mean_down: float, spares: int) -> float:
     return blocked
 
 
+def short_units(mean_down: float, spares: int) -> float:
+    r"""Return the mean number of units in repair for which no spare exists.
+
+    The number in repair is a Poisson variable X with mean a, because stops do not wait for repairs:
+    :math:`E[\max(X - k, 0)] = \sum_{n \ge k} P(X > n)`.
+
+    Parameters
+    ----------
+    mean_down : float
+        Mean number of units in repair a, at least 0. [-]
+    spares : int
+        Spare units k, at least 0.
+
+    Examples
+    --------
+    With a = 1 and one spare: 1 - 1 + P(X = 0) = 0.368.
+
+    >>> round(short_units(1.0, 1), 3), short_units(5.0, 0)
+    (0.368, 5.0)
+    """
+    log_term, covered, below = -mean_down, 0.0, 0.0
+    # E[max(X - k, 0)] = a - k + sum over n < k of (k - n) P(X = n)
+    for n in range(spares):
+        covered += math.exp(log_term)
+        below += covered
+        log_term += math.log(mean_down) - math.log(n + 1.0) if mean_down > 0 else -math.inf
+    return max(mean_down - spares + below, 0.0)
+
+
 @dataclass(frozen=True)
 class Spares:
     """Spares of a job."""

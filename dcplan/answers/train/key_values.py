@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from dcplan.errors import InputError, Place, Problem, did_you_mean
+from dcplan.reliability.setbacks import Setbacks, ramp_phases
 
+SEARCH_RAMP_PHASES = 8
+"""Phases that a rising batch is computed in."""
+MOST_COUNT = 1e9
 M = TypeVar("M", bound=BaseModel)
 
 
@@ -84,11 +89,99 @@ def read_phase(text: str, batch_tokens: float) -> Phase:
     return Phase(values["tokens"], int(values["seq-len"]), values["global-batch-tokens"])
 
 
-def _number(text: str) -> float:
+def read_ramp(text: str | None, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
+    """Return the phases of a run whose batch rises at the start of its first phase.
+
+    Raises
+    ------
+    InputError
+        With every problem: an unknown or missing key, a value out of range, a ramp that does not
+        reach the batch or has more tokens than the first phase.
+
+    Examples
+    --------
+    >>> run = (Phase(1e9, 1024, 4096.0),)
+    >>> [p.global_batch_tokens for p in read_ramp("start=2048,increment=1024,tokens=8e8", run)]
+    [2048.0, 3072.0, 4096.0]
+    """
+    if text is None:
+        return phases
+    place, first = Place("--batch-ramp"), phases[0]
+    ranges = {
+        "start": (float(first.seq_len), first.global_batch_tokens),
+        "increment": (1.0, first.global_batch_tokens),
+        "tokens": (1.0, first.tokens),
+    }
+    values = _in_ranges(text, ranges, place)
+    missing = ", ".join(key for key in ranges if key not in values)
+    if missing:
+        raise InputError([Problem("DC051", f"{text!r}: missing {missing}", place)])
+    end, tokens = first.global_batch_tokens, values["tokens"]
+    try:
+        rises = ramp_phases(values["start"], values["increment"], end, tokens, SEARCH_RAMP_PHASES)
+    except ValueError as error:
+        help_text = f"--global-batch-tokens is {end:,.0f}: give an increment that reaches it"
+        raise InputError([Problem("DC051", str(error), place, help=help_text)]) from error
+    rest = Phase(first.tokens - tokens, first.seq_len, end)
+    rising = tuple(Phase(amount, first.seq_len, batch) for amount, batch in rises)
+    return (*rising, *((rest,) if rest.tokens >= end else ()), *phases[1:])
+
+
+def read_setbacks(text: str | None) -> Setbacks:
+    """Read the setbacks of a run; an empty text gives none.
+
+    Raises
+    ------
+    InputError
+        With every problem: an unknown key, a value out of range, a count without its size.
+
+    Examples
+    --------
+    >>> read_setbacks("rollbacks=20,rollback-steps=100").rollback_steps
+    100.0
+    """
+    place, share, count = Place("--setbacks"), (0.0, 0.99), (0.0, MOST_COUNT)
+    ranges = {
+        "rollbacks": count,
+        "rollback-steps": count,
+        "manual-restarts": count,
+        "manual-restart-h": count,
+        "idle-frac": share,
+        "other-work-frac": share,
+    }
+    values = _in_ranges(text or "", ranges, place)
+    pairs = (("rollbacks", "rollback-steps"), ("manual-restarts", "manual-restart-h"))
+    alone = [pair for pair in pairs if len(values.keys() & set(pair)) == 1]
+    if alone:
+        causes = [f"{one} and {other} need each other" for one, other in alone]
+        raise InputError([Problem("DC051", cause, place) for cause in causes])
+    return Setbacks(**{key.replace("-", "_"): value for key, value in values.items()})
+
+
+def _in_ranges(
+    text: str, ranges: Mapping[str, tuple[float, float]], place: Place
+) -> dict[str, float]:
+    """Read numbers and refuse those that are out of their range."""
+    typed, problems = read_pairs(text, ranges, place)
+    found = {}
+    for key, value in typed.items():
+        low, high = ranges[key]
+        number = _number(value, math.nan)
+        if low <= number <= high:
+            found[key] = number
+            continue
+        cause = f"'{key}={value}': expected a number between {low:g} and {high:g}"
+        problems.append(Problem("DC051", cause, place))
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def _number(text: str, wrong: float = 0.0) -> float:
     try:
         return float(text)
     except ValueError:
-        return 0.0
+        return wrong
 
 
 def read_settings(text: str | None, model: type[M], flag: str) -> M:

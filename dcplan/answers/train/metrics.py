@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dcplan.answers.common.catalog_rows import named
 from dcplan.answers.train.resolve import TrainRun
-from dcplan.answers.train.schedule import Calendar, Part, first
+from dcplan.answers.train.schedule import PLANNED, Calendar, Part, first
 from dcplan.catalog.rent import market_rent, rent_text
 from dcplan.catalog.schema import Site, System
 from dcplan.errors import InputError, Place, Problem
@@ -21,7 +21,6 @@ from dcplan.specs.train import run as specs
 from dcplan.units import BYTES_PER_GIB, HOURS_PER_DAY, KG_PER_TONNE, KW_PER_MW, TERA
 
 JOULES_PER_MWH = 3.6e9
-PLANNED = "planned-maintenance"
 
 
 def speed_metrics(main: Part) -> dict[str, Metric]:
@@ -61,7 +60,8 @@ def calendar_metrics(
 ) -> dict[str, Metric]:
     """Return days, goodput, accelerator-hours, energy, rent and carbon of the whole run."""
     p10, p50, p90 = (first(found.run.quantile_days(q)) for q in (0.1, 0.5, 0.9))
-    hours = run.accelerators * p50 * HOURS_PER_DAY
+    own_frac = 1.0 - run.setbacks.other_work_frac
+    hours = run.accelerators * p50 * HOURS_PER_DAY / own_frac
     metrics = {
         **specs.DAYS_P10(p10),
         **specs.DAYS_P50(p50, low=p10, high=p90),
@@ -106,8 +106,8 @@ def goodput_metrics(found: Calendar) -> dict[str, Metric]:
     good, tier = found.outlook.goodput, found.outlook.recovery.durable
     per_day = found.of("stops_per_day")
     stops = per_day * found.p50_days * (1.0 - found.lost["waiting"])
-    planned = sum(each for key, _, each in found.stops.by_part if key == PLANNED)
-    unplanned_frac = 1.0 - planned / max(found.stops.per_day, 1e-30)
+    planned = sum(found.stops_of(key, x) for key, _, x in found.stops.by_part if key == PLANNED)
+    unplanned_frac = 1.0 - planned / max(per_day, 1e-30)
     low, usual, high = found.outlook.slowdown
     return {
         **specs.GOODPUT(first(good.value), low=first(good.low), high=first(good.high)),
@@ -119,6 +119,21 @@ def goodput_metrics(found: Calendar) -> dict[str, Metric]:
         **specs.CHECKPOINT_SAVE(first(tier.save_s)),
         **specs.CHECKPOINT_INTERVAL(first(tier.interval_s)),
         **specs.SPARES(found.of("spares")),
+        **_replica_metrics(found),
+    }
+
+
+def _replica_metrics(found: Calendar) -> dict[str, Metric]:
+    """Return the elastic replicas and their mean share that trains; none without them."""
+    if not found.outlook.elastic:
+        return {}
+    lost = found.lost
+    # what is left before replicas are missing: goodput plus everything lost after it
+    after = first(found.outlook.goodput.value) + lost["slow"] + lost["waiting"]
+    return {
+        **specs.REPLICAS(found.of("replicas")),
+        **specs.REPLICAS_TRAINING(after / max(after + lost["absent"], 1e-30)),
+        **specs.WHOLE_JOB_STOPS(found.of("whole_stops_per_day")),
     }
 
 

@@ -15,7 +15,11 @@ DEFAULT_BATCH_TOKENS = 4e6
 """Tokens per step if the request has none; the headline states this default."""
 SETTINGS_OF_RECOVERY = (
     "checkpoint=async|blocking|peer,save-s=,interval-s=,restart-s=,stops-per-1000-node-days=,"
-    "spares=,repair-h=,production-slowdown=,early-life=,lemon-nodes="
+    "spares=,repair-h=,production-slowdown=,early-life=,lemon-nodes=,replica-accelerators=,stall-s=,"
+    "rejoin-s=,whole-job-stops-per-day="
+)
+SETTINGS_OF_SETBACKS = (
+    "rollbacks=,rollback-steps=,manual-restarts=,manual-restart-h=,idle-frac=,other-work-frac="
 )
 SETTINGS_OF_POST_TRAINING = (
     "algorithm=grpo|rloo|ppo,prompts=,samples=,isl=,osl=,steps=,longest-osl=,length-cv=,updates=,"
@@ -116,6 +120,16 @@ class TrainRequest:
             names=("--phase",),
         ),
     ] = ()
+    batch_ramp: Annotated[
+        str | None,
+        Flag(
+            "batch that rises to that of the run: start=,increment=,tokens=, all in tokens, such as "
+            "start=393216,increment=32768,tokens=20e9"
+        ),
+    ] = None
+    setbacks: Annotated[
+        str | None, Flag(f"setbacks that no failure rate covers: {SETTINGS_OF_SETBACKS}")
+    ] = None
     in_network_reduction: Annotated[bool, Flag("scale-out switches sum the gradients (SHARP)")] = (
         False
     )
@@ -245,6 +259,7 @@ def _of_size(request: TrainRequest) -> Iterator[Problem]:
         "--accelerators": request.accelerators is not None,
         "--layout": request.layout is not None,
         "--phase": bool(request.phases),
+        "--batch-ramp": request.batch_ramp is not None,
         "--wan-sites": request.wan_sites > 1,
     }
     for flag in (name for name, is_given in given.items() if is_given):

@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from dcplan.answers.common.catalog_rows import named
-from dcplan.answers.train.key_values import Phase, read_phase, read_settings
+from dcplan.answers.train.key_values import (
+    Phase,
+    read_phase,
+    read_ramp,
+    read_setbacks,
+    read_settings,
+)
 from dcplan.answers.train.request import DEFAULT_BATCH_TOKENS, TrainRequest
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.releases import find_stack, known_stack, stack_names
@@ -24,6 +30,7 @@ from dcplan.llm.architecture import Architecture
 from dcplan.llm.device_terms import WIDE_GEMMS
 from dcplan.llm.vision import assumed, refusal, uncounted_parts
 from dcplan.provenance import Quantity, Status
+from dcplan.reliability.setbacks import Setbacks
 from dcplan.scenario.schema.work import Reliability, Storage
 from dcplan.training.estimate import Hardware
 from dcplan.training.shapes import trained_shape
@@ -49,6 +56,7 @@ class TrainRun:
     phases: tuple[Phase, ...]
     wide: WideArea | None
     reliability: Reliability
+    setbacks: Setbacks
     storage: Storage
     notes: tuple[str, ...]
     """Parts of the model that are not included, and assumptions."""
@@ -67,6 +75,12 @@ class TrainRun:
     def images(self) -> float:
         """Images (or tiles) of a sequence."""
         return self.request.images
+
+    @property
+    def steps(self) -> float:
+        """Optimizer steps of all phases."""
+        parts = [(p.tokens, p.global_batch_tokens) for p in self.phases]
+        return sum(n / batch for n, batch in parts or [(self.tokens, self.batch_tokens)])
 
     def by_phase(self) -> list[TrainRun]:
         """Return the run once for each phase; a run without phases is one phase."""
@@ -89,6 +103,7 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
     phases = tuple(read_phase(text, batch) for text in request.phases)
     _check_tokens(request, phases)
     reliability = read_settings(request.reliability, Reliability, "--reliability")
+    setbacks = read_setbacks(request.setbacks)
     storage = read_settings(request.storage, Storage, "--storage")
     if storage.tiers is not None or storage.hot_frac is not None:
         text = "tiers and hot-frac are choices of a plan; a run takes one tier: give tier"
@@ -105,6 +120,9 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
     if count is None or tokens is None:
         causes = [f"{flag} is required to train {request.model}" for flag in missing]
         raise InputError([Problem("DC050", cause, Place("train")) for cause in causes])
+    if request.batch_ramp is not None:
+        whole = Phase(tokens, request.seq_len, request.step_tokens)
+        phases = read_ramp(request.batch_ramp, phases or (whole,))
     row = catalog.get("accelerators", system.accelerator, Accelerator)
     stack = known_stack(catalog, request.stack or default_stack(row))
     moe = shape.moe_layers > 0
@@ -133,6 +151,7 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
             phases=phases,
             wide=_wide(request, log),
             reliability=reliability,
+            setbacks=setbacks,
             storage=storage,
             notes=notes,
         )

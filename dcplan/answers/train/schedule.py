@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from dcplan.answers.train.resolve import TrainRun
+from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.recovery import class_network, machine, policy, stored_bytes
 from dcplan.llm.tables import Array
-from dcplan.reliability.calendar import RunTime
+from dcplan.reliability.calendar import Goodput, RunTime
+from dcplan.reliability.goodput import Losses
 from dcplan.reliability.outlook import Machine, Outlook, Policy, outlook
 from dcplan.reliability.rates import Stops
+from dcplan.reliability.setbacks import SetbackShares, setback_shares
 from dcplan.reliability.storage import Feed, ingest_step_s
 from dcplan.training.estimate import Sweep
 from dcplan.training.grid import Case, model_parallel_accelerators
@@ -21,8 +25,14 @@ from dcplan.training.search import Found
 from dcplan.training.wide_area import mean_step_s
 from dcplan.units import SECONDS_PER_DAY
 
+PLANNED = "planned-maintenance"
+"""Failure rate of planned stops."""
 LOSSES = ("saves", "lost_work", "restarts", "slow", "waiting")
 """Kinds of loss that goodput includes."""
+ELASTIC_LOSSES = ("stalls", "absent")
+"""Kinds of loss of elastic replicas."""
+SETBACKS = ("rollbacks", "manual_restarts", "idle")
+"""Kinds of loss of the given setbacks."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,7 @@ class Calendar:
     stops: Stops
     clean_days: float
     size_bytes: float
+    setbacks: SetbackShares
 
     def of(self, name: str) -> float:
         """Return a value of the outlook at the run's count."""
@@ -81,7 +92,23 @@ class Calendar:
     @property
     def lost(self) -> dict[str, float]:
         """Share of wall-clock time of each kind of loss that goodput includes."""
-        return {name: first(getattr(self.outlook.losses, name)) for name in LOSSES}
+        names = (*LOSSES, *ELASTIC_LOSSES) if self.outlook.elastic else LOSSES
+        own = {name: first(getattr(self.outlook.losses, name)) for name in names}
+        given = {name: first(getattr(self.setbacks, name)) for name in SETBACKS}
+        return own | {name: share for name, share in given.items() if share}
+
+    def stops_of(self, part: str, per_day: float) -> float:
+        """Return the stops per day of one kind of part, from its rate at the run's count.
+
+        Elastic replicas keep the planned stops of the job at their own rate.
+        """
+        planned = next((each for key, _, each in self.stops.by_part if key == PLANNED), 0.0)
+        whole, all_stops = self.of("whole_stops_per_day"), self.of("stops_per_day")
+        if not self.outlook.elastic:
+            return per_day * all_stops / max(self.stops.per_day, 1e-30)
+        if part == PLANNED:
+            return whole
+        return per_day * (all_stops - whole) / max(self.stops.per_day - planned, 1e-30)
 
     @property
     def production_frac(self) -> float:
@@ -106,9 +133,11 @@ def calendar(log: InputLog, run: TrainRun, main: Part, clean_days: float) -> Cal
     size = stored_bytes(run.shape, run.spec)
     layout = {key: column[:1] for key, column in main.found.layouts.items()}
     group = model_parallel_accelerators(layout, main.case.device.ranks)
-    found = outlook(part, rules, count, size, group, clean_days)
+    _check_replica(run, layout, main.case.device.ranks)
+    plain = outlook(part, rules, count, size, group, clean_days)
+    shares, found = _with_setbacks(plain, run, clean_days)
     ends = found.run(clean_days, run.spec.spread_frac)
-    return Calendar(ends, found, rules, stops, clean_days, size)
+    return Calendar(ends, found, rules, stops, clean_days, size, shares)
 
 
 def run_at(log: InputLog, run: TrainRun, swept: Sweep, clean_days: Array) -> RunTime:
@@ -116,8 +145,35 @@ def run_at(log: InputLog, run: TrainRun, swept: Sweep, clean_days: Array) -> Run
     part, _, rules = _terms(log, run, int(swept.accelerators[-1]))
     group = model_parallel_accelerators(swept.layouts, run.spec.device.ranks)
     size = stored_bytes(run.shape, run.spec)
-    found = outlook(part, rules, swept.accelerators, size, group, clean_days)
+    plain = outlook(part, rules, swept.accelerators, size, group, clean_days)
+    _, found = _with_setbacks(plain, run, clean_days)
     return found.run(clean_days, run.spec.spread_frac)
+
+
+def _with_setbacks(
+    plain: Outlook, run: TrainRun, clean_days: Array | float
+) -> tuple[SetbackShares, Outlook]:
+    """Return the shares of the setbacks, and an outlook whose goodput and losses include them."""
+    days = clean_days * plain.slowdown[1] / plain.goodput.value
+    shares = setback_shares(run.setbacks, run.steps, days)
+    kept, good = shares.kept_frac, plain.goodput
+    lost = {f.name: getattr(plain.losses, f.name) * kept for f in fields(plain.losses)}
+    scaled = Goodput(good.value * kept, good.low * kept, good.high * kept)
+    return shares, replace(plain, losses=Losses(**lost), goodput=scaled)
+
+
+def _check_replica(run: TrainRun, layout: Mapping[str, Array], ranks: float) -> None:
+    """Refuse an elastic replica that cannot hold one copy of the layout."""
+    given = run.reliability.replica_accelerators
+    if given is None:
+        return
+    n = {key: first(layout[key]) for key in ("tp", "cp", "pp", "ep", "etp")}
+    least = max(n["tp"] * n["cp"], n["ep"] * n["etp"]) * n["pp"] / ranks
+    if least <= given:
+        return
+    cause = f"a replica of {given:,} accelerators cannot hold the layout, which needs {least:,.0f}"
+    help_text = "raise replica-accelerators, or give a smaller --layout"
+    raise InputError([Problem("DC052", cause, Place("--reliability"), help=help_text)])
 
 
 def _terms(log: InputLog, run: TrainRun, accelerators: int) -> tuple[Machine, Stops, Policy]:

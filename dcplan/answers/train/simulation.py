@@ -25,6 +25,10 @@ def simulated(found: Calendar, replicas: int) -> Table:
     InputError
         When a run makes almost no progress, so that its simulation would not end.
     """
+    if found.outlook.elastic:
+        cause = "the simulation knows only stops of the complete job, no elastic replicas"
+        help_text = "omit --simulations, or replica-accelerators of --reliability"
+        raise InputError([Problem("DC050", cause, Place("--simulations"), help=help_text)])
     try:
         simulation = simulate(
             found.clean_days, _recovery(found), _hazards(found, replicas), replicas, SEED

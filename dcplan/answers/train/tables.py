@@ -118,19 +118,17 @@ def _layouts(main: Part) -> Table:
 def calendar_tables(found: Calendar, run: TrainRun) -> dict[str, Table]:
     """Return time losses, interruptions, and the variance of the finish date by cause."""
     wall, moving = found.p50_days, 1.0 - found.lost["waiting"]
-    scale = found.of("stops_per_day") / max(found.stops.per_day, 1e-30)
     losses = [
         run_specs.TimeLossRow(name, LOSSES[name], share, share * wall)
         for name, share in (found.lost | {PRODUCTION: found.production_frac}).items()
     ]
     stops = [
         run_specs.InterruptionRow(
-            part=key,
-            count=count * run.accelerators,
-            stops_per_day=each * scale,
-            stops=each * scale * wall * moving,
+            part=key, count=count * run.accelerators, stops_per_day=each, stops=each * wall * moving
         )
-        for key, count, each in found.stops.by_part
+        for key, count, each in (
+            (key, count, found.stops_of(key, each)) for key, count, each in found.stops.by_part
+        )
     ]
     causes = [
         run_specs.UncertaintyRow(name, in_words(CAUSES, name), first(x))
@@ -305,6 +303,11 @@ def _lost_time(found: Calendar) -> list[tuple[str, str]]:
     hint = {
         "waiting": "use more spares or faster repair",
         "saves": "use faster or less frequent checkpoints",
+        "stalls": "shorten the stall of a failure, or use accelerators with fewer failures",
+        "absent": "use smaller replicas or a faster rejoin",
+        "rollbacks": "reduce rollbacks of --setbacks",
+        "manual_restarts": "reduce restarts by hand of --setbacks",
+        "idle": "reduce idle-frac of --setbacks",
     }
     remedy = hint.get(most, "reduce interruptions, speed up restarts, or checkpoint more often")
     cause = f"goodput is {value:.1%}"

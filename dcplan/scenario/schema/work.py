@@ -169,6 +169,26 @@ class Reliability(Part):
     """Whether a new cluster has more failures in its first month."""
     lemon_nodes: bool = False
     """Whether nodes with frequent failures stay in the cluster."""
+    replica_accelerators: Annotated[int, Field(ge=1, le=10_000_000, strict=True)] | None = None
+    """Accelerators of an elastic data-parallel replica: when it stops, the others train on. Default:
+    every stop ends the complete job."""
+    stall_s: NonNegative | None = None
+    """Time that all replicas lose when one of them stops. Default: `reliability/replica-stall-s`."""
+    rejoin_s: Seconds | None = None
+    """Time from the stop of a replica until it trains again. Default: detection and restart."""
+    whole_job_stops_per_day: NonNegative | None = None
+    """Stops of the complete job with elastic replicas. Default:
+    `reliability/whole-job-stops-per-day`."""
+
+    @model_validator(mode="after")
+    def _replicas(self) -> Reliability:
+        needs = ("stall_s", "rejoin_s", "whole_job_stops_per_day")
+        unused = [name for name in needs if getattr(self, name) is not None]
+        if unused and self.replica_accelerators is None:
+            kind = "replicas"
+            msg = "only elastic replicas use {names}: give replica_accelerators too"
+            raise PydanticCustomError(kind, msg, {"names": " and ".join(unused)})
+        return self
 
 
 class Supply(Part):

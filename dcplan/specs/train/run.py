@@ -49,6 +49,18 @@ SPARES = MetricSpec(
     main=True,
     label="Spare accelerators",
 )
+REPLICAS = MetricSpec("train.replicas", "", "Elastic data-parallel replicas")
+REPLICAS_TRAINING = MetricSpec(
+    "train.replicas_training_frac",
+    "",
+    "Mean share of the elastic replicas that train while the run moves",
+    better=Better.HIGHER,
+)
+WHOLE_JOB_STOPS = MetricSpec(
+    "train.whole_job_stops_per_day",
+    "1/day",
+    "Interruptions of the complete job per day, with elastic replicas",
+)
 IN_TIME = MetricSpec(
     "train.deadline_probability_frac", "", "Probability of finishing by the deadline", main=True
 )

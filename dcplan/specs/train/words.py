@@ -40,6 +40,11 @@ LOSSES = {
     "restarts": "detection, restart and loading",
     "slow": "slow components and silent corruption",
     "waiting": "waits for a spare node, power or cooling",
+    "stalls": "waits of all replicas while one drops out or rejoins",
+    "absent": "replicas that are out while the others train",
+    "rollbacks": "steps thrown away by rollbacks",
+    "manual_restarts": "restarts by hand",
+    "idle": "time without the run",
     PRODUCTION: "steps in production slower than predicted (not part of goodput)",
 }
 """Kind of loss -> what it is."""
