@@ -13,7 +13,7 @@ from dcplan.catalog.schema.place import CoolingOption, OnsitePower, PueRow, Repo
 from dcplan.catalog.schema.reliability import Component, StorageTier
 from dcplan.catalog.schema.serving import TensorFormats, WeightFormat
 from dcplan.catalog.schema.training import Family, Recipe, Release, Stack, TrainingTerms
-from dcplan.catalog.schema.workload import Model
+from dcplan.catalog.schema.workload import LibraryDefaults, Model
 
 KINDS: dict[str, type[Row]] = {
     "accelerators": Accelerator,
@@ -35,6 +35,7 @@ KINDS: dict[str, type[Row]] = {
     "cloud": Offer,
     "regions": Region,
     "models": Model,
+    "library_defaults": LibraryDefaults,
     "families": Family,
     "stacks": Stack,
     "recipes": Recipe,
@@ -64,6 +65,7 @@ __all__ = [
     "EngineRelease",
     "Fabric",
     "Family",
+    "LibraryDefaults",
     "LoadShape",
     "Model",
     "Nic",

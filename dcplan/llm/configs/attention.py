@@ -124,8 +124,8 @@ def norms_per_layer(config: Config) -> int:
 def _kv_heads(config: Config, kind: str, heads: int) -> int:
     given = whole(config, "num_key_value_heads")
     one = config.get("multi_query", kind == "gpt_bigcode")
-    single = kind == "gpt_bigcode" or (kind == "falcon" and not given)
-    if single and one and not config.get("new_decoder_architecture"):
+    # Falcon's first architecture ignores num_kv_heads with multi_query
+    if kind in {"falcon", "gpt_bigcode"} and one and not config.get("new_decoder_architecture"):
         return 1
     return given or heads
 

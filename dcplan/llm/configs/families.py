@@ -21,7 +21,8 @@ HEADLESS = frozenset(
 """Classes without an output layer over the vocabulary."""
 MASKED = frozenset(
     {"BertForMaskedLM", "RobertaForMaskedLM", "XLMRobertaForMaskedLM", "ModernBertForMaskedLM"}
-    | {"BertForPreTraining", "DebertaV2ForMaskedLM"}
+    | {"BertForPreTraining", "DebertaV2ForMaskedLM", "BertLMHeadModel"}
+    | {"RobertaForCausalLM", "XLMRobertaForCausalLM"}
 )
 """Classes that predict masked words: one more layer, its norm, and a bias for each word."""
 BIASED = frozenset(

@@ -115,7 +115,7 @@ NO_EFFECT_ENDS = (
     "_token_index",
     "_dropout",
     "_dropout_prob",
-    "_dropout_rate",
+    "dropout_rate",
     "_prob",
     "dropout_p",
     "_eps",

@@ -163,8 +163,8 @@ def _listed(config: Config, count: int) -> tuple[str, ...] | None:
         full = {int(i) for i in linear.get("full_attn_layers") or ()}
         return tuple(FULL if i + 1 in full else LINEAR for i in range(count))
     for key, other in (("attn_layer_indices", MAMBA), ("full_attn_idxs", CONV)):
-        if config.get(key) is not None:
-            full = {int(i) for i in config[key]}
+        if config.get(key) is not None or (other == MAMBA and family(config) == "bamba"):
+            full = {int(i) for i in config.get(key) or ()}
             return tuple(FULL if i in full else other for i in range(count))
     return None
 

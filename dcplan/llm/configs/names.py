@@ -101,3 +101,17 @@ def canonical(config: Config) -> dict[str, Any]:
             if value is not None:
                 named[name] = value
     return named
+
+
+def spellings(key: str) -> tuple[str, ...]:
+    """Return all names of the size that a key holds.
+
+    Examples
+    --------
+    >>> spellings("num_experts")[:2], spellings("qk_rope_head_dim")
+    (('n_routed_experts', 'num_local_experts'), ('qk_rope_head_dim',))
+    """
+    for name, others in ALIASES.items():
+        if key == name or key in others:
+            return (name, *others)
+    return (key,)

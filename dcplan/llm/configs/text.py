@@ -93,10 +93,12 @@ def text_model(config: Config) -> Architecture:
         causal=_is_causal(config),
         kv_heads_total=attention.kv_heads_total,
         untimed=(RELATIVE,) if family(config) == "deberta-v2" else (),
-        **_outside(config, hidden),
-        **moe,
-        **states,
-        **index_sizes(config, hidden, full + local),
+        **{
+            **_outside(config, hidden),
+            **moe,
+            **states,
+            **index_sizes(config, hidden, full + local),
+        },
     )
 
 
