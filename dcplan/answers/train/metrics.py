@@ -18,7 +18,7 @@ from dcplan.reliability.calendar import in_time_frac
 from dcplan.result import Metric
 from dcplan.specs.train import layouts as step_specs
 from dcplan.specs.train import run as specs
-from dcplan.units import BYTES_PER_GIB, HOURS_PER_DAY, KG_PER_TONNE, KW_PER_MW, TERA
+from dcplan.units import BYTES_PER_GIB, GIGA, HOURS_PER_DAY, KG_PER_TONNE, KW_PER_MW, TERA
 
 JOULES_PER_MWH = 3.6e9
 
@@ -39,6 +39,8 @@ def speed_metrics(main: Part) -> dict[str, Metric]:
         ties = step_specs.FASTEST_STEP_TIME(float(found.near.step_time_s.min()))
         ties |= step_specs.SEARCH_TIES(found.near.step_time_s.size)
     return {
+        **step_specs.PARAMS(run.shape.params / GIGA),
+        **step_specs.ACTIVE_PARAMS(run.shape.active_params / GIGA),
         **step_specs.STEP_TIME(time, low=low, high=high),
         **ties,
         **step_specs.TOKENS_PER_S(rate, low=rate * time / high, high=rate * time / low),

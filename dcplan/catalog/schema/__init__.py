@@ -21,7 +21,7 @@ from dcplan.catalog.schema.training import (
     Stack,
     TrainingTerms,
 )
-from dcplan.catalog.schema.workload import Model
+from dcplan.catalog.schema.workload import LibraryDefaults, Model
 
 KINDS: dict[str, type[Row]] = {
     "accelerators": Accelerator,
@@ -43,6 +43,7 @@ KINDS: dict[str, type[Row]] = {
     "cloud": Offer,
     "regions": Region,
     "models": Model,
+    "library_defaults": LibraryDefaults,
     "families": Family,
     "stacks": Stack,
     "recipes": Recipe,
@@ -74,6 +75,7 @@ __all__ = [
     "ExpertPath",
     "Fabric",
     "Family",
+    "LibraryDefaults",
     "LoadShape",
     "Model",
     "Nic",

@@ -11,6 +11,7 @@ from dcplan.catalog.releases import find_stack
 from dcplan.catalog.schema import Accelerator, Model, Recipe, Stack, System
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.model_files import with_library_defaults
 from dcplan.inputs.training.coefficients import coefficients
 from dcplan.inputs.training.devices import (
     CLOCKED,
@@ -22,7 +23,7 @@ from dcplan.inputs.training.devices import (
 from dcplan.inputs.training.peaks import missing_peak
 from dcplan.inputs.training.stacks import default_stack, spread_frac, stack_refusal, stack_terms
 from dcplan.llm.architecture import Architecture
-from dcplan.llm.config import from_config
+from dcplan.llm.config import timed_config
 from dcplan.llm.device_terms import DeviceTerms
 from dcplan.scenario.load import Question, inside_project
 from dcplan.training.estimate import Hardware
@@ -50,7 +51,7 @@ def served_architecture(reference: str, question: Question) -> Architecture:
     InputError
         If the file is missing or is not a readable model.
     """
-    return _read(reference, question, from_config)
+    return _read(reference, question, timed_config)
 
 
 def _read(
@@ -63,7 +64,8 @@ def _read(
             return shape(question.catalog.get("models", reference, Model).config)
         problem = question.tree.problem("DC008", f"model {reference} leaves the project", where)
         file = inside_project(question.file, reference, problem)
-        return shape(json.loads(file.read_text(encoding="utf-8")))
+        config = json.loads(file.read_text(encoding="utf-8"))
+        return shape(with_library_defaults(question.catalog, config))
     except (OSError, ValueError, RecursionError) as error:
         cause = f"model {reference}: {error}"
         raise InputError([question.tree.problem("DC010", cause, where)]) from error

@@ -9,6 +9,20 @@ from dcplan.specs import columns as common
 from dcplan.specs.metric import Better, MetricSpec
 from dcplan.specs.table import Column, Section, Shown, TableSpec
 
+PARAMS = MetricSpec(
+    "train.params_b",
+    "",
+    "Parameters of the model in billions, counted from its configuration, without draft layers",
+    main=True,
+    label="Parameters of the model, in billions",
+)
+ACTIVE_PARAMS = MetricSpec(
+    "train.active_params_b",
+    "",
+    "Parameters that one token uses, in billions, both embeddings included",
+    main=True,
+    label="Parameters that one token uses, in billions",
+)
 STEP_TIME = MetricSpec("train.step_time_s", "s", "Time of one optimizer step", main=True)
 TOKENS_PER_S = MetricSpec(
     "train.tokens_per_s_per_accelerator",

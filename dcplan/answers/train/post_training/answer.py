@@ -39,7 +39,7 @@ from dcplan.inputs.training.trainer import (
     packed_len,
     update_tokens,
 )
-from dcplan.llm.config import from_config
+from dcplan.llm.config import timed_config
 from dcplan.result import Metric, Result
 from dcplan.scenario.schema.fine_tuning import FineTuning
 from dcplan.scenario.schema.post_training import PostTraining
@@ -152,7 +152,7 @@ def _answered(work: PostTraining, run: TrainRun, log: InputLog) -> Answered:
     if not isinstance(machine, Machine):
         raise InputError([machine])
     row = log.catalog.find("models", run.request.model, Model)
-    policy = Policy(run.shape, from_config(read_config(log.catalog, run.request.model)[0]), row)
+    policy = Policy(run.shape, timed_config(read_config(log.catalog, run.request.model)[0]), row)
     port = run.request.nic_port_gbps
     ports = (run.system.scaleout_ports or machine.size) / machine.size
     nic = machine.nic_gb_per_s if port is None else ports * port / BITS_PER_BYTE
