@@ -121,7 +121,9 @@ def reduction(setup: Setup) -> Reduction:
     shards = np.where(x.zero >= 1, group, 1.0)
     expert_shards = np.where(x.zero >= 1, expert_ranks(setup), 1.0)
     own = (p.dense + p.embedding + p.tower) / shards + p.routed_last / expert_shards
-    touched = READ_WRITE * r.optimizer_bytes + r.grad_bytes + r.weight_bytes
+    # a weight that is its own master is read before it is written
+    weights = np.where(r.head_bytes > 0, READ_WRITE, 1.0) * r.weight_bytes
+    touched = READ_WRITE * r.optimizer_bytes + r.grad_bytes + weights
     on = x.trainable
     return Reduction(
         gather * np.where(x.zero >= 3, 1.0, on),

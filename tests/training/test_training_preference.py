@@ -54,23 +54,16 @@ def _chosen(case: Case, ranks: int, tolerance: float) -> tuple[dict[str, float],
             16384,
             {"tp": 8, "cp": 16, "pp": 16, "dp": 8},
         ),
-        # DGX Cloud recipes and Megatron-Bridge: no context parallelism, experts inside a server
-        (("llama-3.1-8b", "h100-sxm", "bf16", 8192, 1024), 64, {"cp": 1, "pp": 1}),
-        (
-            ("llama-3.1-70b", "h100-sxm", "bf16", 8192, 1024),
-            512,
-            {"tp": 4, "cp": 1, "pp": 4, "zero": 1},
-        ),
-        (("mixtral-8x7b", "h100-sxm", "bf16", 4096, 1024), 64, {"ep": 8, "cp": 1, "etp": 1}),
-        (("qwen3-30b-a3b", "h100-sxm", "bf16", 4096, 1024), 64, {"ep": 8, "cp": 1, "tp": 1}),
-        (("qwen3-235b-a22b", "h100-sxm", "bf16", 4096, 2048), 256, {"ep": 8, "cp": 1, "etp": 1}),
-        # 64 of the 72 accelerators of a rack
+        # NeMo 70B: tp 4 and pp 4 (catalogs/runs); it has cp 2, which the rule avoids
+        (("llama-3.1-70b", "h100-sxm", "bf16", 8192, 1024), 512, {"tp": 4, "cp": 1, "pp": 4}),
+        # Megatron-Bridge (catalogs/runs): experts on 8, 2 stages
+        (("qwen3-30b-a3b", "h100-sxm", "bf16", 4096, 1024), 64, {"ep": 8, "pp": 2, "tp": 1}),
+        # Megatron-Bridge (catalogs/runs): 64 of the 72 accelerators of a rack
         (("qwen3-235b-a22b", "gb200", "bf16", 4096, 2048), 256, {"ep": 64, "cp": 1}),
-        (
-            ("deepseek-v3", "gb200", "mxfp8", 4096, 2048),
-            256,
-            {"ep": 64, "pp": 4, "tp": 1, "zero": 1},
-        ),
+        (("deepseek-v3", "gb200", "mxfp8", 4096, 2048), 256, {"ep": 64, "pp": 4, "tp": 1}),
+        # rules alone
+        (("llama-3.1-8b", "h100-sxm", "bf16", 8192, 1024), 64, {"cp": 1, "pp": 1}),
+        (("mixtral-8x7b", "h100-sxm", "bf16", 4096, 1024), 64, {"ep": 8, "cp": 1, "etp": 1}),
     ],
 )
 def test_the_chosen_layout_has_the_published_properties(
@@ -93,7 +86,8 @@ def test_the_chosen_layout_has_the_published_properties(
             2048,
             {"pp": 16, "dp": 128, "ep": 64, "recompute": 2},
         ),
-        # Llama 3.1 70B on 64 H100 in NeMo: tp 4, pp 4, cp 2, 5 chunks
+        # catalogs/runs, DGX Cloud recipes, NeMo and Megatron-Bridge
+        (("llama-3.1-8b", "h100-sxm", "bf16", 8192, 1024), 64, {"dp": 32, "cp": 2}),
         (
             ("llama-3.1-70b", "h100-sxm", "bf16", 8192, 512),
             64,
