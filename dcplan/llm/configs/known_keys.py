@@ -79,7 +79,7 @@ NO_EFFECT: Mapping[str, str] = {
         length_penalty repetition_penalty diversity_penalty no_repeat_ngram_size
         encoder_no_repeat_ngram_size bad_words_ids early_stopping max_length min_length
         remove_invalid_values return_dict_in_generate output_scores exponential_decay_length_penalty
-        suppress_tokens begin_suppress_tokens forced_bos_token_id forced_eos_token_id median_filter_width
+        suppress_tokens begin_suppress_tokens forced_decoder_ids forced_bos_token_id forced_eos_token_id median_filter_width
         generation_config max_new_tokens
         """,
     "heads that are used once for a sequence": """
@@ -93,7 +93,7 @@ NO_EFFECT: Mapping[str, str] = {
         mtp_loss_weight mtp_replicate_modules mtp_disable_norm
         """,
     "stated again by other keys that are read": """
-        qk_head_dim sliding_window_size index_skip_topk_offset index_topk_pattern cla_share_factor
+        qk_head_dim sliding_window_size index_skip_topk_offset index_topk_pattern cla_share_factor use_mixed_mlp_moe
         layer_types_pattern is_encoder_decoder tie_encoder_decoder
         num_attention_heads_per_layer_total
         """,
