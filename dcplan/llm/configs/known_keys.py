@@ -144,7 +144,7 @@ REFUSED: Mapping[str, str] = {
     "num_global_key_value_heads": "full layers with other key-value heads (Gemma 4)",
     "attention_k_eq_v": "keys that are values (Gemma 4)",
     "use_double_wide_mlp": "layers with a wider MLP (Gemma 4)",
-    "enable_moe_block": "experts beside a dense MLP (Gemma 4)",
+    "enable_moe_block": "experts next to a dense MLP (Gemma 4)",
     "use_cla": "layers that share keys and values (cross-layer attention)",
     "sparse_attention_config": "block-sparse attention",
     "sparse_config": "block-sparse attention (MiniCPM4)",
@@ -167,14 +167,14 @@ REFUSED: Mapping[str, str] = {
     "mean_recurrence": "layers that run several times",
     "ngram_vocab_size_ratio": "embeddings of word groups",
     "engram_layers": "embeddings of word groups",
-    "parallel_attn_mlp_res": "a dense MLP beside the experts (Arctic)",
-    "use_residual_moe": "a dense MLP beside the experts",
-    "conv_kernel_size": "a convolution beside the first layer (DeBERTa-v2)",
+    "parallel_attn_mlp_res": "a dense MLP next to the experts (Arctic)",
+    "use_residual_moe": "a dense MLP next to the experts",
+    "conv_kernel_size": "a convolution next to the first layer (DeBERTa-v2)",
     "pruned_heads": "layers with fewer heads",
     "num_hidden_groups": "layers that share parameters (ALBERT)",
     "quant_mixed_layers": "layers in different formats",
 }
-"""Key that changes the cost -> what it stands for; no reader counts it."""
+"""Key that changes the cost -> what it means; no reader counts it."""
 READ_TEXT = """
     add_qkv_bias attention_bias attention_chunk_size attention_out_bias attn_layer_indices
     attn_layer_offset attn_layer_period attn_output_gate attn_type_list block_auto_adjust_ff_dim
@@ -198,4 +198,4 @@ READ_TEXT = """
     use_qk_norm use_qkv_bias use_sliding_window v_head_dim word_embed_proj_dim zero_expert_num
     """
 READ = frozenset(READ_TEXT.split())
-"""Keys that the readers use beside the sizes of :data:`dcplan.llm.configs.names.ALIASES`."""
+"""Keys that the readers use, in addition to the sizes of :data:`dcplan.llm.configs.names.ALIASES`."""
