@@ -72,7 +72,7 @@ def test_the_language_model_is_filled_in_by_its_own_kind() -> None:
     assert shape.tied
 
 
-def test_a_key_beside_the_text_model_is_not_overwritten() -> None:
+def test_a_key_around_the_text_model_is_not_overwritten() -> None:
     outer = {"model_type": "llava", "vocab_size": 32_064, "text_config": {"model_type": "llama"}}
     assert "vocab_size" not in with_library_defaults(CATALOG, outer)["text_config"]
 

@@ -79,8 +79,8 @@ NO_EFFECT: Mapping[str, str] = {
         length_penalty repetition_penalty diversity_penalty no_repeat_ngram_size
         encoder_no_repeat_ngram_size bad_words_ids early_stopping max_length min_length
         remove_invalid_values return_dict_in_generate output_scores exponential_decay_length_penalty
-        suppress_tokens begin_suppress_tokens forced_decoder_ids forced_bos_token_id forced_eos_token_id median_filter_width
-        generation_config max_new_tokens
+        suppress_tokens begin_suppress_tokens forced_decoder_ids forced_bos_token_id
+        forced_eos_token_id median_filter_width generation_config max_new_tokens
         """,
     "heads that are used once for a sequence": """
         classifier_dropout classifier_activation classifier_pooling classifier_proj_size
