@@ -69,9 +69,13 @@ def text_model(config: Config) -> Architecture:
     states = _states(config, layers, hidden)
     attention = _attention(config, full, local, states)
     inner = inner_width(config, hidden)
-    moe = _experts(config, layers, hidden, inner)
-    latent = bool(config.get("kv_lora_rank"))
-    sub = _sublayers(config)
+    rest = {
+        **_outside(config, hidden),
+        **_experts(config, layers, hidden, inner),
+        **states,
+        **index_sizes(config, hidden, full + local),
+    }
+    latent, sub = bool(config.get("kv_lora_rank")), _sublayers(config)
     return Architecture(
         layers=len(layers.mixers),
         hidden=hidden,
@@ -96,12 +100,7 @@ def text_model(config: Config) -> Architecture:
         causal=_is_causal(config),
         kv_heads_total=attention.kv_heads_total,
         untimed=(RELATIVE,) if family(config) == "deberta-v2" else (),
-        **{
-            **_outside(config, hidden),
-            **moe,
-            **states,
-            **index_sizes(config, hidden, full + local),
-        },
+        **rest,
     )
 
 
