@@ -25,7 +25,7 @@ def refusal_of_training(shape: Architecture) -> str | None:
     mixers = shape.attention_layers + shape.mamba_layers + shape.linear_layers
     found = {
         "attention and a state space in one layer, or two attention blocks": mixers > shape.layers,
-        "linear attention layers (linear_num_value_heads)": shape.linear_layers,
+        "linear attention layers (linear_num_value_heads, linear_attn_config, attn_type_list, conv)": shape.linear_layers,
         "Mamba-1 blocks (mamba_dt_rank)": shape.mamba_layers and not shape.mamba_heads,
         "sparse attention with an indexer (index_topk)": shape.sparse_topk,
         "experts in a latent space (moe_latent_size)": shape.expert_hidden,

@@ -32,7 +32,7 @@ def refuse_unread(config: Config) -> None:
     Raises
     ------
     ValueError
-        With the key, what it stands for, and what to do.
+        With the key, what it means, and what to do.
 
     Examples
     --------

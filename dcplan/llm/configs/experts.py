@@ -50,9 +50,7 @@ def inner_width(config: Config, hidden: int) -> int:
     width = (
         whole(config, "dense_intermediate_size")
         or whole(config, "intermediate_size")
-        or (
-            int(need(config, "intermediate_size", "moe_intermediate_size")) if alone else 4 * hidden
-        )
+        or _default_inner(config, hidden, alone=bool(alone))
     )
     if kind == "lfm2" and config.get("block_auto_adjust_ff_dim", True):
         scaled = int(float(config.get("block_ffn_dim_multiplier") or 1.0) * int(2 * width / 3))
@@ -61,8 +59,10 @@ def inner_width(config: Config, hidden: int) -> int:
     return width
 
 
-def _default_inner(config: Config, hidden: int) -> int:
-    """Return the width of the MLP where the file has only its ratio, or nothing."""
+def _default_inner(config: Config, hidden: int, *, alone: bool) -> int:
+    """Return the width of the MLP where the file has only its ratio, or that of the experts."""
+    if alone:
+        return int(need(config, "intermediate_size", "moe_intermediate_size"))
     return round(float(config.get("expansion_ratio") or 4) * hidden)
 
 

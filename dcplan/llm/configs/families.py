@@ -97,7 +97,18 @@ LLAMA_LIKE = frozenset(
     | {"deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "glm4_moe", "glm4_moe_lite"}
     | {"glm_moe_dsa", "gpt_oss", "llama4", "ernie4_5", "ernie4_5_moe", "longcat_flash"}
     | {"kimi_linear", "mimo_v2_flash", "gemma", "cohere", "cohere2", "nemotron-nas", "minicpm"}
-    | {"minicpm3", "afmoe", "bailing_moe", "xverse", "orion", "stablelm", "gptj", "mpt", "phimoe"}
+    | {
+        "minicpm3",
+        "hunyuan",
+        "afmoe",
+        "bailing_moe",
+        "xverse",
+        "orion",
+        "stablelm",
+        "gptj",
+        "mpt",
+        "phimoe",
+    }
 )
 READ_TYPES = frozenset(
     LLAMA_LIKE
@@ -136,7 +147,7 @@ REFUSED_TYPES: Mapping[str, str] = {
     "bailing_moe_linear": "linear attention by layer groups",
     "step3p5": "window layers with another number of heads",
     "step3p7": "window layers with another number of heads",
-    "step3_text": "multi-matrix factorized attention",
+    "step3": "multi-matrix factorized attention",
     "mllama": "layers that read another stream",
 }
 """``model_type`` -> what its layers have that no reader counts."""

@@ -79,8 +79,8 @@ NO_EFFECT: Mapping[str, str] = {
         length_penalty repetition_penalty diversity_penalty no_repeat_ngram_size
         encoder_no_repeat_ngram_size bad_words_ids early_stopping max_length min_length
         remove_invalid_values return_dict_in_generate output_scores exponential_decay_length_penalty
-        suppress_tokens begin_suppress_tokens forced_bos_token_id forced_eos_token_id median_filter_width
-        generation_config max_new_tokens
+        suppress_tokens begin_suppress_tokens forced_decoder_ids forced_bos_token_id
+        forced_eos_token_id median_filter_width generation_config max_new_tokens
         """,
     "heads that are used once for a sequence": """
         classifier_dropout classifier_activation classifier_pooling classifier_proj_size
@@ -93,7 +93,7 @@ NO_EFFECT: Mapping[str, str] = {
         mtp_loss_weight mtp_replicate_modules mtp_disable_norm
         """,
     "stated again by other keys that are read": """
-        qk_head_dim sliding_window_size index_skip_topk_offset index_topk_pattern cla_share_factor
+        qk_head_dim sliding_window_size index_skip_topk_offset index_topk_pattern cla_share_factor use_mixed_mlp_moe
         layer_types_pattern is_encoder_decoder tie_encoder_decoder
         num_attention_heads_per_layer_total
         """,
@@ -144,7 +144,7 @@ REFUSED: Mapping[str, str] = {
     "num_global_key_value_heads": "full layers with other key-value heads (Gemma 4)",
     "attention_k_eq_v": "keys that are values (Gemma 4)",
     "use_double_wide_mlp": "layers with a wider MLP (Gemma 4)",
-    "enable_moe_block": "experts beside a dense MLP (Gemma 4)",
+    "enable_moe_block": "experts next to a dense MLP (Gemma 4)",
     "use_cla": "layers that share keys and values (cross-layer attention)",
     "sparse_attention_config": "block-sparse attention",
     "sparse_config": "block-sparse attention (MiniCPM4)",
@@ -167,14 +167,14 @@ REFUSED: Mapping[str, str] = {
     "mean_recurrence": "layers that run several times",
     "ngram_vocab_size_ratio": "embeddings of word groups",
     "engram_layers": "embeddings of word groups",
-    "parallel_attn_mlp_res": "a dense MLP beside the experts (Arctic)",
-    "use_residual_moe": "a dense MLP beside the experts",
-    "conv_kernel_size": "a convolution beside the first layer (DeBERTa-v2)",
+    "parallel_attn_mlp_res": "a dense MLP next to the experts (Arctic)",
+    "use_residual_moe": "a dense MLP next to the experts",
+    "conv_kernel_size": "a convolution next to the first layer (DeBERTa-v2)",
     "pruned_heads": "layers with fewer heads",
     "num_hidden_groups": "layers that share parameters (ALBERT)",
     "quant_mixed_layers": "layers in different formats",
 }
-"""Key that changes the cost -> what it stands for; no reader counts it."""
+"""Key that changes the cost -> what it means; no reader counts it."""
 READ_TEXT = """
     add_qkv_bias attention_bias attention_chunk_size attention_out_bias attn_layer_indices
     attn_layer_offset attn_layer_period attn_output_gate attn_type_list block_auto_adjust_ff_dim
@@ -198,4 +198,4 @@ READ_TEXT = """
     use_qk_norm use_qkv_bias use_sliding_window v_head_dim word_embed_proj_dim zero_expert_num
     """
 READ = frozenset(READ_TEXT.split())
-"""Keys that the readers use beside the sizes of :data:`dcplan.llm.configs.names.ALIASES`."""
+"""Keys that the readers use, in addition to the sizes of :data:`dcplan.llm.configs.names.ALIASES`."""

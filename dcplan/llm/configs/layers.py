@@ -47,7 +47,7 @@ PATTERN: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Layers:
-    """The mixer and the feed-forward block of each layer; the empty text stands for none."""
+    """The mixer and the feed-forward block of each layer; the empty text means none."""
 
     mixers: tuple[str, ...]
     ffns: tuple[str, ...]

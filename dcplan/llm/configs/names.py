@@ -19,7 +19,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     ),
     "head_dim": ("kv_channels", "attention_head_dim"),
     "vocab_size": ("padded_vocab_size",),
-    "intermediate_size": ("n_inner", "ffn_dim", "ffn_hidden_size", "ffn_intermediate_size"),
+    "intermediate_size": ("n_inner", "ffn_dim", "ffn_hidden_size", "block_ff_dim"),
     "dense_intermediate_size": ("intermediate_size_mlp",),
     "hidden_act": (
         "hidden_activation",
@@ -46,7 +46,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
         "share_expert_dim",
         "share_expert_dims",
     ),
-    "first_k_dense_replace": ("num_dense_layers", "moe_layer_start_index"),
+    "first_k_dense_replace": ("num_dense_layers", "moe_layer_start_index", "moe_layer_num_skipped"),
     "n_group": ("num_expert_group",),
     "num_nextn_predict_layers": ("mtp_num_hidden_layers",),
     "sliding_window_pattern": ("_sliding_window_pattern",),

@@ -52,8 +52,11 @@ def mamba_sizes(config: Config, hidden: int, count: int, norms: int) -> dict[str
     """
     if not count:
         return {}
-    if family(config) in MAMBA_1:
-        return _mamba_1(config, hidden, count, norms)
+    made = _mamba_1 if family(config) in MAMBA_1 else _mamba_2
+    return made(config, hidden, count, norms)
+
+
+def _mamba_2(config: Config, hidden: int, count: int, norms: int) -> dict[str, int]:
     heads = whole(config, "mamba_num_heads") or int(need(config, "num_heads"))
     dim = _head_dim(config, hidden, heads)
     groups, state = int(need(config, "mamba_groups")), int(need(config, "ssm_state_size"))

@@ -14,6 +14,7 @@ from dcplan.llm.configs.families import (
     HEADLESS,
     LAYER_NORM,
     LEARNED_POSITIONS,
+    MAMBA_HYBRIDS,
     MASKED,
     PARALLEL,
     POOLED,
@@ -33,6 +34,7 @@ from dcplan.llm.configs.layers import (
     layers_of,
     window_of,
 )
+from dcplan.llm.configs.names import spellings
 from dcplan.llm.configs.state_space import mamba_sizes, short_conv_sizes
 from dcplan.llm.mixers import index_sizes, linear_sizes
 
@@ -62,13 +64,18 @@ def text_model(config: Config) -> Architecture:
         return encoder_decoder(config)
     hidden = int(need(config, "hidden_size"))
     layers = layers_of(config)
+    _refuse_unplaced(config, layers)
     full, local = layers.mixer_count(FULL), layers.mixer_count(LOCAL)
     states = _states(config, layers, hidden)
     attention = _attention(config, full, local, states)
     inner = inner_width(config, hidden)
-    moe = _experts(config, layers, hidden, inner)
-    latent = bool(config.get("kv_lora_rank"))
-    sub = _sublayers(config)
+    rest = {
+        **_outside(config, hidden),
+        **_experts(config, layers, hidden, inner),
+        **states,
+        **index_sizes(config, hidden, full + local),
+    }
+    latent, sub = bool(config.get("kv_lora_rank")), _sublayers(config)
     return Architecture(
         layers=len(layers.mixers),
         hidden=hidden,
@@ -93,13 +100,22 @@ def text_model(config: Config) -> Architecture:
         causal=_is_causal(config),
         kv_heads_total=attention.kv_heads_total,
         untimed=(RELATIVE,) if family(config) == "deberta-v2" else (),
-        **{
-            **_outside(config, hidden),
-            **moe,
-            **states,
-            **index_sizes(config, hidden, full + local),
-        },
+        **rest,
     )
+
+
+def _refuse_unplaced(config: Config, layers: Layers) -> None:
+    """Raise for sizes of a state space where no layer has one: the file does not say which have."""
+    if layers.mixer_count(MAMBA) or family(config) in MAMBA_HYBRIDS:
+        return
+    for name in ("mamba_num_heads", "ssm_state_size", "mamba_dt_rank"):
+        if config.get(name):
+            given = next(key for key in reversed(spellings(name)) if config.get(key))
+            msg = (
+                f"{given}: hybrid layers, but no key says which layers they are; add layer_types, or "
+                "use a model_type that dcplan reads"
+            )
+            raise ValueError(msg)
 
 
 def _is_causal(config: Config) -> bool:
