@@ -97,18 +97,7 @@ LLAMA_LIKE = frozenset(
     | {"deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "glm4_moe", "glm4_moe_lite"}
     | {"glm_moe_dsa", "gpt_oss", "llama4", "ernie4_5", "ernie4_5_moe", "longcat_flash"}
     | {"kimi_linear", "mimo_v2_flash", "gemma", "cohere", "cohere2", "nemotron-nas", "minicpm"}
-    | {
-        "minicpm3",
-        "hunyuan",
-        "",
-        "bailing_moe",
-        "xverse",
-        "orion",
-        "stablelm",
-        "gptj",
-        "mpt",
-        "phimoe",
-    }
+    | {"minicpm3", "hunyuan", "bailing_moe", "xverse", "orion", "stablelm", "gptj", "mpt", "phimoe"}
 )
 READ_TYPES = frozenset(
     LLAMA_LIKE
