@@ -126,6 +126,8 @@ def test_two_stacks_are_counted_and_not_timed() -> None:
         "decoder_ffn_dim": 1536,
         "num_mel_bins": 80,
         "vocab_size": 51865,
+        "max_source_positions": 1500,
+        "max_target_positions": 448,
         "is_encoder_decoder": True,
     }
     # blocks: 4 x 384^2 + 3 x 384 an attention, 2 x 384 x 1536 + 1920 an MLP, 768 a norm; two

@@ -42,7 +42,8 @@ def encoder_decoder(config: Config) -> Architecture:
 
     >>> large = {"model_type": "whisper", "d_model": 1280, "encoder_layers": 32, "decoder_layers": 32,
     ...     "encoder_attention_heads": 20, "decoder_attention_heads": 20, "encoder_ffn_dim": 5120,
-    ...     "decoder_ffn_dim": 5120, "num_mel_bins": 128, "vocab_size": 51866}
+    ...     "decoder_ffn_dim": 5120, "num_mel_bins": 128, "vocab_size": 51866,
+    ...     "max_source_positions": 1500, "max_target_positions": 448}
     >>> encoder_decoder(large).params
     1543490560
     """
@@ -94,7 +95,7 @@ def _joined(
         norm_params=outside[1],
         causal=True,
         tower=encoder,
-        tower_patches=whole(config, "max_source_positions") or whole(config, "n_positions", 512),
+        tower_patches=max(encoder.position_params // encoder.hidden, 1),
         untimed=(CROSS,),
     )
 
@@ -116,12 +117,12 @@ def _bart(config: Config, *, speech: bool) -> Architecture:
         # two convolutions of depth 3 over the spectrum, then a norm at the end
         mel = int(need(config, "num_mel_bins"))
         front = 3 * mel * hidden + hidden + 3 * hidden * hidden + hidden
-        frames = whole(config, "max_source_positions", 1500)
+        frames = int(need(config, "max_source_positions"))
         encoder = replace(encoder, norm_params=front + 2 * hidden, position_params=frames * hidden)
-        positions = whole(config, "max_target_positions", 448)
+        positions = int(need(config, "max_target_positions"))
         return _joined(config, decoder, encoder, (positions * hidden, 2 * hidden))
     # two more rows of positions (BartLearnedPositionalEmbedding), a norm after the embedding
-    positions = (whole(config, "max_position_embeddings", 1024) + 2) * hidden
+    positions = (int(need(config, "max_position_embeddings")) + 2) * hidden
     encoder = replace(encoder, norm_params=2 * hidden, position_params=positions)
     return _joined(config, decoder, encoder, (positions, 2 * hidden))
 
@@ -134,7 +135,7 @@ def _t5(config: Config) -> Architecture:
     block = 4 * hidden * heads * dim + hidden
     mlp = mlp_params(hidden, inner, gated=gated) + hidden
     # each stack learns one bias for each head and bucket of distances; umT5 has one in each layer
-    buckets = whole(config, "relative_attention_num_buckets", 32) * heads
+    buckets = int(need(config, "relative_attention_num_buckets")) * heads
     stacks = []
     for name, blocks in (("num_layers", 1), ("num_decoder_layers", 2)):
         count = whole(config, name, layers)

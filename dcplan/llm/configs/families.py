@@ -34,7 +34,7 @@ LAYER_NORM = frozenset({*BIASED, "falcon", "stablelm", "gptj"}) - {"starcoder2",
 """Families whose norms have a bias."""
 UNGATED = frozenset(
     {"gpt2", "gpt_neox", "opt", "bloom", "falcon", "nemotron", "nemotron_h", "phi", "gptj"}
-    | {"gpt_bigcode", "starcoder2", "arcee", "mpt", "whisper", "bart"}
+    | {"gpt_bigcode", "starcoder2", "apertus", "arcee", "mpt", "whisper", "bart"}
     | (ENCODERS - {"modernbert"})
 )
 """Families whose MLP has no gate."""
@@ -93,22 +93,11 @@ LIGHTNING = frozenset({"minimax", "minimax_m1", "minimax_text_01", "MiniMaxM1", 
 LLAMA_LIKE = frozenset(
     {"llama", "mistral", "mixtral", "phi3", "qwen", "internlm", "internlm2", "internlm3", "yi"}
     | {"baichuan", "aquila", "palm", "dbrx", "granite", "granitemoe", "granitemoeshared", "olmo"}
-    | {"smollm3", "seed_oss", "ministral", "ministral3", "helium", "mimo", "solar", "deepseek"}
+    | {"smollm3", "seed_oss", "ministral", "ministral3", "mimo", "solar", "deepseek"}
     | {"deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "glm4_moe", "glm4_moe_lite"}
     | {"glm_moe_dsa", "gpt_oss", "llama4", "ernie4_5", "ernie4_5_moe", "longcat_flash"}
     | {"kimi_linear", "mimo_v2_flash", "gemma", "cohere", "cohere2", "nemotron-nas", "minicpm"}
-    | {
-        "minicpm3",
-        "hunyuan",
-        "afmoe",
-        "bailing_moe",
-        "xverse",
-        "orion",
-        "stablelm",
-        "gptj",
-        "mpt",
-        "phimoe",
-    }
+    | {"minicpm3", "hunyuan", "bailing_moe", "xverse", "orion", "stablelm", "gptj", "mpt", "phimoe"}
 )
 READ_TYPES = frozenset(
     LLAMA_LIKE
@@ -149,6 +138,16 @@ REFUSED_TYPES: Mapping[str, str] = {
     "step3p7": "window layers with another number of heads",
     "step3": "multi-matrix factorized attention",
     "mllama": "layers that read another stream",
+    "afmoe": "a gate on attention, and four norms a layer",
+    "jetmoe": "experts of attention",
+    "zaya": "attention in a compressed space",
+    "blt": "an encoder of bytes",
+    "diffllama": "two attention maps of each head",
+    "doge": "dynamic masks of attention",
+    **dict.fromkeys(
+        ("codegen", "persimmon", "xglm", "biogpt", "vaultgemma", "helium", "nanochat"),
+        "blocks that differ from those of Llama",
+    ),
 }
 """``model_type`` -> what its layers have that no reader counts."""
 

@@ -186,7 +186,7 @@ def _outside(config: Config, hidden: int) -> dict[str, Any]:
             msg = "share_att_key: projections of positions of their own are not supported"
             raise ValueError(msg)
         # embeddings of distances, with their norm
-        norms += hidden * (2 * whole(config, "position_buckets", 256) + 2)
+        norms += hidden * (2 * int(need(config, "position_buckets")) + 2)
     if classes & MASKED:
         bias = kind != "modernbert"
         norms += linear_params(hidden, hidden, bias=bias) + hidden * (2 if bias else 1)
