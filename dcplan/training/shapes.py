@@ -8,6 +8,11 @@ from typing import Any
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.config import timed_config
 
+LINEAR_LAYERS = (
+    "linear attention layers (linear_num_value_heads, linear_attn_config, attn_type_list, conv)"
+)
+"""Words of a refusal, with the keys that ask for such layers."""
+
 
 def refusal_of_training(shape: Architecture) -> str | None:
     """Return why the training model cannot compute an architecture; None if it can.
@@ -25,7 +30,7 @@ def refusal_of_training(shape: Architecture) -> str | None:
     mixers = shape.attention_layers + shape.mamba_layers + shape.linear_layers
     found = {
         "attention and a state space in one layer, or two attention blocks": mixers > shape.layers,
-        "linear attention layers (linear_num_value_heads, linear_attn_config, attn_type_list, conv)": shape.linear_layers,
+        LINEAR_LAYERS: shape.linear_layers,
         "Mamba-1 blocks (mamba_dt_rank)": shape.mamba_layers and not shape.mamba_heads,
         "sparse attention with an indexer (index_topk)": shape.sparse_topk,
         "experts in a latent space (moe_latent_size)": shape.expert_hidden,

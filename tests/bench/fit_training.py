@@ -115,8 +115,6 @@ PARAMETERS = (
     _family(("blackwell",), "fp4_gemm_frac", 0.55, 0.2, 1.0),
     _family(("tpu",), "fp8_gemm_frac", 0.75, 0.15, 1.0),
     Parameter("accelerators", ("gb300", "b300-sxm"), "fp4_gemm_frac", 0.43, 0.2, 1.0),
-    # Blackwell Ultra has twice the exponential units of Blackwell
-    Parameter("accelerators", ("gb300", "b300-sxm"), "attention_frac", 0.75, 0.2, 1.0),
     _family(("ampere", "volta"), "prologue_depth", 140, 0.1),
     _family(("hopper",), "prologue_depth", 278, 0.1),
     _family(("blackwell", "rubin"), "prologue_depth", 180, 0.3),
