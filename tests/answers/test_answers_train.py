@@ -404,7 +404,8 @@ def test_a_system_without_ports_takes_its_family_s_link_or_a_given_one(
     usual = dcplan.train("llama-3.1-8b", **bare)
     given = dcplan.train("llama-3.1-8b", **bare, nic_port_gbps=800)
     assert (usual.exit_code, given.exit_code) == (0, 0)
-    assert given.value("train.step_time_s") <= usual.value("train.step_time_s")
+    fastest = "train.fastest_step_time_s"  # the layout of a common recipe may be slower
+    assert given.value(fastest) <= usual.value(fastest)
 
 
 def test_a_system_without_a_power_figure_still_has_a_step_time(bare: dict[str, Any]) -> None:

@@ -73,7 +73,7 @@ def test_a_given_rack_beyond_its_limits_is_said(tmp_path: Path) -> None:
 def test_purchases_do_not_hide_behind_a_fleet(tmp_path: Path) -> None:
     """A fleet of 7 racks and a demand of more than 9 racks do not fit 16 positions."""
     text = BASE + "fleet: {{system: dgx-h200, accelerators: 256}}\n" + RESEARCH
-    result = answer(tmp_path, text, racks=16, demand=[0, 0, 300, 300, 500, 500])
+    result = answer(tmp_path, text, racks=16, demand=[0, 0, 300, 300, 600, 600])
     assert result.exit_code == 3
 
 

@@ -92,7 +92,7 @@ GOALS: list[tuple[str, int, float, Callable[[Judged], bool]]] = [
             ("h100-sxm", 80, 0.07),
             ("b200-sxm", 2, 0.13),
             ("gb200", 24, 0.07),
-            ("gb300", 30, 0.10),
+            ("gb300", 24, 0.10),
         )
     ),
     ("FSDP composer", 120, 0.08, lambda r: r.stack == "composer-fsdp"),

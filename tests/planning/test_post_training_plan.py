@@ -117,7 +117,7 @@ def test_an_option_is_the_fastest_division_at_its_goodput(tmp_path: Path) -> Non
         assert x.layout["training"] == f"{best.training_accelerators} ({best.training_layout})"
         slower = log.parameter("reliability", "production-slowdown")
         p50 = 20000 * best.step_time_s / SECONDS_PER_DAY * slower / x.outlook["goodput_frac"]
-        assert x.days_p50 == pytest.approx(p50, rel=1e-9)
+        assert x.days_p50 == pytest.approx(p50, rel=1e-5)
         # the step time alone is a lower bound of the spread
         own = np.log1p(0.30) / P90
         assert x.days >= p50 * np.exp(NormalDist().inv_cdf(0.8) * own)

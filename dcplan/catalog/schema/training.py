@@ -111,17 +111,27 @@ class Release(BaseModel):
     note: str | None = None
     """What changed."""
     launch_us: NonNegative | None = None
-    """Changed value of the stack, as all that follow."""
+    """Host time to launch one operator. [us]"""
     experts: dict[str, ExpertPath] | None = None
+    """Usual settings of mixtures of experts by accelerator family, from this release on."""
     elementwise: Positive | None = None
+    """Tensor passes of small kernels divided by the ideal number."""
     cast_factor: Positive | None = None
+    """Memory traffic of casts relative to casts fused with their producer."""
     attention: Literal["native", "portable", "unfused"] | None = None
+    """Origin of its fused attention kernels."""
     tp_overlap_frac: Fraction | None = None
+    """Share of tensor-parallel traffic hidden behind compute."""
     dp_overlap_frac: Fraction | None = None
+    """Share of compute that can hide data-parallel traffic."""
     ep_overlap_frac: Fraction | None = None
+    """Share of expert traffic hidden behind compute."""
     contention_frac: NonNegative | None = None
+    """Slowdown of compute by overlapping traffic."""
     collective_us: NonNegative | None = None
+    """Host time to launch a collective."""
     spreads: dict[str, Fraction] | None = None
+    """Half width of the 80 % interval by accelerator family."""
 
 
 class Stack(Row):
