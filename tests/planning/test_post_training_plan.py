@@ -110,7 +110,7 @@ def test_an_option_is_the_fastest_division_at_its_goodput(tmp_path: Path) -> Non
     assert len(found) > 3
     for x in found:
         log, best = by_hand(asked, x)
-        assert x.step_time_s == pytest.approx(best.step_time_s, rel=1e-9)
+        assert x.step_time_s == pytest.approx(best.step_time_s, rel=1e-5)
         assert x.used == best.used_accelerators
         assert x.layout["mode"] == best.mode
         assert x.layout["rollout"] == f"{best.rollout_accelerators} ({best.rollout_layout})"
