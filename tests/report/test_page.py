@@ -61,7 +61,7 @@ class Outline(HTMLParser):
 
 @pytest.fixture(scope="module")
 def result() -> Result:
-    return planned("train-405b-in-90-days", gap=0.05)
+    return planned("train-405b-in-90-days", gap=0.005)
 
 
 @pytest.fixture(scope="module")

@@ -62,7 +62,7 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 @pytest.fixture(scope="module")
 def one(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
     """One plan and its workbook."""
-    result = plan(SCENARIOS[0], gap=0.05)
+    result = plan(SCENARIOS[0], gap=0.005)
     file = tmp_path_factory.mktemp("book") / "book.xlsx"
     file.write_bytes(workbook(result))
     return result, file
