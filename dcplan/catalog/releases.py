@@ -25,7 +25,7 @@ def find_stack(catalog: Catalog, name: str) -> Stack | None:
     if not release:
         return row.released(row.releases)
     if DATE.fullmatch(release):
-        return row.released([r for r in row.releases if r.date <= release])
+        return row.released([r for r in row.releases if r.date[: len(release)] <= release])
     place = [r.version for r in row.releases].index(release) if _known(row, release) else None
     return None if place is None else row.released(row.releases[: place + 1])
 

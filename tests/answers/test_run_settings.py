@@ -106,6 +106,11 @@ def test_a_recipe_gives_the_modules_that_a_run_does_not_state(reader: Reader) ->
     assert given.recompute == 0.0
 
 
+def test_chunks_in_words_do_not_refuse_a_run(reader: Reader) -> None:
+    row = {**QWEN, "pp": "2", "n_accelerators": "16", "vpp": "interleaved (stages not printed)"}
+    assert reader.read({**row, "software": "NeMo 26.02"}).vpp == 2.0
+
+
 def test_the_newest_recipe_up_to_the_release_counts() -> None:
     key = ("megatron-core", "26.05", "Qwen3_30B_a3B", "gb200", "mxfp8", "pretrain")
     found = recipe_of_run(RecipeKey(*key, (1, 1, 1, 1, 8, 4)))
@@ -152,6 +157,9 @@ def test_stacks_are_found_at_a_release_or_a_date() -> None:
         assert row is not None
         assert row.label == "megatron-core@26.02"
         assert row.experts["blackwell"].graphs == "partial"
+    whole_year = find_stack(catalog, "megatron-core@2026")
+    assert whole_year is not None
+    assert whole_year.release == "26.08"
     assert find_stack(catalog, "megatron-core@99.9") is None
     assert find_stack(catalog, "no-stack") is None
 

@@ -32,8 +32,6 @@ class PublishedRecipe:
     """Modules that are computed again."""
     recompute_layers: int
     """Layers of a stage that are computed again in full."""
-    offload_layers: int
-    """Layers whose activations move to host memory."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,6 @@ def _recipe(row: dict[str, str]) -> PublishedRecipe:
         else None,
         recompute=tuple(filter(None, row["recompute"].split("+"))),
         recompute_layers=int(row["recompute_layers"] or 0),
-        offload_layers=int(row["offload_layers"] or 0),
     )
 
 

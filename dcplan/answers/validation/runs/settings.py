@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dcplan.answers.validation.runs.shapes import number
-from dcplan.answers.validation.runs.words import Recompute, recipe_id
+from dcplan.answers.validation.runs.words import Recompute, chunks, recipe_id
 from dcplan.catalog.releases import software_version
 from dcplan.catalog.schema import Accelerator, ExpertPath, Stack
 from dcplan.inputs.training.published_recipes import (
@@ -27,7 +27,8 @@ def published_settings(row: Row, stack: Stack, accelerator: Accelerator) -> Publ
         return None
     model = row.get("model", "")
     task = next((word for word in ("sft", "lora") if f"({word})" in model.lower()), "pretrain")
-    layout = tuple(int(number(row, name, 1.0)) for name in LAYOUT)
+    # chunks of a stage may be words
+    layout = tuple(int(chunks(row) if name == "vpp" else number(row, name, 1.0)) for name in LAYOUT)
     precision = recipe_id(row.get("precision", ""))
     key = RecipeKey(stack.id, version, model, accelerator.id, precision, task, layout)
     return recipe_of_run(key)
