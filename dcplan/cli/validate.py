@@ -23,6 +23,8 @@ def validate(request: ValidateRequest, output: Output) -> Result:
         return result
     # a CSV holds one table: the runs, the figures, the measured rows or the prices
     first = next(
-        name for name in ("runs", "figures", "serving_figures", "prices") if name in result.tables
+        name
+        for name in ("whole_runs", "runs", "figures", "serving_figures", "prices")
+        if name in result.tables
     )
     return replace(result, metrics={}, tables={first: result.tables[first]})

@@ -22,6 +22,7 @@ COMPARED = {
     "goodput": "failures and durations of fleets and long runs",
     "tco": "Epoch AI's estimates of known runs",
     "cases": "sixteen existing clusters, two designs",
+    "runs": "published days and accelerator-hours of whole training runs",
 }
 """Subject -> its figures; claims have a separate page, ``docs/claims.md``."""
 TITLES = {
@@ -30,6 +31,7 @@ TITLES = {
     "goodput": "goodput and failures",
     "tco": "cost",
     "cases": "case studies",
+    "runs": "whole runs",
 }
 BASES = ("independent", "fitted", "given", ARITHMETIC)
 """Basis of a figure, which determines what agreement proves; no verb gives the last kind."""
