@@ -168,7 +168,12 @@ def policy(
         flush_s=log.parameter("storage", "storage-flush-s"),
         level_write_gb_per_s=log.parameter("storage", f"storage-write-gb-per-s-per-gpu-{level}"),
         slow_frac=bounds_of(log, "fail-slow-frac"),
-        rollback_h=log.parameter("reliability", "corruption-rollback-h"),
+        rollback_h=log.chosen(
+            "reliability.corruption_rollback_h",
+            settings.corruption_rollback_h,
+            "reliability",
+            "corruption-rollback-h",
+        ),
         repair_h=log.chosen(
             "reliability.repair_h", settings.repair_h, "reliability", "node-repair-h"
         ),
