@@ -24,7 +24,15 @@ from dcplan.provenance import Path, Status, sealed
 
 R = TypeVar("R", bound=Row)
 TABLE_FILES = frozenset(
-    {"climate_bins.csv", "post_training_runs.csv", "serving_runs.csv", "training_runs.csv"}
+    {
+        "climate_bins.csv",
+        "fine_tuning_runs.csv",
+        "post_training_facts.csv",
+        "post_training_runs.csv",
+        "published_recipes.csv",
+        "serving_runs.csv",
+        "training_runs.csv",
+    }
 )
 """CSV files that are read as arrays on demand, not as rows."""
 PUBLISHED = "published"

@@ -43,17 +43,30 @@ def stack_names(catalog: Catalog) -> list[str]:
 def stack_of_software(row: Stack, software: str) -> Stack:
     """Return a stack at the release that a text about a run names, such as "NeMo 25.11 container".
 
-    The version is the number after ``version_after``. It takes the newest release up to that
-    version; a text without a version takes the row without releases.
+    It takes the newest release up to the version of the text; a text without a version takes the
+    row without releases.
     """
-    found = re.search(rf"{re.escape(row.version_after or '')}\s*v?(\d+(?:\.\d+)*)", software)
-    if row.version_after is None or found is None:
+    version = software_version(row, software)
+    if version is None:
         return row.released([])
-    number = _number(found.group(1))
-    return row.released([r for r in row.releases if _number(r.version) <= number])
+    number = version_number(version)
+    return row.released([r for r in row.releases if version_number(r.version) <= number])
 
 
-def _number(version: str) -> tuple[int, ...]:
+def software_version(row: Stack, software: str) -> str | None:
+    """Return the version that a text about a run names: the number after ``version_after``."""
+    if row.version_after is None:
+        return None
+    found = re.search(rf"{re.escape(row.version_after)}\s*v?(\d+(?:\.\d+)*)", software)
+    return found.group(1) if found else None
+
+
+def version_number(version: str) -> tuple[int, ...]:
+    """Return a version as numbers that compare in order.
+
+    >>> version_number("26.02.01") > version_number("26.02")
+    True
+    """
     return tuple(int(part) for part in version.split("."))
 
 

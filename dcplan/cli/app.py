@@ -33,7 +33,7 @@ SUMMARIES = {
     "fabric": "Design one network: switches, links, optics, cables, power and price.",
     "facility": "Size one data hall: PUE, water, cooling plant and power chain.",
     "validate": "Compare predictions with published measurements and print the errors.",
-    "calibrate": "Measure your accelerators and turn the result into a catalog overlay.",
+    "calibrate": "Turn your own runs or measured kernels into a catalog overlay; read training logs.",
     "show": "Show a saved result, or one table of it.",
     "export": "Export a saved result to a workbook, CSV, NetBox or FOCUS.",
     "import": "Import a price list, a cost export or an edited workbook.",

@@ -21,7 +21,7 @@ from dcplan.inputs.training.trainer import Policy, TrainingPool, fastest_trainer
 from dcplan.llm.tables import Array
 from dcplan.scenario.schema.post_training import PostTraining
 from dcplan.training.estimate import Hardware
-from dcplan.training.post_training import (
+from dcplan.training.tuning.post_training import (
     Divisions,
     StepTerms,
     colocated_s,

@@ -93,6 +93,8 @@ class Architecture:
     """Tokens of one image in the language model."""
     projector_params: int = 0
     """Parameters between tower and language model, applied to each of ``tower_tokens``."""
+    untimed: tuple[str, ...] = ()
+    """Parts whose parameters are counted, but whose time no model computes."""
 
     @property
     def params(self) -> int:

@@ -64,6 +64,8 @@ class Coefficients:
     """Host and device time of a backward pass relative to its forward pass. [-]"""
     reserve_bytes: float
     """Memory of context, communicators and workspaces of a process. [byte]"""
+    layout_tolerance_frac: float
+    """Largest share of a step time that the choice of a known recipe may cost."""
     search_memory_frac: float
     """Share of the memory that a layout may use."""
     measured_memory_factor: float

@@ -5,28 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-TEXT_DEFAULTS: Mapping[str, Mapping[str, int]] = {
-    "llama": {
-        "hidden_size": 4096,
-        "num_hidden_layers": 32,
-        "num_attention_heads": 32,
-        "intermediate_size": 11008,
-        "vocab_size": 32000,
-    },
-    "mistral": {
-        "hidden_size": 4096,
-        "num_hidden_layers": 32,
-        "num_attention_heads": 32,
-        "num_key_value_heads": 8,
-        "intermediate_size": 14336,
-        "vocab_size": 32000,
-    },
-}
-"""Default sizes of a ``text_config``, from its class (Transformers, LlamaConfig and MistralConfig);
-LLaVA's files use them."""
+Config = Mapping[str, Any]
 
 
-def need(config: Mapping[str, Any], *names: str) -> Any:
+def need(config: Config, *names: str) -> Any:
     """Return the value of the first of several names in the configuration.
 
     Raises
@@ -44,6 +26,30 @@ def need(config: Mapping[str, Any], *names: str) -> Any:
             return config[name]
     msg = f"config.json has no {' / '.join(names)}"
     raise ValueError(msg)
+
+
+def whole(config: Config, name: str, default: int = 0) -> int:
+    """Return a size as a whole number; the default where the key is missing or null.
+
+    A list of equal numbers, one for each layer, is their number.
+
+    Raises
+    ------
+    ValueError
+        If the list has different numbers: sizes that differ by layer are not supported there.
+
+    Examples
+    --------
+    >>> whole({"moe_topk": [8, 8]}, "moe_topk"), whole({}, "moe_topk", 2)
+    (8, 2)
+    """
+    value = config.get(name)
+    if isinstance(value, list | tuple):
+        if len(set(value)) > 1:
+            msg = f"{name} differs by layer: not supported"
+            raise ValueError(msg)
+        value = value[0] if value else None
+    return default if value is None else int(value)
 
 
 def linear_params(inputs: int, outputs: int, *, bias: bool = True) -> int:

@@ -12,9 +12,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from dcplan.llm.tables import Array, DeviceTable, RecipeTable, StackTable
-from dcplan.units import GIGA, HALF_BYTES, MICRO, MILLI, TERA
+from dcplan.units import FLOAT_BYTES, GIGA, HALF_BYTES, MICRO, MILLI, TERA
 
-STATIC_SHAPES, FUSED_DISPATCH = 1, 2
 NARROW_GEMMS = frozenset({"fp8", "int8", "fp4"})
 """Products with quantized inputs, whose stacks may store a low-precision copy of the weights."""
 WIDE_GEMMS = frozenset({"fp32", "tf32"})
@@ -80,9 +79,6 @@ class StackTerms:
     """
 
     launch_us: float
-    moe_host_ms: float
-    graph_frac: float
-    fused_moe_frac: float
     elementwise: float
     cast_factor: float
     weight_cast_bytes: float
@@ -91,6 +87,8 @@ class StackTerms:
     dp_overlap_frac: float
     pp_overlap_frac: float
     ep_overlap_frac: float
+    scheduled_overlap_frac: float
+    scheduled_host_factor: float
     contention_frac: float
     straggler_frac: float
     collective_us: float
@@ -105,10 +103,29 @@ class StackTerms:
     low_gather: bool
     lean_grad_bytes: float
     lean_optimizer_bytes: float
+    half_logits: bool
+    expands_kv: bool
+    recomputes_casts: bool
     offloads: bool
     local_batch: bool
     device_batch: bool
     expert_parallel: int
+    partial_graph_frac: float
+    full_graph_frac: float
+    full_passes_frac: float
+    dispatcher: str = ""
+    """Dispatcher of the experts, whose values follow."""
+    moe_host_ms: float = 0.0
+    moe_passes_frac: float = 1.0
+    moe_rate_frac: float = 1.0
+    moe_combined: bool = False
+    moe_graphs: str = "none"
+    moe_overlap: bool = False
+
+    @property
+    def casts_weights(self) -> bool:
+        """Whether the stored weights are the 32-bit master weights, cast for each use."""
+        return self.weight_cast_bytes > 0
 
 
 @dataclass(frozen=True)
@@ -206,26 +223,32 @@ def _other_tflops(device: DeviceTerms, recipe: RecipeTerms) -> float:
     return device.half_tflops
 
 
-def stack_table(stacks: Sequence[StackTerms], graphs: Array | None = None) -> StackTable:
-    """Return the values of stacks as arrays.
-
-    ``graphs`` is 1 if expert shapes are static, so that the host launches complete graphs, and 2
-    if dispatch and permutation are also fused kernels.
-    """
-    level = np.zeros(len(stacks)) if graphs is None else graphs
-    share = np.where(level >= STATIC_SHAPES, _column(stacks, "graph_frac"), 1.0)
+def stack_table(stacks: Sequence[StackTerms]) -> StackTable:
+    """Return the values of stacks as arrays, with their graphs and overlap applied."""
+    full = np.array([s.moe_graphs == "full" for s in stacks])
+    partial = np.array([s.moe_graphs == "partial" for s in stacks])
+    share = np.where(full, _column(stacks, "full_graph_frac"), 1.0)
+    moe_share = np.where(partial, _column(stacks, "partial_graph_frac"), share)
+    passes = np.where(full, _column(stacks, "full_passes_frac"), 1.0)
+    scheduled = np.array([s.moe_overlap for s in stacks])
+    moe_share = moe_share * np.where(scheduled, _column(stacks, "scheduled_host_factor"), 1.0)
+    overlap = np.where(
+        scheduled, _column(stacks, "scheduled_overlap_frac"), _column(stacks, "ep_overlap_frac")
+    )
     return StackTable(
-        launch_s=_column(stacks, "launch_us") * MICRO,
-        moe_host_s=_column(stacks, "moe_host_ms") * MILLI * share,
+        launch_s=_column(stacks, "launch_us") * MICRO * share,
+        moe_host_s=_column(stacks, "moe_host_ms") * MILLI * moe_share,
         elementwise=_column(stacks, "elementwise"),
         cast_factor=_column(stacks, "cast_factor"),
         weight_cast_bytes=_column(stacks, "weight_cast_bytes"),
-        moe_elementwise=np.where(level >= FUSED_DISPATCH, _column(stacks, "fused_moe_frac"), 1.0),
+        moe_elementwise=_column(stacks, "moe_passes_frac") * passes,
+        moe_rate=_column(stacks, "moe_rate_frac"),
+        moe_combined=_column(stacks, "moe_combined"),
         flash=np.array([float(s.attention != "unfused") for s in stacks]),
         tp_overlap=_column(stacks, "tp_overlap_frac"),
         dp_overlap=_column(stacks, "dp_overlap_frac"),
         pp_overlap=_column(stacks, "pp_overlap_frac"),
-        ep_overlap=_column(stacks, "ep_overlap_frac"),
+        ep_overlap=overlap,
         contention=_column(stacks, "contention_frac"),
         straggler=_column(stacks, "straggler_frac"),
         sequence_parallel=_column(stacks, "sequence_parallel"),
@@ -233,12 +256,23 @@ def stack_table(stacks: Sequence[StackTerms], graphs: Array | None = None) -> St
         collective_s=_column(stacks, "collective_us") * MICRO,
         selective_frac=_column(stacks, "selective_gemm_frac"),
         selective_attention=_column(stacks, "selective_attention_frac"),
+        half_logits=_column(stacks, "half_logits"),
+        expands_kv=_column(stacks, "expands_kv"),
     )
 
 
 def recipe_table(recipes: Sequence[RecipeTerms], stacks: Sequence[StackTerms]) -> RecipeTable:
-    """Return the bytes of the tensor classes in the stacks."""
+    """Return the bytes of the tensor classes in the stacks.
+
+    A stack that casts 32-bit weights for each use has no second copy of them at rest: the weight
+    is its own master. Its blocks keep the casts, unless the backward pass repeats narrow ones, and
+    its output layer has a cast and a gradient at 16 bit.
+    """
     low = np.array([r.gemm in NARROW_GEMMS for r in recipes])
+    wide = np.array([r.gemm in WIDE_GEMMS for r in recipes])
+    casts = ~wide & np.array([s.casts_weights for s in stacks])
+    again = low & (_column(stacks, "recomputes_casts") > 0)
+    resting = np.where(low, _column(stacks, "low_weight_bytes"), _column(recipes, "weight_bytes"))
     thin = low & np.array([s.low_gather for s in stacks])
     gather = np.where(
         thin,
@@ -249,13 +283,13 @@ def recipe_table(recipes: Sequence[RecipeTerms], stacks: Sequence[StackTerms]) -
         operand_bytes=_column(recipes, "operand_bytes"),
         cast_bytes=_column(recipes, "cast_bytes"),
         gather_bytes=gather,
-        weight_bytes=np.where(
-            low, _column(stacks, "low_weight_bytes"), _column(recipes, "weight_bytes")
-        ),
+        weight_bytes=np.where(casts, FLOAT_BYTES, resting),
         grad_bytes=_column(stacks, "grad_bytes"),
-        optimizer_bytes=_column(recipes, "optimizer_bytes"),
-        stored_bytes=_column(recipes, "stored_bytes"),
+        optimizer_bytes=_column(recipes, "optimizer_bytes") - casts * FLOAT_BYTES,
+        stored_bytes=np.where(again, 0.0, _column(recipes, "stored_bytes")),
         activation_bytes=_column(recipes, "activation_bytes"),
+        kept_cast_bytes=np.where(casts & ~again, HALF_BYTES, 0.0),
+        head_bytes=np.where(casts, 2.0 * HALF_BYTES, 0.0),
     )
 
 

@@ -152,6 +152,10 @@ class RecipeTable:
     """Bytes of an activation stored for the backward pass of a linear layer."""
     activation_bytes: Array
     """Bytes of a value outside the linear layers: norms, attention, communication."""
+    kept_cast_bytes: Array
+    """Bytes of the cast of a 32-bit weight that a block keeps for its backward pass; 0 if none."""
+    head_bytes: Array
+    """Bytes of the cast of an output layer's 32-bit weight and of its gradient; 0 if none."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +174,10 @@ class StackTable:
     """HBM traffic per parameter and pass to cast 32-bit weights before use. [byte]"""
     moe_elementwise: Array
     """Share of the mixture-of-experts part of that traffic that remains with fused dispatch."""
+    moe_rate: Array
+    """Share of the rate of other collectives that the all-to-all of experts reaches."""
+    moe_combined: Array
+    """1: a token travels once to each other domain; 0: once to each expert."""
     flash: Array
     """1: fused attention; 0: scores pass through HBM."""
     tp_overlap: Array
@@ -193,6 +201,23 @@ class StackTable:
     """Share of the forward matrix products that selective recompute repeats."""
     selective_attention: Array
     """Share of fused attention that selective recompute repeats."""
+    half_logits: Array
+    """1: the loss keeps no 32-bit copy of the logits."""
+    expands_kv: Array
+    """1: keys and values are kept for each query head."""
+
+
+@dataclass(frozen=True)
+class AgainTable:
+    """Shares of the forward pass that named modules compute again, by kind of operation.
+
+    A negative share leaves the kind to the recompute mode of the layout.
+    """
+
+    gemm: Array
+    grouped: Array
+    attention: Array
+    elementwise: Array
 
 
 @dataclass(frozen=True)
@@ -222,6 +247,8 @@ class LayoutTable:
     seq_len: Array
     trainable: Array
     """1; 0 if the base model is frozen (LoRA), without weight gradients and optimizer."""
+    again: AgainTable | None = None
+    """Shares computed again in place of those of the mode; None uses the mode."""
 
 
 def model_table(shapes: Sequence[Architecture]) -> ModelTable:

@@ -70,9 +70,10 @@ def setback_shares(setbacks: Setbacks, steps: float, days: Value) -> SetbackShar
     >>> shares.rollbacks, shares.manual_restarts, shares.idle, shares.kept_frac
     (0.1, 0.15, 0.25, 0.5)
     """
-    again = days * setbacks.rollbacks * setbacks.rollback_steps / steps
-    by_hand = setbacks.manual_restarts * setbacks.manual_restart_h / HOURS_PER_DAY
-    whole = (days + again + by_hand) / (1.0 - setbacks.idle_frac)
+    # per day without setbacks, so that a run without an end has shares too
+    again = setbacks.rollbacks * setbacks.rollback_steps / steps
+    by_hand = setbacks.manual_restarts * setbacks.manual_restart_h / HOURS_PER_DAY / days
+    whole = (1.0 + again + by_hand) / (1.0 - setbacks.idle_frac)
     return SetbackShares(again / whole, by_hand / whole, setbacks.idle_frac)
 
 

@@ -48,8 +48,6 @@ class Hardware:
     coefficients: Coefficients
     spread_frac: float
     """Half width of the 80 % interval of the step time."""
-    graphs: float = 0.0
-    """Graph capture of mixture-of-experts layers: see :func:`stack_table`."""
     streams_weights: bool = False
     """Whether weights are outside the accelerator (Cerebras): data parallelism only, and no memory
     limit on the model."""
@@ -93,7 +91,6 @@ def case_of(
         hardware.coefficients,
         seq_len,
         sequences,
-        hardware.graphs,
         images=images,
     )
 

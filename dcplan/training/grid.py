@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -57,7 +58,6 @@ class Case:
     seq_len: int
     global_batch: float
     """Sequences per optimizer step."""
-    graphs: float = 0.0
     trainable: float = 1.0
     images: float = 0.0
     """Images (or tiles) per sequence that pass through the model's vision tower."""
@@ -100,7 +100,7 @@ def divisors(n: int) -> list[int]:
 
 def case_setup(case: Case, layout: LayoutTable) -> Setup:
     """Return the setup of one model, accelerator, stack and recipe with a table of layouts."""
-    stack = stack_table([case.stack], np.array([case.graphs]))
+    stack = stack_table([case.stack])
     return Setup(
         model_table([case.shape]),
         device_table([case.device], [case.stack], [case.recipe]),
@@ -129,8 +129,9 @@ def layout_table(case: Case, columns: dict[str, Array]) -> LayoutTable:
         np.ceil(exact / group - 1e-9) * group,
     )
     one = np.ones(1)
+    given: dict[str, Any] = {name: columns[name] for name in KEYS}
     return LayoutTable(
-        **{name: columns[name] for name in KEYS},
+        **given,
         micro_batches=count,
         shard=columns.get("shard", dp * columns["cp"]),
         seq_len=one * case.seq_len,

@@ -39,7 +39,7 @@ def lightest(setup: Setup, stacks: Sequence[StackTerms], given: Array) -> Chosen
     Parameters
     ----------
     setup : Setup
-        The runs; the layout's own recompute and offload are not used.
+        The runs; the layout's own recompute is not used, its offload only with a given mode.
     stacks : sequence of StackTerms
         Stack of each run.
     given : array
@@ -49,7 +49,8 @@ def lightest(setup: Setup, stacks: Sequence[StackTerms], given: Array) -> Chosen
     thin = lean(setup.recipe, stacks)
     blank = given < 0
     size = len(stacks)
-    mode, off, slim = np.where(blank, -1.0, given), np.zeros(size), np.zeros(size)
+    mode, slim = np.where(blank, -1.0, given), np.zeros(size)
+    off = np.where(blank, 0.0, setup.layout.offload)
     allowed = {name: np.array([name in s.recompute for s in stacks]) for name in RECOMPUTE}
     fast_host = np.array([s.offloads for s in stacks]) & (
         setup.device.host_bytes_per_s >= setup.coefficients.offload_bytes_per_s

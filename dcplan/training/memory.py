@@ -41,8 +41,11 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
     r"""Return the peak memory of the pipeline stage with the most memory.
 
     .. math::
-       M = P_{loc}\,(b_w + b_g) + P_{loc}\,b_o / n_{zero} + f\,\frac{L}{pp}\,A + M_{logits} +
-       M_{buf}
+       M = P_{loc}\,(b_w + b_g) + P_{loc}\,b_o / n_{zero} + f\,\frac{L}{pp}\,A +
+       \max(M_{logits}, M_{again}) + M_{buf}
+
+    The loss and the backward pass of a layer follow each other: a stage never has the logits and
+    the activations of a layer that full recompute repeats at the same time.
 
     with f micro-batches in flight: :math:`\min(m, pp)` on the first stage of 1F1B, and
     :math:`pp\,(1 + (pp-1)/(pp\,v))` with v chunks (Korthikanti et al. 2022, equation 5 and section
@@ -51,10 +54,9 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
     ``activations`` avoids a second count of them.
     """
     m, x = setup.model, setup.layout
-    p = local_params(setup)
+    p, group = local_params(setup), shard_ranks(setup)
     sizes = activations or kept_bytes(setup)
     kept, whole = in_mode(sizes, x.recompute), sizes.whole
-    count = np.maximum(x.micro_batches, 1.0)
     in_flight = _in_flight(setup)
     again = np.where(x.recompute >= 2, whole / m.layers, 0.0)
     seen = np.zeros(1)
@@ -62,44 +64,39 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
         seen = in_mode(sizes.tower, x.recompute)
         block = np.where(x.recompute >= 2, sizes.tower.whole / setup.tower.model.layers, 0.0)
         again = np.maximum(again, block)
-    sharded = x.zero >= 3
+    sharded = (x.zero >= 3) & (group > 1)
     layer = (p.dense + p.routed_last) * x.pp / m.layers
+    each = kept / x.pp * (1.0 - x.offload)
+    if np.any(setup.recipe.kept_cast_bytes > 0):
+        # gathered weights are cast before they are sent, and freed after use
+        casts = np.where(sharded, 0.0, layer * setup.recipe.kept_cast_bytes)
+        each = each + np.where(x.recompute >= 2, 0.0, casts * m.layers / x.pp)
+        again = np.where(x.recompute >= 2, again + casts, again)
     # with a pipeline, the gathered parameters of the complete stage stay for the step
     gathered = np.where(x.pp > 1, p.dense + p.routed_last, 2.0 * layer) + p.embedding
     buffers = (
         np.where(sharded, gathered * setup.recipe.activation_bytes, 0.0)
-        + p.largest * FLOAT_BYTES * x.trainable
+        + np.maximum(p.largest * FLOAT_BYTES, p.head * setup.recipe.head_bytes) * x.trainable
+        + setup.coefficients.reserve_bytes
     )
     logits = logits_bytes(setup)
     if setup.tower is None and not np.any(m.moe_layers > 0):
-        early = in_flight * kept / x.pp * (1.0 - x.offload) + again
-        one = kept / x.pp * (1.0 - x.offload) + again + np.where(x.pp > 1, logits, 0.0)
-        late = (x.pp > 1) & (one > early)
-        existing = np.where(late, one - logits, early)
-        states = _states(setup, (p.dense + p.embedding) * _copies(setup), shard_ranks(setup))
-        return Memory(
-            *states,
-            existing,
-            np.where(late | (x.pp <= 1), logits, 0.0),
-            buffers + setup.coefficients.reserve_bytes,
-        )
-    each = kept / x.pp * (1.0 - x.offload)
+        early = in_flight * each + np.where(x.pp > 1, again, np.maximum(again, logits))
+        late = each + np.maximum(again, logits)
+        fuller = np.maximum(early, late)
+        lossy = ((x.pp <= 1) | (late > early)) & (logits >= again)
+        states = _states(setup, (p.dense + p.embedding) * _copies(setup), group)
+        loss = np.where(lossy, logits, 0.0)
+        return Memory(*states, fuller - loss, loss, buffers)
     # with a pipeline, a stage also keeps the gathered parameters of the tower
     more = np.where(sharded & (x.pp > 1), p.tower * setup.recipe.activation_bytes, 0.0)
     first = _end(
         setup,
         (p.routed_first, p.tower),
-        in_flight * (each + seen) + again,
-        logits * (x.pp <= 1),
+        (in_flight * (each + seen), again, logits * (x.pp <= 1)),
         buffers + more,
     )
-    last = _end(
-        setup,
-        (p.routed_last, 0.0 * p.tower),
-        np.minimum(1.0, count) * each + again,
-        logits,
-        buffers,
-    )
+    last = _end(setup, (p.routed_last, 0.0 * p.tower), (each, again, logits), buffers)
     fuller = first.total >= last.total
     return Memory(
         **{
@@ -128,15 +125,20 @@ def host_bytes(setup: Setup, activations: Kept | None = None) -> Array:
 
 
 def _end(
-    setup: Setup, own: tuple[Array, Array], activations: Array, logits: Array, buffers: Array
+    setup: Setup, own: tuple[Array, Array], phases: tuple[Array, Array, Array], buffers: Array
 ) -> Memory:
-    """Return the first or the last stage, with its routed experts and its vision tower."""
+    """Return the first or the last stage, with its routed experts and its vision tower.
+
+    ``phases`` are the kept activations, what one layer repeats, and the logits.
+    """
+    kept, again, logits = phases
+    loss = np.where(logits >= again, logits, 0.0)
+    activations = kept + np.where(logits >= again, 0.0, again)
     p, copies = local_params(setup), _copies(setup)
     shared = _states(setup, (p.dense + p.embedding + own[1]) * copies, shard_ranks(setup))
     routed = _states(setup, own[0] * copies, expert_ranks(setup))
     weights, gradients, optimizer = (a + b for a, b in zip(shared, routed, strict=True))
-    reserve = setup.coefficients.reserve_bytes
-    return Memory(weights, gradients, optimizer, activations, logits, buffers + reserve)
+    return Memory(weights, gradients, optimizer, activations, loss, buffers)
 
 
 def _copies(setup: Setup) -> Array:
@@ -159,13 +161,17 @@ def _states(setup: Setup, params: Array, shards: Array) -> tuple[Array, Array, A
 
 
 def logits_bytes(setup: Setup) -> Array:
-    """Return the bytes of the logits, their 32-bit copy for the softmax, and the gradient."""
+    """Return the bytes of the logits, their 32-bit copy for the softmax, and the gradient.
+
+    The gradient takes the place of the logits. Some software has no 32-bit copy.
+    """
     m, x = setup.model, setup.layout
+    copy = np.where(setup.stack.half_logits > 0, 0.0, FLOAT_BYTES)
     return (
         tokens(setup)
         * m.vocab
         / x.tp
-        * (setup.recipe.activation_bytes + FLOAT_BYTES)
+        * (setup.recipe.activation_bytes + copy)
         * (1.0 + m.mtp_layers)
     )
 
@@ -213,9 +219,8 @@ def _kept(setup: Setup, light: float) -> Array:
     norm = t / spread * m.hidden * (wide + stored)
     up = m.heads / x.tp * (2.0 * m.head_dim + m.value_dim) * wide * (1.0 - light)
     latent = (m.query_rank + m.kv_rank) * (wide + stored) + up
-    plain = (
-        m.heads / x.tp * m.head_dim + 2.0 * np.maximum(m.kv_heads / x.tp, 1.0) * m.head_dim
-    ) * wide
+    pairs = np.where(s.expands_kv > 0, m.heads / x.tp, np.maximum(m.kv_heads / x.tp, 1.0))
+    plain = (m.heads / x.tp * m.head_dim + 2.0 * pairs * m.head_dim) * wide
     again = np.where(r.stored_bytes < wide, r.stored_bytes, 0.0)
     out = m.heads / x.tp * (m.value_dim * (wide + again) + FLOAT_BYTES)
     scores = np.where(s.flash > 0, 0.0, 5.0 * x.seq_len * m.heads / x.tp * (1.0 - light))

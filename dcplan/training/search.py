@@ -59,6 +59,8 @@ class Found:
     least_bytes: float = float("inf")
     """Memory of the layout with the least memory, whether it fits or not."""
     least: dict[str, float] | None = None
+    near: Found | None = None
+    """All layouts within the requested tolerance of the fastest, in no order."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,18 @@ def prepare(case: Case, ranks: int, axes: Axes | None = None) -> Prepared:
     return Prepared(case, ranks, axes, columns, inner, flat, kept_bytes(inner))
 
 
-def search(case: Case, ranks: int, *, axes: Axes | None = None, keep: int = 1) -> Found:
+Rows = tuple[dict[str, Array], Array, Array]
+"""Layouts with their step times and memory."""
+
+
+def search(
+    case: Case,
+    ranks: int,
+    *,
+    axes: Axes | None = None,
+    keep: int = 1,
+    tolerance_frac: float | None = None,
+) -> Found:
     """Search every valid layout of ``ranks`` ranks.
 
     The result is the ``keep`` fastest that fit in memory, and the memory frontier.
@@ -115,10 +128,13 @@ def search(case: Case, ranks: int, *, axes: Axes | None = None, keep: int = 1) -
         Modes to try; default: those that the stack supports.
     keep : int, default 1
         Number of fastest layouts to return.
+    tolerance_frac : float, optional
+        Also return in ``near`` all layouts that are at most this share slower than the fastest.
     """
     ready = prepare(case, ranks, axes)
     limit = usable_bytes(case)
-    best: list[tuple[dict[str, Array], Array, Array]] = []
+    best: list[Rows] = []
+    near, bar = list[Rows](), np.inf
     tried = feasible = 0
     least, leanest = float("inf"), None
     for block, at, mode in grid(case, ranks, ready.axes, ready.columns):
@@ -140,10 +156,24 @@ def search(case: Case, ranks: int, *, axes: Axes | None = None, keep: int = 1) -
             if fits.any():
                 chosen = replace(setup, layout=rows(setup.layout, fits))
                 time = assemble(chosen, rows(ready.one, mode[part][fits])).time_s
-                best.append(
-                    _leaders({k: v[fits] for k, v in columns.items()}, time, needed[fits], keep)
-                )
-    return replace(_merge(best, keep, tried, feasible), least_bytes=least, least=leanest)
+                here = ({k: v[fits] for k, v in columns.items()}, time, needed[fits])
+                best.append(_leaders(*here, keep))
+                if tolerance_frac is not None:
+                    bar = min(bar, float(time.min()) * (1.0 + tolerance_frac))
+                    near.append(_below(here, bar))
+    return replace(
+        _merge(best, keep, tried, feasible),
+        least_bytes=least,
+        least=leanest,
+        near=_joined([_below(part, bar) for part in near], 0, 0) if near else None,
+    )
+
+
+def _below(part: Rows, bar: float) -> Rows:
+    """Return the rows whose time is at most ``bar``."""
+    layouts, time, needed = part
+    ok = time <= bar
+    return {k: v[ok] for k, v in layouts.items()}, time[ok], needed[ok]
 
 
 def quick_search(ready: Prepared, ranks: int, keep: int) -> Found:
@@ -195,9 +225,7 @@ def _order(layouts: dict[str, Array], time: Array) -> Array:
     return np.asarray(np.argsort(time * (1.0 + 1e-9 * simple), kind="stable"), dtype=np.float64)
 
 
-def _leaders(
-    layouts: dict[str, Array], time: Array, needed: Array, keep: int
-) -> tuple[dict[str, Array], Array, Array]:
+def _leaders(layouts: dict[str, Array], time: Array, needed: Array, keep: int) -> Rows:
     """Return the ``keep`` fastest and the layouts with less memory than all faster ones."""
     order = _order(layouts, time).astype(np.intp)
     lowest = np.minimum.accumulate(needed[order])
@@ -206,15 +234,18 @@ def _leaders(
     return {k: v[wanted] for k, v in layouts.items()}, time[wanted], needed[wanted]
 
 
-def _merge(
-    found: Sequence[tuple[dict[str, Array], Array, Array]], keep: int, tried: int, feasible: int
-) -> Found:
+def _merge(found: Sequence[Rows], keep: int, tried: int, feasible: int) -> Found:
     if not found:
         empty = np.empty(0)
         return Found(dict.fromkeys(KEYS, empty), empty, empty, tried, feasible)
+    every = _joined(found, tried, feasible)
+    layouts, time, needed = _leaders(every.layouts, every.step_time_s, every.memory_bytes, keep)
+    return Found(layouts, time, needed, tried, feasible)
+
+
+def _joined(found: Sequence[Rows], tried: int, feasible: int) -> Found:
     layouts = {k: np.concatenate([f[0][k] for f in found]) for k in KEYS}
     time, needed = (np.concatenate([f[i] for f in found]) for i in (1, 2))
-    layouts, time, needed = _leaders(layouts, time, needed, keep)
     return Found(layouts, time, needed, tried, feasible)
 
 

@@ -28,6 +28,8 @@ class LocalParams:
     """The largest single matrix."""
     tower: Array
     """Vision tower and projector, on the first stage."""
+    head: Array
+    """The output layer."""
 
 
 def local_params(setup: Setup) -> LocalParams:
@@ -52,7 +54,7 @@ def local_params(setup: Setup) -> LocalParams:
     first = np.where(leading, np.maximum(depth - m.dense_layers, 0.0), m.moe_layers / x.pp)
     largest = (1.0 + m.gated) * np.where(m.dense_layers > 0, m.ffn, m.shared_ffn) * m.hidden / x.tp
     tower = setup.tower.params / x.tp if setup.tower else np.zeros(1)
-    return LocalParams(dense, each * first, each * last, embedding, largest, tower)
+    return LocalParams(dense, each * first, each * last, embedding, largest, tower, table)
 
 
 def shard_ranks(setup: Setup) -> Array:
@@ -119,7 +121,9 @@ def reduction(setup: Setup) -> Reduction:
     shards = np.where(x.zero >= 1, group, 1.0)
     expert_shards = np.where(x.zero >= 1, expert_ranks(setup), 1.0)
     own = (p.dense + p.embedding + p.tower) / shards + p.routed_last / expert_shards
-    touched = READ_WRITE * r.optimizer_bytes + r.grad_bytes + r.weight_bytes
+    # a weight that is its own master is read before it is written
+    weights = np.where(r.head_bytes > 0, READ_WRITE, 1.0) * r.weight_bytes
+    touched = READ_WRITE * r.optimizer_bytes + r.grad_bytes + weights
     on = x.trainable
     return Reduction(
         gather * np.where(x.zero >= 3, 1.0, on),

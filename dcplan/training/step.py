@@ -170,16 +170,22 @@ def micro_batch(setup: Setup, did: Work, sent: Traffic) -> MicroBatch:
     some = np.where(x.recompute >= 1, 1.0, 0.0)
     again_core = np.maximum(recompute_all, some * np.where(s.flash > 0, s.selective_attention, 1.0))
     again_gemm = np.maximum(recompute_all, some * s.selective_frac)
+    again_grouped, again_passes = recompute_all, some
+    if x.again is not None:
+        again_gemm = np.where(x.again.gemm < 0.0, again_gemm, x.again.gemm)
+        again_grouped = np.where(x.again.grouped < 0.0, again_grouped, x.again.grouped)
+        again_core = np.where(x.again.attention < 0.0, again_core, x.again.attention)
+        again_passes = np.where(x.again.elementwise < 0.0, again_passes, x.again.elementwise)
 
     def total(p: Pass, again: Array) -> Array:
         return p.forward * (1.0 + again) + p.dgrad + p.wgrad
 
     repeated = (
         did.gemm.forward * again_gemm
-        + did.grouped.forward * recompute_all
+        + did.grouped.forward * again_grouped
         + did.attention.forward * again_core
     )
-    repeated = repeated + did.elementwise.forward * some
+    repeated = repeated + did.elementwise.forward * again_passes
     forward, plain_backward = did.forward(), did.backward()
     launches = operators(setup)
     tensor = sent.tensor_forward * (1.0 + recompute_all) + sent.tensor_backward
@@ -191,13 +197,13 @@ def micro_batch(setup: Setup, did: Work, sent: Traffic) -> MicroBatch:
     tower = _tower_s(setup, did, sent)
     return MicroBatch(
         gemm=total(did.gemm, again_gemm),
-        grouped=total(did.grouped, recompute_all),
+        grouped=total(did.grouped, again_grouped),
         attention=total(did.attention, again_core),
-        elementwise=total(did.elementwise, some),
+        elementwise=total(did.elementwise, again_passes),
         head=total(did.head, np.zeros_like(recompute_all)),
         tensor=tensor * (1.0 - s.tp_overlap),
         context=context,
-        expert=(sent.expert_forward * (1.0 + recompute_all) + sent.expert_backward)
+        expert=(sent.expert_forward * (1.0 + again_grouped) + sent.expert_backward)
         * (1.0 - hidden),
         launch=(s.launch_s * launches + s.moe_host_s * m.moe_layers)
         * (1.0 + recompute_all / (1.0 + c.backward_over_forward)),

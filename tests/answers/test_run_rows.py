@@ -8,19 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from dcplan.answers.validation.run_rows import (
-    Reader,
-    Run,
-    Unsupported,
-    link_gb_per_s,
-    moe_kernels,
-    recipe_id,
-)
-from dcplan.answers.validation.run_tables import predict
+from dcplan.answers.validation.runs.rows import Reader, Run, Unsupported
+from dcplan.answers.validation.runs.tables import predict
+from dcplan.answers.validation.runs.words import link_gb_per_s, recipe_id
 from dcplan.catalog.loader import load
-from dcplan.catalog.releases import stack_of_software
-from dcplan.catalog.schema import Stack
-from dcplan.llm.device_terms import FUSED_DISPATCH, STATIC_SHAPES
 from dcplan.llm.tables import RECOMPUTE
 from tests.training.tiny import COEFFICIENTS
 
@@ -264,38 +255,6 @@ def test_the_fabric_column_is_what_the_device_gets(reader: Reader) -> None:
     ).device.scaleout_gb_per_s == pytest.approx(1.5625)
     small = read(reader, accelerators_per_node="4").device  # a half-filled host is a smaller domain
     assert (small.domain, small.node) == (4, 4)
-
-
-@pytest.mark.parametrize(
-    ("software", "model", "family", "expected"),
-    [
-        ("Megatron-Bridge, NeMo 26.06 container", "Qwen3", "blackwell", FUSED_DISPATCH),
-        ("Megatron-Bridge, NeMo 26.08 container", "Qwen3", "blackwell", FUSED_DISPATCH),
-        (
-            "Megatron-Bridge, NeMo 27.01 container",
-            "DeepSeekV3 (tokendrop)",
-            "blackwell",
-            FUSED_DISPATCH,
-        ),
-        ("Megatron-Bridge, NeMo 26.06 container", "Qwen3", "hopper", 0),
-        ("Megatron-Bridge, NeMo 26.02 container", "Qwen3", "blackwell", 0),
-        ("Megatron-Bridge, NeMo 25.09 container", "Qwen3", "blackwell", 0),
-        (
-            "Megatron-Bridge, NeMo 25.09 container",
-            "DeepSeekV3 (tokendrop)",
-            "blackwell",
-            STATIC_SHAPES,
-        ),
-        ("torchtitan", "Qwen3", "hopper", 0),
-        ("", "", None, 0),
-    ],
-)
-def test_expert_shapes_are_static_with_token_dropping_and_fused_since_26_06(
-    reader: Reader, software: str, model: str, family: str | None, expected: int
-) -> None:
-    row = reader.catalog.get("stacks", "megatron-core", Stack)
-    stack = stack_of_software(row, software)
-    assert moe_kernels({"software": software, "model": model}, family, stack) == expected
 
 
 def test_tokens_per_second_give_the_time_of_a_step(reader: Reader) -> None:

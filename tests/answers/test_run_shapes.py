@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dcplan.answers.validation.run_shapes import number
+from dcplan.answers.validation.runs.shapes import number
 
 
 @pytest.mark.parametrize(

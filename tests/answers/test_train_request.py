@@ -10,12 +10,14 @@ import pytest
 from dcplan.answers.train.answer import train
 from dcplan.answers.train.key_values import read_pairs
 from dcplan.answers.train.request import (
+    SETTINGS_OF_FINE_TUNING,
     SETTINGS_OF_POST_TRAINING,
     SETTINGS_OF_RECOVERY,
     SETTINGS_OF_STORAGE,
     TrainRequest,
 )
 from dcplan.errors import InputError, Place
+from dcplan.scenario.schema.fine_tuning import FineTuning
 from dcplan.scenario.schema.post_training import PostTraining
 from dcplan.scenario.schema.work import Reliability, Storage
 from dcplan.specs.request import made
@@ -98,7 +100,8 @@ def test_two_sites_wait_for_their_exchange_once_in_fifty_steps() -> None:
             wan_overlap=overlap,
             list_count=1,
         )
-        own = LAYOUTS.rows(found.tables[LAYOUTS.name])[0].step_time_s
+        rows = LAYOUTS.rows(found.tables[LAYOUTS.name])
+        own = next(row.step_time_s for row in rows if row.chosen)
         parts = {r.part: r.time_s for r in BREAKDOWN.rows(found.tables[BREAKDOWN.name])}
         assert found.value("train.step_time_s") == pytest.approx(own + parts.get("wide_area", 0.0))
         return parts.get("wide_area", 0.0)
@@ -116,6 +119,7 @@ def test_two_sites_wait_for_their_exchange_once_in_fifty_steps() -> None:
         (SETTINGS_OF_RECOVERY, Reliability, set()),
         (SETTINGS_OF_STORAGE, Storage, {"tiers", "hot_frac"}),
         (SETTINGS_OF_POST_TRAINING, PostTraining, set()),
+        (SETTINGS_OF_FINE_TUNING, FineTuning, set()),
     ],
 )
 def test_the_help_names_every_setting(text: str, model: Any, unused: set[str]) -> None:

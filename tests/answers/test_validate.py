@@ -15,8 +15,8 @@ import pytest
 
 import dcplan
 from dcplan.answers.validation.answer import validate
-from dcplan.answers.validation.measured_runs import GROUP_OF
 from dcplan.answers.validation.request import GROUPS_OF
+from dcplan.answers.validation.runs.measured import GROUP_OF
 from dcplan.errors import InputError
 from dcplan.result import Result
 from dcplan.specs.validation.validate import RUNS

@@ -26,8 +26,8 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import least_squares
 
-from dcplan.answers.validation.run_rows import Reader, Run, Unsupported
-from dcplan.answers.validation.run_tables import setup_of
+from dcplan.answers.validation.runs.rows import Reader, Run, Unsupported
+from dcplan.answers.validation.runs.tables import setup_of
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Recipe, Stack
 from dcplan.inputs.log import InputLog
@@ -36,12 +36,19 @@ from dcplan.inputs.training.devices import CLOCKED, clock_ratio
 from dcplan.inputs.training.stacks import spread_frac
 from dcplan.llm.operations import Setup
 from dcplan.training.infer_recompute import lightest
+from dcplan.training.maturity import maturity_frac
 from dcplan.training.step import step
 
 ROOT = Path(__file__).resolve().parents[2]
 GPUS = ("volta", "ampere", "hopper", "blackwell")
 COEFFICIENTS = coefficients(InputLog(load()))
 EVERY = (*GPUS, "tpu", "trainium")
+WAY_FIELDS = {
+    "moe_host_ms": "host_ms",
+    "moe_passes_frac": "passes_frac",
+    "moe_rate_frac": "rate_frac",
+}
+"""Fields of a dispatcher in the catalog by their names in a stack."""
 UNIT = 0.06
 """Residual at which the loss turns from square to linear."""
 
@@ -70,6 +77,12 @@ def _stack(
     return Parameter("stacks", tuple(rows), field, prior, width, most)
 
 
+def _way(
+    rows: Sequence[str], field: str, prior: float, width: float, most: float = np.inf
+) -> Parameter:
+    return Parameter("dispatchers", tuple(rows), field, prior, width, most)
+
+
 MEGATRON = ("megatron-core", "primus-megatron")
 STACKS = (
     "megatron-core",
@@ -81,7 +94,10 @@ STACKS = (
     "jax-xla",
     "neuronx",
 )
+MATURITY = ("maturity-first-frac", "maturity-quarters")
 PARAMETERS = (
+    Parameter("training", (MATURITY[0],), "value", 0.85, 0.2, 1.0),
+    Parameter("training", (MATURITY[1],), "value", 1.0, 0.7),
     # best measured matmul over peak: A100 0.72-0.76 at 300 W, H100 0.80, GB200 0.73; sustained
     # power takes some back
     _family(("ampere",), "half_gemm_frac", 0.80, 0.1, 1.0),
@@ -125,9 +141,18 @@ PARAMETERS = (
         _stack((s,), "launch_us", v, 0.4)
         for s, v in (("megatron-2021", 28.0), ("megatron-deepspeed", 80.0), ("megatron-core", 11.0))
     ),
-    _stack(MEGATRON, "moe_host_ms", 9.0, 0.15),
-    _stack(("megatron-core",), "graph_frac", 0.45, 0.2, 1.0),
-    _stack(("megatron-core",), "fused_moe_frac", 0.4, 0.4, 1.0),
+    # NCCL's all-to-all and separate permutation against DeepEP and HybridEP
+    _way(("megatron-core:alltoall", "primus-megatron:alltoall"), "moe_host_ms", 9.0, 0.3),
+    _way(("megatron-core:alltoall", "primus-megatron:alltoall"), "moe_passes_frac", 0.9, 0.2, 1.0),
+    _way(("megatron-core:alltoall", "primus-megatron:alltoall"), "moe_rate_frac", 0.7, 0.2, 1.0),
+    _way(("megatron-core:hybridep", "megatron-core:deepep"), "moe_host_ms", 8.0, 0.3),
+    _way(("megatron-core:hybridep", "megatron-core:deepep"), "moe_passes_frac", 0.6, 0.2, 1.0),
+    _way(("megatron-core:hybridep", "megatron-core:deepep"), "moe_rate_frac", 0.8, 0.15, 1.0),
+    _stack(("megatron-core",), "partial_graph_frac", 0.6, 0.3, 1.0),
+    _stack(("megatron-core",), "full_graph_frac", 0.05, 0.3, 1.0),
+    _stack(("megatron-core",), "full_passes_frac", 0.5, 0.4, 1.0),
+    _stack(("megatron-core",), "scheduled_overlap_frac", 0.6, 0.3, 1.0),
+    _stack(("megatron-core",), "scheduled_host_factor", 1.4, 0.2),
     *(
         _stack((s,), "tp_overlap_frac", 0.35, 0.3, 1.0)
         for s in ("torchtitan", "jax-xla", "neuronx")
@@ -177,10 +202,20 @@ def applied(runs: Sequence[Run], values: np.ndarray) -> list[Run]:
     stack: dict[str, dict[str, float]] = defaultdict(dict)
     recipe: dict[str, dict[str, float]] = defaultdict(dict)
     release: dict[str, dict[str, float]] = defaultdict(dict)
-    of = {"accelerators": device, "families": family, "stacks": stack, "releases": release}
+    way: dict[str, dict[str, float]] = defaultdict(dict)
+    shared: dict[str, float] = {}
+    of = {
+        "accelerators": device,
+        "families": family,
+        "stacks": stack,
+        "releases": release,
+        "dispatchers": way,
+    }
     for parameter, value in zip(PARAMETERS, values, strict=True):
         for row in parameter.rows:
-            if parameter.kind == "recipes":
+            if parameter.kind == "training":
+                shared[row] = float(value)
+            elif parameter.kind == "recipes":
                 recipe[row][parameter.field] = float(value)
             else:
                 of[parameter.kind][row][parameter.field] = float(value)
@@ -190,6 +225,9 @@ def applied(runs: Sequence[Run], values: np.ndarray) -> list[Run]:
     names = {(r.gemm, r.operand_bytes.value, r.gather_bytes.value): k for k, r in recipes.items()}
     for run in runs:
         clock = clock_ratio(catalog, run.accelerator)
+        mature = 1.0
+        if run.age_quarters is not None:
+            mature = maturity_frac(run.age_quarters, *(shared[name] for name in MATURITY))
         inherited = {
             k: min(v * clock, 1.0) if k in CLOCKED else v
             for k, v in family[run.accelerator.family or ""].items()
@@ -200,12 +238,14 @@ def applied(runs: Sequence[Run], values: np.ndarray) -> list[Run]:
             if getattr(run.accelerator.training, k) is not None
         }
         fields = {k: v for k, v in inherited.items() if k not in own} | device[run.accelerator.id]
+        fields = {k: v * mature if k in CLOCKED else v for k, v in fields.items()}
         if run.accelerator.family in {"ampere", "volta", "tpu"} and "attention_frac" in fields:
             fields["portable_attention_frac"] = fields["attention_frac"]
         name = names[run.recipe.gemm, run.recipe.operand_bytes, run.recipe.gather_bytes]
         software = dict(stack[run.stack_id])
         for version in run.releases:
             software |= release[f"{run.stack_id}@{version}"]
+        software |= way[f"{run.stack_id}:{run.stack.dispatcher}"]
         changed.append(
             replace(
                 run,
@@ -222,6 +262,13 @@ def present() -> np.ndarray:
     rows = load().rows
     found = []
     for p in PARAMETERS:
+        if p.kind == "training":
+            found.append(rows["training"][p.rows[0]].value.value)
+            continue
+        if p.kind == "dispatchers":
+            name, way = p.rows[0].split(":")
+            found.append(getattr(rows["stacks"][name].dispatchers[way], WAY_FIELDS[p.field]).value)
+            continue
         if p.kind == "releases":
             found.append(_of_release(rows["stacks"], p))
             continue
@@ -313,8 +360,8 @@ def report(runs: Sequence[Run], error: np.ndarray, key: Callable[[Run], str]) ->
 def write(values: np.ndarray) -> None:
     """Put values into the catalog files, in place."""
     for parameter, value in zip(PARAMETERS, values, strict=True):
-        if parameter.kind == "releases":
-            _write_release(parameter, value)
+        if parameter.kind in {"releases", "dispatchers"}:
+            _write_inside(parameter, value)
             continue
         for row in parameter.rows:
             for file in sorted((ROOT / "catalogs").rglob("*.yaml")):
@@ -325,27 +372,30 @@ def write(values: np.ndarray) -> None:
                 if not block or not re.search(rf"^{parameter.kind}:", text, re.MULTILINE):
                     continue
                 new, n = re.subn(
-                    rf"(?<![a-z_]){parameter.field}: [\d.]+",
-                    f"{parameter.field}: {value:.4g}",
+                    rf"(?<![a-z_]){parameter.field}: [\d.]+"
+                    if parameter.kind != "training"
+                    else r"(?<=value: {value: )[\d.]+",
+                    f"{parameter.field}: {value:.4g}"
+                    if parameter.kind != "training"
+                    else f"{value:.4g}",
                     block.group(0),
                 )
                 if n:
                     file.write_text(text.replace(block.group(0), new), encoding="utf-8")
 
 
-def _write_release(parameter: Parameter, value: float) -> None:
-    """Put the value of a release into its line of the stacks file."""
+def _write_inside(parameter: Parameter, value: float) -> None:
+    """Put the value of a release or a dispatcher into its line of the stacks file."""
     file = ROOT / "catalogs" / "stacks" / "stacks.yaml"
     text = file.read_text(encoding="utf-8")
     for row in parameter.rows:
-        name, version = row.split("@")
+        name, part = re.split("[@:]", row)
         block = re.search(rf"^  - id: {name}\n(?:(?!  - id: ).*\n?)*", text, re.MULTILINE)
         assert block is not None
-        new, n = re.subn(
-            rf'(version: "{re.escape(version)}".*?(?<![a-z_]){parameter.field}: )[\d.]+',
-            rf"\g<1>{value:.4g}",
-            block.group(0),
-        )
+        line = rf'version: "{re.escape(part)}"' if "@" in row else rf"^      {part}:"
+        field = WAY_FIELDS.get(parameter.field, parameter.field)
+        pattern = rf"({line}.*?(?<![a-z_]){field}: )[\d.]+"
+        new, n = re.subn(pattern, rf"\g<1>{value:.4g}", block.group(0), flags=re.MULTILINE)
         assert n == 1, row
         text = text.replace(block.group(0), new)
     file.write_text(text, encoding="utf-8")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dcplan.answers.validation.answer import validate
-from dcplan.answers.validation.run_rows import recipe_id
+from dcplan.answers.validation.runs.rows import recipe_id
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Accelerator
 from dcplan.result import Result
@@ -84,10 +84,16 @@ GOALS: list[tuple[str, int, float, Callable[[Judged], bool]]] = [
         (
             f"{accelerator} FP8 dense",
             least,
-            0.07,
+            goal,
             lambda r, a=accelerator: r.accelerator == a and r.recipe in FP8 and not r.moe,
         )
-        for accelerator, least in (("h100-sxm", 80), ("b200-sxm", 2), ("gb200", 24))
+        # two runs on B200, whose speed is that of GB200 at its power and not fitted alone
+        for accelerator, least, goal in (
+            ("h100-sxm", 80, 0.07),
+            ("b200-sxm", 2, 0.13),
+            ("gb200", 24, 0.07),
+            ("gb300", 30, 0.10),
+        )
     ),
     ("FSDP composer", 120, 0.08, lambda r: r.stack == "composer-fsdp"),
     ("FSDP torchtitan", 20, 0.08, lambda r: r.stack == "torchtitan"),
@@ -117,7 +123,7 @@ def test_mean_step_time_error_of_the_line_is_within_its_goal(
 
 
 def test_nearly_all_complete_runs_are_supported(result: Result) -> None:
-    assert result.value("runs.total") == 675
+    assert result.value("runs.total") == 727
     assert result.value("runs.supported_frac") >= 0.95
 
 

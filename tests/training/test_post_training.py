@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dcplan.training.post_training import (
+from dcplan.training.tuning.post_training import (
     StepTerms,
     asynchronous_s,
     colocated_s,

@@ -222,16 +222,6 @@ def test_text_part_of_a_multimodal_config_is_read() -> None:
     assert from_config({"model_type": "x", "text_config": BASE}).params == from_config(BASE).params
 
 
-@pytest.mark.parametrize(
-    "key", ["mamba_d_state", "layers_block_type", "attn_layer_period", "mamba_num_heads"]
-)
-def test_other_hybrids_are_refused_naming_the_field(key: str) -> None:
-    with pytest.raises(
-        ValueError, match=rf"^{key}: hybrid layers are supported only with hybrid_override_pattern"
-    ):
-        from_config({**BASE, key: 16})
-
-
 HYBRID: dict[str, Any] = {
     "hidden_size": 1024,
     "hybrid_override_pattern": "M-M*-",

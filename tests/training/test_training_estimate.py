@@ -42,7 +42,7 @@ def _hardware(
     row = catalog.get("accelerators", accelerator, Accelerator)
     software = catalog.get("stacks", stack, Stack)
     log = InputLog(catalog)
-    device, habits = device_terms(catalog, row), stack_terms(software, log)
+    device, habits = device_terms(catalog, row), stack_terms(software, row.family, log)
     assert not isinstance(device, str)
     spread = spread_frac(log, row, software, moe=False)
     precision = recipe_terms(catalog.get("recipes", recipe, Recipe))

@@ -142,9 +142,11 @@ def _experts(case: Case, axes: Axes, tp: int, group: int) -> Iterator[tuple[int,
 
 
 def _evaluate(case: Case, one: dict[str, float]) -> tuple[float, float]:
-    count = math.ceil(case.global_batch / (one["dp"] * one["micro_batch"]))
-    if one["vpp"] > 1:
-        count = math.ceil(count / one["pp"]) * one["pp"]
+    exact = case.global_batch / (one["dp"] * one["micro_batch"])
+    group = one["pp"] if one["vpp"] > 1 else 1
+    near = max(round(exact / group), 1) * group
+    # a run rounds a batch that is within 10 % of complete groups
+    count = exact if abs(near - exact) <= 0.1 * exact else math.ceil(exact / group) * group
     alone = setup(
         case.shape,
         case.device,

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Model
+from dcplan.inputs.model_files import with_library_defaults
 from dcplan.llm.architecture import Architecture, context_tokens, model_flops_per_token, tower_flops
 from dcplan.llm.config import from_config
 from dcplan.llm.operations import Setup
@@ -389,7 +390,8 @@ def test_text_sizes_that_a_file_leaves_out_are_its_class_s_own() -> None:
     row["text_config"] = {"model_type": "llama", "vocab_size": 32064}
     for key in ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"):
         row.pop(key, None)
-    assert from_config(row).params == pytest.approx(7.063e9, rel=2e-3)
+    full = with_library_defaults(load(), row)
+    assert from_config(full).params == pytest.approx(7.063e9, rel=2e-3)
 
 
 @pytest.mark.parametrize(

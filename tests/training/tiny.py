@@ -66,6 +66,7 @@ COEFFICIENTS = Coefficients(
     cover_frac=0.9,
     backward_over_forward=2.0,
     reserve_bytes=0.7e9,
+    layout_tolerance_frac=0.1,
     search_memory_frac=0.95,
     measured_memory_factor=1.05,
     offload_bytes_per_s=200e9,
@@ -75,8 +76,15 @@ NO_HABITS: dict[str, Any] = {f.name: 0.0 for f in fields(StackTerms)}
 STACK = StackTerms(
     **NO_HABITS
     | {
-        "graph_frac": 1.0,
-        "fused_moe_frac": 1.0,
+        "partial_graph_frac": 1.0,
+        "full_graph_frac": 1.0,
+        "full_passes_frac": 1.0,
+        "scheduled_host_factor": 1.0,
+        "dispatcher": "one copy a domain",
+        "moe_passes_frac": 1.0,
+        "moe_rate_frac": 1.0,
+        "moe_combined": True,
+        "moe_graphs": "none",
         "attention": "native",
         "sequence_parallel": True,
         "zero": 1,

@@ -1,8 +1,7 @@
-"""``dcplan calibrate``: the measuring script, and its measurements as a catalog overlay."""
+"""``dcplan calibrate``: the measuring script, its measurements and own runs as overlays, and logs."""
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from importlib.resources import files
@@ -12,9 +11,16 @@ from typing import Any
 import numpy as np
 
 from dcplan.answers.calibrate.fit import Sheet, fit
+from dcplan.answers.calibrate.logs import answer as logs_answer
+from dcplan.answers.calibrate.overlay import kernel_overlay, runs_overlay
+from dcplan.answers.calibrate.own_answer import answer as own_answer
+from dcplan.answers.calibrate.own_answer import stack_key
+from dcplan.answers.calibrate.own_runs import fit_runs
 from dcplan.answers.calibrate.read import SIZES, Measured, read
-from dcplan.answers.calibrate.request import SCRIPT, CalibrateRequest, missing
+from dcplan.answers.calibrate.request import SCRIPT, CalibrateRequest, form_of, missing, problem
 from dcplan.answers.common.catalog_rows import named
+from dcplan.answers.validation.runs.measured import read_table
+from dcplan.catalog.loader import Catalog
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import Accelerator
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
@@ -27,6 +33,7 @@ from dcplan.specs.request import verb
 from dcplan.specs.validation import calibrate as specs
 
 OVERLAY = "calibrated.yaml"
+"""File of the overlay folder; one for all forms, as two files cannot share an accelerator."""
 UNSTEADY = 1.2
 """Ratio of the 90th to the 10th percentile above which a measurement counts as disturbed."""
 FAR = 0.25
@@ -35,10 +42,13 @@ FAR = 0.25
 
 @dataclass(frozen=True)
 class Calibration:
-    """The answer, and the text of the overlay file."""
+    """The answer, and the text of the file that it makes."""
 
     result: Result
-    overlay: str
+    overlay: str = ""
+    """Catalog overlay; empty for logs."""
+    rows: str = ""
+    """CSV of runs, made of logs."""
 
 
 def script() -> str:
@@ -48,29 +58,70 @@ def script() -> str:
 
 @verb(CalibrateRequest, "calibrate")
 def calibrate(request: CalibrateRequest) -> Calibration:
-    """Fit the kernel models of the training room to the measurements of the script.
+    """Fit kernels to the measurements of the script, or a stack to own runs, or read training logs.
 
     Raises
     ------
     InputError
-        When the file is not a result of the script, holds impossible numbers, or contradicts the
-        data sheet.
+        When the forms are mixed, or a file cannot be read, holds impossible numbers, contradicts
+        the data sheet, or has no supported run.
     """
+    form = form_of(request)
+    catalog = load_catalog(tuple(Path(c) for c in request.catalogs))
+    if form == "--runs" and request.runs is not None:
+        return _own(request, Path(request.runs), catalog)
+    if form == "--from-log":
+        result, rows = logs_answer(request, catalog)
+        return Calibration(result, rows=rows)
     problems = missing(request)
     if problems or request.result_file is None or request.accelerator is None:
         raise InputError(problems)
-    catalog = load_catalog(tuple(Path(c) for c in request.catalogs))
     row = named(catalog, "accelerators", request.accelerator, Accelerator, "--accelerator")
+    measured, found, left = _kernels(request.result_file, row, catalog)
+    before = training_terms(catalog, row)
+    return Calibration(
+        _answer(measured, row, before, found, left), kernel_overlay(measured, row, found)
+    )
+
+
+def _kernels(
+    file: Path, row: Accelerator, catalog: Catalog
+) -> tuple[Measured, dict[str, Fitted], dict[str, str]]:
+    """Fit the kernels that the script measured on an accelerator."""
     lacking = [f for f in ("bf16_tflops", "hbm_tb_per_s") if getattr(row, f) is None]
     if lacking:
         cause = f"{row.id} has no {' and no '.join(lacking)}, which the comparison needs"
         help_text = f"dcplan catalog show {row.id}"
         raise InputError([Problem("DC003", cause, Place("--accelerator"), help=help_text)])
-    measured = read(Path(request.result_file))
-    before = training_terms(catalog, row)
-    sheet = Sheet(row, before["ranks"] or 1.0)
+    measured = read(Path(file))
+    sheet = Sheet(row, training_terms(catalog, row)["ranks"] or 1.0)
     found, left = fit(measured, sheet, coefficients(InputLog(catalog)))
-    return Calibration(_answer(measured, row, before, found, left), _overlay(measured, row, found))
+    return measured, found, left
+
+
+def _own(request: CalibrateRequest, file: Path, catalog: Catalog) -> Calibration:
+    """Fit a stack to own runs, with measured kernels if there are any."""
+    measured, kernels = None, {}
+    if request.kernels is not None:
+        row = _measured_part(request, file, catalog)
+        measured, kernels[row.id], _ = _kernels(request.kernels, row, catalog)
+    own = fit_runs(catalog, file, request.like, kernels)
+    key = stack_key(own, request.name)
+    text = runs_overlay(own, key, file, kernels, measured)
+    return Calibration(own_answer(own, key, catalog, file), text)
+
+
+def _measured_part(request: CalibrateRequest, file: Path, catalog: Catalog) -> Accelerator:
+    """Return the accelerator of the kernels: given, or the only one of the runs."""
+    if request.accelerator is not None:
+        return named(catalog, "accelerators", request.accelerator, Accelerator, "--accelerator")
+    texts = {row.get("accelerator_id", "") for row in read_table(file)}
+    parts = {x.id: x for text in texts if (x := catalog.find("accelerators", text, Accelerator))}
+    if len(parts) != 1:
+        cause = f"the runs use {', '.join(sorted(parts)) or 'no known accelerator'}"
+        help_text = "name the accelerator of --kernels with --accelerator"
+        raise InputError([problem(f"{cause}, and --kernels measures one", help_text)])
+    return next(iter(parts.values()))
 
 
 def _answer(
@@ -157,26 +208,3 @@ def _doubts(measured: Measured, row: Accelerator, fits: dict[str, Fitted]) -> li
             "use a larger --max-s to measure more"
         )
     return found
-
-
-def _overlay(measured: Measured, row: Accelerator, found: dict[str, Fitted]) -> str:
-    """Return one accelerator row with the measured training terms; the catalog gives the rest."""
-    data = measured.document.data
-    runtime = data["cuda"] if data["cuda"].startswith("ROCm") else f"CUDA {data['cuda']}"
-    source = f"dcplan calibrate, measured on {data['device']}, torch {data['torch']}, {runtime}"
-    origin = f"source: {json.dumps(source)}, as_of: {json.dumps(data['date'])}"
-    lines = [
-        "# Written by dcplan calibrate. Use it with --catalogs and the folder of this file.",
-        "accelerators:",
-        f"  - id: {row.id}",
-        "    training:",
-    ]
-    for name, f in found.items():
-        lines.append(f"      # points: {f.points}, mean error: {f.error:.1%}")
-        value = f"value: {f.value:.4g}, low: {f.low:.4g}, high: {f.high:.4g}"
-        lines.append(f"      {name}: {{{value}, {origin}}}")
-    units = data["multiprocessors"]
-    lines.append(
-        f"      multiprocessors: {{value: {units}, low: {units}, high: {units}, {origin}}}"
-    )
-    return "\n".join(lines) + "\n"

@@ -13,11 +13,12 @@ from dcplan.answers.serve.service.outcome import Outcome, Pool
 from dcplan.inputs.serving.engines import GENERIC
 from dcplan.inputs.serving.sizing.states import kv_tokens
 from dcplan.inputs.serving.spreads import spread_of
+from dcplan.llm.architecture import Architecture
 from dcplan.result import Metric
 from dcplan.specs.metric import MetricSpec
 from dcplan.specs.serve import passes
 from dcplan.specs.serve import service as specs
-from dcplan.units import MILLI, TOKENS_PER_MTOKEN
+from dcplan.units import GIGA, MILLI, TOKENS_PER_MTOKEN
 
 COSTS = {"main": specs.COST, "owned": specs.OWNED_COST, "rented": specs.RENTED_COST}
 
@@ -51,6 +52,7 @@ def metrics_of(priced: Priced) -> dict[str, Metric]:
     ends = min(found.main.most_requests, run.service.most_running * found.main.layout.dp)
     fewest, most = fewest_and_most(run, found.pools, found.rate, flow)
     return {
+        **size_metrics(run.shape),
         **specs.TOKENS_PER_ACCELERATOR(per_accelerator, low=low, high=high),
         **specs.TOKENS_PER_USER(user, low=user / tpot, high=user * tpot),
         **specs.REQUESTS(found.rate, low=rate_low, high=rate_high),
@@ -70,6 +72,11 @@ def metrics_of(priced: Priced) -> dict[str, Metric]:
         **specs.UTILIZATION(found.rate / found.rate_max),
         **specs.MOST_RATE(found.rate_max, low=found.rate_max / flow, high=found.rate_max * flow),
     }
+
+
+def size_metrics(shape: Architecture) -> dict[str, Metric]:
+    """Return the counted parameters of the model, all and those that one token uses."""
+    return {**specs.PARAMS(shape.params / GIGA), **specs.ACTIVE_PARAMS(shape.active_params / GIGA)}
 
 
 def _ends_label(found: Outcome) -> str:

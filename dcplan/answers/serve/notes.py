@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from dcplan.answers.serve.cost import cost_notes, idle_notes, order_notes, rent_basis
 from dcplan.answers.serve.metrics import Priced
+from dcplan.answers.train.resolve import model_notes
 from dcplan.catalog.model_names import model_of, window_tokens
 
 
@@ -14,6 +15,7 @@ def notes_of(able: Sequence[Priced]) -> list[str]:
     best = able[0]
     return [
         *best.found.run.software.notes,
+        *model_notes(best.found.run.log.catalog, best.found.run.request.model),
         *_of_load(best),
         *cost_notes(best.found.run, best),
         *idle_notes(best.found.run, best.found.pools),

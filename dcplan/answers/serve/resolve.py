@@ -26,7 +26,7 @@ from dcplan.inputs.serving.sizing.layouts import LARGEST_REPLICA, limits_of, rea
 from dcplan.inputs.serving.sizing.work import LatencyLimits, ServedWork
 from dcplan.inputs.serving.traffic import Traffic, traffic_of
 from dcplan.llm.architecture import Architecture
-from dcplan.llm.config import from_config
+from dcplan.llm.config import timed_config
 from dcplan.provenance import Quantity, Status
 from dcplan.serving.search import Layout, Request, layouts
 from dcplan.serving.speculative import Speculation
@@ -268,7 +268,7 @@ def model_named(catalog: Catalog, name: str, problems: list[Problem]) -> NamedMo
         return None
     try:
         config = row.config if row else read_config(catalog, name)[0]
-        return NamedModel(row, config, from_config(config))
+        return NamedModel(row, config, timed_config(config))
     except InputError as error:
         problems += error.problems
     except (ValueError, KeyError, TypeError, AttributeError) as error:

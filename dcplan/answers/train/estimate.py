@@ -1,4 +1,4 @@
-"""One model on one system: search all layouts, or evaluate one, and report the fastest."""
+"""One model on one system: search all layouts, or evaluate one, and report a known recipe."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ from dcplan.specs.train import run as specs
 from dcplan.training.estimate import case_of, sweep
 from dcplan.training.grid import Case, case_setup, layout_table
 from dcplan.training.memory import host_bytes, memory
+from dcplan.training.preference import preferred
 from dcplan.training.search import Found, fits_host, search
 from dcplan.training.step import Step, step
 from dcplan.units import BYTES_PER_GIB, GIGA, si
@@ -50,17 +51,22 @@ DOUBLINGS = 8
 """Doublings of the accelerator count to search if no layout fits."""
 
 
-def train_model(request: TrainRequest, catalog: Catalog) -> Result:
+def train_model(
+    request: TrainRequest, catalog: Catalog, tolerance_frac: float | None = None
+) -> Result:
     """Estimate one model on one system.
 
-    The fastest layout of the search determines the duration of the run.
+    The layout of the search that an expert would run determines the duration of the run. It is at
+    most ``tolerance_frac`` slower than the fastest; default: what the model cannot tell apart.
     """
     log = InputLog(catalog)
     resolved = resolve(request, log)
     began = time.perf_counter()
     runs = [
         [
-            Part(run, *_layouts_of(run), feed_of(run.storage, run.accelerators, log))
+            Part(
+                run, *_layouts_of(run, tolerance_frac), feed_of(run.storage, run.accelerators, log)
+            )
             for run in whole.by_phase()
         ]
         for whole in resolved
@@ -153,7 +159,7 @@ def _ranks(run: TrainRun) -> int:
 
 
 def _timed(main: Part) -> Step:
-    """Return the parts of the fastest layout's step."""
+    """Return the parts of the chosen layout's step."""
     found = main.found
     if main.run.spec.streams_weights:
         return Step(found.step_time_s[:1], {"gemm": found.step_time_s[:1]})
@@ -161,21 +167,31 @@ def _timed(main: Part) -> Step:
     return step(case_setup(main.case, layout_table(main.case, columns)))
 
 
-def _layouts_of(run: TrainRun) -> tuple[Case, Found]:
+def _searched(run: TrainRun, case: Case, ranks: int, tolerance_frac: float | None = None) -> Found:
+    """Return the layouts of a search, that of an expert first."""
+    own = min(run.spec.spread_frac, case.coefficients.layout_tolerance_frac)
+    most = own if tolerance_frac is None else min(own, tolerance_frac)
+    count = run.request.list_count
+    return preferred(case, ranks, search(case, ranks, keep=count, tolerance_frac=most), count)
+
+
+def _layouts_of(run: TrainRun, tolerance_frac: float | None) -> tuple[Case, Found]:
     """Return the layouts of one phase at one precision: all searched, or the given one."""
     request, ranks = run.request, _ranks(run)
     case = case_of(run.shape, run.seq_len, run.batch_tokens / run.sites, run.spec, run.images)
     if run.spec.streams_weights:
         return case, _streamed(run)
     if not request.layout:
-        return case, search(case, ranks, keep=request.list_count)
+        return case, _searched(run, case, ranks, tolerance_frac)
     limit = case.device.hbm_gb / case.device.ranks * BYTES_PER_GIB
     typed = lightest(read_layout(request.layout, case, ranks), limit)
     setup = case_setup(typed.case, layout_table(typed.case, typed.columns))
     existing = memory(setup).total
     _check_host(run, typed.case, setup)
     if existing[0] > limit:
-        near = nearest(typed.case, typed.columns, ranks) or first_layout(search(typed.case, ranks))
+        near = nearest(typed.case, typed.columns, ranks) or first_layout(
+            _searched(run, typed.case, ranks)
+        )
         return typed.case, Found({}, np.empty(0), np.empty(0), 1, 0, float(existing[0]), near)
     return typed.case, Found(typed.columns, step(setup).time_s, existing, 1, 1)
 
@@ -241,7 +257,7 @@ def _larger(run: TrainRun, case: Case) -> str:
     count = run.accelerators
     for _ in range(DOUBLINGS):
         count *= 2
-        found = first_layout(search(case, int(count * case.device.ranks)))
+        found = first_layout(_searched(run, case, int(count * case.device.ranks)))
         if found:
             return f"; it fits on {count:,} accelerators: {layout_line(found)}"
     return ""

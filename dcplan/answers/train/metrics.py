@@ -18,13 +18,13 @@ from dcplan.reliability.calendar import in_time_frac
 from dcplan.result import Metric
 from dcplan.specs.train import layouts as step_specs
 from dcplan.specs.train import run as specs
-from dcplan.units import BYTES_PER_GIB, HOURS_PER_DAY, KG_PER_TONNE, KW_PER_MW, TERA
+from dcplan.units import BYTES_PER_GIB, GIGA, HOURS_PER_DAY, KG_PER_TONNE, KW_PER_MW, TERA
 
 JOULES_PER_MWH = 3.6e9
 
 
 def speed_metrics(main: Part) -> dict[str, Metric]:
-    """Return step time, rates, utilization and memory of the main phase's fastest layout."""
+    """Return step time, rates, utilization and memory of the main phase's chosen layout."""
     run, found, time = main.run, main.found, main.step_time_s
     tokens, count = main.case.global_batch * run.seq_len * run.sites, run.accelerators
     flops = model_flops_per_token(run.shape, run.seq_len, run.images) * tokens / time / count
@@ -34,8 +34,15 @@ def speed_metrics(main: Part) -> dict[str, Metric]:
     used = layout["tp"] * layout["pp"] * layout["cp"] * layout["dp"]
     full = layout["recompute"] >= RECOMPUTE.index("full")
     again = 1.0 + (recomputed_frac(run.shape, run.seq_len, run.images) if full else 0.0)
+    ties = {}
+    if found.near is not None:
+        ties = step_specs.FASTEST_STEP_TIME(float(found.near.step_time_s.min()))
+        ties |= step_specs.SEARCH_TIES(found.near.step_time_s.size)
     return {
+        **step_specs.PARAMS(run.shape.params / GIGA),
+        **step_specs.ACTIVE_PARAMS(run.shape.active_params / GIGA),
         **step_specs.STEP_TIME(time, low=low, high=high),
+        **ties,
         **step_specs.TOKENS_PER_S(rate, low=rate * time / high, high=rate * time / low),
         **step_specs.TFLOPS(flops / TERA),
         **step_specs.MFU(mfu, label=_mfu_text(run.shape)),

@@ -26,6 +26,10 @@ SETTINGS_OF_POST_TRAINING = (
     "epochs=,staleness=,mode=colocated|disaggregated|asynchronous,rollout-accelerators=,rollout-tp=,"
     "rollout-precision="
 )
+SETTINGS_OF_FINE_TUNING = (
+    "algorithm=sft|lora|qlora|dpo|distill|reward,rank=,targets=,base-bits=16|8|4,packed=,mean-len=,"
+    "length-cv=,padding-frac=,reference=forward|precomputed,teacher=,teacher-accelerators=,top-k="
+)
 SETTINGS_OF_STORAGE = (
     "level=good|better|best,bytes-per-token=,dataset-tb=,tier=,usable-pb=,kept-checkpoints="
 )
@@ -176,7 +180,11 @@ class TrainRequest:
     )
     storage: Annotated[str | None, Flag(f"storage: {SETTINGS_OF_STORAGE}")] = None
     post_training: Annotated[
-        str | None, Flag(f"reinforcement learning instead of training: {SETTINGS_OF_POST_TRAINING}")
+        str | None,
+        Flag(
+            f"reinforcement learning instead of training: {SETTINGS_OF_POST_TRAINING}; or "
+            f"fine-tuning: {SETTINGS_OF_FINE_TUNING}"
+        ),
     ] = None
     simulations: Annotated[
         int, Flag("number of Monte Carlo simulations of the run, stop by stop", low=0, high=100_000)

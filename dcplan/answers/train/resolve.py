@@ -19,10 +19,12 @@ from dcplan.answers.train.key_values import (
 )
 from dcplan.answers.train.request import DEFAULT_BATCH_TOKENS, TrainRequest
 from dcplan.catalog.loader import Catalog
+from dcplan.catalog.model_names import model_of
 from dcplan.catalog.releases import find_stack, known_stack, stack_names
 from dcplan.catalog.schema import Accelerator, Model, Recipe, Stack, System
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.model_files import file_notes, with_library_defaults
 from dcplan.inputs.training.peaks import half_peak_note
 from dcplan.inputs.training.speed import aged, hardware, slowed, with_host
 from dcplan.inputs.training.stacks import default_stack, measured_spread, stack_refusal
@@ -132,7 +134,7 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
         raise InputError([Problem("DC015", wrong, Place("--stack"), help=next_step)])
     specs = _specs(request, system, stack, log, moe=moe)
     _record(request, shape, tokens, stack, log)
-    notes = _notes(request, shortest, shape, read_config(catalog, request.model)[0])
+    notes = _notes(request, shortest, shape, catalog)
     if any(spec.recipe.gemm not in WIDE_GEMMS for spec in specs.values()):
         notes += tuple(filter(None, [half_peak_note(catalog, row)]))
     return [
@@ -142,7 +144,7 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
             system=system,
             spec=spec,
             precision=precision,
-            stack=stack.id,
+            stack=stack.label,
             measured=measured_spread(row, stack, moe=moe) is not None,
             accelerators=count,
             tokens=tokens,
@@ -228,7 +230,7 @@ def _specs(
     row = log.catalog.get("accelerators", system.accelerator, Accelerator)
     gb_per_s = _gb_per_s(request, system)
     for precision in request.precision:
-        spec = hardware(row.id, precision, gb_per_s, log, moe=moe, stack=stack.id)
+        spec = hardware(row.id, precision, gb_per_s, log, moe=moe, stack=stack.label)
         if isinstance(spec, str):
             next_step = f"dcplan catalog show accelerators {row.id}"
             refused.append(Problem("DC010", spec, Place("train"), help=next_step))
@@ -243,10 +245,12 @@ def _specs(
 
 
 def _notes(
-    request: TrainRequest, seq_len: int, shape: Architecture, config: Mapping[str, Any]
+    request: TrainRequest, seq_len: int, shape: Architecture, catalog: Catalog
 ) -> tuple[str, ...]:
     """Return notes on parts of the model that are not included, and on assumptions."""
+    config = read_config(catalog, request.model)[0]
     found = [f"{part} is not included: not supported yet" for part in uncounted_parts(config)]
+    found += model_notes(catalog, request.model)
     if shape.tower is not None and not request.images:
         found.append("without --images, the vision encoder uses memory but no time")
     if shape.tower is not None and request.images:
@@ -311,6 +315,17 @@ def read_config(catalog: Catalog, name: str) -> tuple[Mapping[str, Any], float |
     row = catalog.find("models", name, Model)
     if row is not None:
         return row.config, row.training_tokens.value if row.training_tokens else None
+    return with_library_defaults(catalog, _file_config(name)), None
+
+
+def model_notes(catalog: Catalog, name: str) -> tuple[str, ...]:
+    """Return notes on a model's file: what the library fills in, and keys that no reader knows."""
+    if model_of(catalog, name) is not None:
+        return ()
+    return file_notes(catalog, _file_config(name))
+
+
+def _file_config(name: str) -> Mapping[str, Any]:
     try:
         config = json.loads(Path(name).read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
@@ -319,7 +334,7 @@ def read_config(catalog: Catalog, name: str) -> tuple[Mapping[str, Any], float |
         raise InputError(
             [Problem("DC010", "not a model config: expected a JSON object", Place(name))]
         )
-    return config, None
+    return config
 
 
 def _system(catalog: Catalog, name: str | None) -> System:

@@ -89,7 +89,7 @@ def train_inverse(request: TrainRequest, catalog: Catalog) -> Result:
         max_it_mw=None,
         budget_usd=None,
     )
-    answer = train_model(chosen, catalog)
+    answer = train_model(chosen, catalog, _room_frac(best, request))
     near = (row for row in rows if _near(row, rows, best.accelerators))
     answer.tables[specs.SIZES.name] = specs.SIZES.table(near)
     answer.metrics |= _room(found, best)
@@ -202,6 +202,16 @@ def _best(rows: Sequence[SizeRow], request: TrainRequest) -> SizeRow:
         return row.days_p50, row.accelerators
 
     return min((row for row in rows if row.meets_target), key=rank)
+
+
+def _room_frac(row: SizeRow, request: TrainRequest) -> float | None:
+    """Return the share by which the run may be slower and still meet the limits, None if any."""
+    rooms = []
+    if request.deadline_days is not None:
+        rooms.append(request.deadline_days / row.days_p80 - 1.0)
+    if request.budget_usd is not None and row.cost_usd:
+        rooms.append(request.budget_usd / row.cost_usd - 1.0)
+    return max(min(rooms), 0.0) if rooms else None
 
 
 def _near(row: SizeRow, rows: Sequence[SizeRow], count: int) -> bool:

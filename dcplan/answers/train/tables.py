@@ -92,18 +92,23 @@ def _memory(main: Part) -> Table:
 def _layouts(main: Part) -> Table:
     found, top = main.found, main.run.request.list_count
     limit_gib = main.run.spec.device.hbm_gb / main.run.spec.device.ranks
+    fastest_s = float(found.step_time_s.min())
+    ties_s = fastest_s if found.near is None else float(found.near.step_time_s.max())
     rows = []
-    for i, (time_s, existing) in enumerate(zip(found.step_time_s, found.memory_bytes, strict=True)):
-        if i >= top and time_s > FRONTIER * found.step_time_s[0]:
+    for rank, i in enumerate(np.argsort(found.step_time_s, kind="stable"), start=1):
+        time_s, memory_gib = float(found.step_time_s[i]), found.memory_bytes[i] / BYTES_PER_GIB
+        if rank > top and time_s > FRONTIER * fastest_s:
             break
         usual: dict[str, Any] = {"schedule": SCHEDULES[0], "offload": "none"}
         rows.append(
             specs.LayoutsRow(
-                rank=i + 1,
-                step_time_s=float(time_s),
-                memory_gib=float(existing) / BYTES_PER_GIB,
-                memory_margin_gib=limit_gib - float(existing) / BYTES_PER_GIB,
-                among_fastest=i < top,
+                rank=rank,
+                chosen=bool(i == 0),
+                step_time_s=time_s,
+                memory_gib=float(memory_gib),
+                memory_margin_gib=float(limit_gib - memory_gib),
+                among_fastest=rank <= top,
+                tie=time_s <= ties_s,
                 **usual | layout_of(found, i),
             )
         )
@@ -244,8 +249,23 @@ def _unmeasured(run: TrainRun) -> list[tuple[str, str]]:
     return [("unmeasured", f"{cause}; values come from its family or class, {spread}")]
 
 
+def _faster(main: Part) -> list[str]:
+    """Say that a faster layout exists which no common recipe has."""
+    found, times = main.found, main.found.step_time_s
+    if found.near is None or times[0] <= times.min():
+        return []
+    columns = {k: float(v[int(np.argmin(times))]) for k, v in found.layouts.items()}
+    ties = found.near.step_time_s
+    return [
+        f"{ties.size:,} layouts are within {ties.max() / times.min() - 1.0:.1%} of the fastest, less "
+        f"than the error of the model; the layout is that of a common recipe. The fastest takes "
+        f"{times.min():.3g} s per step, {1.0 - times.min() / times[0]:.1%} less: --layout "
+        f"{layout_line(columns)}"
+    ]
+
+
 def _notes(main: Part, fastest: Found | None) -> list[str]:
-    run, found = main.run, []
+    run, found = main.run, _faster(main)
     if fastest is not None and fastest.step_time_s.size:
         line = layout_line(first_layout(fastest) or {})
         found.append(
@@ -304,5 +324,5 @@ def layout_line(layout: dict[str, float]) -> str:
 
 
 def first_layout(found: Found) -> dict[str, float] | None:
-    """Return the fastest layout found, or None."""
+    """Return the first layout found, or None."""
     return {k: float(v[0]) for k, v in found.layouts.items()} if found.step_time_s.size else None

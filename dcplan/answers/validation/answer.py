@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from dcplan.answers.validation.measured_runs import predicted_runs
-from dcplan.answers.validation.request import PRICES, SERVING, TRAINING, ValidateRequest, conflicts
+from dcplan.answers.validation.request import (
+    POST_TRAINING,
+    PRICES,
+    SERVING,
+    TRAINING,
+    ValidateRequest,
+    conflicts,
+)
+from dcplan.answers.validation.runs.measured import predicted_runs
 from dcplan.errors import InputError
 from dcplan.result import Result
 from dcplan.specs.request import verb
@@ -28,6 +35,10 @@ def validate(request: ValidateRequest) -> Result:
         from dcplan.answers.validation.measured_serving import predicted_serving
 
         return predicted_serving(request)
+    if request.subject == POST_TRAINING:
+        from dcplan.answers.validation.post_training.answer import predicted_post_training
+
+        return predicted_post_training(request)
     if request.subject == PRICES:
         from dcplan.answers.validation.price_performance import predicted_prices
 

@@ -15,6 +15,8 @@ MEASURED = (TRAINING, SERVING)
 """Subjects with measured runs, packaged or from a file."""
 PRICES = "price-performance"
 """Subject of published prices of tokens, packaged or from a file."""
+POST_TRAINING = "post-training"
+"""Subject of published fine-tuning and reinforcement learning runs."""
 GROUPS = ("source", "accelerator", "stack", "arch", "engine", "model")
 """Groupings of the errors of measured runs."""
 GROUPS_OF = {
@@ -32,7 +34,7 @@ class ValidateRequest:
         str,
         Flag(
             "subject of the comparison",
-            choices=(*MEASURED, PRICES, *SUBJECTS),
+            choices=(*MEASURED, POST_TRAINING, PRICES, *SUBJECTS),
             metavar="SUBJECT",
             argument=True,
         ),

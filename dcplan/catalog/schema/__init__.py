@@ -12,8 +12,16 @@ from dcplan.catalog.schema.network import Fabric, Nic, Optic, Switch
 from dcplan.catalog.schema.place import CoolingOption, OnsitePower, PueRow, ReportedSite, Site
 from dcplan.catalog.schema.reliability import Component, StorageTier
 from dcplan.catalog.schema.serving import TensorFormats, WeightFormat
-from dcplan.catalog.schema.training import Family, Recipe, Release, Stack, TrainingTerms
-from dcplan.catalog.schema.workload import Model
+from dcplan.catalog.schema.training import (
+    Dispatcher,
+    ExpertPath,
+    Family,
+    Recipe,
+    Release,
+    Stack,
+    TrainingTerms,
+)
+from dcplan.catalog.schema.workload import LibraryDefaults, Model
 
 KINDS: dict[str, type[Row]] = {
     "accelerators": Accelerator,
@@ -35,6 +43,7 @@ KINDS: dict[str, type[Row]] = {
     "cloud": Offer,
     "regions": Region,
     "models": Model,
+    "library_defaults": LibraryDefaults,
     "families": Family,
     "stacks": Stack,
     "recipes": Recipe,
@@ -60,10 +69,13 @@ __all__ = [
     "CoolingOption",
     "Curve",
     "DepreciationTable",
+    "Dispatcher",
     "Engine",
     "EngineRelease",
+    "ExpertPath",
     "Fabric",
     "Family",
+    "LibraryDefaults",
     "LoadShape",
     "Model",
     "Nic",

@@ -69,6 +69,34 @@ class Family(Row):
     """Half width of the 80 % interval for software without measured residuals."""
 
 
+class Dispatcher(BaseModel):
+    """How a stack moves tokens to their experts and back."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    host_ms: NonNegative
+    """Host time of one mixture-of-experts block, in addition to its operators. [ms]"""
+    passes_frac: Fraction
+    """Share of the memory traffic of permutation and expert activation that remains."""
+    rate_frac: Fraction
+    """Share of the rate of other collectives that its all-to-all reaches."""
+    combined: bool = False
+    """Whether a token travels once to each other domain, and not once to each expert."""
+
+
+class ExpertPath(BaseModel):
+    """The settings with which a stack runs mixtures of experts."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    dispatcher: str
+    """Name of a dispatcher of the stack."""
+    graphs: Literal["none", "partial", "full"] = "none"
+    """What is captured in graphs: nothing, routing and parts of a layer, or the whole step."""
+    overlap: bool = False
+    """Whether the schedule hides the all-to-all of one micro-batch behind another."""
+
+
 class Release(BaseModel):
     """A release of a stack, with the values that change from it on."""
 
@@ -84,10 +112,7 @@ class Release(BaseModel):
     """What changed."""
     launch_us: NonNegative | None = None
     """Changed value of the stack, as all that follow."""
-    moe_host_ms: NonNegative | None = None
-    graph_frac: Fraction | None = None
-    fused_moe_frac: Fraction | None = None
-    fused_families: tuple[str, ...] | None = None
+    experts: dict[str, ExpertPath] | None = None
     elementwise: Positive | None = None
     cast_factor: Positive | None = None
     attention: Literal["native", "portable", "unfused"] | None = None
@@ -120,15 +145,20 @@ class Stack(Row):
     launch_us: NonNegative | None = None
     """Host time to launch one operator, with the small kernels that the software does not fuse
     into it. [us]"""
-    moe_host_ms: NonNegative | None = None
-    """Additional host time of a mixture-of-experts layer. [ms]"""
-    graph_frac: Fraction | None = None
-    """Share of the host time that remains with CUDA graphs of static shapes."""
-    fused_moe_frac: Fraction | None = None
-    """Share of a mixture-of-experts block's memory traffic that remains with fused dispatch
-    kernels."""
-    fused_families: tuple[str, ...] = ()
-    """Accelerator families with these graphs and kernels in the current release."""
+    dispatchers: dict[str, Dispatcher] = Field(default_factory=dict)
+    """Its ways to move tokens to experts, by name."""
+    experts: dict[str, ExpertPath] = Field(default_factory=dict)
+    """Its usual settings of mixtures of experts by accelerator family; ``default`` is any other."""
+    partial_graph_frac: Fraction | None = None
+    """Share of the host time of an expert block that remains where parts are captured in graphs."""
+    full_graph_frac: Fraction | None = None
+    """Share of all host time that remains where the whole step is one graph."""
+    full_passes_frac: Fraction | None = None
+    """Share of the memory passes of experts that remains with the fused kernels of such a step."""
+    scheduled_overlap_frac: Fraction | None = None
+    """Share of expert traffic hidden where the schedule overlaps micro-batches."""
+    scheduled_host_factor: Positive | None = None
+    """Host time of an expert block under such a schedule, relative to one without."""
     elementwise: Positive | None = None
     """Tensor passes of small kernels divided by the ideal number."""
     cast_factor: Positive | None = None
@@ -171,6 +201,15 @@ class Stack(Row):
     primary copy."""
     low_gather: bool = False
     """Whether 8-bit parameters are communicated in 8 bit."""
+    half_logits: bool = False
+    """Whether the loss works on the 16-bit logits alone, whose gradient takes their place; false:
+    it also keeps a 32-bit copy."""
+    expands_kv: bool = False
+    """Whether grouped keys and values are copied to all query heads before attention, which keeps
+    the copies."""
+    recomputes_casts: bool = False
+    """Whether the backward pass repeats the casts to 8 or 4 bit instead of keeping their
+    results."""
     lean_grad_bytes: Positive | None = None
     """Bytes of a stored gradient in the lean form."""
     lean_optimizer_bytes: Positive | None = None
@@ -191,8 +230,18 @@ class Stack(Row):
 
     @property
     def label(self) -> str:
-        """Return the id, with the release if there is one."""
-        return f"{self.id}@{self.release}" if self.release else self.id
+        """Return the name that gives the row: the id, with its release, or its first date if it has
+        none of its releases.
+        """
+        base = self.since if self.releases else None
+        version = self.release or base
+        return f"{self.id}@{version}" if version else self.id
+
+    @property
+    def dated(self) -> str | None:
+        """Return the month of the release whose values the row has, else of its first values."""
+        dates = {r.version: r.date for r in self.releases}
+        return dates[self.release] if self.release else self.since
 
     @property
     def past_releases(self) -> tuple[str, ...]:

@@ -25,3 +25,12 @@ class Model(Row):
     checkpoints: dict[str, TensorFormats] = Field(default_factory=dict)
     """Format of a checkpoint -> formats of its tensors, where they differ from the usual rule: linear
     layers in the format of the name, embedding and output layer in 16 bit."""
+
+
+class LibraryDefaults(Row):
+    """Values that the class of a ``model_type`` fills in where a ``config.json`` leaves them out."""
+
+    model_type: str
+    """Kind of model as ``config.json`` names it."""
+    keys: dict[str, Any]
+    """Key -> value where the file has none."""

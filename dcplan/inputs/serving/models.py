@@ -6,7 +6,7 @@ from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Model, WeightFormat
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.cache import INDEX_BYTES, layer_bytes_per_token, state_bytes
-from dcplan.llm.config import from_config
+from dcplan.llm.config import timed_config
 from dcplan.units import HALF_BYTES
 
 CACHE_BYTES = {"half": HALF_BYTES, "fp8": 1.0}
@@ -42,7 +42,9 @@ def served_numbers(
     local = shape.local_layers if shape.window else 0
     recurrent = shape.mamba_layers + shape.linear_layers
     blocks = shape.mamba_layers * shape.mamba_params + shape.linear_layers * shape.linear_params
-    index = shape.index_layers * shape.index_params / max(shape.attention_layers, 1)
+    # layers may share an indexer: a layer has its share of the indexers
+    index_layers = shape.index_layers / max(shape.attention_layers, 1)
+    index = index_layers * shape.index_params
     latent = 2 * shape.kv_rank + shape.rope_dim if shape.kv_rank else 0
     table = shape.vocab * shape.hidden
     return {
@@ -61,7 +63,7 @@ def served_numbers(
         "pair_dims": shape.head_dim + shape.value_dim,
         "latent_dims": latent,
         "sparse_topk": shape.sparse_topk,
-        "index_bytes": shape.index_dim * INDEX_BYTES if shape.index_layers else 0.0,
+        "index_bytes": index_layers * shape.index_dim * INDEX_BYTES,
         "attention_layers": shape.attention_layers,
         "attention_params": shape.attention_params + index,
         "dense_layers": shape.dense_layers,
@@ -85,4 +87,4 @@ def served_numbers(
 
 def shape_of(row: Model) -> Architecture:
     """Return the architecture of a catalog row."""
-    return from_config(row.config)
+    return timed_config(row.config)

@@ -42,6 +42,7 @@ def coefficients(log: InputLog) -> Coefficients:
         cover_frac=value("cover-frac"),
         backward_over_forward=value("backward-over-forward"),
         reserve_bytes=value("process-reserve-gb") * GIGA,
+        layout_tolerance_frac=value("layout-tolerance-frac"),
         search_memory_frac=value("search-memory-frac"),
         measured_memory_factor=judged,
         offload_bytes_per_s=value("offload-min-gb-per-s") * GIGA,

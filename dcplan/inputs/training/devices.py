@@ -167,7 +167,7 @@ def record_training(log: InputLog, row: Accelerator, gemm: str, stack: str) -> N
         log.parameter("training", "clock-headroom")
         log.take(f"{key}.tdp_kw", row.tdp_kw)
     habits = log.catalog.get("stacks", stack, Stack)
-    for name in ("elementwise", "tp_overlap_frac", "dp_overlap_frac", "launch_us", "moe_host_ms"):
+    for name in ("elementwise", "tp_overlap_frac", "dp_overlap_frac", "launch_us"):
         value = getattr(habits, name)
         if value is not None:
             log.take(f"stacks.{stack}.{name}", value)

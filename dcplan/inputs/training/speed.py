@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from dcplan.catalog.releases import find_stack
-from dcplan.catalog.schema import Accelerator, Model, Parameter, Recipe, System
+from dcplan.catalog.schema import Accelerator, Model, Recipe, Stack, System
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.model_files import with_library_defaults
 from dcplan.inputs.training.coefficients import coefficients
 from dcplan.inputs.training.devices import (
     CLOCKED,
@@ -22,10 +23,11 @@ from dcplan.inputs.training.devices import (
 from dcplan.inputs.training.peaks import missing_peak
 from dcplan.inputs.training.stacks import default_stack, spread_frac, stack_refusal, stack_terms
 from dcplan.llm.architecture import Architecture
-from dcplan.llm.config import from_config
-from dcplan.llm.device_terms import FUSED_DISPATCH
+from dcplan.llm.config import timed_config
+from dcplan.llm.device_terms import DeviceTerms
 from dcplan.scenario.load import Question, inside_project
 from dcplan.training.estimate import Hardware
+from dcplan.training.maturity import maturity_frac
 from dcplan.training.shapes import trained_shape
 from dcplan.units import GIGA, quarter_index
 
@@ -49,7 +51,7 @@ def served_architecture(reference: str, question: Question) -> Architecture:
     InputError
         If the file is missing or is not a readable model.
     """
-    return _read(reference, question, from_config)
+    return _read(reference, question, timed_config)
 
 
 def _read(
@@ -62,7 +64,8 @@ def _read(
             return shape(question.catalog.get("models", reference, Model).config)
         problem = question.tree.problem("DC008", f"model {reference} leaves the project", where)
         file = inside_project(question.file, reference, problem)
-        return shape(json.loads(file.read_text(encoding="utf-8")))
+        config = json.loads(file.read_text(encoding="utf-8"))
+        return shape(with_library_defaults(question.catalog, config))
     except (OSError, ValueError, RecursionError) as error:
         cause = f"model {reference}: {error}"
         raise InputError([question.tree.problem("DC010", cause, where)]) from error
@@ -92,16 +95,14 @@ def hardware(
     refused = stack_refusal(catalog, row, stack_row) or _refused(row, recipe_row, log)
     if refused is not None:
         return refused
-    terms = stack_terms(stack_row, log)
+    terms = stack_terms(stack_row, row.family, log)
     record_training(log, row, recipe.gemm, stack_row.id)
-    kernels = float(FUSED_DISPATCH) if row.family in stack_row.fused_families else 0.0
     return Hardware(
         device,
         terms,
         recipe,
         coefficients(log),
         spread_frac(log, row, stack_row, moe=moe),
-        kernels,
         streams_weights=row.kind == "wafer",
     )
 
@@ -118,9 +119,12 @@ def _refused(row: Accelerator, recipe: Recipe, log: InputLog) -> str | None:
 
 def slowed(spec: Hardware, frac: float) -> Hardware:
     """Return hardware whose matrix products and attention run at a fraction of their speed."""
-    return replace(
-        spec, device=replace(spec.device, **{n: getattr(spec.device, n) * frac for n in CLOCKED})
-    )
+    return replace(spec, device=slowed_device(spec.device, frac))
+
+
+def slowed_device(device: DeviceTerms, frac: float) -> DeviceTerms:
+    """Return an accelerator whose matrix products and attention run at a fraction of their speed."""
+    return replace(device, **{name: getattr(device, name) * frac for name in CLOCKED})
 
 
 def linked(spec: Hardware, exchange_frac: float, *, in_network: bool) -> Hardware:
@@ -176,15 +180,27 @@ def in_instance(spec: Hardware, accelerators: int) -> Hardware:
 def aged(spec: Hardware, row: Accelerator, start: str | None, log: InputLog) -> Hardware:
     """Return hardware with the speed of a young generation, whose software is not mature.
 
-    Speed rises linearly from ``maturity-first-frac`` in the quarter of availability to 1 after
-    ``maturity-quarters``.
+    The age is that of the run's start; :func:`maturity_frac` gives the speed.
     """
     if start is None or row.available_from is None:
         return spec
-    age = quarter_index(start) - quarter_index(row.available_from)
-    settled = log.catalog.get("reliability", "maturity-quarters", Parameter).value.value
-    if age >= settled:
-        return spec
-    first = log.parameter("reliability", "maturity-first-frac")
-    log.parameter("reliability", "maturity-quarters")
-    return slowed(spec, first + (1.0 - first) * max(age, 0) / settled)
+    age = float(quarter_index(start) - quarter_index(row.available_from))
+    return slowed(spec, maturity_of(age, log))
+
+
+def maturity_of(age_quarters: float, log: InputLog) -> float:
+    """Return the speed of software of an age relative to settled software."""
+    first = log.parameter("training", "maturity-first-frac")
+    return maturity_frac(age_quarters, first, log.parameter("training", "maturity-quarters"))
+
+
+def software_age_quarters(row: Accelerator, stack: Stack) -> float | None:
+    """Return the age of a stack's release on an accelerator, or None if one has no date.
+
+    It is the time from the accelerator's first quarter to the month of the release; a stack
+    without dated releases has no age.
+    """
+    if row.available_from is None or not stack.releases or stack.dated is None:
+        return None
+    year, month = (int(part) for part in (stack.dated + "-01").split("-")[:2])
+    return year * 4.0 + (month - 1.0) / 3.0 - quarter_index(row.available_from)

@@ -16,7 +16,7 @@ from dcplan.scenario.schema.post_training import PostTraining
 from dcplan.serving.rollout import Samples
 from dcplan.training.estimate import Hardware, layout_of
 from dcplan.training.grid import model_parallel_accelerators
-from dcplan.training.post_training import fastest_up_to, learn_s
+from dcplan.training.tuning.post_training import fastest_up_to, learn_s
 
 SEARCH_MULTIPLE = 128
 """Packed sequences have a multiple of this length, so that layouts can divide them."""
@@ -103,7 +103,9 @@ def training_pool(
 ) -> TrainingPool:
     """Return the trainer at every count: the fastest layout that fits."""
     tokens, length = update_tokens(work, samples), packed_len(samples)
-    swept = searched(policy.trained, length, tokens, spec, tuple(float(n) for n in counts))
+    # samples of changing lengths and weights that leave after each step do not fit one graph
+    eager = replace(spec, stack=replace(spec.stack, moe_graphs="none", moe_overlap=False))
+    swept = searched(policy.trained, length, tokens, eager, tuple(float(n) for n in counts))
     total, before = learned_s(swept.step_time_s, work, log)
     texts = [layout_of(swept, i) for i in range(swept.accelerators.size)]
     return TrainingPool(

@@ -47,7 +47,7 @@ def accuracy() -> str:
     mean, median = (runs.value(f"error.{x}_abs_frac") for x in ("mean", "median"))
     rows = [
         (
-            "604 measured training runs",
+            f"{runs.value('runs.supported'):,.0f} measured training runs",
             f"mean step-time error {mean:.1%}, median {median:.1%}, fitted to them",
         ),
         (

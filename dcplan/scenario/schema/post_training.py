@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from dcplan.provenance import AtLeastOne, NonNegative
 from dcplan.scenario.schema.base import Count, CountOrZero, Part
+from dcplan.scenario.schema.fine_tuning import FineTuning
 
 
 class PostTraining(Part):
@@ -48,6 +49,20 @@ class PostTraining(Part):
     """Accelerators of a rollout engine, tensor parallel. Default: the fastest layout."""
     rollout_precision: str | None = None
     """Row of the catalog kind formats: weights of the rollout engines. Default: bf16."""
+
+    @field_validator("algorithm", mode="before")
+    @classmethod
+    def _has_rollouts(cls, value: Any) -> Any:
+        if value in get_args(FineTuning.model_fields["algorithm"].annotation):
+            code, message = "fine_tuning", "{name} is fine-tuning, which has no rollouts: {next}"
+            steps = (
+                "a scenario takes it as a training job of its tokens, with all parameters; "
+                "`dcplan train --post-training algorithm={name}` estimates it alone"
+            )
+            raise PydanticCustomError(
+                code, message, {"name": value, "next": steps.format(name=value)}
+            )
+        return value
 
     @model_validator(mode="after")
     def _is_consistent(self) -> PostTraining:

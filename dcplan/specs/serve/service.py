@@ -8,6 +8,20 @@ from typing import Annotated
 from dcplan.specs.metric import Better, MetricSpec
 from dcplan.specs.table import Column, Section, Shown, TableSpec
 
+PARAMS = MetricSpec(
+    "serve.params_b",
+    "",
+    "Parameters of the model in billions, counted from its configuration, without draft layers",
+    main=True,
+    label="Parameters of the model, in billions",
+)
+ACTIVE_PARAMS = MetricSpec(
+    "serve.active_params_b",
+    "",
+    "Parameters that one token uses, in billions, both embeddings included",
+    main=True,
+    label="Parameters that one token uses, in billions",
+)
 TOKENS_PER_ACCELERATOR = MetricSpec(
     "serve.tokens_per_s_per_accelerator",
     "1/s",

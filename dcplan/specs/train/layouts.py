@@ -9,6 +9,20 @@ from dcplan.specs import columns as common
 from dcplan.specs.metric import Better, MetricSpec
 from dcplan.specs.table import Column, Section, Shown, TableSpec
 
+PARAMS = MetricSpec(
+    "train.params_b",
+    "",
+    "Parameters of the model in billions, counted from its configuration, without draft layers",
+    main=True,
+    label="Parameters of the model, in billions",
+)
+ACTIVE_PARAMS = MetricSpec(
+    "train.active_params_b",
+    "",
+    "Parameters that one token uses, in billions, both embeddings included",
+    main=True,
+    label="Parameters that one token uses, in billions",
+)
 STEP_TIME = MetricSpec("train.step_time_s", "s", "Time of one optimizer step", main=True)
 TOKENS_PER_S = MetricSpec(
     "train.tokens_per_s_per_accelerator",
@@ -44,6 +58,14 @@ LARGEST_PARAMS_B = MetricSpec(
 )
 LARGEST_PARAMS_TOKENS = MetricSpec(
     "train.largest_params_tokens", "", "Tokens of this largest model"
+)
+FASTEST_STEP_TIME = MetricSpec(
+    "train.fastest_step_time_s",
+    "s",
+    "Step time of the fastest layout, without exchanges between sites and waits for data",
+)
+SEARCH_TIES = MetricSpec(
+    "train.layouts_tied", "", "Layouts that the model cannot tell from the fastest by their time"
 )
 SEARCH_LAYOUTS = MetricSpec("train.layouts_searched", "", "Layouts searched")
 SEARCH_FEASIBLE = MetricSpec("train.layouts_feasible", "", "Layouts that fit in memory")
@@ -167,6 +189,10 @@ class LayoutsRow:
     """One of the layouts that the search found."""
 
     rank: Annotated[int, Column("Rank of the layout by step time, fastest first")]
+    chosen: Annotated[bool, Column("Whether it is the layout of the answer")]
+    tie: Annotated[
+        bool, Column("Whether the model cannot tell its step time from that of the fastest")
+    ]
     step_time_s: Annotated[
         float,
         Column("Time of one optimizer step, without exchanges between sites and waits for data"),
@@ -176,7 +202,8 @@ class LayoutsRow:
     among_fastest: Annotated[
         bool,
         Column(
-            "Whether it is one of the requested fastest layouts; the others use less memory",
+            "Whether it is one of the requested fastest layouts; the others follow common recipes or "
+            "use less memory",
             shown=Shown.VERBOSE,
         ),
     ]
@@ -198,7 +225,7 @@ LAYOUTS = TableSpec(
     "layouts",
     LayoutsRow,
     "Fastest layouts",
-    brief=lambda x: bool(x.among_fastest),
+    brief=lambda x: bool(x.among_fastest or x.chosen),
     section=Section.ORDERS,
 )
 

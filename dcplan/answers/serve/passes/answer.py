@@ -21,6 +21,7 @@ from dcplan.answers.serve.passes.outcome import outcome_of, power_of
 from dcplan.answers.serve.passes.resolve import PassRun, resolve
 from dcplan.answers.serve.passes.tables import pass_tables, system_rows
 from dcplan.answers.serve.request import ServeRequest
+from dcplan.answers.train.resolve import model_notes
 from dcplan.catalog.loader import Catalog
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Problem
 from dcplan.result import Result
@@ -71,7 +72,8 @@ def _result(
     tables = pass_tables(best)
     if len(able) + len(refused) > 1:
         tables = {specs.PASS_SYSTEMS.name: system_rows(able, refused), **tables}
-    notes = [*run.software.notes, *cost_notes(run, best)]
+    notes = [*run.software.notes, *model_notes(run.log.catalog, run.request.model)]
+    notes += cost_notes(run, best)
     notes += idle_notes(run, best.found.pools)
     notes += order_notes(able, [p.found.run.machine.name for p in able])
     return Result(

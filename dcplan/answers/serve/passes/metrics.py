@@ -13,6 +13,7 @@ from dcplan.answers.serve.metrics import (
     fewest_and_most,
     power_metric,
     ranged,
+    size_metrics,
     spread,
 )
 from dcplan.answers.serve.passes.kinds import IMAGE, TEXT
@@ -69,6 +70,7 @@ def metrics_of(priced: PricedPasses) -> dict[str, Metric]:
         made |= specs.INPUT_TOKENS(each * run.tokens, low=low, high=high)
     low, high = ranged(found.batch_s / MILLI, flow)
     return {
+        **size_metrics(run.shape),
         **made,
         **specs.LATENCY(found.batch_s / MILLI, low=low, high=high),
         **specs.BATCH(found.batch, label=f"{items} of a batch"),

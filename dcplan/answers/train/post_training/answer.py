@@ -5,18 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields, replace
+from typing import get_args
 
 import numpy as np
 
 from dcplan.answers.train.key_values import read_settings
 from dcplan.answers.train.layout_parser import lightest, read_layout
 from dcplan.answers.train.metrics import rent_usd_per_hour
+from dcplan.answers.train.post_training.fine_tuning import FLAG, fine_tune
 from dcplan.answers.train.post_training.tables import days_of, division_table, part_table
 from dcplan.answers.train.request import TrainRequest
 from dcplan.answers.train.resolve import TrainRun, read_config, resolve
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Model
-from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
+from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.post_training import (
     Pools,
@@ -37,8 +39,9 @@ from dcplan.inputs.training.trainer import (
     packed_len,
     update_tokens,
 )
-from dcplan.llm.config import from_config
+from dcplan.llm.config import timed_config
 from dcplan.result import Metric, Result
+from dcplan.scenario.schema.fine_tuning import FineTuning
 from dcplan.scenario.schema.post_training import PostTraining
 from dcplan.specs.train import layouts as step_specs
 from dcplan.specs.train import post_training as specs
@@ -49,7 +52,6 @@ from dcplan.training.search import fits_host
 from dcplan.training.step import step
 from dcplan.units import BITS_PER_BYTE, BYTES_PER_GIB, HOURS_PER_DAY
 
-FLAG = "--post-training"
 USED = frozenset(
     {
         *("model", "system", "accelerators", "precision", "nic_port_gbps", "stack", "layout"),
@@ -77,10 +79,13 @@ def post_train(request: TrainRequest, catalog: Catalog) -> Result:
     InputError
         When a name is unknown, an argument is missing, or a flag does not apply.
     """
+    text = request.post_training or ""
+    if algorithm_of(text) in get_args(FineTuning.model_fields["algorithm"].annotation):
+        return fine_tune(request, read_settings(text, FineTuning, FLAG), catalog)
     problems = list(_unused(request))
     if problems:
         raise InputError(problems)
-    work = read_settings(request.post_training, PostTraining, FLAG)
+    work = read_settings(text, PostTraining, FLAG)
     began = time.perf_counter()
     log = InputLog(catalog)
     tokens = work.tokens * work.steps
@@ -114,6 +119,24 @@ def post_train(request: TrainRequest, catalog: Catalog) -> Result:
     )
 
 
+def algorithm_of(text: str) -> str:
+    """Return the algorithm that the settings name; grpo if they name none.
+
+    Raises
+    ------
+    InputError
+        When the algorithm is unknown.
+    """
+    pairs = (pair.partition("=") for pair in text.split(","))
+    found = next((v.strip() for k, _, v in pairs if k.strip() == "algorithm"), "grpo")
+    kinds = (PostTraining, FineTuning)
+    known = [x for kind in kinds for x in get_args(kind.model_fields["algorithm"].annotation)]
+    if found not in known:
+        cause = f"algorithm={found}: expected one of {', '.join(known)}"
+        raise InputError([Problem("DC051", cause, Place(FLAG), did_you_mean(found, known))])
+    return found
+
+
 def _unused(request: TrainRequest) -> Iterator[Problem]:
     """Find flags that post-training does not read."""
     for field in fields(request):
@@ -129,7 +152,7 @@ def _answered(work: PostTraining, run: TrainRun, log: InputLog) -> Answered:
     if not isinstance(machine, Machine):
         raise InputError([machine])
     row = log.catalog.find("models", run.request.model, Model)
-    policy = Policy(run.shape, from_config(read_config(log.catalog, run.request.model)[0]), row)
+    policy = Policy(run.shape, timed_config(read_config(log.catalog, run.request.model)[0]), row)
     port = run.request.nic_port_gbps
     ports = (run.system.scaleout_ports or machine.size) / machine.size
     nic = machine.nic_gb_per_s if port is None else ports * port / BITS_PER_BYTE

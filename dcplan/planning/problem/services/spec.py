@@ -9,6 +9,7 @@ from dcplan.catalog.model_names import model_of, window_tokens
 from dcplan.catalog.schema import Engine, Model, WeightFormat
 from dcplan.errors import InputError, Problem
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.model_files import with_library_defaults
 from dcplan.inputs.serving.engines import release_of
 from dcplan.inputs.serving.lengths import Lengths, fixed, read_lengths
 from dcplan.inputs.serving.machines import Machine
@@ -24,7 +25,7 @@ from dcplan.inputs.serving.software import (
 )
 from dcplan.inputs.serving.traffic import Traffic, traffic_of
 from dcplan.llm.architecture import Architecture
-from dcplan.llm.config import from_config
+from dcplan.llm.config import timed_config
 from dcplan.provenance import Path, Quantity, Status
 from dcplan.scenario.load import Question, inside_project
 from dcplan.scenario.schema import Inference
@@ -104,10 +105,11 @@ def _model(
     row = model_of(question.catalog, name)
     try:
         if row is not None:
-            return row, from_config(row.config)
+            return row, timed_config(row.config)
         problem = question.tree.problem("DC008", f"model {name} leaves the project", path)
         file = inside_project(question.file, name, problem)
-        return None, from_config(json.loads(file.read_text(encoding="utf-8-sig")))
+        config = json.loads(file.read_text(encoding="utf-8-sig"))
+        return None, timed_config(with_library_defaults(question.catalog, config))
     except InputError as error:
         problems += error.problems
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.answers.validation.run_rows import Run
+from dcplan.answers.validation.runs.rows import Run
 from dcplan.llm.coefficients import Coefficients
 from dcplan.llm.device_terms import device_table, recipe_table, stack_table
 from dcplan.llm.operations import Setup
-from dcplan.llm.tables import Array, LayoutTable, model_table
+from dcplan.llm.tables import AgainTable, Array, LayoutTable, model_table
 from dcplan.training.infer_recompute import lightest
 from dcplan.training.memory import Memory, memory
 from dcplan.training.step import Step, step
@@ -36,9 +36,7 @@ def setup_of(runs: Sequence[Run], coefficients: Coefficients) -> Setup:
 
     devices, stacks = [r.device for r in runs], [r.stack for r in runs]
     recipes = [r.recipe for r in runs]
-    stack = replace(
-        stack_table(stacks, column("graphs")), sequence_parallel=column("sequence_parallel")
-    )
+    stack = replace(stack_table(stacks), sequence_parallel=column("sequence_parallel"))
     zeros = np.zeros(len(runs))
     same = (
         "tp",
@@ -59,7 +57,13 @@ def setup_of(runs: Sequence[Run], coefficients: Coefficients) -> Setup:
         etp=np.ones(len(runs)),
         recompute=zeros,
         schedule=zeros,
-        offload=zeros,
+        offload=column("offload"),
+        again=AgainTable(
+            **{
+                f.name: np.array([getattr(r.again, f.name) if r.again else -1.0 for r in runs])
+                for f in fields(AgainTable)
+            }
+        ),
     )
     device = device_table(devices, stacks, recipes)
     shapes = model_table([r.shape for r in runs])

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from dcplan.answers.validation.request import ValidateRequest
-from dcplan.answers.validation.run_rows import Reader, Row, Run, Unsupported
-from dcplan.answers.validation.run_tables import Prediction, predict
+from dcplan.answers.validation.runs.rows import Reader, Row, Run, Unsupported
+from dcplan.answers.validation.runs.tables import Prediction, predict
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import Stack

@@ -122,6 +122,9 @@ class Shapes:
                 continue
             if shape.mamba_layers and shape.layers != layers:
                 continue
+            own = number(row, "expert_ffn")
+            if experts and own and own != shape.expert_ffn:
+                continue
             score = (shape.layers == layers) + (shape.vocab == vocab)
             score -= bool(experts) and shape.experts_per_token != number(row, "experts_per_token")
             if best is None or score > best[0]:

@@ -1,0 +1,1 @@
+"""``dcplan validate post-training``: published fine-tuning and reinforcement learning runs."""

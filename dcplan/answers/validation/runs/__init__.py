@@ -1,0 +1,1 @@
+"""Rows of measured training runs, and their comparison with predictions."""

@@ -1,0 +1,1 @@
+"""Training after pre-training: adapters, fine-tuning steps, reinforcement learning."""
