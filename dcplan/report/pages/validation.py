@@ -80,6 +80,38 @@ def summary() -> str:
     return page_table(("subject", "basis", "count", *VERDICTS, *spread), rows)
 
 
+def whole_runs() -> str:
+    """Return every whole run with dcplan's intervals, without and with its published course."""
+    columns = ("run", "count", "published", "without its course", "", "with it", "", "cause")
+    result = _published("runs")
+    names = {row["id"]: str(row["name"]) for row in result.tables["sources"].records()}
+    rows = [
+        (
+            names[row["id"]].partition(",")[0],
+            f"{_number(row['accelerators']):,.0f}",
+            _days(row["published_days"]),
+            *_interval(row, "plain_"),
+            *(_interval(row, "") if row["course"] else ("", "")),
+            row["cause"],
+        )
+        for row in result.tables["whole_runs"].records()
+    ]
+    counts = (result.value(f"whole_runs.{key}") for key in ("plain_inside", "inside", "total"))
+    plain, inside, total = counts
+    head = f"{inside:.0f} of {total:.0f} runs are inside the 80% interval, {plain:.0f} without their course."
+    return f"{head}\n\n{page_table(columns, rows)}"
+
+
+def _interval(row: Record, prefix: str) -> tuple[str, str]:
+    """Return the median with its interval, and whether it holds the published days."""
+    p10, p50, p90 = (_days(row[f"{prefix}days_p{q}"]) for q in (10, 50, 90))
+    return f"{p50} ({p10} to {p90})", "in" if row[f"{prefix}inside"] else "out"
+
+
+def _days(value: Cell) -> str:
+    return f"{_number(value):.3g}"
+
+
 def training_page() -> str:
     """Write the errors of all measured training runs, by group, and the largest ones."""
     first = validate()
