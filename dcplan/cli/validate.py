@@ -24,7 +24,14 @@ def validate(request: ValidateRequest, output: Output) -> Result:
     # a CSV holds one table: the runs, the figures, the measured rows or the prices
     first = next(
         name
-        for name in ("runs", "figures", "serving_figures", "prices", "post_training_runs")
+        for name in (
+            "whole_runs",
+            "runs",
+            "figures",
+            "serving_figures",
+            "prices",
+            "post_training_runs",
+        )
         if name in result.tables
     )
     return replace(result, metrics={}, tables={first: result.tables[first]})

@@ -124,7 +124,10 @@ def machine(
         node_accelerators=size,
         domain_nodes=max(min(domain, row.accelerators) // size, 1),
         host_gb_per_s=host_gb_per_s or log.parameter("reliability", "host-gb-per-s"),
-        planned_frac=planned / max(stops.per_day, 1e-30),
+        # a given rate counts failures, none of which is planned
+        planned_frac=0.0
+        if settings.stops_per_1000_node_days is not None
+        else planned / max(stops.per_day, 1e-30),
         swap_nodes=CUBE // size if accelerator.kind == "tpu" and domain > CUBE else 0,
     )
     return found, stops
@@ -165,7 +168,12 @@ def policy(
         flush_s=log.parameter("storage", "storage-flush-s"),
         level_write_gb_per_s=log.parameter("storage", f"storage-write-gb-per-s-per-gpu-{level}"),
         slow_frac=bounds_of(log, "fail-slow-frac"),
-        rollback_h=log.parameter("reliability", "corruption-rollback-h"),
+        rollback_h=log.chosen(
+            "reliability.corruption_rollback_h",
+            settings.corruption_rollback_h,
+            "reliability",
+            "corruption-rollback-h",
+        ),
         repair_h=log.chosen(
             "reliability.repair_h", settings.repair_h, "reliability", "node-repair-h"
         ),

@@ -10,7 +10,14 @@ import pytest
 
 from dcplan.catalog.subjects import SUBJECTS
 from dcplan.report.pages.serving import serving_errors, serving_page
-from dcplan.report.pages.validation import COMPARED, accuracy, figures_of, summary, training_page
+from dcplan.report.pages.validation import (
+    COMPARED,
+    accuracy,
+    figures_of,
+    summary,
+    training_page,
+    whole_runs,
+)
 from dcplan.result import Result, Table
 from tests.docs.blocks import same
 
@@ -25,8 +32,9 @@ VALIDATION = ROOT / "docs" / "validation"
         (ROOT / "README.md", "accuracy", accuracy),
         (VALIDATION / "index.md", "summary", summary),
         (VALIDATION / "serving.md", "errors", serving_errors),
+        (VALIDATION / "runs.md", "whole runs", whole_runs),
     ],
-    ids=["README", "validation", "serving"],
+    ids=["README", "validation", "serving", "runs"],
 )
 def test_tables_in_git_are_what_the_tool_says(
     file: Path, name: str, written: Callable[[], str], request: pytest.FixtureRequest

@@ -15,8 +15,8 @@ DEFAULT_BATCH_TOKENS = 4e6
 """Tokens per step if the request has none; the headline states this default."""
 SETTINGS_OF_RECOVERY = (
     "checkpoint=async|blocking|peer,save-s=,interval-s=,restart-s=,stops-per-1000-node-days=,"
-    "spares=,repair-h=,production-slowdown=,early-life=,lemon-nodes=,replica-accelerators=,stall-s=,"
-    "rejoin-s=,whole-job-stops-per-day="
+    "spares=,repair-h=,production-slowdown=,early-life=,lemon-nodes=,corruption-rollback-h=,"
+    "replica-accelerators=,stall-s=,rejoin-s=,whole-job-stops-per-day="
 )
 SETTINGS_OF_SETBACKS = (
     "rollbacks=,rollback-steps=,manual-restarts=,manual-restart-h=,idle-frac=,other-work-frac="

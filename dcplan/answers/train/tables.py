@@ -303,6 +303,7 @@ def _lost_time(found: Calendar) -> list[tuple[str, str]]:
     hint = {
         "waiting": "use more spares or faster repair",
         "saves": "use faster or less frequent checkpoints",
+        "slow": "find silent corruption earlier (corruption-rollback-h of --reliability)",
         "stalls": "shorten the stall of a failure, or use accelerators with fewer failures",
         "absent": "use smaller replicas or a faster rejoin",
         "rollbacks": "reduce rollbacks of --setbacks",

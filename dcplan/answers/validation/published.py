@@ -12,6 +12,7 @@ import numpy as np
 
 from dcplan.answers.validation.published_answers import figure_of
 from dcplan.answers.validation.request import ValidateRequest
+from dcplan.answers.validation.whole_runs.table import flags_of, whole_run_metrics, whole_runs
 from dcplan.catalog.published import read
 from dcplan.catalog.schema.published import ARITHMETIC, Published
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
@@ -57,14 +58,16 @@ def published(request: ValidateRequest) -> Result:
         specs.SourceRow(row.id, row.name, question(row), row.source.title, row.source.url, row.note)
         for row in questions
     )
-    metrics = _metrics(rows)
+    runs = whole_runs(questions, rows, request.catalogs)
+    metrics = _metrics(rows) | whole_run_metrics(runs)
     return Result(
         verb="validate",
         status="ok",
         exit_code=EXIT_OK,
         headline=_headline(request.subject, questions, metrics),
         metrics=metrics,
-        tables={
+        tables=runs
+        | {
             specs.FIGURES.name: specs.FIGURES.table(rows),
             specs.SOURCES.name: specs.SOURCES.table(sources),
         },
@@ -88,17 +91,12 @@ def question(row: Published) -> str:
     ...                    ask={"nodes": 4, "fabric": "ib-ndr-400"}, figures={"fabric.leaf_switches": 8}))
     'dcplan fabric --nodes 4 --fabric ib-ndr-400'
     """
-    ask = dict(row.ask)
+    ask = dict(row.asked)
     if row.verb == "function":
         return f"{ask.pop('of', '')}({', '.join(f'{k}={v}' for k, v in ask.items())})"
     first = [str(ask.pop(k)) for k in ("scenario", "model", "kind", "id") if k in ask]
-    flags = []
-    for key, value in ask.items():
-        name = {"sets": "set", "time_limit_s": "time-limit"}.get(key, key).replace("_", "-")
-        several = value if isinstance(value, list) else [value]
-        flags += [f"--{name}" if one is True else f"--{name} {one}" for one in several]
     verb = "catalog show" if row.verb == "catalog" else row.verb
-    return " ".join(("dcplan", verb, *first, *flags))
+    return " ".join(filter(None, ("dcplan", verb, *first, flags_of(ask))))
 
 
 def _compared(row: Published, folders: tuple[str, ...]) -> list[FigureRow]:

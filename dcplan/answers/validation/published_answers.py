@@ -60,7 +60,7 @@ def _of_verb(row: Published, folders: tuple[str, ...]) -> Lookup:
 
 def _answered(row: Published, folders: tuple[str, ...]) -> Result:
     """Call the verb; a row names packaged examples and catalog ids, never files."""
-    ask, known = dict(row.ask), not {"epw", "catalogs"} & set(row.ask)
+    ask, known = dict(row.asked), not {"epw", "catalogs"} & set(row.asked)
     if "scenario" in ask:
         file = packaged_file(str(ask["scenario"]))
         known, ask["scenario"] = known and file is not None, file
@@ -91,7 +91,7 @@ def _field(row: Mapping[str, Cell] | None) -> Metric | None:
 
 def _of_function(row: Published) -> Lookup:
     """Call a public function of a physics room with the numbers of the row."""
-    ask = dict(row.ask)
+    ask = dict(row.asked)
     name = str(ask.pop("of", ""))
     room, _, rest = name.partition(".")
     module, _, function = rest.rpartition(".")

@@ -25,6 +25,11 @@ class Published(Row):
     ask: dict[str, Any]
     """Arguments of the verb in Python; for ``function``: ``of`` and the function's arguments; for
     ``catalog``: ``kind`` and ``id``; for a packaged example: ``scenario``."""
+    course: dict[str, Any] = Field(default_factory=dict)
+    """For subject `runs`: further arguments that say how the run went (rise of the batch, phases,
+    setbacks), from the publication. `validate runs` answers with and without them."""
+    cause: str = ""
+    """For subject `runs`: why the published length is outside the interval, or what `course` holds."""
     figures: Annotated[dict[str, Quantity], Field(min_length=1)]
     """Published numbers by metric, by field of a catalog row, by ``TABLE[first cell].column`` or, for
     a function, by field of its result (or ``result``); low and high give a published range or a
@@ -37,6 +42,22 @@ class Published(Row):
     given: tuple[str, ...] = ()
     """Figures that follow from the arguments, or from a catalog value of the same publication, by one
     or two multiplications."""
+
+    @model_validator(mode="after")
+    def _course_of_runs(self) -> Published:
+        if self.subject == "runs" and (self.verb != "train" or len(self.figures) != 1):
+            msg = "a row of `runs` asks `train` for one figure: days or accelerator-hours"
+            raise ValueError(msg)
+        if self.subject != "runs" and (self.course or self.cause):
+            msg = "only rows of `runs` have `course` and `cause`"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """Arguments of the verb with the course of the run; an empty one of the course is left out."""
+        every = {**self.ask, **self.course}
+        return {key: value for key, value in every.items() if value is not None}
 
     @model_validator(mode="after")
     def _figures_named(self) -> Published:

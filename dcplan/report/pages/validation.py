@@ -22,6 +22,7 @@ COMPARED = {
     "goodput": "failures and durations of fleets and long runs",
     "tco": "Epoch AI's estimates of known runs",
     "cases": "sixteen existing clusters, two designs",
+    "runs": "published days and accelerator-hours of whole training runs",
 }
 """Subject -> its figures; claims have a separate page, ``docs/claims.md``."""
 TITLES = {
@@ -30,6 +31,7 @@ TITLES = {
     "goodput": "goodput and failures",
     "tco": "cost",
     "cases": "case studies",
+    "runs": "whole runs",
 }
 BASES = ("independent", "fitted", "given", ARITHMETIC)
 """Basis of a figure, which determines what agreement proves; no verb gives the last kind."""
@@ -76,6 +78,38 @@ def summary() -> str:
                 rows.append((subject, basis, len(found), *counts, *_spread(found)))
     spread = ("mean error", "median", "largest")
     return page_table(("subject", "basis", "count", *VERDICTS, *spread), rows)
+
+
+def whole_runs() -> str:
+    """Return every whole run with dcplan's intervals, without and with its published course."""
+    columns = ("run", "count", "published", "without its course", "", "with it", "", "cause")
+    result = _published("runs")
+    names = {row["id"]: str(row["name"]) for row in result.tables["sources"].records()}
+    rows = [
+        (
+            names[row["id"]].partition(",")[0],
+            f"{_number(row['accelerators']):,.0f}",
+            _days(row["published_days"]),
+            *_interval(row, "plain_"),
+            *(_interval(row, "") if row["course"] else ("", "")),
+            row["cause"],
+        )
+        for row in result.tables["whole_runs"].records()
+    ]
+    counts = (result.value(f"whole_runs.{key}") for key in ("plain_inside", "inside", "total"))
+    plain, inside, total = counts
+    head = f"{inside:.0f} of {total:.0f} runs are inside the 80% interval, {plain:.0f} without their course."
+    return f"{head}\n\n{page_table(columns, rows)}"
+
+
+def _interval(row: Record, prefix: str) -> tuple[str, str]:
+    """Return the median with its interval, and whether it holds the published days."""
+    p10, p50, p90 = (_days(row[f"{prefix}days_p{q}"]) for q in (10, 50, 90))
+    return f"{p50} ({p10} to {p90})", "in" if row[f"{prefix}inside"] else "out"
+
+
+def _days(value: Cell) -> str:
+    return f"{_number(value):.3g}"
 
 
 def training_page() -> str:

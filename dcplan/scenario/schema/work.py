@@ -169,6 +169,9 @@ class Reliability(Part):
     """Whether a new cluster has more failures in its first month."""
     lemon_nodes: bool = False
     """Whether nodes with frequent failures stay in the cluster."""
+    corruption_rollback_h: Hours | None = None
+    """Training thrown away for one silent corruption that was found. Default:
+    `reliability/corruption-rollback-h`."""
     replica_accelerators: Annotated[int, Field(ge=1, le=10_000_000, strict=True)] | None = None
     """Accelerators of an elastic data-parallel replica: when it stops, the others train on. Default:
     every stop ends the complete job."""

@@ -132,3 +132,34 @@ class FigureRow:
 
 
 FIGURES = TableSpec("figures", FigureRow, "Published and computed", first=20)
+
+
+@dataclass(frozen=True)
+class WholeRunRow:
+    """One whole run: its published length, and the interval of dcplan without and with its course."""
+
+    id: Annotated[str, Column("Catalog id of the publication's row")]
+    accelerators: Annotated[int, Column("Accelerators of the run")]
+    published_days: Annotated[
+        float, Column("Published days, or published accelerator-hours over the accelerators")
+    ]
+    plain_days_p50: Annotated[float, Column("Median of dcplan without the course of the run")]
+    plain_days_p10: Annotated[float, Column("10th percentile without it", shown=Shown.VERBOSE)]
+    plain_days_p90: Annotated[float, Column("90th percentile without it", shown=Shown.VERBOSE)]
+    plain_inside: Annotated[bool, Column("Whether the published days are inside this 80% interval")]
+    days_p50: Annotated[float, Column("Median of dcplan with the course of the run")]
+    days_p10: Annotated[float, Column("10th percentile")]
+    days_p90: Annotated[float, Column("90th percentile")]
+    inside: Annotated[bool, Column("Whether the published days are inside the 80% interval")]
+    course: Annotated[str, Column("Published course of the run that the second answer includes")]
+    cause: Annotated[str, Column("Cause of a miss, or remark", shown=Shown.VERBOSE)]
+
+
+WHOLE_RUNS = TableSpec("whole_runs", WholeRunRow, "Whole runs", first=30)
+WHOLE_RUNS_TOTAL = MetricSpec("whole_runs.total", "", "Whole runs compared")
+WHOLE_RUNS_PLAIN_INSIDE = MetricSpec(
+    "whole_runs.plain_inside", "", "Whole runs inside the 80% interval without their course"
+)
+WHOLE_RUNS_INSIDE = MetricSpec(
+    "whole_runs.inside", "", "Whole runs inside the 80% interval with their course"
+)
