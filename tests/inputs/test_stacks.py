@@ -13,7 +13,7 @@ from dcplan.catalog.schema import Accelerator, Family, Stack
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.speed import hardware
-from dcplan.inputs.training.stacks import default_stack, stack_refusal
+from dcplan.inputs.training.stacks import default_stack, stack_refusal, stack_terms
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +80,13 @@ def test_train_refuses_with_a_code() -> None:
 def test_a_wafer_runs_the_compiler_of_its_maker(catalog: Catalog) -> None:
     """Cerebras Model Zoo and cerebras_pytorch; weights stream, so no time depends on the stack."""
     assert default_stack(catalog.get("accelerators", "wse-3", Accelerator)) == "cerebras-pytorch"
+
+
+def test_every_stack_with_layouts_says_how_it_runs_experts(catalog: Catalog) -> None:
+    """Without a dispatcher a mixture of experts would have no host time and the full rate of the network."""
+    log = InputLog(catalog)
+    for stack in catalog.table("stacks", Stack).values():
+        if stack.id == "cerebras-pytorch":  # weights stream: no layout, no dispatcher
+            continue
+        for family in stack.runs_on:
+            assert stack_terms(stack, family, log).dispatcher, (stack.id, family)
