@@ -124,7 +124,8 @@ def test_constants_that_no_run_informs_are_named(five: Path) -> None:
 def test_a_width_is_the_spread_over_the_catalog() -> None:
     """Host times of all dispatchers: the deviation of the logarithms of their values."""
     stacks = load().table("stacks", Stack).values()
-    found = [way.host_ms.value for s in stacks for way in s.dispatchers.values()]
+    every = [way.host_ms.value for s in stacks for way in s.dispatchers.values()]
+    found = [v for v in every if v > 0]  # a compiled program has no host time to scale
     mean = sum(np.log(found)) / len(found)
     by_hand = np.sqrt(sum((np.log(v) - mean) ** 2 for v in found) / (len(found) - 1))
     assert stack_width(load(), "moe_host_ms") == pytest.approx(by_hand)

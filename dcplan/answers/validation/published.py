@@ -126,7 +126,7 @@ def _compared(row: Published, folders: tuple[str, ...]) -> list[FigureRow]:
                 error_frac=value / said.value - 1.0 if said.value else None,
                 verdict=verdict(said, value),
                 basis=row.basis(key),
-                note=said.note,
+                note=said.note or row.cause or None,
             )
         )
     if missing:
