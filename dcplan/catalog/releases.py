@@ -9,14 +9,16 @@ from dcplan.catalog.schema import Stack
 
 AT = "@"
 """Between a stack and its release, as in ``torchtitan@2026-10``."""
-DATE = re.compile(r"\d{4}(-\d\d){0,2}")
+YEAR = 4
+"""Characters of a year at the start of a date."""
+DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
 
 
 def find_stack(catalog: Catalog, name: str) -> Stack | None:
     """Return a stack at a release: ``id``, ``id@version`` or ``id@date``; without one, the newest.
 
     A date takes the newest release up to it. The result is None if the stack or the version is
-    unknown.
+    unknown, or if the date is before the stack existed.
     """
     row_name, _, release = name.partition(AT)
     row = catalog.find("stacks", row_name, Stack)
@@ -25,6 +27,8 @@ def find_stack(catalog: Catalog, name: str) -> Stack | None:
     if not release:
         return row.released(row.releases)
     if DATE.fullmatch(release):
+        if row.since is not None and release[:YEAR] < row.since[:YEAR]:
+            return None
         return row.released([r for r in row.releases if r.date[: len(release)] <= release])
     place = [r.version for r in row.releases].index(release) if _known(row, release) else None
     return None if place is None else row.released(row.releases[: place + 1])

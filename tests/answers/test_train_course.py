@@ -99,6 +99,10 @@ def test_elastic_replicas_carry_a_run_that_stops_every_twenty_minutes() -> None:
         ({"setbacks": "idle-frac=1"}, "idle-frac=1"),
         ({"setbacks": "rewinds=3,rollback-steps=3"}, "rewinds=3"),
         ({"reliability": "stall-s=20"}, "give replica_accelerators too"),
+        (
+            {"reliability": "replica-accelerators=60"},
+            "a replica of 60 accelerators is more than half of the run's 64",
+        ),
         ({"reliability": "replica-accelerators=8", "simulations": 10}, "no elastic replicas"),
         (
             {"reliability": "replica-accelerators=4", "layout": "tp=8,pp=1,mbs=1"},

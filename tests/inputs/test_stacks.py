@@ -9,6 +9,7 @@ import pytest
 import dcplan
 from dcplan.catalog.loader import Catalog, load
 from dcplan.catalog.locate import data_dir
+from dcplan.catalog.releases import find_stack
 from dcplan.catalog.schema import Accelerator, Family, Stack
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
@@ -90,3 +91,11 @@ def test_every_stack_with_layouts_says_how_it_runs_experts(catalog: Catalog) -> 
             continue
         for family in stack.runs_on:
             assert stack_terms(stack, family, log).dispatcher, (stack.id, family)
+
+
+@pytest.mark.parametrize("release", ["2025-13", "2025-00", "2025-02-32", "1999-01", "9.9", "now"])
+def test_a_date_that_is_none_or_before_the_stack_names_no_release(
+    catalog: Catalog, release: str
+) -> None:
+    assert find_stack(catalog, f"torchtitan@{release}") is None
+    assert find_stack(catalog, "torchtitan@2026-10") is not None

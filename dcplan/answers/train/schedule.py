@@ -163,10 +163,17 @@ def _with_setbacks(
 
 
 def _check_replica(run: TrainRun, layout: Mapping[str, Array], ranks: float) -> None:
-    """Refuse an elastic replica that cannot hold one copy of the layout."""
+    """Refuse an elastic replica that cannot hold one copy of the layout, or that has no second one."""
     given = run.reliability.replica_accelerators
     if given is None:
         return
+    if 2 * given > run.accelerators:
+        cause = (
+            f"a replica of {given:,} accelerators is more than half of the run's "
+            f"{run.accelerators:,}, so no other replica trains on"
+        )
+        help_text = "lower replica-accelerators, or leave it out"
+        raise InputError([Problem("DC051", cause, Place("--reliability"), help=help_text)])
     n = {key: first(layout[key]) for key in ("tp", "cp", "pp", "ep", "etp")}
     least = max(n["tp"] * n["cp"], n["ep"] * n["etp"]) * n["pp"] / ranks
     if least <= given:
