@@ -184,7 +184,7 @@ def torn(rng: random.Random) -> bytes:
 def told(ask: Callable[[], object]) -> None:
     """Answered, or refused with codes that exist and places that are shown; nothing else, and
     soon."""
-    began = time.monotonic()
+    began_s = time.process_time()  # of this process: a busy or paused machine is no failure
     try:
         ask()
     except InputError as error:
@@ -192,7 +192,7 @@ def told(ask: Callable[[], object]) -> None:
     else:
         found = ()
     assert all(problem.code in CODES and problem.text() for problem in found)
-    assert time.monotonic() - began < 30
+    assert time.process_time() - began_s < 30
 
 
 def loaded(folder: Path, seed: int) -> None:
@@ -305,7 +305,7 @@ def test_a_hundred_megabytes_are_refused_at_once(tmp_path: Path) -> None:
     file = tmp_path / "large.yaml"
     with file.open("wb") as stream:
         stream.truncate(100_000_000)
-    began = time.monotonic()
+    began_s = time.process_time()  # of this process: a busy or paused machine is no failure
     with pytest.raises(InputError) as error:
         load(str(file))
     assert [p.code for p in error.value.problems] == ["DC007"]
