@@ -181,6 +181,11 @@ def torn(rng: random.Random) -> bytes:
     return bytes(data)
 
 
+SOON_S = 120
+"""Processor time of one file. The shipped scenario with services and a queue takes 40 s on a slow core: the
+sizes of its queue come from simulations."""
+
+
 def told(ask: Callable[[], object]) -> None:
     """Answered, or refused with codes that exist and places that are shown; nothing else, and
     soon."""
@@ -192,7 +197,7 @@ def told(ask: Callable[[], object]) -> None:
     else:
         found = ()
     assert all(problem.code in CODES and problem.text() for problem in found)
-    assert time.process_time() - began_s < 30
+    assert time.process_time() - began_s < SOON_S
 
 
 def loaded(folder: Path, seed: int) -> None:
@@ -305,7 +310,7 @@ def test_a_hundred_megabytes_are_refused_at_once(tmp_path: Path) -> None:
     file = tmp_path / "large.yaml"
     with file.open("wb") as stream:
         stream.truncate(100_000_000)
-    began_s = time.process_time()  # of this process: a busy or paused machine is no failure
+    began = time.monotonic()
     with pytest.raises(InputError) as error:
         load(str(file))
     assert [p.code for p in error.value.problems] == ["DC007"]
