@@ -67,6 +67,21 @@ def test_a_function_of_a_physics_room_is_asked(tmp_path: Path) -> None:
     assert of(rows, "result")["computed"] == pytest.approx(402.115, abs=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("ask", "figures"),
+    [
+        ("{model: llama-3.1-8b, system: dgx-h100, accelerators: 8}", "{train.step_time_s: 3}"),
+        ("{model: llama-3.1-8b, system: dgx-h100, deadline_days: 9}", "{train.days_p50: 3}"),
+    ],
+)
+def test_a_whole_run_is_asked_for_its_length_with_its_count(
+    tmp_path: Path, ask: str, figures: str
+) -> None:
+    catalogs = overlay(tmp_path, "train", ask, figures, "runs")
+    with pytest.raises(InputError, match="asks `train` with `accelerators` for one figure"):
+        published("runs", catalogs=catalogs)
+
+
 def test_a_figure_of_a_function_is_arithmetic_and_counts_for_no_verb(tmp_path: Path) -> None:
     catalogs = overlay(
         tmp_path, "function", PAYMENT, "{result: 402.11}\n    given: [result]", "tco"
