@@ -162,12 +162,16 @@ def test_a_whole_run_is_answered_with_and_without_its_course() -> None:
     assert same.days_p90 == pytest.approx(found.days_p90)
 
 
-@pytest.mark.parametrize("wrong", [{"verb": "fabric"}, {"subject": "goodput"}])
-def test_only_runs_have_a_course(wrong: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [({"verb": "fabric"}, "asks `train`"), ({"subject": "goodput"}, "only rows of `runs`")],
+)
+def test_only_runs_have_a_course(wrong: dict[str, Any], why: str) -> None:
     row = {
         "id": "a", "name": "a", "source": "a hand count", "subject": "runs", "verb": "train",
-        "ask": {}, "course": {"setbacks": "idle-frac=0.5"}, "figures": {"train.days_p50": 1.0},
+        "ask": {"accelerators": "64"}, "course": {"setbacks": "idle-frac=0.5"},
+        "figures": {"train.days_p50": 1.0},
     }  # fmt: skip
     Published.model_validate(row)
-    with pytest.raises(ValueError, match="runs"):
+    with pytest.raises(ValueError, match=why):
         Published.model_validate(row | wrong)
