@@ -32,8 +32,9 @@ def traffic(setup: Setup) -> Traffic:
     """Return the time of the collectives of a micro-batch.
 
     Tensor parallelism gathers and scatters the hidden states around each block: two halves forward,
-    two backward (Korthikanti et al. 2022, arXiv 2205.05198, section 4.2). Context parallelism passes
-    keys and values around a ring, and their gradients back. Expert parallelism dispatches and
+    two backward (Korthikanti et al. 2022, arXiv 2205.05198, section 4.2). With sequence parallelism the
+    backward pass gathers the input of a block once more, as a rank keeps its own part only (section
+    4.2.2). Context parallelism passes keys and values around a ring, and their gradients back. Expert parallelism dispatches and
     combines, twice.
     """
     m, d, x = setup.model, setup.device, setup.layout
@@ -58,6 +59,7 @@ def traffic(setup: Setup) -> Traffic:
     blocks = blocks + np.where(x.etp > 1, sparse, 0.0)
     shared = np.where((m.shared_ffn > 0) & (x.etp <= 1), sparse, 0.0)
     tensor = 2.0 * half * (blocks + shared)
+    again = setup.stack.sequence_parallel * half * (blocks + shared)
 
     # a ring passes from neighbor to neighbor: one rank, with its one NIC, crosses the domain's
     # border
@@ -93,7 +95,7 @@ def traffic(setup: Setup) -> Traffic:
     combine = (out * setup.recipe.activation_bytes + wait) * sparse
 
     tower = traffic(tower_setup(setup, setup.tower)) if setup.tower else None
-    return Traffic(tensor, tensor, ring, 2.0 * ring, dispatch + combine, 2.0 * combine, tower)
+    return Traffic(tensor, tensor + again, ring, 2.0 * ring, dispatch + combine, 2.0 * combine, tower)
 
 
 def boundary_s(setup: Setup) -> Array:
