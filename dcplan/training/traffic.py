@@ -32,25 +32,16 @@ def traffic(setup: Setup) -> Traffic:
     """Return the time of the collectives of a micro-batch.
 
     Tensor parallelism gathers and scatters the hidden states around each block: two halves forward,
-    two backward (Korthikanti et al. 2022, arXiv 2205.05198, section 4.2). With sequence parallelism the
-    backward pass gathers the input of a block once more, as a rank keeps its own part only (section
-    4.2.2). Context parallelism passes keys and values around a ring, and their gradients back. Expert parallelism dispatches and
-    combines, twice.
+    two backward (Korthikanti et al. 2022, arXiv 2205.05198, section 4.2). With sequence parallelism
+    the backward pass gathers the input of a block once more, as a rank keeps its own part only
+    (section 4.2.2). Context parallelism passes keys and values around a ring, and their gradients
+    back. Expert parallelism dispatches and combines, twice.
     """
     m, d, x = setup.model, setup.device, setup.layout
     t = tokens(setup)
     one = np.ones_like(x.tp)
 
-    def rate(ranks: Array, stride: Array) -> tuple[Array, Array]:
-        speed, leaves = group_rate(
-            ranks, stride, d.domain, d.scaleup_bytes_per_s, d.scaleout_bytes_per_s
-        )
-        return speed, np.where(leaves, d.scaleout_latency_s, d.scaleup_latency_s)
-
-    speed, delay = rate(x.tp, one)
-    half = tree_half_s(t * m.hidden * setup.recipe.activation_bytes, x.tp, speed, delay) + np.where(
-        x.tp > 1, setup.stack.collective_s, 0.0
-    )
+    half = _half_s(setup)
     more = np.where(m.moe_layers > 0, m.mtp_layers, 0.0)
     sparse = m.moe_layers + more
     blocks = (
@@ -95,21 +86,34 @@ def traffic(setup: Setup) -> Traffic:
     combine = (out * setup.recipe.activation_bytes + wait) * sparse
 
     tower = traffic(tower_setup(setup, setup.tower)) if setup.tower else None
-    return Traffic(tensor, tensor + again, ring, 2.0 * ring, dispatch + combine, 2.0 * combine, tower)
+    return Traffic(
+        tensor, tensor + again, ring, 2.0 * ring, dispatch + combine, 2.0 * combine, tower
+    )
+
+
+def _half_s(setup: Setup) -> Array:
+    """Return the time in which tensor parallelism gathers (or scatters) the hidden states once."""
+    d, x = setup.device, setup.layout
+    speed, leaves = group_rate(
+        x.tp, np.ones_like(x.tp), d.domain, d.scaleup_bytes_per_s, d.scaleout_bytes_per_s
+    )
+    delay = np.where(leaves, d.scaleout_latency_s, d.scaleup_latency_s)
+    size = tokens(setup) * setup.model.hidden * setup.recipe.activation_bytes
+    return tree_half_s(size, x.tp, speed, delay) + np.where(x.tp > 1, setup.stack.collective_s, 0.0)
 
 
 def boundary_s(setup: Setup) -> Array:
     """Return the time of one activation over one stage boundary, one way.
 
     Stages are tp x cp x dp ranks apart: if several fit in one domain, most boundaries stay
-    inside.
+    inside. Each tensor rank sends its part; without sequence parallelism the next stage gathers the
+    parts (Narayanan et al. 2021, arXiv 2104.04473, section 4.1).
     """
     m, d, x = setup.model, setup.device, setup.layout
     stages = np.clip(np.floor(d.domain / (x.tp * x.cp * x.dp)), 1.0, x.pp)
     out = np.where(stages >= x.pp, 0.0, 1.0 / stages)
-    spread = np.where(setup.stack.sequence_parallel > 0, x.tp, 1.0)
     each = out / d.scaleout_bytes_per_s + (1.0 - out) / d.scaleup_bytes_per_s
-    send = tokens(setup) / spread * m.hidden * setup.recipe.activation_bytes * each
-    return np.where(
-        x.pp > 1, send + np.where(out > 0, d.scaleout_latency_s, d.scaleup_latency_s), 0.0
-    )
+    send = tokens(setup) / x.tp * m.hidden * setup.recipe.activation_bytes * each
+    gather = np.where(setup.stack.sequence_parallel > 0, 0.0, _half_s(setup))
+    delay = np.where(out > 0, d.scaleout_latency_s, d.scaleup_latency_s)
+    return np.where(x.pp > 1, send + gather + delay, 0.0)
