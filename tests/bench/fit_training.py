@@ -173,12 +173,13 @@ PARAMETERS = (
     _stack((*MEGATRON, "automodel-fsdp"), "ep_overlap_frac", 0.1, 0.4, 1.0),
     _stack(("torchtitan",), "context_frac", 0.8, 0.2, 1.0),
     _stack(
-        (*MEGATRON, "megatron-2021", "composer-fsdp", "torchtitan", "automodel-fsdp", "deepspeed"),
+        (*MEGATRON, "composer-fsdp", "torchtitan", "automodel-fsdp", "deepspeed"),
         "collective_us",
         40,
         0.4,
     ),
-    _stack(("megatron-deepspeed",), "collective_us", 60, 0.4),
+    # collectives of 2021 and 2022 that nothing hides: what the overlap leaves of them elsewhere
+    _stack(("megatron-2021", "megatron-deepspeed"), "collective_us", 60, 0.4),
     _stack(STACKS, "straggler_frac", 0.01, 0.3),
 )
 
