@@ -61,8 +61,9 @@ def _chosen(case: Case, ranks: int, tolerance: float) -> tuple[dict[str, float],
         # Megatron-Bridge (catalogs/runs): 64 of the 72 accelerators of a rack
         (("qwen3-235b-a22b", "gb200", "bf16", 4096, 2048), 256, {"ep": 64, "cp": 1}),
         (("deepseek-v3", "gb200", "mxfp8", 4096, 2048), 256, {"ep": 64, "pp": 4, "tp": 1}),
+        # DGX Cloud recipes 24.11.1 and 25.04.02 (catalogs/runs): context parallel, not tensor parallel
+        (("llama-3.1-8b", "h100-sxm", "bf16", 8192, 1024), 64, {"tp": 1, "cp": 2, "pp": 1}),
         # rules alone
-        (("llama-3.1-8b", "h100-sxm", "bf16", 8192, 1024), 64, {"cp": 1, "pp": 1}),
         (("mixtral-8x7b", "h100-sxm", "bf16", 4096, 1024), 64, {"ep": 8, "cp": 1, "etp": 1}),
     ],
 )

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dcplan.llm.operations import Setup
 from dcplan.training.step import step
+from dcplan.training.traffic import boundary_s
 from tests.training.tiny import DENSE, DEVICE, FP8, LAYER, MOE, STACK, setup
 
 QUICK = settings(max_examples=25, deadline=None)
@@ -46,15 +47,31 @@ def test_pipeline_sends_cross_only_the_boundaries_that_leave_the_domain() -> Non
     assert _part("pipeline_send", setup(micro_batches=16)) == 0.0
 
 
+@pytest.mark.parametrize(("sequence_parallel", "gathers"), [(True, 0), (False, 1)])
+def test_tensor_ranks_send_their_parts_to_the_next_stage(
+    sequence_parallel: bool, gathers: int
+) -> None:
+    """tp 4, pp 2 in one domain at 400 GB/s: a quarter of 1,024 x 1,024 x 2 bytes is sent; the next
+    stage gathers the other three quarters, if its blocks need the whole input."""
+    stack = replace(STACK, sequence_parallel=sequence_parallel)
+    part_s = TOKENS * 1024 * 2 / 4 / 400e9
+    assert boundary_s(setup(stack=stack, tp=4, pp=2)) == pytest.approx(
+        part_s * (1 + 3 * gathers), rel=1e-9
+    )
+
+
 def test_tensor_parallel_by_hand() -> None:
     """tp 4: 16 blocks, two halves forward and two backward of 3/4 x 1,024 x 1,024 x 2 bytes, at 400
-    GB/s.
+    GB/s; a fifth backward where a rank keeps its part of the input only (sequence parallelism).
 
     The work of a rank is a quarter.
     """
     found = setup(tp=4)
-    assert _part("tensor_parallel", found) == pytest.approx(
-        16 * 4 * 0.75 * TOKENS * 1024 * 2 / 400e9, rel=1e-9
+    half_s = 0.75 * TOKENS * 1024 * 2 / 400e9
+    assert _part("tensor_parallel", found) == pytest.approx(16 * 5 * half_s, rel=1e-9)
+    whole = replace(STACK, sequence_parallel=False)
+    assert _part("tensor_parallel", setup(stack=whole, tp=4)) == pytest.approx(
+        16 * 4 * half_s, rel=1e-9
     )
     assert _part("gemm", found) == pytest.approx(8 * LAYER_S / 4, rel=1e-9)
 
@@ -75,12 +92,12 @@ def test_overlap_hides_its_share_of_tensor_parallel() -> None:
 
 
 def test_each_collective_pays_its_launch() -> None:
-    # 16 blocks, four collectives each, 10 us
+    # 16 blocks, five collectives each, 10 us
     late = replace(STACK, collective_us=10.0)
     difference = _part("tensor_parallel", setup(stack=late, tp=4)) - _part(
         "tensor_parallel", setup(tp=4)
     )
-    assert difference == pytest.approx(16 * 4 * 10e-6, rel=1e-9)
+    assert difference == pytest.approx(16 * 5 * 10e-6, rel=1e-9)
     assert _part("tensor_parallel", setup(stack=late)) == 0.0
 
 
