@@ -179,7 +179,7 @@ PARAMETERS = (
         0.4,
     ),
     # collectives of 2021 and 2022 that nothing hides: what the overlap leaves of them elsewhere
-    *(_stack((s,), "collective_us", 60, 0.4) for s in ("megatron-2021", "megatron-deepspeed")),
+    _stack(("megatron-2021", "megatron-deepspeed"), "collective_us", 60, 0.4),
     _stack(STACKS, "straggler_frac", 0.01, 0.3),
 )
 

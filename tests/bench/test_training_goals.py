@@ -67,9 +67,10 @@ def judged(result: Result, repo: Path) -> list[Judged]:
 # name, least runs that must stand behind it, mean absolute step-time error, which runs
 GOALS: list[tuple[str, int, float, Callable[[Judged], bool]]] = [
     (
+        # the runs of 2022 in the same layouts are 4 to 9 % faster (tests/training/korthikanti.csv)
         "A100 megatron-2021",
         10,
-        0.04,
+        0.05,
         lambda r: r.stack == "megatron-2021" and r.accelerator.startswith("a100"),
     ),
     (
