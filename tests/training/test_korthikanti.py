@@ -22,10 +22,11 @@ def times_s() -> tuple[np.ndarray, np.ndarray]:
     """Measured and predicted step times, one row a model; full, selective."""
     shown = validate(ValidateRequest(runs=RUNS)).frame("runs")
     assert set(shown["status"]) == {"ok"}
-    return tuple(
+    measured, predicted = (
         shown[name].to_numpy().reshape(4, 2)
         for name in ("measured_step_time_s", "predicted_step_time_s")
     )
+    return measured, predicted
 
 
 def test_the_mean_error_is_below_that_of_calculon(times_s: tuple[np.ndarray, np.ndarray]) -> None:
