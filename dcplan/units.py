@@ -57,6 +57,7 @@ TOKENS_PER_MTOKEN = 1_000_000.0
 USD_PER_MUSD = 1_000_000.0
 
 SUFFIXES: dict[str, str] = {
+    "per_1000_node_days": "1/1,000 node-days",
     "usd_per_kw_month": "USD/kW-month",
     "usd_per_kw_year": "USD/kW-year",
     "usd_per_person_year": "USD/person-year",

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dcplan.answers.reference.names import documented
 from dcplan.answers.train.answer import train
 from dcplan.answers.train.key_values import read_pairs
 from dcplan.answers.train.request import (
@@ -123,7 +124,7 @@ def test_two_sites_wait_for_their_exchange_once_in_fifty_steps() -> None:
     ],
 )
 def test_the_help_names_every_setting(text: str, model: Any, unused: set[str]) -> None:
-    named = {pair.partition("=")[0].replace("-", "_") for pair in text.split(",")}
+    named = {pair.partition("=")[0].replace("-", "_") for pair in text.split(", ")}
     assert named == set(model.model_fields) - unused
 
 
@@ -131,3 +132,21 @@ def test_a_pair_is_named_twice_without_a_value_or_unknown() -> None:
     values, problems = read_pairs("tp=8,tp=4,pp=,zz=1", ("tp", "pp"), Place("--layout"))
     assert values == {"tp": "8"}
     assert [p.cause.split(":")[0] for p in problems] == ["'tp=4'", "'pp='", "'zz=1'"]
+
+
+def test_all_missing_arguments_are_named_at_once() -> None:
+    with pytest.raises(InputError) as error:
+        train("qwen3-8b")
+    assert [p.cause.split()[0] for p in error.value.problems] == ["--system", "--accelerators"]
+    assert [p.help for p in error.value.problems] == ["dcplan catalog list systems", ""]
+
+
+@pytest.mark.parametrize(
+    ("part", "model", "root"),
+    [("reliability", Reliability, 1), ("fine_tuning", FineTuning, 0), ("storage", Storage, 1)],
+)
+def test_explain_lists_the_keys_of_a_part(part: str, model: Any, root: int) -> None:
+    rows = documented(part).frame("fields")
+    names = [part] * root + [f"{part}.{name}" for name in model.model_fields]
+    assert sorted(rows["field"]) == sorted(names)
+    assert all(rows["meaning"])

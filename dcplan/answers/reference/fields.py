@@ -21,6 +21,7 @@ from dcplan.catalog.schema import KINDS, Parameter
 from dcplan.catalog.schema.base import QuarterName, SourceText
 from dcplan.provenance import Quantity
 from dcplan.scenario.schema import Scenario
+from dcplan.scenario.schema.fine_tuning import FineTuning
 from dcplan.units import unit_of
 
 WORDS = {
@@ -73,6 +74,11 @@ def scenario_fields(catalog: Catalog | None = None) -> list[FieldDoc]:
     return list(_walk(Scenario, "", "scenario", catalog))
 
 
+def fine_tuning_fields(catalog: Catalog | None = None) -> list[FieldDoc]:
+    """Return every key of fine-tuning, which is no part of a scenario."""
+    return list(_walk(FineTuning, "fine_tuning", "train --post-training", catalog))
+
+
 def catalog_fields(kind: str) -> list[FieldDoc]:
     """Return every field of a catalog kind."""
     return list(_walk(KINDS[kind], kind, "catalog", None))
@@ -120,7 +126,8 @@ def _default(info: FieldInfo, meaning: str, catalog: Catalog | None) -> str:
     if found and catalog is not None and found[1] in KINDS:
         row = catalog.find(found[1], found[2], Parameter)
         if row is not None and isinstance(row, Parameter):
-            return f"{row.value.value:g} {row.unit}".strip() + f" ({row.source.title})"
+            unit = "" if row.unit == "1" else row.unit
+            return f"{row.value.value:g} {unit}".strip() + f" ({row.source.title})"
     value = info.default
     if value is PydanticUndefined or value in (None, (), ""):
         return ""

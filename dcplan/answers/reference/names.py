@@ -8,7 +8,13 @@ from collections.abc import Sequence
 from dcplan.answers.common.result_blocks import describe, inputs_of
 from dcplan.answers.reference.columns import ColumnDoc, columns
 from dcplan.answers.reference.columns import named as columns_named
-from dcplan.answers.reference.fields import STANDS_IN, FieldDoc, catalog_fields, scenario_fields
+from dcplan.answers.reference.fields import (
+    STANDS_IN,
+    FieldDoc,
+    catalog_fields,
+    fine_tuning_fields,
+    scenario_fields,
+)
 from dcplan.answers.reference.glossary import term_named, terms
 from dcplan.answers.reference.metrics import MetricDoc, fits, metrics
 from dcplan.catalog.loader import load as catalog
@@ -171,8 +177,10 @@ def _fields(word: str) -> list[FieldDoc]:
         parts = split_key(word)
     except ValueError:
         return []
-    scenario = scenario_fields(catalog())
+    scenario = [*scenario_fields(catalog()), *fine_tuning_fields(catalog())]
     whole = [f for f in scenario if _matches(f.key.split("."), parts)]
+    roots = [f.key for f in whole] or [".".join(parts)]
+    whole += [f for f in scenario if f.key.startswith(tuple(f"{root}." for root in roots))]
     if not whole and parts and parts[0] in KINDS:
         whole = [f for f in catalog_fields(parts[0]) if _matches(f.key.split("."), parts)]
     if whole or len(parts) != 1:

@@ -14,24 +14,25 @@ LARGEST = 1e18
 DEFAULT_BATCH_TOKENS = 4e6
 """Tokens per step if the request has none; the headline states this default."""
 SETTINGS_OF_RECOVERY = (
-    "checkpoint=async|blocking|peer,save-s=,interval-s=,restart-s=,stops-per-1000-node-days=,"
-    "spares=,repair-h=,production-slowdown=,early-life=,lemon-nodes=,corruption-rollback-h=,"
-    "replica-accelerators=,stall-s=,rejoin-s=,whole-job-stops-per-day="
+    "checkpoint=async|blocking|peer, save-s=, interval-s=, restart-s=, stops-per-1000-node-days=, "
+    "spares=, repair-h=, production-slowdown=, early-life=, lemon-nodes=, corruption-rollback-h=, "
+    "replica-accelerators=, stall-s=, rejoin-s=, whole-job-stops-per-day="
 )
 SETTINGS_OF_SETBACKS = (
-    "rollbacks=,rollback-steps=,manual-restarts=,manual-restart-h=,idle-frac=,other-work-frac="
+    "rollbacks=, rollback-steps=, manual-restarts=, manual-restart-h=, idle-frac=, other-work-frac="
 )
 SETTINGS_OF_POST_TRAINING = (
-    "algorithm=grpo|rloo|ppo,prompts=,samples=,isl=,osl=,steps=,longest-osl=,length-cv=,updates=,"
-    "epochs=,staleness=,mode=colocated|disaggregated|asynchronous,rollout-accelerators=,rollout-tp=,"
-    "rollout-precision="
+    "algorithm=grpo|rloo|ppo, prompts=, samples=, isl=, osl=, steps=, longest-osl=, length-cv=, "
+    "updates=, epochs=, staleness=, mode=colocated|disaggregated|asynchronous, "
+    "rollout-accelerators=, rollout-tp=, rollout-precision="
 )
 SETTINGS_OF_FINE_TUNING = (
-    "algorithm=sft|lora|qlora|dpo|distill|reward,rank=,targets=,base-bits=16|8|4,packed=,mean-len=,"
-    "length-cv=,padding-frac=,reference=forward|precomputed,teacher=,teacher-accelerators=,top-k="
+    "algorithm=sft|lora|qlora|dpo|distill|reward, rank=, targets=, base-bits=16|8|4, packed=, "
+    "mean-len=, length-cv=, padding-frac=, reference=forward|precomputed, teacher=, "
+    "teacher-accelerators=, top-k="
 )
 SETTINGS_OF_STORAGE = (
-    "level=good|better|best,bytes-per-token=,dataset-tb=,tier=,usable-pb=,kept-checkpoints="
+    "level=good|better|best, bytes-per-token=, dataset-tb=, tier=, usable-pb=, kept-checkpoints="
 )
 
 
@@ -48,15 +49,26 @@ class TrainRequest:
             argument=True,
         ),
     ]
-    system: Annotated[str | None, Flag("catalog system, such as dgx-h100", complete="systems")] = (
-        None
-    )
+    system: Annotated[
+        str | None,
+        Flag("catalog system, such as dgx-h100; required with a model", complete="systems"),
+    ] = None
     accelerators: Annotated[
         int | None,
-        Flag("number of accelerators", low=1, high=10_000_000, names=("--accelerators", "-n")),
+        Flag(
+            "number of accelerators; required with a model, except to size a cluster",
+            low=1,
+            high=10_000_000,
+            names=("--accelerators", "-n"),
+        ),
     ] = None
     tokens: Annotated[
-        float | None, Flag("training tokens, such as 15.6e12", low=1, high=LARGEST)
+        float | None,
+        Flag(
+            "training tokens, such as 15.6e12 (default: those of the published run of the model)",
+            low=1,
+            high=LARGEST,
+        ),
     ] = None
     seq_len: Annotated[int, Flag("tokens per sequence", low=1, high=LARGEST)] = 8192
     global_batch_tokens: Annotated[
@@ -80,7 +92,13 @@ class TrainRequest:
         ),
     ] = None
     stack: Annotated[
-        str | None, Flag("training software (default: the usual stack)", complete="stacks")
+        str | None,
+        Flag(
+            "training software, with a release or a date if one is known, such as "
+            "torchtitan@2026-10; dcplan catalog list stacks (default: the usual stack of the "
+            "system, newest release)",
+            complete="stacks",
+        ),
     ] = None
     layout: Annotated[
         str | None, Flag("one layout, such as tp=8,pp=16,vpp=7,mbs=1 (default: search all layouts)")
@@ -128,7 +146,11 @@ class TrainRequest:
         ),
     ] = None
     setbacks: Annotated[
-        str | None, Flag(f"setbacks that no failure rate covers: {SETTINGS_OF_SETBACKS}")
+        str | None,
+        Flag(
+            "setbacks that no failure rate covers, such as rollbacks=20,rollback-steps=100; keys: "
+            f"{SETTINGS_OF_SETBACKS}"
+        ),
     ] = None
     in_network_reduction: Annotated[bool, Flag("scale-out switches sum the gradients (SHARP)")] = (
         False
@@ -175,15 +197,28 @@ class TrainRequest:
         float | None,
         Flag("find the fastest cluster within this rental cost", unit="USD", low=1, high=1e15),
     ] = None
-    reliability: Annotated[str | None, Flag(f"failures and recovery: {SETTINGS_OF_RECOVERY}")] = (
-        None
-    )
-    storage: Annotated[str | None, Flag(f"storage: {SETTINGS_OF_STORAGE}")] = None
+    reliability: Annotated[
+        str | None,
+        Flag(
+            "failures and recovery, such as checkpoint=async,save-s=30; keys (dcplan explain "
+            f"reliability): {SETTINGS_OF_RECOVERY}"
+        ),
+    ] = None
+    storage: Annotated[
+        str | None,
+        Flag(
+            "shared storage, such as level=better,dataset-tb=500; keys (dcplan explain storage): "
+            f"{SETTINGS_OF_STORAGE}"
+        ),
+    ] = None
     post_training: Annotated[
         str | None,
         Flag(
-            f"reinforcement learning instead of training: {SETTINGS_OF_POST_TRAINING}; or "
-            f"fine-tuning: {SETTINGS_OF_FINE_TUNING}"
+            "fine-tuning (SFT, LoRA, QLoRA, DPO, distillation, reward model) or reinforcement "
+            "learning instead of training, such as algorithm=lora,rank=16 or "
+            "algorithm=grpo,prompts=256,samples=16,isl=512,osl=4096,steps=500; keys of fine-tuning "
+            f"(dcplan explain fine_tuning): {SETTINGS_OF_FINE_TUNING}; keys of reinforcement "
+            f"learning (dcplan explain workloads.post_training.rl): {SETTINGS_OF_POST_TRAINING}"
         ),
     ] = None
     simulations: Annotated[

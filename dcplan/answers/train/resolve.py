@@ -115,13 +115,24 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
     cause = refusal(shape, request.images, shortest)
     if cause:
         raise InputError([Problem("DC050", f"{request.model}: {cause}", Place("--images"))])
-    system = _system(catalog, request.system)
     tokens = sum(p.tokens for p in phases) or request.tokens or published
     count = request.accelerators
-    missing = [f for f, v in (("--accelerators", count), ("--tokens", tokens)) if v is None]
-    if count is None or tokens is None:
-        causes = [f"{flag} is required to train {request.model}" for flag in missing]
-        raise InputError([Problem("DC050", cause, Place("train")) for cause in causes])
+    if request.system is None or count is None or tokens is None:
+        given = (("--system", request.system), ("--accelerators", count), ("--tokens", tokens))
+        missing = [flag for flag, value in given if value is None]
+        helps = {"--system": "dcplan catalog list systems"}
+        raise InputError(
+            [
+                Problem(
+                    "DC050",
+                    f"{flag} is required to train {request.model}",
+                    Place("train"),
+                    help=helps.get(flag, ""),
+                )
+                for flag in missing
+            ]
+        )
+    system = named(catalog, "systems", request.system, System, "train")
     if request.batch_ramp is not None:
         whole = Phase(tokens, request.seq_len, request.step_tokens)
         phases = read_ramp(request.batch_ramp, phases or (whole,))
@@ -335,13 +346,3 @@ def _file_config(name: str) -> Mapping[str, Any]:
             [Problem("DC010", "not a model config: expected a JSON object", Place(name))]
         )
     return config
-
-
-def _system(catalog: Catalog, name: str | None) -> System:
-    if name is None:
-        cause, help_ = (
-            ("--system is required to train a catalog model"),
-            "dcplan catalog list systems",
-        )
-        raise InputError([Problem("DC050", cause, Place("train"), help=help_)])
-    return named(catalog, "systems", name, System, "train")
