@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
+from dcplan.catalog.cache import key_of, stored
 from dcplan.catalog.explain_validation import problems_of
 from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import KINDS, Row
@@ -35,6 +36,8 @@ TABLE_FILES = frozenset(
     }
 )
 """CSV files that are read as arrays on demand, not as rows."""
+SUFFIXES = (".csv", ".yaml", ".yml")
+"""Files of a catalog folder."""
 PUBLISHED = "published"
 """Folder of published figures, read on demand (``catalog/published.py``)."""
 
@@ -200,16 +203,23 @@ def load(folders: tuple[File, ...] = ()) -> Catalog:
 
 @functools.lru_cache(maxsize=4)
 def _load(folders: tuple[str, ...]) -> Catalog:
+    packaged = data_dir("catalogs")
+    for folder in folders:
+        if not File(folder).is_dir():
+            cause = "the folder of --catalogs does not exist"
+            raise InputError([Problem("DC006", cause, Place(folder))])
+    every = (packaged, *map(File, folders))
+    return stored(key_of(every, SUFFIXES), lambda: _parsed(every))
+
+
+def _parsed(folders: tuple[File, ...]) -> Catalog:
+    """Read folders; the first is the packaged one."""
     digest = hashlib.sha256()
     rows: dict[str, dict[str, Row]] = {kind: {} for kind in KINDS}
     places: dict[tuple[str, str], tuple[Document, Path]] = {}
     problems: list[Problem] = []
-    packaged = data_dir("catalogs")
-    for folder in (packaged, *map(File, folders)):
-        if not folder.is_dir():
-            raise InputError(
-                [Problem("DC006", "the folder of --catalogs does not exist", Place(str(folder)))]
-            )
+    packaged = folders[0]
+    for folder in folders:
         entries: dict[tuple[str, str], tuple[dict[str, Any], Document, Path]] = {}
         for document, text in _documents(folder, problems, ours=folder == packaged):
             digest.update(text.encode())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from dcplan.planning.model.changes import add_changes
 from dcplan.planning.model.cloud import add_cloud

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from dcplan.planning.decisions import BUY, FABRIC, QUARTERLY_DECISIONS, RUN
 from dcplan.planning.goal import EarlierPlan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, offer_of
 from dcplan.planning.decisions import COMMITTED
@@ -75,9 +75,8 @@ def _committed(
     """Return the accelerators of an offer that are reserved in a period of a month."""
     t = month // MONTHS_PER_QUARTER
     runs = [
-        c.accelerators * model.run[i]
-        for i, c in enumerate(sets.problem.run_options)
-        if c.place == cloud_place(offer) and month in sets.active_months(c)
+        sets.problem.run_options[i].accelerators * model.run[i]
+        for i in sets.runs_in_month[cloud_place(offer), month]
     ]
     return runs + [
         model.rented[d.id, offer, t]
@@ -117,10 +116,11 @@ def in_force(model: pyo.ConcreteModel, offer: OfferTerms, t: int) -> Any:
 def _use(model: pyo.ConcreteModel, sets: Sets, offer: str, period: int, month: int) -> Any:
     """Return the average accelerators of an offer in use in a period of a month."""
     begin, total = month * DAYS_PER_MONTH, 0.0
-    for i, c in enumerate(sets.problem.run_options):
+    for i in sets.runs_in_month[cloud_place(offer), month]:
+        c = sets.problem.run_options[i]
         first = c.start_month * DAYS_PER_MONTH
         days = min(first + c.days, begin + DAYS_PER_MONTH) - max(first, begin)
-        if c.place == cloud_place(offer) and days > 0:
+        if days > 0:
             total += c.accelerators * days / DAYS_PER_MONTH * model.run[i]
     t = month // MONTHS_PER_QUARTER
     return total + sum(

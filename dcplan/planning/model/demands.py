@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from dcplan.inputs.cloud_prices import cloud_place, is_cloud
 from dcplan.planning.goal import COST

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from dcplan.inputs.cloud_prices import cloud_place, offer_of
 from dcplan.planning.goal import CAPEX, CARBON, COMPUTE, COST, DAYS, OWN_CARBON, PEAK, TIME

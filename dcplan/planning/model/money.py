@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from dcplan.economics.discounting import discount_factor
 from dcplan.planning.model.cloud import after, cloud

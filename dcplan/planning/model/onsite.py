@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from dcplan.planning.decisions import ONSITE_BUY, ONSITE_ON
 from dcplan.planning.model.sets import Sets

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from dcplan.planning.model.sets import Sets
 from dcplan.planning.problem.terms import ExistingTerms, PlanningProblem

@@ -54,6 +54,26 @@ class Sets:
         """Return the months in which a run uses its accelerators."""
         return range(config.start_month, min(config.start_month + config.months, len(self.months)))
 
+    @functools.cached_property
+    def runs_in_month(self) -> dict[tuple[str, int], list[int]]:
+        """Return the run options that use accelerators of a hall or offer in a month."""
+        found: dict[tuple[str, int], list[int]] = defaultdict(list)
+        for i, config in enumerate(self.problem.run_options):
+            for month in self.active_months(config):
+                found[config.place, month].append(i)
+        return found
+
+    @functools.cached_property
+    def runs_in_quarter(self) -> dict[tuple[str, int], list[tuple[int, float]]]:
+        """Return the run options of a hall or offer with their days in a quarter."""
+        found: dict[tuple[str, int], list[tuple[int, float]]] = defaultdict(list)
+        for i, config in enumerate(self.problem.run_options):
+            for t in self.quarters:
+                days = self.days_in_quarter(config, t)
+                if days > 0:
+                    found[config.place, t].append((i, days))
+        return found
+
     def alive(self, key: P, t: int) -> list[int]:
         """Return the order quarters whose racks are in service in quarter t."""
         place, life = self.places[key], self.problem.finance.life_quarters

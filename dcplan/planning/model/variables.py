@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from dcplan.inputs.cloud_prices import cloud_place
 from dcplan.planning.decisions import (

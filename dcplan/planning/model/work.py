@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
 from dcplan.fabric.effective import LinkSpeed
 from dcplan.planning.model.demands import add_demands, reserved
@@ -39,13 +39,10 @@ def add_work(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
     run_options = sets.problem.run_options
-    by_place: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for i, config in enumerate(run_options):
-        if not config.on_cloud:
-            by_place[config.place, config.system].append(i)
+    places = list(dict.fromkeys((c.place, c.system) for c in run_options if not c.on_cloud))
 
     def room(m: pyo.ConcreteModel, h: str, k: str, month: int) -> Any:
-        active = [i for i in by_place[h, k] if month in sets.active_months(run_options[i])]
+        active = [i for i in sets.runs_in_month[h, month] if run_options[i].system == k]
         if not active:
             return pyo.Constraint.Skip
         have = sum(
@@ -64,11 +61,10 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
         return sum(run_options[i].accelerators * m.run[i] for i in ahead[j, h, k, t]) <= have
 
     def use(m: pyo.ConcreteModel, h: str, k: str, t: int) -> Any:
-        shares = [
-            (i, sets.days_in_quarter(run_options[i], t) / DAYS_PER_QUARTER) for i in by_place[h, k]
-        ]
         need = sum(
-            run_options[i].accelerators * share * m.run[i] for i, share in shares if share > 0
+            run_options[i].accelerators * (days / DAYS_PER_QUARTER) * m.run[i]
+            for i, days in sets.runs_in_quarter[h, t]
+            if run_options[i].system == k
         )
         return sum(m.training[p, t] for p in sets.same_system[h, k]) == need
 
@@ -85,7 +81,6 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
         busy += [m.paused[key, t]] if (*key, t) in m.paused else []
         return sum(busy) <= sets.places[key].accelerators * m.racks[key, t]
 
-    places = list(by_place)
     model.accelerators_for_jobs = pyo.Constraint(places, list(sets.months), rule=room)
     model.serving_ahead = pyo.Constraint(list(ahead), rule=serving)
     model.training_use = pyo.Constraint(places, list(sets.quarters), rule=use)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyomo.environ as pyo
+import pyomo.core as pyo
 from pyomo.repn.linear import LinearRepnVisitor
 from pyomo.repn.util import VarRecorder
 
