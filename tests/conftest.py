@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from dcplan import cache
 from tests.plans import FOLDER
 
 REPO = Path(__file__).resolve().parent.parent
@@ -27,12 +28,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def plans(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Name the folder in which the workers of a session share solved plans."""
+    """Name the folders in which the workers of a session share solved plans and the cache."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
     folder = shared / "plans"
     folder.mkdir(exist_ok=True)
     os.environ[FOLDER] = str(folder)
+    os.environ[cache.VARIABLE] = str(shared / "cache")
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
-from dcplan.catalog.cache import key_of, stored
+from dcplan.cache import Shelf, files_key, stored
 from dcplan.catalog.explain_validation import problems_of
 from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import KINDS, Row
@@ -38,6 +38,8 @@ TABLE_FILES = frozenset(
 """CSV files that are read as arrays on demand, not as rows."""
 SUFFIXES = (".csv", ".yaml", ".yml")
 """Files of a catalog folder."""
+PARSED = Shelf("catalogs", 8)
+"""Parsed catalogs of earlier processes: reading some 90 files takes longer than many answers."""
 PUBLISHED = "published"
 """Folder of published figures, read on demand (``catalog/published.py``)."""
 
@@ -209,7 +211,7 @@ def _load(folders: tuple[str, ...]) -> Catalog:
             cause = "the folder of --catalogs does not exist"
             raise InputError([Problem("DC006", cause, Place(folder))])
     every = (packaged, *map(File, folders))
-    return stored(key_of(every, SUFFIXES), lambda: _parsed(every))
+    return stored(PARSED, files_key(every, SUFFIXES), lambda: _parsed(every))
 
 
 def _parsed(folders: tuple[File, ...]) -> Catalog:
