@@ -12,6 +12,7 @@ import pytest
 from dcplan.answers.calibrate.answer import calibrate
 from dcplan.answers.calibrate.logs import COLUMNS
 from dcplan.answers.validation.runs.rows import Reader
+from dcplan.answers.validation.runs.words import recipe_id
 from dcplan.catalog.loader import load
 from dcplan.errors import InputError
 
@@ -187,12 +188,56 @@ def test_torchtitan_row(tmp_path: Path) -> None:
         "micro_batch": "2",
         "activation_recompute": "selective",
         "zero_stage_or_fsdp": "FSDP",
+        "precision": "bf16",
         "stack": "torchtitan",
     }
     assert {k: row[k] for k in expected} == expected
     assert said == []
     # 16 sequences of 8192 tokens at 6025 tokens/s on each of 32 accelerators
     assert Reader(load()).read(row).measured_s == pytest.approx(16 * 8192 / (6025 * 32))
+
+
+TITAN_STEPS = "".join(
+    f"[titan] step: {10 * i:2}  loss:  9.1  memory: 40.10GiB(50.30%)  tps: 6,000  mfu: 30.00%\n"
+    for i in range(1, 8)
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "precision", "recipe"),
+    [
+        ("Float8 tensorwise scaled training active", "fp8 tensorwise", "fp8"),
+        ("Float8 rowwise scaled training active", "fp8 rowwise", "fp8-rowwise"),
+        ("Swapped to Float8Linear layers with enable_fsdp_float8_all_gather=True", "fp8", "fp8"),
+        ("MXFP8 training active with recipe mxfp8_cublas", "mxfp8", "mxfp8"),
+    ],
+)
+def test_torchtitan_names_precisions_below_16_bits(
+    tmp_path: Path, line: str, precision: str, recipe: str
+) -> None:
+    row, said = _row(tmp_path, f"{TITAN}[titan] {line}\n{TITAN_STEPS}", accelerator="h100-sxm")
+    assert row["precision"] == precision
+    assert recipe_id(row["precision"]) == recipe
+    assert said == []
+
+
+def test_a_log_without_its_start_does_not_say_the_precision(tmp_path: Path) -> None:
+    row, said = _row(tmp_path, TITAN_STEPS, accelerator="h100-sxm", model="llama-3.1-8b")
+    assert row["precision"] == ""
+    assert any("does not say precision" in text for text in said)
+
+
+def test_another_model_than_that_of_the_log_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as refused:
+        _row(tmp_path, TITAN + TITAN_STEPS, model="llama-3.1-70b")
+    assert [p.cause for p in refused.value.problems] == [
+        "the log has params_b 8.03026, but Llama 3.1 70B has 70.5537",
+        "the log has layers 32, but Llama 3.1 70B has 80",
+        "the log has hidden 4096, but Llama 3.1 70B has 8192",
+        "the log has heads 32, but Llama 3.1 70B has 64",
+    ]
+    row, _ = _row(tmp_path, TITAN + TITAN_STEPS, model="llama-3.1-8b")
+    assert row["ffn_hidden"] == "14336"
 
 
 def test_maxtext_row(tmp_path: Path) -> None:

@@ -240,6 +240,25 @@ def test_what_cannot_be_fitted_is_refused(five: Path, tmp_path: Path) -> None:
             calibrate(**asked)
 
 
+def test_a_step_time_in_milliseconds_is_refused(tmp_path: Path) -> None:
+    rows = [dict(r) for r in packaged("composer-fsdp", H100)[::10]]
+    rows[1]["step_time_s"] = f"{1000 * float(rows[1]['step_time_s']):g}"
+    with pytest.raises(InputError, match="times the forecast") as refused:
+        calibrate(runs=write(tmp_path / "mine.csv", rows), like="torchtitan")
+    assert [p.cause.split(":")[0] for p in refused.value.problems] == [rows[1]["id"]]
+
+
+def test_a_column_that_is_not_read_is_a_warning(tmp_path: Path) -> None:
+    rows = [
+        {("microbatch" if k == "micro_batch" else k): v for k, v in r.items()}
+        for r in packaged("composer-fsdp", H100)[::10]
+    ]
+    file = write(tmp_path / "mine.csv", rows)
+    for found in (validate(runs=file), calibrate(runs=file, like="torchtitan").result):
+        [said] = [w["message"] for w in found.warnings if w["code"] == "columns"]
+        assert said.startswith('columns that are not read: microbatch; did you mean "micro_batch"?')
+
+
 def test_validate_names_the_next_step(five: Path) -> None:
     status = set(validate(runs=five).frame("runs")["status"])
     assert status == {

@@ -113,6 +113,22 @@ def _shared_experts(facts: Facts) -> str:
     return f"{float(shared) / float(each):g}" if shared and each else ""
 
 
+def _titan_precision(facts: Facts) -> str:
+    """Return the precision of the products: at its start, torchtitan names only those below 16 bits."""
+    if known(facts, "mx_recipe"):
+        return "mxfp8"
+    if known(facts, "float8_recipe"):
+        return f"fp8 {known(facts, 'float8_recipe')}"
+    if known(facts, "float8_layers"):
+        return "fp8"
+    return "bf16" if "mesh_size" in facts else ""
+
+
+def _maxtext_precision(facts: Facts) -> str:
+    half = "quantization" in facts or known(facts, "dtype") == "bfloat16"
+    return known(facts, "quantization") or ("bf16" if half else "")
+
+
 MEGATRON_COLUMNS = (
     plain("layers", "num_layers"),
     plain("hidden", "hidden_size"),
@@ -174,6 +190,7 @@ TITAN_COLUMNS = (
     plain("micro_batch", "local_batch_size"),
     plain("activation_recompute", "checkpointing"),
     Column("zero_stage_or_fsdp", lambda f: "FSDP" if "mesh_dp_shard" in f else ""),
+    Column("precision", _titan_precision),
 )
 MAXTEXT_COLUMNS = (
     plain("layers", "num_decoder_layers", "base_num_decoder_layers"),
@@ -216,9 +233,7 @@ MAXTEXT_COLUMNS = (
             known(f, "remat_policy"), ""
         ),
     ),
-    Column(
-        "precision", lambda f: (known(f, "quantization") or "bf16") if "quantization" in f else ""
-    ),
+    Column("precision", _maxtext_precision),
 )
 _ARGUMENT = re.compile(r"(?<![\w.])(?P<name>[a-z]\w+) \.{3,} (?P<value>\S+)")
 _FIELD = re.compile(r"(?<![\w.])(?P<name>[a-z]\w+)(?:: |=)(?P<value>[\w.+'-]+)")
@@ -256,6 +271,9 @@ FORMATS = (
         (
             re.compile(r"device mesh with \[(?P<mesh_names>[^\]]+)\], \[(?P<mesh_sizes>[\d, ]+)\]"),
             re.compile(r"size: (?P<params>[\d,]+) total parameters"),
+            re.compile(r"Float8 (?P<float8_recipe>tensorwise|rowwise)"),
+            re.compile(r"(?P<float8_layers>Float8Linear) layers"),
+            re.compile(r"(?P<mx_recipe>MXFP8|MX) training active", re.IGNORECASE),
             re.compile(r"Applied (?P<checkpointing>full|selective) activation checkpointing"),
             re.compile(r"local batch size (?P<local_batch_size>\d+)"),
             re.compile(r"global batch size (?P<global_batch_size>\d+)"),

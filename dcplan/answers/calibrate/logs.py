@@ -46,6 +46,10 @@ COLUMNS = (
     *("step_time_s", "tokens_per_s_per_accel", "peak_memory_gib", "software", "source_title"),
 )
 """Columns of the rows, in their order; ``dcplan validate --runs`` reads them."""
+SHAPE = ("params_b", "layers", "hidden", "ffn_hidden", "heads", "experts")
+"""Columns of a log that another model does not share."""
+SAME_MODEL = 0.02
+"""Largest difference of a number of the same model; software counts parameters in several ways."""
 WARM_UP_FRAC, WARM_UP_STEPS = 0.1, 3
 """Share and least number of first steps that do not count."""
 SLOW = 1.5
@@ -218,12 +222,27 @@ def _log(
         "peak_memory_gib": f"{max(gib):g}" if gib else "",
         "step_time_s" if kind.timed else "tokens_per_s_per_accel": f"{np.median(kept):.6g}",
     }
+    _refuse_another_model(file, row, defaults)
     row |= {k: v for k, v in defaults.items() if not row.get(k)}
     row |= {k: v for k, v in fixed.items() if v}
     low, high = (float(x) for x in np.quantile(kept, (0.1, 0.9)))
     return Log(
         file, kind, row, len(lines), skipped + len(lines) - len(same), outliers, high / low - 1.0
     )
+
+
+def _refuse_another_model(file: Path, row: Mapping[str, str], defaults: Mapping[str, str]) -> None:
+    """Refuse a model whose shape is not that of the log."""
+    causes = [
+        f"the log has {name} {row[name]}, but {defaults['model']} has {defaults[name]}"
+        for name in SHAPE
+        if row.get(name)
+        and defaults.get(name)
+        and not math.isclose(float(row[name]), float(defaults[name]), rel_tol=SAME_MODEL)
+    ]
+    if causes:
+        help_ = "give the --model of the log, or none if the log has the complete shape"
+        raise InputError([Problem("DC053", c, Place(str(file)), help=help_) for c in causes])
 
 
 def steady(values: Array, *, timed: bool) -> tuple[Array, int, int]:
@@ -288,6 +307,8 @@ def _doubts(log: Log) -> Iterator[str]:
         )
     if not log.row.get("activation_recompute"):
         yield f"{name} does not say activation_recompute: blank means the lightest that fits"
+    if not log.row.get("precision"):
+        yield f"{name} does not say precision: blank means 16 bits, or give --set precision=fp8"
     if log.kind.whole:
         yield f"{name} has only the mean of the whole run, with its start and its evaluations"
     elif log.steps - log.skipped < WARM_UP_STEPS:

@@ -11,6 +11,7 @@ import numpy as np
 from dcplan.answers.calibrate.constants import INTERVAL_SHARE, STACK
 from dcplan.answers.calibrate.overlay import bounds, spreads
 from dcplan.answers.calibrate.own_runs import OwnFit, candidates
+from dcplan.answers.validation.runs.measured import read_table, unread_columns
 from dcplan.catalog.loader import Catalog
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.llm.tables import Array
@@ -65,7 +66,8 @@ def answer(fit: OwnFit, key: str, catalog: Catalog, file: Path) -> Result:
             ),
         },
         warnings=[
-            {"code": "calibrate", "message": text} for text in _doubts(fit, key, others, file)
+            *unread_columns(read_table(file)),
+            *({"code": "calibrate", "message": text} for text in _doubts(fit, key, others, file)),
         ],
     )
 

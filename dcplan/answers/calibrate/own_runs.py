@@ -33,6 +33,9 @@ from dcplan.llm.tables import rows as rows_of
 from dcplan.training.shrinkage import Predict, Shrunk, left_out, shrink
 from dcplan.training.step import step
 
+MOST_RATIO = 20.0
+"""Ratio of a measured step to its forecast from which the unit of the step time must be wrong."""
+
 
 @dataclass(frozen=True)
 class Origin:
@@ -177,6 +180,22 @@ def predictor(log: InputLog, runs: Sequence[Run], items: Sequence[Item]) -> Pred
     return times
 
 
+def _refuse_implausible(runs: Sequence[Run], errors: Array, file: Path) -> None:
+    """Refuse step times that are so far from any forecast that their unit must be wrong."""
+    problems = [
+        Problem(
+            "DC053",
+            f"{run.id}: a step of {run.measured_s:g} s is {ratio:.3g} times the forecast",
+            Place(str(file)),
+            help="step_time_s is in seconds; check the layout and the batch of the row too",
+        )
+        for run, error in zip(runs, errors, strict=True)
+        if not 1.0 / MOST_RATIO < (ratio := 1.0 / (1.0 + float(error))) < MOST_RATIO
+    ]
+    if problems:
+        raise InputError(problems)
+
+
 def fit_runs(catalog: Catalog, file: Path, like: str | None, kernels: Kernels) -> OwnFit:
     """Fit the constants of a stack to the runs of a file.
 
@@ -196,6 +215,7 @@ def fit_runs(catalog: Catalog, file: Path, like: str | None, kernels: Kernels) -
     # runs of a known stack may be of several releases, as dcplan validate reads them
     first = read_runs(catalog, table, origin.like.id, file)[0] if known else read
     before = predict(first, coefficients(log)).step.time_s / times - 1.0
+    _refuse_implausible(read, before, file)
     runs = [measured_device(run, kernels) for run in read]
     chosen = choose(log, runs, kernels)
     predicted = predictor(log, runs, chosen.items)

@@ -192,7 +192,7 @@ def remarks(
         for code, message in (
             *_binding_storage(main),
             *_given_storage(main.run, days, free),
-            *_unmeasured(main.run),
+            *unmeasured(main.run),
             *(("note", text) for text in _notes(main, fastest)),
             *_lost_time(days),
         )
@@ -241,7 +241,8 @@ def small_storage(table: Table, run: TrainRun) -> list[dict[str, str]]:
     return [{"code": "storage", "message": text}]
 
 
-def _unmeasured(run: TrainRun) -> list[tuple[str, str]]:
+def unmeasured(run: TrainRun) -> list[tuple[str, str]]:
+    """Say that no run of the accelerator with the software is measured."""
     if run.measured:
         return []
     cause = f"no measured run of {run.system.accelerator} with {run.stack}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import get_args
 
@@ -16,8 +16,9 @@ from dcplan.answers.train.post_training.fine_tuning import FLAG, fine_tune
 from dcplan.answers.train.post_training.tables import days_of, division_table, part_table
 from dcplan.answers.train.request import TrainRequest
 from dcplan.answers.train.resolve import TrainRun, read_config, resolve
+from dcplan.answers.train.tables import unmeasured
 from dcplan.catalog.loader import Catalog
-from dcplan.catalog.schema import Model
+from dcplan.catalog.schema import Accelerator, Model
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.post_training import (
@@ -37,6 +38,7 @@ from dcplan.inputs.training.trainer import (
     TrainingPool,
     learned_s,
     packed_len,
+    step_spread_frac,
     update_tokens,
 )
 from dcplan.llm.config import timed_config
@@ -100,13 +102,13 @@ def post_train(request: TrainRequest, catalog: Catalog) -> Result:
         return _too_large(found[0], seconds)
     main = min(fitting, key=lambda x: x.best.step_time_s if x.best else np.inf)
     assert main.best is not None  # noqa: S101 - chosen among those that fit
+    metrics = _metrics(main.run, work, main.best, log)
     return Result(
         verb="train",
         status="ok",
         exit_code=EXIT_OK,
-        headline=_headline(main.run, work, main.best),
-        metrics=_metrics(main.run, work, main.best, log)
-        | step_specs.SEARCH_SECONDS(round(seconds, 4)),
+        headline=_headline(main.run, work, main.best, metrics),
+        metrics=metrics | step_specs.SEARCH_SECONDS(round(seconds, 4)),
         tables={
             specs.DIVISIONS.name: division_table(
                 work, every_division(main.pools, main.run.accelerators), main.best, request
@@ -114,7 +116,10 @@ def post_train(request: TrainRequest, catalog: Catalog) -> Result:
             specs.STEP_PARTS.name: part_table(main.best),
         },
         inputs=[asdict(row) for _, row in sorted(log.rows.items())],
-        warnings=[{"code": "model", "message": note} for note in _notes(main, work)],
+        warnings=[
+            *({"code": code, "message": text} for code, text in unmeasured(main.run)),
+            *({"code": "model", "message": note} for note in _notes(main, work)),
+        ],
         run={"seconds": round(seconds, 4)},
     )
 
@@ -211,11 +216,12 @@ def _given_layout(
 def _metrics(
     run: TrainRun, work: PostTraining, best: PostTrainingOption, log: InputLog
 ) -> dict[str, Metric]:
-    days = days_of(work, best)
+    days, time_s = days_of(work, best), best.step_time_s
     price = rent_usd_per_hour(log, run)
+    low, high = _interval(run, log)
     found = {
-        **specs.POST_STEP(best.step_time_s),
-        **specs.POST_DAYS(days),
+        **specs.POST_STEP(time_s, low=time_s * low, high=time_s * high),
+        **specs.POST_DAYS(days, low=days * low, high=days * high),
         **specs.SAMPLES_PER_S(work.number / best.step_time_s),
         **specs.POST_TOKENS_PER_S(work.tokens / best.step_time_s / run.accelerators),
         **specs.ROLLOUT_ACCELERATORS(best.rollout_accelerators),
@@ -225,11 +231,22 @@ def _metrics(
         **specs.TRAINING_BUSY(best.training_busy_frac),
     }
     if price is not None:
-        found |= specs.POST_RENT(price * run.accelerators * days * HOURS_PER_DAY)
+        cost = price * run.accelerators * days * HOURS_PER_DAY
+        found |= specs.POST_RENT(cost, low=cost * low, high=cost * high)
     return found
 
 
-def _headline(run: TrainRun, work: PostTraining, best: PostTrainingOption) -> str:
+def _interval(run: TrainRun, log: InputLog) -> tuple[float, float]:
+    """Return the ends of the 80 % interval of a step over its estimate."""
+    family = log.catalog.get("accelerators", run.system.accelerator, Accelerator).family
+    spread = step_spread_frac(run.spec.spread_frac, family, log)
+    return 1.0 / (1.0 + spread), 1.0 + spread
+
+
+def _headline(
+    run: TrainRun, work: PostTraining, best: PostTrainingOption, metrics: Mapping[str, Metric]
+) -> str:
+    days = metrics[specs.POST_DAYS.key]
     machine = f"{run.accelerators:,} x {run.system.accelerator} ({run.system.id})"
     pools = f"{best.rollout_accelerators:,} generate and {best.training_accelerators:,} train"
     together = best.rollout_accelerators == best.training_accelerators == best.used_accelerators
@@ -237,8 +254,9 @@ def _headline(run: TrainRun, work: PostTraining, best: PostTrainingOption) -> st
         pools = f"all {best.used_accelerators:,} generate, then train"
     return (
         f"{run.request.model} on {machine}, {run.precision}, {work.algorithm}: "
-        f"{best.step_time_s:.3g} s per step {best.mode}, {days_of(work, best):.3g} days for "
-        f"{work.steps:,} steps; {pools}; {work.prompts:,} prompts x {work.samples:,} samples"
+        f"{best.step_time_s:.3g} s per step {best.mode}, {days_of(work, best):.3g} days "
+        f"(P10 {days.low:.3g}, P90 {days.high:.3g}) for {work.steps:,} steps; {pools}; "
+        f"{work.prompts:,} prompts x {work.samples:,} samples"
     )
 
 

@@ -12,7 +12,7 @@ from dcplan.answers.train.post_training.tuned_layouts import tuned_layouts
 from dcplan.answers.train.request import TrainRequest
 from dcplan.answers.train.resolve import TrainRun, read_model, resolve
 from dcplan.answers.train.schedule import Part, first
-from dcplan.answers.train.tables import step_tables
+from dcplan.answers.train.tables import step_tables, unmeasured
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.releases import AT
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
@@ -97,7 +97,10 @@ def fine_tune(request: TrainRequest, work: FineTuning, catalog: Catalog) -> Resu
         | step_specs.SEARCH_SECONDS(round(seconds, 4)),
         tables=step_tables(part, tuned_step(main.tuned, setup, main.teacher)),
         inputs=[asdict(row) for _, row in sorted(log.rows.items())],
-        warnings=[{"code": "model", "message": note} for note in _notes(main, work)],
+        warnings=[
+            *({"code": code, "message": text} for code, text in unmeasured(main.run)),
+            *({"code": "model", "message": note} for note in _notes(main, work)),
+        ],
         run={"seconds": round(seconds, 4)},
     )
 
@@ -186,13 +189,14 @@ def _metrics(main: _Answered, work: FineTuning, log: InputLog) -> dict[str, Metr
 
 
 def _headline(main: _Answered, work: FineTuning, metrics: dict[str, Metric]) -> str:
-    run, days = main.run, metrics[specs.TUNING_DAYS.key].value
+    run, days = main.run, metrics[specs.TUNING_DAYS.key]
     rank = f" of rank {work.adapter_rank}" if work.adapter_rank else ""
     steps = metrics[specs.STEPS.key].value
     share = f", {main.tuned.padding_frac:.0%} of them padding" if main.tuned.padding_frac else ""
     return (
-        f"{_what(run)}, {work.algorithm}{rank}: {main.step_time_s:.3g} s per step, {days:.3g} days "
-        f"for {steps:,} steps; {si(main.tuned.trained_params)} trained parameters; "
+        f"{_what(run)}, {work.algorithm}{rank}: {main.step_time_s:.3g} s per step, "
+        f"{days.value:.3g} days (P10 {days.low:.3g}, P90 {days.high:.3g}) for {steps:,} steps; "
+        f"{si(main.tuned.trained_params)} trained parameters; "
         f"{si(run.batch_tokens)} tokens per step{share}"
     )
 

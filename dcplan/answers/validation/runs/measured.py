@@ -19,7 +19,7 @@ from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import Stack
 from dcplan.catalog.yaml12 import read_text
-from dcplan.errors import EXIT_OK, InputError, Place, Problem
+from dcplan.errors import EXIT_OK, InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.coefficients import coefficients
 from dcplan.inputs.training.stacks import spread_frac
@@ -79,7 +79,21 @@ def predicted_runs(request: ValidateRequest) -> Result:
             specs.SUMMARY.name: _summary(found, request.group_by or "stack"),
         },
         run={"seconds": round(time.perf_counter() - began, 4)},
+        warnings=unread_columns(table) if request.runs else [],
     )
+
+
+def unread_columns(table: Sequence[Row]) -> list[dict[str, str]]:
+    """Return a warning for columns that dcplan does not read: they may be misspelled."""
+    with (data_dir("catalogs") / "runs" / "training_runs.csv").open(encoding="utf-8") as file:
+        known = next(csv.reader(file))
+    unread = [name for name in (table[0] if table else ()) if name not in known]
+    if not unread:
+        return []
+    hints = [did_you_mean(name, known) for name in unread]
+    meant = f"; {', '.join(hint for hint in hints if hint)}" if any(hints) else ""
+    message = f"columns that are not read: {', '.join(unread)}{meant}; read are {', '.join(known)}"
+    return [{"code": "columns", "message": message}]
 
 
 def read_table(file: Path) -> list[dict[str, str]]:
@@ -95,8 +109,7 @@ def read_table(file: Path) -> list[dict[str, str]]:
     missing = [c for c in REQUIRED if c not in (reader.fieldnames or ())]
     if missing:
         cause = f"columns missing: {', '.join(missing)}"
-        ids = "dcplan validate -f csv shows the ids of the packaged table"
-        help_ = f"{ids}; catalogs/runs describes the columns"
+        help_ = "docs/howto/own-runs.md describes the columns"
         raise InputError([Problem("DC053", cause, Place(str(file), 1, 1), help=help_)])
     return [{k: (v or "").strip() for k, v in row.items() if k} for row in reader]
 
