@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -168,3 +170,12 @@ def test_names_of_the_model_are_parsed_nowhere() -> None:
     folder = PACKAGE / "planning"
     found = [f.name for f in folder.rglob("*.py") if parsing.search(f.read_text(encoding="utf-8"))]
     assert found == []
+
+
+def test_no_module_imports_the_solvers_of_pyomo() -> None:
+    # pyomo.environ registers some 40 solvers, which takes longer than a small plan
+    code = (
+        "import sys, dcplan.planning.solve.strategy; "
+        "assert 'pyomo.core' in sys.modules; assert 'pyomo.environ' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

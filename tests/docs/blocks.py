@@ -75,8 +75,8 @@ def commands(block: Block) -> list[Command]:
     return found
 
 
-def same(expected: list[str], got: list[str]) -> bool:
-    """Whether an output is as written: text to the letter, numbers within :data:`CLOSE`, seconds
+def same(expected: list[str], got: list[str], close: float = CLOSE) -> bool:
+    """Whether an output is as written: text to the letter, numbers within ``close``, seconds
     any, ``…`` any lines.
 
     >>> same(["a  1,000 kW in 3.2 s", "…", "end"], ["a 1,010 kW in 9.9 s", "x", "y", "end"])
@@ -86,12 +86,14 @@ def same(expected: list[str], got: list[str]) -> bool:
     """
     expected, got = _stripped(expected), _stripped(got)
     if SKIP not in expected:
-        return len(expected) == len(got) and all(map(_same_line, expected, got))
+        return len(expected) == len(got) and all(
+            _same_line(a, b, close) for a, b in zip(expected, got, strict=True)
+        )
     at = expected.index(SKIP)
     before, after = expected[:at], expected[at + 1 :]
-    if not same(before, got[:at]):
+    if not same(before, got[:at], close):
         return False
-    return any(same(after, got[k:]) for k in range(at, len(got) + 1))
+    return any(same(after, got[k:], close) for k in range(at, len(got) + 1))
 
 
 def _stripped(lines: list[str]) -> list[str]:
@@ -101,14 +103,15 @@ def _stripped(lines: list[str]) -> list[str]:
     return lines
 
 
-def _same_line(a: str, b: str) -> bool:
+def _same_line(a: str, b: str, close: float) -> bool:
     a, b = SECONDS.sub("N s", a), SECONDS.sub("N s", b)
     if NUMBER.sub("#", a) != NUMBER.sub("#", b):
         return False
-    return all(map(_close, NUMBER.findall(a), NUMBER.findall(b)))
+    numbers = zip(NUMBER.findall(a), NUMBER.findall(b), strict=True)
+    return all(_close(x, y, close) for x, y in numbers)
 
 
-def _close(a: str, b: str) -> bool:
+def _close(a: str, b: str, close: float) -> bool:
     x, y = (float(t.replace(",", "")) for t in (a, b))
     counts = "." not in a + b and "e" not in (a + b).lower() and max(abs(x), abs(y)) < WHOLE
-    return x == y if counts else abs(x - y) <= CLOSE * max(abs(x), abs(y))
+    return x == y if counts else abs(x - y) <= close * max(abs(x), abs(y))

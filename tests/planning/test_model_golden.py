@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import pyomo.core as pyo
+import pyomo.environ as pyo
 import pytest
 
 from dcplan.inputs.cloud_prices import CommitTerms
