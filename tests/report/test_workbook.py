@@ -37,6 +37,7 @@ from tests.report.books import (
 )
 
 SCENARIOS = ("train-405b-in-90-days", "own-or-rent-1024-h200", "fleet-renewal", "meta-24k-h100")
+HALF_CENT_USD = 0.005
 REFERENCE = re.compile(r"(?:[A-Za-z_]+!)?\$?[A-Z]{1,3}\$?\d+")
 PLAIN = {"0", "1", "2", "3", "4", "12", "24", "100", "1000", "8760"}
 
@@ -89,7 +90,12 @@ def test_five_edited_inputs_give_the_same_decisions_figures(made: Made) -> None:
             name, sets=[f"{key}={value!r}" for key, value in changes.items()], fix_decisions=result
         )
         for key, value in found.items():
-            assert value == pytest.approx(there.metrics[key].value, rel=1e-9), (key, changes)
+            # the amounts rented are continuous, and the solver stops within its own tolerance
+            cent = HALF_CENT_USD if key.endswith("_usd") else None
+            assert value == pytest.approx(there.metrics[key].value, rel=1e-9, abs=cent), (
+                key,
+                changes,
+            )
 
 
 def test_exactly_these_cells_are_live(made: Made, golden: Callable[[str, str], None]) -> None:
