@@ -1,9 +1,9 @@
 """Results that later processes use again, as files in the user's cache folder.
 
-The name of a file is a hash of everything that its content depends on: the inputs, the code of dcplan
-and the Python version. So an entry never becomes wrong, and a change only makes a new one. A file
-that is missing, broken or not the user's own is ignored. ``DCPLAN_CACHE`` names another folder;
-``DCPLAN_CACHE=off`` uses none.
+The name of a file is a hash of everything that its content depends on: the inputs, the code of dcplan,
+and the versions of Python and of the packages whose objects are kept. So an entry never becomes
+wrong, and a change only makes a new one. A file that is missing, broken or not the user's own is
+ignored. ``DCPLAN_CACHE`` names another folder; ``DCPLAN_CACHE=off`` uses none.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,6 +29,8 @@ OFF = "off"
 PRIVATE = 0o700
 """Permissions of the folder: pickled files run code when they are read, so only the user writes."""
 OTHERS_WRITE = 0o022
+KEPT_OBJECTS = ("numpy", "pydantic")
+"""Packages whose objects are in the files; another version may not read them."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +65,9 @@ def stored(shelf: Shelf, key: str, make: Callable[[], T]) -> T:
 
 @functools.cache
 def code_key() -> str:
-    """Return the hash of the Python version and of the size and time of every file of dcplan."""
-    digest = hashlib.sha256(sys.version.encode())
+    """Return the hash of the versions, and of the size and time of every file of dcplan."""
+    versions = [sys.version, *(f"{name} {version(name)}" for name in KEPT_OBJECTS)]
+    digest = hashlib.sha256(";".join(versions).encode())
     for file in sorted(Path(str(files("dcplan"))).rglob("*.py")):
         state = file.stat()
         digest.update(f"{file}:{state.st_size}:{state.st_mtime_ns};".encode())

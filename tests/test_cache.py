@@ -84,7 +84,7 @@ def test_a_change_of_an_overlay_is_another_entry(folder: Path, tmp_path: Path) -
     assert len(list(folder.rglob("*.pickle"))) == 2
 
 
-def test_code_and_python_are_in_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_and_versions_are_in_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def key() -> str:
         cache.code_key.cache_clear()
         return cache.code_key()
@@ -97,7 +97,9 @@ def test_code_and_python_are_in_the_key(tmp_path: Path, monkeypatch: pytest.Monk
     keys.append(key())
     monkeypatch.setattr("sys.version", "another Python")
     keys.append(key())
-    assert len(set(keys)) == 3
+    monkeypatch.setattr(cache, "version", lambda name: f"another {name}")
+    keys.append(key())
+    assert len(set(keys)) == 4
     monkeypatch.undo()
     cache.code_key.cache_clear()
 
