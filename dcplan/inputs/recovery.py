@@ -218,6 +218,7 @@ def _elastic(plain: Policy, settings: Reliability, log: InputLog) -> Policy:
             "reliability",
             "whole-job-stops-per-day",
         ),
+        whole_at_any_size=settings.whole_job_stops_per_day is not None,
     )
 
 

@@ -55,12 +55,18 @@ def replica_count(accelerators: Array, replica_accelerators: int | None, group: 
 
 
 def split_stops(
-    stops_per_day: Array, replicas: Array, planned_frac: float, whole_per_day: float
+    stops_per_day: Array,
+    replicas: Array,
+    planned_frac: float,
+    whole_per_day: float,
+    *,
+    at_any_size: bool = False,
 ) -> SplitStops:
     """Split the stops of a job with several replicas into those of the job and those of one replica.
 
-    Planned stops end the complete job, equally often at any size. Every other stop ends one replica.
-    A job of one replica has only stops of the complete job.
+    Planned stops end the complete job. They are those of its parts, up to a rate that a large job
+    does not exceed, because upgrades and changes of code are of the job. Every other stop ends one
+    replica. A job of one replica has only stops of the complete job.
 
     Parameters
     ----------
@@ -71,16 +77,21 @@ def split_stops(
     planned_frac : float
         Planned share of the stops, in [0, 1]. [-]
     whole_per_day : float
-        Stops of a complete job of several replicas, at least 0. [1/day]
+        Most stops of a complete job of several replicas, at least 0. [1/day]
+    at_any_size : bool
+        Whether a complete job stops at this rate, whatever the planned stops of its parts.
 
     Examples
     --------
-    >>> split = split_stops(np.array([10.0, 10.0]), np.array([1.0, 4.0]), 0.1, 0.87)
+    >>> split = split_stops(np.array([10.0, 10.0, 5.0]), np.array([1.0, 4.0, 4.0]), 0.1, 0.87)
     >>> split.whole.tolist(), split.single.tolist()
-    ([10.0, 0.87], [0.0, 9.0])
+    ([10.0, 0.87, 0.5], [0.0, 9.0, 4.5])
     """
     many = replicas > 1
-    whole = np.where(many, whole_per_day, stops_per_day)
+    planned = stops_per_day * planned_frac
+    fixed = at_any_size or planned_frac == 0.0
+    together = whole_per_day if fixed else np.minimum(planned, whole_per_day)
+    whole = np.where(many, together, stops_per_day)
     return SplitStops(whole, np.where(many, stops_per_day * (1.0 - planned_frac), 0.0))
 
 

@@ -68,7 +68,9 @@ class Policy:
     rejoin_h: float | None = None
     """Time from a stop until its replica trains again; None: detection and restart."""
     whole_stops_per_day: float = 0.0
-    """Stops of the complete job with elastic replicas, at any number of accelerators."""
+    """Most stops of the complete job with elastic replicas. [1/day]"""
+    whole_at_any_size: bool = False
+    """Whether that rate holds at any number of accelerators."""
     blocking: bool = False
     peer: bool = False
     factor: float = 1.0
@@ -161,7 +163,11 @@ def outlook(
 
     def goodput(rate: float, restart_h: float, slow: float, stall_s: float) -> _Found:
         stops = split_stops(
-            n * rate * early, replicas, machine.planned_frac, policy.whole_stops_per_day
+            n * rate * early,
+            replicas,
+            machine.planned_frac,
+            policy.whole_stops_per_day,
+            at_any_size=policy.whole_at_any_size,
         )
         recovery = _recovery(machine, policy, n, checkpoint, stops.whole, restart_h)
         corrupted = (

@@ -150,3 +150,29 @@ def test_explain_lists_the_keys_of_a_part(part: str, model: Any, root: int) -> N
     names = [part] * root + [f"{part}.{name}" for name in model.model_fields]
     assert sorted(rows["field"]) == sorted(names)
     assert all(rows["meaning"])
+
+
+@pytest.mark.parametrize(
+    ("stack", "cause", "hint"),
+    [
+        ("megatron-core@2021-01", "no release '2021-01' of megatron-core, which exists since 2023", ""),
+        ("megatron-core@26.80", "no release '26.80' of megatron-core", '"26.08"'),
+        ("torchtitn", "unknown stack 'torchtitn'", '"torchtitan"'),
+    ],
+)  # fmt: skip
+def test_a_release_is_refused_with_those_that_exist(stack: str, cause: str, hint: str) -> None:
+    with pytest.raises(InputError) as refused:
+        train("llama-3.1-8b", **SMALL, stack=stack)
+    [problem] = refused.value.problems
+    assert problem.cause.startswith(cause)
+    assert hint in problem.hint
+    assert ("26.08" in problem.help) == stack.startswith("megatron")
+
+
+def test_a_sequence_beyond_the_context_and_a_start_before_the_part_are_notes() -> None:
+    asked = {"system": "dgx-h100", "accelerators": 8, "tokens": 1e10}
+    said = [w["message"] for w in train("gpt-2-1.5b", **asked, start="2020-Q1").warnings]
+    assert any("longer than the context of the model, 1,024 tokens" in text for text in said)
+    assert any("h100-sxm is available from 2022-Q4" in text for text in said)
+    quiet = train("gpt-2-1.5b", **asked, start="2024-Q1", seq_len=1024).warnings
+    assert not [w for w in quiet if "available from" in w["message"] or "context" in w["message"]]

@@ -177,9 +177,16 @@ def test_slower_recovery_and_larger_replicas_give_less() -> None:
 
 def test_planned_stops_are_those_of_the_job() -> None:
     found = _look()
-    # 16,384 x 5e-4 = 8.192 stops, a tenth of them planned; the job has its own 0.87
-    assert found.whole_stops_per_day[2] == pytest.approx(0.87)
-    assert found.stops_per_day[2] == pytest.approx(8.192 * 0.9 + 0.87)
+    # 16,384 x 5e-4 = 8.192 stops, a tenth of them planned; a larger job has at most 0.87
+    assert found.whole_stops_per_day[2] == pytest.approx(0.8192)
+    assert found.stops_per_day[2] == pytest.approx(8.192)
+    assert (found.whole_stops_per_day[3:] == 0.87).all()
+    given = _look(replace(ELASTIC, whole_at_any_size=True))
+    assert (given.whole_stops_per_day[2:] == 0.87).all()
+
+
+def test_elastic_replicas_are_no_worse_than_one_replica() -> None:
+    assert (_value() >= _value(replace(ELASTIC, replica_accelerators=None))).all()
 
 
 def test_a_replica_holds_a_model_parallel_group() -> None:

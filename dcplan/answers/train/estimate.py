@@ -249,7 +249,7 @@ def _spares(metrics: dict[str, Metric]) -> str:
 
 def _what(run: TrainRun, spares: str = "") -> str:
     machine = f"{run.accelerators:,} x {run.system.accelerator} ({run.system.id}){spares}"
-    return f"{run.request.model} on {machine}, {run.precision}"
+    return f"{run.request.model} on {machine}, {run.precision}, {run.stack}"
 
 
 def _larger(run: TrainRun, case: Case) -> str:

@@ -20,7 +20,7 @@ from dcplan.answers.train.key_values import (
 from dcplan.answers.train.request import DEFAULT_BATCH_TOKENS, TrainRequest
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.model_names import model_of
-from dcplan.catalog.releases import find_stack, known_stack, stack_names
+from dcplan.catalog.releases import AT, DATE, find_stack, known_stack, stack_names
 from dcplan.catalog.schema import Accelerator, Model, Recipe, Stack, System
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import InputLog
@@ -196,10 +196,24 @@ def unknown_names(request: TrainRequest, catalog: Catalog) -> list[Problem]:
             hint = did_you_mean(precision, names)
             found.append(Problem("DC050", cause, Place("--precision"), hint))
     if request.stack and find_stack(catalog, request.stack) is None:
-        hint = did_you_mean(request.stack, stack_names(catalog))
-        cause, next_step = f"unknown stack {request.stack!r}", "dcplan catalog list stacks"
-        found.append(Problem("DC010", cause, Place("--stack"), hint, next_step))
+        found.append(_unknown_stack(catalog, request.stack))
     return found
+
+
+def _unknown_stack(catalog: Catalog, name: str) -> Problem:
+    """Return the problem of a stack, or of a release of a known one."""
+    known, _, release = name.partition(AT)
+    row = catalog.find("stacks", known, Stack)
+    if row is None:
+        hint = did_you_mean(name, stack_names(catalog))
+        cause, next_step = f"unknown stack {name!r}", "dcplan catalog list stacks"
+        return Problem("DC010", cause, Place("--stack"), hint, next_step)
+    versions = [r.version for r in row.releases]
+    since = f", which exists since {row.since}" if row.since else ""
+    cause = f"no release {release!r} of {row.id}{since}"
+    next_step = f"give a date such as 2026-10, or one of {', '.join(versions) or 'no release'}"
+    hint = "" if DATE.fullmatch(release) else did_you_mean(release, versions)
+    return Problem("DC010", cause, Place("--stack"), hint, next_step)
 
 
 def _record(
@@ -262,6 +276,7 @@ def _notes(
     config = read_config(catalog, request.model)[0]
     found = [f"{part} is not included: not supported yet" for part in uncounted_parts(config)]
     found += model_notes(catalog, request.model)
+    found += _unusual(request, seq_len, config, catalog)
     if shape.tower is not None and not request.images:
         found.append("without --images, the vision encoder uses memory but no time")
     if shape.tower is not None and request.images:
@@ -276,6 +291,24 @@ def _notes(
             "a token is a latent patch or a text token; text encoders and VAE are not included"
         )
     return tuple(found)
+
+
+def _unusual(
+    request: TrainRequest, seq_len: int, config: Mapping[str, Any], catalog: Catalog
+) -> list[str]:
+    """Return notes on requests that are possible but are probably not meant."""
+    found = []
+    context = config.get("max_position_embeddings") or config.get("n_positions")
+    if isinstance(context, int) and seq_len > context:
+        found.append(
+            f"sequences of {seq_len:,} tokens are longer than the context of the model, "
+            f"{context:,} tokens: set --seq-len"
+        )
+    system = catalog.get("systems", request.system or "", System)
+    first = catalog.get("accelerators", system.accelerator, Accelerator).available_from
+    if request.start is not None and first is not None and request.start < first:
+        found.append(f"{system.accelerator} is available from {first}, after --start")
+    return found
 
 
 def at_power(spec: Hardware, power_frac: float, log: InputLog) -> Hardware:

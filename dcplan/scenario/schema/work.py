@@ -180,8 +180,8 @@ class Reliability(Part):
     rejoin_s: Seconds | None = None
     """Time from the stop of a replica until it trains again. Default: detection and restart."""
     whole_job_stops_per_day: NonNegative | None = None
-    """Stops of the complete job with elastic replicas. Default:
-    `reliability/whole-job-stops-per-day`."""
+    """Stops of the complete job with elastic replicas, at any size. Default: the planned stops of its
+    parts, at most `reliability/whole-job-stops-per-day`."""
 
     @model_validator(mode="after")
     def _replicas(self) -> Reliability:

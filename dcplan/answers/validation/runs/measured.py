@@ -19,7 +19,7 @@ from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import Stack
 from dcplan.catalog.yaml12 import read_text
-from dcplan.errors import EXIT_OK, InputError, Place, Problem, did_you_mean
+from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.coefficients import coefficients
 from dcplan.inputs.training.stacks import spread_frac
@@ -70,8 +70,8 @@ def predicted_runs(request: ValidateRequest) -> Result:
     errors = np.array([x.error for x in found if x.error is not None], dtype=np.float64)
     return Result(
         verb="validate",
-        status="ok",
-        exit_code=EXIT_OK,
+        status="ok" if errors.size else "unsupported",
+        exit_code=EXIT_OK if errors.size else EXIT_NO,
         headline=_headline(len(found), errors),
         metrics=_metrics(found, errors),
         tables={
