@@ -160,7 +160,7 @@ def test_a_table_of_refused_rows_only_is_answered(tmp_path: Path) -> None:
         HEADER + f"odd,{LLAMA},h100-sxm,megatron-core,64,3,1,128,1.5,\n", encoding="utf-8"
     )
     result = validate(runs=file)
-    assert (result.exit_code, result.headline) == (0, "0 of 1 runs supported")
+    assert (result.exit_code, result.headline) == (1, "0 of 1 runs supported")
     assert result.frame("summary").empty
     json.loads(result.to_json())
 
