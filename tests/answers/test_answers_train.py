@@ -195,7 +195,7 @@ def test_several_precisions_answer_the_fastest_and_say_what_they_claim() -> None
     assert both.value("train.days_p50") == pytest.approx(
         one[fastest].value("train.days_p50"), rel=1e-12
     )
-    assert f", {fastest}:" in both.headline
+    assert f", {fastest}, " in both.headline
     assert both.value("train.layouts_searched") == sum(
         r.value("train.layouts_searched") for r in one.values()
     )
