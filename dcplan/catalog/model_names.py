@@ -82,11 +82,3 @@ def _spellings(name: str) -> Iterator[str]:
     without = words[1:] if words and words[0] in OWNERS else words
     yield "-".join(without)
     yield "-".join(w for w in without if not DATE.fullmatch(w))
-
-
-def window_tokens(row: Model | None) -> int:
-    """Return the longest context that the configuration of a model states; 0 if it states none."""
-    config = row.config if row is not None else {}
-    text = config.get("text_config") or config
-    value = text.get("max_position_embeddings", 0)
-    return value if isinstance(value, int) else 0

@@ -6,6 +6,7 @@ import re
 
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Stack
+from dcplan.errors import Place, Problem, did_you_mean
 
 AT = "@"
 """Between a stack and its release, as in ``torchtitan@2026-10``."""
@@ -42,6 +43,25 @@ def stack_names(catalog: Catalog) -> list[str]:
     """Return the names of all stacks, and of each with each of its releases."""
     rows = catalog.table("stacks", Stack).values()
     return [name for s in rows for name in (s.id, *(f"{s.id}{AT}{r.version}" for r in s.releases))]
+
+
+def unknown_stack(catalog: Catalog, name: str, place: Place | None = None) -> Problem:
+    """Return the problem of a name that :func:`find_stack` does not know."""
+    row_name, _, release = name.partition(AT)
+    row = catalog.find("stacks", row_name, Stack)
+    if row is None or not row.releases:
+        cause = f"unknown stack {name!r}" if row is None else f"{row.id} has no releases"
+        known = stack_names(catalog)
+        return Problem(
+            "DC010", cause, place, did_you_mean(name, known), "dcplan catalog list stacks"
+        )
+    since = f", which exists since {row.since}" if row.since else ""
+    versions = [r.version for r in row.releases]
+    hint = "" if DATE.fullmatch(release) else did_you_mean(release, versions)
+    next_step = (
+        f"give one of {', '.join(versions)}, or a later date such as {row.releases[-1].date}"
+    )
+    return Problem("DC010", f"no release {release!r} of {row.id}{since}", place, hint, next_step)
 
 
 def stack_of_software(row: Stack, software: str) -> Stack:

@@ -89,8 +89,7 @@ def split_stops(
     """
     many = replicas > 1
     planned = stops_per_day * planned_frac
-    fixed = at_any_size or planned_frac == 0.0
-    together = whole_per_day if fixed else np.minimum(planned, whole_per_day)
+    together = whole_per_day if at_any_size else np.minimum(planned, whole_per_day)
     whole = np.where(many, together, stops_per_day)
     return SplitStops(whole, np.where(many, stops_per_day * (1.0 - planned_frac), 0.0))
 

@@ -5,7 +5,7 @@ them.
 from __future__ import annotations
 
 from dcplan.catalog.loader import Catalog
-from dcplan.catalog.releases import find_stack, stack_names
+from dcplan.catalog.releases import find_stack, unknown_stack
 from dcplan.catalog.schema import Row
 from dcplan.errors import Problem, did_you_mean
 from dcplan.scenario.series import matches, series_fields
@@ -47,17 +47,18 @@ def unknown_names(tree: Tree, catalog: Catalog) -> list[Problem]:
         for path, name in matches(tree.data, pattern):
             if not isinstance(name, str) or (kind == "models" and name.endswith(".json")):
                 continue
-            stacks = kind == "stacks"
-            found = find_stack(catalog, name) if stacks else catalog.find(kind, name, Row)
-            if found is None:
-                known = stack_names(catalog) if stacks else catalog.rows[kind]
-                hint = did_you_mean(name, known)
-                help_text = f"dcplan catalog list {kind}"
-                problems.append(
-                    tree.problem(
-                        "DC010", f"no {kind} row {name!r}", path, hint=hint, help=help_text
+            if kind == "stacks":
+                if find_stack(catalog, name) is None:
+                    found = unknown_stack(catalog, name)
+                    problems.append(
+                        tree.problem(
+                            found.code, found.cause, path, hint=found.hint, help=found.help
+                        )
                     )
-                )
+            elif catalog.find(kind, name, Row) is None:
+                cause, help_text = f"no {kind} row {name!r}", f"dcplan catalog list {kind}"
+                hint = did_you_mean(name, catalog.rows[kind])
+                problems.append(tree.problem("DC010", cause, path, hint=hint, help=help_text))
     return problems
 
 

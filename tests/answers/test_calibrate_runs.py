@@ -231,7 +231,7 @@ def test_what_cannot_be_fitted_is_refused(five: Path, tmp_path: Path) -> None:
     for asked, cause in (
         ({"runs": two}, "the column stack has 'a', 'b'"),
         ({"runs": none, "like": "torchtitan"}, "no run can be predicted with the rules"),
-        ({"runs": five, "like": "torchtitn"}, "no stacks row 'torchtitn'"),
+        ({"runs": five, "like": "torchtitn"}, "unknown stack 'torchtitn'"),
         ({"runs": five, "name": "Our Stack"}, "is not an id"),
         ({"runs": five, "from_log": [five]}, "exclude each other"),
         ({"like": "torchtitan"}, "--like needs --runs"),

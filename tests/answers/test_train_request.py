@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dcplan.answers.calibrate.own_runs import origin_of
 from dcplan.answers.reference.names import documented
 from dcplan.answers.train.answer import train
 from dcplan.answers.train.key_values import read_pairs
@@ -17,7 +18,11 @@ from dcplan.answers.train.request import (
     SETTINGS_OF_STORAGE,
     TrainRequest,
 )
+from dcplan.catalog.loader import load as load_catalog
+from dcplan.catalog.releases import unknown_stack
+from dcplan.catalog.schema import Stack
 from dcplan.errors import InputError, Place
+from dcplan.scenario.load import load as load_question
 from dcplan.scenario.schema.fine_tuning import FineTuning
 from dcplan.scenario.schema.post_training import PostTraining
 from dcplan.scenario.schema.work import Reliability, Storage
@@ -152,21 +157,41 @@ def test_explain_lists_the_keys_of_a_part(part: str, model: Any, root: int) -> N
     assert all(rows["meaning"])
 
 
+def _with_stack(way: str, stack: str) -> None:
+    """Name a stack in each of the places that take one."""
+    if way == "train":
+        train("llama-3.1-8b", **SMALL, stack=stack)
+    elif way == "plan":
+        load_question("train-405b-in-90-days", sets=[f"workloads.training.flagship.stack={stack}"])
+    else:
+        origin_of(load_catalog(), [{"stack": "our-fork"}], Path("runs.csv"), like=stack)
+
+
 @pytest.mark.parametrize(
     ("stack", "cause", "hint"),
     [
-        ("megatron-core@2021-01", "no release '2021-01' of megatron-core, which exists since 2023", ""),
-        ("megatron-core@26.80", "no release '26.80' of megatron-core", '"26.08"'),
-        ("torchtitn", "unknown stack 'torchtitn'", '"torchtitan"'),
+        ("megatron-core@2021-01", "no release '2021-01' of megatron-core, which exists since", ""),
+        ("megatron-core@26.80", "no release '26.80' of megatron-core", 'did you mean "26.08"?'),
+        ("torchtitn", "unknown stack 'torchtitn'", 'did you mean "torchtitan"?'),
     ],
-)  # fmt: skip
-def test_a_release_is_refused_with_those_that_exist(stack: str, cause: str, hint: str) -> None:
+)
+@pytest.mark.parametrize("way", ["train", "calibrate", "plan"])
+def test_a_release_is_refused_with_those_that_exist(
+    way: str, stack: str, cause: str, hint: str
+) -> None:
     with pytest.raises(InputError) as refused:
-        train("llama-3.1-8b", **SMALL, stack=stack)
-    [problem] = refused.value.problems
+        _with_stack(way, stack)
+    [problem] = [p for p in refused.value.problems if p.code == "DC010"]
     assert problem.cause.startswith(cause)
-    assert hint in problem.hint
+    assert problem.hint == hint
     assert ("26.08" in problem.help) == stack.startswith("megatron")
+
+
+def test_a_stack_without_releases_says_so() -> None:
+    catalog = load_catalog()
+    plain = next(s for s in catalog.table("stacks", Stack).values() if not s.releases)
+    problem = unknown_stack(catalog, f"{plain.id}@9.9")
+    assert problem.cause == f"{plain.id} has no releases"
 
 
 def test_a_sequence_beyond_the_context_and_a_start_before_the_part_are_notes() -> None:
@@ -174,5 +199,8 @@ def test_a_sequence_beyond_the_context_and_a_start_before_the_part_are_notes() -
     said = [w["message"] for w in train("gpt-2-1.5b", **asked, start="2020-Q1").warnings]
     assert any("longer than the context of the model, 1,024 tokens" in text for text in said)
     assert any("h100-sxm is available from 2022-Q4" in text for text in said)
+    phases = ["tokens=9e9,seq-len=1024", "tokens=1e9,seq-len=2048"]
+    late = train("gpt-2-1.5b", **asked, start="2024-Q1", phases=tuple(phases)).warnings
+    assert any("sequences of 2,048 tokens are longer" in w["message"] for w in late)
     quiet = train("gpt-2-1.5b", **asked, start="2024-Q1", seq_len=1024).warnings
     assert not [w for w in quiet if "available from" in w["message"] or "context" in w["message"]]

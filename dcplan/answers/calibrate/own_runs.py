@@ -16,12 +16,11 @@ from dcplan.answers.calibrate.constants import (
     choose,
     measured_device,
 )
-from dcplan.answers.common.catalog_rows import named
 from dcplan.answers.validation.runs.measured import read_table
 from dcplan.answers.validation.runs.rows import Reader, Row, Run, Unsupported
 from dcplan.answers.validation.runs.tables import predict, setup_of
 from dcplan.catalog.loader import Catalog
-from dcplan.catalog.releases import find_stack, known_stack, stack_of_software
+from dcplan.catalog.releases import find_stack, known_stack, stack_of_software, unknown_stack
 from dcplan.catalog.schema import Accelerator, Stack
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import InputLog
@@ -110,7 +109,9 @@ def origin_of(catalog: Catalog, table: Sequence[Row], file: Path, like: str | No
     spelled = [name for row in stacks.values() for name in (row.id, *row.aliases)]
     hint = "" if known else did_you_mean(text, spelled)
     if like is not None:
-        found = find_stack(catalog, like) or named(catalog, "stacks", like, Stack, "--like")
+        found = find_stack(catalog, like)
+        if found is None:
+            raise InputError([unknown_stack(catalog, like, Place("--like"))])
         return Origin(text, _alone(found), found.label, known, True, hint)
     if known is not None:
         each = [stack_of_software(known, row.get("software", "")) for row in table]

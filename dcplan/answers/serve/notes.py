@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dcplan.answers.serve.cost import cost_notes, idle_notes, order_notes, rent_basis
 from dcplan.answers.serve.metrics import Priced
 from dcplan.answers.train.resolve import model_notes
-from dcplan.catalog.model_names import model_of, window_tokens
+from dcplan.catalog.model_names import model_of
+from dcplan.llm.configs.names import window_tokens
 
 
 def notes_of(able: Sequence[Priced]) -> list[str]:
@@ -43,7 +44,8 @@ def _of_load(best: Priced) -> Iterator[str]:
 
 def _of_work(best: Priced) -> Iterator[str]:
     run = best.found.run
-    context = window_tokens(model_of(run.log.catalog, run.model))
+    row = model_of(run.log.catalog, run.model)
+    context = window_tokens(row.config) if row is not None else 0
     longest = run.need.input_tokens + run.need.output_tokens
     if context and longest > context:
         yield f"a request of {longest:,.0f} tokens is longer than the context of the model, {context:,}"

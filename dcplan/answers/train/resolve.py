@@ -20,7 +20,7 @@ from dcplan.answers.train.key_values import (
 from dcplan.answers.train.request import DEFAULT_BATCH_TOKENS, TrainRequest
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.model_names import model_of
-from dcplan.catalog.releases import AT, DATE, find_stack, known_stack, stack_names
+from dcplan.catalog.releases import find_stack, known_stack, unknown_stack
 from dcplan.catalog.schema import Accelerator, Model, Recipe, Stack, System
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import InputLog
@@ -29,6 +29,7 @@ from dcplan.inputs.training.peaks import half_peak_note
 from dcplan.inputs.training.speed import aged, hardware, slowed, with_host
 from dcplan.inputs.training.stacks import default_stack, measured_spread, stack_refusal
 from dcplan.llm.architecture import Architecture
+from dcplan.llm.configs.names import window_tokens
 from dcplan.llm.device_terms import WIDE_GEMMS
 from dcplan.llm.vision import assumed, refusal, uncounted_parts
 from dcplan.provenance import Quantity, Status
@@ -145,7 +146,8 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
         raise InputError([Problem("DC015", wrong, Place("--stack"), help=next_step)])
     specs = _specs(request, system, stack, log, moe=moe)
     _record(request, shape, tokens, stack, log)
-    notes = _notes(request, shortest, shape, catalog)
+    longest = max([p.seq_len for p in phases] or [request.seq_len])
+    notes = _notes(request, shortest, longest, shape, catalog)
     if any(spec.recipe.gemm not in WIDE_GEMMS for spec in specs.values()):
         notes += tuple(filter(None, [half_peak_note(catalog, row)]))
     return [
@@ -196,24 +198,8 @@ def unknown_names(request: TrainRequest, catalog: Catalog) -> list[Problem]:
             hint = did_you_mean(precision, names)
             found.append(Problem("DC050", cause, Place("--precision"), hint))
     if request.stack and find_stack(catalog, request.stack) is None:
-        found.append(_unknown_stack(catalog, request.stack))
+        found.append(unknown_stack(catalog, request.stack, Place("--stack")))
     return found
-
-
-def _unknown_stack(catalog: Catalog, name: str) -> Problem:
-    """Return the problem of a stack, or of a release of a known one."""
-    known, _, release = name.partition(AT)
-    row = catalog.find("stacks", known, Stack)
-    if row is None:
-        hint = did_you_mean(name, stack_names(catalog))
-        cause, next_step = f"unknown stack {name!r}", "dcplan catalog list stacks"
-        return Problem("DC010", cause, Place("--stack"), hint, next_step)
-    versions = [r.version for r in row.releases]
-    since = f", which exists since {row.since}" if row.since else ""
-    cause = f"no release {release!r} of {row.id}{since}"
-    next_step = f"give a date such as 2026-10, or one of {', '.join(versions) or 'no release'}"
-    hint = "" if DATE.fullmatch(release) else did_you_mean(release, versions)
-    return Problem("DC010", cause, Place("--stack"), hint, next_step)
 
 
 def _record(
@@ -270,17 +256,20 @@ def _specs(
 
 
 def _notes(
-    request: TrainRequest, seq_len: int, shape: Architecture, catalog: Catalog
+    request: TrainRequest, shortest: int, longest: int, shape: Architecture, catalog: Catalog
 ) -> tuple[str, ...]:
-    """Return notes on parts of the model that are not included, and on assumptions."""
+    """Return notes on parts of the model that are not included, and on assumptions.
+
+    ``shortest`` and ``longest`` are lengths of sequences of the phases. [tokens]
+    """
     config = read_config(catalog, request.model)[0]
     found = [f"{part} is not included: not supported yet" for part in uncounted_parts(config)]
     found += model_notes(catalog, request.model)
-    found += _unusual(request, seq_len, config, catalog)
+    found += _unusual(request, longest, config, catalog)
     if shape.tower is not None and not request.images:
         found.append("without --images, the vision encoder uses memory but no time")
     if shape.tower is not None and request.images:
-        room = request.images * shape.tower_tokens / seq_len
+        room = request.images * shape.tower_tokens / shortest
         found += assumed(config)
         found.append(
             f"images fill {room:.0%} of a sequence; the vision encoder and projector are trained "
@@ -294,15 +283,15 @@ def _notes(
 
 
 def _unusual(
-    request: TrainRequest, seq_len: int, config: Mapping[str, Any], catalog: Catalog
+    request: TrainRequest, longest: int, config: Mapping[str, Any], catalog: Catalog
 ) -> list[str]:
     """Return notes on requests that are possible but are probably not meant."""
     found = []
-    context = config.get("max_position_embeddings") or config.get("n_positions")
-    if isinstance(context, int) and seq_len > context:
+    context = window_tokens(config)
+    if 0 < context < longest:
         found.append(
-            f"sequences of {seq_len:,} tokens are longer than the context of the model, "
-            f"{context:,} tokens: set --seq-len"
+            f"sequences of {longest:,} tokens are longer than the context of the model, "
+            f"{context:,} tokens: set --seq-len, unless the run extends the context"
         )
     system = catalog.get("systems", request.system or "", System)
     first = catalog.get("accelerators", system.accelerator, Accelerator).available_from

@@ -103,6 +103,19 @@ def canonical(config: Config) -> dict[str, Any]:
     return named
 
 
+def window_tokens(config: Config) -> int:
+    """Return the longest context that a configuration states; 0 if it states none [tokens].
+
+    Examples
+    --------
+    >>> window_tokens({"n_positions": 1024}), window_tokens({}), window_tokens(
+    ...     {"text_config": {"max_position_embeddings": 8192}})
+    (1024, 0, 8192)
+    """
+    value = canonical(text_part(config)).get("max_position_embeddings")
+    return value if isinstance(value, int) else 0
+
+
 def spellings(key: str) -> tuple[str, ...]:
     """Return all names of the size that a key holds.
 

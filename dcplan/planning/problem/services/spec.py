@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from dcplan.catalog.model_names import model_of, window_tokens
+from dcplan.catalog.model_names import model_of
 from dcplan.catalog.schema import Engine, Model, WeightFormat
 from dcplan.errors import InputError, Problem
 from dcplan.inputs.log import InputLog
@@ -26,6 +26,7 @@ from dcplan.inputs.serving.software import (
 from dcplan.inputs.serving.traffic import Traffic, traffic_of
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.config import timed_config
+from dcplan.llm.configs.names import window_tokens
 from dcplan.provenance import Path, Quantity, Status
 from dcplan.scenario.load import Question, inside_project
 from dcplan.scenario.schema import Inference
@@ -52,7 +53,7 @@ class ServiceSpec:
     @property
     def window_tokens(self) -> int:
         """Return the context window of the model; 0 if its row states none."""
-        return window_tokens(self.row)
+        return window_tokens(self.row.config) if self.row is not None else 0
 
     @property
     def output_tokens(self) -> float:
