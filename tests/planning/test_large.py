@@ -1,5 +1,5 @@
-"""Large models: the relaxation with work in place of runs, branching on counts, room taken for
-whole switches."""
+"""Large models: the relaxation with work in place of runs, strong rows, merged demands, sums as
+columns, the search of halls, room taken for whole switches."""
 
 from __future__ import annotations
 
@@ -10,22 +10,27 @@ import numpy as np
 import pytest
 
 from dcplan.answers.plan.notes import _open_gap
+from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.checks import Check
+from dcplan.planning.audit.run import Audit
 from dcplan.planning.check_ids import CheckId
+from dcplan.planning.decisions import Decisions, from_solution
+from dcplan.planning.goal import TIME, Goal
 from dcplan.planning.keys import Key
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs, strategy
-from dcplan.planning.solve.large import branching
+from dcplan.planning.solve.large import racks, whole
 from dcplan.planning.solve.large import search as large
 from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
-from dcplan.planning.solve.large.branching import Count, Node, Search
-from dcplan.planning.solve.large.branching_sums import counts
-from dcplan.planning.solve.large.rounding import shortfalls, tightened
+from dcplan.planning.solve.large.merged import merged
+from dcplan.planning.solve.large.rounding import beyond_reach, shortfalls, tightened
+from dcplan.planning.solve.large.sums import with_sums
 from dcplan.planning.solve.matrix import Matrix, compile_model
-from dcplan.planning.solve.request import SolveRequest
+from dcplan.planning.solve.request import SolveRequest, SolveSession
 from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.strong import HALL_SHARE, strengthened
 from dcplan.scenario.load import load
 from tests.planning.brute import best_cost
 from tests.planning.small import small_menu
@@ -93,8 +98,6 @@ def test_few_groups_of_a_real_menu_need_their_runs(
 def test_runs_that_a_limit_tells_apart_stay_runs() -> None:
     """Work would hide which of them ends early."""
     problem = build(load("retrofit-air-hall", sets=["objective=min_time"])).problem
-    from dcplan.planning.goal import TIME, Goal
-
     base = _matrix(replace(problem, goal=Goal(TIME)))
     owned = {c.job for c in problem.run_options if not c.on_cloud}
     assert owned
@@ -103,109 +106,115 @@ def test_runs_that_a_limit_tells_apart_stay_runs() -> None:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_branching_on_every_integer_finds_the_optimum(seed: int) -> None:
+def test_strong_rows_and_merged_demands_exclude_no_least_cost(seed: int) -> None:
+    """The integer optimum is that of the enumeration; the linear bound is at least as high."""
     problem = tiny_menu(seed)
-    matrix = compile_model(build_model(problem)[0])
-    integer_values = [
-        Count(str(matrix.columns[i]), (int(i),)) for i in np.flatnonzero(matrix.integer)
-    ]
-    sums = [Count("buys", tuple(matrix.of(("buy",))))]
-    search = Search(matrix, [*sums, *integer_values], lambda: False)
-    best = math.inf
-    while (node := search.next(best - 1e-9, 100_000, deep=not math.isfinite(best))) is not None:
-        best = min(best, node.bound)
-    assert min(best, search.bound) * 1e6 == pytest.approx(best_cost(problem), rel=1e-6, abs=1.0)
+    base = compile_model(build_model(problem)[0])
+    strong = merged(strengthened(base, problem))
+    best = best_cost(problem)
+    found = highs.solve(strong, gap=0.0, time_limit_s=60)
+    assert found.objective * 1e6 == pytest.approx(best, rel=1e-6, abs=1.0)
+    plain, point = highs.relaxation(base), highs.relaxation(strong)
+    if plain is not None and point is not None:
+        assert plain.objective - 1e-7 <= point.objective <= found.objective + 1e-7
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_sums_as_columns_change_no_optimum(seed: int) -> None:
+    problem = tiny_menu(seed)
+    base = compile_model(build_model(problem)[0])
+    summed = with_sums(base, problem)
+    found = highs.solve(summed, gap=0.0, time_limit_s=60, presolve=False)
+    assert found.objective * 1e6 == pytest.approx(best_cost(problem), rel=1e-6, abs=1.0)
+
+
+def test_strong_rows_lift_the_bound_of_a_real_menu(
+    retrofit: tuple[PlanningProblem, Matrix],
+) -> None:
+    problem, base = retrofit
+    plain, point = highs.relaxation(base), highs.relaxation(strengthened(base, problem))
+    assert plain is not None
+    assert point is not None
+    assert point.objective > 1.01 * plain.objective
+
+
+def test_strong_rows_of_demands_are_for_least_cost_only() -> None:
+    """Another goal may serve more than a demand, so its share in a hall may exceed one."""
+    problem = build(load("retrofit-air-hall")).problem
+    base = _matrix(problem)
+    rows = {key.ids[0] for key in strengthened(base, problem).rows if key.name == HALL_SHARE}
+    other = replace(problem, goal=Goal(TIME))
+    kept = {key.ids[0] for key in strengthened(base, other).rows if key.name == HALL_SHARE}
+    assert kept == {job.id for job in problem.jobs} & rows
+    assert kept < rows or not problem.demands
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_bound_of_halls_and_fabrics_is_below_every_plan(seed: int) -> None:
     problem = tiny_menu(seed)
     base = _matrix(problem)
-    relaxed = with_work(base, problem)
-    search = Search(relaxed, counts(relaxed, problem), lambda: False)
-    while search.next(math.inf, 100_000) is not None:
-        pass
+    program = with_sums(merged(strengthened(with_work(base, problem), problem)), problem)
+    halls = highs.solve(
+        program, gap=0.0, time_limit_s=60, relaxed=~large.is_strategic(program), presolve=False
+    )
     plain = highs.solve(base, gap=0.0, time_limit_s=60)
-    assert search.bound <= plain.objective + 1e-7 or plain.status == SolveStatus.INFEASIBLE
-    point = highs.relaxation(relaxed)
-    assert point is None or search.bound >= point.objective - 1e-7
+    assert halls.bound <= plain.objective + 1e-7 or plain.status == SolveStatus.INFEASIBLE
 
 
-def _whole_halls(
-    base: Matrix, problem: PlanningProblem, most: int = 2_000
-) -> tuple[Search, Node | None]:
-    relaxed = with_work(base, problem)
-    search = Search(relaxed, counts(relaxed, problem), lambda: False)
-    return search, search.next(math.inf, most, deep=True)
+@pytest.mark.parametrize("seed", range(40))
+def test_the_search_of_halls_finds_the_optimum(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiny models in the stages of large ones: the plan of the enumeration, and no bound above it.
+
+    The systems of tiny models are in no catalog, so every plan passes.
+    """
+    monkeypatch.setattr(racks, "MOST_STEPS", -1)
+    problem = replace(tiny_menu(seed), margin_factor=0.0)
+
+    def passed(
+        part: PlanningProblem, matrix: Matrix, outcome: highs.Outcome
+    ) -> tuple[Decisions, Audit, float]:
+        assert outcome.values is not None
+        decided = from_solution(part, matrix.columns, matrix.rounded(outcome.values).tolist())
+        return decided, Audit(Accounts(), (), 0.0, (), ()), outcome.objective
+
+    request = SolveRequest(gap=1e-6, time_limit_s=60)
+    session = SolveSession.of(load("retrofit-air-hall"), request)
+    stage = racks.RackStage(problem, _matrix(problem), passed, session)
+    answer = large.HallSearch(problem, stage, session).solve()
+    best = best_cost(problem) / 1e6
+    if math.isinf(best):
+        assert answer.plan is None
+        return
+    assert answer.bound <= best * (1 + 1e-6) + 1e-6
+    assert answer.plan is not None
+    assert answer.plan.value == pytest.approx(best, rel=1e-5, abs=1e-6)
 
 
-@pytest.mark.parametrize("problem", MENUS)
-def test_a_dive_ends_in_a_node_whose_halls_and_fabrics_are_whole(problem: PlanningProblem) -> None:
-    search, node = _whole_halls(_matrix(problem), problem)
-    assert node is not None or search.ended(math.inf)
-    if node is not None:
-        halls = [x for x, c in zip(node.sums, search.counts, strict=True) if c.rank == 0]
-        assert halls == pytest.approx([round(x) for x in halls], abs=1e-4)
-        assert search.bound <= node.bound
-
-
-def test_a_dive_that_runs_out_of_nodes_loses_nothing(
-    retrofit: tuple[PlanningProblem, Matrix],
-) -> None:
-    problem, base = retrofit
-    cut, node = _whole_halls(base, problem, most=3)
-    assert node is None
-    integer_values, last = _whole_halls(base, problem)
-    assert last is not None
-    assert cut.bound <= integer_values.bound <= last.bound
-    assert not cut.timed
-    again = cut.next(math.inf, 2_000, deep=True)
-    assert again is not None
-    assert again.bound >= cut.bound
-
-
-def test_the_first_node_of_a_dive_gives_a_plan_that_passes_its_audit(
+def test_a_search_that_ends_before_its_time_says_why(
     retrofit: tuple[PlanningProblem, Matrix], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The search ends before time does: it says so, and any machine finds the same."""
+    """Without the last stage, whole switches limit the bound; any machine finds the same."""
     problem, _ = retrofit
-    search, node = _whole_halls(_matrix(problem), problem)
-    assert node is not None
-    monkeypatch.setattr(strategy, "DIRECT_COLUMNS", 100)
-    monkeypatch.setattr(large, "MOST_NODES", search.nodes + 10)
-    solved = strategy.solve_problem(
-        problem, load("retrofit-air-hall"), SolveRequest(gap=1e-6, time_limit_s=120)
-    )
+    monkeypatch.setattr(whole, "MOST_COLUMNS", 0)
+    request = SolveRequest(gap=0.002, time_limit_s=120)
+    solved = strategy.solve_problem(problem, load("retrofit-air-hall"), request)
     assert solved.audit is not None
     assert solved.audit.passed
     assert solved.bound <= solved.value
     assert solved.status == SolveStatus.LIMIT
-    assert "nodes" in solved.ended or "left to branch on" in solved.ended
+    assert "switch counts" in solved.ended
     assert solved.reproducible
     assert not replace(solved, timed=True).reproducible
-    assert any("more time would give the same plan" in text for text in _open_gap(solved, 1e-6))
+    assert any("more time would give the same plan" in text for text in _open_gap(solved, 0.002))
 
 
-def test_a_search_knows_that_time_ended_a_node(
-    retrofit: tuple[PlanningProblem, Matrix], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    problem, base = retrofit
-    monkeypatch.setattr(branching, "NODE_S", -1.0)
-    search, _ = _whole_halls(base, problem, most=10)
-    assert search.timed
-    point = highs.relaxation(base)
-    assert point is not None
-    assert search.bound >= 0.99 * point.objective
-
-
-def test_a_search_that_is_stopped_keeps_its_bound() -> None:
-    problem = tiny_menu(3)
-    base = _matrix(problem)
-    search = Search(base, counts(base, problem), lambda: True)
-    point = highs.relaxation(base)
-    assert point is not None
-    assert search.next(math.inf, 100) is None
-    assert search.bound == pytest.approx(point.objective)
+def test_time_that_ends_a_part_is_known() -> None:
+    session = SolveSession.of(load("retrofit-air-hall"), SolveRequest(gap=0.01, time_limit_s=60.0))
+    assert not session.clock.ended_solve
+    session.part(0.5).part(0.5).clock.note(SolveStatus.OPTIMAL)
+    assert not session.clock.ended_solve
+    session.part(0.5).part(0.5).clock.note(SolveStatus.LIMIT)
+    assert session.clock.ended_solve
 
 
 def test_columns_left_out_are_columns_at_zero(retrofit: tuple[PlanningProblem, Matrix]) -> None:
@@ -224,8 +233,9 @@ def test_large_and_direct_solves_agree(
 ) -> None:
     problem, _ = retrofit
     question = load("retrofit-air-hall")
-    direct = strategy.solve_problem(problem, question, SolveRequest(gap=0.02, time_limit_s=120))
-    monkeypatch.setattr(strategy, "DIRECT_COLUMNS", 100)
+    with monkeypatch.context() as patch:
+        patch.setattr(strategy, "SMALL_COLUMNS", 100_000)
+        direct = strategy.solve_problem(problem, question, SolveRequest(gap=0.02, time_limit_s=120))
     found = strategy.solve_problem(problem, question, SolveRequest(gap=0.05, time_limit_s=120))
     again = strategy.solve_problem(problem, question, SolveRequest(gap=0.05, time_limit_s=120))
     assert found.audit is not None
@@ -280,12 +290,39 @@ def test_a_search_without_time_still_gives_a_plan(
 ) -> None:
     """Halls of the relaxation rounded up, in the time kept for it."""
     problem, _ = retrofit
-    monkeypatch.setattr(strategy, "DIRECT_COLUMNS", 100)
-    monkeypatch.setattr(large, "MOST_NODES", 0)
-    solved = strategy.solve_problem(
-        problem, load("retrofit-air-hall"), SolveRequest(gap=0.05, time_limit_s=60)
-    )
-    assert solved.status in {SolveStatus.LIMIT, SolveStatus.ROUNDING}
+
+    def none(*_: object, **__: object) -> highs.Outcome:
+        return highs.Outcome(SolveStatus.LIMIT, math.inf, -math.inf, None, 0.0, 0)
+
+    monkeypatch.setattr(large.HallSearch, "_halls", none)
+    monkeypatch.setattr(racks.RackStage, "improved", lambda _, found: found)
+    monkeypatch.setattr(whole, "MOST_COLUMNS", 0)
+    request = SolveRequest(gap=0.005, time_limit_s=60)
+    solved = strategy.solve_problem(problem, load("retrofit-air-hall"), request)
+    assert solved.status == SolveStatus.LIMIT
     assert solved.audit is not None
     assert solved.audit.passed
     assert solved.bound <= solved.value
+    assert solved.value < 2 * solved.bound
+
+
+def test_a_network_that_does_not_exist_leaves_reach_free() -> None:
+    """A fabric with 980 of 1,000 ports is nearly full and keeps 2 %, 20 ports, free; with 900 none."""
+    problem = small_menu()
+    base = _matrix(problem)
+    names = [key for key in base.rows if key.name == "fabric_reach"]
+    key = next(k for k in base.of(("fabric",)) if base.columns[k].ids == names[0].ids[:2])
+    row = base.rows.index(names[0])
+    at = next(k for k in range(base.start[key], base.start[key + 1]) if base.index[k] == row)
+    ports = next(
+        i
+        for i in base.of(("ports_bought",))
+        if row in base.index[base.start[i] : base.start[i + 1]]
+    )
+    full = replace(base, value=base.value.copy())
+    full.value[at] = -1_000.0
+    values = np.zeros(len(base.columns))
+    values[key], values[ports] = 1.0, 980.0
+    assert beyond_reach(full, values)[names[0]] == pytest.approx(20.0)
+    values[ports] = 900.0
+    assert names[0] not in beyond_reach(full, values)

@@ -137,8 +137,7 @@ def together(h: Hedged, time_limit_s: float) -> Together:
             stack.matrix,
             gap=h.request.gap,
             time_limit_s=clock.left(LEAST_S),
-            progress=h.request.progress,
-            stop=h.request.stop,
+            watch=highs.Watch(h.request.progress, h.request.stop),
         )
         bound = outcome.bound if factor == 0 else bound
         if outcome.values is None:
@@ -193,7 +192,7 @@ def alone(
             gap=h.request.gap,
             time_limit_s=time_limit_s,
             fixed=existing,
-            stop=h.request.stop,
+            watch=highs.Watch(stop=h.request.stop),
         )
         last = audited_solution(variant.built.problem, matrix, outcome, variant.question)
         if outcome.values is None or (last.audit is not None and last.audit.passed):

@@ -58,6 +58,9 @@ def _plain(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
+SAME_PLAN = "more time would give the same plan"
+
+
 def _open_gap(solved: Solved, gap: float) -> list[str]:
     """Explain a gap above the requested one."""
     found = []
@@ -68,8 +71,12 @@ def _open_gap(solved: Solved, gap: float) -> list[str]:
             "scalable units, which the bound relaxes to fractions"
         )
     if solved.ended:
+        again = "a longer --time-limit may help" if solved.timed else SAME_PLAN
+        found.append(f"the proven gap is {percent(solved.gap_frac)}: {solved.ended}; {again}")
+    elif solved.status == SolveStatus.LIMIT and solved.gap_frac > gap:
         found.append(
-            f"the proven gap is {percent(solved.gap_frac)}: {solved.ended}; more time would give the same plan"
+            f"the proven gap is {percent(solved.gap_frac)} of {percent(gap)} requested: the time limit "
+            "ended the search; give a longer --time-limit or a larger --gap"
         )
     return found
 

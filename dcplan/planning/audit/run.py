@@ -31,6 +31,8 @@ class Audit:
     given: tuple[str, ...]
     latencies: tuple[ServiceLatency, ...] = ()
     queues: tuple[QueueState, ...] = ()
+    networked: bool = True
+    """Whether the networks of the plan exist; if not, nothing else is checked."""
 
     @property
     def broken(self) -> list[Check]:
@@ -95,7 +97,7 @@ def audit(problem: PlanningProblem, decisions: Decisions, question: Question) ->
     try:
         books = make_accounts(problem, decisions)
     except ValueError as error:
-        return Audit(Accounts(), (), 0.0, (f"network: {error}",), ())
+        return Audit(Accounts(), (), 0.0, (f"network: {error}",), (), networked=False)
     latencies = tuple(service_latencies(problem, decisions, question))
     queues = queue_states(problem, decisions, question)
     checks = (

@@ -91,7 +91,9 @@ def with_one_more(
             lower[i], upper[i] = lower[i] + min(step, 0.0), upper[i] + max(step, 0.0)
     wider = replace(matrix, row_lower=lower, row_upper=upper)
     start = {int(i): float(round(values[i])) for i in np.flatnonzero(matrix.integer)}
-    return highs.solve(wider, gap=gap, time_limit_s=time_limit_s, start=start, stop=stop)
+    return highs.solve(
+        wider, gap=gap, time_limit_s=time_limit_s, start=start, watch=highs.Watch(stop=stop)
+    )
 
 
 @dataclass(frozen=True)

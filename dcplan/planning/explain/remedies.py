@@ -102,14 +102,14 @@ def alternatives(
     prices = dict(PENALTIES)
     for _ in range(count):
         soft = elastic(matrix, prices)
-        whole = highs.solve(soft, gap=0.02, time_limit_s=time_limit_s, stop=stop)
+        whole = highs.solve(soft, gap=0.02, time_limit_s=time_limit_s, watch=highs.Watch(stop=stop))
         if whole.values is None:
             break
         slacks = _slacks(problem, soft, whole.values)
         if not slacks:
             break
         moved = _moved(matrix, soft, whole.values)
-        plan = highs.solve(moved, gap=0.05, time_limit_s=time_limit_s, stop=stop)
+        plan = highs.solve(moved, gap=0.05, time_limit_s=time_limit_s, watch=highs.Watch(stop=stop))
         cost = audited_cost_usd(problem, moved, plan)
         found.append(Alternative(tuple(slacks), None if cost is None else cost / USD_PER_MUSD))
         worst = max(slacks, key=lambda r: PENALTIES[r.rows[0].name] * r.slack)

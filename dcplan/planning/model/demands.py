@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from typing import Any
 
 import pyomo.core as pyo
 
 from dcplan.inputs.cloud_prices import cloud_place, is_cloud
-from dcplan.planning.goal import COST
 from dcplan.planning.model.sets import P, Sets
 from dcplan.planning.problem.work.terms import DemandTerms
-from dcplan.units import MONTHS_PER_QUARTER
 
 TINY = 1e-9
 
@@ -52,7 +49,6 @@ def add_demands(model: pyo.ConcreteModel, sets: Sets) -> None:
         ),
     )
     _add_site_loss(model, sets)
-    _add_hall_shares(model, sets)
 
 
 def amount(
@@ -153,48 +149,3 @@ def _add_site_loss(model: pyo.ConcreteModel, sets: Sets) -> None:
 def _halls(sets: Sets, demand: DemandTerms) -> set[tuple[str, str]]:
     """Return the halls and systems that may serve a demand or its parts."""
     return {key for x in sets.problem.demand_parts(demand.id) for key in x.each}
-
-
-def _add_hall_shares(model: pyo.ConcreteModel, sets: Sets) -> None:
-    r"""Bound the share of each demand and job in a hall by the fitted units of the hall.
-
-    .. math:: \sum_{e \in d} w_e \sum_{c,k} \tau_e\,u_{ehckt} \le D_{dt} \sum_c f_{hct}, \qquad
-       \sum_{i \in j} x_{ih} \le \sum_c f_{hct}
-
-    No plan of least cost serves more than a demand, so the rows only strengthen the relaxation. They
-    are added where services have replicas.
-    """
-    problem = sets.problem
-    if problem.goal.measure != COST or not any(d.replica for d in problem.demands):
-        return
-    halls = {h.id: [c.id for c in h.coolings] for h in problem.halls}
-    rows = [
-        (d.id, h, t)
-        for d in problem.required
-        for h in halls
-        for t in sets.quarters
-        if d.wanted[t] > 0 and any(k[0] == h for x in problem.demand_parts(d.id) for k in x.each)
-    ]
-
-    def share(m: pyo.ConcreteModel, d: str, h: str, t: int) -> Any:
-        used = sum(
-            x.share * x.each[k[0], k[2]] / problem.demand(d).wanted[t] * m.serving[x.id, k, t]
-            for x in problem.demand_parts(d)
-            for k in sets.in_hall[h]
-            if x.share and (x.id, *k, t) in m.serving
-        )
-        if not hasattr(used, "is_expression_type"):
-            return pyo.Constraint.Skip
-        return used <= sum(m.fitted[h, c, t] for c in halls[h])
-
-    model.hall_share = pyo.Constraint(rows, rule=share)
-    runs: dict[tuple[str, str, int], list[int]] = defaultdict(list)
-    for i, run in enumerate(problem.run_options):
-        if not run.on_cloud:
-            runs[run.job, run.place, run.start_month // MONTHS_PER_QUARTER].append(i)
-    model.hall_runs = pyo.Constraint(
-        list(runs),
-        rule=lambda m, j, h, t: (
-            sum(m.run[i] for i in runs[j, h, t]) <= sum(m.fitted[h, c, t] for c in halls[h])
-        ),
-    )

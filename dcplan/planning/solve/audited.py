@@ -17,10 +17,17 @@ from dcplan.scenario.load import Question
 
 
 def audited(
-    problem: PlanningProblem, matrix: Matrix, outcome: Outcome, question: Question
+    problem: PlanningProblem,
+    matrix: Matrix,
+    outcome: Outcome,
+    question: Question,
+    part: PlanningProblem | None = None,
 ) -> tuple[Decisions, Audit]:
-    """Return the decisions of a solution with integer switch counts, and their audit."""
-    decisions = settled(problem, _decided(problem, matrix, outcome))
+    """Return the decisions of a solution with integer switch counts, and their audit.
+
+    The solution may be one of a part of the problem with fewer choices, ``part``.
+    """
+    decisions = settled(problem, _decided(part or problem, matrix, outcome))
     return decisions, audit(problem, decisions, question)
 
 

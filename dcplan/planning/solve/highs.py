@@ -24,6 +24,8 @@ SMALL_COLUMNS = 1_000
 """Models up to this size are solved with and without presolve. It costs little time there, and HiGHS
 1.10 to 1.15 returned wrong optima on tiny instances with either (docs/decisions.md, "presolve")."""
 
+SIMPLEX_COLUMNS = 100_000
+"""Larger linear programs are solved with the interior-point method (docs/decisions.md)."""
 WRONG_EPS = 1e-6
 """Excess of a bound over a plan, relative to the plan, from which the bound is wrong."""
 QUIET = {
@@ -114,6 +116,22 @@ Progress = Callable[[float, float, float, int], None]
 """Callback with seconds, incumbent, bound and nodes."""
 
 
+@dataclass(frozen=True)
+class Watch:
+    """Callbacks of a solve."""
+
+    progress: Progress | None = None
+    stop: Callable[[], bool] | None = None
+    """Function that returns whether to end now."""
+    improved: Callable[[Vector, float], None] | None = None
+    """Called with the values and the bound of each better solution."""
+    proved: Callable[[float], bool] | None = None
+    """Function of the bound that returns whether it is high enough to end."""
+
+
+UNWATCHED = Watch()
+
+
 def solve(
     matrix: Matrix,
     *,
@@ -124,13 +142,14 @@ def solve(
     start: Mapping[int, float] | None = None,
     prove: bool = False,
     target: float | None = None,
-    progress: Progress | None = None,
-    stop: Callable[[], bool] | None = None,
+    presolve: bool | None = None,
+    watch: Watch = UNWATCHED,
 ) -> Outcome:
     """Solve a program, optionally with relaxed integers, fixed columns and a start.
 
     The start may be partial. With ``prove`` the start is considered good: time is used for the
-    bound, not for better plans. A plan as good as ``target`` ends the search.
+    bound, not for better plans. A plan as good as ``target`` ends the search. If ``presolve`` is not
+    given, small programs are solved with and without it.
 
     Raises
     ------
@@ -138,12 +157,11 @@ def solve(
         If HiGHS ends without a known status, which is a bug.
     """
     request = _Request(gap, relaxed, dict(fixed or {}), dict(start or {}), prove, target)
-    watch = (progress, stop)
-    if len(matrix.columns) > SMALL_COLUMNS:
-        return _once(matrix, request, time_limit_s, watch)
+    if presolve is not None or len(matrix.columns) > SMALL_COLUMNS:
+        return _once(matrix, request, time_limit_s, watch, presolve=presolve is not False)
     first = _once(matrix, request, time_limit_s, watch, presolve=False)
     left_s = max(time_limit_s - first.seconds, 0.1)
-    return _agreed(first, _once(matrix, request, left_s, (None, stop)))
+    return _agreed(first, _once(matrix, request, left_s, Watch(stop=watch.stop)))
 
 
 @dataclass(frozen=True)
@@ -159,12 +177,7 @@ class _Request:
 
 
 def _once(
-    matrix: Matrix,
-    request: _Request,
-    time_limit_s: float,
-    watch: tuple[Progress | None, Callable[[], bool] | None],
-    *,
-    presolve: bool = True,
+    matrix: Matrix, request: _Request, time_limit_s: float, watch: Watch, *, presolve: bool = True
 ) -> Outcome:
     """Solve a program once, with or without presolve."""
     began = time.monotonic()
@@ -187,7 +200,7 @@ def _once(
     if start:
         index = np.array(list(start), dtype=np.int32)
         solver.setSolution(len(index), index, np.array(list(start.values()), dtype=np.float64))
-    interrupted = _watch(solver, *watch)
+    interrupted = _watch(solver, watch)
     solver.run()
     return _outcome(solver, matrix, began, bool(integer.any()), interrupted)
 
@@ -219,6 +232,8 @@ class Point:
 def relaxation(matrix: Matrix) -> Point | None:
     """Solve the linear relaxation; None if it has no optimum."""
     solver = loaded(matrix, np.zeros(len(matrix.columns), dtype=bool), matrix.lower, matrix.upper)
+    if len(matrix.columns) > SIMPLEX_COLUMNS:
+        solver.setOptionValue("solver", "ipm")
     solver.run()
     if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return None
@@ -242,10 +257,9 @@ def row_prices(matrix: Matrix, fixed: Mapping[int, float]) -> dict[Key, float] |
     return dict(zip(matrix.rows, map(float, solver.getSolution().row_dual), strict=True))
 
 
-def _watch(
-    solver: highspy.Highs, progress: Progress | None, stop: Callable[[], bool] | None
-) -> list[bool]:
+def _watch(solver: highspy.Highs, watch: Watch) -> list[bool]:
     interrupted: list[bool] = []
+    progress, stop, improved, proved = watch.progress, watch.stop, watch.improved, watch.proved
     if progress is not None:
 
         def report(event: Any) -> None:
@@ -255,15 +269,30 @@ def _watch(
             )
 
         solver.cbMipLogging += report
-    if stop is not None:
+    if improved is not None:
+
+        def better(event: Any) -> None:
+            data = event.data_out
+            improved(np.array(data.mip_solution), float(data.mip_dual_bound))
+
+        solver.cbMipImprovingSolution += better
+    if stop is not None or proved is not None:
 
         def check(event: Any) -> None:
-            if stop():
+            done = proved is not None and proved(float(event.data_out.mip_dual_bound))
+            if done or (stop is not None and stop()):
                 interrupted.append(True)
                 event.interrupt()
 
         solver.cbMipInterrupt += check
-        solver.cbSimplexInterrupt += check
+    if stop is not None:
+
+        def check_simplex(event: Any) -> None:
+            if stop():
+                interrupted.append(True)
+                event.interrupt()
+
+        solver.cbSimplexInterrupt += check_simplex
     return interrupted
 
 

@@ -17,7 +17,7 @@ from dcplan.planning.decisions import HOSTED, REPLICAS
 from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.request import SolveSession
-from dcplan.planning.solve.staged import CHOICES, integer_values, start_from
+from dcplan.planning.solve.starts import CHOICES, integer_values, start_from
 from dcplan.planning.solve.status import SolveStatus
 
 SERVED = (REPLICAS.variable, HOSTED.variable)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,16 @@ from pyomo.repn.util import VarRecorder
 from dcplan.planning.keys import Key
 
 Vector = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row to add to a program: its entries by column, and its limits."""
+
+    key: Key
+    entries: Mapping[int, float]
+    lower: float = -np.inf
+    upper: float = np.inf
 
 
 @dataclass
@@ -49,10 +59,50 @@ class Matrix:
         """Return a solution with its integers rounded."""
         return np.where(self.integer, np.round(values), values)
 
+    @property
+    def owner(self) -> npt.NDArray[np.int64]:
+        """Return the column of every entry."""
+        return np.repeat(np.arange(len(self.columns)), np.diff(self.start))
+
+    def with_rows(self, rows: Sequence[Row]) -> Matrix:
+        """Return the program with further rows, after its own."""
+        first = len(self.rows)
+        column = [c for row in rows for c in row.entries]
+        value = [v for row in rows for v in row.entries.values()]
+        index = np.repeat(np.arange(first, first + len(rows)), [len(r.entries) for r in rows])
+        owner = np.concatenate([self.owner, np.array(column, dtype=np.int64)])
+        order = np.argsort(owner, kind="stable")
+        ends = np.cumsum(np.bincount(owner, minlength=len(self.columns)))
+        return replace(
+            self,
+            rows=[*self.rows, *(row.key for row in rows)],
+            row_lower=np.concatenate([self.row_lower, [row.lower for row in rows]]),
+            row_upper=np.concatenate([self.row_upper, [row.upper for row in rows]]),
+            start=np.concatenate([[0], ends]).astype(np.int32),
+            index=np.concatenate([self.index, index])[order].astype(np.int32),
+            value=np.concatenate([self.value, value])[order],
+        )
+
+    def with_integers(self, columns: Sequence[Key], upper: Sequence[float]) -> Matrix:
+        """Return the program with further integer columns from 0 to ``upper``, without entries or cost."""
+        zeros = np.zeros(len(columns))
+        return replace(
+            self,
+            cost=np.concatenate([self.cost, zeros]),
+            lower=np.concatenate([self.lower, zeros]),
+            upper=np.concatenate([self.upper, np.array(upper, dtype=np.float64)]),
+            integer=np.concatenate([self.integer, zeros == 0.0]),
+            columns=[*self.columns, *columns],
+            start=np.concatenate([self.start, np.full(len(columns), self.start[-1])]).astype(
+                np.int32
+            ),
+        )
+
     def activity(self, values: Vector) -> Vector:
         """Return the left side of every row."""
-        owner = np.repeat(values, np.diff(self.start))
-        found = np.bincount(self.index, weights=self.value * owner, minlength=len(self.rows))
+        found = np.bincount(
+            self.index, weights=self.value * values[self.owner], minlength=len(self.rows)
+        )
         return np.asarray(found, dtype=np.float64)
 
 

@@ -14,7 +14,7 @@ from dcplan.planning.solve.audited import audited
 from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.request import SolveSession
-from dcplan.planning.solve.staged import CHOICES, start_from
+from dcplan.planning.solve.starts import CHOICES, start_from
 
 MARGIN_FACTORS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0)
 """Rounding margins tried in turn. 0 is the true relaxation: its bound and its infeasibility also

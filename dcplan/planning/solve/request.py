@@ -7,10 +7,14 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+import numpy.typing as npt
+
 from dcplan.planning.keys import Key
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.highs import Outcome, Progress
+from dcplan.planning.solve.highs import Outcome, Progress, Watch
 from dcplan.planning.solve.matrix import Matrix
+from dcplan.planning.solve.status import SolveStatus
 from dcplan.result import Table
 from dcplan.scenario.load import Question
 
@@ -18,9 +22,19 @@ from dcplan.scenario.load import Question
 class Clock:
     """The time of one call and its limit."""
 
-    def __init__(self, limit_s: float) -> None:
-        """Start the clock."""
+    def __init__(self, limit_s: float, whole: Clock | None = None) -> None:
+        """Start the clock, or one for a part of the time of another."""
         self.began, self.limit_s = time.monotonic(), limit_s
+        self.whole = whole
+        self.ended_solve = False
+        """Whether time ended a solve, so that another machine may find another result."""
+
+    def note(self, status: SolveStatus) -> None:
+        """Note how a solve ended."""
+        if status is SolveStatus.LIMIT:
+            self.ended_solve = True
+            if self.whole is not None:
+                self.whole.note(status)
 
     def spent(self) -> float:
         """Return the time since the start [s]."""
@@ -88,7 +102,7 @@ class SolveSession:
 
     def part(self, share: float) -> SolveSession:
         """Return a session for a share of the remaining time."""
-        return replace(self, clock=Clock(share * self.clock.left()))
+        return replace(self, clock=Clock(share * self.clock.left(), self.clock))
 
     def started_from(self, near: Mapping[Key, float] | None) -> SolveSession:
         """Return the same session without given decisions, started from another plan."""
@@ -100,19 +114,26 @@ class SolveSession:
         gap: float,
         *,
         fixed: Mapping[int, float] | None = None,
+        relaxed: npt.NDArray[np.bool_] | None = None,
         start: Mapping[int, float] | None = None,
         prove: bool = False,
+        presolve: bool | None = None,
         silent: bool = False,
+        watch: Watch | None = None,
         least_s: float = 0.0,
     ) -> Outcome:
         """Solve a program in the remaining time, at least ``least_s`` [s]."""
-        return highs.solve(
+        progress = None if silent else self.request.progress
+        outcome = highs.solve(
             matrix,
             gap=gap,
             time_limit_s=max(self.clock.left(), least_s),
             fixed=fixed,
+            relaxed=relaxed,
             start=start,
             prove=prove,
-            progress=None if silent else self.request.progress,
-            stop=self.request.stop,
+            presolve=presolve,
+            watch=watch or Watch(progress, self.request.stop),
         )
+        self.clock.note(outcome.status)
+        return outcome

@@ -4,19 +4,17 @@
 
     solve_problem
     1. by_size
-       a. decisions are given, or the model has at most DIRECT_COLUMNS columns without those of
-          services: with_margins
+       a. decisions are given, or the model is not large (at most SMALL_COLUMNS columns; with
+          replicas of services at most HOSTING_COLUMNS without those of services): with_margins
           For each rounding margin, from none to the widest:
           - model with replicas of services and more than SMALL_COLUMNS columns:
             in_hosting_stages (hosting.py)
-          - model with integer switch counts and more than SMALL_COLUMNS columns: in_stages
-            (staged.py)
           - any other model: HiGHS once
           The plan is audited. If the audit fails, the limits of parts are lowered, and without a
           margin the plan is repaired (repair.py); then the next margin follows.
-       b. a larger model: by_counts
-          Branch and bound on counts of halls, fabrics and sites (large/) for LARGE_SHARE of the
-          time; if it finds no plan, HiGHS on the full model with margins.
+       b. a larger model: by_halls
+          Halls, fabrics and sites first, then racks and runs (large/), for LARGE_SHARE of the
+          time; if that finds no plan, HiGHS on the full model with margins.
     2. no decision is given and the gap is open: single systems
        Halls that mix systems are planned with one system each (single_system.py); a cheaper plan
        replaces the first. The bound stays.
@@ -25,8 +23,7 @@
     - with_margins: HiGHS returns its best plan so far with the proven bound (status LIMIT). If that
       plan fails its audit, each solve of its repair still gets REPAIR_SHARE of the time limit. A
       solve that ends without a plan ends the loop, with status LIMIT and no plan.
-    - in_stages: the last stage with a plan gives the plan, the rough model gives the bound.
-    - by_counts: the search returns its best audited plan (status LIMIT). Without a plan, it takes
+    - by_halls: the search returns its best audited plan (status LIMIT). Without a plan, it takes
       EXTRA of its time for one, and then the full model uses the remaining time.
     - single systems: none is tried with less than LEAST_S left; the first plan stays.
     A request to stop has the same effects, with status INTERRUPTED.
@@ -51,21 +48,25 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.audited import audited, failed
 from dcplan.planning.solve.highs import SMALL_COLUMNS, Outcome
 from dcplan.planning.solve.hosting import columns_without_services, has_replicas, in_hosting_stages
-from dcplan.planning.solve.large.search import CountSearch
+from dcplan.planning.solve.large.racks import RackStage
+from dcplan.planning.solve.large.search import HallSearch
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.repair import MARGIN_FACTORS, repaired, with_less_parts
 from dcplan.planning.solve.request import SolveRequest, SolveSession
 from dcplan.planning.solve.single_system import single_system
 from dcplan.planning.solve.solved import Solved, SolveReport
-from dcplan.planning.solve.staged import DIRECT_COLUMNS, in_stages, known
+from dcplan.planning.solve.starts import known
 from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.strong import strengthened
 from dcplan.result import Table
 from dcplan.scenario.load import Question
 
+HOSTING_COLUMNS = 5_000
+"""Models with replicas up to this size, without the columns of services, have stages of their own."""
 LARGE_MARGIN_FACTORS = (1.0, 2.0, 4.0, 16.0)
-"""Margins tried if branching on counts finds no plan of a large model."""
+"""Margins tried if the search of halls finds no plan."""
 LARGE_SHARE = 0.8
-"""Share of the time for branching on counts."""
+"""Share of the time for the search of halls."""
 MOST_STEPS = 6_000
 """Maximum number of step costs over all quarters in a model."""
 LEAST_S = 1.0
@@ -109,9 +110,16 @@ def solve_problem(problem: PlanningProblem, question: Question, request: SolveRe
 
 def _by_size(problem: PlanningProblem, session: SolveSession) -> Solved:
     base = compile_model(build_model(replace(problem, margin_factor=0.0))[0])
-    if session.request.fixed is None and columns_without_services(base) > DIRECT_COLUMNS:
-        return _by_counts(problem, session, base)
+    if session.request.fixed is None and _is_large(base):
+        return _by_halls(problem, session, base)
     return _with_margins(problem, session, base)
+
+
+def _is_large(base: Matrix) -> bool:
+    """Return whether halls are searched first; replicas have a method of their own up to a size."""
+    if has_replicas(base):
+        return columns_without_services(base) > HOSTING_COLUMNS
+    return len(base.columns) > SMALL_COLUMNS
 
 
 def _with_margins(problem: PlanningProblem, session: SolveSession, base: Matrix) -> Solved:
@@ -124,7 +132,9 @@ def _with_margins(problem: PlanningProblem, session: SolveSession, base: Matrix)
         tried = replace(stepped, margin_factor=factor)
         matrix = base if factor == 0 and not steps else compile_model(build_model(tried)[0])
         fixed = _fixed(tried, matrix, given)
-        outcome = _direct(session, matrix, base, fixed, staged=steps and factor == 0, steps=steps)
+        outcome = _direct(
+            *(session, strengthened(matrix, tried), strengthened(base, tried), fixed), steps=steps
+        )
         bound = outcome.bound if factor == 0 else bound
         judged = replace(
             tried, parts=problem.parts
@@ -158,48 +168,49 @@ def _direct(
     base: Matrix,
     fixed: dict[int, float] | None,
     *,
-    staged: bool,
     steps: bool,
 ) -> Outcome:
-    """Solve one model, in stages if it has integer switch counts and is not small."""
-    whole = WHOLE_SHARE * session.gap
+    """Solve one model, in stages if it has replicas and is not small."""
+    gap = WHOLE_SHARE * session.gap if steps else session.gap
     if fixed is None and has_replicas(matrix) and len(base.columns) > SMALL_COLUMNS:
-        return in_hosting_stages(matrix, base, session, whole if steps else session.gap)
-    if staged and len(base.columns) > SMALL_COLUMNS:
-        return in_stages(matrix, base, session, whole)
+        return in_hosting_stages(matrix, base, session, gap)
     near = session.request.near
     start = known(matrix, near) if near and fixed is None else None
-    gap = whole if steps else session.gap
     return session.solve(matrix, gap, fixed=fixed, start=start)
 
 
-def _by_counts(problem: PlanningProblem, session: SolveSession, base: Matrix) -> Solved:
-    """Branch on counts; if that finds no plan, solve the full model with margins."""
+def _by_halls(problem: PlanningProblem, session: SolveSession, base: Matrix) -> Solved:
+    """Search halls first; if that finds no plan, solve the full model with margins."""
     plain = replace(problem, margin_factor=0.0)
 
-    def valued(matrix: Matrix, outcome: Outcome) -> tuple[Decisions, Audit, float]:
-        decisions, found = audited(plain, matrix, outcome, session.question)
+    def valued(
+        part: PlanningProblem, matrix: Matrix, outcome: Outcome
+    ) -> tuple[Decisions, Audit, float]:
+        decisions, found = audited(plain, matrix, outcome, session.question, part)
         passed = found.passed
         value = (
             measured(problem.goal.measure, problem, decisions, found.books) if passed else math.inf
         )
         return decisions, found, value
 
-    answer = CountSearch(plain, base, valued, session.part(LARGE_SHARE)).solve(session.request.near)
+    part = session.part(LARGE_SHARE)
+    stage = RackStage(plain, base, valued, part)
+    answer = HallSearch(plain, stage, part).solve(session.request.near)
     plan, stopped = answer.plan, session.stopped
     report = SolveReport(
         answer.bound, session.clock.spent(), answer.nodes, base, plain, None, math.inf
     )
     if answer.infeasible:
-        return replace(report.of(SolveStatus.INFEASIBLE), timed=answer.timed)
+        return report.of(SolveStatus.INFEASIBLE)
     if plan is None:
         return _full_model(problem, session, report)
-    report = replace(report, search_gap=session.gap, searched=plan.outcome.objective)
+    report = replace(report, search_gap=session.gap, searched=plan.searched)
     proved = plan.value - answer.bound <= session.gap * abs(plan.value)
     late = SolveStatus.INTERRUPTED if stopped else SolveStatus.LIMIT
     status = SolveStatus.OPTIMAL if proved else late
     found = report.of(status, plan.decisions, plan.audit, plan.integer_values)
-    return replace(found, ended="" if proved or stopped else answer.ended, timed=answer.timed)
+    timed = session.clock.ended_solve
+    return replace(found, ended="" if proved or stopped else answer.ended, timed=timed)
 
 
 def _full_model(problem: PlanningProblem, session: SolveSession, report: SolveReport) -> Solved:

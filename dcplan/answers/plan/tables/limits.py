@@ -59,7 +59,9 @@ def point(
     fixed = {
         i: float(round(solved.integer_values[n])) for i, n in columns if n in solved.integer_values
     }
-    found = highs.solve(solved.matrix, gap=gap, time_limit_s=time_limit_s, fixed=fixed, stop=stop)
+    found = highs.solve(
+        solved.matrix, gap=gap, time_limit_s=time_limit_s, fixed=fixed, watch=highs.Watch(stop=stop)
+    )
     return None if found.values is None else np.array(found.values)
 
 

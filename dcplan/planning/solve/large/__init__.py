@@ -1,1 +1,1 @@
-"""Branching on counts for models too large for one solver call."""
+"""Search of halls, fabrics and sites before racks and runs, for models of more than 1,000 columns."""

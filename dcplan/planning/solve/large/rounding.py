@@ -10,6 +10,7 @@ import numpy as np
 
 from dcplan.planning.audit.check import Check
 from dcplan.planning.check_ids import CheckId
+from dcplan.planning.decisions import FABRIC
 from dcplan.planning.keys import Key
 from dcplan.planning.limits import CHECKED, HALL_IT_MW, HALL_RACKS, POWER_BLOCKS
 from dcplan.planning.problem.terms import PlanningProblem
@@ -18,6 +19,10 @@ from dcplan.units import KW_PER_MW
 
 MORE = 1.25
 """Factor on the excess that a row is tightened by: other racks round differently."""
+REACH = "fabric_reach"
+"""Row that limits the ports of a fabric by its reach: ports less reach, at most 0."""
+NEARLY_FULL, REACH_PART = 0.05, 0.02
+"""Free share of its reach below which a fabric is nearly full, and share that is then kept free."""
 BLOCK_PART = 0.1
 """Share of a missing block, as load: on average, a part of the block is already in use."""
 
@@ -53,6 +58,24 @@ def _unpacked(
     found[Key(HALL_RACKS.row, at)] += racks * max(p.slots for p in placed)
     most_kw = max(p.rated_kw for p in placed)
     found[Key(HALL_IT_MW.row, at)] += racks * most_kw / KW_PER_MW / 2
+
+
+def beyond_reach(matrix: Matrix, values: Vector) -> dict[Key, float]:
+    """Return the amounts to tighten the reach of the fabrics that a solution nearly fills.
+
+    A network with several systems has partly empty switches, and the reach of an option allows for
+    few of them (``problem/fabrics/trees.py``).
+    """
+    used = matrix.activity(values)
+    fabric = set(matrix.of((FABRIC.variable,)))
+    found = {}
+    for i in sorted(fabric):
+        for k in range(matrix.start[i], matrix.start[i + 1]):
+            row, reach = int(matrix.index[k]), -float(matrix.value[k])
+            full = matrix.rows[row].name == REACH and used[row] > -NEARLY_FULL * reach
+            if full and round(values[i]):
+                found[matrix.rows[row]] = REACH_PART * reach
+    return found
 
 
 def tightened(matrix: Matrix, values: Vector, less: Mapping[Key, float]) -> Matrix:

@@ -1,67 +1,55 @@
-"""Large models: branching on counts in a relaxation with few columns.
+"""Large models: halls, fabrics and sites first, in a relaxation with few columns; then racks and runs.
 
-1. The relaxation replaces runs by work (``aggregate``). If it uses such work, the runs themselves
-   replace the work.
-2. Branch and bound over halls, fabrics and sites (``branching``) proves the bound.
-3. An integral node gives halls and fabrics. With these fixed, HiGHS finds racks and runs among
-   those that the relaxation uses. Limits that integer switch counts violate are tightened
-   (``rounding``) until the plan passes its audit.
-
-On scenarios/three-site-build-out.yaml the full model with rounding margins gave plans that cost
-2 % more.
+1. The relaxation replaces runs by work (``aggregate``), merges demands that are equal (``merged``),
+   and has strong rows (``strong``). Its linear program gives the first bound.
+2. Its program with whole halls, fabrics, sites and sums of them (``sums``) gives a higher bound. A
+   very large one is first solved with only the systems that the linear program uses (price and
+   branch), which gives a start.
+3. A solution of it gives halls and fabrics. They leave a small problem with integer switch counts, whose
+   racks and runs HiGHS finds. Limits that the plan violates are tightened (``rounding``) until it
+   passes its audit (``racks``).
+4. If the complete model with integer switch counts is small enough, it gives the last bound (``whole``).
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from dcplan.planning.audit.run import Audit
-from dcplan.planning.decisions import FABRIC, FITTED, RUN, Decisions
+import numpy as np
+import numpy.typing as npt
+
+from dcplan.planning.decisions import DECISIONS, FABRIC, FITTED, RACKS, RUN, Branch
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.solve.highs import Outcome, Point, relaxation, solve
+from dcplan.planning.solve.highs import Outcome, Point, Watch, relaxation
 from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
-from dcplan.planning.solve.large.branching import Search
-from dcplan.planning.solve.large.branching_sums import counts
-from dcplan.planning.solve.large.rounding import shortfalls, tightened
+from dcplan.planning.solve.large.merged import merged
+from dcplan.planning.solve.large.racks import Found, RackStage
+from dcplan.planning.solve.large.sums import SUM, with_sums
+from dcplan.planning.solve.large.whole import proved_whole
 from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.planning.solve.request import SolveSession
+from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.strong import strengthened
 
-REFINEMENTS = 3
-"""Maximum number of times that runs replace work in the relaxation."""
-RUNS_PER_JOB = 15
-ROUNDS = 8
-"""Maximum tries to fit integer switch counts into a node's halls."""
-RACK_GAP = 0.1
-"""Share of the requested gap for racks and runs of given halls."""
+RESTRICT_COLUMNS = 20_000
+"""Relaxations above this size are first solved with the systems of the linear program only."""
+RESTRICTED_SHARE = 0.4
+"""Share of the time for the restricted program."""
+SEARCH_GAP = 0.3
+"""Share of the requested gap at which the program of halls ends; racks and switches take the rest."""
 WORTH = 0.25
-"""Share of the requested gap that a plan must promise before it is searched, which takes
+"""Share of the requested gap that a solution must promise before its racks are searched, which takes
 seconds."""
-FIRST_NODES = 100
-"""Nodes until a second dive; each later dive waits for twice the nodes so far."""
-MOST_NODES = 20_000
+EARLY = 4
+"""Solutions after which one is made a plan, whatever it promises."""
+FIRST_WITHIN = 0.03
+"""Distance from the bound from which a first solution is made a plan at once."""
 EXTRA = 0.15
 """Additional share of the time for a plan if the search found none."""
 TINY = 1e-6
-STRATEGY = (FABRIC.variable, FITTED.variable)
-
-Auditor = Callable[[Matrix, Outcome], tuple[Decisions, Audit, float]]
-"""Function that gives decisions of a solution, their audit, and the goal's measure."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """An audited plan of the full model."""
-
-    outcome: Outcome
-    decisions: Decisions
-    audit: Audit
-    value: float
-    integer_values: Mapping[Key, float]
-    """Integer values by column."""
 
 
 @dataclass(frozen=True)
@@ -74,185 +62,212 @@ class Answer:
     infeasible: bool = False
     ended: str = ""
     """Reason why the search ended before the time limit with an open gap; otherwise empty."""
-    timed: bool = False
-    """Whether time ended a node."""
 
 
-class CountSearch:
-    """Search of one large model; ``base`` has all columns, no rounding margins and no step costs."""
+class HallSearch:
+    """Search of one large model; ``stage`` has its columns without margins and step costs."""
 
-    def __init__(
-        self, problem: PlanningProblem, base: Matrix, auditor: Auditor, session: SolveSession
-    ) -> None:
+    def __init__(self, problem: PlanningProblem, stage: RackStage, session: SolveSession) -> None:
         """Begin a search; the clock of the session ends it."""
-        self.problem, self.base, self.auditor, self.session = problem, base, auditor, session
-        self.gap, self.limit_s = session.gap, session.clock.limit_s
-        self.extra_s = 0.0
+        self.problem, self.stage, self.session = problem, stage, session
+        self.gap = session.gap
         self.best: Found | None = None
+        self.bound, self.nodes, self.seen = -math.inf, 0, 0
         self.slack = math.inf
-        """Smallest difference between the cost of a plan and the bound of its node."""
+        """Smallest difference between the cost of a plan and that of its halls in the relaxation."""
 
     def solve(self, near: Mapping[Key, float] | None = None) -> Answer:
-        """Search until the gap is proved, no node is open, or the time limit is reached.
+        """Search until the gap is proved, the program of halls is solved, or the time limit.
 
         ``near`` is a plan of a similar model.
         """
-        relaxed = self._relaxation()
-        if relaxed is None:
+        relaxed, point = self._relaxed()
+        if point is None:
             return Answer(None, -math.inf, 0, infeasible=True)
-        search = Search(relaxed, counts(relaxed, self.problem), self._stopped)
+        self.bound = point.objective
         if near:
-            self._plan(near, search.bound)
-        dive_at, deep = FIRST_NODES, True
-        while search.nodes < MOST_NODES and not search.ended(self._cutoff()):
-            self._show(search)
-            node = search.next(
-                self._cutoff(), MOST_NODES if deep else dive_at, deep=deep, worth=self._worth()
-            )
-            if node is not None and node.bound < self._worth():
-                self._plan(dict(zip(relaxed.columns, node.values, strict=True)), node.bound)
-            deep = search.nodes >= dive_at
-            dive_at = FIRST_NODES + 2 * search.nodes if deep else dive_at
-        if self.best is None and search.lowest is not None and not self.session.stopped:
-            self.extra_s = EXTRA * self.limit_s
-            self._keep(
-                self._rounds(
-                    self._fixed(self._rounded_up(relaxed, search.lowest.values), STRATEGY)
-                ),
-                search.bound,
-            )
-        ended = "" if self._stopped() or search.bound >= self._cutoff() else _ended(search.nodes)
-        return Answer(
-            self.best, search.bound, search.nodes, search.bound == math.inf, ended, search.timed
-        )
+            self._plan(near, self.bound)
+        program = with_sums(relaxed, self.problem)
+        start: dict[int, float] = {}
+        if len(relaxed.columns) > RESTRICT_COLUMNS:
+            start = self._restricted(program, relaxed, point.values)
+        if not self._done(self.bound):
+            outcome = self._halls(program, start, self.session)
+            self.bound = max(self.bound, outcome.bound)
+            if outcome.status is SolveStatus.INFEASIBLE:
+                return Answer(None, math.inf, self.nodes, infeasible=True)
+            self._take(program, outcome)
+        if self.best is None and not self.session.stopped:
+            rounded = _rounded_up(self.problem, relaxed, point.values)
+            self._keep(self.stage.plan(rounded, EXTRA * self.session.clock.limit_s), self.bound)
+        if self.best is not None and not self._done(self.bound) and self.session.clock.left() > 0:
+            self._keep(self.stage.improved(self.best), self.bound)
+        if not self._done(self.bound) and self.session.clock.left() > 0:
+            proof = proved_whole(self.stage, self.best, self.bound)
+            self.best, self.bound = proof.plan, proof.bound
+            self.nodes += proof.nodes
+            if proof.plan is None and proof.bound == math.inf:
+                return Answer(None, math.inf, self.nodes, infeasible=True)
+        open_gap = not self._done(self.bound) and self.session.clock.left() > 0
+        ended = "" if self.session.stopped or not open_gap else ENDED
+        return Answer(self.best, self.bound, self.nodes, ended=ended)
 
-    def _rounded_up(self, relaxed: Matrix, values: Vector) -> dict[Key, float]:
-        """Return a node's halls rounded up, and the fabric that serves most classes of NICs, with the largest reach.
-
-        It is an expensive plan, but a plan.
-        """
-        chosen = {
-            key: math.ceil(v - TINY) if key.name == FITTED.variable else 0.0
-            for key, v in zip(relaxed.columns, values, strict=True)
-        }
-        taken = {FABRIC.key(o.hall, o.id): o for o in self.problem.fabrics}
-        widest: dict[str, tuple[int, int, float, Key]] = {}
-        for key, v in zip(relaxed.columns, values, strict=True):
-            if key in taken and v > TINY:
-                option = taken[key]
-                found = (len(option.reach), option.least_reach, float(v), key)
-                widest[option.hall] = max(widest.get(option.hall, found), found)
-        return chosen | {key: 1.0 for *_, key in widest.values()}
-
-    def _relaxation(self) -> Matrix | None:
-        """Return the relaxation with runs as work, except for groups that it uses.
-
-        It is None if the relaxation has no solution.
-        """
+    def _relaxed(self) -> tuple[Matrix, Point | None]:
+        """Return the relaxation and its solution; runs replace work where it uses work."""
         kept: set[Group] = set()
-        relaxed = with_work(self.base, self.problem)
-        for _ in range(REFINEMENTS):
+        while True:
+            work = with_work(self.stage.base, self.problem, kept)
+            relaxed = strengthened(merged(work), self.problem)
             point = relaxation(relaxed)
-            if point is None:
-                return None
-            used = groups_used(relaxed, point.values)
-            if not used:
-                break
+            used = set() if point is None else groups_used(relaxed, point.values)
+            if not used or kept or len(relaxed.columns) > RESTRICT_COLUMNS:
+                return relaxed, point
             kept |= used
-            relaxed = with_work(self.base, self.problem, kept)
-        return relaxed
 
-    def _stopped(self) -> bool:
-        return self.session.clock.left() <= 0 or self.session.stopped
+    def _restricted(self, program: Matrix, relaxed: Matrix, values: Vector) -> dict[int, float]:
+        """Return the halls of a plan with the systems of a solution of the linear program."""
+        used = _systems(relaxed, values) | {x.key[2] for x in self.problem.existing}
+        used |= {self.problem.fleet.system} if self.problem.fleet else set()
+        closed = _of_other_systems(program, self.problem, used)
+        less = without(program, closed)
+        outcome = self._halls(less, {}, self.session.part(RESTRICTED_SHARE), bounds=False)
+        if outcome.values is None:
+            return {}
+        self._take(less, outcome)
+        there = dict(zip(less.columns, outcome.values, strict=True))
+        whole = np.flatnonzero(is_strategic(program))
+        return {int(i): float(round(there.get(program.columns[i], 0.0))) for i in whole}
 
-    def _cutoff(self) -> float:
-        """Return the bound from which a node need not be divided."""
-        return self.best.value - self.gap * abs(self.best.value) if self.best else math.inf
+    def _halls(
+        self,
+        program: Matrix,
+        start: Mapping[int, float],
+        session: SolveSession,
+        *,
+        bounds: bool = True,
+    ) -> Outcome:
+        """Solve the program of halls; plans are made of its solutions on the way.
+
+        The bound of a restricted program (``bounds`` is False) holds for its own solutions only.
+        """
+
+        def improved(values: Vector, bound: float) -> None:
+            if bounds:
+                self.bound = max(self.bound, bound)
+            self._early(program, values)
+
+        def proved(bound: float) -> bool:
+            return bounds and self._done(max(self.bound, bound))
+
+        outcome = session.solve(
+            program,
+            SEARCH_GAP * self.gap,
+            relaxed=~is_strategic(program),
+            start=start,
+            presolve=False,
+            watch=Watch(self._shown, session.request.stop, improved, proved),
+        )
+        self.nodes += outcome.nodes
+        return outcome
+
+    def _early(self, program: Matrix, values: Vector) -> None:
+        """Make the first plan of a solution that is close to the bound, or of a later one."""
+        self.seen += 1
+        cost = float(program.cost @ values) + program.offset
+        near = cost - self.bound <= FIRST_WITHIN * abs(cost)
+        if self.best is None and (near or self.seen >= EARLY):
+            self._plan(dict(zip(program.columns, values, strict=True)), cost)
+
+    def _take(self, program: Matrix, outcome: Outcome) -> None:
+        """Make a plan of a solution of the program if it promises a better one."""
+        if outcome.values is None or outcome.objective + self._least_slack() > self._worth():
+            return
+        self._plan(dict(zip(program.columns, outcome.values, strict=True)), outcome.objective)
+
+    def _least_slack(self) -> float:
+        return self.slack if math.isfinite(self.slack) else 0.0
 
     def _worth(self) -> float:
-        """Return the bound from which the plan of a node is unlikely to be clearly better."""
-        return (
-            self.best.value - self.slack - WORTH * self.gap * abs(self.best.value)
-            if self.best
-            else math.inf
-        )
+        """Return the cost below which a plan is clearly better."""
+        if self.best is None:
+            return math.inf
+        return self.best.value - WORTH * self.gap * abs(self.best.value)
 
-    def _show(self, search: Search) -> None:
+    def _plan(self, chosen: Mapping[Key, float], cost: float) -> None:
+        self._keep(self.stage.plan(chosen), cost)
+
+    def _keep(self, found: Found | None, cost: float) -> None:
+        if found is None:
+            return
+        self.slack = min(self.slack, found.value - cost)
+        if self.best is None or found.value < self.best.value:
+            self.best = found
+
+    def _done(self, bound: float) -> bool:
+        """Return whether a bound proves the requested gap of the best plan."""
+        best = self.best
+        return best is not None and best.value - bound <= self.gap * abs(best.value)
+
+    def _shown(self, seconds: float, value: float, bound: float, nodes: int) -> None:
         if self.session.request.progress:
             value = self.best.value if self.best else math.inf
             spent = self.session.clock.spent()
-            self.session.request.progress(spent, value, search.bound, search.nodes)
+            self.session.request.progress(spent, value, max(bound, self.bound), nodes)
 
-    def _plan(self, chosen: Mapping[Key, float], bound: float) -> None:
-        """Find racks and runs for the chosen halls; tighten limits until integer switch counts fit.
 
-        If that fails, try the chosen fabrics only.
-        """
-        self._keep(
-            self._rounds(self._fixed(chosen, STRATEGY))
-            or self._rounds(self._fixed(chosen, STRATEGY[:1])),
-            bound,
-        )
+ENDED = (
+    "the program of halls, fabrics and sites is solved; the rest is racks and integer switch counts"
+)
 
-    def _keep(self, found: Found | None, bound: float) -> None:
-        if found is not None and (self.best is None or found.value < self.best.value):
-            self.best, self.slack = found, min(self.slack, found.value - bound)
 
-    def _rounds(self, model: Matrix | None) -> Found | None:
-        start: Mapping[int, float] | None = None
-        for _ in range(ROUNDS):
-            if model is None:
-                return None
-            outcome = solve(
-                model,
-                gap=RACK_GAP * self.gap,
-                time_limit_s=self.session.clock.left() + self.extra_s,
-                start=start,
-                stop=self.session.request.stop,
-            )
-            if outcome.values is None:
-                return None
-            decisions, audited, value = self.auditor(model, outcome)
-            if audited.passed:
-                return Found(
-                    outcome, decisions, audited, value, model.integer_values(outcome.values)
-                )
-            less = shortfalls(self.problem, audited.checks)
-            if not less:
-                return None
-            model = tightened(model, outcome.values, less)
-            start = {i: float(round(x)) for i, x in enumerate(outcome.values) if model.integer[i]}
-        return None
-
-    def _fixed(self, chosen: Mapping[Key, float], names: tuple[str, ...]) -> Matrix | None:
-        """Return the full model with these columns fixed.
-
-        Its runs are those that the relaxation prefers.
-        """
-        lower, upper = self.base.lower.copy(), self.base.upper.copy()
-        for i in self.base.of(names):
-            lower[i] = upper[i] = min(
-                max(round(chosen.get(self.base.columns[i], 0.0)), lower[i]), upper[i]
-            )
-        model = replace(self.base, lower=lower, upper=upper)
-        point = relaxation(model)
-        return None if point is None else without(model, self._unlikely(model, point))
-
-    def _unlikely(self, model: Matrix, point: Point) -> list[int]:
-        """Return runs that the relaxation does not use, except the nearest few of each job."""
-        runs: dict[str, list[tuple[bool, float, int]]] = defaultdict(list)
-        for i in model.of((RUN.variable,)):
-            job = self.problem.run_options[model.columns[i].ids[0]].job
-            runs[job].append((point.values[i] < 1e-9, float(point.reduced_costs[i]), i))
-        return [
-            i
-            for found in runs.values()
-            for *_, i in sorted(found)[RUNS_PER_JOB:]
-            if model.lower[i] <= 0
+def is_strategic(matrix: Matrix) -> npt.NDArray[np.bool_]:
+    """Return the columns that are whole in the program of halls."""
+    return np.array(
+        [
+            key.name == SUM
+            or (key.name in DECISIONS and DECISIONS[key.name].branch is Branch.FIRST)
+            for key in matrix.columns
         ]
+    )
 
 
-def _ended(nodes: int) -> str:
-    if nodes >= MOST_NODES:
-        return f"the search ended after {nodes:,} nodes"
-    return "no count of halls, fabrics and sites is left to branch on; the rest is racks and integer switch counts"
+def _systems(matrix: Matrix, values: Vector) -> set[str]:
+    """Return the systems that have racks in a solution."""
+    return {matrix.columns[i].ids[2] for i in matrix.of((RACKS.variable,)) if values[i] > TINY}
+
+
+def _of_other_systems(matrix: Matrix, problem: PlanningProblem, kept: set[str]) -> list[int]:
+    """Return the columns of racks, runs and work on systems that are not kept."""
+    system = {
+        "buy": 2, "racks": 2, "fleet": 2, "serving": 3, "training": 2, "replicas": 3, "hosted": 3,
+        "paused": 2, "work": 2,
+    }  # fmt: skip
+    found = []
+    for i, key in enumerate(matrix.columns):
+        if key.name == RUN.variable:
+            run = problem.run_options[key.ids[0]]
+            other = not run.on_cloud and run.system not in kept
+        else:
+            other = key.name in system and key.ids[system[key.name]] not in kept
+        if other and matrix.lower[i] <= 0:
+            found.append(i)
+    return found
+
+
+def _rounded_up(problem: PlanningProblem, relaxed: Matrix, values: Vector) -> dict[Key, float]:
+    """Return the halls of a solution rounded up, with the fabric that serves most classes of NICs.
+
+    Of these it has the largest reach. It is an expensive plan, but a plan.
+    """
+    chosen = {
+        key: math.ceil(v - TINY) if key.name == FITTED.variable else 0.0
+        for key, v in zip(relaxed.columns, values, strict=True)
+    }
+    taken = {FABRIC.key(o.hall, o.id): o for o in problem.fabrics}
+    widest: dict[str, tuple[int, int, float, Key]] = {}
+    for key, v in zip(relaxed.columns, values, strict=True):
+        if key in taken and v > TINY:
+            option = taken[key]
+            found = (len(option.reach), option.least_reach, float(v), key)
+            widest[option.hall] = max(widest.get(option.hall, found), found)
+    return chosen | {key: 1.0 for *_, key in widest.values()}

@@ -1,0 +1,197 @@
+"""Racks and runs of chosen halls and fabrics, with integer switch counts, until a plan passes its audit.
+
+Halls and fabrics leave a small problem: their systems, and the runs that a linear program prefers.
+Its model counts integer switch counts (step costs). Limits that a plan still violates are tightened
+(``rounding``), and the model is solved again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from dcplan.planning.audit.run import Audit
+from dcplan.planning.decisions import FABRIC, FITTED, RACKS, RUN, Decisions
+from dcplan.planning.keys import Key
+from dcplan.planning.model.build import build_model
+from dcplan.planning.problem.switch_steps import with_steps
+from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.solve.highs import Outcome, Point, relaxation
+from dcplan.planning.solve.large.rounding import beyond_reach, shortfalls, tightened
+from dcplan.planning.solve.matrix import Matrix, compile_model
+from dcplan.planning.solve.request import SolveSession
+from dcplan.planning.solve.starts import integer_values
+
+MOST_RUNS, LEAST_RUNS = 1_500, 15
+"""Runs that the linear program of given halls prefers: maximum in all, minimum of each job."""
+ROUNDS = 6
+"""Maximum tries to fit integer switch counts into given halls."""
+MOST_STEPS = 6_000
+"""Maximum number of step costs over all quarters."""
+RACK_GAP = 0.25
+"""Share of the requested gap for racks and runs."""
+FIXED_SHARE, FREE_SHARE = 0.3, 0.5
+"""Shares of the remaining time for one solve with given halls, and with free ones."""
+USED_EPS = 1e-6
+STRATEGY = (FABRIC.variable, FITTED.variable)
+
+Auditor = Callable[[PlanningProblem, Matrix, Outcome], tuple[Decisions, Audit, float]]
+"""Function that gives decisions of a solution of a problem, their audit, and the goal's measure."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """An audited plan of the full model."""
+
+    searched: float
+    """Goal's measure in the model."""
+    decisions: Decisions
+    audit: Audit
+    value: float
+    integer_values: Mapping[Key, float]
+    """Integer values by column of the full model."""
+
+
+@dataclass(frozen=True)
+class SmallModel:
+    """A problem with integer switch counts and fewer choices: its model, and its runs in the full problem."""
+
+    problem: PlanningProblem
+    matrix: Matrix
+    runs: tuple[int, ...]
+
+    def fixed(self, chosen: Mapping[Key, float]) -> Matrix:
+        """Return the model with the chosen units of halls."""
+        lower, upper = self.matrix.lower.copy(), self.matrix.upper.copy()
+        for i in self.matrix.of(STRATEGY):
+            value = round(chosen.get(self.matrix.columns[i], 0.0))
+            lower[i] = upper[i] = min(max(value, lower[i]), upper[i])
+        return replace(self.matrix, lower=lower, upper=upper)
+
+    def in_full(self, values: Mapping[Key, float]) -> dict[Key, float]:
+        """Return integers of a plan by column of the full model."""
+        return {
+            RUN.key(self.runs[key.ids[0]]) if key.name == RUN.variable else key: value
+            for key, value in values.items()
+        }
+
+
+@dataclass(frozen=True)
+class RackStage:
+    """The full model, without rounding margins and step costs, and what judges its plans."""
+
+    problem: PlanningProblem
+    base: Matrix
+    auditor: Auditor
+    session: SolveSession
+
+    def plan(self, chosen: Mapping[Key, float], least_s: float = 0.0) -> Found | None:
+        """Return the plan of chosen halls and fabrics; None if no try passes the audit.
+
+        The units of the halls are first as chosen, then free if that gives no plan.
+        """
+        part = self._part(chosen)
+        if part is None:
+            return None
+        found = self.rounds(part, part.fixed(chosen), {}, FIXED_SHARE, least_s=least_s)
+        return found or self.rounds(part, part.matrix, {}, FREE_SHARE, least_s=least_s)
+
+    def improved(self, found: Found) -> Found | None:
+        """Return a better plan of the same fabrics and systems with other units of halls, if any."""
+        part = self._part(found.integer_values)
+        if part is None:
+            return None
+        there = {
+            key: value for key, value in found.integer_values.items() if key.name != RUN.variable
+        }
+        start = {i: there[key] for i, key in enumerate(part.matrix.columns) if key in there}
+        return self.rounds(part, part.matrix, start, FREE_SHARE)
+
+    def _part(self, chosen: Mapping[Key, float]) -> SmallModel | None:
+        """Return the small problem of chosen halls and fabrics; None if they allow no solution."""
+        lower, upper = self.base.lower.copy(), self.base.upper.copy()
+        for i in self.base.of(STRATEGY):
+            value = round(chosen.get(self.base.columns[i], 0.0))
+            lower[i] = upper[i] = min(max(value, lower[i]), upper[i])
+        point = relaxation(replace(self.base, lower=lower, upper=upper))
+        if point is None:
+            return None
+        fabrics = {key.ids for key, v in chosen.items() if key.name == FABRIC.variable and round(v)}
+        systems = self._systems(point) | {(x.key[0], x.key[2]) for x in self.problem.existing}
+        if self.problem.fleet:
+            systems.add((self.problem.fleet.hall, self.problem.fleet.system))
+        runs = tuple(
+            i
+            for i in self._likely(point)
+            if (run := self.problem.run_options[i]).on_cloud or (run.place, run.system) in systems
+        )
+        problem = replace(
+            self.problem,
+            fabrics=tuple(o for o in self.problem.fabrics if (o.hall, o.id) in fabrics),
+            placements=tuple(p for p in self.problem.placements if (p.hall, p.system) in systems),
+            run_options=tuple(self.problem.run_options[i] for i in runs),
+        )
+        problem = with_steps(problem, MOST_STEPS)
+        return SmallModel(problem, compile_model(build_model(problem)[0]), runs)
+
+    def _systems(self, point: Point) -> set[tuple[str, str]]:
+        """Return the halls and systems with racks in a solution."""
+        found = set()
+        for i in self.base.of((RACKS.variable,)):
+            if point.values[i] > USED_EPS:
+                hall, _, system, _ = self.base.columns[i].ids
+                found.add((hall, system))
+        return found
+
+    def _likely(self, point: Point) -> list[int]:
+        """Return the runs that the linear program uses, and the nearest few of each job."""
+        runs: dict[str, list[tuple[bool, float, int]]] = defaultdict(list)
+        needed = set()
+        for i in self.base.of((RUN.variable,)):
+            run = self.base.columns[i].ids[0]
+            job = self.problem.run_options[run].job
+            runs[job].append((point.values[i] < USED_EPS, float(point.reduced_costs[i]), run))
+            if self.base.lower[i] > 0:
+                needed.add(run)
+        each = max(MOST_RUNS // max(len(runs), 1), LEAST_RUNS)
+        best = {run for found in runs.values() for *_, run in sorted(found)[:each]}
+        return sorted(best | needed)
+
+    def rounds(
+        self,
+        part: SmallModel,
+        model: Matrix,
+        start: Mapping[int, float],
+        share: float,
+        *,
+        gap: float | None = None,
+        least_s: float = 0.0,
+        first: Outcome | None = None,
+    ) -> Found | None:
+        """Solve a small model; tighten limits that the plan violates, and repeat.
+
+        ``first`` is a solution that is already there.
+        """
+        for _ in range(ROUNDS):
+            outcome = first or self.session.part(share).solve(
+                *(model, gap or RACK_GAP * self.session.gap),
+                start=start, silent=True, least_s=least_s,
+            )  # fmt: skip
+            first = None
+            if outcome.values is None:
+                return None
+            decisions, audited, value = self.auditor(part.problem, model, outcome)
+            if audited.passed:
+                whole = part.in_full(model.integer_values(outcome.values))
+                return Found(outcome.objective, decisions, audited, value, whole)
+            less = (
+                shortfalls(self.problem, audited.checks)
+                if audited.networked
+                else beyond_reach(model, outcome.values)
+            )
+            if not less:
+                return None
+            model = tightened(model, outcome.values, less)
+            start = integer_values(model, dict(enumerate(outcome.values)))
+        return None

@@ -1,0 +1,99 @@
+"""Integer switch counts in the complete model, where it is small enough: the last stage of the search.
+
+The program of halls shares switches by port, so its bound is below every plan by what integer switch counts
+add. The complete model with step costs has a higher bound. Columns that no better plan can use are
+left out (reduced-cost fixing: Nemhauser and Wolsey 1988, Integer and combinatorial optimization,
+II.5.2).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dcplan.planning.model.build import build_model
+from dcplan.planning.problem.switch_steps import with_steps
+from dcplan.planning.solve import highs
+from dcplan.planning.solve.highs import Point, Watch
+from dcplan.planning.solve.large.racks import MOST_STEPS, Found, RackStage, SmallModel
+from dcplan.planning.solve.matrix import Matrix, compile_model
+from dcplan.planning.solve.strong import strengthened
+
+MOST_COLUMNS = 6_000
+"""Maximum size of the complete model with step costs."""
+AUDIT_SHARE = 0.4
+"""Share of the remaining time for each try to make its plan pass the audit."""
+LEAST_GAP = 0.4
+"""Smallest share of the requested gap for the model; the rest covers what step costs do not include,
+as the best plan shows it."""
+TINY = 1e-9
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The best plan and the bound after the last stage."""
+
+    plan: Found | None
+    bound: float
+    nodes: int = 0
+
+
+def proved_whole(stage: RackStage, best: Found | None, bound: float) -> Proof:
+    """Return a plan at least as good, and a bound at least as high, with integer switch counts counted."""
+    begun = Proof(best, bound)
+    if len(stage.base.columns) > MOST_COLUMNS:
+        return begun
+    problem = with_steps(stage.problem, MOST_STEPS)
+    if not problem.integer_switches:
+        return begun
+    matrix = strengthened(compile_model(build_model(problem)[0]), problem)
+    if len(matrix.columns) > MOST_COLUMNS:
+        return begun
+    point = highs.relaxation(matrix)
+    if point is None:
+        return Proof(None, math.inf)
+    begun = Proof(best, max(bound, point.objective))
+    start: dict[int, float] = {}
+    if best is not None:
+        matrix = _without(matrix, point, best.value - point.objective)
+        there = best.integer_values
+        start = {i: there[key] for i, key in enumerate(matrix.columns) if key in there}
+    model = SmallModel(problem, matrix, tuple(range(len(problem.run_options))))
+    return _proved(stage, model, start, begun)
+
+
+def _proved(stage: RackStage, model: SmallModel, start: Mapping[int, float], begun: Proof) -> Proof:
+    """Return the plan and the bound of the complete model."""
+    best, gap, session = begun.plan, stage.session.gap, stage.session
+
+    def done(bound: float) -> bool:
+        return best is not None and best.value - bound <= gap * abs(best.value)
+
+    if done(begun.bound) or session.clock.left() <= 0:
+        return begun
+    beyond = 0.0 if best is None else (best.value - best.searched) / abs(best.value)
+    outcome = session.solve(
+        model.matrix,
+        max(gap - max(beyond, 0.0), LEAST_GAP * gap),
+        start=start,
+        prove=best is not None,
+        watch=Watch(session.request.progress, session.request.stop, proved=done),
+    )
+    none_better = math.inf if best is None else best.value  # columns above it are left out
+    bound = max(begun.bound, min(outcome.bound, none_better))
+    if outcome.values is None:
+        return Proof(best, bound, outcome.nodes)
+    found = stage.rounds(model, model.matrix, {}, AUDIT_SHARE, gap=gap, first=outcome)
+    if found is not None and (best is None or found.value < best.value):
+        best = found
+    return Proof(best, bound, outcome.nodes)
+
+
+def _without(matrix: Matrix, point: Point, most: float) -> Matrix:
+    """Return the program without unused integer columns whose reduced cost exceeds ``most``."""
+    gone = matrix.integer & (matrix.lower <= 0)
+    gone &= (point.values <= TINY) & (point.reduced_costs > most)
+    return replace(matrix, upper=np.where(gone, 0.0, matrix.upper))
