@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from dcplan.answers.plan.notes import _open_gap
 from dcplan.planning.audit.accounts import Accounts
@@ -32,6 +34,7 @@ from dcplan.planning.solve.request import SolveRequest, SolveSession
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.planning.solve.strong import HALL_SHARE, strengthened
 from dcplan.scenario.load import load
+from tests.bench.instances import instance
 from tests.planning.brute import best_cost
 from tests.planning.small import small_menu
 from tests.planning.tiny import tiny_menu
@@ -128,6 +131,32 @@ def test_sums_as_columns_change_no_optimum(seed: int) -> None:
     assert found.objective * 1e6 == pytest.approx(best_cost(problem), rel=1e-6, abs=1.0)
 
 
+def test_two_demands_that_differ_in_utilization_are_one(tmp_path: Path) -> None:
+    """Accelerators at 0.6 serve twice as much of a demand as those at 0.3, so the sum counts the second
+    twice; the linear optimum is that of both, and a third of another model stays apart."""
+    found = instance(1, 4, 4, 2, 6)
+    first, second, third = found["workloads"]["capacity"]
+    assert second["reference"] != first["reference"]
+    third["reference"] = second["reference"]
+    second["reference"], second["utilization_frac"] = first["reference"], 0.3
+    file = tmp_path / "i.yaml"
+    file.write_text(yaml.safe_dump(found), encoding="utf-8")
+    problem = build(load(file)).problem
+    base = _matrix(problem)
+    one = merged(base)
+    serving = {key.ids[0] for key in one.columns if key.name == "serving"}
+    assert serving == {first["id"], third["id"]}
+    limit = {key: float(x) for key, x in zip(one.rows, one.row_lower, strict=True)}
+    row = Key("demand_met", (first["id"], 2))
+    assert limit[row] == pytest.approx(
+        first["pflops_delivered"][2] + 2 * second["pflops_delivered"][2], rel=1e-6
+    )
+    whole, less = highs.relaxation(base), highs.relaxation(one)
+    assert whole is not None
+    assert less is not None
+    assert less.objective == pytest.approx(whole.objective, rel=1e-9)
+
+
 def test_strong_rows_lift_the_bound_of_a_real_menu(
     retrofit: tuple[PlanningProblem, Matrix],
 ) -> None:
@@ -161,13 +190,17 @@ def test_the_bound_of_halls_and_fabrics_is_below_every_plan(seed: int) -> None:
     assert halls.bound <= plain.objective + 1e-7 or plain.status == SolveStatus.INFEASIBLE
 
 
+@pytest.mark.parametrize("restrict", [0, 20_000])
 @pytest.mark.parametrize("seed", range(40))
-def test_the_search_of_halls_finds_the_optimum(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_search_of_halls_finds_the_optimum(
+    seed: int, restrict: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Tiny models in the stages of large ones: the plan of the enumeration, and no bound above it.
 
     The systems of tiny models are in no catalog, so every plan passes.
     """
     monkeypatch.setattr(racks, "MOST_STEPS", -1)
+    monkeypatch.setattr(large, "RESTRICT_COLUMNS", restrict)
     problem = replace(tiny_menu(seed), margin_factor=0.0)
 
     def passed(
@@ -206,6 +239,33 @@ def test_a_search_that_ends_before_its_time_says_why(
     assert solved.reproducible
     assert not replace(solved, timed=True).reproducible
     assert any("more time would give the same plan" in text for text in _open_gap(solved, 0.002))
+
+
+def test_a_plan_outlives_a_last_stage_that_finds_none(
+    retrofit: tuple[PlanningProblem, Matrix], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, _ = retrofit
+    monkeypatch.setattr(whole.highs, "relaxation", lambda _: None)
+    request = SolveRequest(gap=0.002, time_limit_s=60)
+    solved = strategy.solve_problem(problem, load("retrofit-air-hall"), request)
+    assert solved.status == SolveStatus.LIMIT
+    assert solved.audit is not None
+    assert solved.bound < solved.value < math.inf
+
+
+def test_an_open_gap_says_what_ended_the_search(retrofit: tuple[PlanningProblem, Matrix]) -> None:
+    problem, _ = retrofit
+    request = SolveRequest(gap=0.05, time_limit_s=60)
+    solved = strategy.solve_problem(problem, load("retrofit-air-hall"), request)
+    assert 0.001 < solved.gap_frac < 0.05
+    assert _open_gap(replace(solved, ended="a reason"), 0.05) == []
+    late = replace(solved, status=SolveStatus.LIMIT)
+    (text,) = _open_gap(late, 0.001)
+    assert "the time limit ended the search" in text
+    (text,) = _open_gap(replace(late, ended="a reason", timed=True), 0.001)
+    assert "a reason; a longer --time-limit may help" in text
+    (text,) = _open_gap(replace(late, ended="a reason"), 0.001)
+    assert "a reason; more time would give the same plan" in text
 
 
 def test_time_that_ends_a_part_is_known() -> None:

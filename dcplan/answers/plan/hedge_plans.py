@@ -17,11 +17,12 @@ from dcplan.planning.problem.switch_steps import with_steps
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.audited import audited_solution
 from dcplan.planning.solve.highs import Outcome
+from dcplan.planning.solve.large.racks import MOST_STEPS
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.repair import MARGIN_FACTORS
 from dcplan.planning.solve.request import Clock
 from dcplan.planning.solve.solved import Solved
-from dcplan.planning.solve.strategy import LEAST_S, MOST_STEPS
+from dcplan.planning.solve.strategy import LEAST_S
 from dcplan.planning.uncertainty.hedge import Stack, first_of, stacked
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Hedge

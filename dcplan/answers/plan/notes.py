@@ -70,13 +70,13 @@ def _open_gap(solved: Solved, gap: float) -> list[str]:
             f"the search ({percent(gap)} requested), the rest from integer counts of switches and "
             "scalable units, which the bound relaxes to fractions"
         )
-    if solved.ended:
+    if solved.ended and solved.gap_frac > gap:
         again = "a longer --time-limit may help" if solved.timed else SAME_PLAN
         found.append(f"the proven gap is {percent(solved.gap_frac)}: {solved.ended}; {again}")
     elif solved.status == SolveStatus.LIMIT and solved.gap_frac > gap:
         found.append(
-            f"the proven gap is {percent(solved.gap_frac)} of {percent(gap)} requested: the time limit "
-            "ended the search; give a longer --time-limit or a larger --gap"
+            f"the proven gap is {percent(solved.gap_frac)}, {percent(gap)} was requested: the time "
+            "limit ended the search; give a longer --time-limit or a larger --gap"
         )
     return found
 

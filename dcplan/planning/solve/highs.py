@@ -123,10 +123,13 @@ class Watch:
     progress: Progress | None = None
     stop: Callable[[], bool] | None = None
     """Function that returns whether to end now."""
-    improved: Callable[[Vector, float], None] | None = None
-    """Called with the values and the bound of each better solution."""
+    improved: Callable[[Vector], None] | None = None
+    """Called with the values of each better solution."""
     proved: Callable[[float], bool] | None = None
-    """Function of the bound that returns whether it is high enough to end."""
+    """Function of the bound that returns whether it is high enough to end.
+
+    It needs a solve without a start: while HiGHS completes a start, the bound in its callbacks is
+    that of the completion, which may be above every plan (docs/decisions.md)."""
 
 
 UNWATCHED = Watch()
@@ -230,12 +233,27 @@ class Point:
 
 
 def relaxation(matrix: Matrix) -> Point | None:
-    """Solve the linear relaxation; None if it has no optimum."""
+    """Solve the linear relaxation; None if it is infeasible.
+
+    Raises
+    ------
+    RuntimeError
+        If HiGHS ends without an optimum or a proof that there is none.
+    """
     solver = loaded(matrix, np.zeros(len(matrix.columns), dtype=bool), matrix.lower, matrix.upper)
     if len(matrix.columns) > SIMPLEX_COLUMNS:
         solver.setOptionValue("solver", "ipm")
     solver.run()
-    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+    kinds = highspy.HighsModelStatus
+    proved = (kinds.kOptimal, kinds.kInfeasible, kinds.kUnboundedOrInfeasible)
+    if solver.getModelStatus() not in proved:
+        solver.setOptionValue("solver", "simplex")
+        solver.run()
+    status = solver.getModelStatus()
+    if status not in proved:
+        msg = f"HiGHS ended a linear program with {solver.modelStatusToString(status)}"
+        raise RuntimeError(msg)
+    if status != kinds.kOptimal:
         return None
     found = solver.getSolution()
     objective = float(solver.getInfo().objective_function_value)
@@ -272,8 +290,7 @@ def _watch(solver: highspy.Highs, watch: Watch) -> list[bool]:
     if improved is not None:
 
         def better(event: Any) -> None:
-            data = event.data_out
-            improved(np.array(data.mip_solution), float(data.mip_dual_bound))
+            improved(np.array(event.data_out.mip_solution))
 
         solver.cbMipImprovingSolution += better
     if stop is not None or proved is not None:

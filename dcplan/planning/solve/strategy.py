@@ -48,7 +48,7 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.audited import audited, failed
 from dcplan.planning.solve.highs import SMALL_COLUMNS, Outcome
 from dcplan.planning.solve.hosting import columns_without_services, has_replicas, in_hosting_stages
-from dcplan.planning.solve.large.racks import RackStage
+from dcplan.planning.solve.large.racks import MOST_STEPS, RackStage
 from dcplan.planning.solve.large.search import HallSearch
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.repair import MARGIN_FACTORS, repaired, with_less_parts
@@ -67,8 +67,6 @@ LARGE_MARGIN_FACTORS = (1.0, 2.0, 4.0, 16.0)
 """Margins tried if the search of halls finds no plan."""
 LARGE_SHARE = 0.8
 """Share of the time for the search of halls."""
-MOST_STEPS = 6_000
-"""Maximum number of step costs over all quarters in a model."""
 LEAST_S = 1.0
 """Minimum remaining time to start another method. [s]"""
 WHOLE_SHARE = 0.6
@@ -104,7 +102,9 @@ def solve_problem(problem: PlanningProblem, question: Question, request: SolveRe
         except AuditError:  # no margin makes this problem feasible: the first plan stays
             continue
         if rival.audit is not None and rival.value < found.value:
-            found = replace(rival, bound=found.bound, status=found.status)
+            found = replace(
+                rival, bound=found.bound, status=found.status, ended=found.ended, timed=found.timed
+            )
     return replace(found, seconds=session.clock.spent())
 
 
@@ -132,9 +132,7 @@ def _with_margins(problem: PlanningProblem, session: SolveSession, base: Matrix)
         tried = replace(stepped, margin_factor=factor)
         matrix = base if factor == 0 and not steps else compile_model(build_model(tried)[0])
         fixed = _fixed(tried, matrix, given)
-        outcome = _direct(
-            *(session, strengthened(matrix, tried), strengthened(base, tried), fixed), steps=steps
-        )
+        outcome = _direct(session, tried, matrix, base, fixed)
         bound = outcome.bound if factor == 0 else bound
         judged = replace(
             tried, parts=problem.parts
@@ -164,19 +162,20 @@ def _with_margins(problem: PlanningProblem, session: SolveSession, base: Matrix)
 
 def _direct(
     session: SolveSession,
+    problem: PlanningProblem,
     matrix: Matrix,
     base: Matrix,
     fixed: dict[int, float] | None,
-    *,
-    steps: bool,
 ) -> Outcome:
     """Solve one model, in stages if it has replicas and is not small."""
-    gap = WHOLE_SHARE * session.gap if steps else session.gap
-    if fixed is None and has_replicas(matrix) and len(base.columns) > SMALL_COLUMNS:
-        return in_hosting_stages(matrix, base, session, gap)
+    gap = WHOLE_SHARE * session.gap if problem.integer_switches else session.gap
+    if fixed is not None:
+        return session.solve(matrix, gap, fixed=fixed)
+    strong = strengthened(matrix, problem)
+    if has_replicas(matrix) and len(base.columns) > SMALL_COLUMNS:
+        return in_hosting_stages(strong, strengthened(base, problem), session, gap)
     near = session.request.near
-    start = known(matrix, near) if near and fixed is None else None
-    return session.solve(matrix, gap, fixed=fixed, start=start)
+    return session.solve(strong, gap, start=known(matrix, near) if near else None)
 
 
 def _by_halls(problem: PlanningProblem, session: SolveSession, base: Matrix) -> Solved:

@@ -1,7 +1,7 @@
 """Racks and runs of chosen halls and fabrics, with integer switch counts, until a plan passes its audit.
 
 Halls and fabrics leave a small problem: their systems, and the runs that a linear program prefers.
-Its model counts integer switch counts (step costs). Limits that a plan still violates are tightened
+Its model has integer switch counts (step costs). Limits that a plan still violates are tightened
 (``rounding``), and the model is solved again.
 """
 
@@ -61,14 +61,6 @@ class SmallModel:
     matrix: Matrix
     runs: tuple[int, ...]
 
-    def fixed(self, chosen: Mapping[Key, float]) -> Matrix:
-        """Return the model with the chosen units of halls."""
-        lower, upper = self.matrix.lower.copy(), self.matrix.upper.copy()
-        for i in self.matrix.of(STRATEGY):
-            value = round(chosen.get(self.matrix.columns[i], 0.0))
-            lower[i] = upper[i] = min(max(value, lower[i]), upper[i])
-        return replace(self.matrix, lower=lower, upper=upper)
-
     def in_full(self, values: Mapping[Key, float]) -> dict[Key, float]:
         """Return integers of a plan by column of the full model."""
         return {
@@ -94,7 +86,9 @@ class RackStage:
         part = self._part(chosen)
         if part is None:
             return None
-        found = self.rounds(part, part.fixed(chosen), {}, FIXED_SHARE, least_s=least_s)
+        found = self.rounds(
+            part, _with_halls(part.matrix, chosen), {}, FIXED_SHARE, least_s=least_s
+        )
         return found or self.rounds(part, part.matrix, {}, FREE_SHARE, least_s=least_s)
 
     def improved(self, found: Found) -> Found | None:
@@ -110,11 +104,7 @@ class RackStage:
 
     def _part(self, chosen: Mapping[Key, float]) -> SmallModel | None:
         """Return the small problem of chosen halls and fabrics; None if they allow no solution."""
-        lower, upper = self.base.lower.copy(), self.base.upper.copy()
-        for i in self.base.of(STRATEGY):
-            value = round(chosen.get(self.base.columns[i], 0.0))
-            lower[i] = upper[i] = min(max(value, lower[i]), upper[i])
-        point = relaxation(replace(self.base, lower=lower, upper=upper))
+        point = relaxation(_with_halls(self.base, chosen))
         if point is None:
             return None
         fabrics = {key.ids for key, v in chosen.items() if key.name == FABRIC.variable and round(v)}
@@ -175,7 +165,7 @@ class RackStage:
         """
         for _ in range(ROUNDS):
             outcome = first or self.session.part(share).solve(
-                *(model, gap or RACK_GAP * self.session.gap),
+                *(model, RACK_GAP * self.session.gap if gap is None else gap),
                 start=start, silent=True, least_s=least_s,
             )  # fmt: skip
             first = None
@@ -195,3 +185,12 @@ class RackStage:
             model = tightened(model, outcome.values, less)
             start = integer_values(model, dict(enumerate(outcome.values)))
         return None
+
+
+def _with_halls(matrix: Matrix, chosen: Mapping[Key, float]) -> Matrix:
+    """Return a model with the chosen fabrics and units of halls, within its limits."""
+    lower, upper = matrix.lower.copy(), matrix.upper.copy()
+    for i in matrix.of(STRATEGY):
+        value = round(chosen.get(matrix.columns[i], 0.0))
+        lower[i] = upper[i] = min(max(value, lower[i]), upper[i])
+    return replace(matrix, lower=lower, upper=upper)

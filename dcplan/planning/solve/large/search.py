@@ -151,13 +151,8 @@ class HallSearch:
         The bound of a restricted program (``bounds`` is False) holds for its own solutions only.
         """
 
-        def improved(values: Vector, bound: float) -> None:
-            if bounds:
-                self.bound = max(self.bound, bound)
+        def improved(values: Vector) -> None:
             self._early(program, values)
-
-        def proved(bound: float) -> bool:
-            return bounds and self._done(max(self.bound, bound))
 
         outcome = session.solve(
             program,
@@ -165,7 +160,12 @@ class HallSearch:
             relaxed=~is_strategic(program),
             start=start,
             presolve=False,
-            watch=Watch(self._shown, session.request.stop, improved, proved),
+            watch=Watch(
+                self._shown,
+                session.request.stop,
+                improved,
+                self._done if bounds and not start else None,
+            ),
         )
         self.nodes += outcome.nodes
         return outcome

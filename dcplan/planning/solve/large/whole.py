@@ -17,7 +17,7 @@ import numpy as np
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.switch_steps import with_steps
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.highs import Point, Watch
+from dcplan.planning.solve.highs import Point
 from dcplan.planning.solve.large.racks import MOST_STEPS, Found, RackStage, SmallModel
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.strong import strengthened
@@ -53,8 +53,8 @@ def proved_whole(stage: RackStage, best: Found | None, bound: float) -> Proof:
     if len(matrix.columns) > MOST_COLUMNS:
         return begun
     point = highs.relaxation(matrix)
-    if point is None:
-        return Proof(None, math.inf)
+    if point is None:  # an audited plan refutes it
+        return begun if best is not None else Proof(None, math.inf)
     begun = Proof(best, max(bound, point.objective))
     start: dict[int, float] = {}
     if best is not None:
@@ -74,13 +74,14 @@ def _proved(stage: RackStage, model: SmallModel, start: Mapping[int, float], beg
 
     if done(begun.bound) or session.clock.left() <= 0:
         return begun
-    beyond = 0.0 if best is None else (best.value - best.searched) / abs(best.value)
+    beyond = 0.0
+    if best is not None:
+        beyond = (best.value - best.searched) / max(abs(best.value), TINY)
     outcome = session.solve(
         model.matrix,
         max(gap - max(beyond, 0.0), LEAST_GAP * gap),
         start=start,
         prove=best is not None,
-        watch=Watch(session.request.progress, session.request.stop, proved=done),
     )
     none_better = math.inf if best is None else best.value  # columns above it are left out
     bound = max(begun.bound, min(outcome.bound, none_better))
