@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 from dcplan.planning.keys import Key
-from dcplan.planning.model.sets import P, Sets
-from dcplan.planning.problem.terms import ExistingTerms, PlanningProblem
+from dcplan.planning.model.sets import F, P, Sets
+from dcplan.planning.problem.terms import ExistingTerms, PlanningProblem, SwitchSteps
 from dcplan.planning.problem.work.terms import DemandTerms, RunOption
 
 TINY = 1e-7
@@ -180,6 +180,14 @@ def _quarters(sets: Sets, keys: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ..
     return [(*key, t) for key in keys for t in sets.quarters]
 
 
+def _steps(found: Mapping[F, SwitchSteps]) -> list[tuple[Any, ...]]:
+    return [(*key, i) for key, steps in found.items() for i in range(len(steps.widths))]
+
+
+def _groups(found: Mapping[F, SwitchSteps]) -> list[tuple[Any, ...]]:
+    return [(*key, system) for key, steps in found.items() for system in steps.groups]
+
+
 BUY = DecisionSpec(
     "buy", lambda s: s.orders, "ordered", "order", ("hall", "cooling", "item", "quarter")
 )
@@ -254,12 +262,10 @@ REPLICAS = DecisionSpec(
 )
 HOSTED = DecisionSpec("hosted", REPLICAS.index)
 RACKS = DecisionSpec("racks", lambda s: _quarters(s, s.places))
-STEP = DecisionSpec(
-    "step",
-    lambda s: _quarters(
-        s, [(*key, i) for key, steps in s.step_costs.items() for i in range(len(steps.widths))]
-    ),
-)
+STEP = DecisionSpec("step", lambda s: _quarters(s, _steps(s.step_costs)))
+LEAF_GROUPS = DecisionSpec("leaf_groups", lambda s: _quarters(s, _groups(s.step_costs)))
+LOAD_STEP = DecisionSpec("load_step", lambda s: _quarters(s, _steps(s.step_loads)))
+LOAD_GROUPS = DecisionSpec("load_groups", lambda s: _quarters(s, _groups(s.step_loads)))
 ONSITE_ON = DecisionSpec(
     "onsite_on",
     lambda s: _quarters(s, [(site.id, o.id) for site in s.problem.sites for o in site.onsite]),
@@ -277,7 +283,8 @@ DECISIONS: dict[str, DecisionSpec] = {
     x.variable: x
     for x in (
         *(BUY, FLEET, DISPOSED, FITTED, FABRIC, BLOCKS, ONSITE_BUY, COMMITTED, RUN),
-        *(REPLICAS, HOSTED, RACKS, STEP, ONSITE_ON, USED, USED_NEW, BLOCK_PAIRS, CHANGED),
+        *(REPLICAS, HOSTED, RACKS, STEP, LEAF_GROUPS, LOAD_STEP, LOAD_GROUPS),
+        *(ONSITE_ON, USED, USED_NEW, BLOCK_PAIRS, CHANGED),
     )
 }
 """Every integer variable of the model; decisions of a plan come first."""

@@ -20,12 +20,18 @@ from dcplan.planning.model.halls import add_halls
 from dcplan.planning.model.money import add_money
 from dcplan.planning.model.onsite import add_onsite
 from dcplan.planning.model.power import add_power
-from dcplan.planning.model.racks import add_racks
+from dcplan.planning.model.racks import add_racks, add_supply
 from dcplan.planning.model.sets import Sets, make_sets
-from dcplan.planning.model.supply import add_supply
+from dcplan.planning.model.switches import add_switches
 from dcplan.planning.model.variables import add_variables
 from dcplan.planning.model.work import add_work
-from dcplan.planning.problem.terms import ExistingTerms, PartsTerms, PlanningProblem, StepCost
+from dcplan.planning.problem.terms import (
+    ExistingTerms,
+    LeafGroup,
+    PartsTerms,
+    PlanningProblem,
+    SwitchSteps,
+)
 from tests.planning.small import HALL, PORTS, powered_menu, small_menu
 
 FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
@@ -34,7 +40,8 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "halls": add_halls,
     "fabric": add_fabric,
     "onsite": add_onsite,
-    "steps": add_fabric,
+    "steps": add_switches,
+    "systems": add_switches,
     "power": add_power,
     "work": add_work,
     "cloud": add_cloud,
@@ -51,12 +58,17 @@ def menu_of(name: str) -> PlanningProblem:
         return powered_menu(0.1, 0.05)
     if name == "steps":
         option = problem.fabrics[0]
-        step_costs = StepCost(900.0, (64, 64), (200e3, 150e3))
+        costs = SwitchSteps((64, 64), {"usd": 900.0}, {"usd": (200e3, 150e3)})
         return replace(
-            problem,
-            fabrics=(replace(option, step_costs={PORTS: step_costs}),),
-            integer_switches=True,
+            problem, fabrics=(replace(option, step_costs={PORTS: costs}),), integer_switches=True
         )
+    if name == "systems":
+        option = problem.fabrics[0]
+        groups = {"a": LeafGroup(32, 1), "b": LeafGroup(64, 2)}
+        costs = SwitchSteps((2, 1), {"usd": 900.0}, {"usd": (200e3, 150e3)}, {"usd": 50e3}, groups)
+        loads = SwitchSteps((2, 1), {"kw": 0.02}, {"kw": (1.5, 0.7), "racks": (0.1, 0.05)}, groups)
+        stepped = replace(option, step_costs={PORTS: costs}, step_loads={PORTS: loads})
+        return replace(problem, fabrics=(stepped,), integer_switches=True, margin_factor=0.0)
     if name == "supply":
         placed = tuple(
             replace(p, makers=("acme",) if p.system == "a" else ("other",))

@@ -201,8 +201,8 @@ def test_steps_of_a_network_without_units_never_exceed_its_exact_cost(topology: 
     for ports in range(rails, most + 1, 8 * rails):
         counts, fills = connect(topology, plan, 1, [Nodes(ports // rails, rails)])
         exact = bill(counts, parts, fills).capex_usd
-        step = next(s for s in steps if s.ports >= ports)
-        assert each * ports + step.usd <= exact * (1 + 1e-9)
+        step = next(s for s in steps if s.most >= ports)
+        assert each * ports + step.bill.capex_usd <= exact * (1 + 1e-9)
 
 
 def test_a_demand_on_a_reference_job_needs_a_network_between_instances(tmp_path: Path) -> None:

@@ -15,10 +15,17 @@ from dcplan.fabric.bom import Parts
 from dcplan.fabric.topology.design import design
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.decisions import from_solution
-from dcplan.planning.exact_network import exact_network
+from dcplan.planning.exact_network import Network, exact_network
 from dcplan.planning.model.build import build_model
-from dcplan.planning.problem.switch_steps import step_cost
-from dcplan.planning.problem.terms import PlanningProblem, PortClass, StepCost
+from dcplan.planning.problem.switch_steps import (
+    COST,
+    LOAD,
+    link_usd,
+    stepped,
+    unit_steps,
+    with_steps,
+)
+from dcplan.planning.problem.terms import PlanningProblem, PortClass, SwitchSteps
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
 from tests.planning.small import HALL, PORTS, small_menu
@@ -27,14 +34,16 @@ from tests.plans import planned
 PARTS = Parts(20e3, 30e3, 40e3, 1.0, 1.0, 1.0, 2.0, 800.0, 0.016, 2, 400.0, 0.009, 20.0)
 
 
-def height(step_costs: StepCost, ports: int) -> float:
-    usd, left = step_costs.usd_per_port * ports, ports
-    for width, jump in zip(step_costs.widths, step_costs.jumps_usd, strict=True):
+def height(steps: SwitchSteps, used: int, links: int, what: str = "usd") -> float:
+    """The amount of the first steps that ``used`` ports or leaf switches need, and of the links."""
+    found = steps.per_port.get(what, 0.0) * links + steps.per_leaf.get(what, 0.0) * used
+    left = used
+    for width, jump in zip(steps.widths, steps.jumps[what], strict=True):
         if left <= 0:
             break
-        usd, left = usd + jump, left - width
+        found, left = found + jump, left - width
     assert left <= 0, "the last step is too short"
-    return usd
+    return found
 
 
 def test_units_of_a_superpod_by_hand() -> None:
@@ -42,52 +51,68 @@ def test_units_of_a_superpod_by_hand() -> None:
     spines.
 
     Each leaf has 32 uplinks: 16 cages of two at the leaf and 16 at spines (800 each), 32 cables of
-    20.
+    20. Power: 1 kW a switch, 0.016 a transceiver; space: 1 unit a leaf or spine, 40 units a rack.
     """
-    step_costs = step_cost(design(64, 2), PARTS, PortClass(400.0, ("infiniband",), 32), 8, 4 * 256)
-    assert step_costs is not None
-    assert step_costs.widths == (256, 256, 256, 256)
+    ports = PortClass(400.0, ("infiniband",), 32)
+    found = unit_steps(design(64, 2), PARTS, ports, 8, 4 * 256)
+    spines = ((1, 4), (2, 8), (3, 16), (4, 16))
+    costs = stepped(found, COST, {"usd": link_usd(design(64, 2), PARTS)})
+    assert costs.widths == (256, 256, 256, 256)
     per_leaf = 20e3 + 32 * 800.0 + 32 * 20.0
-    expected = [
-        8 * n * per_leaf + spines * 30e3 for n, spines in ((1, 4), (2, 8), (3, 16), (4, 16))
-    ]
-    assert list(itertools.accumulate(step_costs.jumps_usd)) == pytest.approx(expected)
-    assert step_costs.usd_per_port == pytest.approx(800.0 / 2 + 400.0 + 20.0)
+    expected = [8 * n * per_leaf + s * 30e3 for n, s in spines]
+    assert list(itertools.accumulate(costs.jumps["usd"])) == pytest.approx(expected)
+    assert costs.per_port["usd"] == pytest.approx(800.0 / 2 + 400.0 + 20.0)
+    loads = stepped(found, LOAD, {"kw": 0.0}, 40.0)
+    power = [8 * n * (1.0 + 32 * 0.016) + s * 1.0 for n, s in spines]
+    assert list(itertools.accumulate(loads.jumps["kw"])) == pytest.approx(power)
+    space = [(8 * n + s) * PARTS.switch_units / 40.0 for n, s in spines]
+    assert list(itertools.accumulate(loads.jumps["racks"])) == pytest.approx(space)
 
 
-def stepped_menu() -> PlanningProblem:
+def stepped_menu(*, exact: bool = False) -> PlanningProblem:
     """The small menu with 40 racks in its two halls, so that one to twenty leaves are needed."""
     problem = small_menu()
-    option = problem.fabrics[0]
     # 40 racks x 16 ports on 32 ports down a leaf
     placed = tuple(dataclasses.replace(p, max_racks_unit=20) for p in problem.placements)
-    step_costs = step_cost(option.designs[PORTS], option.parts[PORTS], PORTS, 8, 40 * 16)
-    assert step_costs is not None
-    return dataclasses.replace(
-        problem,
-        placements=placed,
-        fabrics=(dataclasses.replace(option, step_costs={PORTS: step_costs}),),
-        integer_switches=True,
-    )
+    return with_steps(dataclasses.replace(problem, placements=placed), 6_000, exact=exact)
+
+
+def network(a: int, b: int) -> Network:
+    racks = {(HALL, "dry", "a"): a, (HALL, "wet", "b"): b}
+    return exact_network(stepped_menu(), HALL, "eth/2t", racks)
 
 
 @settings(max_examples=80, deadline=None)
 @given(a=st.integers(0, 20), b=st.integers(0, 20))
 def test_steps_are_never_above_the_exact_network(a: int, b: int) -> None:
-    problem = stepped_menu()
-    step_costs = problem.fabrics[0].step_costs[PORTS]
-    exact = exact_network(
-        problem, HALL, "eth/2t", {(HALL, "dry", "a"): a, (HALL, "wet", "b"): b}
-    ).usd
-    assert height(step_costs, 16 * (a + b)) <= exact * (1 + 1e-9)
+    """Systems that share leaf switches, and each with its own: cost, power and space."""
+    ports, exact = 16 * (a + b), network(a, b)
+    shared = stepped_menu().fabrics[0].step_costs[PORTS]
+    assert height(shared, ports, ports) <= exact.usd * (1 + 1e-9)
+    option = stepped_menu(exact=True).fabrics[0]
+    costs, loads = option.step_costs[PORTS], option.step_loads[PORTS]
+    leaves = sum(
+        -(-16 * n // costs.groups[k].ports) * costs.groups[k].leaves
+        for k, n in (("a", a), ("b", b))
+    )
+    own = height(costs, leaves, ports)
+    assert own <= exact.usd * (1 + 1e-9)
+    assert own >= height(shared, ports, ports) - 1e-6
+    assert height(loads, leaves, ports, "kw") <= exact.kw * (1 + 1e-9)
+    assert height(loads, leaves, 0, "racks") <= exact.racks * (1 + 1e-9)
 
 
-def test_one_system_of_full_units_costs_its_steps() -> None:
-    problem = stepped_menu()
-    step_costs = problem.fabrics[0].step_costs[PORTS]
-    for racks in (4, 8, 12, 16):  # units of 4 nodes are 2 racks; 32 ports down a leaf
-        exact = exact_network(problem, HALL, "eth/2t", {(HALL, "dry", "a"): racks}).usd
-        assert height(step_costs, 16 * racks) == pytest.approx(exact)
+def test_full_units_cost_their_steps() -> None:
+    """Units of 4 nodes are 2 racks, 32 ports down a leaf: two systems fill their own leaf switches."""
+    steps = stepped_menu().fabrics[0].step_costs[PORTS]
+    option = stepped_menu(exact=True).fabrics[0]
+    costs, loads = option.step_costs[PORTS], option.step_loads[PORTS]
+    for racks in (4, 8, 12, 16):
+        assert height(steps, 16 * racks, 16 * racks) == pytest.approx(network(racks, 0).usd)
+        both, ports = network(racks, 2), 16 * (racks + 2)
+        assert height(costs, ports // 32, ports) == pytest.approx(both.usd)
+        assert height(loads, ports // 32, ports, "kw") == pytest.approx(both.kw)
+        assert height(loads, ports // 32, 0, "racks") == pytest.approx(both.racks)
 
 
 def test_the_model_pays_for_whole_switches() -> None:

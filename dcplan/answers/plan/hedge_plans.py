@@ -128,7 +128,8 @@ def together(h: Hedged, time_limit_s: float) -> Together:
     for factor in MARGIN_FACTORS:
         problems_by_variant = [
             replace(
-                with_steps(w.built.problem, MOST_STEPS // len(h.variants)), margin_factor=factor
+                with_steps(w.built.problem, MOST_STEPS // len(h.variants), exact=False),
+                margin_factor=factor,
             )
             for w in h.variants
         ]
@@ -185,7 +186,9 @@ def alone(
     """Plan one variant alone, first decisions fixed or free; widen margins until switches fit."""
     last: Solved | None = None
     for factor in MARGIN_FACTORS:
-        problem = replace(with_steps(variant.built.problem, MOST_STEPS), margin_factor=factor)
+        problem = replace(
+            with_steps(variant.built.problem, MOST_STEPS, exact=True), margin_factor=factor
+        )
         matrix = compile_model(build_model(problem)[0])
         existing = {i: firsts[c] for i, c in enumerate(matrix.columns) if c in firsts} or None
         outcome = highs.solve(

@@ -12,9 +12,9 @@ from dcplan.planning.model.halls import add_halls
 from dcplan.planning.model.money import add_money
 from dcplan.planning.model.onsite import add_onsite
 from dcplan.planning.model.power import add_power
-from dcplan.planning.model.racks import add_racks
+from dcplan.planning.model.racks import add_racks, add_supply
 from dcplan.planning.model.sets import Sets, make_sets
-from dcplan.planning.model.supply import add_supply
+from dcplan.planning.model.switches import add_switches
 from dcplan.planning.model.variables import add_variables
 from dcplan.planning.model.work import add_work
 from dcplan.planning.problem.terms import PlanningProblem
@@ -29,6 +29,7 @@ def build_model(problem: PlanningProblem) -> tuple[pyo.ConcreteModel, Sets]:
     add_supply(model, sets)
     add_halls(model, sets)
     add_fabric(model, sets)
+    add_switches(model, sets)
     add_onsite(model, sets)
     add_power(model, sets)
     add_work(model, sets)

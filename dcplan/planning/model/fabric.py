@@ -8,7 +8,6 @@ import pyomo.core as pyo
 
 from dcplan.planning.model.racks import kept
 from dcplan.planning.model.sets import Sets
-from dcplan.units import USD_PER_MUSD
 
 
 def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -37,7 +36,7 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     def bought(m: pyo.ConcreteModel, h: str, c: str, q: int) -> Any:
         keys = [k for k in sets.in_hall[h] if sets.places[k].port_class.id == c]
-        racks = sum(sets.places[k].ports * _racks_paid(m, sets, k, q) for k in keys)
+        racks = sum(sets.places[k].ports * racks_paid(m, sets, k, q) for k in keys)
         return on_fabrics(m.ports_bought, h, c, q) == racks
 
     def served(m: pyo.ConcreteModel, h: str, c: str, q: int) -> Any:
@@ -77,7 +76,6 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.fabric_reach = pyo.Constraint(windows, rule=reach)
     model.fabric_service = pyo.Constraint(keys, rule=service)
     _add_reuse(model, sets)
-    _add_steps(model, sets, t)
 
 
 def _add_reuse(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -110,52 +108,7 @@ def _add_reuse(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.reused_free = pyo.Constraint(sets.renewed, rule=free)
 
 
-def _add_steps(model: pyo.ConcreteModel, sets: Sets, t: list[int]) -> None:
-    r"""Constrain the cost of a network with integer switch counts.
-
-    .. math::
-       C_{hfgt} \ge \bar c\, Q_{hfgt}, \quad C_{hfgt} \ge b\, Q_{hfgt} + \sum_i a_i \delta_{hfgit},
-       \quad Q_{hfgt} \le \sum_i w_i \delta_{hfgit}, \quad \delta_{i+1} \le \delta_i \le y_{hf}
-
-    with the ports bought so far, :math:`Q_t = \sum_{\tau \le t} q_\tau`.
-    """
-    keys = list(sets.step_costs)
-
-    def so_far(m: pyo.ConcreteModel, h: str, f: str, c: str, q: int) -> Any:
-        return sum(m.ports_bought[h, f, c, x] for x in t if x <= q)
-
-    def share(m: pyo.ConcreteModel, h: str, f: str, c: str, q: int) -> Any:
-        return m.network_musd[h, f, c, q] >= sets.share(h, f, c, "usd") / USD_PER_MUSD * so_far(
-            m, h, f, c, q
-        )
-
-    def increments(m: pyo.ConcreteModel, h: str, f: str, c: str, q: int) -> Any:
-        step_costs = sets.step_costs[h, f, c]
-        jumps = sum(
-            usd / USD_PER_MUSD * m.step[h, f, c, i, q] for i, usd in enumerate(step_costs.jumps_usd)
-        )
-        return (
-            m.network_musd[h, f, c, q]
-            >= step_costs.usd_per_port / USD_PER_MUSD * so_far(m, h, f, c, q) + jumps
-        )
-
-    def room(m: pyo.ConcreteModel, h: str, f: str, c: str, q: int) -> Any:
-        widths = sets.step_costs[h, f, c].widths
-        return so_far(m, h, f, c, q) <= sum(w * m.step[h, f, c, i, q] for i, w in enumerate(widths))
-
-    def order(m: pyo.ConcreteModel, h: str, f: str, c: str, i: int, q: int) -> Any:
-        above = m.step[h, f, c, i - 1, q] if i else m.fabric[h, f]
-        return m.step[h, f, c, i, q] <= above
-
-    model.network_share = pyo.Constraint(keys, t, rule=share)
-    model.network_steps = pyo.Constraint(keys, t, rule=increments)
-    model.step_ports = pyo.Constraint(keys, t, rule=room)
-    model.step_order = pyo.Constraint(
-        [(*key, i) for key in keys for i in range(len(sets.step_costs[key].widths))], t, rule=order
-    )
-
-
-def _racks_paid(model: pyo.ConcreteModel, sets: Sets, key: tuple[str, str, str], t: int) -> Any:
+def racks_paid(model: pyo.ConcreteModel, sets: Sets, key: tuple[str, str, str], t: int) -> Any:
     """Return the racks ordered in a quarter; fleet, assets and orders count in the first."""
     given: Any = model.fleet[key] if key in sets.fleet and t == 0 else 0
     if t == 0:

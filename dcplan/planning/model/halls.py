@@ -13,9 +13,10 @@ from dcplan.units import KW_PER_MW
 def network_kw(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int, *, upper: bool) -> Any:
     """Return the power of the hall's network [kW].
 
-    It uses ideal per-port shares, or upper shares that cover rounding.
+    It uses integer switch counts if the model has them; otherwise ideal per-port shares, or upper
+    shares that cover rounding.
     """
-    return _by_port(model, sets, hall, t, "upper_kw" if upper else "kw")
+    return _of_fabrics(model, sets, hall, t, "upper_kw" if upper else "kw", model.network_kw)
 
 
 def storage_kw(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> Any:
@@ -26,13 +27,18 @@ def storage_kw(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> Any:
 
 
 def network_racks(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> Any:
-    """Return the rack positions of the hall's switches, from upper shares [racks]."""
-    return _by_port(model, sets, hall, t, "upper_racks")
+    """Return the rack positions of the hall's switches: integer counts or upper shares [racks]."""
+    return _of_fabrics(model, sets, hall, t, "upper_racks", model.network_racks)
 
 
-def _by_port(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int, what: str) -> Any:
+def _of_fabrics(
+    model: pyo.ConcreteModel, sets: Sets, hall: str, t: int, what: str, stepped: pyo.Var
+) -> Any:
+    """Return an amount with integer switch counts where the model has them, else by shares."""
     return sum(
-        sets.share(hall, f, c, what) * model.ports_served[hall, f, c, t]
+        stepped[hall, f, c, t]
+        if (hall, f, c) in sets.step_loads
+        else sets.share(hall, f, c, what) * model.ports_served[hall, f, c, t]
         for f, c in sets.served[hall]
     )
 

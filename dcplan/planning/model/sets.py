@@ -15,13 +15,15 @@ from dcplan.planning.problem.terms import (
     Placement,
     PlanningProblem,
     PortClass,
-    StepCost,
+    SwitchSteps,
 )
 from dcplan.planning.problem.work.terms import RunOption
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, MONTHS_PER_QUARTER
 
 P = tuple[str, str, str]
 """Hall, cooling and system."""
+F = tuple[str, str, str]
+"""Hall, fabric option and NIC class."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ class Sets:
         return sorted(q for q in found if self.existing_ports(hall, ports, q))
 
     @functools.cached_property
-    def step_costs(self) -> dict[tuple[str, str, str], StepCost]:
+    def step_costs(self) -> dict[F, SwitchSteps]:
         """Return hall, fabric and NIC class -> steps of its cost.
 
         It is empty if hardware reaches its end of life inside the horizon.
@@ -144,6 +146,21 @@ class Sets:
             for c, steps in o.step_costs.items()
         }
         return {key: steps for key, steps in found.items() if not self.ended(key[0], key[2])}
+
+    @functools.cached_property
+    def step_loads(self) -> dict[F, SwitchSteps]:
+        """Return hall, fabric and NIC class -> steps of its power and space.
+
+        It is empty with rounding margins, which cover integer switch counts in another way.
+        """
+        problem = self.problem
+        if not problem.integer_switches or not self.relaxed:
+            return {}
+        return {
+            (o.hall, o.id, c.id): steps
+            for o in problem.fabrics
+            for c, steps in o.step_loads.items()
+        }
 
     @functools.cached_property
     def renewed(self) -> list[tuple[str, str, str, int]]:

@@ -13,6 +13,9 @@ from dcplan.planning.decisions import (
     FITTED,
     FLEET,
     HOSTED,
+    LEAF_GROUPS,
+    LOAD_GROUPS,
+    LOAD_STEP,
     RACKS,
     REPLICAS,
     RUN,
@@ -31,11 +34,13 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     ``buy`` racks ordered; ``racks`` in service; ``fleet`` given racks by cooling; ``disposed``
     racks of assets and orders that are sold or cancelled; ``fitted`` hall units with a cooling
     option; ``fabric`` chosen; ``ports_bought`` and ``ports_served`` on it; ``reused`` places of
-    ended ports; ``step`` of leaf switches started and ``network_musd`` spent so far; ``training``
-    and ``serving`` accelerators of demands (average of their hours); ``replicas`` of services, and
-    ``hosted`` where a service needs spare replicas; ``unmet`` demand; ``run`` option of
-    a job; ``rented`` accelerators; ``blocks`` of backup power; ``used`` sites; ``peak_mw``,
-    ``billed_mw``, ``energy_mwh``.
+    ended ports; ``step`` of leaf switches started and ``network_musd`` spent so far;
+    ``leaf_groups`` of each system and ``system_ports`` on them where each has its own; the same for
+    the power and space of networks in service, ``load_step``, ``load_groups``, ``load_ports``,
+    ``network_kw``, ``network_racks``; ``training`` and ``serving`` accelerators of demands (average
+    of their hours); ``replicas`` of services, and ``hosted`` where a service needs spare replicas;
+    ``unmet`` demand; ``run`` option of a job; ``rented`` accelerators; ``blocks`` of backup power;
+    ``used`` sites; ``peak_mw``, ``billed_mw``, ``energy_mwh``.
     """
     problem, t = sets.problem, list(sets.quarters)
     count = {h.id: h.count for h in problem.halls}
@@ -63,7 +68,14 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.ports_served = pyo.Var(ports, t, domain=pyo.NonNegativeReals)
     model.reused = pyo.Var(sets.renewed, domain=pyo.NonNegativeReals)
     model.step = pyo.Var(STEP.index(sets), domain=pyo.Binary)
+    model.leaf_groups = pyo.Var(LEAF_GROUPS.index(sets), domain=pyo.NonNegativeIntegers)
+    model.load_step = pyo.Var(LOAD_STEP.index(sets), domain=pyo.Binary)
+    model.load_groups = pyo.Var(LOAD_GROUPS.index(sets), domain=pyo.NonNegativeIntegers)
+    model.system_ports = pyo.Var(LEAF_GROUPS.index(sets), domain=pyo.NonNegativeReals)
+    model.load_ports = pyo.Var(LOAD_GROUPS.index(sets), domain=pyo.NonNegativeReals)
     model.network_musd = pyo.Var(list(sets.step_costs), t, domain=pyo.NonNegativeReals)
+    model.network_kw = pyo.Var(list(sets.step_loads), t, domain=pyo.NonNegativeReals)
+    model.network_racks = pyo.Var(list(sets.step_loads), t, domain=pyo.NonNegativeReals)
     model.training = pyo.Var(_training_places(sets), t, domain=pyo.NonNegativeReals)
     demands = [
         (d.id, *key) for d in problem.demands for key in sets.places if (key[0], key[2]) in d.each

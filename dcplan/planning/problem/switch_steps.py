@@ -1,12 +1,13 @@
-"""Integer switch counts: the cost of a fabric in steps of its leaf switches."""
+"""Integer switch counts: cost, power and space of a fabric in steps of its leaf switches."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from dcplan.fabric.bom import Fills, Parts, bill
+from dcplan.fabric.bom import Bill, Fills, Parts, bill
 from dcplan.fabric.topology.clos import leaves, size
 from dcplan.fabric.topology.connected import Nodes, connect, step_ports
 from dcplan.fabric.topology.design import ClosDesign
@@ -15,10 +16,11 @@ from dcplan.fabric.topology.wiring import Fill, upper_fills
 from dcplan.planning.problem.terms import (
     FabricOption,
     HallTerms,
+    LeafGroup,
     Placement,
     PlanningProblem,
     PortClass,
-    StepCost,
+    SwitchSteps,
 )
 
 MOST_STEPS = 24
@@ -26,18 +28,27 @@ MOST_STEPS = 24
 MOST_LEAVES = 2048
 """Maximum leaf switches with steps. Larger networks round by less than 0.1 %, and a doubled spine
 count appears in the largest jumps."""
+COST, LOAD = ("usd",), ("kw", "racks")
+"""Amounts of the steps; the first chooses which steps are kept."""
 
 
 @dataclass(frozen=True)
-class _Step:
-    ports: int
-    usd: float
+class Step:
+    """A number of leaf switches: how far it reaches, and the network without its links to nodes."""
+
+    most: int
+    """Ports, or leaf switches of one plane, up to which the step lasts."""
+    bill: Bill
 
 
-def with_steps(problem: PlanningProblem, most: int) -> PlanningProblem:
-    """Return the planning problem with step costs of integer switch counts, if the model is small.
+def with_steps(problem: PlanningProblem, most: int, *, exact: bool) -> PlanningProblem:
+    """Return the planning problem with steps of integer switch counts, if the model is small.
 
     The number of steps over all quarters is at most ``most``.
+
+    With ``exact`` each system of a tree with units has its own leaf switches, and power and space
+    have steps, too. Without, systems share leaf switches, and only the cost has steps, which is a lower
+    bound with fewer integers.
     """
     placed = {h.id: [p for p in problem.placements if p.hall == h.id] for h in problem.halls}
     there = {
@@ -45,11 +56,11 @@ def with_steps(problem: PlanningProblem, most: int) -> PlanningProblem:
         for key in {x.key for x in problem.existing}
     }
     options = [
-        replace(o, step_costs=step_costs(o, problem.hall(o.hall), placed[o.hall], there))
+        _with_steps(o, problem.hall(o.hall), placed[o.hall], there, exact=exact)
         for o in problem.fabrics
     ]
     count = problem.quarters * sum(
-        len(step_costs.widths) for o in options for step_costs in o.step_costs.values()
+        len(steps.widths) for o in options for steps in o.step_costs.values()
     )
     return (
         replace(problem, fabrics=tuple(options), integer_switches=True)
@@ -58,83 +69,222 @@ def with_steps(problem: PlanningProblem, most: int) -> PlanningProblem:
     )
 
 
-def step_costs(
+def _with_steps(
     option: FabricOption,
     hall: HallTerms,
     placed: Iterable[Placement],
     there: Mapping[tuple[str, str, str], int],
-) -> dict[PortClass, StepCost]:
-    """Return the steps of each NIC class whose systems have the same number of rails.
+    *,
+    exact: bool,
+) -> FabricOption:
+    """Return the option with the steps of each NIC class.
 
-    Other classes use only the per-port share.
+    Steps of ports exist only where all systems of a class have the same number of rails; without
+    steps the per-port shares count.
 
     ``there`` are racks of assets by placement: their ports stay connected after a sale, in
     addition to all ports that the hall can hold.
     """
-    found: dict[PortClass, StepCost] = {}
+    costs: dict[PortClass, SwitchSteps] = {}
+    loads: dict[PortClass, SwitchSteps] = {}
     for ports in option.shares:
         own = [p for p in placed if p.port_class == ports]
-        rails = {p.rails for p in own}
-        most = max((p.max_racks_unit * hall.count * p.ports for p in own), default=0)
-        most += sum(there.get(p.key, 0) * p.ports for p in own)
-        if len(rails) == 1 and most:
-            plan, parts, each = option.designs[ports], option.parts[ports], rails.pop()
-            step_costs = (
-                step_cost(plan, parts, ports, each, most)
-                if option.topology in UNITED
-                else _stepped(plan, parts, _plain_steps(option.topology, plan, parts, each, most))
-            )
-            if step_costs is not None:
-                found[ports] = step_costs
+        found = _ladder(option, ports, _systems(own, hall, there), exact=exact)
+        if found is None:
+            continue
+        steps, per_port, groups = found
+        by_leaf = bool(groups)
+        cost = stepped(steps, COST, {"usd": per_port.capex_usd}, by_leaf=by_leaf)
+        costs[ports] = replace(cost, groups=groups)
+        if exact:
+            units = option.switch_racks_units
+            load = stepped(steps, LOAD, {"kw": per_port.power_kw}, units, by_leaf=by_leaf)
+            loads[ports] = replace(load, groups=groups)
+    return replace(option, step_costs=costs, step_loads=loads)
+
+
+@dataclass(frozen=True)
+class _System:
+    """NICs of a node of a system, and the most ports that the hall can hold and has connected."""
+
+    rails: int
+    most: int
+    given: int
+
+
+def _systems(
+    placed: Iterable[Placement], hall: HallTerms, there: Mapping[tuple[str, str, str], int]
+) -> dict[str, _System]:
+    found: dict[str, _System] = {}
+    for p in placed:
+        before = found.get(p.system, _System(p.rails, 0, 0))
+        most = max(before.most, p.max_racks_unit * hall.count * p.ports)
+        given = before.given + there.get(p.key, 0) * p.ports
+        found[p.system] = _System(p.rails, most, given)
     return found
 
 
-def step_cost(
-    plan: ClosDesign, parts: Parts, ports: PortClass, rails: int, most_ports: int
-) -> StepCost | None:
-    r"""Return a lower bound on a network's cost by its ports.
+Ladder = tuple[list[Step], Bill, Mapping[str, LeafGroup]]
+"""Steps, one link to a node, and the groups of each system."""
+
+
+def _ladder(
+    option: FabricOption, ports: PortClass, systems: Mapping[str, _System], *, exact: bool
+) -> Ladder | None:
+    """Return the steps of a NIC class; None if it has none."""
+    if not any(x.most + x.given for x in systems.values()):
+        return None
+    plan, parts, united = option.designs[ports], option.parts[ports], option.topology in UNITED
+    link = link_bill(plan, parts)
+    if exact and united:
+        groups = {k: leaf_group(plan, ports, x.rails) for k, x in systems.items()}
+        most = sum(
+            math.ceil((systems[k].most + systems[k].given) / g.ports) * g.leaves
+            for k, g in groups.items()
+        )
+        steps = leaf_steps(plan, parts, most)
+        return (steps, link, groups) if steps else None
+    rails = {x.rails for x in systems.values()}
+    if len(rails) > 1:
+        return None
+    each = rails.pop()
+    all_ports = max(x.most for x in systems.values()) + sum(x.given for x in systems.values())
+    steps = (
+        unit_steps(plan, parts, ports, each, all_ports)
+        if united
+        else _plain_steps(option.topology, plan, parts, each, all_ports)
+    )
+    return (steps, link, {}) if steps else None
+
+
+def leaf_group(plan: ClosDesign, ports: PortClass, rails: int) -> LeafGroup:
+    """Return the leaf switches that a system fills together: those of a unit, or a single one.
+
+    Where neither the ports of a unit nor those of a leaf switch divide the other, the group has
+    fewer leaf switches than the network: a lower bound.
+
+    Examples
+    --------
+    >>> from dcplan.fabric.topology.design import design
+    >>> leaf_group(design(64, 2), PortClass(400.0, ("infiniband",), 32), 8)
+    LeafGroup(ports=256, leaves=8)
+    >>> leaf_group(design(64, 2), PortClass(400.0, ("infiniband",), 2), 8)
+    LeafGroup(ports=32, leaves=1)
+    >>> leaf_group(design(64, 2), PortClass(400.0, ("infiniband",), 8), 8)
+    LeafGroup(ports=64, leaves=2)
+    """
+    unit = ports.nodes_per_su * rails
+    if ports.nodes_per_su >= plan.leaf_down:
+        return LeafGroup(
+            unit, leaves(ports.nodes_per_su, rails, ports.nodes_per_su, plan.leaf_down)
+        )
+    return LeafGroup(max(unit, plan.leaf_down), max(unit // plan.leaf_down, 1))
+
+
+def stepped(
+    steps: list[Step],
+    amounts: tuple[str, ...],
+    per_port: Mapping[str, float],
+    switch_rack_units: float = 1.0,
+    *,
+    by_leaf: bool = False,
+) -> SwitchSteps:
+    r"""Return lower bounds on amounts of a network by its ports.
 
     Links count in proportion, switches in steps of leaf switches.
 
-    .. math:: C(P) \ge b P + A(L(P)), \quad A(L) = \text{switches, optics and cables between } L \text{ leaves}
+    .. math:: C(P) \ge b P + s L + A(L)
 
-    The bound is exact for one system with full units. Each further system has its own leaf switches
-    and costs more. The steps do not decrease: a number of leaf switches never costs more than the
-    cheapest network with at least that number.
+    where the rest is at most the cost of switches, optics and cables between L leaf switches.
+
+    The bound is exact for full units. The steps do not decrease: a number of leaf switches never
+    costs more than the cheapest network with at least that number. At most ``MOST_STEPS`` of them
+    remain, those with the largest jumps of the first amount.
+
+    Parameters
+    ----------
+    steps : list of Step
+        Networks by the number of leaf switches, at least one.
+    amounts : tuple of str
+        ``usd``, or ``kw`` and ``racks``.
+    per_port : mapping
+        Amount -> value of the links of one NIC port.
+    switch_rack_units : float
+        Rack units of switches in one rack.
+    by_leaf : bool
+        Whether the steps count leaf switches, one by one. Then s is what most leaf switches add,
+        so that only the rest needs steps; otherwise s is 0.
     """
-    return _stepped(plan, parts, _steps(plan, parts, ports, rails, most_ports))
-
-
-def _stepped(plan: ClosDesign, parts: Parts, steps: list[_Step]) -> StepCost | None:
-    """Return steps that do not decrease, at most ``MOST_STEPS`` of them."""
-    if not steps:
-        return None
-    usd = [s.usd for s in steps]
-    for i in range(len(usd) - 2, -1, -1):
-        usd[i] = min(usd[i], usd[i + 1])
-    rises = [(usd[i] - (usd[i - 1] if i else 0.0), i) for i in range(len(usd))]
-    kept = sorted({0, *(i for _, i in sorted(rises, reverse=True)[:MOST_STEPS])})
+    heights = {x: _rising([_amount(s.bill, x, switch_rack_units) for s in steps]) for x in amounts}
+    slopes = {x: _slope(values) if by_leaf else 0.0 for x, values in heights.items()}
+    rest = {x: _above(values, slopes[x]) for x, values in heights.items()}
+    kept = _kept(rest[amounts[0]])
     # a kept step begins at the end of the step before it and lasts until the next kept step
-    ends = [*(steps[i - 1].ports for i in kept[1:]), steps[-1].ports]
-    widths = [end - begin for begin, end in zip([0, *ends], ends, strict=False)]
-    heights = [usd[i] for i in kept]
-    jumps = [high - low for low, high in zip([0.0, *heights], heights, strict=False)]
-    return StepCost(link_usd(plan, parts), tuple(widths), tuple(jumps))
+    ends = [*(steps[i - 1].most for i in kept[1:]), steps[-1].most]
+    widths = tuple(end - begin for begin, end in zip([0, *ends], ends, strict=False))
+    jumps = {}
+    for x, values in rest.items():
+        tops = [values[i] for i in kept]
+        jumps[x] = tuple(high - low for low, high in zip([0.0, *tops], tops, strict=False))
+    return SwitchSteps(widths, per_port, jumps, slopes if by_leaf else {})
+
+
+def _kept(values: list[float]) -> list[int]:
+    """Return the first step, and those with the largest jumps."""
+    rises = [(b - a, i + 1) for i, (a, b) in enumerate(itertools.pairwise(values)) if b > a]
+    return sorted([0, *(i for _, i in sorted(rises, reverse=True)[: MOST_STEPS - 1])])
+
+
+def _above(values: list[float], slope: float) -> list[float]:
+    """Return what remains of each value without a slope by leaf switch, so that it does not decrease."""
+    return _rising([x - slope * (n + 1) for n, x in enumerate(values)])
+
+
+def _slope(values: list[float]) -> float:
+    """Return the slope by leaf switch whose bound with the kept steps is the highest in all."""
+    jumps = sorted(b - a for a, b in itertools.pairwise([0.0, *values]))
+    found = []
+    for slope in sorted({0.0, jumps[0], jumps[len(jumps) // 4], jumps[len(jumps) // 2]}):
+        rest = _above(values, slope)
+        if rest[0] < 0:
+            continue
+        kept, total = _kept(rest), 0.0
+        for begin, end in itertools.pairwise([*kept, len(values)]):
+            total += (end - begin) * rest[begin]
+        found.append((total + slope * len(values) * (len(values) + 1) / 2, slope))
+    return max(found)[1]
+
+
+def _amount(found: Bill, what: str, switch_rack_units: float) -> float:
+    if what == "racks":
+        return found.rack_units / switch_rack_units
+    return found.capex_usd if what == "usd" else found.power_kw
+
+
+def _rising(values: list[float]) -> list[float]:
+    """Return each value, or a later smaller one."""
+    for i in range(len(values) - 2, -1, -1):
+        values[i] = min(values[i], values[i + 1])
+    return values
+
+
+def link_bill(plan: ClosDesign, parts: Parts) -> Bill:
+    """Return optics and cable of one NIC port over all planes, as shares of cages."""
+    leaf, node = plan.planes / parts.leaf_optic_ports, plan.planes / parts.node_optic_ports
+    usd = leaf * parts.leaf_optic_usd + node * parts.node_optic_usd + plan.planes * parts.cable_usd
+    kw = leaf * parts.leaf_optic_kw + node * parts.node_optic_kw
+    return Bill(0, 0, 0, 0, usd, kw, 0.0)
 
 
 def link_usd(plan: ClosDesign, parts: Parts) -> float:
     """Return the cost of optics and cable of one NIC port over all planes [USD]."""
-    each = (
-        parts.leaf_optic_usd / parts.leaf_optic_ports
-        + parts.node_optic_usd / parts.node_optic_ports
-    )
-    return plan.planes * (each + parts.cable_usd)
+    return link_bill(plan, parts).capex_usd
 
 
-def _steps(
+def unit_steps(
     plan: ClosDesign, parts: Parts, ports: PortClass, rails: int, most_ports: int
-) -> list[_Step]:
-    """Return the ports of each leaf count, and its cost without the links to nodes."""
+) -> list[Step]:
+    """Return the ports of each leaf count of a tree with units, and its network without links to nodes."""
     per_unit = ports.nodes_per_su * rails
     units = math.ceil(most_ports / per_unit)
     if leaves(units * ports.nodes_per_su, rails, ports.nodes_per_su, plan.leaf_down) > MOST_LEAVES:
@@ -144,40 +294,54 @@ def _steps(
         found[leaves(unit * ports.nodes_per_su, rails, ports.nodes_per_su, plan.leaf_down)] = (
             unit * per_unit
         )
+    return _priced(plan, parts, found)
+
+
+def leaf_steps(plan: ClosDesign, parts: Parts, most: int) -> list[Step]:
+    """Return each number of leaf switches of one plane, and its network without links to nodes."""
+    return [] if most > MOST_LEAVES else _priced(plan, parts, {n: n for n in range(1, most + 1)})
+
+
+def _priced(plan: ClosDesign, parts: Parts, found: Mapping[int, int]) -> list[Step]:
+    """Return the steps of leaf counts, each with how far it reaches."""
     steps = []
     for count, most in found.items():
+        leaf = Fill(count, 0, plan.leaf_up if plan.tiers > 1 else 0)
         try:
-            usd = _between_usd(plan, parts, count)
-        except ValueError:  # beyond the reach of the tiers, which the model limits
+            fills = Fills((leaf,), *upper_fills(plan, count)).times(plan.planes)
+            steps.append(Step(most, bill(size(plan, count, 0), parts, fills)))
+        except ValueError:  # beyond the reach of the tiers, which no plan exceeds
             break
-        steps.append(_Step(most, usd))
     return steps
 
 
 def _plain_steps(
     topology: str, plan: ClosDesign, parts: Parts, rails: int, most_ports: int
-) -> list[_Step]:
-    """Return the ports of each number of full switches of a network without units, and its cost.
+) -> list[Step]:
+    """Return the ports of each number of full switches of a network without units, and its network.
 
-    The cost is without the links to nodes. A switch more is bought with the first port after a step.
+    It is without the links to nodes. A switch more is bought with the first port after a step.
     """
     width = step_ports(topology, plan, rails)
     each = rails if topology == ALONE else 1
     count = math.ceil(most_ports / width)
     if count * width / plan.leaf_down > MOST_LEAVES:
         return []
-    steps = []
+    steps, link = [], link_bill(plan, parts)
     for k in range(1, count + 1):
         try:
             counts, fills = connect(topology, plan, 1, [Nodes(k * width // each, each)])
         except ValueError:  # beyond the reach, which the model limits
             break
-        usd = bill(counts, parts, fills).capex_usd - k * width * link_usd(plan, parts)
-        steps.append(_Step(k * width, max(usd, 0.0)))
+        full, links = bill(counts, parts, fills), k * width
+        steps.append(
+            Step(
+                links,
+                replace(
+                    full,
+                    capex_usd=max(full.capex_usd - links * link.capex_usd, 0.0),
+                    power_kw=max(full.power_kw - links * link.power_kw, 0.0),
+                ),
+            )
+        )
     return steps
-
-
-def _between_usd(plan: ClosDesign, parts: Parts, leaf_count: int) -> float:
-    leaf = Fill(leaf_count, 0, plan.leaf_up if plan.tiers > 1 else 0)
-    fills = Fills((leaf,), *upper_fills(plan, leaf_count)).times(plan.planes)
-    return bill(size(plan, leaf_count, 0), parts, fills).capex_usd

@@ -239,17 +239,31 @@ class NetworkShare:
 
 
 @dataclass(frozen=True)
-class StepCost:
-    """Lower bound of a NIC class's network cost.
+class LeafGroup:
+    """Leaf switches of one plane that a system fills together, and the NIC ports on them."""
 
-    It is a cost per port, plus a jump for each started step of ports.
+    ports: int
+    leaves: int
+
+
+@dataclass(frozen=True)
+class SwitchSteps:
+    """Lower bounds of a NIC class's network by its ports, with integer switch counts.
+
+    Each is an amount per port, plus a jump for each started step of ports. Where each system has
+    its own leaf switches, steps count these, and an amount per leaf switch is added.
     """
 
-    usd_per_port: float
     widths: tuple[int, ...]
-    """Ports of each step."""
-    jumps_usd: tuple[float, ...]
-    """Additional cost of each started step."""
+    """Ports of each step; leaf switches of one plane if there are groups."""
+    per_port: Mapping[str, float]
+    """Amount -> value of one NIC port: ``usd`` or ``kw``."""
+    jumps: Mapping[str, tuple[float, ...]]
+    """Amount -> addition of each started step: ``usd``, or ``kw`` and ``racks``."""
+    per_leaf: Mapping[str, float] = field(default_factory=dict)
+    """Amount -> value of one leaf switch of one plane; empty where steps count ports."""
+    groups: Mapping[str, LeafGroup] = field(default_factory=dict)
+    """System -> its own leaf switches; empty where steps count ports."""
 
 
 @dataclass(frozen=True)
@@ -270,8 +284,10 @@ class FabricOption:
     """Maximum NIC ports of each class, which has a network of its own."""
     switch_models: tuple[str, str, str]
     switch_racks_units: float
-    step_costs: Mapping[PortClass, StepCost] = field(default_factory=dict)
-    """Step costs, if known; the per-port share is another bound on the cost."""
+    step_costs: Mapping[PortClass, SwitchSteps] = field(default_factory=dict)
+    """Steps of the cost, if known; the per-port share is another bound on it."""
+    step_loads: Mapping[PortClass, SwitchSteps] = field(default_factory=dict)
+    """Steps of power and space, if known; the per-port shares are other bounds on them."""
     margin_usd: float = 0.0
     margin_kw: float = 0.0
     margin_racks: float = 0.0

@@ -126,7 +126,7 @@ def _with_margins(problem: PlanningProblem, session: SolveSession, base: Matrix)
     """Solve with increasing rounding margins until the audit passes."""
     bound, given = -math.inf, session.request.fixed
     last: Audit | None = None
-    stepped = with_steps(problem, MOST_STEPS) if given is None else problem
+    stepped = with_steps(problem, MOST_STEPS, exact=True) if given is None else problem
     steps = stepped.integer_switches
     for factor in MARGIN_FACTORS:
         tried = replace(stepped, margin_factor=factor)

@@ -122,7 +122,7 @@ class RackStage:
             placements=tuple(p for p in self.problem.placements if (p.hall, p.system) in systems),
             run_options=tuple(self.problem.run_options[i] for i in runs),
         )
-        problem = with_steps(problem, MOST_STEPS)
+        problem = with_steps(problem, MOST_STEPS, exact=True)
         return SmallModel(problem, compile_model(build_model(problem)[0]), runs)
 
     def _systems(self, point: Point) -> set[tuple[str, str]]:

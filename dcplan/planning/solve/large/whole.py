@@ -20,6 +20,7 @@ from dcplan.planning.solve import highs
 from dcplan.planning.solve.highs import Point
 from dcplan.planning.solve.large.racks import MOST_STEPS, Found, RackStage, SmallModel
 from dcplan.planning.solve.matrix import Matrix, compile_model
+from dcplan.planning.solve.starts import known, without_switches
 from dcplan.planning.solve.strong import strengthened
 
 MOST_COLUMNS = 6_000
@@ -27,8 +28,8 @@ MOST_COLUMNS = 6_000
 AUDIT_SHARE = 0.4
 """Share of the remaining time for each try to make its plan pass the audit."""
 LEAST_GAP = 0.4
-"""Smallest share of the requested gap for the model; the rest covers what step costs do not include,
-as the best plan shows it."""
+"""Smallest share of the requested gap for the model; the rest covers what its steps do not include,
+which is what the best plan costs more in its audit than in the model."""
 TINY = 1e-9
 
 
@@ -46,7 +47,7 @@ def proved_whole(stage: RackStage, best: Found | None, bound: float) -> Proof:
     begun = Proof(best, bound)
     if len(stage.base.columns) > MOST_COLUMNS:
         return begun
-    problem = with_steps(stage.problem, MOST_STEPS)
+    problem = with_steps(stage.problem, MOST_STEPS, exact=False)
     if not problem.integer_switches:
         return begun
     matrix = strengthened(compile_model(build_model(problem)[0]), problem)
@@ -59,8 +60,7 @@ def proved_whole(stage: RackStage, best: Found | None, bound: float) -> Proof:
     start: dict[int, float] = {}
     if best is not None:
         matrix = _without(matrix, point, best.value - point.objective)
-        there = best.integer_values
-        start = {i: there[key] for i, key in enumerate(matrix.columns) if key in there}
+        start = without_switches(known(matrix, best.integer_values), matrix)
     model = SmallModel(problem, matrix, tuple(range(len(problem.run_options))))
     return _proved(stage, model, start, begun)
 
@@ -76,7 +76,9 @@ def _proved(stage: RackStage, model: SmallModel, start: Mapping[int, float], beg
         return begun
     beyond = 0.0
     if best is not None:
-        beyond = (best.value - best.searched) / max(abs(best.value), TINY)
+        here = session.solve(model.matrix, LEAST_GAP * gap, fixed=start, silent=True)
+        if here.values is not None:
+            beyond = (best.value - here.objective) / max(abs(best.value), TINY)
     outcome = session.solve(
         model.matrix,
         max(gap - max(beyond, 0.0), LEAST_GAP * gap),
