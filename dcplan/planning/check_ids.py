@@ -80,4 +80,6 @@ BOUGHT = {
     Part.POWER_BLOCKS: CheckId.POWER_BLOCKS_BOUGHT,
 }
 """Check of the purchases of each part."""
+COUNTED = (Part.SWITCHES, Part.TRANSCEIVERS)
+"""Parts of networks."""
 BUDGETS = (CheckId.BUDGET_USD, CheckId.BUDGET_SO_FAR_USD)

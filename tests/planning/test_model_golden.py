@@ -65,10 +65,17 @@ def menu_of(name: str) -> PlanningProblem:
     if name == "systems":
         option = problem.fabrics[0]
         groups = {"a": LeafGroup(32, 1), "b": LeafGroup(64, 2)}
-        costs = SwitchSteps((2, 1), {"usd": 900.0}, {"usd": (200e3, 150e3)}, {"usd": 50e3}, groups)
+        jumps = {"usd": (200e3, 150e3), "switches": (1.0, 2.0)}
+        costs = SwitchSteps((2, 1), {"usd": 900.0}, jumps, {"usd": 50e3, "switches": 1.0}, groups)
         loads = SwitchSteps((2, 1), {"kw": 0.02}, {"kw": (1.5, 0.7), "racks": (0.1, 0.05)}, groups)
         stepped = replace(option, step_costs={PORTS: costs}, step_loads={PORTS: loads})
-        return replace(problem, fabrics=(stepped,), integer_switches=True, margin_factor=0.0)
+        return replace(
+            problem,
+            fabrics=(stepped,),
+            integer_switches=True,
+            margin_factor=0.0,
+            parts=(PartsTerms("switches", (4.0, 4.0)),),
+        )
     if name == "supply":
         placed = tuple(
             replace(p, makers=("acme",) if p.system == "a" else ("other",))

@@ -7,6 +7,7 @@ import dataclasses
 
 import pytest
 
+from dcplan.answers.plan.hedge_plans import MARGIN_FACTORS
 from dcplan.economics.cash_flow import totals_usd
 from dcplan.planning.audit.accounts import Accounts, make_accounts
 from dcplan.planning.audit.checks import all_checks
@@ -17,7 +18,6 @@ from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
-from dcplan.planning.solve.repair import MARGIN_FACTORS
 from tests.planning.small import HALL, powered_menu
 
 LAST = 1

@@ -17,7 +17,7 @@ from dcplan.inputs.recovery import reclaimed
 from dcplan.inputs.training.speed import hardware, in_instance
 from dcplan.planning.audit.facts import differences
 from dcplan.planning.problem.build import Built, build
-from dcplan.planning.problem.switch_steps import _plain_steps, link_usd
+from dcplan.planning.problem.network_steps import link_usd, plain_steps
 from dcplan.planning.problem.work.targets import targets
 from dcplan.reliability.outlook import Machine, Policy
 from dcplan.scenario.load import load
@@ -196,7 +196,7 @@ def test_steps_of_a_network_without_units_never_exceed_its_exact_cost(topology: 
     parts = Parts(60e3, 60e3, 60e3, 1.0, 1.0, 1.0, 2.0, 800.0, 0.016, 2, 400.0, 0.009, 20.0)
     plan = design(64, 2) if topology == "rail-only" else ClosDesign(56, 2, 1, 36, 20, 128, 128)
     rails, most = 8, 4096
-    steps = _plain_steps(topology, plan, parts, rails, most)
+    steps = plain_steps(topology, plan, parts, rails, most)
     each = link_usd(plan, parts)
     for ports in range(rails, most + 1, 8 * rails):
         counts, fills = connect(topology, plan, 1, [Nodes(ports // rails, rails)])

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dcplan.answers.plan.answer import plan
-from dcplan.errors import AuditError
-from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.solve import strategy as run
-from dcplan.planning.solve.single_system import single_system
-from dcplan.planning.solve.solved import Solved
-from tests.planning.small import HALL, small_menu
 
 TEXT = """
 dcplan: 1
@@ -60,30 +52,3 @@ def test_few_switches_end_in_a_plan_that_keeps_them(tmp_path: Path, switches: in
     assert value is not None
     free = cost(tmp_path, "[dgx-h100]")[1]
     assert value >= (free or 0.0) * 0.99
-
-
-def test_a_menu_for_each_system_of_a_mixed_hall() -> None:
-    problem = small_menu()
-    assert single_system(problem, Decisions(ordered={(HALL, "wet", "a", 0): 3})) == []
-    found = single_system(
-        problem, Decisions(ordered={(HALL, "wet", "a", 0): 1, (HALL, "dry", "b", 1): 3})
-    )
-    assert [m.closed for m in found] == [frozenset({(HALL, "a")}), frozenset({(HALL, "b")})]
-
-
-def test_a_plainer_menu_without_a_plan_leaves_the_one_that_is_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mixed = cost(tmp_path, "[dgx-h100, dgx-h200]")
-    searched = run._by_size
-
-    def failing(problem: PlanningProblem, *args: Any, **named: Any) -> Solved:
-        if problem.closed:
-            raise AuditError("the plan fails its audit: no margin helps")
-        return searched(problem, *args, **named)
-
-    monkeypatch.setattr(run, "_by_size", failing)
-    code, value = cost(tmp_path, "[dgx-h100, dgx-h200]")
-    assert code == 0
-    assert value is not None
-    assert value >= (mixed[1] or 0.0) - 1.0

@@ -17,14 +17,8 @@ from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.decisions import from_solution
 from dcplan.planning.exact_network import Network, exact_network
 from dcplan.planning.model.build import build_model
-from dcplan.planning.problem.switch_steps import (
-    COST,
-    LOAD,
-    link_usd,
-    stepped,
-    unit_steps,
-    with_steps,
-)
+from dcplan.planning.problem.network_steps import COST, LOAD, link_usd, stepped, unit_steps
+from dcplan.planning.problem.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem, PortClass, SwitchSteps
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
@@ -74,7 +68,10 @@ def stepped_menu(*, exact: bool = False) -> PlanningProblem:
     problem = small_menu()
     # 40 racks x 16 ports on 32 ports down a leaf
     placed = tuple(dataclasses.replace(p, max_racks_unit=20) for p in problem.placements)
-    return with_steps(dataclasses.replace(problem, placements=placed), 6_000, exact=exact)
+    halls = tuple(dataclasses.replace(h, racks=40, it_mw=10.0) for h in problem.halls)
+    return with_steps(
+        dataclasses.replace(problem, placements=placed, halls=halls), 6_000, exact=exact
+    )
 
 
 def network(a: int, b: int) -> Network:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from dcplan.answers.explain.resolve import Asked
 from dcplan.planning.presolve import presolve
-from dcplan.planning.solve.request import SolveRequest
-from dcplan.planning.solve.strategy import LEAST_S, solve_problem
+from dcplan.planning.solve.request import LEAST_S, SolveRequest
+from dcplan.planning.solve.strategy import solve_problem
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import ScheduledJob, job_path
 from dcplan.units import DAYS_PER_QUARTER, quarter_index, quarter_name

@@ -14,9 +14,9 @@ from dcplan.planning.decisions import Decisions
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.build import Built, build
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.solve.request import Clock, SolveRequest
+from dcplan.planning.solve.request import LEAST_S, Clock, SolveRequest
 from dcplan.planning.solve.solved import Solved
-from dcplan.planning.solve.strategy import LEAST_S, solve_problem
+from dcplan.planning.solve.strategy import solve_problem
 from dcplan.result import Table
 from dcplan.scenario.load import Question
 

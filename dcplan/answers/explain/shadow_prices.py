@@ -9,7 +9,7 @@ from dcplan.answers.plan.tables.limits import limit_row, point
 from dcplan.planning.explain.binding import Binding, bindings, stranded, with_one_more
 from dcplan.planning.solve.audited import audited_cost_usd
 from dcplan.planning.solve.matrix import Vector
-from dcplan.planning.solve.strategy import LEAST_S
+from dcplan.planning.solve.request import LEAST_S
 from dcplan.result import Table
 from dcplan.specs import explain as specs
 from dcplan.units import USD_PER_MUSD

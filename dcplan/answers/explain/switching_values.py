@@ -13,8 +13,9 @@ from dcplan.planning.decisions import Decisions
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import Built
 from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.solve.exact import UnknownDecisionError
+from dcplan.planning.solve.request import LEAST_S
 from dcplan.planning.solve.solved import Solved
-from dcplan.planning.solve.strategy import LEAST_S, UnknownDecisionError
 from dcplan.result import Table
 from dcplan.scenario.load import Question
 from dcplan.scenario.set_keys import set_key

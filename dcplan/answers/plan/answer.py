@@ -28,11 +28,11 @@ from dcplan.errors import (
 )
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import Built, build
+from dcplan.planning.solve.exact import UnknownDecisionError
 from dcplan.planning.solve.objective import solve_objective
 from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
-from dcplan.planning.solve.strategy import UnknownDecisionError
 from dcplan.result import Result, Table
 from dcplan.scenario.expect import check_metrics, evaluate
 from dcplan.scenario.load import Question

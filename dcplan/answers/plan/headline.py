@@ -10,7 +10,6 @@ from dcplan.planning.decisions import Decisions
 from dcplan.planning.goal import COST
 from dcplan.planning.problem.terms import Placement, PlanningProblem
 from dcplan.planning.solve.solved import Solved
-from dcplan.planning.solve.status import SolveStatus
 from dcplan.result import Metric
 from dcplan.scenario.load import Question
 from dcplan.specs.metric import MetricSpec
@@ -19,8 +18,6 @@ from dcplan.units import HOURS_PER_DAY, HOURS_PER_QUARTER, MONTHS_PER_QUARTER, m
 
 NAMED = 2
 """Items of one action that the headline names; it counts the others."""
-INTEGER_SWITCHES = 0.001
-"""Smallest part of the gap due to integer switch counts that the headline reports."""
 OPTIMAL = 1e-5
 """A gap below this is a proof that no plan is better."""
 STATUS = {
@@ -187,11 +184,8 @@ def _span(problem: PlanningProblem, quarters: Iterable[int]) -> str:
 
 
 def _quality(solved: Solved) -> str:
-    """Return how far the plan may be from the best one, and the part due to integer switches."""
+    """Return how far the plan may be from the best one."""
     best = "cost" if solved.problem.goal.measure == COST else "value of the objective"
     if solved.gap_frac < OPTIMAL:
         return f"proven best possible {best}"
-    part = solved.gap_frac - solved.solver_gap_frac
-    shown = solved.status == SolveStatus.OPTIMAL and part > INTEGER_SWITCHES
-    rounding = f" ({percent(part)} due to integer switch counts)" if shown else ""
-    return f"within {percent(solved.gap_frac)} of the best possible {best}{rounding}"
+    return f"within {percent(solved.gap_frac)} of the best possible {best}"

@@ -19,14 +19,16 @@ from dcplan.planning.solve.audited import audited_solution
 from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.large.racks import MOST_STEPS
 from dcplan.planning.solve.matrix import Matrix, compile_model
-from dcplan.planning.solve.repair import MARGIN_FACTORS
-from dcplan.planning.solve.request import Clock
+from dcplan.planning.solve.request import LEAST_S, Clock
 from dcplan.planning.solve.solved import Solved
-from dcplan.planning.solve.strategy import LEAST_S
 from dcplan.planning.uncertainty.hedge import Stack, first_of, stacked
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Hedge
 from dcplan.units import quarter_index
+
+MARGIN_FACTORS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0)
+"""Rounding margins. 0 is the true relaxation: its bound and its infeasibility also hold for integer
+switch counts."""
 
 
 @dataclass(frozen=True)

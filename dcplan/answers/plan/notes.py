@@ -64,12 +64,6 @@ SAME_PLAN = "more time would give the same plan"
 def _open_gap(solved: Solved, gap: float) -> list[str]:
     """Explain a gap above the requested one."""
     found = []
-    if solved.status == SolveStatus.OPTIMAL and solved.gap_frac > gap:
-        found.append(
-            f"the proven gap is {percent(solved.gap_frac)}: {percent(solved.solver_gap_frac)} from "
-            f"the search ({percent(gap)} requested), the rest from integer counts of switches and "
-            "scalable units, which the bound relaxes to fractions"
-        )
     if solved.ended and solved.gap_frac > gap:
         again = "a longer --time-limit may help" if solved.timed else SAME_PLAN
         found.append(f"the proven gap is {percent(solved.gap_frac)}: {solved.ended}; {again}")

@@ -16,9 +16,9 @@ from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.solve.request import Clock, SolveRequest
+from dcplan.planning.solve.request import LEAST_S, Clock, SolveRequest
 from dcplan.planning.solve.status import SolveStatus
-from dcplan.planning.solve.strategy import LEAST_S, solve_problem
+from dcplan.planning.solve.strategy import solve_problem
 from dcplan.scenario.load import Question
 
 MOST_PAIRS = 12

@@ -13,7 +13,6 @@ from dcplan.planning.audit.latency import ServiceLatency, latency_checks, servic
 from dcplan.planning.audit.measures import served
 from dcplan.planning.audit.onsite import redispatched
 from dcplan.planning.audit.queue import QueueState, queue_checks, queue_states
-from dcplan.planning.check_ids import BOUGHT
 from dcplan.planning.decisions import TINY, Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.scenario.load import Question
@@ -40,14 +39,9 @@ class Audit:
         return [c for c in self.checks if not c.holds and not c.given]
 
     @property
-    def only_parts(self) -> bool:
-        """Return whether only limits of parts are exceeded."""
-        bought = set(BOUGHT.values())
-        return (
-            bool(self.problems)
-            and len(self.problems) == len(self.broken)
-            and all(c.id in bought for c in self.broken)
-        )
+    def unrounded(self) -> bool:
+        """Return whether the plan contradicts the catalog, which no rounding of counts explains."""
+        return self.networked and len(self.problems) > len(self.broken)
 
     @property
     def passed(self) -> bool:

@@ -8,7 +8,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from dcplan.facility.power import TWO_SIDES
-from dcplan.planning.problem.switch_steps import link_usd
+from dcplan.planning.problem.network_steps import link_usd
+from dcplan.planning.problem.switch_steps import most_ports
 from dcplan.planning.problem.terms import (
     ExistingTerms,
     FabricOption,
@@ -162,6 +163,17 @@ class Sets:
             for c, steps in o.step_loads.items()
         }
 
+    def counted(self, part: str) -> list[F]:
+        """Return the networks whose switches or transceivers the model counts as integers.
+
+        It is empty if the part has no limit, or a network has no steps.
+        """
+        if part not in {p.part for p in self.problem.parts}:
+            return []
+        keys = [(h, f, c) for h, pairs in self.served.items() for f, c in pairs]
+        found = [k for k in keys if k in self.step_costs and part in self.step_costs[k].jumps]
+        return found if len(found) == len(keys) else []
+
     @functools.cached_property
     def renewed(self) -> list[tuple[str, str, str, int]]:
         """Return purchases that may replace ended ports: hall, fabric, NIC class, quarter."""
@@ -212,14 +224,9 @@ class Sets:
         return self.problem.margin_factor == 0
 
     def ports_cap(self, hall: str, ports: PortClass) -> int:
-        """Return the maximum NIC ports of a class in a hall."""
-        count = self.problem.hall(hall).count
-        most = [
-            self.places[k].max_racks_unit * self.places[k].ports
-            for k in self.in_hall[hall]
-            if self.places[k].port_class == ports
-        ]
-        return max(most, default=0) * count
+        """Return an upper bound on the NIC ports of a class in a hall."""
+        own = [p for k in self.in_hall[hall] if (p := self.places[k]).port_class == ports]
+        return most_ports(self.problem.hall(hall), own)
 
 
 def make_sets(problem: PlanningProblem) -> Sets:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pyomo.core as pyo
 
+from dcplan.planning.check_ids import COUNTED, Part
 from dcplan.planning.model.fabric import racks_paid
 from dcplan.planning.model.sets import F, P, Sets
 from dcplan.planning.problem.terms import LeafGroup, SwitchSteps
@@ -44,13 +46,66 @@ def add_switches(model: pyo.ConcreteModel, sets: Sets) -> None:
         lambda key, q: model.racks[key, q],
     )
     served.add(model, t)
-    for row, variable, ladder, amount in (
-        ("network", model.network_musd, bought, "usd"),
-        ("network_load", model.network_kw, served, "kw"),
-        ("network_space", model.network_racks, served, "racks"),
+    optics = sets.counted(Part.TRANSCEIVERS)
+    for row, variable, ladder, amount, keys in (
+        ("network", model.network_musd, bought, "usd", list(bought.steps)),
+        (
+            "network_switch",
+            model.network_switches,
+            bought,
+            Part.SWITCHES,
+            sets.counted(Part.SWITCHES),
+        ),
+        ("network_optic", model.network_transceivers, bought, Part.TRANSCEIVERS, optics),
+        ("network_load", model.network_kw, served, "kw", list(served.steps)),
+        ("network_space", model.network_racks, served, "racks", list(served.steps)),
     ):
         unit = USD_PER_MUSD if amount == "usd" else 1.0
-        _at_least(model, t, (row, amount), variable, ladder, unit)
+        _at_least(model, t, (row, amount), variable, ladder, unit, keys)
+    _add_parts(model, sets, t)
+
+
+def _add_parts(model: pyo.ConcreteModel, sets: Sets, t: list[int]) -> None:
+    r"""Limit the integer parts bought so far, and those of the first ports, without networks of assets.
+
+    .. math::
+       \sum_{hfg} N_{hfgt} - \sum_{hf} n_{hf}\, y_{hf} \le \sum_{\tau \le t} U^{part}_\tau, \qquad
+       \sum_{hfg} N^0_{hfg} (\delta_{hfg0t} - \delta_{hfg0,t-1}) - [t = 0] \sum_{hf} n_{hf}\, y_{hf} \le U^{part}_t
+
+    The smallest network, :math:`N^0`, comes in one quarter.
+    """
+    most = {p.part: p.most for p in sets.problem.parts}
+    bought = {Part.SWITCHES: model.network_switches, Part.TRANSCEIVERS: model.network_transceivers}
+    parts = [x for x in COUNTED if sets.counted(x)]
+
+    def there(m: pyo.ConcreteModel, part: Part) -> Any:
+        return sum(
+            n * m.fabric[h.id, f]
+            for h in sets.problem.halls
+            for f, n in h.existing_parts.get(part, {}).items()
+        )
+
+    def so_far(m: pyo.ConcreteModel, part: Part, q: int) -> Any:
+        used = sum(bought[part][*key, q] for key in sets.counted(part))
+        return used - there(m, part) <= sum(most[part][: q + 1])
+
+    def first(m: pyo.ConcreteModel, part: Part, q: int) -> Any:
+        used: Any = 0.0 if q else -there(m, part)
+        for key in sets.counted(part):
+            before = m.step[*key, 0, q - 1] if q else 0
+            used += _smallest(sets.step_costs[key], part) * (m.step[*key, 0, q] - before)
+        return used <= most[part][q]
+
+    model.parts_so_far = pyo.Constraint(parts, t, rule=so_far)
+    model.parts_at_first = pyo.Constraint(parts, t, rule=first)
+
+
+def _smallest(steps: SwitchSteps, part: Part) -> float:
+    """Return the parts of the smallest network."""
+    leaves = min((g.leaves for g in steps.groups.values()), default=1)
+    begins = itertools.accumulate(steps.widths, initial=0)
+    begun = [x for x, begin in zip(steps.jumps[part], begins, strict=False) if begin < leaves]
+    return sum(begun) + steps.per_leaf.get(part, 0.0) * leaves
 
 
 def _at_least(
@@ -60,6 +115,7 @@ def _at_least(
     variable: pyo.Var,
     ladder: _Ladder,
     unit: float,
+    keys: list[F],
 ) -> None:
     """Constrain an amount of each network to at least its share by port, and its steps."""
     row, what = names
@@ -76,7 +132,6 @@ def _at_least(
             jumps += leaf * ladder.leaves(h, f, c, q)
         return variable[h, f, c, q] >= each * ladder.ports(h, f, c, q) + jumps
 
-    keys = list(ladder.steps)
     setattr(model, f"{row}_share", pyo.Constraint(keys, t, rule=share))
     setattr(model, f"{row}_steps", pyo.Constraint(keys, t, rule=steps))
 

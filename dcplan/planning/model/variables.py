@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyomo.core as pyo
 
 from dcplan.inputs.cloud_prices import cloud_place
+from dcplan.planning.check_ids import Part
 from dcplan.planning.decisions import (
     BLOCKS,
     BUY,
@@ -34,7 +35,8 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     ``buy`` racks ordered; ``racks`` in service; ``fleet`` given racks by cooling; ``disposed``
     racks of assets and orders that are sold or cancelled; ``fitted`` hall units with a cooling
     option; ``fabric`` chosen; ``ports_bought`` and ``ports_served`` on it; ``reused`` places of
-    ended ports; ``step`` of leaf switches started and ``network_musd`` spent so far;
+    ended ports; ``step`` of leaf switches started and ``network_musd`` spent, and
+    ``network_switches``, ``network_transceivers`` bought, so far, if these have a limit;
     ``leaf_groups`` of each system and ``system_ports`` on them where each has its own; the same for
     the power and space of networks in service, ``load_step``, ``load_groups``, ``load_ports``,
     ``network_kw``, ``network_racks``; ``training`` and ``serving`` accelerators of demands (average
@@ -74,6 +76,10 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.system_ports = pyo.Var(LEAF_GROUPS.index(sets), domain=pyo.NonNegativeReals)
     model.load_ports = pyo.Var(LOAD_GROUPS.index(sets), domain=pyo.NonNegativeReals)
     model.network_musd = pyo.Var(list(sets.step_costs), t, domain=pyo.NonNegativeReals)
+    model.network_switches = pyo.Var(sets.counted(Part.SWITCHES), t, domain=pyo.NonNegativeReals)
+    model.network_transceivers = pyo.Var(
+        sets.counted(Part.TRANSCEIVERS), t, domain=pyo.NonNegativeReals
+    )
     model.network_kw = pyo.Var(list(sets.step_loads), t, domain=pyo.NonNegativeReals)
     model.network_racks = pyo.Var(list(sets.step_loads), t, domain=pyo.NonNegativeReals)
     model.training = pyo.Var(_training_places(sets), t, domain=pyo.NonNegativeReals)

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from dcplan.fabric.bom import Bill, Fills, Parts, bill
-from dcplan.fabric.topology.clos import leaves, size
-from dcplan.fabric.topology.connected import Nodes, connect, step_ports
+from dcplan.fabric.topology.clos import leaves
 from dcplan.fabric.topology.design import ClosDesign
-from dcplan.fabric.topology.kinds import ALONE, UNITED
-from dcplan.fabric.topology.wiring import Fill, upper_fills
+from dcplan.fabric.topology.kinds import UNITED
+from dcplan.planning.check_ids import Part
+from dcplan.planning.problem.network_steps import (
+    COST,
+    LOAD,
+    Link,
+    Step,
+    leaf_steps,
+    node_link,
+    plain_steps,
+    stepped,
+    unit_steps,
+)
 from dcplan.planning.problem.terms import (
     FabricOption,
     HallTerms,
@@ -22,23 +30,10 @@ from dcplan.planning.problem.terms import (
     PortClass,
     SwitchSteps,
 )
+from dcplan.units import KW_PER_MW
 
-MOST_STEPS = 24
-"""Maximum steps of one fabric and NIC class; larger networks keep the largest jumps."""
-MOST_LEAVES = 2048
-"""Maximum leaf switches with steps. Larger networks round by less than 0.1 %, and a doubled spine
-count appears in the largest jumps."""
-COST, LOAD = ("usd",), ("kw", "racks")
-"""Amounts of the steps; the first chooses which steps are kept."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """A number of leaf switches: how far it reaches, and the network without its links to nodes."""
-
-    most: int
-    """Ports, or leaf switches of one plane, up to which the step lasts."""
-    bill: Bill
+ROUNDING = 1e-9
+"""Relative error of a sum of powers."""
 
 
 def with_steps(problem: PlanningProblem, most: int, *, exact: bool) -> PlanningProblem:
@@ -89,18 +84,46 @@ def _with_steps(
     loads: dict[PortClass, SwitchSteps] = {}
     for ports in option.shares:
         own = [p for p in placed if p.port_class == ports]
-        found = _ladder(option, ports, _systems(own, hall, there), exact=exact)
+        found = _ladder(
+            option, ports, _systems(own, hall, there), most_ports(hall, own), exact=exact
+        )
         if found is None:
             continue
         steps, per_port, groups = found
         by_leaf = bool(groups)
-        cost = stepped(steps, COST, {"usd": per_port.capex_usd}, by_leaf=by_leaf)
+        each = {"usd": per_port.usd, Part.TRANSCEIVERS: per_port.transceivers}
+        cost = stepped(steps, COST if exact else COST[:1], each, by_leaf=by_leaf)
         costs[ports] = replace(cost, groups=groups)
         if exact:
             units = option.switch_racks_units
-            load = stepped(steps, LOAD, {"kw": per_port.power_kw}, units, by_leaf=by_leaf)
+            load = stepped(steps, LOAD, {"kw": per_port.kw}, units, by_leaf=by_leaf)
             loads[ports] = replace(load, groups=groups)
     return replace(option, step_costs=costs, step_loads=loads)
+
+
+def most_ports(hall: HallTerms, placed: Iterable[Placement]) -> int:
+    """Return an upper bound on the NIC ports that the units of a hall hold together.
+
+    A unit with several systems may hold more ports than a unit that one system fills: one may be
+    limited by power and another by rack positions. So the bound of a unit is the smallest of the
+    sum over systems, all positions with the most ports for each, and all power with the most
+    ports for each kW; a unit has one cooling.
+    """
+    found: dict[str, list[Placement]] = {}
+    for p in placed:
+        found.setdefault(p.cooling, []).append(p)
+    most = 0.0
+    for own in found.values():
+        alone = sum(p.max_racks_unit * p.ports for p in own)
+        by_position = hall.racks * max(p.ports / p.slots if p.slots else math.inf for p in own)
+        kw = [p.rated_kw + p.overhead_kw for p in own]
+        by_power = (
+            hall.it_mw
+            * KW_PER_MW
+            * max(p.ports / x if x else math.inf for p, x in zip(own, kw, strict=True))
+        )
+        most = max(most, min(alone, by_position, by_power))
+    return math.floor(most * (1.0 + ROUNDING)) * hall.count
 
 
 @dataclass(frozen=True)
@@ -124,18 +147,23 @@ def _systems(
     return found
 
 
-Ladder = tuple[list[Step], Bill, Mapping[str, LeafGroup]]
+Ladder = tuple[list[Step], Link, Mapping[str, LeafGroup]]
 """Steps, one link to a node, and the groups of each system."""
 
 
 def _ladder(
-    option: FabricOption, ports: PortClass, systems: Mapping[str, _System], *, exact: bool
+    option: FabricOption,
+    ports: PortClass,
+    systems: Mapping[str, _System],
+    held: int,
+    *,
+    exact: bool,
 ) -> Ladder | None:
-    """Return the steps of a NIC class; None if it has none."""
+    """Return the steps of a NIC class; None if it has none. ``held`` are the most ports of all systems."""
     if not any(x.most + x.given for x in systems.values()):
         return None
     plan, parts, united = option.designs[ports], option.parts[ports], option.topology in UNITED
-    link = link_bill(plan, parts)
+    link = node_link(plan, parts)
     if exact and united:
         groups = {k: leaf_group(plan, ports, x.rails) for k, x in systems.items()}
         most = sum(
@@ -148,11 +176,11 @@ def _ladder(
     if len(rails) > 1:
         return None
     each = rails.pop()
-    all_ports = max(x.most for x in systems.values()) + sum(x.given for x in systems.values())
+    all_ports = held + sum(x.given for x in systems.values())
     steps = (
         unit_steps(plan, parts, ports, each, all_ports)
         if united
-        else _plain_steps(option.topology, plan, parts, each, all_ports)
+        else plain_steps(option.topology, plan, parts, each, all_ports)
     )
     return (steps, link, {}) if steps else None
 
@@ -179,169 +207,3 @@ def leaf_group(plan: ClosDesign, ports: PortClass, rails: int) -> LeafGroup:
             unit, leaves(ports.nodes_per_su, rails, ports.nodes_per_su, plan.leaf_down)
         )
     return LeafGroup(max(unit, plan.leaf_down), max(unit // plan.leaf_down, 1))
-
-
-def stepped(
-    steps: list[Step],
-    amounts: tuple[str, ...],
-    per_port: Mapping[str, float],
-    switch_rack_units: float = 1.0,
-    *,
-    by_leaf: bool = False,
-) -> SwitchSteps:
-    r"""Return lower bounds on amounts of a network by its ports.
-
-    Links count in proportion, switches in steps of leaf switches.
-
-    .. math:: C(P) \ge b P + s L + A(L)
-
-    where the rest is at most the cost of switches, optics and cables between L leaf switches.
-
-    The bound is exact for full units. The steps do not decrease: a number of leaf switches never
-    costs more than the cheapest network with at least that number. At most ``MOST_STEPS`` of them
-    remain, those with the largest jumps of the first amount.
-
-    Parameters
-    ----------
-    steps : list of Step
-        Networks by the number of leaf switches, at least one.
-    amounts : tuple of str
-        ``usd``, or ``kw`` and ``racks``.
-    per_port : mapping
-        Amount -> value of the links of one NIC port.
-    switch_rack_units : float
-        Rack units of switches in one rack.
-    by_leaf : bool
-        Whether the steps count leaf switches, one by one. Then s is what most leaf switches add,
-        so that only the rest needs steps; otherwise s is 0.
-    """
-    heights = {x: _rising([_amount(s.bill, x, switch_rack_units) for s in steps]) for x in amounts}
-    slopes = {x: _slope(values) if by_leaf else 0.0 for x, values in heights.items()}
-    rest = {x: _above(values, slopes[x]) for x, values in heights.items()}
-    kept = _kept(rest[amounts[0]])
-    # a kept step begins at the end of the step before it and lasts until the next kept step
-    ends = [*(steps[i - 1].most for i in kept[1:]), steps[-1].most]
-    widths = tuple(end - begin for begin, end in zip([0, *ends], ends, strict=False))
-    jumps = {}
-    for x, values in rest.items():
-        tops = [values[i] for i in kept]
-        jumps[x] = tuple(high - low for low, high in zip([0.0, *tops], tops, strict=False))
-    return SwitchSteps(widths, per_port, jumps, slopes if by_leaf else {})
-
-
-def _kept(values: list[float]) -> list[int]:
-    """Return the first step, and those with the largest jumps."""
-    rises = [(b - a, i + 1) for i, (a, b) in enumerate(itertools.pairwise(values)) if b > a]
-    return sorted([0, *(i for _, i in sorted(rises, reverse=True)[: MOST_STEPS - 1])])
-
-
-def _above(values: list[float], slope: float) -> list[float]:
-    """Return what remains of each value without a slope by leaf switch, so that it does not decrease."""
-    return _rising([x - slope * (n + 1) for n, x in enumerate(values)])
-
-
-def _slope(values: list[float]) -> float:
-    """Return the slope by leaf switch whose bound with the kept steps is the highest in all."""
-    jumps = sorted(b - a for a, b in itertools.pairwise([0.0, *values]))
-    found = []
-    for slope in sorted({0.0, jumps[0], jumps[len(jumps) // 4], jumps[len(jumps) // 2]}):
-        rest = _above(values, slope)
-        if rest[0] < 0:
-            continue
-        kept, total = _kept(rest), 0.0
-        for begin, end in itertools.pairwise([*kept, len(values)]):
-            total += (end - begin) * rest[begin]
-        found.append((total + slope * len(values) * (len(values) + 1) / 2, slope))
-    return max(found)[1]
-
-
-def _amount(found: Bill, what: str, switch_rack_units: float) -> float:
-    if what == "racks":
-        return found.rack_units / switch_rack_units
-    return found.capex_usd if what == "usd" else found.power_kw
-
-
-def _rising(values: list[float]) -> list[float]:
-    """Return each value, or a later smaller one."""
-    for i in range(len(values) - 2, -1, -1):
-        values[i] = min(values[i], values[i + 1])
-    return values
-
-
-def link_bill(plan: ClosDesign, parts: Parts) -> Bill:
-    """Return optics and cable of one NIC port over all planes, as shares of cages."""
-    leaf, node = plan.planes / parts.leaf_optic_ports, plan.planes / parts.node_optic_ports
-    usd = leaf * parts.leaf_optic_usd + node * parts.node_optic_usd + plan.planes * parts.cable_usd
-    kw = leaf * parts.leaf_optic_kw + node * parts.node_optic_kw
-    return Bill(0, 0, 0, 0, usd, kw, 0.0)
-
-
-def link_usd(plan: ClosDesign, parts: Parts) -> float:
-    """Return the cost of optics and cable of one NIC port over all planes [USD]."""
-    return link_bill(plan, parts).capex_usd
-
-
-def unit_steps(
-    plan: ClosDesign, parts: Parts, ports: PortClass, rails: int, most_ports: int
-) -> list[Step]:
-    """Return the ports of each leaf count of a tree with units, and its network without links to nodes."""
-    per_unit = ports.nodes_per_su * rails
-    units = math.ceil(most_ports / per_unit)
-    if leaves(units * ports.nodes_per_su, rails, ports.nodes_per_su, plan.leaf_down) > MOST_LEAVES:
-        return []
-    found: dict[int, int] = {}
-    for unit in range(1, units + 1):
-        found[leaves(unit * ports.nodes_per_su, rails, ports.nodes_per_su, plan.leaf_down)] = (
-            unit * per_unit
-        )
-    return _priced(plan, parts, found)
-
-
-def leaf_steps(plan: ClosDesign, parts: Parts, most: int) -> list[Step]:
-    """Return each number of leaf switches of one plane, and its network without links to nodes."""
-    return [] if most > MOST_LEAVES else _priced(plan, parts, {n: n for n in range(1, most + 1)})
-
-
-def _priced(plan: ClosDesign, parts: Parts, found: Mapping[int, int]) -> list[Step]:
-    """Return the steps of leaf counts, each with how far it reaches."""
-    steps = []
-    for count, most in found.items():
-        leaf = Fill(count, 0, plan.leaf_up if plan.tiers > 1 else 0)
-        try:
-            fills = Fills((leaf,), *upper_fills(plan, count)).times(plan.planes)
-            steps.append(Step(most, bill(size(plan, count, 0), parts, fills)))
-        except ValueError:  # beyond the reach of the tiers, which no plan exceeds
-            break
-    return steps
-
-
-def _plain_steps(
-    topology: str, plan: ClosDesign, parts: Parts, rails: int, most_ports: int
-) -> list[Step]:
-    """Return the ports of each number of full switches of a network without units, and its network.
-
-    It is without the links to nodes. A switch more is bought with the first port after a step.
-    """
-    width = step_ports(topology, plan, rails)
-    each = rails if topology == ALONE else 1
-    count = math.ceil(most_ports / width)
-    if count * width / plan.leaf_down > MOST_LEAVES:
-        return []
-    steps, link = [], link_bill(plan, parts)
-    for k in range(1, count + 1):
-        try:
-            counts, fills = connect(topology, plan, 1, [Nodes(k * width // each, each)])
-        except ValueError:  # beyond the reach, which the model limits
-            break
-        full, links = bill(counts, parts, fills), k * width
-        steps.append(
-            Step(
-                links,
-                replace(
-                    full,
-                    capex_usd=max(full.capex_usd - links * link.capex_usd, 0.0),
-                    power_kw=max(full.power_kw - links * link.power_kw, 0.0),
-                ),
-            )
-        )
-    return steps

@@ -257,9 +257,9 @@ class SwitchSteps:
     widths: tuple[int, ...]
     """Ports of each step; leaf switches of one plane if there are groups."""
     per_port: Mapping[str, float]
-    """Amount -> value of one NIC port: ``usd`` or ``kw``."""
+    """Amount -> value of one NIC port: ``usd`` and ``transceivers``, or ``kw``."""
     jumps: Mapping[str, tuple[float, ...]]
-    """Amount -> addition of each started step: ``usd``, or ``kw`` and ``racks``."""
+    """Amount -> addition of each started step: ``usd`` and parts, or ``kw`` and ``racks``."""
     per_leaf: Mapping[str, float] = field(default_factory=dict)
     """Amount -> value of one leaf switch of one plane; empty where steps count ports."""
     groups: Mapping[str, LeafGroup] = field(default_factory=dict)

@@ -14,6 +14,7 @@ from dcplan.scenario.load import Question
 
 SLACK = 1e-6
 AUDITED_SLACK = 1e-3
+"""Part of the objective that the cheapest plan may lose, at most half of the requested gap."""
 FIRST_SHARE = 0.6
 """Share of the time limit for the objective itself; the rest is for the cheapest plan."""
 
@@ -31,11 +32,13 @@ def solve_objective(problem: PlanningProblem, question: Question, request: Solve
         return solve_problem(problem, question, request)
     clock = Clock(request.time_limit_s)
     aimed = replace(problem, goal=Goal(name))
-    first = solve_problem(aimed, question, request.within(FIRST_SHARE * request.time_limit_s))
+    slack = min(AUDITED_SLACK, request.gap / 2)
+    part = replace(request.within(FIRST_SHARE * request.time_limit_s), gap=request.gap - slack)
+    first = solve_problem(aimed, question, part)
     if first.audit is None or first.status is SolveStatus.INTERRUPTED:
         return first
     least = min(first.value, first.searched)
-    limit = Limit(name, least + SLACK * abs(least), first.value + AUDITED_SLACK * abs(first.value))
+    limit = Limit(name, least + SLACK * abs(least), first.value + slack * abs(first.value))
     kept = replace(problem, goal=Goal(COST, (limit,)))
     rest = replace(request.within(max(clock.left(), 1.0)), near=None)
     cheap = solve_problem(kept, question, rest)

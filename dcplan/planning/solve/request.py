@@ -18,6 +18,9 @@ from dcplan.planning.solve.status import SolveStatus
 from dcplan.result import Table
 from dcplan.scenario.load import Question
 
+LEAST_S = 1.0
+"""Minimum remaining time to start another method. [s]"""
+
 
 class Clock:
     """The time of one call and its limit."""

@@ -2,7 +2,7 @@
 
 Halls and fabrics leave a small problem: their systems, and the runs that a linear program prefers.
 Its model has integer switch counts (step costs). Limits that a plan still violates are tightened
-(``rounding``), and the model is solved again.
+(``../rounding.py``), and the model is solved again.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from dcplan.planning.audit.measures import measured
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.decisions import FABRIC, FITTED, RACKS, RUN, Decisions
 from dcplan.planning.keys import Key
@@ -18,15 +19,12 @@ from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.highs import Outcome, Point, relaxation
-from dcplan.planning.solve.large.rounding import beyond_reach, shortfalls, tightened
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.request import SolveSession
-from dcplan.planning.solve.starts import integer_values
+from dcplan.planning.solve.rounding import Failed, until_passed
 
 MOST_RUNS, LEAST_RUNS = 1_500, 15
 """Runs that the linear program of given halls prefers: maximum in all, minimum of each job."""
-ROUNDS = 6
-"""Maximum tries to fit integer switch counts into given halls."""
 MOST_STEPS = 6_000
 """Maximum number of step costs over all quarters."""
 RACK_GAP = 0.25
@@ -36,8 +34,8 @@ FIXED_SHARE, FREE_SHARE = 0.3, 0.5
 USED_EPS = 1e-6
 STRATEGY = (FABRIC.variable, FITTED.variable)
 
-Auditor = Callable[[PlanningProblem, Matrix, Outcome], tuple[Decisions, Audit, float]]
-"""Function that gives decisions of a solution of a problem, their audit, and the goal's measure."""
+Auditor = Callable[[PlanningProblem, Matrix, Outcome], tuple[Decisions, Audit]]
+"""Function that gives decisions of a solution of a problem, and their audit."""
 
 
 @dataclass(frozen=True)
@@ -159,32 +157,31 @@ class RackStage:
         least_s: float = 0.0,
         first: Outcome | None = None,
     ) -> Found | None:
-        """Solve a small model; tighten limits that the plan violates, and repeat.
+        """Solve a small model, and again with tighter limits where the plan violates them.
 
         ``first`` is a solution that is already there.
         """
-        for _ in range(ROUNDS):
-            outcome = first or self.session.part(share).solve(
-                *(model, RACK_GAP * self.session.gap if gap is None else gap),
-                start=start, silent=True, least_s=least_s,
+
+        def solve(tighter: Matrix, near: Mapping[int, float]) -> Outcome:
+            return self.session.part(share).solve(
+                *(tighter, RACK_GAP * self.session.gap if gap is None else gap),
+                start=near, silent=True, least_s=least_s,
             )  # fmt: skip
-            first = None
-            if outcome.values is None:
-                return None
-            decisions, audited, value = self.auditor(part.problem, model, outcome)
-            if audited.passed:
-                whole = part.in_full(model.integer_values(outcome.values))
-                return Found(outcome.objective, decisions, audited, value, whole)
-            less = (
-                shortfalls(self.problem, audited.checks)
-                if audited.networked
-                else beyond_reach(model, outcome.values)
-            )
-            if not less:
-                return None
-            model = tightened(model, outcome.values, less)
-            start = integer_values(model, dict(enumerate(outcome.values)))
-        return None
+
+        def audited(tighter: Matrix, outcome: Outcome) -> tuple[Decisions, Audit]:
+            return self.auditor(part.problem, tighter, outcome)
+
+        begun = first or solve(model, start)
+        found = until_passed(self.problem, model, begun, solve, audited)
+        if isinstance(found, Failed):
+            return None
+        return Found(
+            found.outcome.objective,
+            found.decisions,
+            found.audit,
+            measured(self.problem.goal.measure, self.problem, found.decisions, found.audit.books),
+            part.in_full(found.integer_values),
+        )
 
 
 def _with_halls(matrix: Matrix, chosen: Mapping[Key, float]) -> Matrix:

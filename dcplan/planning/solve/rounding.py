@@ -1,22 +1,27 @@
-"""Tighter rows for limits that integer switch and rack counts violate."""
+"""Tighter rows for limits that integer switch and rack counts violate, until a plan passes its audit."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dcplan.planning.audit.check import Check
+from dcplan.planning.audit.run import Audit
 from dcplan.planning.check_ids import CheckId
-from dcplan.planning.decisions import FABRIC
+from dcplan.planning.decisions import FABRIC, Decisions
 from dcplan.planning.keys import Key
 from dcplan.planning.limits import CHECKED, HALL_IT_MW, HALL_RACKS, POWER_BLOCKS
 from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.matrix import Matrix, Vector
+from dcplan.planning.solve.starts import integer_values
 from dcplan.units import KW_PER_MW
 
+ROUNDS = 6
+"""Maximum tries to fit integer counts into the limits."""
 MORE = 1.25
 """Factor on the excess that a row is tightened by: other racks round differently."""
 REACH = "fabric_reach"
@@ -25,6 +30,60 @@ NEARLY_FULL, REACH_PART = 0.05, 0.02
 """Free share of its reach below which a fabric is nearly full, and share that is then kept free."""
 BLOCK_PART = 0.1
 """Share of a missing block, as load: on average, a part of the block is already in use."""
+
+
+@dataclass(frozen=True)
+class Passed:
+    """A solution of a tightened model whose plan passed its audit."""
+
+    model: Matrix
+    outcome: Outcome
+    decisions: Decisions
+    audit: Audit
+
+    @property
+    def integer_values(self) -> dict[Key, float]:
+        """Return the integers of the solution by column of the model."""
+        values = self.outcome.values
+        return {} if values is None else self.model.integer_values(values)
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The last audit of a search without a plan; None if a tightened model had no solution."""
+
+    audit: Audit | None
+
+
+Solver = Callable[[Matrix, Mapping[int, float]], Outcome]
+"""Function that solves a model from a start."""
+
+
+def until_passed(
+    problem: PlanningProblem,
+    model: Matrix,
+    first: Outcome,
+    solve: Solver,
+    auditor: Callable[[Matrix, Outcome], tuple[Decisions, Audit]],
+) -> Passed | Failed:
+    """Audit the plan of a solution; tighten the rows that it violates, solve again, and repeat."""
+    outcome = first
+    for tries_left in reversed(range(ROUNDS)):
+        if outcome.values is None:
+            return Failed(None)
+        decisions, audited = auditor(model, outcome)
+        if audited.passed:
+            return Passed(model, outcome, decisions, audited)
+        less = (
+            shortfalls(problem, audited.checks)
+            if audited.networked
+            else beyond_reach(model, outcome.values)
+        )
+        if not less or not tries_left:
+            return Failed(audited)
+        model = tightened(model, outcome.values, less)
+        outcome = solve(model, integer_values(model, dict(enumerate(outcome.values))))
+    return Failed(None)
 
 
 def shortfalls(problem: PlanningProblem, checks: Iterable[Check]) -> dict[Key, float] | None:
