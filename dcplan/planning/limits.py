@@ -241,6 +241,8 @@ DECLARED = (
         penalty_musd=1.0,
     ),
     POWER_BLOCKS,
+    LimitSpec("paused_work", span=Q, checks={CheckId.PAUSED_MW: ""}),
+    LimitSpec("grid_energy", span=Q, checks={CheckId.GRID_MWH: ""}),
 )
 LIMITS: dict[str, LimitSpec] = {spec.row: spec for spec in DECLARED}
 """Every limit by its row in the model."""

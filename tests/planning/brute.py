@@ -7,9 +7,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from dcplan.planning.problem.terms import ExistingTerms, FabricOption, PlanningProblem
+from dcplan.planning.problem.terms import (
+    ExistingTerms,
+    FabricOption,
+    HallTerms,
+    Placement,
+    PlanningProblem,
+    SiteTerms,
+)
 from dcplan.planning.problem.work.terms import RunOption
 
 HOURS = 91.3125 * 24
@@ -101,9 +108,8 @@ def _cost(
         ):
             return math.inf
         rated = sum(n * place[s].rated_kw for s, n in racks[t].items())
-        if not _fits(
-            problem, racks[t], ports, net_up, share.upper_racks if share else 0.0, open_=open_
-        ):
+        net_racks = ports * (share.upper_racks if share else 0.0)
+        if not fits(hall, place, racks[t], net_up, net_racks, open_=open_):
             return math.inf
         peak = (rated + net_up) * cool.peak_pue / 1000
         if peak > site.utility_mw[t] + 1e-9:
@@ -113,7 +119,7 @@ def _cost(
             return math.inf
         mwh, cloud = energy
         carbon += mwh * site.grid_g_per_kwh / 1000
-        new_blocks = _blocks(problem, peak, open_=open_)
+        new_blocks = blocks_of(site, peak, open_=open_)
         added = max(new_blocks - blocks, 0) if hall.needs_blocks else 0
         blocks += added
         capex = (
@@ -210,18 +216,17 @@ def _ports_cap(problem: PlanningProblem) -> int:
     return max(p.max_racks_unit * p.ports for p in problem.placements)
 
 
-def _fits(
-    problem: PlanningProblem,
-    racks: dict[str, int],
-    ports: int,
+def fits(
+    hall: HallTerms,
+    place: Mapping[str, Placement],
+    racks: Mapping[str, int],
     net_kw: float,
     net_racks: float,
     *,
     open_: bool,
 ) -> bool:
-    hall = problem.halls[0]
+    """Whether one unit of a hall with one cooling holds racks by system, with their network."""
     cool = hall.coolings[0]
-    place = {p.system: p for p in problem.placements}
     if not open_:
         return not any(racks.values())
     total = sum(n * (place[s].rated_kw + place[s].overhead_kw) for s, n in racks.items())
@@ -230,15 +235,15 @@ def _fits(
     tiny = 1e-9
     return (
         all(n <= place[s].max_racks_unit for s, n in racks.items())
-        and sum(racks.values()) + ports * net_racks <= hall.racks + tiny
+        and sum(n * place[s].slots for s, n in racks.items()) + net_racks <= hall.racks + tiny
         and (total + net_kw) / 1000 <= hall.it_mw + tiny
         and liquid / 1000 <= cool.liquid_mw + tiny
         and (air + net_kw) / 1000 <= cool.air_mw + tiny
     )
 
 
-def _blocks(problem: PlanningProblem, peak_mw: float, *, open_: bool) -> int:
-    site = problem.sites[0]
+def blocks_of(site: SiteTerms, peak_mw: float, *, open_: bool) -> int:
+    """Power blocks of a site for the peak of its new halls."""
     factor, spare = RULES[site.redundancy]
     if site.redundancy == "2n":
         return 2 * math.ceil(peak_mw / site.block_mw - 1e-9)

@@ -20,7 +20,7 @@ from dcplan.planning.decisions import DISPOSED, Decisions
 from dcplan.planning.model.build import build_model
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
-from dcplan.planning.problem.terms import ExistingTerms, PlanningProblem
+from dcplan.planning.problem.terms import ExistingTerms, PartsTerms, PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
 from dcplan.planning.solve.status import SolveStatus
@@ -178,6 +178,21 @@ def test_planted_faults_are_found(spoil: object, name: str) -> None:
     assert name in {
         c.name for c in all_checks(problem, d, make_accounts(problem, d)) if not c.holds
     }
+
+
+def test_a_model_with_fewer_fabrics_has_their_cost_alone() -> None:
+    """The search of large models keeps one fabric of a hall; the assets' network is known for all."""
+    problem = existing_problem()
+    more = {"eth/2t": 96e3, "eth/3t": 150e3}
+    parts = {"switches": {"eth/2t": 3, "eth/3t": 5}, "transceivers": {"eth/2t": 64, "eth/3t": 96}}
+    hall = dataclasses.replace(problem.halls[0], existing_units_usd=more, existing_parts=parts)
+    limits = tuple(PartsTerms(x, (100.0, 100.0)) for x in parts)
+    both = dataclasses.replace(problem, halls=(hall,), parts=limits)
+    costs = [
+        highs.solve(compile_model(build_model(x)[0]), gap=0.0, time_limit_s=60).objective
+        for x in (problem, both)
+    ]
+    assert costs[0] == pytest.approx(costs[1])
 
 
 def test_decisions_come_back() -> None:

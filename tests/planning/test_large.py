@@ -341,6 +341,14 @@ def test_what_whole_switches_break_is_taken_from_the_row() -> None:
 
 def test_a_check_that_has_nothing_to_do_with_rounding_is_no_shortfall() -> None:
     assert shortfalls(small_menu(), [Check(CheckId("job runs once"), "job", 0, 1.0, 0.0)]) is None
+    rests = [
+        Check(CheckId.PAUSED_MW, "s", 1, 0.03, 0.02),
+        Check(CheckId.GRID_MWH, "s", 0, 44.0, 40.0),
+    ]
+    assert shortfalls(small_menu(), rests) == {
+        Key("paused_work", ("s", 1)): pytest.approx(0.0125),
+        Key("grid_energy", ("s", 0)): pytest.approx(5.0),
+    }
     packed = shortfalls(
         small_menu(), [Check(CheckId("racks without a hall unit"), "s/h", 1, 1.0, 0.0)]
     )

@@ -105,9 +105,8 @@ def test_load_on_a_tranche_pauses_for_its_hours() -> None:
     assert found is not None
     d = found[0]
     books = books_of(problem, d)
-    uses = interruptible_use_mw(
-        d, problem.sites[0], books.site(problem, "s", LAST, "facility_mw"), LAST
-    )["flex"]
+    load = [books.site(problem, "s", LAST, x) for x in ("facility_mw", "facility_mwh")]
+    uses = interruptible_use_mw(d, problem.sites[0], *load, LAST)["flex"]
     assert uses > 0.05
     place = {p.key: p for p in problem.placements}
     peak_pue = {"dry": 1.5, "wet": 1.2}
@@ -126,6 +125,41 @@ def test_load_on_a_tranche_pauses_for_its_hours() -> None:
     )
     assert cheaper is not None
     assert cheaper[1] <= found[1] + 1e-9
+
+
+def test_only_racks_that_are_there_pause() -> None:
+    """No demand can use b: nothing but racks of b limits what of b may rest. Half the year without
+    the tranche takes more rest than 30 busy accelerators in two racks of a leave."""
+    problem = powered_menu(0.05, 0.3, hours=4383.0)
+    demand = problem.demands[0]
+    own = {key: x for key, x in demand.each.items() if key[1] == "a"}
+    problem = dataclasses.replace(
+        problem,
+        sites=(dataclasses.replace(problem.sites[0], onsite=()),),
+        demands=(dataclasses.replace(demand, each=own, wanted=(0.0, 6.0)),),
+    )
+    matrix = compile_model(build_model(problem)[0])
+    outcome = highs.solve(matrix, gap=0.0, time_limit_s=60)
+    assert outcome.values is not None
+    values = [float(v) for v in outcome.values]
+    d = from_solution(problem, matrix.columns, values)
+    assert d.paused
+    for (h, c, k, t), n in d.paused.items():
+        assert n <= 16 * d.racks(problem, (h, c, k), t) + 1e-6
+
+
+def test_a_tranche_supplies_what_plants_that_stand_still_do_not() -> None:
+    """Firm 0.1 MW, one engine of two carries 0.05 MW. Peak 0.14 MW: the engine can carry 0.04 MW. Mean
+    0.12 MW: without fuel the tranche supplies 0.02 MW, with 0.03 MW from the engine nothing."""
+    site = powered_menu(0.1, 0.3).sites[0]
+    units = {("s", "engine", 0): 2}
+    mwh = 0.12 * HOURS
+    still = Decisions(onsite=units)
+    runs = Decisions(onsite=units, onsite_mwh={("s", "engine", LAST): 0.03 * HOURS})
+    use = interruptible_use_mw(still, site, 0.14, mwh, LAST)
+    assert use["flex"] == pytest.approx(0.02)
+    assert interruptible_use_mw(runs, site, 0.14, mwh, LAST)["flex"] == 0.0
+    assert interruptible_use_mw(runs, site, 0.19, mwh, LAST)["flex"] == pytest.approx(0.04)
 
 
 def test_planted_faults_are_found() -> None:

@@ -32,12 +32,17 @@ def plants_mw(d: Decisions, site: SiteTerms, t: int) -> float:
     )
 
 
-def interruptible_use_mw(d: Decisions, site: SiteTerms, peak_mw: float, t: int) -> dict[str, float]:
-    """Return the interruptible power that a peak needs beyond firm power and plants [MW].
+def interruptible_use_mw(
+    d: Decisions, site: SiteTerms, peak_mw: float, facility_mwh: float, t: int
+) -> dict[str, float]:
+    """Return the interruptible power that a quarter needs beyond firm power [MW].
 
-    Tranches with few hours of interruption come first.
+    It carries the peak that plants cannot carry, and supplies the mean power that plants do not
+    generate, because a plant may stand still while the grid supplies its load. Tranches with few
+    hours of interruption come first.
     """
-    left = peak_mw - site.utility_mw[t] - plants_mw(d, site, t)
+    mean_mw = (facility_mwh - generated_mwh(d, site, t)) / HOURS_PER_QUARTER
+    left = max(peak_mw - plants_mw(d, site, t), mean_mw) - site.utility_mw[t]
     found = {}
     for x in sorted(site.tranches, key=lambda x: x.hours_per_year):
         found[x.id] = min(max(left, 0.0), x.mw[t])
@@ -151,7 +156,7 @@ def limits(
         yield CheckId.ONSITE_MW, where, d.onsite_mw.get((site.id, o.id, t), 0.0), carried
     if not (site.onsite or site.tranches):
         return
-    uses = interruptible_use_mw(d, site, peak_mw, t)
+    uses = interruptible_use_mw(d, site, peak_mw, facility_mwh, t)
     grid = (site.utility_mw[t] + sum(uses.values())) * HOURS_PER_QUARTER
     yield CheckId.EXPORT_MWH, site.id, generated_mwh(d, site, t), facility_mwh
     yield CheckId.GRID_MWH, site.id, facility_mwh - generated_mwh(d, site, t), grid

@@ -132,8 +132,11 @@ def network(model: pyo.ConcreteModel, sets: Sets, t: int, what: str) -> Any:
                 if (h, f, c, t) in model.reused and (what == "usd" or sets.relaxed):
                     total -= sets.freed_usd(h, f, c) / M * model.reused[h, f, c, t]
     if t == 0:
-        paid = {
-            (h.id, f): usd for h in sets.problem.halls for f, usd in h.existing_units_usd.items()
+        paid = {  # the search of large models keeps only some of the options
+            (h.id, f): usd
+            for h in sets.problem.halls
+            for f, usd in h.existing_units_usd.items()
+            if (h.id, f) in model.fabric
         }
         total -= sum(usd / M * model.fabric[key] for key, usd in paid.items())
     return total

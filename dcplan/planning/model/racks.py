@@ -116,6 +116,7 @@ def _parts(model: pyo.ConcreteModel, sets: Sets, part: str, t: int) -> Any:
             (h.id, f): n
             for h in sets.problem.halls
             for f, n in h.existing_parts.get(part, {}).items()
+            if (h.id, f) in model.fabric
         }
         total -= sum(n * model.fabric[key] for key, n in there.items())
     return total

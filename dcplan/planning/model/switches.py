@@ -83,6 +83,7 @@ def _add_parts(model: pyo.ConcreteModel, sets: Sets, t: list[int]) -> None:
             n * m.fabric[h.id, f]
             for h in sets.problem.halls
             for f, n in h.existing_parts.get(part, {}).items()
+            if (h.id, f) in m.fabric
         )
 
     def so_far(m: pyo.ConcreteModel, part: Part, q: int) -> Any:

@@ -76,9 +76,9 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
             for d in sets.problem.demands
             if d.active(p) and (d.id, *key, t) in m.serving
         ]
+        busy += [m.paused[key, t]] if (*key, t) in m.paused else []
         if not busy:
             return pyo.Constraint.Skip
-        busy += [m.paused[key, t]] if (*key, t) in m.paused else []
         return sum(busy) <= sets.places[key].accelerators * m.racks[key, t]
 
     model.accelerators_for_jobs = pyo.Constraint(places, list(sets.months), rule=room)

@@ -40,6 +40,7 @@ def power(problem: PlanningProblem, d: Decisions, books: Accounts) -> Table:
     for s in problem.sites:
         for t in range(problem.quarters):
             peak = books.site(problem, s.id, t, "facility_mw")
+            mwh = books.site(problem, s.id, t, "facility_mwh")
             rows.append(
                 specs.PowerRow(
                     site=s.id,
@@ -47,10 +48,10 @@ def power(problem: PlanningProblem, d: Decisions, books: Accounts) -> Table:
                     it_mw=books.site(problem, s.id, t, "rated_kw") / KW_PER_MW,
                     facility_mw=peak,
                     utility_mw=s.utility_mw[t],
-                    interruptible_mw=sum(interruptible_use_mw(d, s, peak, t).values()),
+                    interruptible_mw=sum(interruptible_use_mw(d, s, peak, mwh, t).values()),
                     onsite_mw=plants_mw(d, s, t),
                     electrical_peak_mw=books.site(problem, s.id, t, "peak_kw") / KW_PER_MW,
-                    energy_mwh=books.site(problem, s.id, t, "facility_mwh"),
+                    energy_mwh=mwh,
                     power_blocks=d.blocks.get((s.id, t), 0),
                 )
             )
