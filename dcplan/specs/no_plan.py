@@ -37,7 +37,9 @@ class RemedyRow:
     over_cheapest_usd: Annotated[
         float, Column("Net present cost over that of the cheapest remedy shown")
     ]
-    options: Annotated[str, Column("Options of `dcplan plan` that make the change")]
+    options: Annotated[
+        str, Column("Options that make the change, to add after those of this command")
+    ]
     place: Annotated[
         str, Column("File, line and column of the changed values", shown=Shown.VERBOSE)
     ]

@@ -30,11 +30,12 @@ from dcplan.errors import (
 )
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import Built, build
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.objective import solve_objective
 from dcplan.planning.solve.request import Clock, SolveRequest
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
-from dcplan.planning.solve.strategy import UnknownDecisionError
+from dcplan.planning.solve.strategy import LEAST_S, UnknownDecisionError
 from dcplan.result import Result, Table
 from dcplan.scenario.expect import check_metrics, evaluate
 from dcplan.scenario.load import Question
@@ -84,17 +85,21 @@ def _remedied(
     request: PlanRequest, question: Question, built: Built, answer: Result, began: float
 ) -> Result:
     """Return the answer without a plan with its balance and with tested remedies."""
-    left_s = request.time_limit_s - (time.monotonic() - began)
-    limit_s = min(left_s, request.remedies_limit_s)
-    if limit_s <= 0.0:
+    if not request.remedies_limit_s:
         return answer
+    left_s = max(request.time_limit_s - (time.monotonic() - began), LEAST_S)
+    limit_s = min(left_s, request.remedies_limit_s)
     given = request.fix_decisions
+
+    def prepared(changed: Question, its: Built) -> PlanningProblem:
+        return replace(its.problem, earlier=kept_from(request, changed, its))
+
     asked = Infeasible(
         request,
         question,
-        built.problem,
+        prepared(question, built),
         Clock(limit_s),
-        lambda q, b: replace(b.problem, earlier=kept_from(request, q, b)),
+        prepared,
         decisions_of(given, "--fix-decisions") if given else None,
     )
     return with_remedies(answer, asked, explained(asked))

@@ -18,6 +18,7 @@ from dcplan.planning.explain.shortages import (
     most_served,
     relaxation_of,
     relaxed,
+    without_bounds,
 )
 from dcplan.planning.keys import Key
 from dcplan.planning.limits import HALL, PENALTIES, SITE_POWER
@@ -42,6 +43,9 @@ TRY_SHARE = 0.25
 RELAXED_SHARE = 0.1
 """Share of the remaining time for one elastic relaxation."""
 MIXES = 3
+"""Changes of several limits that are tried."""
+FEW = 3
+"""Remedies below which changes of several limits are tried, too."""
 
 
 @dataclass(frozen=True)
@@ -98,14 +102,14 @@ def explained(asked: Infeasible) -> Explained:
     if matrix is None:
         return Explained(part, None, ())
     served = most_served(part, matrix, _share_s(asked, TRY_SHARE), asked.request.stop)
-    whole = part == asked.problem
+    whole, soft = part == asked.problem, without_bounds(part, matrix)
     found = [
         x
-        for x in (_first(asked, move) for move in _moves(asked, part, matrix, known=whole))
+        for x in (_first(asked, move) for move in _moves(asked, part, soft, known=whole))
         if x is not None
     ]
-    if len(found) < 2:
-        mixed = _mixes(asked, part, matrix) if whole else _site_mixes(asked, part, matrix)
+    if len(found) < FEW:
+        mixed = _mixes(asked, part, soft) if whole else _site_mixes(asked, part, soft)
         found += [x for x in (_first(asked, move) for move in mixed) if x is not None]
     found = sorted(found, key=_order)[:MOST]
     near = [_nearer(asked, *x) for x in found]

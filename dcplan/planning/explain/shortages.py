@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dcplan.planning.decisions import RUN
+from dcplan.planning.decisions import BUY, FITTED, RUN
 from dcplan.planning.keys import Key
 from dcplan.planning.limits import DEMAND_MET, WITHOUT_SITE
 from dcplan.planning.model.build import build_model
@@ -19,6 +19,8 @@ from dcplan.planning.solve.status import SolveStatus
 
 JOB_RUNS = "job_runs_once"
 ONE_OPTION = "one_option"
+WIDE = 10.0
+"""Factor of a bound that repeats a limit."""
 TINY = 1e-6
 GAP = 0.02
 
@@ -33,11 +35,8 @@ class Relaxed:
     """Violation of every row that is violated, in its unit."""
     values: Mapping[Key, float]
     """Value of every column of the problem that is not 0."""
-
-    @property
-    def found(self) -> bool:
-        """Whether there is a solution."""
-        return bool(self.values)
+    found: bool = True
+    """Whether there is a solution."""
 
 
 def relaxed(
@@ -69,7 +68,7 @@ def relaxed(
         watch=highs.Watch(stop=stop),
     )
     if found.values is None:
-        return Relaxed(found.status, {}, {})
+        return Relaxed(found.status, {}, {}, found=False)
     lacks: dict[Key, float] = {}
     values: dict[Key, float] = {}
     for key, value in zip(soft.columns, found.values, strict=True):
@@ -158,6 +157,22 @@ def relaxation_of(problem: PlanningProblem) -> Matrix | None:
     if not _fleet_has_place(problem):
         return None
     return compile_model(build_model(replace(problem, margin_factor=0.0))[0])
+
+
+def without_bounds(problem: PlanningProblem, matrix: Matrix) -> Matrix:
+    """Return a program whose orders and halls are limited by its rows alone.
+
+    The bounds of these columns repeat limits of the user, which an elastic program would not see.
+    A bound of a frozen decision of an earlier plan stays.
+    """
+    if problem.earlier is not None:
+        return matrix
+    upper = matrix.upper.copy()
+    for i in matrix.of([BUY.variable]):
+        upper[i] = WIDE * (upper[i] + 1.0)
+    for i in matrix.of([FITTED.variable]):
+        upper[i] *= WIDE
+    return replace(matrix, upper=upper)
 
 
 def _fleet_has_place(problem: PlanningProblem) -> bool:
