@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dcplan.provenance import Path
 
@@ -52,3 +52,13 @@ def both(first: Change, second: Change) -> Change:
         f"{first.text} and {second.text}",
         (*first.paths, *second.paths),
     )
+
+
+def after(first: Change, move: Move) -> Move:
+    """Return a move whose change follows another one."""
+
+    def change(size: float) -> Change | None:
+        second = move.change(size)
+        return None if second is None else both(first, second)
+
+    return replace(move, change=change)

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from dcplan.answers.common.request import ScenarioRequest
 from dcplan.answers.remedies.amounts import Group, groups_of, joined, lacking_move, sized_move
-from dcplan.answers.remedies.change import Change, Move
-from dcplan.answers.remedies.times import time_moves
+from dcplan.answers.remedies.change import Change, Move, after
+from dcplan.answers.remedies.times import site_moves, time_moves
 from dcplan.errors import AuditError, InputError
 from dcplan.planning.explain.shortages import (
     Relaxed,
     expressible,
+    is_expressible,
     most_served,
     relaxation_of,
     relaxed,
@@ -110,6 +111,7 @@ def explained(asked: Infeasible) -> Explained:
     ]
     if len(found) < FEW:
         mixed = _mixes(asked, part, soft) if whole else _site_mixes(asked, part, soft)
+        mixed = itertools.chain(site_moves(asked.question), mixed, _dated_mixes(asked))
         found += [x for x in (_first(asked, move) for move in mixed) if x is not None]
     found = sorted(found, key=_order)[:MOST]
     near = [_nearer(asked, *x) for x in found]
@@ -191,6 +193,28 @@ def _mixes(asked: Infeasible, part: PlanningProblem, matrix: Matrix) -> Iterable
         if len(parts) > 1:
             yield joined(parts.values())
         del groups[max(parts, key=lambda group: parts[group].price_musd)]
+
+
+def _dated_mixes(asked: Infeasible) -> Iterable[Move]:
+    """Yield the largest change of each date with what its scenario still lacks."""
+    for date in time_moves(asked.question):
+        change = date.change(date.ladder[-1]) if date.ladder and not asked.done else None
+        if change is None:
+            continue
+        try:
+            question = asked.request.question(*change.edits)
+        except InputError:
+            continue
+        problem = asked.prepare(question, build(question))
+        matrix = relaxation_of(problem) if is_expressible(problem) else None
+        if matrix is None:
+            continue
+        groups = groups_of(matrix.rows, question)
+        rows = {row for group in groups.values() for row in group}
+        found = _lacks(asked, without_bounds(problem, matrix), rows)
+        parts = _parts(groups, found.lacks, problem, question) if found is not None else {}
+        if parts:
+            yield after(change, joined(parts.values()))
 
 
 def _site_mixes(asked: Infeasible, part: PlanningProblem, matrix: Matrix) -> Iterable[Move]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from dcplan.answers.plan.headline import counted
+from dcplan.answers.remedies.amounts import joined
 from dcplan.answers.remedies.change import Change, Move
 from dcplan.provenance import Path
 from dcplan.scenario.load import Question
@@ -29,6 +30,24 @@ def time_moves(question: Question) -> list[Move]:
         *_power(question),
         *_deliveries(question),
     ]
+
+
+def site_moves(question: Question) -> list[Move]:
+    """Return the earlier power of a site together with each of its halls that is late."""
+    power = {_site(move): move for move in _power(question)}
+    found = []
+    for hall in _halls(question):
+        own = power.get(_site(hall))
+        if own is not None:
+            both_moves = sorted((hall, own), key=lambda move: -move.ladder[0])
+            found.append(joined(both_moves))
+    return found
+
+
+def _site(move: Move) -> object:
+    """Return the position of the site that a move changes."""
+    change = move.change(1.0)
+    return None if change is None else change.paths[0][1]
 
 
 def _of_job(job: ScheduledJob, question: Question) -> Iterator[Move]:
@@ -154,7 +173,7 @@ def _quarters_move(
     key = key_of(path, question.scenario)
 
     def change(size: float) -> Change:
-        value, text = step(math.ceil(size))
+        value, text = step(min(math.ceil(size), most))
         named = f" ({value})" if dated and not value.startswith("shift") else ""
         return Change((f"{key}={value}",), f"{text}{named}", (path,))
 

@@ -85,11 +85,12 @@ def most_served(
     time_limit_s: float,
     stop: Callable[[], bool] | None = None,
 ) -> Relaxed:
-    """Return the relaxation that serves the largest share of demands and jobs within all limits.
+    """Return the solution that serves the largest share of demands and jobs within all limits.
 
     Each demand and quarter counts by its share, and each job as one. The violation of the row of a
-    demand is what is not served. A job uses one of its options: parts of several options at
-    different times would need less power than any run.
+    demand is what is not served. Racks, halls and networks are integers unless that takes too long;
+    a job may run in part. It uses one of its options: parts of several
+    options at different times would need less power than any run.
     """
     wanted = {d.id: d.wanted for d in problem.required}
 
@@ -101,7 +102,11 @@ def most_served(
         return None
 
     program = _one_option(problem, matrix)
-    return relaxed(program, price_of, time_limit_s, kept=(ONE_OPTION,), stop=stop)
+    whole = {key.name for key in matrix.columns} - {RUN.variable} | {ONE_OPTION}
+    found = relaxed(program, price_of, time_limit_s / 2.0, kept=whole, stop=stop)
+    if found.status is SolveStatus.OPTIMAL:
+        return found
+    return relaxed(program, price_of, time_limit_s / 2.0, kept=(ONE_OPTION,), stop=stop)
 
 
 def _one_option(problem: PlanningProblem, matrix: Matrix) -> Matrix:
