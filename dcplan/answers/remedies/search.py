@@ -6,6 +6,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from dcplan.answers.common.request import ScenarioRequest
 from dcplan.answers.remedies.amounts import Group, groups_of, joined, lacking_move, sized_move
@@ -34,6 +35,7 @@ from dcplan.planning.solve.strategy import LEAST_S, UnknownDecisionError
 from dcplan.result import Table
 from dcplan.scenario.load import Question
 
+T = TypeVar("T")
 ROUGH_GAP = 0.05
 """Relative gap of a tested plan."""
 MOST = 5
@@ -113,12 +115,20 @@ def explained(asked: Infeasible) -> Explained:
         mixed = _mixes(asked, part, soft) if whole else _site_mixes(asked, part, soft)
         mixed = itertools.chain(site_moves(asked.question), mixed, _dated_mixes(asked))
         found += [x for x in (_first(asked, move) for move in mixed) if x is not None]
-    found = sorted(found, key=_order)[:MOST]
+    found = sorted(_least([(x, x[2]) for x in found]), key=_order)[:MOST]
     near = [_nearer(asked, *x) for x in found]
-    unique = {x.change.edits: x for x in near}
-    return Explained(
-        part, served, tuple(sorted(unique.values(), key=lambda x: (x.cost_usd, x.size)))
-    )
+    kept = _least([(x, x) for x in near])
+    return Explained(part, served, tuple(sorted(kept, key=lambda x: (x.cost_usd, x.size))))
+
+
+def _least(found: Sequence[tuple[T, Remedy]]) -> list[T]:
+    """Return what has no other remedy whose edits are a part of its own."""
+    edits = [set(x.change.edits) for _, x in found]
+    return [
+        one
+        for i, (one, _) in enumerate(found)
+        if not any(other < edits[i] for other in edits) and edits[i] not in edits[:i]
+    ]
 
 
 Found = tuple[Move, float, Remedy]
