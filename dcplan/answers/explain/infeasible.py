@@ -8,7 +8,8 @@ from dataclasses import replace
 from dcplan.answers.common.request import ScenarioRequest
 from dcplan.answers.explain.resolve import Asked
 from dcplan.answers.plan.no_plan import infeasible
-from dcplan.answers.remedies.search import Infeasible, explained
+from dcplan.answers.remedies.infeasible import Infeasible
+from dcplan.answers.remedies.search import explained
 from dcplan.answers.remedies.tables import with_remedies
 from dcplan.planning.keys import Key
 from dcplan.planning.limits import family_of, is_users, place_of, words_of

@@ -17,7 +17,8 @@ from dcplan.answers.plan.request import PlanRequest, refuse_conflicts
 from dcplan.answers.plan.tables.lead_times import lead_times
 from dcplan.answers.plan.tables.limits import binding
 from dcplan.answers.plan.tables.overview import tables_of
-from dcplan.answers.remedies.search import Infeasible, explained
+from dcplan.answers.remedies.infeasible import Infeasible
+from dcplan.answers.remedies.search import explained
 from dcplan.answers.remedies.tables import with_remedies
 from dcplan.errors import (
     EXIT_INCOMPLETE,

@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from dcplan.answers.common.request import ScenarioRequest
-from dcplan.answers.remedies.amounts import Group, groups_of, joined, lacking_move, sized_move
-from dcplan.answers.remedies.change import Change, Move, after
-from dcplan.answers.remedies.times import site_moves, time_moves
+from dcplan.answers.remedies.change import Change, Move
+from dcplan.answers.remedies.infeasible import Infeasible
+from dcplan.answers.remedies.kinds import dated_mixes, mixes, moves, site_mixes
+from dcplan.answers.remedies.times import site_moves
 from dcplan.errors import AuditError, InputError
 from dcplan.planning.explain.shortages import (
     Relaxed,
     expressible,
-    is_expressible,
     most_served,
     relaxation_of,
-    relaxed,
     without_bounds,
 )
-from dcplan.planning.keys import Key
-from dcplan.planning.limits import HALL, PENALTIES, SITE_POWER
 from dcplan.planning.presolve import presolve
-from dcplan.planning.problem.build import Built, build
+from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.objective import solve_objective
-from dcplan.planning.solve.request import Clock, SolveRequest
-from dcplan.planning.solve.status import SolveStatus
-from dcplan.planning.solve.strategy import LEAST_S, UnknownDecisionError
-from dcplan.result import Table
-from dcplan.scenario.load import Question
+from dcplan.planning.solve.request import SolveRequest
+from dcplan.planning.solve.strategy import UnknownDecisionError
 
 T = TypeVar("T")
 ROUGH_GAP = 0.05
@@ -43,10 +34,6 @@ MOST = 5
 HALVINGS = 4
 TRY_SHARE = 0.25
 """Share of the remaining time for one test."""
-RELAXED_SHARE = 0.1
-"""Share of the remaining time for one elastic relaxation."""
-MIXES = 3
-"""Changes of several limits that are tried."""
 FEW = 3
 """Remedies below which changes of several limits are tried, too."""
 
@@ -58,33 +45,6 @@ class Remedy:
     change: Change
     cost_usd: float
     size: float
-
-
-@dataclass(frozen=True)
-class Infeasible:
-    """A scenario without a plan, and how a changed one is solved.
-
-    Parameters
-    ----------
-    request : ScenarioRequest
-        Scenario with all its changes.
-    prepare : callable
-        Planning problem of a changed question, with an earlier plan if there is one.
-    fixed : Table, optional
-        Decisions that the plan must keep.
-    """
-
-    request: ScenarioRequest
-    question: Question
-    problem: PlanningProblem
-    clock: Clock
-    prepare: Callable[[Question, Built], PlanningProblem] = lambda _, built: built.problem
-    fixed: Table | None = None
-
-    @property
-    def done(self) -> bool:
-        """Whether the time is over, or the user wants to stop."""
-        return self.request.stopped or self.clock.left() <= LEAST_S
 
 
 @dataclass(frozen=True)
@@ -104,16 +64,16 @@ def explained(asked: Infeasible) -> Explained:
     matrix = relaxation_of(part)
     if matrix is None:
         return Explained(part, None, ())
-    served = most_served(part, matrix, _share_s(asked, TRY_SHARE), asked.request.stop)
+    served = most_served(part, matrix, asked.share_s(TRY_SHARE), asked.request.stop)
     whole, soft = part == asked.problem, without_bounds(part, matrix)
     found = [
         x
-        for x in (_first(asked, move) for move in _moves(asked, part, soft, known=whole))
+        for x in (_first(asked, move) for move in moves(asked, part, soft, known=whole))
         if x is not None
     ]
     if len(found) < FEW:
-        mixed = _mixes(asked, part, soft) if whole else _site_mixes(asked, part, soft)
-        mixed = itertools.chain(site_moves(asked.question), mixed, _dated_mixes(asked))
+        mixed = mixes(asked, part, soft) if whole else site_mixes(asked, part, soft)
+        mixed = itertools.chain(site_moves(asked.question), mixed, dated_mixes(asked))
         found += [x for x in (_first(asked, move) for move in mixed) if x is not None]
     found = sorted(_least([(x, x[2]) for x in found]), key=_order)[:MOST]
     near = [_nearer(asked, *x) for x in found]
@@ -137,118 +97,6 @@ Found = tuple[Move, float, Remedy]
 
 def _order(found: Found) -> tuple[float, float]:
     return found[2].cost_usd, found[2].size
-
-
-def _share_s(asked: Infeasible, share: float) -> float:
-    return max(asked.clock.left() * share, LEAST_S)
-
-
-def _moves(
-    asked: Infeasible, part: PlanningProblem, matrix: Matrix, *, known: bool
-) -> Iterable[Move]:
-    """Yield kinds of change that could be enough alone, amounts and dates in turn."""
-    amounts: list[Move] = []
-    for group in groups_of(matrix.rows, asked.question).values():
-        if not known:
-            amounts.append(sized_move(group, part, asked.question))
-        elif not asked.done:
-            amounts += _alone(asked, part, matrix, group)
-    amounts.sort(key=lambda move: move.price_musd)
-    for pair in itertools.zip_longest(amounts, time_moves(asked.question)):
-        yield from (move for move in pair if move is not None)
-
-
-def _alone(
-    asked: Infeasible, part: PlanningProblem, matrix: Matrix, group: Sequence[Key]
-) -> list[Move]:
-    """Return the move of a group if more of it alone could be enough."""
-    found = _lacks(asked, matrix, set(group))
-    if found is None:
-        return []
-    move = lacking_move(group, found.lacks, part, asked.question)
-    return [move or sized_move(group, part, asked.question)]
-
-
-def _lacks(asked: Infeasible, matrix: Matrix, soft: Container[Key]) -> Relaxed | None:
-    """Return what some rows lack: with integers if that takes little time, otherwise without.
-
-    It is None if no amount is enough.
-    """
-
-    def price_of(row: Key) -> float | None:
-        return PENALTIES.get(row.name) if row in soft else None
-
-    stop = asked.request.stop
-    found = relaxed(matrix, price_of, _share_s(asked, RELAXED_SHARE), stop=stop)
-    if not found.found:
-        return None
-    whole = relaxed(matrix, price_of, _share_s(asked, RELAXED_SHARE), kept=None, stop=stop)
-    if whole.status is SolveStatus.INFEASIBLE:
-        return None
-    return whole if whole.found else found
-
-
-def _mixes(asked: Infeasible, part: PlanningProblem, matrix: Matrix) -> Iterable[Move]:
-    """Yield changes of several limits; after each, the most expensive one may not change."""
-    groups = groups_of(matrix.rows, asked.question)
-    for _ in range(MIXES):
-        if asked.done:
-            return
-        found = _lacks(asked, matrix, {row for rows in groups.values() for row in rows})
-        if found is None or not found.lacks:
-            return
-        parts = _parts(groups, found.lacks, part, asked.question)
-        if not parts:
-            return
-        if len(parts) > 1:
-            yield joined(parts.values())
-        del groups[max(parts, key=lambda group: parts[group].price_musd)]
-
-
-def _dated_mixes(asked: Infeasible) -> Iterable[Move]:
-    """Yield the largest change of each date with what its scenario still lacks."""
-    for date in time_moves(asked.question):
-        change = date.change(date.ladder[-1]) if date.ladder and not asked.done else None
-        if change is None:
-            continue
-        try:
-            question = asked.request.question(*change.edits)
-        except InputError:
-            continue
-        problem = asked.prepare(question, build(question))
-        matrix = relaxation_of(problem) if is_expressible(problem) else None
-        if matrix is None:
-            continue
-        groups = groups_of(matrix.rows, question)
-        rows = {row for group in groups.values() for row in group}
-        found = _lacks(asked, without_bounds(problem, matrix), rows)
-        parts = _parts(groups, found.lacks, problem, question) if found is not None else {}
-        if parts:
-            yield after(change, joined(parts.values()))
-
-
-def _site_mixes(asked: Infeasible, part: PlanningProblem, matrix: Matrix) -> Iterable[Move]:
-    """Yield more power and larger halls of each site together."""
-    sites: dict[object, list[Move]] = defaultdict(list)
-    for (kind, path), rows in groups_of(matrix.rows, asked.question).items():
-        if kind in (HALL, SITE_POWER):
-            sites[path[1]].append(sized_move(rows, part, asked.question))
-    yield from (joined(moves) for moves in sites.values() if len(moves) > 1)
-
-
-def _parts(
-    groups: Mapping[Group, Sequence[Key]],
-    lacks: Mapping[Key, float],
-    problem: PlanningProblem,
-    question: Question,
-) -> dict[Group, Move]:
-    found = {}
-    for group, rows in groups.items():
-        own = {row: lacks[row] for row in rows if row in lacks}
-        move = lacking_move(rows, own, problem, question) if own else None
-        if move is not None:
-            found[group] = move
-    return found
 
 
 def _first(asked: Infeasible, move: Move) -> Found | None:
@@ -306,7 +154,7 @@ def _cost_usd(asked: Infeasible, change: Change) -> float | None:
             question,
             SolveRequest(
                 gap=ROUGH_GAP,
-                time_limit_s=_share_s(asked, TRY_SHARE),
+                time_limit_s=asked.share_s(TRY_SHARE),
                 fixed=asked.fixed,
                 stop=asked.request.stop,
             ),

@@ -6,7 +6,8 @@ import shlex
 from dataclasses import replace
 
 from dcplan.answers.remedies.balance import balance_rows
-from dcplan.answers.remedies.search import Explained, Infeasible, Remedy
+from dcplan.answers.remedies.infeasible import Infeasible
+from dcplan.answers.remedies.search import Explained, Remedy
 from dcplan.result import Result, Table
 from dcplan.scenario.load import Question
 from dcplan.specs import no_plan as specs
