@@ -48,7 +48,6 @@ def solve(wanted: Wanted, before: object) -> dict[str, Any]:
         catalogs=wanted.catalogs,
         gap=wanted.gap,
         time_limit_s=wanted.time_limit_s,
-        remedies_limit_s=0.0,
     )
     again = wanted.question()
     return {
