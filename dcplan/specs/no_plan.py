@@ -53,6 +53,10 @@ REMEDIES = TableSpec(
 )
 
 
+NOTHING = 1e-6
+"""Share of what is asked for below which the short form on the terminal leaves a row out."""
+
+
 @dataclass(frozen=True)
 class BalanceRow:
     """What one workload asks for in one quarter, and what the limits allow."""
@@ -89,6 +93,7 @@ BALANCE = TableSpec(
     "balance",
     BalanceRow,
     "Balance of what is asked for and what the limits allow",
+    brief=lambda x: x.missing > NOTHING * x.asked,
     section=Section.LIMITS,
 )
 
