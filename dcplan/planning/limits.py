@@ -1,17 +1,18 @@
 """Limits of a plan, each declared once.
 
 A declaration holds the row in the model, the checks in the audit, the unit, the step, the penalty,
-the place in the scenario, and the text for users.
+the place in the scenario, the change that gives more of it, and the text for users.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
 from dcplan.planning.check_ids import BOUGHT, CheckId
+from dcplan.planning.edits import Edit, Spread
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import workload_of
@@ -64,6 +65,8 @@ class LimitSpec:
         Units of the check in one unit of the row.
     placed : bool
         Whether the first id of a row is a place.
+    edit : Edit, optional
+        How a scenario changes for more of the limit. None: no field of a scenario gives more.
     """
 
     row: str
@@ -76,6 +79,7 @@ class LimitSpec:
     checks: Mapping[CheckId, str] | None = None
     check_per_row: float = 1.0
     placed: bool = True
+    edit: Edit | None = None
 
     def broken_row(self, check: CheckId, where: str, quarter: int) -> Key:
         """Return the row of a violated check of the audit."""
@@ -88,10 +92,10 @@ def _fixed(*path: str) -> Locate:
     return lambda ids, scenario: path
 
 
-def _site(field: str) -> Locate:
+def _site(*field: str) -> Locate:
     def find(ids: tuple[Any, ...], scenario: Scenario) -> Path | None:
         sites = [s.id for s in scenario.sites]
-        return ("sites", sites.index(ids[0]), field) if ids[0] in sites else None
+        return ("sites", sites.index(ids[0]), *field) if ids[0] in sites else None
 
     return find
 
@@ -121,7 +125,9 @@ def _demand(ids: tuple[Any, ...], scenario: Scenario) -> Path | None:
 
 def _supply(ids: tuple[Any, ...], scenario: Scenario) -> Path | None:
     systems = [s.system for s in scenario.supply]
-    return ("supply", systems.index(ids[0])) if ids[0] in systems else ("supply",)
+    if ids[0] not in systems:  # a pod whose slices are ordered
+        return ("supply",)
+    return ("supply", systems.index(ids[0]), "racks_per_quarter")
 
 
 def _part(ids: tuple[Any, ...], scenario: Scenario) -> Path | None:
@@ -133,57 +139,84 @@ def _vendor(ids: tuple[Any, ...], scenario: Scenario) -> Path | None:
 
 
 Q = Span.QUARTER
+HALL, SITE_POWER = "size of a hall", "site power"
+NODE = 8.0
+"""Accelerators of one rented instance."""
+DEMAND_LESS = Edit("demand", "demand of {0}", 0.01, less=True)
+MORE_RACKS = Edit(HALL, "{field} of hall {0}", 1.0)
+MORE_IT_MW = Edit(HALL, "{field} of hall {0}", 0.1, "MW")
+MORE_AIR_MW = Edit(HALL, "{field} of hall {0}", 0.1, "MW", fallback="it_mw")
+MORE_BUDGET = Edit(
+    *("budget", "budget", USD_PER_MUSD, "M USD", USD_PER_MUSD, USD_PER_MUSD, Spread.SUMS)
+)
 POWER_BLOCKS = LimitSpec("power_blocks", span=Q, checks={CheckId.POWER_BLOCKS: ""})
-DEMAND_MET = LimitSpec("demand_met", "demand {0} in {t}", "less", Q, _demand, 10.0, -1.0)
+DEMAND_MET = LimitSpec(
+    *("demand_met", "demand {0} in {t}", "less", Q, _demand, 10.0, -1.0), edit=DEMAND_LESS
+)
 WITHOUT_SITE = LimitSpec(
-    "without_site", "demand {0} without site {1} in {t}", "less", Q, _demand, 10.0
+    *("without_site", "demand {0} without site {1} in {t}", "less", Q, _demand, 10.0),
+    edit=DEMAND_LESS,
 )
 HALL_RACKS = LimitSpec(
     *("hall_racks", "rack positions of {0} in {t}", "racks more", Q, _hall("racks"), 3.0, 1.0),
     {CheckId.RACK_POSITIONS: ""},
+    edit=MORE_RACKS,
 )
 HALL_IT_MW = LimitSpec(
     *("hall_it_mw", "it_mw of {0} in {t}", "MW more", Q, _hall("it_mw"), 40.0, 1.0),
     {CheckId.HALL_IT_MW: ""},
+    edit=MORE_IT_MW,
 )
 DECLARED = (
     LimitSpec(
         *("utility_mw", "utility_mw of {0} in {t}", "MW more", Q, _site("utility_mw"), 40.0, 1.0),
         {CheckId.UTILITY_MW: ""},
+        edit=Edit(SITE_POWER, "utility_mw of {0}", 0.1, "MW", spread=Spread.LASTS),
     ),
     HALL_IT_MW,
     LimitSpec(
         *("cooling_it_mw", "it_mw of {0} under {1} in {t}", "MW more", Q, _hall("it_mw")),
         *(40.0, 1.0),
+        edit=MORE_IT_MW,
     ),
     LimitSpec(
         *("hall_air_mw", "air_mw of {0} in {t}", "MW more", Q, _hall("air_mw"), 20.0, 1.0),
         {CheckId.AIR_HEAT_MW: ""},
+        edit=MORE_AIR_MW,
     ),
     LimitSpec(
         *("cooling_air_mw", "air_mw of {0} under {1} in {t}", "MW more", Q, _hall("air_mw")),
         *(20.0, 1.0),
+        edit=MORE_AIR_MW,
     ),
     LimitSpec(
         *("cooling_liquid_mw", "liquid_mw of {0} under {1} in {t}", "MW more", Q),
         *(_hall("liquid_mw"), 20.0, 1.0),
+        edit=Edit(HALL, "{field} of hall {0}", 0.1, "MW", fallback="it_mw"),
     ),
     HALL_RACKS,
     LimitSpec(
         *("cooling_racks", "rack positions of {0} under {1} in {t}", "racks more", Q),
         *(_hall("racks"), 3.0, 1.0),
+        edit=MORE_RACKS,
     ),
     LimitSpec(
         *("rack_bound", "racks of {2} in {0} in {t}", "more than its limits allow", Q),
         *(_hall("racks"), 3.0),
+        edit=replace(MORE_RACKS, per_row=0.0),  # it follows from the other limits of the hall
     ),
     LimitSpec(
-        "hall_units", "number of halls {0} in {t}", "hall more", Q, _hall("count"), 200.0, 1.0
+        *("hall_units", "number of halls {0} in {t}", "hall more", Q, _hall("count"), 200.0, 1.0),
+        edit=Edit("number of halls", "number of halls {0}", 1.0),
     ),
-    LimitSpec("supply", "supply of {0} ordered in {t}", "racks more", Q, _supply, 5.0, 1.0),
+    LimitSpec(
+        *("supply", "supply of {0} ordered in {t}", "racks more", Q, _supply, 5.0, 1.0),
+        edit=Edit("supply", "racks of {0} from the vendor", 1.0),
+    ),
     LimitSpec(
         *("parts_supply", "{0} bought in {t}", "more", Q, _part, 0.05, 10.0),
         {check: str(part) for part, check in BOUGHT.items()},
+        edit=Edit("parts", "{0} delivered", 10.0),
     ),
     LimitSpec(
         "vendor_share",
@@ -191,6 +224,7 @@ DECLARED = (
         "M USD more",
         path=_vendor,
         penalty_musd=1.0,
+        edit=Edit("vendor share", "largest share of {0}", 0.05, per_row=0.0),
     ),
     LimitSpec("disposed_once", "racks of {0} that may be sold or cancelled", "more"),
     LimitSpec(
@@ -198,6 +232,7 @@ DECLARED = (
         {CheckId.BUDGET_SO_FAR_USD: ""},
         USD_PER_MUSD,
         placed=False,
+        edit=MORE_BUDGET,
     ),
     LimitSpec(
         *("budget_total", "budget over the horizon", "M USD more", Span.WHOLE),
@@ -205,26 +240,36 @@ DECLARED = (
         {CheckId.BUDGET_USD: ""},
         USD_PER_MUSD,
         placed=False,
+        edit=MORE_BUDGET,
     ),
     DEMAND_MET,
     WITHOUT_SITE,
     LimitSpec("job_runs_once", "removal of job {0}", "job", path=_job, penalty_musd=5000.0),
     LimitSpec(
-        *("carbon_cap", "carbon cap of {0}", "t more", Span.YEAR, _site("carbon"), 0.01, 100.0),
+        *("carbon_cap", "carbon cap of {0}", "t more", Span.YEAR),
+        *(_site("carbon", "max_operational_t_per_year"), 0.01, 100.0),
         {CheckId.CARBON_T: ""},
+        edit=Edit("carbon cap", "carbon cap of {0}", 10.0, "t/year"),
     ),
     LimitSpec(
-        *("water_cap", "water cap of {0}", "m3 more", Span.YEAR, _site("water"), 0.001, 100.0),
+        *("water_cap", "water cap of {0}", "m3 more", Span.YEAR),
+        *(_site("water", "max_l_per_year"), 0.001, 100.0),
         {CheckId.WATER_L: ""},
         L_PER_M3,
+        edit=Edit("water cap", "water cap of {0}", 100.0 * L_PER_M3, "m3/year", L_PER_M3, L_PER_M3),
     ),
     LimitSpec(
         *("offer_limit", "accelerators of offer {0}", "more", Span.MONTH),
         *(_fixed("cloud", "max_accelerators_per_offer"), 0.1, 64.0),
+        edit=Edit(
+            *("rent of one offer", "accelerators of one cloud offer", NODE),
+            default=("finance", "cloud-capacity-per-offer-accelerators"),
+        ),
     ),
     LimitSpec(
         *("cloud_limit", "cloud.max_accelerators", "more", Span.MONTH),
         *(_fixed("cloud", "max_accelerators"), 0.1, 64.0),
+        edit=Edit("rent", "cloud.max_accelerators", NODE),
     ),
     LimitSpec(
         "accelerators_for_jobs",
@@ -254,6 +299,22 @@ PENALTIES: dict[str, float] = {
     spec.row: spec.penalty_musd for spec in DECLARED if spec.penalty_musd is not None
 }
 """M$ per unit of the limits that a remedy may change."""
+
+
+def edit_of(row: Key, scenario: Scenario) -> tuple[Edit, Path] | None:
+    """Return how a scenario gives more of the limit of a row, and the field that changes.
+
+    It is None for a limit that no field gives.
+    """
+    spec = LIMITS.get(row.name)
+    if spec is None or spec.edit is None or spec.path is None:
+        return None
+    path = spec.path(row.ids, scenario)
+    if path is None:
+        return None
+    if path[-1] == "id" and spec.edit.fallback:
+        path = (*path[:-1], spec.edit.fallback)
+    return spec.edit, path
 
 
 def is_users(row: Key) -> bool:

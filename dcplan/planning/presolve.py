@@ -40,12 +40,11 @@ def _jobs(question: Question, problem: PlanningProblem) -> list[Problem]:
         reasons = [x for x in problem.excluded if x.kind is Kind.JOB and x.id == job.id]
         memory = bool(reasons) and all(x.cause is Cause.MEMORY for x in reasons)
         unsupported = bool(reasons) and all(x.cause is Cause.UNSUPPORTED for x in reasons)
+        words = list(dict.fromkeys(f"{x.where}: {x.reason}" for x in reasons))
         shown = (
-            "; ".join(f"{x.where}: {x.reason}" for x in reasons[:4])
-            or _unplaced(problem)
-            or "none of the available systems may run it"
+            "; ".join(words[:4]) or _unplaced(problem) or "none of the available systems may run it"
         )
-        more = f" (and {len(reasons) - 4} more)" if len(reasons) > 4 else ""
+        more = f" (and {len(words) - 4} more)" if len(words) > 4 else ""
         code = "DC015" if unsupported else "DC032" if memory or not reasons else "DC031"
         what = (
             "the model does not fit in the memory of any system"

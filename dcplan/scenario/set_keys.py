@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from dcplan.provenance import Path
 from dcplan.scenario.load import Question
+from dcplan.scenario.schema import Scenario
 
 FIELDS = {
     "finance.discount-rate": "finance.discount_rate",
@@ -47,3 +51,35 @@ def _known(kind: str, question: Question) -> list[str]:
 
 def _quoted(key: str) -> str:
     return f'"{key}"' if "." in key else key
+
+
+def key_of(path: Path, scenario: Scenario) -> str:
+    """Return the ``--set`` key of a path; an element of a list is named by its id if it has one.
+
+    Examples
+    --------
+    >>> from dcplan.scenario.load import load
+    >>> key_of(("sites", 0, "utility_mw"), load("starter").scenario)
+    'sites.site-a.utility_mw'
+    """
+    node: Any = scenario
+    words = []
+    for part in path:
+        node = _child(node, part)
+        named = getattr(node, "id", None) if isinstance(part, int) else None
+        words.append(_quoted(str(part if named is None else named)))
+    return ".".join(words)
+
+
+def value_at(path: Path, scenario: Scenario) -> Any:
+    """Return the value of a typed scenario at a path; None if the scenario leaves it out."""
+    node: Any = scenario
+    for part in path:
+        node = _child(node, part)
+    return node
+
+
+def _child(node: Any, part: str | int) -> Any:
+    if isinstance(part, int):
+        return node[part]
+    return node.get(part) if isinstance(node, dict) else getattr(node, part, None)

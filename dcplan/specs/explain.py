@@ -147,31 +147,6 @@ CONFLICT = TableSpec("conflict", ConflictRow, "Why there is no plan", section=Se
 
 
 @dataclass(frozen=True)
-class TestedRemedyRow:
-    """One change of a remedy."""
-
-    remedy: Annotated[
-        int, Column("Number of the remedy; lines with the same number belong together")
-    ]
-    change: Annotated[str, Column("Limit or deadline that changes")]
-    amount: Annotated[float, Column("Size of the change; for a limit, the largest of all quarters")]
-    unit: Annotated[str, Column("Unit and direction of the amount")]
-    place: Annotated[str, Column("File, line and column of the limit in the scenario")]
-    resulting_plan: Annotated[
-        str,
-        Column(
-            "Net present cost of a plan with the change (the change itself costs nothing), or a "
-            "note that no plan was found in time"
-        ),
-    ]
-
-
-TESTED_REMEDIES = TableSpec(
-    "tested_remedies", TestedRemedyRow, "Tested remedies", section=Section.LIMITS
-)
-
-
-@dataclass(frozen=True)
 class ValueRow:
     """One input value of a plan."""
 

@@ -219,7 +219,6 @@ HEADERS = {
     "required_write_gb_per_s": "Required write rate, GB/s",
     "residual_npv_usd": "Residual value, USD",
     "residual_usd": "Sales and residual value, USD",
-    "resulting_plan": "Net present cost with the remedy",
     "route": "Route",
     "route_km": "Route, km",
     "rtt_us": "Round-trip time, us",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from dcplan.specs.table import Column, Section, TableSpec
+from dcplan.specs.columns import Quarter
+from dcplan.specs.table import Column, Section, Shown, TableSpec
 
 
 @dataclass(frozen=True)
@@ -23,17 +24,77 @@ CONFLICT = TableSpec("conflict", ConflictRow, "Why there is no plan", section=Se
 
 @dataclass(frozen=True)
 class RemedyRow:
-    """One limit of the smallest change that would allow a plan."""
+    """One change of the scenario that makes a plan possible."""
 
-    limit: Annotated[str, Column("Limit to relax, in words")]
-    amount: Annotated[float, Column("Required change in the smallest set of changes found")]
-    change: Annotated[
-        str, Column("Unit and direction of the amount; marked 'at least' if more may be necessary")
+    change: Annotated[str, Column("Change of the scenario, in words")]
+    npv_usd: Annotated[
+        float,
+        Column(
+            "Net present cost of the audited plan found with the change, within 5 % of the best; "
+            "the change itself costs only what the scenario prices"
+        ),
+    ]
+    over_cheapest_usd: Annotated[
+        float, Column("Net present cost over that of the cheapest remedy shown")
+    ]
+    options: Annotated[
+        str, Column("Options that make the change, to add after those of this command")
+    ]
+    place: Annotated[
+        str, Column("File, line and column of the changed values", shown=Shown.VERBOSE)
     ]
 
 
 REMEDIES = TableSpec(
-    "remedies", RemedyRow, "Smallest changes that would allow a plan", section=Section.LIMITS
+    "remedies",
+    RemedyRow,
+    "Remedies: each was planned again and its plan passed the audit",
+    section=Section.LIMITS,
+)
+
+
+NOTHING = 1e-6
+"""Share of what is asked for below which the short form on the terminal leaves a row out."""
+
+
+@dataclass(frozen=True)
+class BalanceRow:
+    """What one workload asks for in one quarter, and what the limits allow."""
+
+    quarter: Quarter
+    workload: Annotated[str, Column("Id of the workload")]
+    asked: Annotated[
+        float,
+        Column(
+            "Amount that the workload asks for; of a job, the accelerators of its run that leaves "
+            "the least out"
+        ),
+    ]
+    available: Annotated[
+        float,
+        Column(
+            "Most of it that the limits allow if all workloads get as much of what they ask for as "
+            "possible, with fractions of racks and halls"
+        ),
+    ]
+    missing: Annotated[float, Column("Amount asked for less the amount available")]
+    unit: Annotated[str, Column("Unit of the amounts")]
+    asked_mw: Annotated[
+        float | None,
+        Column("Facility power of the owned racks for the amount asked for, on the design day"),
+    ]
+    available_mw: Annotated[
+        float | None,
+        Column("Facility power of the owned racks for the amount available, on the design day"),
+    ]
+
+
+BALANCE = TableSpec(
+    "balance",
+    BalanceRow,
+    "Balance of what is asked for and what the limits allow",
+    brief=lambda x: x.missing > NOTHING * x.asked,
+    section=Section.LIMITS,
 )
 
 

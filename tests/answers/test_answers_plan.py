@@ -167,10 +167,12 @@ def test_left_out_systems_carry_their_reason(main_job: Result) -> None:
     assert (table["reason"].str.len() > 10).all()
 
 
+@pytest.mark.slow
 def test_a_cap_below_the_cheapest_plan_is_infeasible_with_its_remedy() -> None:
     result = planned("train-405b-in-90-days", sets=["finance.budget_usd=1000"])
     assert (result.status, result.exit_code) == ("infeasible", 3)
-    assert list(result.frame("remedies")["limit"]) == ["budget over the horizon"]
+    changes = list(result.frame("remedies")["change"])
+    assert any(x.startswith("budget: ") for x in changes), changes
     assert result.metrics == {}
 
 

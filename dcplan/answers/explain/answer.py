@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dcplan.answers.common.result_blocks import describe, inputs_of, solver_block
-from dcplan.answers.explain.infeasible import no_plan, with_later_deadlines
-from dcplan.answers.explain.later_deadline import later_deadlines
+from dcplan.answers.explain.infeasible import no_plan, remedied
 from dcplan.answers.explain.request import ExplainRequest
 from dcplan.answers.explain.resolve import Base, resolve
 from dcplan.answers.explain.shadow_prices import binding_table, unused_capacity_table
@@ -18,8 +17,8 @@ from dcplan.answers.plan.metrics import money_metrics, solver_metrics
 from dcplan.answers.plan.no_plan import impossible, nothing_yet
 from dcplan.answers.plan.tables.excluded import excluded_options
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK
+from dcplan.planning.explain.shortages import is_expressible
 from dcplan.planning.presolve import presolve
-from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.result import Result, Table
 from dcplan.specs.explain import BINDING
@@ -39,34 +38,15 @@ def explain(request: ExplainRequest) -> Result:
     asked = resolve(request)
     question, built = asked.question, asked.built
     problems = presolve(question, built)
-    if problems and not _expressible(built.problem):
+    if problems and not is_expressible(built.problem):
         none = replace(impossible(question, built, problems), verb="explain")
-        return with_later_deadlines(none, later_deadlines(asked), question)
+        return remedied(asked, none)
     solved = asked.solve(built.problem, question, share=0.5)
     if solved.status == SolveStatus.INFEASIBLE:
-        return with_later_deadlines(no_plan(asked, solved), later_deadlines(asked), question)
+        return no_plan(asked, solved)
     if solved.audit is None or solved.decisions is None:
         return replace(nothing_yet(question, built, solved), verb="explain")
     return _answer(Base(asked, solved, solved.decisions, solved.audit))
-
-
-def _expressible(problem: PlanningProblem) -> bool:
-    """Whether the model can be written.
-
-    Every job and demand needs an option to be served, and a given fleet needs a place.
-    """
-    jobs = {c.job for c in problem.run_options} >= {j.id for j in problem.jobs}
-    served = all(
-        any(x.each for x in problem.demand_parts(d.id))
-        or d.unmet_usd is not None
-        or not any(d.wanted)
-        for d in problem.required
-    )
-    fleet = problem.fleet
-    placed = fleet is None or any(
-        (p.hall, p.system) == (fleet.hall, fleet.system) for p in problem.placements
-    )
-    return jobs and served and placed
 
 
 def _answer(base: Base) -> Result:
@@ -78,8 +58,9 @@ def _answer(base: Base) -> Result:
         tables["why_not"] = why_not(base)
     if request.switching_values or request.switching_value_of:
         tables["switching_values"] = switching_values(base)
-    if request.what_if:
-        tables["what_if"] = what_if(base)
+    changed = what_if(base) if request.what_if else None
+    if changed is not None:
+        tables |= changed.tables
     tables["binding"] = binding_table(base)
     tables["unused_capacity"] = unused_capacity_table(base)
     tables["excluded"] = excluded_options(asked.built.problem)
@@ -89,13 +70,14 @@ def _answer(base: Base) -> Result:
         status,
         code,
         f"{question.scenario.name}: USD {money(base.cost_usd)} net present cost, within "
-        f"{percent(solved.gap_frac)} of the best possible cost; {_binds(tables['binding'])}",
+        f"{percent(solved.gap_frac)} of the best possible cost; {_binds(tables['binding'])}"
+        + (f"; {changed.words}" if changed is not None and changed.words else ""),
         scenario=describe(question),
         solver=solver_block(solved),
         metrics={**money_metrics(solved, question.catalog), **solver_metrics(solved)},
         tables=tables,
         inputs=inputs_of(asked.built),
-        warnings=_warnings(base),
+        warnings=[*_warnings(base), *(changed.warnings if changed is not None else ())],
         run={"seconds": round(asked.clock.spent(), 3)},
     )
 

@@ -1,130 +1,67 @@
-"""Explanation of an infeasible scenario: conflicting limits and tested remedies."""
+"""Explanation of an infeasible scenario: conflicting limits, balance and remedies."""
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import replace
 
-from dcplan.answers.common.result_blocks import describe, inputs_of, solver_block
-from dcplan.answers.explain.later_deadline import LaterDeadline
+from dcplan.answers.common.request import ScenarioRequest
 from dcplan.answers.explain.resolve import Asked
-from dcplan.answers.plan.tables.excluded import excluded_options
-from dcplan.errors import EXIT_INFEASIBLE
-from dcplan.planning.explain.remedies import Alternative, Remedy, alternatives
+from dcplan.answers.plan.no_plan import infeasible
+from dcplan.answers.remedies.infeasible import Infeasible
+from dcplan.answers.remedies.search import explained
+from dcplan.answers.remedies.tables import with_remedies
 from dcplan.planning.keys import Key
 from dcplan.planning.limits import family_of, is_users, place_of, words_of
+from dcplan.planning.problem.build import Built
 from dcplan.planning.solve.elastic import conflict
+from dcplan.planning.solve.request import Clock
 from dcplan.planning.solve.solved import Solved
-from dcplan.result import Result
+from dcplan.result import Result, Table
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema import job_path
 from dcplan.specs import explain as specs
-from dcplan.units import USD_PER_MUSD, money
 
+CONFLICT_SHARE = 0.25
+"""Share of the remaining time for the conflict."""
 INTEGER_INFEASIBLE = (
-    "the relaxation is feasible, but integer racks, halls or runs are not; see the table "
-    "tested_remedies"
+    "the relaxation is feasible, but integer racks, halls or runs are not; see the table remedies"
 )
 
 
 def no_plan(asked: Asked, solved: Solved) -> Result:
-    """Answer with the conflict and up to three remedies, each verified by a solve."""
-    question, left_s = asked.question, asked.left_s()
-    rows = _conflict(question, solved, left_s / 4)
-    found = alternatives(
-        solved.problem, solved.matrix, time_limit_s=left_s / 8, stop=asked.request.stop
+    """Answer with the conflict, the balance and tested remedies."""
+    rows = conflict_table(asked.question, solved, asked.left_s() * CONFLICT_SHARE)
+    answer = replace(infeasible(asked.question, asked.built, solved), verb="explain")
+    answer = replace(
+        answer,
+        tables={"conflict": rows, **answer.tables},
+        warnings=[] if rows.rows else [{"code": "note", "message": INTEGER_INFEASIBLE}],
     )
-    tested = [
-        row for i, alternative in enumerate(found) for row in _rows(i + 1, alternative, question)
-    ]
-    first = _sentence(found[0]) if found else "no remedy found in time"
-    return Result(
-        "explain",
-        "infeasible",
-        EXIT_INFEASIBLE,
-        f"{question.scenario.name}: proved infeasible; {first}",
-        scenario=describe(question),
-        solver={**solver_block(solved), "gap_frac": math.nan},
-        tables={
-            "conflict": specs.CONFLICT.table(rows),
-            "tested_remedies": specs.TESTED_REMEDIES.table(tested),
-            "excluded": excluded_options(asked.built.problem),
-        },
-        inputs=inputs_of(asked.built),
-        warnings=[] if rows else [{"code": "note", "message": INTEGER_INFEASIBLE}],
-    )
+    return remedied(asked, answer)
 
 
-def with_later_deadlines(
-    result: Result, found: Sequence[LaterDeadline], question: Question
-) -> Result:
-    """Return the answer with later deadlines as further remedies."""
-    if not found:
-        return result
-    tables = dict(result.tables)
-    old = (
-        specs.TESTED_REMEDIES.rows(tables["tested_remedies"]) if "tested_remedies" in tables else []
-    )
-    scenario = question.scenario
-    first = len({row.remedy for row in old}) + 1
-    rows = [
-        specs.TestedRemedyRow(
-            remedy=first + i,
-            change=f"{x.trial.key} of {x.trial.job}: {x.trial.value}",
-            amount=x.trial.more,
-            unit=x.trial.unit,
-            place=str(question.tree.place((*job_path(x.trial.job, scenario), x.trial.key))),
-            resulting_plan=f"USD {money(x.cost_usd)}",
-        )
-        for i, x in enumerate(found)
-    ]
-    tables["tested_remedies"] = specs.TESTED_REMEDIES.table([*old, *rows])
-    return replace(result, tables=tables)
+def remedied(asked: Asked, answer: Result) -> Result:
+    """Return an answer without a plan with its balance and with tested remedies."""
+    search = search_of(asked.request, asked.question, asked.built, asked.left_s())
+    return with_remedies(answer, search, explained(search))
 
 
-def _conflict(question: Question, solved: Solved, time_limit_s: float) -> list[specs.ConflictRow]:
+def search_of(
+    request: ScenarioRequest, question: Question, built: Built, limit_s: float
+) -> Infeasible:
+    """Return the search for the remedies of a scenario, in a time [s]."""
+    return Infeasible(request, question, built.problem, Clock(limit_s))
+
+
+def conflict_table(question: Question, solved: Solved, time_limit_s: float) -> Table:
     """Return the user's limits in the conflict, one line per limit."""
     families: dict[Key, list[Key]] = defaultdict(list)
     for row in conflict(solved.matrix, time_limit_s):
         if is_users(row):
             families[family_of(row)].append(row)
-    return [
+    return specs.CONFLICT.table(
         specs.ConflictRow(
             words_of(rows[0], solved.problem.start)[0], place_of(rows[0], question), len(rows)
         )
         for rows in families.values()
-    ]
-
-
-def _merged(remedies: Sequence[Remedy]) -> list[Remedy]:
-    """Return one change per limit: the largest of all quarters."""
-    best: dict[Key, Remedy] = {}
-    for remedy in remedies:
-        family = family_of(remedy.rows[0])
-        if family not in best or remedy.amount > best[family].amount:
-            best[family] = remedy
-    return sorted(best.values(), key=lambda r: -r.amount)
-
-
-def _rows(number: int, alternative: Alternative, question: Question) -> list[specs.TestedRemedyRow]:
-    cost = (
-        f"USD {money(alternative.cost_musd * USD_PER_MUSD)}"
-        if alternative.cost_musd is not None
-        else "not found in time"
     )
-    return [
-        specs.TestedRemedyRow(number, r.what, r.amount, r.unit, place_of(r.rows[0], question), cost)
-        for r in _merged(alternative.remedies)
-    ]
-
-
-def _sentence(alternative: Alternative) -> str:
-    parts = " and ".join(r.sentence() for r in _merged(alternative.remedies)[:3])
-    checked = (
-        "verified: the model then has a plan, apart from integer switch counts"
-        if alternative.cost_musd is not None
-        else "not verified in time"
-    )
-    return f"smallest remedy found: {parts} ({checked})"

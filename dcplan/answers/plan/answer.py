@@ -17,6 +17,9 @@ from dcplan.answers.plan.request import PlanRequest, refuse_conflicts
 from dcplan.answers.plan.tables.lead_times import lead_times
 from dcplan.answers.plan.tables.limits import binding
 from dcplan.answers.plan.tables.overview import tables_of
+from dcplan.answers.remedies.infeasible import Infeasible
+from dcplan.answers.remedies.search import explained
+from dcplan.answers.remedies.tables import with_remedies
 from dcplan.errors import (
     EXIT_INCOMPLETE,
     EXIT_INTERRUPTED,
@@ -28,9 +31,10 @@ from dcplan.errors import (
 )
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import Built, build
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.exact import UnknownDecisionError
 from dcplan.planning.solve.objective import solve_objective
-from dcplan.planning.solve.request import SolveRequest
+from dcplan.planning.solve.request import LEAST_S, Clock, SolveRequest
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.result import Result, Table
@@ -65,15 +69,41 @@ def plan(request: PlanRequest) -> Result:
     built = build(question)
     found = presolve(question, built)
     if found:
-        return impossible(question, built, found)
+        return _remedied(request, question, built, impossible(question, built, found), began)
     solved = _solved(request, question, built)
     if solved.status == SolveStatus.INFEASIBLE:
-        return infeasible(question, built, solved)
+        answer = infeasible(question, built, solved)
+        fixed = solved.audit is not None
+        return answer if fixed else _remedied(request, question, built, answer, began)
     if solved.audit is None:
         return nothing_yet(question, built, solved)
     answer = _answer(request, question, built, solved)
     seconds = {"seconds": time.monotonic() - began, "solve_seconds": solved.seconds}
     return replace(answer, run={name: round(value, 3) for name, value in seconds.items()})
+
+
+def _remedied(
+    request: PlanRequest, question: Question, built: Built, answer: Result, began: float
+) -> Result:
+    """Return the answer without a plan with its balance and with tested remedies."""
+    if not request.remedies_limit_s:
+        return answer
+    left_s = max(request.time_limit_s - (time.monotonic() - began), LEAST_S)
+    limit_s = min(left_s, request.remedies_limit_s)
+    given = request.fix_decisions
+
+    def prepared(changed: Question, its: Built) -> PlanningProblem:
+        return replace(its.problem, earlier=kept_from(request, changed, its))
+
+    asked = Infeasible(
+        request,
+        question,
+        prepared(question, built),
+        Clock(limit_s),
+        prepared,
+        decisions_of(given, "--fix-decisions") if given else None,
+    )
+    return with_remedies(answer, asked, explained(asked))
 
 
 def _solved(request: PlanRequest, question: Question, built: Built) -> Solved:

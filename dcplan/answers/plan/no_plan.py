@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dcplan.answers.common.result_blocks import describe, inputs_of, solver_block
 from dcplan.answers.plan.tables.excluded import excluded_options
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_INTERRUPTED, Problem
-from dcplan.planning.explain.remedies import remedies
 from dcplan.planning.problem.build import Built
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
@@ -85,25 +84,16 @@ def _fixed_broken(
 
 
 def infeasible(question: Question, built: Built, solved: Solved) -> Result:
-    """Answer that the scenario is proved infeasible, with the smallest remedies."""
+    """Answer that the scenario is proved infeasible."""
     if solved.audit is not None:
         return _fixed_broken(question, built, solved, solved.audit.problems)
-    found = remedies(solved.problem, solved.matrix, fixed=solved.fixed)
-    rows = [
-        specs.RemedyRow(r.what, r.amount, f"{r.unit}, at least" if r.at_least else r.unit)
-        for r in found
-    ]
-    first = f"smallest remedy found: {found[0].sentence()}" if found else "no remedy found in time"
     return Result(
         verb="plan",
         status="infeasible",
         exit_code=EXIT_INFEASIBLE,
-        headline=f"{question.scenario.name}: proved infeasible; {first}",
+        headline=f"{question.scenario.name}: proved infeasible",
         scenario=describe(question),
         solver={**solver_block(solved), "gap_frac": math.nan},
-        tables={
-            "remedies": specs.REMEDIES.table(rows),
-            "excluded": excluded_options(built.problem),
-        },
+        tables={"excluded": excluded_options(built.problem)},
         inputs=inputs_of(built),
     )

@@ -38,6 +38,14 @@ class PlanRequest(ScenarioRequest):
         Callable[[float, float, float, int], None] | None,
         Flag("callback with seconds, incumbent, bound and nodes", python_only=True),
     ] = None
+    remedies_limit_s: Annotated[
+        float,
+        Flag(
+            "most time for the remedies of an infeasible scenario; 0: none are searched",
+            unit="s",
+            python_only=True,
+        ),
+    ] = 30.0
     more_tables: Annotated[
         tuple[TableMaker, ...],
         Flag(

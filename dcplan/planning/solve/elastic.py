@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 
 import numpy as np
 
@@ -17,19 +17,17 @@ ELASTIC_AND_IRREDUCIBLE = 2 | 4 | 16
 conflicting rows."""
 
 
-def elastic(matrix: Matrix, prices: Mapping[str, float]) -> Matrix:
-    """Return a copy in which the rows of some constraints may be violated at a price per unit.
+def elastic(matrix: Matrix, price_of: Callable[[Key], float | None]) -> Matrix:
+    """Return a copy in which some rows may be violated at a price per unit; all other costs are 0.
 
-    All other costs are 0.
-
-    ``prices`` is constraint name (before its index) -> price; equality rows get a slack in each
-    direction.
+    ``price_of`` returns the price of a row, or None if it must hold; equality rows get a slack in
+    each direction.
     """
     cost, lower, upper = [np.zeros_like(matrix.cost)], [matrix.lower], [matrix.upper]
     columns = list(matrix.columns)
     start, index, value = list(matrix.start), list(matrix.index), list(matrix.value)
     for i, row in enumerate(matrix.rows):
-        price = prices.get(row.name)
+        price = price_of(row)
         if price is None:
             continue
         signs = [1.0] if np.isfinite(matrix.row_lower[i]) else []

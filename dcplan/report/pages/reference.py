@@ -27,7 +27,7 @@ EXITS = (
     (0, "success; every expectation of severity error holds"),
     (1, "negative answer: an expectation failed, or `diff --exit-code` found a difference"),
     (2, "invalid request or input; every problem is reported with file, line and column"),
-    (3, "proved infeasible; the conflict and the smallest remedies are printed"),
+    (3, "proved infeasible; the conflict, the balance and tested remedies are printed"),
     (
         4,
         "incomplete: the time limit ended the search, or points of a sweep are pending; "

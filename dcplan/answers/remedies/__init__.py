@@ -1,0 +1,1 @@
+"""Changes of a scenario that make an infeasible plan feasible, each tested with its audit."""

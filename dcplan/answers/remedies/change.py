@@ -1,0 +1,64 @@
+"""A change of a scenario in the words of a planner, and kinds of change with their sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from dcplan.provenance import Path
+
+
+@dataclass(frozen=True)
+class Change:
+    """One or more edits of a scenario."""
+
+    edits: tuple[str, ...]
+    """``KEY=VALUE`` texts, as ``--set`` takes them."""
+    text: str
+    """The change for people."""
+    paths: tuple[Path, ...]
+    """Fields that change."""
+
+
+@dataclass(frozen=True)
+class Move:
+    """One kind of change, for any size.
+
+    Parameters
+    ----------
+    change : callable
+        The change of a size; None if the scenario cannot express it. Sizes are rounded up to a
+        natural step, so different sizes may be the same change.
+    ladder : tuple of float
+        Sizes to try, until one gives a plan.
+    least : float
+        Size that is known to be too small.
+    price_musd : float
+        Rough price of the change, for the order of the tests only.
+    """
+
+    change: Callable[[float], Change | None]
+    ladder: tuple[float, ...]
+    least: float = 0.0
+    price_musd: float = 0.0
+    screened: bool = False
+    """Whether the largest size is tried first, because a kind that cannot help is common."""
+
+
+def both(first: Change, second: Change) -> Change:
+    """Return two changes as one."""
+    return Change(
+        (*first.edits, *second.edits),
+        f"{first.text} and {second.text}",
+        (*first.paths, *second.paths),
+    )
+
+
+def after(first: Change, move: Move) -> Move:
+    """Return a move whose change follows another one."""
+
+    def change(size: float) -> Change | None:
+        second = move.change(size)
+        return None if second is None else both(first, second)
+
+    return replace(move, change=change)

@@ -1,0 +1,164 @@
+"""The search for remedies: changes of a scenario, each built, solved and audited again."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from dcplan.answers.remedies.change import Change, Move
+from dcplan.answers.remedies.infeasible import Infeasible
+from dcplan.answers.remedies.kinds import dated_mixes, mixes, moves, site_mixes
+from dcplan.answers.remedies.times import site_moves
+from dcplan.errors import AuditError, InputError
+from dcplan.planning.explain.shortages import (
+    Relaxed,
+    expressible,
+    most_served,
+    relaxation_of,
+    without_bounds,
+)
+from dcplan.planning.presolve import presolve
+from dcplan.planning.problem.build import build
+from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.solve.exact import UnknownDecisionError
+from dcplan.planning.solve.objective import solve_objective
+from dcplan.planning.solve.request import SolveRequest
+
+T = TypeVar("T")
+ROUGH_GAP = 0.05
+"""Relative gap of a tested plan."""
+MOST = 5
+"""Remedies shown."""
+HALVINGS = 4
+TRY_SHARE = 0.25
+"""Share of the remaining time for one test."""
+FEW = 3
+"""Remedies below which changes of several limits are tried, too."""
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A change of the scenario with which an audited plan was found."""
+
+    change: Change
+    cost_usd: float
+    size: float
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What an infeasible scenario serves at most, and its remedies, cheapest first."""
+
+    part: PlanningProblem
+    """Problem without the jobs and demands that nothing can serve."""
+    served: Relaxed | None
+    """None if the model cannot be written."""
+    remedies: tuple[Remedy, ...]
+
+
+def explained(asked: Infeasible) -> Explained:
+    """Return what a scenario serves at most, and its remedies."""
+    part = expressible(asked.problem)
+    matrix = relaxation_of(part)
+    if matrix is None:
+        return Explained(part, None, ())
+    served = most_served(part, matrix, asked.share_s(TRY_SHARE), asked.request.stop)
+    whole, soft = part == asked.problem, without_bounds(part, matrix)
+    found = [
+        x
+        for x in (_first(asked, move) for move in moves(asked, part, soft, known=whole))
+        if x is not None
+    ]
+    if len(found) < FEW:
+        mixed = mixes(asked, part, soft) if whole else site_mixes(asked, part, soft)
+        mixed = itertools.chain(site_moves(asked.question), mixed, dated_mixes(asked))
+        found += [x for x in (_first(asked, move) for move in mixed) if x is not None]
+    found = sorted(_least([(x, x[2]) for x in found]), key=_order)[:MOST]
+    near = [_nearer(asked, *x) for x in found]
+    kept = _least([(x, x) for x in near])
+    return Explained(part, served, tuple(sorted(kept, key=lambda x: (x.cost_usd, x.size))))
+
+
+def _least(found: Sequence[tuple[T, Remedy]]) -> list[T]:
+    """Return what has no other remedy whose edits are a part of its own."""
+    edits = [set(x.change.edits) for _, x in found]
+    return [
+        one
+        for i, (one, _) in enumerate(found)
+        if not any(other < edits[i] for other in edits) and edits[i] not in edits[:i]
+    ]
+
+
+Found = tuple[Move, float, Remedy]
+"""A move, the largest size that gave no plan, and the remedy."""
+
+
+def _order(found: Found) -> tuple[float, float]:
+    return found[2].cost_usd, found[2].size
+
+
+def _first(asked: Infeasible, move: Move) -> Found | None:
+    """Return the first size of a move that gives a plan; None if no size does in time."""
+    least, seen = move.least, set[tuple[str, ...]]()
+    most = [x for x in move.ladder if move.change(x) is not None][-1:]
+    if move.screened and most:
+        change = move.change(most[0])
+        cost = None if change is None or asked.done else _cost_usd(asked, change)
+        if change is None or cost is None:
+            return None
+        if len(move.ladder) == 1:
+            return move, least, Remedy(change, cost, most[0])
+    for size in move.ladder:
+        change = move.change(size)
+        if change is None or asked.done:
+            return None
+        if change.edits in seen:
+            continue
+        seen.add(change.edits)
+        cost = _cost_usd(asked, change)
+        if cost is not None:
+            return move, least, Remedy(change, cost, size)
+        least = size
+    return None
+
+
+def _nearer(asked: Infeasible, move: Move, least: float, found: Remedy) -> Remedy:
+    """Bisect between a size without a plan and one with a plan, a few times."""
+    below = move.change(least) if least else None
+    tried = {found.change.edits, *([below.edits] if below else [])}
+    for _ in range(HALVINGS):
+        size = (least + found.size) / 2.0
+        change = move.change(size)
+        if change is None or change.edits in tried or asked.done:
+            break
+        tried.add(change.edits)
+        cost = _cost_usd(asked, change)
+        if cost is None:
+            least = size
+        else:
+            found = Remedy(change, cost, size)
+    return found
+
+
+def _cost_usd(asked: Infeasible, change: Change) -> float | None:
+    """Return the cost of an audited plan of the changed scenario; None if none was found in time."""
+    try:
+        question = asked.request.question(*change.edits)
+        built = build(question)
+        if presolve(question, built):
+            return None
+        solved = solve_objective(
+            asked.prepare(question, built),
+            question,
+            SolveRequest(
+                gap=ROUGH_GAP,
+                time_limit_s=asked.share_s(TRY_SHARE),
+                fixed=asked.fixed,
+                stop=asked.request.stop,
+            ),
+        )
+    except (InputError, AuditError, UnknownDecisionError):
+        return None  # the scenario cannot express this size, or no plan passes its audit
+    return solved.audit.npv_usd if solved.audit is not None and solved.audit.passed else None

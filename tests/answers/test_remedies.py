@@ -1,0 +1,147 @@
+"""Remedies: each printed one, applied with --set, gives an audited plan; the balance by hand."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from dcplan.answers.explain.answer import explain
+from dcplan.answers.plan.answer import plan
+from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_NO, EXIT_OK
+from dcplan.result import Result
+from dcplan.specs import no_plan as specs
+
+TRAIN, RETROFIT, FLEET = "train-405b-in-90-days", "retrofit-air-hall", "fleet-renewal"
+DAYS = "workloads.training.flagship.deadline_days"
+ONE_HALL = """\
+dcplan: 1
+name: one-hall
+horizon: {start: 2027-Q1, quarters: 2}
+sites:
+  - id: s
+    location: us-ashburn
+    utility_mw: 1
+    halls:
+      - {id: h, existing: true, racks: 20, rack_kw_max: 42, it_mw: 0.5, cooling: [airside-economizer-air-chiller]}
+systems: [dgx-h200]
+fabrics: [ib-ndr-400]
+supply: [{system: dgx-h200, racks_per_quarter: 4, lead_quarters: 1}]
+workloads:
+  capacity:
+    - {id: r, accelerator_hours: [0, 210384], utilization_frac: 1}
+"""
+"""A vendor that delivers 4 racks of 2 nodes of 8 accelerators, which is what air cools: 64."""
+
+
+@pytest.fixture
+def one_hall(tmp_path: Path) -> str:
+    file = tmp_path / "one-hall.yaml"
+    file.write_text(ONE_HALL, encoding="utf-8")
+    return str(file)
+
+
+def remedies(result: Result) -> list[specs.RemedyRow]:
+    return specs.REMEDIES.rows(result.tables["remedies"])
+
+
+def edits(row: specs.RemedyRow) -> list[str]:
+    return [word for word in shlex.split(row.options) if word != "--set"]
+
+
+def assert_each_holds(result: Result, file: str, sets: list[str]) -> None:
+    """Every remedy gives a plan; expectations of the old scenario may fail, as on its deadline."""
+    rows = remedies(result)
+    assert result.exit_code == EXIT_INFEASIBLE
+    assert rows
+    costs = [row.npv_usd for row in rows]
+    assert costs == sorted(costs)
+    assert [row.over_cheapest_usd for row in rows] == [cost - costs[0] for cost in costs]
+    assert len({tuple(edit.partition("=")[0] for edit in edits(row)) for row in rows}) == len(rows)
+    for row in rows:
+        made = plan(file, sets=[*sets, *edits(row)], gap=0.05)
+        assert made.exit_code in (EXIT_OK, EXIT_INCOMPLETE, EXIT_NO), row
+        assert made.value("cost.npv_usd") > 0, row
+    assert rows[0].change in result.headline
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("file", "sets"),
+    [
+        (TRAIN, ["sites.ashburn.utility_mw=4"]),
+        (TRAIN, [f"{DAYS}=30"]),
+        (TRAIN, ["finance.budget_usd=150e6"]),
+        (TRAIN, ["sites.ashburn.halls.liquid.racks=20"]),
+        (RETROFIT, ["sites.frankfurt.utility_mw=0.2", "cloud.max_accelerators=64"]),
+        (RETROFIT, ["cloud.max_accelerators=0"]),
+        (FLEET, ["finance.budget_usd=2e6"]),
+    ],
+)
+def test_every_remedy_of_plan_gives_an_audited_plan(file: str, sets: list[str]) -> None:
+    assert_each_holds(plan(file, sets=sets), file, sets)
+
+
+@pytest.mark.slow
+def test_remedies_of_a_power_limit_are_of_different_kinds() -> None:
+    """More power, or a longer run: one kind each, and both smaller than they look at first."""
+    sets = ["sites.ashburn.utility_mw=4"]
+    keys = {edits(row)[0].partition("=")[0] for row in remedies(plan(TRAIN, sets=sets))}
+    assert keys == {"sites.ashburn.utility_mw", DAYS}
+
+
+@pytest.mark.slow
+def test_explain_and_plan_find_the_same_cheapest_remedy() -> None:
+    sets = ["sites.ashburn.utility_mw=4"]
+    of_plan, of_explain = plan(TRAIN, sets=sets), explain(TRAIN, sets=sets, time_limit_s=120)
+    assert remedies(of_plan)[0].change == remedies(of_explain)[0].change
+    assert of_plan.tables["balance"] == of_explain.tables["balance"]
+
+
+def test_a_vendor_that_delivers_too_few_racks(one_hall: str) -> None:
+    """210,384 h / 2,191.5 h a quarter = 96 accelerators = 6 racks of 16; the vendor delivers 4."""
+    result = plan(one_hall)
+    assert_each_holds(result, one_hall, [])
+    by_key = {edits(row)[0].partition("=")[0]: row for row in remedies(result)}
+    supply = by_key["supply.0.racks_per_quarter"]
+    assert edits(supply) == ["supply.0.racks_per_quarter=[6,4]"]
+    assert supply.change == "racks of dgx-h200 from the vendor: 6 instead of 4 in 2027-Q1"
+    # 64 of 96 accelerators: a third less demand, and 34 % is the next whole percent
+    demand = by_key["workloads.capacity.r.accelerator_hours"]
+    assert demand.change == "34 % less demand of r"
+
+
+def test_the_balance_of_one_hall_by_hand(one_hall: str) -> None:
+    """The vendor delivers 64 accelerators: 64 x 2,191.5 h = 140,256 h of the 210,384 h asked for.
+
+    An accelerator takes 10.2 kW / 8 (DGX H200, rated) times the PUE on the design day.
+    """
+    result = plan(one_hall)
+    (row,) = specs.BALANCE.rows(result.tables["balance"])
+    assert (row.quarter, row.workload, row.unit) == ("2027-Q2", "r", "accelerator_hours")
+    assert row.asked == pytest.approx(210_384)
+    assert row.available == pytest.approx(64 * 2191.5)
+    assert row.missing == pytest.approx(210_384 - 64 * 2191.5)
+    assert row.asked_mw is not None
+    assert row.available_mw is not None
+    assert row.asked_mw / row.available_mw == pytest.approx(96 / 64)
+    pue = next(x["value"] for x in result.inputs if str(x["key"]).endswith("peak_pue"))
+    assert row.available_mw == pytest.approx(64 * 10.2 / 8 / 1000 * pue)
+
+
+def test_a_what_if_without_a_plan_explains_itself(one_hall: str) -> None:
+    result = explain(
+        one_hall, sets=["supply.0.racks_per_quarter=6"], what_if=["supply.0.racks_per_quarter=4"]
+    )
+    assert result.exit_code == EXIT_OK
+    assert "balance" in result.tables
+    for row in remedies(result):
+        assert plan(one_hall, sets=edits(row), gap=0.05).exit_code == EXIT_OK
+    assert remedies(result)[0].change in result.headline
+
+
+def test_no_time_for_remedies_says_what_to_run_next(one_hall: str) -> None:
+    result = plan(one_hall, remedies_limit_s=0.1)
+    assert "no remedy found in time" in result.headline
+    assert any("dcplan explain" in note["message"] for note in result.warnings)
