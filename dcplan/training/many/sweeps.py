@@ -1,0 +1,247 @@
+"""Sweeps of many requests at once: the smallest counts that reach wanted step times."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dcplan.llm.architecture import Architecture, model_flops_per_token
+from dcplan.llm.tables import Array
+from dcplan.training.estimate import Hardware, Sweep, case_of, streamed
+from dcplan.training.grid import KEYS, Index, default_axes
+from dcplan.training.many.group import Group, group_of
+from dcplan.training.many.probes import SEARCH_ROUNDS, SEARCH_USUAL_FRAC, Probes
+from dcplan.training.many.race import Problems, Rows, columns_of, fastest, race, timed_all
+from dcplan.units import GIGA, TERA
+
+SEARCH_SAME_FRAC = 0.001
+"""Loss up to which a device takes over the layout of the same device on a faster network."""
+SEARCH_POOL = 8
+"""Layouts of searched counts that are tried at all other counts."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A training job on hardware, and the step times that matter."""
+
+    shape: Architecture
+    seq_len: int
+    global_batch_tokens: float
+    """Tokens of one optimizer step."""
+    hardware: Hardware
+    accelerators: tuple[float, ...]
+    """Counts, ascending."""
+    wanted_s: tuple[tuple[float, ...], ...] = ()
+    """Wanted step times at each count of ``wanted_at``; without any, every count is searched. [s]"""
+    wanted_at: tuple[float, ...] = ()
+    """Counts, ascending; between them the wanted step times are interpolated."""
+    images: float = 0.0
+
+
+@dataclass
+class _Device:
+    """A request in a group: what is known of its counts."""
+
+    place: int
+    request: Request
+    probes: Probes
+    rows: dict[int, tuple[int, int, float, float]] = field(default_factory=dict)
+    """Row of the micro-batch, of the stages, data-parallel ranks and memory by index of the count."""
+
+
+    def found(self, index: int, time_s: float, row: tuple[int, int, float, float]) -> None:
+        """Keep the fastest layout of a count."""
+        self.probes.time_s[index], self.probes.above[index] = time_s, False
+        self.rows[index] = row
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A count of a device to search."""
+
+    device: _Device
+    index: int
+    bar_s: float
+
+    @property
+    def count(self) -> float:
+        return float(self.device.probes.counts[self.index])
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The fastest layout of a device at a count, and the speed of its network."""
+
+    link: tuple[float, ...]
+    time_s: float
+    row: tuple[int, int, float, float]
+
+
+def sweeps(requests: Sequence[Request]) -> list[Sweep]:
+    """Find the fastest layouts of many requests.
+
+    The smallest count that reaches each wanted step time has the fastest layout of all; the
+    other counts have the best of these layouts.
+    """
+    found: dict[int, Sweep] = {}
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for i, r in enumerate(requests):
+        if r.hardware.streams_weights:
+            counts = np.array(r.accelerators, dtype=np.float64)
+            found[i] = streamed(r.shape, r.seq_len, r.global_batch_tokens, r.hardware, counts, r.images)
+            continue
+        h = r.hardware
+        axes = default_axes(_case(r))
+        key = (r.shape, r.seq_len, r.global_batch_tokens, r.images, h.stack, h.recipe, h.coefficients, axes)
+        groups.setdefault(key, []).append(i)
+    for members in groups.values():
+        found |= zip(members, _swept([requests[i] for i in members]), strict=True)
+    return [found[i] for i in range(len(requests))]
+
+
+def _case(r: Request):
+    return case_of(r.shape, r.seq_len, r.global_batch_tokens, r.hardware, r.images)
+
+
+def _swept(requests: Sequence[Request]) -> list[Sweep]:
+    """Return the sweeps of requests that differ only in the device and in their counts."""
+    distinct = list(dict.fromkeys(r.hardware.device for r in requests))
+    first = {r.hardware.device: r for r in reversed(requests)}
+    group = group_of([_case(first[d]) for d in distinct])
+    devices = [_Device(distinct.index(r.hardware.device), r, _probes(r, group, distinct.index(r.hardware.device))) for r in requests]
+    known: dict[tuple[int, float], list[_Known]] = {}
+    for _ in range(SEARCH_ROUNDS):
+        asked = [_Asked(d, i, bar) for d in devices for i, bar in d.probes.next().items()]
+        if not asked:
+            break
+        _search(group, asked, known)
+    return [_sweep(group, d) for d in devices]
+
+
+def _probes(r: Request, group: Group, device: int) -> Probes:
+    """Return the counts of a request that can reach its longest step time, none of them searched."""
+    counts = np.array(r.accelerators, dtype=np.float64)
+    wanted = np.array(
+        [np.interp(np.log(counts), np.log(r.wanted_at), row) for row in r.wanted_s]
+    ).reshape(len(r.wanted_s), counts.size)
+    ranks = counts * group.ranks[device]
+    least = group.least[device][0] * group.sequences / ranks if group.least[device].size else np.full(counts.size, np.inf)
+    if wanted.size:
+        able = least <= wanted.max(axis=0)
+        able = able if able.any() else np.arange(counts.size) == counts.size - 1
+        counts, wanted, least = counts[able], wanted[:, able], least[able]
+    return Probes(counts, wanted, least / SEARCH_USUAL_FRAC, np.full(counts.size, np.nan), np.zeros(counts.size, dtype=bool))
+
+
+def _search(group: Group, asked: list[_Asked], known: dict[tuple[int, float], list[_Known]]) -> None:
+    """Search layouts at counts of devices that are faster than given step times.
+
+    A layout of the same device on a faster network bounds the step time on a slower one, so a
+    device takes it over if it loses practically nothing.
+    """
+    fastest_link: dict[tuple[int, float], _Asked] = {}
+    for x in sorted(asked, key=lambda x: group.links[x.device.place]):
+        fastest_link[group.family[x.device.place], x.count] = x
+    first = _taken_over(group, list(fastest_link.values()), known)
+    _race(group, first, known)
+    chosen = {id(x) for x in fastest_link.values()}
+    later = [x for x in asked if id(x) not in chosen]
+    _race(group, _taken_over(group, later, known), known)
+
+
+def _taken_over(
+    group: Group, asked: list[_Asked], known: dict[tuple[int, float], list[_Known]]
+) -> list[_Asked]:
+    """Take over layouts of faster networks; return the counts that still need a search."""
+    pairs = []
+    for k, x in enumerate(asked):
+        link = group.links[x.device.place]
+        for old in known.get((group.family[x.device.place], x.count), ()):
+            if all(a >= b for a, b in zip(old.link, link, strict=True)):
+                pairs.append((k, old))
+    if not pairs:
+        return asked
+    place = np.array([asked[k].device.place for k, _ in pairs], dtype=np.intp)
+    one = group.shifted(np.array([old.row[0] for _, old in pairs], dtype=np.intp), place)
+    outer = np.array([old.row[1] for _, old in pairs], dtype=np.intp)
+    dp = np.array([old.row[2] for _, old in pairs])
+    time, needed = timed_all(group, Rows(one * 0, one, outer, dp))
+    taken: set[int] = set()
+    for j, (k, old) in enumerate(pairs):
+        x = asked[k]
+        if old.time_s > x.bar_s:  # no layout can be fast enough
+            x.device.probes.time_s[x.index], x.device.probes.above[x.index] = x.bar_s, True
+            taken.add(k)
+        elif time[j] <= old.time_s * (1.0 + SEARCH_SAME_FRAC):
+            row = (int(one[j]), int(outer[j]), float(dp[j]), float(needed[j]))
+            x.device.found(x.index, float(time[j]), row)
+            taken.add(k)
+    return [x for k, x in enumerate(asked) if k not in taken]
+
+
+def _race(group: Group, asked: list[_Asked], known: dict[tuple[int, float], list[_Known]]) -> None:
+    """Search layouts at counts of devices that are faster than given step times."""
+    if not asked:
+        return
+    ranks = np.array([x.count * group.ranks[x.device.place] for x in asked])
+    device = np.array([x.device.place for x in asked], dtype=np.intp)
+    bars = np.array([x.bar_s for x in asked])
+    best = fastest(group, race(group, Problems(device, ranks, bars)))
+    for x in asked:
+        x.device.probes.time_s[x.index], x.device.probes.above[x.index] = x.bar_s, True
+    rows = best.rows
+    for k, p in enumerate(rows.problem.tolist()):
+        x = asked[p]
+        row = (int(rows.one[k]), int(rows.outer[k]), float(rows.dp[k]), float(best.memory_bytes[k]))
+        x.device.found(x.index, float(best.time_s[k]), row)
+        place = x.device.place
+        kept = _Known(group.links[place], float(best.time_s[k]), row)
+        known.setdefault((group.family[place], x.count), []).append(kept)
+
+
+def _sweep(group: Group, d: _Device) -> Sweep:
+    """Return the sweep of a device: other counts have the best of the layouts found."""
+    counts, time = d.probes.counts, np.where(np.isnan(d.probes.time_s) | d.probes.above, np.inf, d.probes.time_s)
+    one, outer, dp, needed = np.zeros(counts.size, dtype=np.intp), np.zeros(counts.size, dtype=np.intp), np.ones(counts.size), np.zeros(counts.size)
+    for i, row in d.rows.items():
+        one[i], outer[i], dp[i], needed[i] = row
+    open_ = np.flatnonzero(np.isinf(time))
+    pool = sorted({row[:2] for row in d.rows.values()})
+    if open_.size and pool:
+        pool = [pool[i] for i in np.unique(np.linspace(0, len(pool) - 1, SEARCH_POOL).round().astype(int))]
+        tried = _tried(group, d, np.array(pool, dtype=np.intp), open_)
+        times, sizes = (x.reshape(open_.size, len(pool)) for x in timed_all(group, tried))
+        times = np.where(tried.dp.reshape(times.shape) >= 1.0, times, np.inf)
+        at = np.argmin(times, axis=1)
+        pick = (np.arange(open_.size), at)
+        time[open_], needed[open_] = times[pick], sizes[pick]
+        one[open_], outer[open_] = np.array(pool, dtype=np.intp)[at].T
+        dp[open_] = tried.dp.reshape(times.shape)[pick]
+    x = columns_of(group, Rows(one * 0, one, outer, dp))
+    r = d.request
+    tokens = group.sequences * r.seq_len
+    return Sweep(
+        accelerators=counts,
+        used=x["tp"] * x["pp"] * x["cp"] * x["dp"] / group.ranks[d.place],
+        step_time_s=time,
+        memory_gb=needed / GIGA,
+        tokens_per_step=tokens,
+        flops_per_step=model_flops_per_token(r.shape, r.seq_len, r.images) * tokens,
+        layouts={k: x[k] for k in KEYS},
+        parts_s={},
+        tried=len(d.rows),
+        feasible=np.isfinite(time) * 1.0,
+    )
+
+
+def _tried(group: Group, d: _Device, pool: Index, at: Index) -> Rows:
+    """Return layouts at all counts ``at``; those that cannot run have no data-parallel rank."""
+    one, outer = (np.tile(pool[:, k], at.size) for k in (0, 1))
+    ranks = np.repeat(d.probes.counts[at] * group.ranks[d.place], len(pool))
+    x = columns_of(group, Rows(one * 0, one, outer, np.ones(one.size)))
+    cut = x["tp"] * x["cp"]
+    dp = np.minimum(np.floor(ranks / (cut * x["pp"])), np.floor(group.sequences / x["micro_batch"]))
+    return Rows(one * 0, one, outer, np.where(np.mod(dp * cut, x["ep"] * x["etp"]) == 0, dp, 0.0))
