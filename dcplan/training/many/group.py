@@ -35,8 +35,6 @@ MOST_CONTEXT = 32
 """Largest context parallelism of a menu."""
 MOST_TENSOR = 32
 """Largest tensor parallelism of a menu."""
-FEW_EXPERTS = 16
-"""Most experts of a model whose experts are also divided by tensor parallelism."""
 LINKS = ("scaleout_gb_per_s", "in_network", "exchange_frac")
 """Values of a device's network."""
 INNER = ("tp", "cp", "micro_batch", "ep", "etp")
@@ -209,10 +207,9 @@ def _inner(cases: Sequence[Case]) -> tuple[dict[str, Array], Mask]:
         [
             (tp, cp, b, ep, etp)
             for tp in sorted(set[int]().union(*own))
-            for etp in ((1, tp) if 1 < shape.experts <= FEW_EXPERTS and tp > 1 else (1,))
             for cp in cps
             for b in micros
-            for ep in eps
+            for ep, etp in [*((ep, 1) for ep in eps), *([(1, tp)] if shape.moe_layers and tp > 1 else [])]
         ],
         dtype=np.float64,
     ).T

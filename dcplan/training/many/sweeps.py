@@ -12,7 +12,7 @@ from dcplan.llm.architecture import Architecture, model_flops_per_token
 from dcplan.llm.tables import Array
 from dcplan.training.estimate import Hardware, Sweep, case_of, streamed
 from dcplan.training.grid import KEYS, Index, default_axes
-from dcplan.training.many.group import Group, group_of
+from dcplan.training.many.group import Group, Mask, group_of
 from dcplan.training.many.probes import SEARCH_ROUNDS, SEARCH_USUAL_FRAC, Probes
 from dcplan.training.many.race import Problems, Rows, columns_of, fastest, race, timed_all
 from dcplan.units import GIGA, TERA
@@ -212,9 +212,9 @@ def _sweep(group: Group, d: _Device) -> Sweep:
     pool = sorted({row[:2] for row in d.rows.values()})
     if open_.size and pool:
         pool = [pool[i] for i in np.unique(np.linspace(0, len(pool) - 1, SEARCH_POOL).round().astype(int))]
-        tried = _tried(group, d, np.array(pool, dtype=np.intp), open_)
+        tried, runs = _tried(group, d, np.array(pool, dtype=np.intp), open_)
         times, sizes = (x.reshape(open_.size, len(pool)) for x in timed_all(group, tried))
-        times = np.where(tried.dp.reshape(times.shape) >= 1.0, times, np.inf)
+        times = np.where(runs.reshape(times.shape), times, np.inf)
         at = np.argmin(times, axis=1)
         pick = (np.arange(open_.size), at)
         time[open_], needed[open_] = times[pick], sizes[pick]
@@ -237,11 +237,12 @@ def _sweep(group: Group, d: _Device) -> Sweep:
     )
 
 
-def _tried(group: Group, d: _Device, pool: Index, at: Index) -> Rows:
-    """Return layouts at all counts ``at``; those that cannot run have no data-parallel rank."""
+def _tried(group: Group, d: _Device, pool: Index, at: Index) -> tuple[Rows, Mask]:
+    """Return layouts at all counts ``at``; and whether each can run."""
     one, outer = (np.tile(pool[:, k], at.size) for k in (0, 1))
     ranks = np.repeat(d.probes.counts[at] * group.ranks[d.place], len(pool))
     x = columns_of(group, Rows(one * 0, one, outer, np.ones(one.size)))
     cut = x["tp"] * x["cp"]
     dp = np.minimum(np.floor(ranks / (cut * x["pp"])), np.floor(group.sequences / x["micro_batch"]))
-    return Rows(one * 0, one, outer, np.where(np.mod(dp * cut, x["ep"] * x["etp"]) == 0, dp, 0.0))
+    runs = (dp >= 1.0) & (np.mod(dp * cut, x["ep"] * x["etp"]) == 0)
+    return Rows(one * 0, one, outer, np.maximum(dp, 1.0)), np.asarray(runs)

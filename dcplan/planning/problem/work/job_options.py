@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from statistics import NormalDist
 
 import numpy as np
 
@@ -15,30 +14,15 @@ from dcplan.llm.tables import Array
 from dcplan.planning.problem.work.pace import Pace
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
-from dcplan.reliability.calendar import P90, RunTime
+from dcplan.reliability.calendar import RunTime
 from dcplan.reliability.goodput import REMARK_GOODPUT_FRAC
 from dcplan.reliability.outlook import Bounds, Outlook
-from dcplan.scenario.schema import Job
 from dcplan.training.estimate import Hardware, Sweep
-from dcplan.units import DAYS_PER_MONTH, MONTHS_PER_QUARTER, SECONDS_PER_DAY, TERA
+from dcplan.units import DAYS_PER_MONTH, MONTHS_PER_QUARTER, TERA
 
 MONTH_TARGETS = (1, 2, 3, 4, 6, 9, 12, 18, 24)
 SEARCH_DENSE_STEPS = 96
 SEARCH_GROWTH = 1.03
-
-
-def wanted_s(
-    job: Job, terms: JobTerms, spec: Hardware, usual_goodput: float, low_goodput: float
-) -> list[float]:
-    """Return the step times of the durations to try, which choose the counts to search.
-
-    They apply at the usual goodput; a shorter step time covers a goodput lower by ``low_goodput``.
-    """
-    steps = job.tokens.value / max(job.global_batch_tokens.value, job.seq_len)
-    slower = (1.0 + spec.spread_frac) ** (NormalDist().inv_cdf(terms.confidence) / P90)
-    each = usual_goodput * SECONDS_PER_DAY / steps / slower
-    days = lengths(terms)
-    return [days[0] * each * low_goodput, *(length * each for length in days)]
 
 
 def facts(expected: Outlook, late: RunTime, i: int) -> dict[str, float]:
@@ -84,6 +68,12 @@ def counts(unit: int, limit: int) -> list[int]:
         tried.append(units * unit)
         units = units + 1 if units < SEARCH_DENSE_STEPS else math.ceil(units * SEARCH_GROWTH)
     return tried or [unit]
+
+
+def sample_counts(unit: int, limit: int) -> Array:
+    """Return counts, each twice the one before, from one unit to the limit."""
+    steps = math.ceil(math.log2(max(limit / unit, 1.0))) + 1
+    return np.minimum(unit * 2.0 ** np.arange(steps), max(limit, unit))
 
 
 def why_none(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -18,16 +19,17 @@ from dcplan.llm.tables import Array
 from dcplan.planning.problem.storage import cold_data_tb
 from dcplan.planning.problem.work import job_options as job_choice
 from dcplan.planning.problem.work.pace import Pace
-from dcplan.planning.problem.work.paces import Paces
+from dcplan.planning.problem.work.paces import Asked, Goal, Paces
 from dcplan.planning.problem.work.slow_storage import too_slow
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
 from dcplan.reliability.calendar import with_delays
 from dcplan.reliability.outlook import Bounds, Machine, Outlook, Policy, outlook, write_s
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema import Reference, ScheduledJob, Storage
+from dcplan.scenario.schema import Job, Reference, ScheduledJob, Storage
 from dcplan.scenario.schema.jobs import DEADLINE_CONFIDENCE
-from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, quarter_index
+from dcplan.training.estimate import Hardware
+from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, SECONDS_PER_DAY, quarter_index
 
 FAR_DAYS = 1e5
 """Duration of runs without a feasible layout."""
@@ -181,14 +183,45 @@ class JobCandidates:
         for t in where:
             key = (t.accelerator, t.unit, t.gb_per_s, t.link)
             self.largest[key] = max(self.largest.get(key, 0), t.limit)
-        for target in where:
-            if target.place.split("/")[0] not in terms.sites and not (
-                terms.cloud and is_cloud(target.place)
-            ):
-                continue
+        able = [
+            t
+            for t in where
+            if t.place.split("/")[0] in terms.sites or (terms.cloud and is_cloud(t.place))
+        ]
+        if isinstance(job, Job):
+            self._search(job, terms, able)
+        for target in able:
             best = self._best(job, terms, target)
             result += job_choice.starts(job_choice.undominated(best, terms), terms)
         return result
+
+    def _search(self, job: Job, terms: JobTerms, where: Iterable[Target]) -> None:
+        """Search the layouts of a training job on all targets at once."""
+        self._paces.search(
+            [
+                Asked(
+                    job,
+                    t,
+                    precision,
+                    self.largest[t.accelerator, t.unit, t.gb_per_s, t.link],
+                    partial(self._wanted_s, job, terms, t),
+                )
+                for t in where
+                for precision in job.precision
+            ]
+        )
+
+    def _wanted_s(self, job: Job, terms: JobTerms, target: Target, spec: Hardware) -> Goal:
+        """Return the step times of the durations to try at the goodput of some counts."""
+        lengths = job_choice.lengths(terms)
+        largest = self.largest[target.accelerator, target.unit, target.gb_per_s, target.link]
+        counts = job_choice.sample_counts(target.unit, largest)
+        steps = job.tokens.value / max(job.global_batch_tokens.value, job.seq_len)
+        pace = self._paces.blank(job, spec, counts)
+        clean = np.full(counts.size, lengths[len(lengths) // 2])
+        run = self._outlook(target, pace, clean).run(clean, spec.spread_frac)
+        each = clean / np.asarray(run.quantile_days(terms.confidence)) * SECONDS_PER_DAY / steps
+        return tuple(tuple((x * each).tolist()) for x in lengths), tuple(counts.tolist())
 
     def _best(self, job: ScheduledJob, terms: JobTerms, target: Target) -> list[RunOption]:
         """Return the smallest option of each duration over all precisions, or exclude the place."""
@@ -196,7 +229,7 @@ class JobCandidates:
         reasons: list[tuple[str, Cause]] = []
         largest = self.largest[target.accelerator, target.unit, target.gb_per_s, target.link]
         for precision in job.precision:
-            pace = self._paces.pace(job, terms, target, precision, largest)
+            pace = self._paces.pace(job, target, precision, largest)
             if isinstance(pace, str):
                 reasons.append((pace, Cause.UNSUPPORTED))
                 continue
