@@ -13,13 +13,14 @@ from dcplan.training.many.group import INNER, OUTER, Group, Mask
 from dcplan.training.memory import host_bytes, memory
 from dcplan.training.step import assemble
 
-STAT=[0,0,0]
 SEARCH_FIRST, SEARCH_KNOWN, SEARCH_MORE, SEARCH_SEEDS = 12, 192, 5, 24
 """Inner layouts of a problem in the first round, and growth of this number by round."""
 SEARCH_PROMISING = 1.1
 """Bounds up to this multiple of the best bound of a problem are computed first."""
 SEARCH_SEED_FILL = 0.15
 """Fill of pipelines that the first layouts have at most; they only give a first time."""
+SEARCH_WHOLE = 1e-6
+"""Tolerance of a whole number of expert groups."""
 SEARCH_SCALE = 0.5
 """Distance of the fills of two modes, as a share of that of two modes."""
 SEARCH_ROWS = 8192
@@ -126,7 +127,6 @@ def _compute(
         at = np.flatnonzero(part & (low <= bar[tried.problem]))
         for some in np.array_split(at, at.size // SEARCH_ROWS + 1) if at.size else ():
             now = some[low[some] <= bar[tried.problem[some]]]
-            STAT[0]+=now.size
             timed = _timed(group, tried.take(now))
             timed = timed.take(timed.time_s <= bar[timed.rows.problem])
             np.minimum.at(bar, timed.rows.problem, timed.time_s * (1.0 + within))
@@ -198,20 +198,24 @@ def _expanded(
     pp = group.outer.columns["pp"][outer]
     dp = np.minimum(np.floor((ranks / cut)[pair] / pp), np.floor(batch)[pair])
     experts = (group.inner["ep"] * group.inner["etp"])[at]
-    ok = np.flatnonzero((dp >= 1.0) & (np.mod(dp * cut[pair], experts[pair]) == 0))
-    STAT[1]+=pair.size; STAT[2]+=place.size
+    able = dp >= 1.0
+    if group.cases[0].shape.moe_layers:
+        parts = dp * (cut / experts)[pair]
+        able &= np.abs(parts - np.rint(parts)) < SEARCH_WHOLE
+    ok = np.flatnonzero(able)
     pair, outer, dp, pp = pair[ok], outer[ok], dp[ok], pp[ok]
     whole = cut[pair] * dp
     flight = np.minimum(np.maximum(batch[pair] / dp, 1.0) / pp, group.outer.in_flight[outer])
-    own, shared = (x[outer] for x in group.outer.dense)
-    needed = (own + shared * (group.inner["tp"][at][pair] / whole)) / group.inner["tp"][at][pair]
+    needed = group.outer.dense[0][outer] / group.inner["tp"][at][pair]
+    needed += group.outer.dense[1][outer] / whole
     if group.cases[0].shape.moe_layers:
-        own, shared = (x[outer] for x in group.outer.routed)
-        needed = needed + own / experts[pair] + shared / np.maximum(whole, experts[pair])
+        many = experts[pair]
+        needed += group.outer.routed[0][outer] / many
+        needed += group.outer.routed[1][outer] / np.maximum(whole, many)
     ok = np.flatnonzero(needed + kept[pair] * flight <= room[pair])
-    pair, outer, dp, pp = pair[ok], outer[ok], dp[ok], pp[ok]
+    pair, outer, dp, whole = pair[ok], outer[ok], dp[ok], whole[ok]
     found = Rows(problem[pair], one[pair], outer, dp)
-    low = _least_s(group, found, (batch[pair] / dp, whole[ok]))
+    low = _least_s(group, found, (batch[pair] / dp, whole))
     near = np.flatnonzero(low <= bar[found.problem])
     return found.take(near), low[near]
 

@@ -14,35 +14,14 @@ from dcplan.llm.tables import Array
 from dcplan.planning.problem.work.pace import Pace
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
-from dcplan.reliability.calendar import RunTime
 from dcplan.reliability.goodput import REMARK_GOODPUT_FRAC
-from dcplan.reliability.outlook import Bounds, Outlook
+from dcplan.reliability.outlook import Bounds
 from dcplan.training.estimate import Hardware, Sweep
 from dcplan.units import DAYS_PER_MONTH, MONTHS_PER_QUARTER, TERA
 
 MONTH_TARGETS = (1, 2, 3, 4, 6, 9, 12, 18, 24)
 SEARCH_DENSE_STEPS = 96
 SEARCH_GROWTH = 1.03
-
-
-def facts(expected: Outlook, late: RunTime, i: int) -> dict[str, float]:
-    """Return the reported values of a run's stops and its end."""
-
-    def at(value: object) -> float:
-        return float(
-            np.broadcast_to(np.asarray(value, dtype=np.float64), expected.stops_per_day.shape)[i]
-        )
-
-    tier, good = expected.recovery.durable, expected.goodput
-    found = {
-        "goodput_frac": at(good.value),
-        "goodput_low_frac": at(good.low),
-        "goodput_high_frac": at(good.high),
-        "stops_per_day": at(expected.stops_per_day),
-        "checkpoint_interval_s": at(tier.interval_s),
-        "end_p50_days": at(late.p50_days),
-    }
-    return found | {f"variance_{name}": at(share) for name, share in late.shares.items()}
 
 
 def mfu(swept: Sweep, spec: Hardware) -> Array:

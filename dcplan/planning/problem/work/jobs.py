@@ -23,6 +23,7 @@ from dcplan.planning.problem.work.paces import Asked, Goal, Paces
 from dcplan.planning.problem.work.slow_storage import too_slow
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
+from dcplan.planning.problem.work.timeline import Ends, Timeline, ends
 from dcplan.reliability.calendar import with_delays
 from dcplan.reliability.outlook import Bounds, Machine, Outlook, Policy, outlook, write_s
 from dcplan.scenario.load import Question
@@ -72,6 +73,8 @@ class JobCandidates:
         """Largest count of an accelerator with the same unit and links, over all places."""
         self._risks: dict[tuple[object, ...], tuple[Machine, Policy]] = {}
         self._paces = Paces(question, log)
+        self._timelines: dict[tuple[object, ...], Timeline] = {}
+        self._late: dict[tuple[object, ...], tuple[Ends, Ends]] = {}
         self._rates: dict[tuple[object, ...], float | str] = {}
 
     def _system(self, target: Target, *, cloud: bool) -> System:
@@ -109,16 +112,16 @@ class JobCandidates:
         ``free`` ignores the rates of a storage of given capacity.
         """
         scenario, cloud = self.question.scenario, is_cloud(target.place)
-        reclaims = target.offer is not None and target.offer.reclaims_per_instance_h > 0
-        key = (target.system, target.network, target.redundancy, cloud, reclaims, free)
+        key = (*self._risk_key(target), free)
         if key not in self._risks:
             row = self._system(target, cloud=cloud)
-            network = target.network or class_network(float(pace.accelerators[-1]), self.log)
+            size = float(pace.accelerators[pace.accelerators <= target.limit].max(initial=target.unit))
+            network = target.network or class_network(size, self.log)
             part, _ = machine(row, network, self.log, scenario.reliability)
             storage = unlimited(scenario.storage) if free else self._storage(target)
             rules = policy(scenario.reliability, storage, self.log, target.redundancy)
             rules = replace(rules, provider_spares=cloud)
-            if target.offer is not None and reclaims:
+            if target.offer is not None and target.offer.reclaims_per_instance_h > 0:
                 part, rules = reclaimed(
                     part, rules, target.offer.reclaims_per_instance_h, target.offer.wait_h
                 )
@@ -134,6 +137,12 @@ class JobCandidates:
             pace.group,
             np.where(np.isfinite(clean), clean, FAR_DAYS),
         )
+
+    def _risk_key(self, target: Target) -> tuple[object, ...]:
+        """Return what the stops and the operation of a place depend on."""
+        reclaims = target.offer is not None and target.offer.reclaims_per_instance_h > 0
+        cloud = is_cloud(target.place)
+        return (target.system, target.network, target.redundancy, cloud, reclaims)
 
     def _storage(self, target: Target) -> Storage | None:
         """Return the storage of a place; a given capacity is not in the cloud."""
@@ -235,6 +244,7 @@ class JobCandidates:
                 continue
             found = self._by_length(job, terms, target, precision, pace)
             if not found:
+                pace = pace.within(target.limit)
                 goodput = self._last_goodput(target, pace)
                 text, cause = job_choice.why_none(pace, target, precision, goodput)
                 text += too_slow(self._storage(target), pace, self.log)
@@ -255,58 +265,76 @@ class JobCandidates:
         self, job: ScheduledJob, terms: JobTerms, target: Target, precision: str, pace: Pace
     ) -> list[RunOption]:
         """Return the smallest option of each duration to try."""
-        if not pace.accelerators.size:
+        if not (pace.accelerators <= target.limit).any():
             return []
-        storage, unfed, left = self._storage(target), pace, None
-        pace = pace.fed(storage, self.log)
-        clean = pace.clean_days(pace.step_time_s)
-        expected = self._outlook(target, pace, clean)
-        if job.accelerators and job.accelerators + expected.spares[0] > target.limit:
+        time = self._timeline(target, pace, terms)
+        if job.accelerators and job.accelerators + time.expected.spares[0] > target.limit:
             # all remaining accelerators are spares
-            left = max(target.limit - job.accelerators, 0)
-            expected = self._outlook(target, pace, clean, left)
-        run = expected.run(clean, pace.spread_frac)
-        days = np.asarray(run.quantile_days(terms.confidence))
-        delays = self.delays.get((target.place, target.system), {})
-        late, soon = (
-            with_delays(run, delays),
-            with_delays(run, job_choice.after(delays, DAYS_PER_QUARTER)),
-        )
-        ends, ahead = (np.asarray(x.quantile_days(terms.confidence)) for x in (late, soon))
-        existing = pace.accelerators + expected.spares
+            time = self._timeline(target, pace, terms, max(target.limit - job.accelerators, 0))
+        late, soon = self._ends(time, target, terms)
+        storage = self._storage(target)
         stored = wanted(storage, 1.0, pace.tokens, 0.0, pace.checkpoint_bytes, self.log).usable_tb
         stored -= cold_data_tb(self.question, self.log)
-        slow = self._lost_to_storage(target, unfed, terms, left, days)
         longest = (target.offer and target.offer.longest_days) or np.inf
+        fits = time.existing <= target.limit
         found: dict[int, RunOption] = {}
         for length in job_choice.lengths(terms):
-            able = np.flatnonzero((days <= min(length, longest)) & (existing <= target.limit))
+            able = np.flatnonzero((time.days <= min(length, longest)) & fits)
             if not able.size or int(able[0]) in found:
                 continue
             i = int(able[0])
-            kept = {"stored_tb": stored} | {name: float(x[i]) for name, x in slow.items()}
+            kept = {"stored_tb": stored} | {name: float(x[i]) for name, x in time.slow.items()}
             found[i] = RunOption(
                 job=job.id,
                 place=target.place,
                 system=target.system,
                 accelerator=target.accelerator,
-                accelerators=int(existing[i]),
+                accelerators=int(time.existing[i]),
                 link=target.link,
                 precision=precision,
-                days=float(days[i]),
-                days_p50=float(np.asarray(run.p50_days)[i]),
+                days=float(time.days[i]),
+                days_p50=time.p50_days[i],
                 start_month=terms.first_month,
                 layout=pace.layout(i),
                 mfu_frac=None if np.isnan(pace.mfu_frac[i]) else float(pace.mfu_frac[i]),
-                step_time_s=float(pace.step_time_s[i]),
-                spares=int(expected.spares[i]),
+                step_time_s=float(time.step_time_s[i]),
+                spares=int(time.expected.spares[i]),
                 used=round(float(pace.used[i])),
-                end_days=float(ends[i]),
-                ahead_days=float(ahead[i]),
-                outlook=job_choice.facts(expected, late, i) | kept,
-                ahead_outlook=job_choice.facts(expected, soon, i) | kept,
+                end_days=late.days[i],
+                ahead_days=soon.days[i],
+                outlook=late.facts(i) | kept,
+                ahead_outlook=soon.facts(i) | kept,
             )
         return list(found.values())
+
+    def _timeline(
+        self, target: Target, pace: Pace, terms: JobTerms, left: int | None = None
+    ) -> Timeline:
+        """Return the durations of a job at every count; places with the same hardware share them."""
+        key = (terms.id, id(pace), self._risk_key(target), target.place if left is not None else "", left)
+        if key not in self._timelines:
+            storage = self._storage(target)
+            fed = pace.fed(storage, self.log)
+            clean = fed.clean_days(fed.step_time_s)
+            expected = self._outlook(target, fed, clean, left)
+            run = expected.run(clean, pace.spread_frac)
+            days = np.asarray(run.quantile_days(terms.confidence))
+            slow = self._lost_to_storage(target, pace, terms, left, days)
+            self._timelines[key] = Timeline(pace, fed.step_time_s, expected, run, days, slow)
+        return self._timelines[key]
+
+    def _ends(self, time: Timeline, target: Target, terms: JobTerms) -> tuple[Ends, Ends]:
+        """Return the ends of a job with the delays of a place, and one quarter of delay less."""
+        delays = self.delays.get((target.place, target.system), {})
+        key = (id(time), tuple(sorted(delays.items())))
+        if key not in self._late:
+            runs = (
+                with_delays(time.run, delays),
+                with_delays(time.run, job_choice.after(delays, DAYS_PER_QUARTER)),
+            )
+            late, soon = (ends(time.expected, run, terms.confidence) for run in runs)
+            self._late[key] = late, soon
+        return self._late[key]
 
     def reference_tflops(self, ref: Reference, target: Target) -> float | str:
         """Return the model TFLOP/s of one accelerator on a reference job."""

@@ -57,6 +57,7 @@ class Paces:
     def __init__(self, question: Question, log: InputLog) -> None:
         self.question, self.log = question, log
         self._sweeps: dict[tuple[object, ...], Sweep] = {}
+        self._paces: dict[tuple[object, ...], Pace] = {}
         self._specs: dict[tuple[object, ...], Hardware | str] = {}
         self._shapes: dict[str, Architecture] = {}
         self._post_training = PostTrainingPaces(question, log)
@@ -64,7 +65,7 @@ class Paces:
     def pace(
         self, job: ScheduledJob, target: Target, precision: str, largest: int
     ) -> Pace | str:
-        """Return the pace of a job up to the limit of a target, or why it cannot run there.
+        """Return the pace of a job on a target, or why it cannot run there.
 
         Parameters
         ----------
@@ -82,11 +83,12 @@ class Paces:
             return spec
         if isinstance(job, PostTrainingJob):
             shape = self.shape(job.model)
-            found = self._post_training.pace(job, shape, target, spec, largest)
-            return found if isinstance(found, str) else found.within(target.limit)
+            return self._post_training.pace(job, shape, target, spec, largest)
         assert isinstance(job, Job)  # noqa: S101 - the two kinds of jobs
-        swept = self._sweeps[self._key(job, target, precision, spec)]
-        return self._trained(job, swept, spec).within(target.limit)
+        key = self._key(job, target, precision, spec)
+        if key not in self._paces:
+            self._paces[key] = self._trained(job, self._sweeps[key], spec)
+        return self._paces[key]
 
     def _trained(self, job: Job, swept: Sweep, spec: Hardware) -> Pace:
         """Return the pace of a training job from its sweep."""
