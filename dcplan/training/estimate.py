@@ -72,6 +72,9 @@ class Sweep:
     parts_s: dict[str, Array]
     tried: int
     feasible: Array
+    searched: Array | None = None
+    """1 where all layouts were searched; other counts have the best of the layouts found. None: not
+    known."""
 
 
 def case_of(

@@ -10,7 +10,7 @@ import numpy as np
 from dcplan.cache import Shelf, stored, stored_all
 from dcplan.llm.architecture import Architecture
 from dcplan.training.estimate import Hardware, Sweep, sweep
-from dcplan.training.many.sweeps import Request, sweeps
+from dcplan.training.many.sweeps import Request, refined, sweeps
 
 MOST = 1024
 """Searches that one process remembers."""
@@ -58,6 +58,19 @@ def searched_all(requests: Sequence[Request]) -> list[Sweep]:
     return [_MENUS[r] for r in requests]
 
 
+def refined_all(
+    requests: Sequence[Request], found: Sequence[Sweep], counts: Sequence[tuple[float, ...]]
+) -> list[Sweep]:
+    """Cache :func:`dcplan.training.many.sweeps.refined`."""
+
+    def search(at: list[int]) -> list[Sweep]:
+        parts = ([every[i] for i in at] for every in (requests, found, counts))
+        return refined(*parts)  # type: ignore[arg-type]
+
+    asked = [f"{r!r} {n}" for r, n in zip(requests, counts, strict=True)]
+    return [_shared(x) for x in stored_all(SEARCHES, asked, search)]
+
+
 def _shared(found: Sweep) -> Sweep:
     """Return a sweep whose arrays are read-only."""
     for array in (
@@ -66,6 +79,7 @@ def _shared(found: Sweep) -> Sweep:
         found.step_time_s,
         found.memory_gb,
         found.feasible,
+        *(x for x in (found.searched,) if x is not None),
         *found.layouts.values(),
         *found.parts_s.values(),
     ):

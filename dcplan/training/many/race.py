@@ -13,7 +13,7 @@ from dcplan.training.many.group import INNER, OUTER, Group, Mask
 from dcplan.training.memory import host_bytes, memory
 from dcplan.training.step import assemble
 
-SEARCH_FIRST, SEARCH_KNOWN, SEARCH_MORE, SEARCH_SEEDS = 12, 192, 5, 24
+SEARCH_FIRST, SEARCH_KNOWN, SEARCH_MORE, SEARCH_SEEDS = 48, 1024, 8, 32
 """Inner layouts of a problem in the first round, and growth of this number by round."""
 SEARCH_PROMISING = 1.1
 """Bounds up to this multiple of the best bound of a problem are computed first."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from dcplan.llm.architecture import Architecture, model_flops_per_token
 from dcplan.llm.tables import Array
 from dcplan.training.estimate import Hardware, Sweep, case_of, streamed
-from dcplan.training.grid import KEYS, Index, default_axes
+from dcplan.training.grid import KEYS, Case, Index, default_axes
 from dcplan.training.many.group import Group, Mask, group_of
 from dcplan.training.many.probes import SEARCH_ROUNDS, SEARCH_USUAL_FRAC, Probes
-from dcplan.training.many.race import Problems, Rows, columns_of, fastest, race, timed_all
+from dcplan.training.many.race import Problems, Rows, Timed, columns_of, fastest, race, timed_all
 from dcplan.units import GIGA, TERA
 
 SEARCH_SAME_FRAC = 0.001
@@ -87,31 +87,46 @@ def sweeps(requests: Sequence[Request]) -> list[Sweep]:
     other counts have the best of these layouts.
     """
     found: dict[int, Sweep] = {}
-    groups: dict[tuple[object, ...], list[int]] = {}
     for i, r in enumerate(requests):
         if r.hardware.streams_weights:
+            given = (r.shape, r.seq_len, r.global_batch_tokens, r.hardware)
             counts = np.array(r.accelerators, dtype=np.float64)
-            found[i] = streamed(r.shape, r.seq_len, r.global_batch_tokens, r.hardware, counts, r.images)
-            continue
-        h = r.hardware
-        axes = default_axes(_case(r))
-        key = (r.shape, r.seq_len, r.global_batch_tokens, r.images, h.stack, h.recipe, h.coefficients, axes)
-        groups.setdefault(key, []).append(i)
-    for members in groups.values():
+            found[i] = streamed(*given, counts, r.images)
+    for members in _groups(requests).values():
         found |= zip(members, _swept([requests[i] for i in members]), strict=True)
     return [found[i] for i in range(len(requests))]
 
 
-def _case(r: Request):
+def _groups(requests: Sequence[Request]) -> dict[tuple[object, ...], list[int]]:
+    """Return the places of requests that differ only in the device and in their counts."""
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for i, r in enumerate(requests):
+        h = r.hardware
+        if not h.streams_weights:
+            job = (r.shape, r.seq_len, r.global_batch_tokens, r.images)
+            key = (*job, h.stack, h.recipe, h.coefficients, default_axes(_case(r)))
+            groups.setdefault(key, []).append(i)
+    return groups
+
+
+def _group(requests: Sequence[Request]) -> tuple[Group, list[int]]:
+    """Return the group of requests, and the place of the device of each."""
+    first = {r.hardware.device: r for r in reversed(requests)}
+    distinct = list(dict.fromkeys(r.hardware.device for r in requests))
+    places = {device: i for i, device in enumerate(distinct)}
+    group = group_of([_case(first[d]) for d in distinct])
+    return group, [places[r.hardware.device] for r in requests]
+
+
+def _case(r: Request) -> Case:
+    """Return the case of a request."""
     return case_of(r.shape, r.seq_len, r.global_batch_tokens, r.hardware, r.images)
 
 
 def _swept(requests: Sequence[Request]) -> list[Sweep]:
     """Return the sweeps of requests that differ only in the device and in their counts."""
-    distinct = list(dict.fromkeys(r.hardware.device for r in requests))
-    first = {r.hardware.device: r for r in reversed(requests)}
-    group = group_of([_case(first[d]) for d in distinct])
-    devices = [_Device(distinct.index(r.hardware.device), r, _probes(r, group, distinct.index(r.hardware.device))) for r in requests]
+    group, places = _group(requests)
+    devices = [_Device(v, r, _probes(r, group, v)) for r, v in zip(requests, places, strict=True)]
     known: dict[tuple[int, float], list[_Known]] = {}
     for _ in range(SEARCH_ROUNDS):
         asked = [_Asked(d, i, bar) for d in devices for i, bar in d.probes.next().items()]
@@ -234,7 +249,67 @@ def _sweep(group: Group, d: _Device) -> Sweep:
         parts_s={},
         tried=len(d.rows),
         feasible=np.isfinite(time) * 1.0,
+        searched=~np.isnan(d.probes.time_s) * 1.0,
     )
+
+
+def refined(
+    requests: Sequence[Request], found: Sequence[Sweep], counts: Sequence[Sequence[float]]
+) -> list[Sweep]:
+    """Search all layouts at more counts of sweeps.
+
+    Parameters
+    ----------
+    requests, found : sequence of Request, sequence of Sweep
+        The requests and their sweeps.
+    counts : sequence of sequences of float
+        Counts to search of each request. [-]
+    """
+    result = list(found)
+    for members in _groups(requests).values():
+        group, places = _group([requests[i] for i in members])
+        asked = [
+            (i, place, int(np.searchsorted(found[i].accelerators, n)))
+            for i, place in zip(members, places, strict=True)
+            for n in counts[i]
+        ]
+        ranks = np.array([found[i].accelerators[k] * group.ranks[v] for i, v, k in asked])
+        bars = np.array([found[i].step_time_s[k] for i, _, k in asked])
+        device = np.array([v for _, v, _ in asked], dtype=np.intp)
+        best = fastest(group, race(group, Problems(device, ranks, bars)))
+        x, cores = columns_of(group, best.rows), group.ranks[device[best.rows.problem]]
+        used = x["tp"] * x["pp"] * x["cp"] * x["dp"] / cores
+        for i in members:
+            mine = [j for j, p in enumerate(best.rows.problem.tolist()) if asked[p][0] == i]
+            at = [asked[p][2] for p in best.rows.problem[mine].tolist()]
+            done = [k for j, _, k in asked if j == i]
+            result[i] = _with(found[i], done, at, best.take(np.array(mine, dtype=np.intp)))
+            result[i] = replace(
+                result[i],
+                used=_put(found[i].used, at, used[mine]),
+                layouts={k: _put(found[i].layouts[k], at, x[k][mine]) for k in KEYS},
+            )
+    return result
+
+
+def _with(one: Sweep, done: list[int], at: list[int], better: Timed) -> Sweep:
+    """Return a sweep with better times at some counts, and the searched counts."""
+    old = np.zeros_like(one.step_time_s) if one.searched is None else one.searched
+    return replace(
+        one,
+        step_time_s=_put(one.step_time_s, at, better.time_s),
+        memory_gb=_put(one.memory_gb, at, better.memory_bytes / GIGA),
+        feasible=_put(one.feasible, at, np.ones(len(at))),
+        searched=_put(old, done, np.ones(len(done))),
+        tried=one.tried + len(done),
+    )
+
+
+def _put(values: Array, at: list[int], new: Array) -> Array:
+    """Return a copy with some values replaced."""
+    result = values.copy()
+    result[at] = new
+    return result
 
 
 def _tried(group: Group, d: _Device, pool: Index, at: Index) -> tuple[Rows, Mask]:

@@ -198,27 +198,47 @@ class JobCandidates:
             if t.place.split("/")[0] in terms.sites or (terms.cloud and is_cloud(t.place))
         ]
         if isinstance(job, Job):
-            self._search(job, terms, able)
+            asked = self._asked(job, terms, able)
+            self._paces.search(asked)
+            self._paces.refine((x, self._near(x, terms)) for x in asked)
         for target in able:
             best = self._best(job, terms, target)
             result += job_choice.starts(job_choice.undominated(best, terms), terms)
         return result
 
-    def _search(self, job: Job, terms: JobTerms, where: Iterable[Target]) -> None:
-        """Search the layouts of a training job on all targets at once."""
-        self._paces.search(
-            [
-                Asked(
-                    job,
-                    t,
-                    precision,
-                    self.largest[t.accelerator, t.unit, t.gb_per_s, t.link],
-                    partial(self._wanted_s, job, terms, t),
-                )
-                for t in where
-                for precision in job.precision
-            ]
-        )
+    def _asked(self, job: Job, terms: JobTerms, where: Iterable[Target]) -> list[Asked]:
+        """Return a training job on all targets."""
+        return [
+            Asked(
+                job,
+                t,
+                precision,
+                self.largest[t.accelerator, t.unit, t.gb_per_s, t.link],
+                partial(self._wanted_s, job, terms, t),
+            )
+            for t in where
+            for precision in job.precision
+        ]
+
+    def _near(self, asked: Asked, terms: JobTerms) -> set[int]:
+        """Return the places of the counts of run options, and of the next smaller counts."""
+        pace = self._paces.pace(asked.job, asked.target, asked.precision, asked.largest)
+        if isinstance(pace, str) or asked.job.accelerators:
+            return set()
+        time = self._timeline(asked.target, pace, terms)
+        found = set(self._counts(time, asked.target, terms))
+        return found | {i - 1 for i in found if i}
+
+    def _counts(self, time: Timeline, target: Target, terms: JobTerms) -> list[int]:
+        """Return the place of the smallest count of each duration to try."""
+        longest = (target.offer and target.offer.longest_days) or np.inf
+        fits = time.existing <= target.limit
+        found: list[int] = []
+        for length in job_choice.lengths(terms):
+            able = np.flatnonzero((time.days <= min(length, longest)) & fits)
+            if able.size and int(able[0]) not in found:
+                found.append(int(able[0]))
+        return found
 
     def _wanted_s(self, job: Job, terms: JobTerms, target: Target, spec: Hardware) -> Goal:
         """Return the step times of the durations to try at the goodput of some counts."""
@@ -275,16 +295,10 @@ class JobCandidates:
         storage = self._storage(target)
         stored = wanted(storage, 1.0, pace.tokens, 0.0, pace.checkpoint_bytes, self.log).usable_tb
         stored -= cold_data_tb(self.question, self.log)
-        longest = (target.offer and target.offer.longest_days) or np.inf
-        fits = time.existing <= target.limit
-        found: dict[int, RunOption] = {}
-        for length in job_choice.lengths(terms):
-            able = np.flatnonzero((time.days <= min(length, longest)) & fits)
-            if not able.size or int(able[0]) in found:
-                continue
-            i = int(able[0])
+        found: list[RunOption] = []
+        for i in self._counts(time, target, terms):
             kept = {"stored_tb": stored} | {name: float(x[i]) for name, x in time.slow.items()}
-            found[i] = RunOption(
+            option = RunOption(
                 job=job.id,
                 place=target.place,
                 system=target.system,
@@ -305,7 +319,8 @@ class JobCandidates:
                 outlook=late.facts(i) | kept,
                 ahead_outlook=soon.facts(i) | kept,
             )
-        return list(found.values())
+            found.append(option)
+        return found
 
     def _timeline(
         self, target: Target, pace: Pace, terms: JobTerms, left: int | None = None

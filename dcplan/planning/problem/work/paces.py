@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,7 +12,7 @@ from dcplan.catalog.schema import Accelerator, System
 from dcplan.inputs.cloud_prices import is_cloud
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.recovery import stored_bytes
-from dcplan.inputs.training.layout_cache import searched_all
+from dcplan.inputs.training.layout_cache import refined_all, searched_all
 from dcplan.inputs.training.speed import (
     aged,
     architecture,
@@ -57,6 +57,7 @@ class Paces:
     def __init__(self, question: Question, log: InputLog) -> None:
         self.question, self.log = question, log
         self._sweeps: dict[tuple[object, ...], Sweep] = {}
+        self._requests: dict[tuple[object, ...], Request] = {}
         self._paces: dict[tuple[object, ...], Pace] = {}
         self._specs: dict[tuple[object, ...], Hardware | str] = {}
         self._shapes: dict[str, Architecture] = {}
@@ -188,6 +189,37 @@ class Paces:
             if key not in self._sweeps and key not in requests:
                 requests[key] = self._request(one, spec)
         self._sweeps |= zip(requests, searched_all(list(requests.values())), strict=True)
+        self._requests |= requests
+
+    def refine(self, chosen: Iterable[tuple[Asked, Iterable[int]]]) -> None:
+        """Search all layouts at counts that run options have, where only some were tried.
+
+        Parameters
+        ----------
+        chosen : iterable of (Asked, indices)
+            Jobs on targets, with the places of their counts.
+        """
+        wanted: dict[tuple[object, ...], set[int]] = {}
+        for one, places in chosen:
+            spec = self._hardware(one.job, one.target, one.precision)
+            if isinstance(spec, str):
+                continue
+            key = self._key(one.job, one.target, one.precision, spec)
+            done = self._sweeps[key].searched
+            if done is not None:
+                wanted.setdefault(key, set()).update(i for i in places if not done[i])
+        keys = [key for key, places in wanted.items() if places]
+        if not keys:
+            return
+        found = [self._sweeps[key] for key in keys]
+        counts = [
+            tuple(float(x.accelerators[i]) for i in sorted(wanted[key]))
+            for key, x in zip(keys, found, strict=True)
+        ]
+        better = refined_all([self._requests[key] for key in keys], found, counts)
+        for key, sweep in zip(keys, better, strict=True):
+            self._sweeps[key] = sweep
+            self._paces.pop(key, None)
 
     def _request(self, asked: Asked, spec: Hardware) -> Request:
         """Return the request of the layouts of a job on a target."""
