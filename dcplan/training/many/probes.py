@@ -14,8 +14,8 @@ SEARCH_USUAL_FRAC = 0.75
 SEARCH_ROUNDS = 14
 SEARCH_ABOVE = 1.04
 """Multiple of a wanted step time up to which a search looks for layouts."""
-SEARCH_START = 3
-"""Wanted step times whose counts are searched first."""
+SEARCH_FAR = 1.3
+"""The same before any step time is known."""
 SEARCH_JUMP = 1.5
 """Ratio to the next count after one at which no layout fits in memory."""
 
@@ -48,7 +48,7 @@ class Probes:
         found: dict[int, float] = {}
         wants = list(self.wanted_s)
         if not exact.size:
-            wants = [wants[i] for i in sorted({0, len(wants) // 2, len(wants) - 1})[:SEARCH_START]]
+            wants = [wants[i] for i in sorted({0, len(wants) // 2, len(wants) - 1})]
         for want in wants:
             known_here = known & ~(self.above & (want > self.time_s))
             hits = np.flatnonzero(known_here & (self.time_s <= want) & ~self.above)
@@ -58,7 +58,7 @@ class Probes:
             if start >= end:
                 continue
             for i in self._between(start, end, expected, want):
-                bar = float(want[i]) * SEARCH_ABOVE if exact.size else np.inf
+                bar = float(want[i]) * (SEARCH_ABOVE if exact.size else SEARCH_FAR)
                 found[i] = max(found.get(i, 0.0), bar)
         return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -23,7 +23,9 @@ SEARCH_WHOLE = 1e-6
 """Tolerance of a whole number of expert groups."""
 SEARCH_SCALE = 0.5
 """Distance of the fills of two modes, as a share of that of two modes."""
-SEARCH_ROWS = 8192
+SEARCH_WIDE = 16384
+"""Layouts whose bounds are computed at a time, so that they stay in the cache."""
+SEARCH_ROWS = 4096
 """Layouts computed at a time."""
 
 
@@ -193,29 +195,75 @@ def _expanded(
     least = group.whole_s[one]
     slack = np.minimum(bar[problem] / least - batch * cut / ranks, fill)
     start, number, pool = _outers(group, ranks, one % group.modes, slack)
-    outer = pool[np.repeat(start, number) + _count(number)]
-    pair = np.repeat(np.arange(at.size), number)
+    some = np.flatnonzero(number)
+    pairs = Pairs(
+        *(x[some] for x in (problem, one, at, batch, cut, ranks, kept, room, start, number))
+    )
+    cuts = np.searchsorted(np.cumsum(pairs.number), np.arange(SEARCH_WIDE, number.sum(), SEARCH_WIDE))
+    parts = [
+        _layouts(group, pairs.take(part), pool, bar)
+        for part in np.split(np.arange(some.size), np.unique(cuts))
+    ]
+    found = Rows(
+        *(
+            np.concatenate([getattr(x, name) for x, _ in parts])
+            for name in ("problem", "one", "outer", "dp")
+        )
+    )
+    return found, np.concatenate([low for _, low in parts])
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Inner layouts of problems, one entry each."""
+
+    problem: Index
+    one: Index
+    inner: Index
+    batch: Array
+    """Micro-batches of a step."""
+    cut: Array
+    """Ranks that divide a sequence."""
+    ranks: Array
+    kept: Array
+    """Activations of one micro-batch. [byte]"""
+    room: Array
+    """Memory for states and activations. [byte]"""
+    start: Index
+    """First of its outer layouts."""
+    number: Index
+
+    def take(self, at: Index) -> Pairs:
+        """Return some entries."""
+        return Pairs(*(getattr(self, f.name)[at] for f in fields(self)))
+
+
+def _layouts(group: Group, x: Pairs, pool: Index, bar: Array) -> tuple[Rows, Array]:
+    """Return the layouts of inner layouts that may fit, whose bound is at most the bar."""
+    outer = pool[np.repeat(x.start, x.number) + _count(x.number)]
+    pair = np.repeat(np.arange(x.one.size), x.number)
     pp = group.outer.columns["pp"][outer]
-    dp = np.minimum(np.floor((ranks / cut)[pair] / pp), np.floor(batch)[pair])
-    experts = (group.inner["ep"] * group.inner["etp"])[at]
+    dp = np.minimum(np.floor((x.ranks / x.cut)[pair] / pp), np.floor(x.batch)[pair])
+    tensor = group.inner["tp"][x.inner]
+    experts = (group.inner["ep"] * group.inner["etp"])[x.inner]
+    sparse = group.cases[0].shape.moe_layers > 0
     able = dp >= 1.0
-    if group.cases[0].shape.moe_layers:
-        parts = dp * (cut / experts)[pair]
+    if sparse:
+        parts = dp * (x.cut / experts)[pair]
         able &= np.abs(parts - np.rint(parts)) < SEARCH_WHOLE
     ok = np.flatnonzero(able)
     pair, outer, dp, pp = pair[ok], outer[ok], dp[ok], pp[ok]
-    whole = cut[pair] * dp
-    flight = np.minimum(np.maximum(batch[pair] / dp, 1.0) / pp, group.outer.in_flight[outer])
-    needed = group.outer.dense[0][outer] / group.inner["tp"][at][pair]
-    needed += group.outer.dense[1][outer] / whole
-    if group.cases[0].shape.moe_layers:
+    whole, batch = x.cut[pair] * dp, x.batch[pair] / dp
+    flight = np.minimum(np.maximum(batch, 1.0) / pp, group.outer.in_flight[outer])
+    needed = group.outer.dense[0][outer] / tensor[pair] + group.outer.dense[1][outer] / whole
+    if sparse:
         many = experts[pair]
         needed += group.outer.routed[0][outer] / many
         needed += group.outer.routed[1][outer] / np.maximum(whole, many)
-    ok = np.flatnonzero(needed + kept[pair] * flight <= room[pair])
-    pair, outer, dp, whole = pair[ok], outer[ok], dp[ok], whole[ok]
-    found = Rows(problem[pair], one[pair], outer, dp)
-    low = _least_s(group, found, (batch[pair] / dp, whole))
+    ok = np.flatnonzero(needed + x.kept[pair] * flight <= x.room[pair])
+    pair = pair[ok]
+    found = Rows(x.problem[pair], x.one[pair], outer[ok], dp[ok])
+    low = _least_s(group, found, (batch[ok], whole[ok]))
     near = np.flatnonzero(low <= bar[found.problem])
     return found.take(near), low[near]
 

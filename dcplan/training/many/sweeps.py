@@ -17,7 +17,7 @@ from dcplan.training.many.probes import SEARCH_ROUNDS, SEARCH_USUAL_FRAC, Probes
 from dcplan.training.many.race import Problems, Rows, Timed, columns_of, fastest, race, timed_all
 from dcplan.units import GIGA, TERA
 
-SEARCH_SAME_FRAC = 0.001
+SEARCH_SAME_FRAC = 0.003
 """Loss up to which a device takes over the layout of the same device on a faster network."""
 SEARCH_POOL = 8
 """Layouts of searched counts that are tried at all other counts."""

@@ -227,7 +227,7 @@ class JobCandidates:
             return set()
         time = self._timeline(asked.target, pace, terms)
         found = set(self._counts(time, asked.target, terms))
-        return found | {i - 1 for i in found if i}
+        return found
 
     def _counts(self, time: Timeline, target: Target, terms: JobTerms) -> list[int]:
         """Return the place of the smallest count of each duration to try."""
