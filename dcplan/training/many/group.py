@@ -145,7 +145,9 @@ def group_of(cases: Sequence[Case]) -> Group:
     blank = {
         k: tiled.get(k, ones if k in {"pp", "vpp", "dp"} else np.zeros_like(ones)) for k in KEYS
     }
-    table = device_table([c.device for c in cases], [c.stack for c in cases], [c.recipe for c in cases])
+    table = device_table(
+        [c.device for c in cases], [c.stack for c in cases], [c.recipe for c in cases]
+    )
     at = np.repeat(np.arange(devices), size)
     setup = replace(case_setup(first, layout_table(first, blank)), device=rows(table, at))
     did, sent = work(setup), traffic(setup)
@@ -164,7 +166,10 @@ def group_of(cases: Sequence[Case]) -> Group:
     cost = np.repeat(tiled["tp"] * tiled["cp"] / tiled["micro_batch"], len(modes))
     least = (one.least_s * cost).reshape(devices, -1)
     able = np.repeat(allowed, len(modes), axis=1)
-    order = [np.flatnonzero(ok)[np.argsort(x[ok], kind="stable")] for x, ok in zip(least, able, strict=True)]
+    order = [
+        np.flatnonzero(ok)[np.argsort(x[ok], kind="stable")]
+        for x, ok in zip(least, able, strict=True)
+    ]
     kept = kept_bytes(alone)
     first_kept = in_mode(each(kept, column), modes[None, :, 0]) * (1.0 - modes[None, :, 2])
     again = np.where(modes[None, :, 0] >= 2, column(kept.whole) / first.shape.layers, 0.0)
@@ -209,7 +214,10 @@ def _inner(cases: Sequence[Case]) -> tuple[dict[str, Array], Mask]:
             for tp in sorted(set[int]().union(*own))
             for cp in cps
             for b in micros
-            for ep, etp in [*((ep, 1) for ep in eps), *([(1, tp)] if shape.moe_layers and tp > 1 else [])]
+            for ep, etp in [
+                *((ep, 1) for ep in eps),
+                *([(1, tp)] if shape.moe_layers and tp > 1 else []),
+            ]
         ],
         dtype=np.float64,
     ).T
@@ -251,7 +259,9 @@ def _outer(case: Case, axes: Axes, setup: Setup) -> Outer:
     blank = {k: columns.get(k, ones) for k in KEYS}
     parts = local_params(replace(setup, layout=layout_table(case, blank)))
     zero, r, on = columns["zero"], setup.recipe, case.trainable
-    each_has = (zero < 3) * r.weight_bytes + ((zero < 2) * r.grad_bytes + (zero < 1) * r.optimizer_bytes) * on
+    each_has = (zero < 3) * r.weight_bytes + (
+        (zero < 2) * r.grad_bytes + (zero < 1) * r.optimizer_bytes
+    ) * on
     shared = r.weight_bytes + (r.grad_bytes + r.optimizer_bytes) * on - each_has
     return Outer(
         {k: v[order] for k, v in columns.items()},

@@ -145,7 +145,9 @@ def _kept(found: list[Timed], bar: Array) -> Timed:
         np.concatenate([getattr(x.rows, name) for x in parts])
         for name in ("problem", "one", "outer", "dp")
     ]
-    times, sizes = (np.concatenate([getattr(x, k) for x in parts]) for k in ("time_s", "memory_bytes"))
+    times, sizes = (
+        np.concatenate([getattr(x, k) for x in parts]) for k in ("time_s", "memory_bytes")
+    )
     return Timed(Rows(*fields), times, sizes)
 
 
@@ -189,20 +191,28 @@ def _expanded(
     room = group.usable[asked.device[problem]] - group.spare[alike]
     # a pipeline keeps as many micro-batches as it has stages, or all of its rank
     able = np.flatnonzero(kept * np.minimum(batch * cut / ranks, 1.0) <= room)
-    problem, one, at, batch, cut, ranks, kept, room = (
-        x[able] for x in (problem, one, at, batch, cut, ranks, kept, room)
-    )
-    least = group.whole_s[one]
-    slack = np.minimum(bar[problem] / least - batch * cut / ranks, fill)
+    one, ranks, batch, cut = one[able], ranks[able], batch[able], cut[able]
+    problem = problem[able]
+    slack = np.minimum(bar[problem] / group.whole_s[one] - batch * cut / ranks, fill)
     start, number, pool = _outers(group, ranks, one % group.modes, slack)
-    some = np.flatnonzero(number)
     pairs = Pairs(
-        *(x[some] for x in (problem, one, at, batch, cut, ranks, kept, room, start, number))
+        problem=problem,
+        one=one,
+        inner=at[able],
+        batch=batch,
+        cut=cut,
+        ranks=ranks,
+        kept=kept[able],
+        room=room[able],
+        start=start,
+        number=number,
+    ).take(np.flatnonzero(number))
+    cuts = np.searchsorted(
+        np.cumsum(pairs.number), np.arange(SEARCH_WIDE, number.sum(), SEARCH_WIDE)
     )
-    cuts = np.searchsorted(np.cumsum(pairs.number), np.arange(SEARCH_WIDE, number.sum(), SEARCH_WIDE))
     parts = [
         _layouts(group, pairs.take(part), pool, bar)
-        for part in np.split(np.arange(some.size), np.unique(cuts))
+        for part in np.split(np.arange(pairs.one.size), np.unique(cuts))
     ]
     found = Rows(
         *(
@@ -283,14 +293,12 @@ def _least_s(group: Group, found: Rows, known: tuple[Array, Array]) -> Array:
         slowest = np.maximum(slowest, group.block_s[found.one] * x.width[found.outer] + head)
     time = slowest * count + np.where(every, np.maximum(one - slowest, 0.0) / vpp, 0.0)
     d = group.setup.device
-    node = (d.node if d.node.size == 1 else d.node[group.device_of(found.one)])
+    node = d.node if d.node.size == 1 else d.node[group.device_of(found.one)]
     nodes = np.maximum(ranks * pp / node, 1.0)
     return time * (1.0 + group.setup.stack.straggler * np.sqrt(2.0 * np.log(nodes)))
 
 
-def _outers(
-    group: Group, ranks: Array, mode: Index, slack: Array
-) -> tuple[Index, Index, Index]:
+def _outers(group: Group, ranks: Array, mode: Index, slack: Array) -> tuple[Index, Index, Index]:
     """Return the stages that divide numbers of ranks, with a pipeline fill up to the slack.
 
     They are the first and the number of entries of the last array.

@@ -15,7 +15,7 @@ from dcplan.training.grid import KEYS, Case, Index, default_axes
 from dcplan.training.many.group import Group, Mask, group_of
 from dcplan.training.many.probes import SEARCH_ROUNDS, SEARCH_USUAL_FRAC, Probes
 from dcplan.training.many.race import Problems, Rows, Timed, columns_of, fastest, race, timed_all
-from dcplan.units import GIGA, TERA
+from dcplan.units import GIGA
 
 SEARCH_SAME_FRAC = 0.003
 """Loss up to which a device takes over the layout of the same device on a faster network."""
@@ -50,7 +50,6 @@ class _Device:
     probes: Probes
     rows: dict[int, tuple[int, int, float, float]] = field(default_factory=dict)
     """Row of the micro-batch, of the stages, data-parallel ranks and memory by index of the count."""
-
 
     def found(self, index: int, time_s: float, row: tuple[int, int, float, float]) -> None:
         """Keep the fastest layout of a count."""
@@ -142,16 +141,21 @@ def _probes(r: Request, group: Group, device: int) -> Probes:
     wanted = np.array(
         [np.interp(np.log(counts), np.log(r.wanted_at), row) for row in r.wanted_s]
     ).reshape(len(r.wanted_s), counts.size)
-    ranks = counts * group.ranks[device]
-    least = group.least[device][0] * group.sequences / ranks if group.least[device].size else np.full(counts.size, np.inf)
+    bound = group.least[device]
+    best = bound[0] * group.sequences / group.ranks[device] if bound.size else math.inf
+    least = best / counts
     if wanted.size:
         able = least <= wanted.max(axis=0)
         able = able if able.any() else np.arange(counts.size) == counts.size - 1
         counts, wanted, least = counts[able], wanted[:, able], least[able]
-    return Probes(counts, wanted, least / SEARCH_USUAL_FRAC, np.full(counts.size, np.nan), np.zeros(counts.size, dtype=bool))
+    unknown = np.full(counts.size, np.nan)
+    above = np.zeros(counts.size, dtype=np.bool_)
+    return Probes(counts, wanted, least / SEARCH_USUAL_FRAC, unknown, above)
 
 
-def _search(group: Group, asked: list[_Asked], known: dict[tuple[int, float], list[_Known]]) -> None:
+def _search(
+    group: Group, asked: list[_Asked], known: dict[tuple[int, float], list[_Known]]
+) -> None:
     """Search layouts at counts of devices that are faster than given step times.
 
     A layout of the same device on a faster network bounds the step time on a slower one, so a
@@ -171,12 +175,12 @@ def _taken_over(
     group: Group, asked: list[_Asked], known: dict[tuple[int, float], list[_Known]]
 ) -> list[_Asked]:
     """Take over layouts of faster networks; return the counts that still need a search."""
-    pairs = []
-    for k, x in enumerate(asked):
-        link = group.links[x.device.place]
-        for old in known.get((group.family[x.device.place], x.count), ()):
-            if all(a >= b for a, b in zip(old.link, link, strict=True)):
-                pairs.append((k, old))
+    pairs = [
+        (k, old)
+        for k, x in enumerate(asked)
+        for old in known.get((group.family[x.device.place], x.count), ())
+        if _no_slower(old.link, group.links[x.device.place])
+    ]
     if not pairs:
         return asked
     place = np.array([asked[k].device.place for k, _ in pairs], dtype=np.intp)
@@ -195,6 +199,11 @@ def _taken_over(
             x.device.found(x.index, float(time[j]), row)
             taken.add(k)
     return [x for k, x in enumerate(asked) if k not in taken]
+
+
+def _no_slower(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """Return whether no value of a network is below that of another one."""
+    return all(a >= b for a, b in zip(one, other, strict=True))
 
 
 def _race(group: Group, asked: list[_Asked], known: dict[tuple[int, float], list[_Known]]) -> None:
@@ -219,22 +228,23 @@ def _race(group: Group, asked: list[_Asked], known: dict[tuple[int, float], list
 
 def _sweep(group: Group, d: _Device) -> Sweep:
     """Return the sweep of a device: other counts have the best of the layouts found."""
-    counts, time = d.probes.counts, np.where(np.isnan(d.probes.time_s) | d.probes.above, np.inf, d.probes.time_s)
-    one, outer, dp, needed = np.zeros(counts.size, dtype=np.intp), np.zeros(counts.size, dtype=np.intp), np.ones(counts.size), np.zeros(counts.size)
+    counts, known = d.probes.counts, ~np.isnan(d.probes.time_s) & ~d.probes.above
+    time, needed = np.where(known, d.probes.time_s, np.inf), np.zeros(counts.size)
+    one, outer = np.zeros((2, counts.size), dtype=np.intp)
+    dp = np.ones(counts.size)
     for i, row in d.rows.items():
         one[i], outer[i], dp[i], needed[i] = row
-    open_ = np.flatnonzero(np.isinf(time))
-    pool = sorted({row[:2] for row in d.rows.values()})
-    if open_.size and pool:
-        pool = [pool[i] for i in np.unique(np.linspace(0, len(pool) - 1, SEARCH_POOL).round().astype(int))]
-        tried, runs = _tried(group, d, np.array(pool, dtype=np.intp), open_)
-        times, sizes = (x.reshape(open_.size, len(pool)) for x in timed_all(group, tried))
+    rest = np.flatnonzero(np.isinf(time))
+    pool = np.array(sorted({row[:2] for row in d.rows.values()}), dtype=np.intp)
+    if rest.size and pool.size:
+        pool = pool[np.unique(np.linspace(0, len(pool) - 1, SEARCH_POOL).round().astype(np.intp))]
+        tried, runs = _tried(group, d, pool, rest)
+        times, sizes = (x.reshape(rest.size, len(pool)) for x in timed_all(group, tried))
         times = np.where(runs.reshape(times.shape), times, np.inf)
-        at = np.argmin(times, axis=1)
-        pick = (np.arange(open_.size), at)
-        time[open_], needed[open_] = times[pick], sizes[pick]
-        one[open_], outer[open_] = np.array(pool, dtype=np.intp)[at].T
-        dp[open_] = tried.dp.reshape(times.shape)[pick]
+        pick = (np.arange(rest.size), np.argmin(times, axis=1))
+        time[rest], needed[rest] = times[pick], sizes[pick]
+        one[rest], outer[rest] = pool[pick[1]].T
+        dp[rest] = tried.dp.reshape(times.shape)[pick]
     x = columns_of(group, Rows(one * 0, one, outer, dp))
     r = d.request
     tokens = group.sequences * r.seq_len
@@ -249,7 +259,7 @@ def _sweep(group: Group, d: _Device) -> Sweep:
         parts_s={},
         tried=len(d.rows),
         feasible=np.isfinite(time) * 1.0,
-        searched=~np.isnan(d.probes.time_s) * 1.0,
+        searched=np.where(known, 1.0, 0.0),
     )
 
 

@@ -22,6 +22,9 @@ from dcplan.units import DAYS_PER_MONTH, MONTHS_PER_QUARTER, TERA
 MONTH_TARGETS = (1, 2, 3, 4, 6, 9, 12, 18, 24)
 SEARCH_DENSE_STEPS = 96
 SEARCH_GROWTH = 1.03
+SEARCH_FILLED = (1, 3, 5, 7)
+"""Micro-batches of a rank whose counts are tried, with their multiples by powers of two; with more
+micro-batches, a batch that does not divide loses little."""
 
 
 def mfu(swept: Sweep, spec: Hardware) -> Array:
@@ -40,19 +43,52 @@ def lengths(terms: JobTerms) -> list[float]:
     return sorted({*(x for x in usual | set(terms.extra_days) if x <= longest), longest})
 
 
-def counts(unit: int, limit: int) -> list[int]:
-    """Return the accelerator counts to try: every unit at first, then steps of 3 %."""
-    tried, units = [], 1
+def counts(unit: int, limit: int, sequences: float = 0.0) -> list[int]:
+    """Return the accelerator counts to try.
+
+    They are every unit at first, then steps of 3 %, and those that a batch fills.
+
+    Parameters
+    ----------
+    unit, limit : int
+        Accelerators of a unit, and the most of all units. [-]
+    sequences : float, default 0
+        Sequences of one optimizer step; 0 if no batch is divided. [-]
+
+    Examples
+    --------
+    1,024 sequences fill 1,024 accelerators with one each, and 342 with 3 each. 2 accelerators for
+    one sequence are 684 with 3 micro-batches each.
+
+    >>> {684, 1024} <= set(counts(2, 2000, 1024.0))
+    True
+    """
+    tried, units = set[int](), 1
     while units * unit <= limit:
-        tried.append(units * unit)
+        tried.add(units * unit)
         units = units + 1 if units < SEARCH_DENSE_STEPS else math.ceil(units * SEARCH_GROWTH)
-    return tried or [unit]
+    if sequences > 0.0:
+        tried |= _filled(unit, limit, sequences)
+    return sorted(tried) or [unit]
+
+
+def _filled(unit: int, limit: int, sequences: float) -> set[int]:
+    """Return counts beyond the first units whose ranks all have the same micro-batches."""
+    found, least = set[int](), SEARCH_DENSE_STEPS * unit
+    for micro_batches in SEARCH_FILLED if limit > least else ():
+        replicas = math.ceil(sequences / micro_batches)
+        powers = (math.log2(n / replicas) for n in (least, limit))
+        first, last = (math.floor(p) for p in powers)
+        # accelerators of one replica: more than one, or a part where one has more sequences
+        counts = (math.ceil(replicas * 2.0**p / unit) * unit for p in range(first, last + 1))
+        found.update(n for n in counts if least < n <= limit)
+    return found
 
 
 def sample_counts(unit: int, limit: int) -> Array:
     """Return counts, each twice the one before, from one unit to the limit."""
     steps = math.ceil(math.log2(max(limit / unit, 1.0))) + 1
-    return np.minimum(unit * 2.0 ** np.arange(steps), max(limit, unit))
+    return np.asarray(np.minimum(unit * 2.0 ** np.arange(steps), max(limit, unit)))
 
 
 def why_none(

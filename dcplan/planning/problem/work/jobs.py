@@ -115,7 +115,9 @@ class JobCandidates:
         key = (*self._risk_key(target), free)
         if key not in self._risks:
             row = self._system(target, cloud=cloud)
-            size = float(pace.accelerators[pace.accelerators <= target.limit].max(initial=target.unit))
+            size = float(
+                pace.accelerators[pace.accelerators <= target.limit].max(initial=target.unit)
+            )
             network = target.network or class_network(size, self.log)
             part, _ = machine(row, network, self.log, scenario.reliability)
             storage = unlimited(scenario.storage) if free else self._storage(target)
@@ -326,7 +328,13 @@ class JobCandidates:
         self, target: Target, pace: Pace, terms: JobTerms, left: int | None = None
     ) -> Timeline:
         """Return the durations of a job at every count; places with the same hardware share them."""
-        key = (terms.id, id(pace), self._risk_key(target), target.place if left is not None else "", left)
+        key = (
+            terms.id,
+            id(pace),
+            self._risk_key(target),
+            target.place if left is not None else "",
+            left,
+        )
         if key not in self._timelines:
             storage = self._storage(target)
             fed = pace.fed(storage, self.log)

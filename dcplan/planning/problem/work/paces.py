@@ -34,7 +34,6 @@ from dcplan.training.estimate import Hardware, Sweep, layout_of
 from dcplan.training.grid import model_parallel_accelerators
 from dcplan.training.many.sweeps import Request
 
-
 Goal = tuple[tuple[tuple[float, ...], ...], tuple[float, ...]]
 """Wanted step times at some counts [s], one row for each duration, and these counts."""
 
@@ -63,9 +62,7 @@ class Paces:
         self._shapes: dict[str, Architecture] = {}
         self._post_training = PostTrainingPaces(question, log)
 
-    def pace(
-        self, job: ScheduledJob, target: Target, precision: str, largest: int
-    ) -> Pace | str:
+    def pace(self, job: ScheduledJob, target: Target, precision: str, largest: int) -> Pace | str:
         """Return the pace of a job on a target, or why it cannot run there.
 
         Parameters
@@ -225,7 +222,8 @@ class Paces:
         """Return the request of the layouts of a job on a target."""
         job, unit = asked.job, asked.target.unit
         fixed, shape = job.accelerators, self.shape(job.model)
-        counts = [fixed] if fixed else job_choice.counts(unit, asked.largest)
+        sequences = job.global_batch_tokens.value / job.seq_len
+        counts = [fixed] if fixed else job_choice.counts(unit, asked.largest, sequences)
         wanted, at = asked.wanted_s(spec) if not fixed else ((), ())
         return Request(
             shape=shape,
@@ -238,9 +236,7 @@ class Paces:
             images=self._images(job),
         )
 
-    def _key(
-        self, job: Job, target: Target, precision: str, spec: Hardware
-    ) -> tuple[object, ...]:
+    def _key(self, job: Job, target: Target, precision: str, spec: Hardware) -> tuple[object, ...]:
         """Return what the layouts of a job depend on."""
         links = (target.unit, target.gb_per_s, target.link)
         device = spec.device

@@ -69,4 +69,6 @@ def ends(expected: Outlook, late: RunTime, confidence: float) -> Ends:
 
 
 def _listed(value: object, size: int) -> list[float]:
-    return [float(x) for x in np.broadcast_to(np.asarray(value, dtype=np.float64), (size,)).tolist()]
+    return [
+        float(x) for x in np.broadcast_to(np.asarray(value, dtype=np.float64), (size,)).tolist()
+    ]
