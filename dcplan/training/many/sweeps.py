@@ -132,6 +132,9 @@ def _swept(requests: Sequence[Request]) -> list[Sweep]:
         if not asked:
             break
         _search(group, asked, known)
+    # the largest count shows whether a job is too slow, or does not fit
+    none = [_Asked(d, d.probes.counts.size - 1, math.inf) for d in devices if not d.rows]
+    _race(group, none, known)
     return [_sweep(group, d) for d in devices]
 
 
