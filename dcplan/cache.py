@@ -16,7 +16,7 @@ import os
 import pickle
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
@@ -46,21 +46,41 @@ def stored(shelf: Shelf, key: str, make: Callable[[], T]) -> T:
 
     ``key`` holds everything that the result depends on, except for the code and Python.
     """
+    return stored_all(shelf, [key], lambda _: [make()])[0]
+
+
+def stored_all(
+    shelf: Shelf, keys: Sequence[str], make: Callable[[list[int]], Sequence[T]]
+) -> list[T]:
+    """Return what earlier processes made for some keys; make and store all others at once.
+
+    Parameters
+    ----------
+    shelf : Shelf
+        Where the results are.
+    keys : sequence of str
+        Everything that each result depends on, except for the code and Python.
+    make : callable
+        Makes the results of some of the keys, given by their places.
+    """
     folder = _folder(shelf.name)
     if folder is None:
-        return make()
-    name = hashlib.sha256(f"{code_key()};{key}".encode()).hexdigest()
-    file = folder / f"{name}.pickle"
-    found: list[T] = []
-    with contextlib.suppress(Exception):  # a missing or broken file is made again
-        found.append(_read(file))
-    if found:
-        return found[0]
-    made = make()
-    with contextlib.suppress(OSError):  # a folder that cannot be written, or a full disk
-        _trim(folder, shelf.most_files)
-        _write(file, made)
-    return made
+        return list(make(list(range(len(keys)))))
+    names = (hashlib.sha256(f"{code_key()};{key}".encode()).hexdigest() for key in keys)
+    places = [folder / f"{name}.pickle" for name in names]
+    found: dict[int, T] = {}
+    for i, file in enumerate(places):
+        with contextlib.suppress(Exception):  # a missing or broken file is made again
+            found[i] = _read(file)
+    missing = [i for i in range(len(keys)) if i not in found]
+    if missing:
+        made = make(missing)
+        found |= zip(missing, made, strict=True)
+        with contextlib.suppress(OSError):  # a folder that cannot be written, or a full disk
+            _trim(folder, shelf.most_files)
+            for i in missing:
+                _write(places[i], found[i])
+    return [found[i] for i in range(len(keys))]
 
 
 @functools.cache

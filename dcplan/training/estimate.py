@@ -72,6 +72,9 @@ class Sweep:
     parts_s: dict[str, Array]
     tried: int
     feasible: Array
+    searched: Array | None = None
+    """1 where all layouts were searched; other counts have the best of the layouts found. None: not
+    known."""
 
 
 def case_of(
@@ -134,7 +137,7 @@ def sweep(
     """
     counts = np.asarray(accelerators, dtype=np.float64)
     if hardware.streams_weights:
-        return _streamed(shape, seq_len, global_batch_tokens, hardware, counts, images)
+        return streamed(shape, seq_len, global_batch_tokens, hardware, counts, images)
     case = case_of(shape, seq_len, global_batch_tokens, hardware, images)
     flops = model_flops_per_token(shape, seq_len, images) * case.global_batch * seq_len
     able = flops / (counts * hardware.peak_tflops * TERA) <= max(wanted_s, default=math.inf)
@@ -309,7 +312,7 @@ def _everywhere(case: Case, counts: Array, found: list[Found]) -> Sweep:
     )
 
 
-def _streamed(
+def streamed(
     shape: Architecture,
     seq_len: int,
     global_batch_tokens: float,

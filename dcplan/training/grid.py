@@ -112,6 +112,16 @@ def case_setup(case: Case, layout: LayoutTable) -> Setup:
     )
 
 
+def rounded_batch(exact: Array, group: Array) -> Array:
+    """Return the micro-batches of a rank in complete groups; a slight rounding is left out."""
+    near = np.maximum(np.round(exact / group), 1.0) * group
+    return np.where(
+        np.abs(near - exact) <= BATCH_ROUNDING_TOLERANCE * exact,
+        exact,
+        np.ceil(exact / group - 1e-9) * group,
+    )
+
+
 def layout_table(case: Case, columns: dict[str, Array]) -> LayoutTable:
     """Return a layout table with the batch divided into micro-batches.
 
@@ -121,13 +131,7 @@ def layout_table(case: Case, columns: dict[str, Array]) -> LayoutTable:
     """
     dp = columns["dp"]
     exact = case.global_batch / (dp * columns["micro_batch"])
-    group = np.where(columns["vpp"] > 1, columns["pp"], 1.0)
-    near = np.maximum(np.round(exact / group), 1.0) * group
-    count = np.where(
-        np.abs(near - exact) <= BATCH_ROUNDING_TOLERANCE * exact,
-        exact,
-        np.ceil(exact / group - 1e-9) * group,
-    )
+    count = rounded_batch(exact, np.where(columns["vpp"] > 1, columns["pp"], 1.0))
     one = np.ones(1)
     given: dict[str, Any] = {name: columns[name] for name in KEYS}
     return LayoutTable(
@@ -206,23 +210,37 @@ def _power(n: int) -> bool:
     return n & (n - 1) == 0
 
 
+def _chunks(layers: int, pp: int) -> list[int]:
+    """Return the numbers of chunks of a stage; even stages divide into chunks.
+
+    Embedding and output layer may count as layers, so that 126 make 128 (Megatron-Core);
+    otherwise the stages are uneven.
+    """
+    if pp == 1:
+        return [1]
+    depth = layers if layers % pp == 0 else layers + 2 if (layers + 2) % pp == 0 else 0
+    return divisors(depth // pp) if depth else [v for v in (1, 2, 4) if v <= layers // pp]
+
+
+def stages(layers: int) -> list[tuple[int, int]]:
+    """Return all pipeline sizes with every number of chunks.
+
+    >>> stages(3)
+    [(1, 1), (2, 1), (3, 1)]
+    """
+    return [(pp, v) for pp in range(1, layers + 1) for v in _chunks(layers, pp)]
+
+
 def _stages(layers: int, ranks: int, *, coarse: bool) -> list[tuple[int, int]]:
-    """Return pipeline sizes with every number of chunks; even stages divide into chunks."""
+    """Return pipeline sizes of a number of ranks with every number of chunks."""
     found = []
     for pp in range(1, min(layers, ranks) + 1):
-        if pp == 1:
-            found.append((1, 1))
-        elif coarse and not (_power(pp) or (layers % pp == 0 and pp <= 32)):
+        if pp > 1 and coarse and not (_power(pp) or (layers % pp == 0 and pp <= 32)):
             continue
-        elif ranks % pp == 0 or layers % pp == 0 or _power(pp):
-            # embedding and output layer may count as layers, so that 126 make 128 (Megatron-Core);
-            # otherwise the stages are uneven
-            depth = layers if layers % pp == 0 else layers + 2 if (layers + 2) % pp == 0 else 0
-            chunks = divisors(depth // pp) if depth else [v for v in (1, 2, 4) if v <= layers // pp]
-            found += [
-                (pp, v)
-                for v in (sorted({1, chunks[len(chunks) // 2], chunks[-1]}) if coarse else chunks)
-            ]
+        if pp == 1 or ranks % pp == 0 or layers % pp == 0 or _power(pp):
+            chunks = _chunks(layers, pp)
+            few = sorted({1, chunks[len(chunks) // 2], chunks[-1]})
+            found += [(pp, v) for v in (few if coarse else chunks)]
     return found
 
 

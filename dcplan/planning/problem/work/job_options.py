@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from statistics import NormalDist
 
 import numpy as np
 
@@ -15,50 +14,17 @@ from dcplan.llm.tables import Array
 from dcplan.planning.problem.work.pace import Pace
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
-from dcplan.reliability.calendar import P90, RunTime
 from dcplan.reliability.goodput import REMARK_GOODPUT_FRAC
-from dcplan.reliability.outlook import Bounds, Outlook
-from dcplan.scenario.schema import Job
+from dcplan.reliability.outlook import Bounds
 from dcplan.training.estimate import Hardware, Sweep
-from dcplan.units import DAYS_PER_MONTH, MONTHS_PER_QUARTER, SECONDS_PER_DAY, TERA
+from dcplan.units import DAYS_PER_MONTH, MONTHS_PER_QUARTER, TERA
 
 MONTH_TARGETS = (1, 2, 3, 4, 6, 9, 12, 18, 24)
 SEARCH_DENSE_STEPS = 96
 SEARCH_GROWTH = 1.03
-
-
-def wanted_s(
-    job: Job, terms: JobTerms, spec: Hardware, usual_goodput: float, low_goodput: float
-) -> list[float]:
-    """Return the step times of the durations to try, which choose the counts to search.
-
-    They apply at the usual goodput; a shorter step time covers a goodput lower by ``low_goodput``.
-    """
-    steps = job.tokens.value / max(job.global_batch_tokens.value, job.seq_len)
-    slower = (1.0 + spec.spread_frac) ** (NormalDist().inv_cdf(terms.confidence) / P90)
-    each = usual_goodput * SECONDS_PER_DAY / steps / slower
-    days = lengths(terms)
-    return [days[0] * each * low_goodput, *(length * each for length in days)]
-
-
-def facts(expected: Outlook, late: RunTime, i: int) -> dict[str, float]:
-    """Return the reported values of a run's stops and its end."""
-
-    def at(value: object) -> float:
-        return float(
-            np.broadcast_to(np.asarray(value, dtype=np.float64), expected.stops_per_day.shape)[i]
-        )
-
-    tier, good = expected.recovery.durable, expected.goodput
-    found = {
-        "goodput_frac": at(good.value),
-        "goodput_low_frac": at(good.low),
-        "goodput_high_frac": at(good.high),
-        "stops_per_day": at(expected.stops_per_day),
-        "checkpoint_interval_s": at(tier.interval_s),
-        "end_p50_days": at(late.p50_days),
-    }
-    return found | {f"variance_{name}": at(share) for name, share in late.shares.items()}
+SEARCH_FILLED = (1, 3, 5, 7)
+"""Micro-batches of a rank whose counts are tried, with their multiples by powers of two; with more
+micro-batches, a batch that does not divide loses little."""
 
 
 def mfu(swept: Sweep, spec: Hardware) -> Array:
@@ -77,13 +43,52 @@ def lengths(terms: JobTerms) -> list[float]:
     return sorted({*(x for x in usual | set(terms.extra_days) if x <= longest), longest})
 
 
-def counts(unit: int, limit: int) -> list[int]:
-    """Return the accelerator counts to try: every unit at first, then steps of 3 %."""
-    tried, units = [], 1
+def counts(unit: int, limit: int, sequences: float = 0.0) -> list[int]:
+    """Return the accelerator counts to try.
+
+    They are every unit at first, then steps of 3 %, and those that a batch fills.
+
+    Parameters
+    ----------
+    unit, limit : int
+        Accelerators of a unit, and the most of all units. [-]
+    sequences : float, default 0
+        Sequences of one optimizer step; 0 if no batch is divided. [-]
+
+    Examples
+    --------
+    1,024 sequences fill 1,024 accelerators with one each, and 342 with 3 each. 2 accelerators for
+    one sequence are 684 with 3 micro-batches each.
+
+    >>> {684, 1024} <= set(counts(2, 2000, 1024.0))
+    True
+    """
+    tried, units = set[int](), 1
     while units * unit <= limit:
-        tried.append(units * unit)
+        tried.add(units * unit)
         units = units + 1 if units < SEARCH_DENSE_STEPS else math.ceil(units * SEARCH_GROWTH)
-    return tried or [unit]
+    if sequences > 0.0:
+        tried |= _filled(unit, limit, sequences)
+    return sorted(tried) or [unit]
+
+
+def _filled(unit: int, limit: int, sequences: float) -> set[int]:
+    """Return counts beyond the first units whose ranks all have the same micro-batches."""
+    found, least = set[int](), SEARCH_DENSE_STEPS * unit
+    for micro_batches in SEARCH_FILLED if limit > least else ():
+        replicas = math.ceil(sequences / micro_batches)
+        powers = (math.log2(n / replicas) for n in (least, limit))
+        first, last = (math.floor(p) for p in powers)
+        # accelerators of one replica: more than one, or a part where one has more sequences
+        counts = (math.ceil(replicas * 2.0**p / unit) * unit for p in range(first, last + 1))
+        found.update(n for n in counts if least < n <= limit)
+    return found
+
+
+def sample_counts(unit: int, limit: int) -> Array:
+    """Return counts, each twice the one before, from one unit to the limit."""
+    steps = math.ceil(math.log2(max(limit / unit, 1.0))) + 1
+    return np.asarray(np.minimum(unit * 2.0 ** np.arange(steps), max(limit, unit)))
 
 
 def why_none(

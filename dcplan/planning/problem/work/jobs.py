@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -18,16 +19,18 @@ from dcplan.llm.tables import Array
 from dcplan.planning.problem.storage import cold_data_tb
 from dcplan.planning.problem.work import job_options as job_choice
 from dcplan.planning.problem.work.pace import Pace
-from dcplan.planning.problem.work.paces import Paces
+from dcplan.planning.problem.work.paces import Asked, Goal, Paces
 from dcplan.planning.problem.work.slow_storage import too_slow
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
+from dcplan.planning.problem.work.timeline import Ends, Timeline, ends
 from dcplan.reliability.calendar import with_delays
 from dcplan.reliability.outlook import Bounds, Machine, Outlook, Policy, outlook, write_s
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema import Reference, ScheduledJob, Storage
+from dcplan.scenario.schema import Job, Reference, ScheduledJob, Storage
 from dcplan.scenario.schema.jobs import DEADLINE_CONFIDENCE
-from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, quarter_index
+from dcplan.training.estimate import Hardware
+from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, SECONDS_PER_DAY, quarter_index
 
 FAR_DAYS = 1e5
 """Duration of runs without a feasible layout."""
@@ -70,6 +73,8 @@ class JobCandidates:
         """Largest count of an accelerator with the same unit and links, over all places."""
         self._risks: dict[tuple[object, ...], tuple[Machine, Policy]] = {}
         self._paces = Paces(question, log)
+        self._timelines: dict[tuple[object, ...], Timeline] = {}
+        self._late: dict[tuple[object, ...], tuple[Ends, Ends]] = {}
         self._rates: dict[tuple[object, ...], float | str] = {}
 
     def _system(self, target: Target, *, cloud: bool) -> System:
@@ -107,16 +112,18 @@ class JobCandidates:
         ``free`` ignores the rates of a storage of given capacity.
         """
         scenario, cloud = self.question.scenario, is_cloud(target.place)
-        reclaims = target.offer is not None and target.offer.reclaims_per_instance_h > 0
-        key = (target.system, target.network, target.redundancy, cloud, reclaims, free)
+        key = (*self._risk_key(target), free)
         if key not in self._risks:
             row = self._system(target, cloud=cloud)
-            network = target.network or class_network(float(pace.accelerators[-1]), self.log)
+            size = float(
+                pace.accelerators[pace.accelerators <= target.limit].max(initial=target.unit)
+            )
+            network = target.network or class_network(size, self.log)
             part, _ = machine(row, network, self.log, scenario.reliability)
             storage = unlimited(scenario.storage) if free else self._storage(target)
             rules = policy(scenario.reliability, storage, self.log, target.redundancy)
             rules = replace(rules, provider_spares=cloud)
-            if target.offer is not None and reclaims:
+            if target.offer is not None and target.offer.reclaims_per_instance_h > 0:
                 part, rules = reclaimed(
                     part, rules, target.offer.reclaims_per_instance_h, target.offer.wait_h
                 )
@@ -132,6 +139,12 @@ class JobCandidates:
             pace.group,
             np.where(np.isfinite(clean), clean, FAR_DAYS),
         )
+
+    def _risk_key(self, target: Target) -> tuple[object, ...]:
+        """Return what the stops and the operation of a place depend on."""
+        reclaims = target.offer is not None and target.offer.reclaims_per_instance_h > 0
+        cloud = is_cloud(target.place)
+        return (target.system, target.network, target.redundancy, cloud, reclaims)
 
     def _storage(self, target: Target) -> Storage | None:
         """Return the storage of a place; a given capacity is not in the cloud."""
@@ -181,14 +194,65 @@ class JobCandidates:
         for t in where:
             key = (t.accelerator, t.unit, t.gb_per_s, t.link)
             self.largest[key] = max(self.largest.get(key, 0), t.limit)
-        for target in where:
-            if target.place.split("/")[0] not in terms.sites and not (
-                terms.cloud and is_cloud(target.place)
-            ):
-                continue
+        able = [
+            t
+            for t in where
+            if t.place.split("/")[0] in terms.sites or (terms.cloud and is_cloud(t.place))
+        ]
+        if isinstance(job, Job):
+            asked = self._asked(job, terms, able)
+            self._paces.search(asked)
+            self._paces.refine((x, self._near(x, terms)) for x in asked)
+        for target in able:
             best = self._best(job, terms, target)
             result += job_choice.starts(job_choice.undominated(best, terms), terms)
         return result
+
+    def _asked(self, job: Job, terms: JobTerms, where: Iterable[Target]) -> list[Asked]:
+        """Return a training job on all targets."""
+        return [
+            Asked(
+                job,
+                t,
+                precision,
+                self.largest[t.accelerator, t.unit, t.gb_per_s, t.link],
+                partial(self._wanted_s, job, terms, t),
+            )
+            for t in where
+            for precision in job.precision
+        ]
+
+    def _near(self, asked: Asked, terms: JobTerms) -> set[int]:
+        """Return the places of the counts of run options, and of the next smaller counts."""
+        pace = self._paces.pace(asked.job, asked.target, asked.precision, asked.largest)
+        if isinstance(pace, str) or asked.job.accelerators:
+            return set()
+        time = self._timeline(asked.target, pace, terms)
+        found = set(self._counts(time, asked.target, terms))
+        return found
+
+    def _counts(self, time: Timeline, target: Target, terms: JobTerms) -> list[int]:
+        """Return the place of the smallest count of each duration to try."""
+        longest = (target.offer and target.offer.longest_days) or np.inf
+        fits = time.existing <= target.limit
+        found: list[int] = []
+        for length in job_choice.lengths(terms):
+            able = np.flatnonzero((time.days <= min(length, longest)) & fits)
+            if able.size and int(able[0]) not in found:
+                found.append(int(able[0]))
+        return found
+
+    def _wanted_s(self, job: Job, terms: JobTerms, target: Target, spec: Hardware) -> Goal:
+        """Return the step times of the durations to try at the goodput of some counts."""
+        lengths = job_choice.lengths(terms)
+        largest = self.largest[target.accelerator, target.unit, target.gb_per_s, target.link]
+        counts = job_choice.sample_counts(target.unit, largest)
+        steps = job.tokens.value / max(job.global_batch_tokens.value, job.seq_len)
+        pace = self._paces.blank(job, spec, counts)
+        clean = np.full(counts.size, lengths[len(lengths) // 2])
+        run = self._outlook(target, pace, clean).run(clean, spec.spread_frac)
+        each = clean / np.asarray(run.quantile_days(terms.confidence)) * SECONDS_PER_DAY / steps
+        return tuple(tuple((x * each).tolist()) for x in lengths), tuple(counts.tolist())
 
     def _best(self, job: ScheduledJob, terms: JobTerms, target: Target) -> list[RunOption]:
         """Return the smallest option of each duration over all precisions, or exclude the place."""
@@ -196,12 +260,13 @@ class JobCandidates:
         reasons: list[tuple[str, Cause]] = []
         largest = self.largest[target.accelerator, target.unit, target.gb_per_s, target.link]
         for precision in job.precision:
-            pace = self._paces.pace(job, terms, target, precision, largest)
+            pace = self._paces.pace(job, target, precision, largest)
             if isinstance(pace, str):
                 reasons.append((pace, Cause.UNSUPPORTED))
                 continue
             found = self._by_length(job, terms, target, precision, pace)
             if not found:
+                pace = pace.within(target.limit)
                 goodput = self._last_goodput(target, pace)
                 text, cause = job_choice.why_none(pace, target, precision, goodput)
                 text += too_slow(self._storage(target), pace, self.log)
@@ -222,58 +287,77 @@ class JobCandidates:
         self, job: ScheduledJob, terms: JobTerms, target: Target, precision: str, pace: Pace
     ) -> list[RunOption]:
         """Return the smallest option of each duration to try."""
-        if not pace.accelerators.size:
+        if not (pace.accelerators <= target.limit).any():
             return []
-        storage, unfed, left = self._storage(target), pace, None
-        pace = pace.fed(storage, self.log)
-        clean = pace.clean_days(pace.step_time_s)
-        expected = self._outlook(target, pace, clean)
-        if job.accelerators and job.accelerators + expected.spares[0] > target.limit:
+        time = self._timeline(target, pace, terms)
+        if job.accelerators and job.accelerators + time.expected.spares[0] > target.limit:
             # all remaining accelerators are spares
-            left = max(target.limit - job.accelerators, 0)
-            expected = self._outlook(target, pace, clean, left)
-        run = expected.run(clean, pace.spread_frac)
-        days = np.asarray(run.quantile_days(terms.confidence))
-        delays = self.delays.get((target.place, target.system), {})
-        late, soon = (
-            with_delays(run, delays),
-            with_delays(run, job_choice.after(delays, DAYS_PER_QUARTER)),
-        )
-        ends, ahead = (np.asarray(x.quantile_days(terms.confidence)) for x in (late, soon))
-        existing = pace.accelerators + expected.spares
+            time = self._timeline(target, pace, terms, max(target.limit - job.accelerators, 0))
+        late, soon = self._ends(time, target, terms)
+        storage = self._storage(target)
         stored = wanted(storage, 1.0, pace.tokens, 0.0, pace.checkpoint_bytes, self.log).usable_tb
         stored -= cold_data_tb(self.question, self.log)
-        slow = self._lost_to_storage(target, unfed, terms, left, days)
-        longest = (target.offer and target.offer.longest_days) or np.inf
-        found: dict[int, RunOption] = {}
-        for length in job_choice.lengths(terms):
-            able = np.flatnonzero((days <= min(length, longest)) & (existing <= target.limit))
-            if not able.size or int(able[0]) in found:
-                continue
-            i = int(able[0])
-            kept = {"stored_tb": stored} | {name: float(x[i]) for name, x in slow.items()}
-            found[i] = RunOption(
+        found: list[RunOption] = []
+        for i in self._counts(time, target, terms):
+            kept = {"stored_tb": stored} | {name: float(x[i]) for name, x in time.slow.items()}
+            option = RunOption(
                 job=job.id,
                 place=target.place,
                 system=target.system,
                 accelerator=target.accelerator,
-                accelerators=int(existing[i]),
+                accelerators=int(time.existing[i]),
                 link=target.link,
                 precision=precision,
-                days=float(days[i]),
-                days_p50=float(np.asarray(run.p50_days)[i]),
+                days=float(time.days[i]),
+                days_p50=time.p50_days[i],
                 start_month=terms.first_month,
                 layout=pace.layout(i),
                 mfu_frac=None if np.isnan(pace.mfu_frac[i]) else float(pace.mfu_frac[i]),
-                step_time_s=float(pace.step_time_s[i]),
-                spares=int(expected.spares[i]),
+                step_time_s=float(time.step_time_s[i]),
+                spares=int(time.expected.spares[i]),
                 used=round(float(pace.used[i])),
-                end_days=float(ends[i]),
-                ahead_days=float(ahead[i]),
-                outlook=job_choice.facts(expected, late, i) | kept,
-                ahead_outlook=job_choice.facts(expected, soon, i) | kept,
+                end_days=late.days[i],
+                ahead_days=soon.days[i],
+                outlook=late.facts(i) | kept,
+                ahead_outlook=soon.facts(i) | kept,
             )
-        return list(found.values())
+            found.append(option)
+        return found
+
+    def _timeline(
+        self, target: Target, pace: Pace, terms: JobTerms, left: int | None = None
+    ) -> Timeline:
+        """Return the durations of a job at every count; places with the same hardware share them."""
+        key = (
+            terms.id,
+            id(pace),
+            self._risk_key(target),
+            target.place if left is not None else "",
+            left,
+        )
+        if key not in self._timelines:
+            storage = self._storage(target)
+            fed = pace.fed(storage, self.log)
+            clean = fed.clean_days(fed.step_time_s)
+            expected = self._outlook(target, fed, clean, left)
+            run = expected.run(clean, pace.spread_frac)
+            days = np.asarray(run.quantile_days(terms.confidence))
+            slow = self._lost_to_storage(target, pace, terms, left, days)
+            self._timelines[key] = Timeline(pace, fed.step_time_s, expected, run, days, slow)
+        return self._timelines[key]
+
+    def _ends(self, time: Timeline, target: Target, terms: JobTerms) -> tuple[Ends, Ends]:
+        """Return the ends of a job with the delays of a place, and one quarter of delay less."""
+        delays = self.delays.get((target.place, target.system), {})
+        key = (id(time), tuple(sorted(delays.items())))
+        if key not in self._late:
+            runs = (
+                with_delays(time.run, delays),
+                with_delays(time.run, job_choice.after(delays, DAYS_PER_QUARTER)),
+            )
+            late, soon = (ends(time.expected, run, terms.confidence) for run in runs)
+            self._late[key] = late, soon
+        return self._late[key]
 
     def reference_tflops(self, ref: Reference, target: Target) -> float | str:
         """Return the model TFLOP/s of one accelerator on a reference job."""

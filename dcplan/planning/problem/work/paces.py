@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
+
+import numpy as np
 
 from dcplan.catalog.schema import Accelerator, System
 from dcplan.inputs.cloud_prices import is_cloud
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.recovery import stored_bytes
-from dcplan.inputs.training.layout_cache import searched
+from dcplan.inputs.training.layout_cache import refined_all, searched_all
 from dcplan.inputs.training.speed import (
     aged,
     architecture,
@@ -18,16 +22,32 @@ from dcplan.inputs.training.speed import (
     with_host,
 )
 from dcplan.llm.architecture import Architecture
+from dcplan.llm.tables import Array
 from dcplan.llm.vision import refusal
 from dcplan.planning.problem.work import job_options as job_choice
 from dcplan.planning.problem.work.pace import Pace
 from dcplan.planning.problem.work.post_training import PostTrainingPaces
 from dcplan.planning.problem.work.targets import Target
-from dcplan.planning.problem.work.terms import JobTerms
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Job, PostTrainingJob, ScheduledJob
 from dcplan.training.estimate import Hardware, Sweep, layout_of
 from dcplan.training.grid import model_parallel_accelerators
+from dcplan.training.many.sweeps import Request
+
+Goal = tuple[tuple[tuple[float, ...], ...], tuple[float, ...]]
+"""Wanted step times at some counts [s], one row for each duration, and these counts."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A training job on a target, with the step times that matter."""
+
+    job: Job
+    target: Target
+    precision: str
+    largest: int
+    """Largest limit of all targets that share the search."""
+    wanted_s: Callable[[Hardware], Goal]
 
 
 class Paces:
@@ -36,19 +56,19 @@ class Paces:
     def __init__(self, question: Question, log: InputLog) -> None:
         self.question, self.log = question, log
         self._sweeps: dict[tuple[object, ...], Sweep] = {}
+        self._requests: dict[tuple[object, ...], Request] = {}
+        self._paces: dict[tuple[object, ...], Pace] = {}
         self._specs: dict[tuple[object, ...], Hardware | str] = {}
         self._shapes: dict[str, Architecture] = {}
         self._post_training = PostTrainingPaces(question, log)
 
-    def pace(
-        self, job: ScheduledJob, terms: JobTerms, target: Target, precision: str, largest: int
-    ) -> Pace | str:
-        """Return the pace of a job up to the limit of a target, or why it cannot run there.
+    def pace(self, job: ScheduledJob, target: Target, precision: str, largest: int) -> Pace | str:
+        """Return the pace of a job on a target, or why it cannot run there.
 
         Parameters
         ----------
-        job, terms : ScheduledJob, JobTerms
-            The job, and when it may run.
+        job : ScheduledJob
+            The job; the layouts of a training job were searched.
         target : Target
             The place.
         precision : str
@@ -61,11 +81,12 @@ class Paces:
             return spec
         if isinstance(job, PostTrainingJob):
             shape = self.shape(job.model)
-            found = self._post_training.pace(job, shape, target, spec, largest)
-            return found if isinstance(found, str) else found.within(target.limit)
+            return self._post_training.pace(job, shape, target, spec, largest)
         assert isinstance(job, Job)  # noqa: S101 - the two kinds of jobs
-        swept = self._sweep(job, terms, target, precision, spec, largest)
-        return self._trained(job, swept, spec).within(target.limit)
+        key = self._key(job, target, precision, spec)
+        if key not in self._paces:
+            self._paces[key] = self._trained(job, self._sweeps[key], spec)
+        return self._paces[key]
 
     def _trained(self, job: Job, swept: Sweep, spec: Hardware) -> Pace:
         """Return the pace of a training job from its sweep."""
@@ -80,6 +101,22 @@ class Paces:
             spread_frac=spec.spread_frac,
             mfu_frac=job_choice.mfu(swept, spec),
             layout=partial(layout_of, swept),
+        )
+
+    def blank(self, job: Job, spec: Hardware, counts: Array) -> Pace:
+        """Return the pace of a job whose layouts are not known yet, with groups of one domain."""
+        none = np.full(counts.size, np.nan)
+        return Pace(
+            accelerators=counts,
+            used=counts,
+            step_time_s=none,
+            tokens=job.tokens.value,
+            tokens_per_step=job.global_batch_tokens.value,
+            group=np.minimum(counts, spec.device.domain),
+            checkpoint_bytes=stored_bytes(self.shape(job.model), spec),
+            spread_frac=spec.spread_frac,
+            mfu_frac=none,
+            layout=lambda _: {},
         )
 
     def shape(self, reference: str) -> Architecture:
@@ -132,29 +169,75 @@ class Paces:
         )
         return row if row is not None and row.host_dram_gb is not None else None
 
-    def _sweep(
-        self, job: Job, terms: JobTerms, target: Target, precision: str, spec: Hardware, limit: int
-    ) -> Sweep:
-        links = (target.unit, target.gb_per_s, target.link)
-        key = (
-            job.id,
-            target.accelerator,
-            *links,
-            precision,
-            spec.device.host_gb,
-            spec.device.domain,
+    def search(self, asked: Sequence[Asked]) -> None:
+        """Search the layouts of jobs on targets at once, and remember them.
+
+        Parameters
+        ----------
+        asked : sequence of Asked
+            The jobs, places and durations; post-training and what cannot run is left out.
+        """
+        requests: dict[tuple[object, ...], Request] = {}
+        for one in asked:
+            spec = self._hardware(one.job, one.target, one.precision)
+            if isinstance(spec, str):
+                continue
+            key = self._key(one.job, one.target, one.precision, spec)
+            if key not in self._sweeps and key not in requests:
+                requests[key] = self._request(one, spec)
+        self._sweeps |= zip(requests, searched_all(list(requests.values())), strict=True)
+        self._requests |= requests
+
+    def refine(self, chosen: Iterable[tuple[Asked, Iterable[int]]]) -> None:
+        """Search all layouts at counts that run options have, where only some were tried.
+
+        Parameters
+        ----------
+        chosen : iterable of (Asked, indices)
+            Jobs on targets, with the places of their counts.
+        """
+        wanted: dict[tuple[object, ...], set[int]] = {}
+        for one, places in chosen:
+            spec = self._hardware(one.job, one.target, one.precision)
+            if isinstance(spec, str):
+                continue
+            key = self._key(one.job, one.target, one.precision, spec)
+            done = self._sweeps[key].searched
+            if done is not None:
+                wanted.setdefault(key, set()).update(i for i in places if not done[i])
+        keys = [key for key, places in wanted.items() if places]
+        if not keys:
+            return
+        found = [self._sweeps[key] for key in keys]
+        counts = [
+            tuple(float(x.accelerators[i]) for i in sorted(wanted[key]))
+            for key, x in zip(keys, found, strict=True)
+        ]
+        better = refined_all([self._requests[key] for key in keys], found, counts)
+        for key, sweep in zip(keys, better, strict=True):
+            self._sweeps[key] = sweep
+            self._paces.pop(key, None)
+
+    def _request(self, asked: Asked, spec: Hardware) -> Request:
+        """Return the request of the layouts of a job on a target."""
+        job, unit = asked.job, asked.target.unit
+        fixed, shape = job.accelerators, self.shape(job.model)
+        sequences = job.global_batch_tokens.value / job.seq_len
+        counts = [fixed] if fixed else job_choice.counts(unit, asked.largest, sequences)
+        wanted, at = asked.wanted_s(spec) if not fixed else ((), ())
+        return Request(
+            shape=shape,
+            seq_len=job.seq_len,
+            global_batch_tokens=job.global_batch_tokens.value,
+            hardware=spec,
+            accelerators=tuple(float(n) for n in counts),
+            wanted_s=wanted,
+            wanted_at=at,
+            images=self._images(job),
         )
-        if key not in self._sweeps:
-            fixed = job.accelerators
-            counts = tuple(
-                float(n) for n in ([fixed] if fixed else job_choice.counts(target.unit, limit))
-            )
-            batch = job.global_batch_tokens.value
-            goodputs = (
-                self.log.parameter("reliability", "usual-goodput-frac"),
-                self.log.parameter("reliability", "low-goodput-frac"),
-            )
-            wanted = tuple(job_choice.wanted_s(job, terms, spec, *goodputs))
-            shape, images = self.shape(job.model), self._images(job)
-            self._sweeps[key] = searched(shape, job.seq_len, batch, spec, counts, wanted, images)
-        return self._sweeps[key]
+
+    def _key(self, job: Job, target: Target, precision: str, spec: Hardware) -> tuple[object, ...]:
+        """Return what the layouts of a job depend on."""
+        links = (target.unit, target.gb_per_s, target.link)
+        device = spec.device
+        return (job.id, target.accelerator, *links, precision, device.host_gb, device.domain)

@@ -1,0 +1,1 @@
+"""Layout searches of one job on many accelerators, fabrics and counts at once."""
