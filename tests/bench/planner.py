@@ -7,7 +7,8 @@ HiGHS with its defaults, the same seconds.
 ``python -m tests.bench.planner what-ifs [N]``: N demands of 0.8 to 1.2 times the retrofit
 scenario's, each started from its neighbour's plan, against one solve from nothing. ``python -m
 tests.bench.planner million``: one scenario, and the same with a thousand times the megawatts,
-halls, demand and rented hardware.
+halls, demand and rented hardware. ``python -m tests.bench.planner seeds NAME:GAP:SECONDS ...``: each
+with three seeds of HiGHS; a name of five numbers, such as ``4-12-14-6-16``, is a generated instance.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import yaml
 
@@ -28,7 +30,7 @@ from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
 from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.strategy import solve_problem
-from dcplan.scenario.load import load
+from dcplan.scenario.load import Question, load
 from tests.bench.instances import instance
 
 GOALS = (
@@ -116,6 +118,45 @@ def million(gap: float = 0.01) -> str:
     return "\n".join(lines)
 
 
+def _question(name: str) -> Question:
+    """The scenario of a name, or of the numbers of a generated instance."""
+    sizes = name.split("-")
+    if not all(x.isdigit() for x in sizes):
+        return load(name)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "generated.yaml"
+        scenario = instance(*(int(x) for x in sizes))
+        file.write_text(yaml.safe_dump(scenario, sort_keys=False), encoding="utf-8")
+        return load(str(file))
+
+
+def seeds(text: str, count: int = 3) -> str:
+    """CPU seconds of candidates and of the solve, gap, plan and bound for each seed."""
+    name, gap, limit = text.rsplit(":", 2)
+    began = time.process_time()
+    question = _question(name)
+    problem = build(question).problem
+    lines = [f"{name}: candidates {time.process_time() - began:.1f} s of CPU"]
+    loaded = highs.loaded
+    for seed in range(count):
+
+        def seeded(*args: Any, seed: int = seed) -> Any:
+            solver = loaded(*args)
+            solver.setOptionValue("random_seed", seed)
+            return solver
+
+        with mock.patch.object(highs, "loaded", seeded):
+            began, wall = time.process_time(), time.perf_counter()
+            request = SolveRequest(gap=float(gap), time_limit_s=float(limit))
+            solved = solve_problem(problem, question, request)
+        lines.append(
+            f"  seed {seed}: {time.process_time() - began:.1f} s of CPU, {time.perf_counter() - wall:.1f} s, "
+            f"{solved.status}, gap {solved.gap_frac:.2%}, plan {solved.value:.4f}, "
+            f"bound {solved.bound:.4f} {solved.ended}"
+        )
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Measure what the command line names, or the goals."""
     words = sys.argv[1:]
@@ -124,6 +165,11 @@ def main() -> None:
         return
     if words == ["million"]:
         sys.stdout.write(million() + "\n")
+        return
+    if words[:1] == ["seeds"]:
+        for text in words[1:]:
+            sys.stdout.write(seeds(text) + "\n")
+            sys.stdout.flush()
         return
     for text in words or GOALS:
         name, gap, limit = text.rsplit(":", 2)

@@ -32,9 +32,6 @@ from dcplan.planning.problem.terms import (
 )
 from dcplan.units import KW_PER_MW
 
-ROUNDING = 1e-9
-"""Relative error of a sum of powers."""
-
 
 def with_steps(problem: PlanningProblem, most: int, *, exact: bool) -> PlanningProblem:
     """Return the planning problem with steps of integer switch counts, if the model is small.
@@ -123,7 +120,7 @@ def most_ports(hall: HallTerms, placed: Iterable[Placement]) -> int:
             * max(p.ports / x if x else math.inf for p, x in zip(own, kw, strict=True))
         )
         most = max(most, min(alone, by_position, by_power))
-    return math.floor(most * (1.0 + ROUNDING)) * hall.count
+    return math.floor(round(most, 6)) * hall.count
 
 
 @dataclass(frozen=True)

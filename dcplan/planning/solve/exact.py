@@ -157,6 +157,9 @@ def with_margins(problem: PlanningProblem, session: SolveSession, report: SolveR
     """
     status = SolveStatus.INTERRUPTED if session.stopped else SolveStatus.ROUNDING
     for n, factor in enumerate(() if session.stopped else LAST_FACTORS):
+        if session.clock.left() <= LEAST_S:
+            status = SolveStatus.LIMIT
+            break
         parts = tuple(
             replace(p, most=tuple(x * LESS_PARTS ** (n + 1) for x in p.most)) for p in problem.parts
         )

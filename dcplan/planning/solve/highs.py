@@ -232,24 +232,35 @@ class Point:
     reduced_costs: Vector
 
 
-def relaxation(matrix: Matrix) -> Point | None:
+class OutOfTimeError(Exception):
+    """A linear program did not end in its time."""
+
+
+def relaxation(matrix: Matrix, time_limit_s: float = math.inf) -> Point | None:
     """Solve the linear relaxation; None if it is infeasible.
 
     Raises
     ------
+    OutOfTimeError
+        If it does not end in its time.
     RuntimeError
         If HiGHS ends without an optimum or a proof that there is none.
     """
     solver = loaded(matrix, np.zeros(len(matrix.columns), dtype=bool), matrix.lower, matrix.upper)
+    solver.setOptionValue("time_limit", max(time_limit_s, 0.1))
     if len(matrix.columns) > SIMPLEX_COLUMNS:
         solver.setOptionValue("solver", "ipm")
     solver.run()
     kinds = highspy.HighsModelStatus
     proved = (kinds.kOptimal, kinds.kInfeasible, kinds.kUnboundedOrInfeasible)
+    if solver.getModelStatus() == kinds.kTimeLimit:
+        raise OutOfTimeError
     if solver.getModelStatus() not in proved:
         solver.setOptionValue("solver", "simplex")
         solver.run()
     status = solver.getModelStatus()
+    if status == kinds.kTimeLimit:
+        raise OutOfTimeError
     if status not in proved:
         msg = f"HiGHS ended a linear program with {solver.modelStatusToString(status)}"
         raise RuntimeError(msg)

@@ -18,10 +18,11 @@ from dcplan.planning.keys import Key
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.solve.highs import Outcome, Point, relaxation
+from dcplan.planning.solve.highs import Outcome, OutOfTimeError, Point, relaxation
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.request import SolveSession
 from dcplan.planning.solve.rounding import Failed, until_passed
+from dcplan.planning.solve.status import SolveStatus
 
 MOST_RUNS, LEAST_RUNS = 1_500, 15
 """Runs that the linear program of given halls prefers: maximum in all, minimum of each job."""
@@ -81,7 +82,7 @@ class RackStage:
 
         The units of the halls are first as chosen, then free if that gives no plan.
         """
-        part = self._part(chosen)
+        part = self._part(chosen, least_s)
         if part is None:
             return None
         found = self.rounds(
@@ -100,9 +101,14 @@ class RackStage:
         start = {i: there[key] for i, key in enumerate(part.matrix.columns) if key in there}
         return self.rounds(part, part.matrix, start, FREE_SHARE)
 
-    def _part(self, chosen: Mapping[Key, float]) -> SmallModel | None:
-        """Return the small problem of chosen halls and fabrics; None if they allow no solution."""
-        point = relaxation(_with_halls(self.base, chosen))
+    def _part(self, chosen: Mapping[Key, float], least_s: float = 0.0) -> SmallModel | None:
+        """Return the small problem of chosen halls and fabrics; None if they allow no solution in time."""
+        try:
+            left_s = self.session.clock.left(least_s)
+            point = relaxation(_with_halls(self.base, chosen), left_s)
+        except OutOfTimeError:
+            self.session.clock.note(SolveStatus.LIMIT)
+            return None
         if point is None:
             return None
         fabrics = {key.ids for key, v in chosen.items() if key.name == FABRIC.variable and round(v)}

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from dcplan.planning.decisions import DECISIONS, FABRIC, FITTED, RACKS, RUN, Branch
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.solve.highs import Outcome, Point, Watch, relaxation
+from dcplan.planning.solve.highs import Outcome, OutOfTimeError, Point, Watch, relaxation
 from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
 from dcplan.planning.solve.large.merged import merged
 from dcplan.planning.solve.large.racks import Found, RackStage
@@ -81,7 +81,11 @@ class HallSearch:
 
         ``near`` is a plan of a similar model.
         """
-        relaxed, point = self._relaxed()
+        try:
+            relaxed, point = self._relaxed()
+        except OutOfTimeError:
+            self.session.clock.note(SolveStatus.LIMIT)
+            return Answer(None, -math.inf, 0)
         if point is None:
             return Answer(None, -math.inf, 0, infeasible=True)
         self.bound = point.objective
@@ -118,7 +122,7 @@ class HallSearch:
         while True:
             work = with_work(self.stage.base, self.problem, kept)
             relaxed = strengthened(merged(work), self.problem)
-            point = relaxation(relaxed)
+            point = relaxation(relaxed, self.session.clock.left())
             used = set() if point is None else groups_used(relaxed, point.values)
             if not used or kept or len(relaxed.columns) > RESTRICT_COLUMNS:
                 return relaxed, point

@@ -21,6 +21,7 @@ from dcplan.planning.solve.highs import Point
 from dcplan.planning.solve.large.racks import MOST_STEPS, Found, RackStage, SmallModel
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.starts import known, without_switches
+from dcplan.planning.solve.status import SolveStatus
 from dcplan.planning.solve.strong import strengthened
 
 MOST_COLUMNS = 6_000
@@ -53,7 +54,11 @@ def proved_whole(stage: RackStage, best: Found | None, bound: float) -> Proof:
     matrix = strengthened(compile_model(build_model(problem)[0]), problem)
     if len(matrix.columns) > MOST_COLUMNS:
         return begun
-    point = highs.relaxation(matrix)
+    try:
+        point = highs.relaxation(matrix, stage.session.clock.left())
+    except highs.OutOfTimeError:
+        stage.session.clock.note(SolveStatus.LIMIT)
+        return begun
     if point is None:  # an audited plan refutes it
         return begun if best is not None else Proof(None, math.inf)
     begun = Proof(best, max(bound, point.objective))
