@@ -248,7 +248,7 @@ def test_a_plan_outlives_a_last_stage_that_finds_none(
     retrofit: tuple[PlanningProblem, Matrix], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem, _ = retrofit
-    monkeypatch.setattr(whole.highs, "relaxation", lambda _: None)
+    monkeypatch.setattr(whole.highs, "relaxation", lambda *_: None)
     request = SolveRequest(gap=0.002, time_limit_s=60)
     solved = strategy.solve_problem(problem, load("retrofit-air-hall"), request)
     assert solved.status == SolveStatus.LIMIT

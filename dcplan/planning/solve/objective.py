@@ -51,5 +51,6 @@ def solve_objective(problem: PlanningProblem, question: Question, request: Solve
         status=first.status,
         seconds=clock.spent(),
         nodes=first.nodes + cheap.nodes,
+        timed=first.timed or cheap.timed,
         solver_gap_frac=first.solver_gap_frac,
     )

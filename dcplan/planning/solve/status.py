@@ -13,9 +13,9 @@ class SolveStatus(StrEnum):
     INFEASIBLE = "infeasible"
     """No solution exists."""
     LIMIT = "limit"
-    """The time limit or the node limit was reached."""
+    """The time limit was reached, or the search ended with a gap above the requested one."""
     INTERRUPTED = "interrupted"
     """A request to stop was made."""
     ROUNDING = "rounding"
-    """No plan was found within the rounding margins, but the relaxation has a solution; nothing is
+    """No tried plan fits integer counts into the limits, but the model has a solution; nothing is
     proved."""

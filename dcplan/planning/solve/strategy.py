@@ -83,7 +83,8 @@ def solve_problem(problem: PlanningProblem, question: Question, request: SolveRe
 
 def _judged(found: Solved, session: SolveSession) -> Solved:
     """Return the solution with the status that its audited gap deserves."""
-    found = replace(found, seconds=session.clock.spent())
+    timed = found.timed or session.clock.ended_solve
+    found = replace(found, seconds=session.clock.spent(), timed=timed)
     if 0.0 < found.bound - found.value <= TINY * abs(found.value):  # of the solver's tolerance
         found = replace(found, bound=found.value)
     if found.audit is None or session.request.fixed is not None:
@@ -127,5 +128,4 @@ def _by_halls(problem: PlanningProblem, session: SolveSession, base: Matrix) -> 
     late = SolveStatus.INTERRUPTED if stopped else SolveStatus.LIMIT
     status = SolveStatus.OPTIMAL if proved else late
     found = report.of(status, plan.decisions, plan.audit, plan.integer_values)
-    timed = session.clock.ended_solve
-    return replace(found, ended="" if proved or stopped else answer.ended, timed=timed)
+    return replace(found, ended="" if proved or stopped else answer.ended)

@@ -30,8 +30,8 @@ EXITS = (
     (3, "proved infeasible; the conflict, the balance and tested remedies are printed"),
     (
         4,
-        "incomplete: the time limit ended the search, or points of a sweep are pending; "
-        "results are kept",
+        "incomplete: the proven gap is above the requested one, no plan was found in time, or "
+        "points of a sweep are pending; results are kept, and a note says what limits the gap",
     ),
     (70, "a bug in dcplan"),
     (130, "interrupted; the best audited answer so far is kept"),
