@@ -113,19 +113,20 @@ def _second(
         return first
     start = known(matrix, first.integer_values)
     outcome = session.solve(strengthened(matrix, problem), gap, start=start)
+    if outcome.values is None:  # the audited plan is a solution, so this proves nothing
+        return first
     bound = max(first.bound, outcome.bound)
     nodes = first.nodes + outcome.nodes
-    if outcome.values is not None:
-        decisions, audit = audit_of(matrix, outcome)
-        better = replace(
-            first,
-            decisions=decisions,
-            audit=audit,
-            searched=outcome.objective,
-            integer_values=matrix.integer_values(outcome.values),
-        )
-        if audit.passed and better.value < first.value:
-            first = better
+    decisions, audit = audit_of(matrix, outcome)
+    better = replace(
+        first,
+        decisions=decisions,
+        audit=audit,
+        searched=outcome.objective,
+        integer_values=matrix.integer_values(outcome.values),
+    )
+    if audit.passed and better.value < first.value:
+        first = better
     return replace(first, bound=bound, nodes=nodes, solver_gap_frac=outcome.gap_frac)
 
 

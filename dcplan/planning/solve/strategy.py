@@ -91,7 +91,8 @@ def _judged(found: Solved, session: SolveSession) -> Solved:
         return found
     if found.gap_frac <= session.gap + TINY:
         return replace(found, status=SolveStatus.OPTIMAL, ended="")
-    if found.status is SolveStatus.OPTIMAL:
+    untimed = found.status is SolveStatus.LIMIT and not timed and not found.ended
+    if found.status is SolveStatus.OPTIMAL or untimed:
         return replace(found, status=SolveStatus.LIMIT, ended=ROUNDED)
     return found
 
