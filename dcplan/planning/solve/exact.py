@@ -14,6 +14,7 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.audited import audited, failed
 from dcplan.planning.solve.highs import SMALL_COLUMNS, Outcome
 from dcplan.planning.solve.hosting import has_replicas, in_hosting_stages
+from dcplan.planning.solve.kept import PROGRAMS
 from dcplan.planning.solve.large.racks import MOST_STEPS
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.request import LEAST_S, SolveSession
@@ -46,7 +47,7 @@ def exactly(problem: PlanningProblem, session: SolveSession, base: Matrix) -> So
     """Solve the model with integer switch counts, and again with tighter limits until a plan passes."""
     given, plain = session.request.fixed, replace(problem, margin_factor=0.0)
     stepped = plain if given is not None else with_steps(plain, MOST_STEPS, exact=True)
-    matrix = compile_model(build_model(stepped)[0]) if stepped.integer_switches else base
+    matrix = PROGRAMS.compiled(stepped) if stepped.integer_switches else base
     fixed = _fixed(stepped, matrix, given)
     gap = session.gap * (EXACT_SHARE if stepped.integer_switches else 1.0)
     outcome = _direct(session, stepped, matrix, base, fixed, gap)

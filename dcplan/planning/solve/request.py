@@ -64,6 +64,8 @@ class SolveRequest:
         Integers of a plan for a similar problem, as a start.
     progress : callable, optional
         Called with seconds, incumbent, bound and nodes.
+    screen : bool
+        Whether an audited plan and a bound are enough, whatever the gap between them.
     stop : callable, optional
         Function that returns whether to end now.
     """
@@ -72,6 +74,7 @@ class SolveRequest:
     time_limit_s: float
     fixed: Table | None = None
     near: Mapping[Key, float] | None = None
+    screen: bool = False
     progress: Progress | None = None
     stop: Callable[[], bool] | None = None
 

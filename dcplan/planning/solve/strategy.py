@@ -36,15 +36,15 @@ from dataclasses import replace
 
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.audited import audited
 from dcplan.planning.solve.exact import exactly, with_margins
 from dcplan.planning.solve.highs import SMALL_COLUMNS, Outcome
 from dcplan.planning.solve.hosting import columns_without_services, has_replicas
+from dcplan.planning.solve.kept import PROGRAMS
 from dcplan.planning.solve.large.racks import RackStage
 from dcplan.planning.solve.large.search import HallSearch
-from dcplan.planning.solve.matrix import Matrix, compile_model
+from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.request import SolveRequest, SolveSession
 from dcplan.planning.solve.solved import Solved, SolveReport
 from dcplan.planning.solve.status import SolveStatus
@@ -73,7 +73,7 @@ def solve_problem(problem: PlanningProblem, question: Question, request: SolveRe
         If fixed decisions are no longer available.
     """
     session = SolveSession.of(question, request)
-    base = compile_model(build_model(replace(problem, margin_factor=0.0))[0])
+    base = PROGRAMS.compiled(replace(problem, margin_factor=0.0))
     if session.request.fixed is None and _is_large(base):
         found = _by_halls(problem, session, base)
     else:
@@ -115,7 +115,9 @@ def _by_halls(problem: PlanningProblem, session: SolveSession, base: Matrix) -> 
 
     part = session.part(LARGE_SHARE)
     stage = RackStage(plain, base, audit_of, part)
-    answer = HallSearch(plain, stage, part).solve(session.request.near)
+    search = HallSearch(plain, stage, part)
+    solve = search.screened if session.request.screen else search.solve
+    answer = solve(session.request.near)
     plan, stopped = answer.plan, session.stopped
     report = SolveReport(
         answer.bound, session.clock.spent(), answer.nodes, base, plain, None, math.inf

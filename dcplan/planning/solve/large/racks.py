@@ -15,11 +15,11 @@ from dcplan.planning.audit.measures import measured
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.decisions import FABRIC, FITTED, RACKS, RUN, Decisions
 from dcplan.planning.keys import Key
-from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.highs import Outcome, OutOfTimeError, Point, relaxation
-from dcplan.planning.solve.matrix import Matrix, compile_model
+from dcplan.planning.solve.kept import PROGRAMS
+from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.request import SolveSession
 from dcplan.planning.solve.rounding import Failed, until_passed
 from dcplan.planning.solve.status import SolveStatus
@@ -80,13 +80,15 @@ class RackStage:
     def plan(self, chosen: Mapping[Key, float], least_s: float = 0.0) -> Found | None:
         """Return the plan of chosen halls and fabrics; None if no try passes the audit.
 
-        The units of the halls are first as chosen, then free if that gives no plan.
+        The units of the halls are first as chosen, then free if that gives no plan. The racks of the
+        plan in the request are a start.
         """
         part = self._part(chosen, least_s)
         if part is None:
             return None
+        start = _racks_of(part.matrix, self.session.request.near or {})
         found = self.rounds(
-            part, _with_halls(part.matrix, chosen), {}, FIXED_SHARE, least_s=least_s
+            part, with_halls(part.matrix, chosen), start, FIXED_SHARE, least_s=least_s
         )
         return found or self.rounds(part, part.matrix, {}, FREE_SHARE, least_s=least_s)
 
@@ -95,17 +97,14 @@ class RackStage:
         part = self._part(found.integer_values)
         if part is None:
             return None
-        there = {
-            key: value for key, value in found.integer_values.items() if key.name != RUN.variable
-        }
-        start = {i: there[key] for i, key in enumerate(part.matrix.columns) if key in there}
+        start = _racks_of(part.matrix, found.integer_values)
         return self.rounds(part, part.matrix, start, FREE_SHARE)
 
     def _part(self, chosen: Mapping[Key, float], least_s: float = 0.0) -> SmallModel | None:
         """Return the small problem of chosen halls and fabrics; None if they allow no solution in time."""
         try:
             left_s = self.session.clock.left(least_s)
-            point = relaxation(_with_halls(self.base, chosen), left_s)
+            point = relaxation(with_halls(self.base, chosen), left_s)
         except OutOfTimeError:
             self.session.clock.note(SolveStatus.LIMIT)
             return None
@@ -127,7 +126,7 @@ class RackStage:
             run_options=tuple(self.problem.run_options[i] for i in runs),
         )
         problem = with_steps(problem, MOST_STEPS, exact=True)
-        return SmallModel(problem, compile_model(build_model(problem)[0]), runs)
+        return SmallModel(problem, PROGRAMS.compiled(problem), runs)
 
     def _systems(self, point: Point) -> set[tuple[str, str]]:
         """Return the halls and systems with racks in a solution."""
@@ -165,13 +164,14 @@ class RackStage:
     ) -> Found | None:
         """Solve a small model, and again with tighter limits where the plan violates them.
 
-        ``first`` is a solution that is already there.
+        ``first`` is a solution that is already there. The model is solved once, with presolve: its
+        bound is not used, so a second solve without presolve would prove nothing.
         """
 
         def solve(tighter: Matrix, near: Mapping[int, float]) -> Outcome:
             return self.session.part(share).solve(
                 *(tighter, RACK_GAP * self.session.gap if gap is None else gap),
-                start=near, silent=True, least_s=least_s,
+                start=near, presolve=True, silent=True, least_s=least_s,
             )  # fmt: skip
 
         def audited(tighter: Matrix, outcome: Outcome) -> tuple[Decisions, Audit]:
@@ -190,10 +190,19 @@ class RackStage:
         )
 
 
-def _with_halls(matrix: Matrix, chosen: Mapping[Key, float]) -> Matrix:
+def with_halls(matrix: Matrix, chosen: Mapping[Key, float]) -> Matrix:
     """Return a model with the chosen fabrics and units of halls, within its limits."""
     lower, upper = matrix.lower.copy(), matrix.upper.copy()
     for i in matrix.of(STRATEGY):
         value = round(chosen.get(matrix.columns[i], 0.0))
         lower[i] = upper[i] = min(max(value, lower[i]), upper[i])
     return replace(matrix, lower=lower, upper=upper)
+
+
+def _racks_of(matrix: Matrix, near: Mapping[Key, float]) -> dict[int, float]:
+    """Return the integers of a plan of another model, without its runs, as a start."""
+    return {
+        i: near[key]
+        for i, key in enumerate(matrix.columns)
+        if key in near and key.name != RUN.variable
+    }

@@ -26,7 +26,7 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.highs import Outcome, OutOfTimeError, Point, Watch, relaxation
 from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
 from dcplan.planning.solve.large.merged import merged
-from dcplan.planning.solve.large.racks import Found, RackStage
+from dcplan.planning.solve.large.racks import Found, RackStage, with_halls
 from dcplan.planning.solve.large.sums import SUM, with_sums
 from dcplan.planning.solve.large.whole import proved_whole
 from dcplan.planning.solve.matrix import Matrix, Vector
@@ -116,6 +116,35 @@ class HallSearch:
         ended = "" if self.session.stopped or not open_gap else ENDED
         return Answer(self.best, self.bound, self.nodes, ended=ended)
 
+    def screened(self, near: Mapping[Key, float] | None = None) -> Answer:
+        """Return a plan and the bound of the program of halls, without a search for a smaller gap.
+
+        Two choices of halls are made plans: those of the program, and those of ``near`` where they
+        promise less than the first plan.
+        """
+        try:
+            relaxed, point = self._relaxed()
+            if point is None:
+                return Answer(None, -math.inf, 0, infeasible=True)
+            self.bound = point.objective
+            program = with_sums(relaxed, self.problem)
+            outcome = self._halls(program, {}, self.session, early=False)
+            self.bound = max(self.bound, outcome.bound)
+            if outcome.status is SolveStatus.INFEASIBLE:
+                return Answer(None, math.inf, self.nodes, infeasible=True)
+            self._take(program, outcome)
+            if near and not self._done(self.bound) and self._promises(relaxed, near):
+                self._plan(near, self.bound)
+        except OutOfTimeError:
+            self.session.clock.note(SolveStatus.LIMIT)
+        return Answer(self.best, self.bound, self.nodes, ended=SCREENED)
+
+    def _promises(self, relaxed: Matrix, near: Mapping[Key, float]) -> bool:
+        """Return whether the halls of a plan may give a clearly better one, by their linear program."""
+        given = with_halls(relaxed, near)
+        point = relaxation(given, self.session.clock.left())
+        return point is not None and point.objective + self._least_slack() < self._worth()
+
     def _relaxed(self) -> tuple[Matrix, Point | None]:
         """Return the relaxation and its solution; runs replace work where it uses work."""
         kept: set[Group] = set()
@@ -149,8 +178,9 @@ class HallSearch:
         session: SolveSession,
         *,
         bounds: bool = True,
+        early: bool = True,
     ) -> Outcome:
-        """Solve the program of halls; plans are made of its solutions on the way.
+        """Solve the program of halls; with ``early``, plans are made of its solutions on the way.
 
         The bound of a restricted program (``bounds`` is False) holds for its own solutions only.
         """
@@ -167,7 +197,7 @@ class HallSearch:
             watch=Watch(
                 self._shown,
                 session.request.stop,
-                improved,
+                improved if early else None,
                 self._done if bounds and not start else None,
             ),
         )
@@ -222,6 +252,9 @@ class HallSearch:
 ENDED = (
     "the program of halls, fabrics and sites is solved; the rest is racks and integer switch counts"
 )
+
+
+SCREENED = "only a plan and a bound were requested (screening)"
 
 
 def is_strategic(matrix: Matrix) -> npt.NDArray[np.bool_]:

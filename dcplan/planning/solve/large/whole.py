@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.switch_steps import with_steps
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.highs import Point
+from dcplan.planning.solve.kept import PROGRAMS
 from dcplan.planning.solve.large.racks import MOST_STEPS, Found, RackStage, SmallModel
-from dcplan.planning.solve.matrix import Matrix, compile_model
+from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.starts import known, without_switches
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.planning.solve.strong import strengthened
@@ -51,7 +51,7 @@ def proved_whole(stage: RackStage, best: Found | None, bound: float) -> Proof:
     problem = with_steps(stage.problem, MOST_STEPS, exact=False)
     if not problem.integer_switches:
         return begun
-    matrix = strengthened(compile_model(build_model(problem)[0]), problem)
+    matrix = strengthened(PROGRAMS.compiled(problem), problem)
     if len(matrix.columns) > MOST_COLUMNS:
         return begun
     try:
