@@ -9,13 +9,18 @@ from dcplan.result import Cell
 from dcplan.specs.columns import GapFrac
 from dcplan.specs.table import Column, Shown, TableSpec, pattern
 
+STATUS = (
+    "Ok; screened: a plan with a gap above the requested one, not searched further; gap: such a plan "
+    "after a complete search; infeasible; pending; or the kind of failure"
+)
+
 
 @dataclass(frozen=True)
 class PointRow:
     """Outcome of one point."""
 
     point: Annotated[int, Column("Number of the point")]
-    status: Annotated[str, Column("Ok, infeasible, pending or the kind of failure")]
+    status: Annotated[str, Column(STATUS)]
     message: Annotated[str, Column("Explanation of the status")]
     gap_frac: GapFrac
     reproducible: Annotated[
@@ -32,7 +37,7 @@ class ShortRow:
     """Outcome of one point, for people."""
 
     point: Annotated[int, Column("Number of the point")]
-    status: Annotated[str, Column("Ok, infeasible, pending or the kind of failure")]
+    status: Annotated[str, Column(STATUS)]
     message: Annotated[str | None, Column("Explanation of the status")]
     gap_frac: GapFrac
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from dcplan.answers.plan.metrics import metrics_of
 from dcplan.errors import InputError, Place
+from dcplan.planning.explain.differences import summary
 from dcplan.planning.keys import Key, from_text, to_text
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
@@ -21,7 +22,7 @@ from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.scenario.load import Question
 from dcplan.scenario.ref import ScenarioRef
-from dcplan.study.digest import content_key
+from dcplan.study.digest import content_key, key_of
 from dcplan.study.engine.engines import Stopped, asked_to_stop
 
 OK, INFEASIBLE, TIMEOUT, FAILED, CRASHED, PENDING = (
@@ -34,11 +35,15 @@ OK, INFEASIBLE, TIMEOUT, FAILED, CRASHED, PENDING = (
 )
 WRONG, NONE = "wrong", "none"
 """Invalid input; search ended without a plan and without proof. Another try does not help."""
-KNOWN = (OK, INFEASIBLE, TIMEOUT, FAILED, CRASHED, WRONG, NONE)
+SCREENED, WIDE = "screened", "gap"
+"""A plan with a gap above the requested one: from screening; or because more time does not help."""
+KNOWN = (OK, INFEASIBLE, TIMEOUT, FAILED, CRASHED, WRONG, NONE, SCREENED, WIDE)
 LATE = 0.9
 """Share of the time limit from which a search counts as ended by the limit."""
-ANSWERED = (OK, INFEASIBLE)
+ANSWERED = (OK, INFEASIBLE, SCREENED, WIDE)
 """Statuses of results; the others are failures, which can be tried again."""
+PLANNED = (OK, SCREENED, WIDE)
+"""Statuses with a plan and its metrics."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,13 @@ class Point:
     ref: ScenarioRef
     gap: float
     time_limit_s: float
+    screen: bool = False
+    """Whether a plan and a bound are enough (``SolveRequest.screen``)."""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return the flags that its plan depends on."""
+        return options_of(self.gap, self.time_limit_s, screen=self.screen)
 
 
 def solve_point(point: Point, before: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -61,25 +73,31 @@ def solve_point(point: Point, before: Mapping[str, Any] | None) -> dict[str, Any
     -------
     dict
         status, message, metrics, gap_frac, reproducible, start (integers of the plan, packed),
-        seconds.
+        decisions (digest of its decisions in words), seconds.
     """
     began = time.monotonic()
     question = point.ref.question()
-    unchanged(question, point.content, point.gap, point.time_limit_s)
+    unchanged(question, point.content, point.options)
     given = str(before.get("start") or "") if before else ""
-    found = solved_point(
-        question, unpacked(given) if given else None, gap=point.gap, time_limit_s=point.time_limit_s
+    request = SolveRequest(
+        gap=point.gap,
+        time_limit_s=point.time_limit_s,
+        near=unpacked(given) if given else None,
+        screen=point.screen,
+        stop=asked_to_stop,
     )
+    found = solved_point(question, request)
     # a point without a plan passes on the start that it received
     return {**found, "start": found["start"] or given, "seconds": time.monotonic() - began}
 
 
-def options_of(gap: float, time_limit_s: float) -> dict[str, Any]:
+def options_of(gap: float, time_limit_s: float, *, screen: bool = False) -> dict[str, Any]:
     """Return the flags that a plan depends on."""
-    return {"verb": "plan", "gap": gap, "time_limit_s": time_limit_s}
+    more = {"screen": True} if screen else {}
+    return {"verb": "plan", "gap": gap, "time_limit_s": time_limit_s} | more
 
 
-def unchanged(question: Question, content: str, gap: float, time_limit_s: float) -> None:
+def unchanged(question: Question, content: str, options: Mapping[str, Any]) -> None:
     """Refuse a scenario that changed after its points were laid out.
 
     Raises
@@ -87,36 +105,40 @@ def unchanged(question: Question, content: str, gap: float, time_limit_s: float)
     RuntimeError
         When a file changed: the result would be stored under the key of the old inputs.
     """
-    if content_key(question, options_of(gap, time_limit_s)) != content:
+    if content_key(question, options) != content:
         msg = f"{question.file.name} or a file that it names changed during the run"
         raise RuntimeError(msg)
 
 
-def solved_point(
-    question: Question, near: Mapping[Key, float] | None, *, gap: float, time_limit_s: float
-) -> dict[str, Any]:
+def solved_point(question: Question, request: SolveRequest) -> dict[str, Any]:
     """Return the document of one solved question."""
     built = build(question)
     problems = presolve(question, built)
     if problems:
         return _document(INFEASIBLE, f"{problems[0].cause} ({_near(problems[0].place)})")
-    solved = solve_objective(
-        built.problem,
-        question,
-        SolveRequest(gap=gap, time_limit_s=time_limit_s, near=near, stop=asked_to_stop),
-    )
+    solved = solve_objective(built.problem, question, request)
     if solved.status == SolveStatus.INTERRUPTED:
         raise Stopped
     if solved.status == SolveStatus.INFEASIBLE:
         return _document(INFEASIBLE, "proved infeasible: dcplan explain shows why")
     if solved.audit is None:
-        late = solved.status == SolveStatus.LIMIT and solved.seconds >= LATE * time_limit_s
+        late = solved.status == SolveStatus.LIMIT and solved.seconds >= LATE * request.time_limit_s
         text = f"no plan found in {solved.seconds:.0f} s; infeasibility is not proved"
         return _document(TIMEOUT if late else NONE, text, solved)
-    late = solved.status == SolveStatus.LIMIT and solved.gap_frac > gap
-    message = f"gap {solved.gap_frac:.2%} after {time_limit_s:g} s" if late else ""
+    status = _planned(solved, request)
+    late = status == TIMEOUT
+    message = f"gap {solved.gap_frac:.2%} after {request.time_limit_s:g} s" if late else ""
     metrics = {key: metric.value for key, metric in metrics_of(solved, question.catalog).items()}
-    return _document(TIMEOUT if late else OK, message, solved, metrics)
+    return _document(status, message, solved, metrics)
+
+
+def _planned(solved: Solved, request: SolveRequest) -> str:
+    """Return the status of a point with a plan, by its gap and by what ended the search."""
+    if solved.status != SolveStatus.LIMIT or solved.gap_frac <= request.gap:
+        return OK
+    if request.screen and not solved.timed:
+        return SCREENED
+    return WIDE if solved.ended and not solved.timed else TIMEOUT
 
 
 def failed_point(error: InputError) -> dict[str, Any]:
@@ -144,7 +166,13 @@ def _document(
         "gap_frac": solved.gap_frac if solved is not None and found else None,
         "reproducible": solved is None or solved.reproducible,
         "start": packed(solved.integer_values) if solved is not None and found else "",
+        "decisions": _decided(solved) if solved is not None and found else "",
     }
+
+
+def _decided(solved: Solved) -> str:
+    """Return the digest of the decisions in words, without their exact numbers."""
+    return key_of(summary(solved.problem, solved.decisions)) if solved.decisions else ""
 
 
 def well_formed(document: Mapping[str, Any]) -> bool:
@@ -158,7 +186,7 @@ def well_formed(document: Mapping[str, Any]) -> bool:
         return False
     if not all(value is None or isinstance(value, str | int | float) for value in metrics.values()):
         return False
-    if document["status"] == OK and not {"cost.npv_usd", "solver.gap_frac"} <= metrics.keys():
+    if document["status"] in PLANNED and not {"cost.npv_usd", "solver.gap_frac"} <= metrics.keys():
         return False
     return not start or readable(start)
 

@@ -9,10 +9,9 @@ from dcplan.answers.explain.resolve import Base
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import Input, width
 from dcplan.planning.decision_table import to_table
-from dcplan.planning.decisions import Decisions
+from dcplan.planning.explain.differences import Change, differences
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import Built
-from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.exact import UnknownDecisionError
 from dcplan.planning.solve.request import LEAST_S
 from dcplan.planning.solve.solved import Solved
@@ -31,9 +30,6 @@ WEIGHTS = (0.3, 0.4, 0.3)
 """Weights of low, value and high as P10, P50 and P90 (Swanson's rule; Keefer and Bodily 1983)."""
 SHARE = 0.25
 """Share of the remaining time for one solve."""
-
-Change = tuple[str, str, str]
-"""A decision in words, before and after."""
 
 
 def switching_values(base: Base) -> Table:
@@ -226,40 +222,3 @@ def _kept_usd(base: Base, key: str, value: float) -> float | None:
 def _changes(base: Base, other: Solved) -> list[Change]:
     """Return the decisions that differ in kind from the plan."""
     return differences(base.solved.problem, base.decisions, other.decisions)
-
-
-def differences(
-    problem: PlanningProblem, one: Decisions | None, two: Decisions | None
-) -> list[Change]:
-    """Return the decisions that differ in kind, with the value on each side.
-
-    They cover systems by hall, fabrics, the place of each job, rent and commitments.
-    """
-    if one is None or two is None:
-        return []
-    before, after = summary(problem, one), summary(problem, two)
-    return [
-        (key, before.get(key, "none"), after.get(key, "none"))
-        for key in sorted({*before, *after})
-        if before.get(key) != after.get(key)
-    ]
-
-
-def summary(problem: PlanningProblem, d: Decisions) -> dict[str, str]:
-    """Return the main decisions of a plan in words, without their exact numbers."""
-    found: dict[str, str] = {}
-    racks: dict[str, int] = {}
-    for (h, _, k, _), n in d.ordered.items():
-        racks[f"order {k} for {h}"] = racks.get(f"order {k} for {h}", 0) + n
-    found |= dict.fromkeys(racks, "yes")
-    found |= {f"fabric of {h}": f for h, f in d.fabric.items()}
-    found |= {f"{r.job} runs on": f"{r.system} in {r.place}" for r in d.runs}
-    found |= {f"rent {o}": "yes" for o in {o for _, o, _ in d.rented}}
-    found |= {f"commit to {o} {c}": "yes" for o, c, _ in d.committed}
-    found |= {f"sell or cancel {i}": "yes" for i, _ in d.disposed}
-    fitted = {
-        (h, c)
-        for (h, c, _), n in d.fitted.items()
-        if n and any(x.id == h and not x.existing for x in problem.halls)
-    }
-    return found | {f"build {h} with {c}": "yes" for h, c in fitted}

@@ -22,11 +22,15 @@ class Layout:
     axes: list[Axis]
     values: list[Values]
     base: Point
+    screen: bool = False
+    """Whether points are screened, and only those that are shown first are proved."""
     lines: list[list[Point]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """Notes on requested inputs that are left out."""
     known: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     seconds: dict[int, float] = field(default_factory=dict)
+    proved: set[int] = field(default_factory=set)
+    """Points of a screened sweep that were solved again to the requested gap."""
 
     @property
     def points(self) -> dict[int, Point]:

@@ -17,6 +17,9 @@ METHODS: dict[str, Literal["latin-hypercube", "sobol"]] = {
 }
 """Name of a sampling method -> its name in the economics room."""
 MOST_POINTS = 100_000
+PROVE = ("auto", "all", "shown")
+PROVED_ALL = 20
+"""Points up to which ``auto`` proves all of them."""
 SHARD = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
 
 
@@ -49,6 +52,14 @@ class SweepRequest(ScenarioRef):
         Flag("re-solve at the low and high of each input; with --sample, vary all inputs together"),
     ] = False
     gap: Annotated[float, Flag("relative gap at which each solve may stop", low=0)] = 0.005
+    prove: Annotated[
+        str,
+        Flag(
+            "points to prove to --gap: all, or shown (ends, lowest cost, changes of decisions); the "
+            "others are screened, with their gap printed. auto: all of up to 20 points, else shown",
+            choices=PROVE,
+        ),
+    ] = "auto"
     time_limit_s: Annotated[
         float, Flag("time limit of each point", unit="s", low=0.1, names=("--time-limit",))
     ] = 120.0
@@ -80,6 +91,10 @@ class SweepRequest(ScenarioRef):
             cause = f"{self.part}: expected I/N with I from 1 to N"
             raise InputError([Problem("DC050", cause, Place("--shard"), help="--shard 1/4")])
         return Shard(int(found[1]), int(found[2]))
+
+    def screens(self, points: int) -> bool:
+        """Whether points are screened first, and only some are proved."""
+        return self.prove == "shown" or (self.prove == "auto" and points > PROVED_ALL)
 
 
 def refuse_conflicts(request: SweepRequest) -> None:

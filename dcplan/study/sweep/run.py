@@ -20,6 +20,7 @@ from dcplan.study.point import ANSWERED, Point, failed_point, options_of, solve_
 from dcplan.study.store import Store
 from dcplan.study.sweep.layout import Layout
 from dcplan.study.sweep.points import set_texts
+from dcplan.study.sweep.proof import prove_shown
 from dcplan.study.sweep.request import SweepRequest, refuse_conflicts
 from dcplan.study.sweep.resolve import axes_asked, orders_asked, values_asked
 from dcplan.study.sweep.table import listed, sweep_result
@@ -48,6 +49,7 @@ def laid_out(request: SweepRequest) -> Layout:
         raise InputError(problems)
     axes, notes = axes_asked(request, question, given, plain)
     values = values_asked(request, axes)
+    screen = request.screens(len(values))
     content = content_key(question, options_of(request.gap, request.time_limit_s))
     place = str(question.file.absolute())
     overlays = tuple(str(File(c).absolute()) for c in request.catalogs)
@@ -55,7 +57,7 @@ def laid_out(request: SweepRequest) -> Layout:
     base = Point(
         BASE, key_of({"content": content}), content, ref, request.gap, request.time_limit_s
     )
-    layout = Layout(request, question, axes, values, base, notes=notes)
+    layout = Layout(request, question, axes, values, base, screen=screen, notes=notes)
     _fill(layout)
     return layout
 
@@ -69,7 +71,7 @@ def _fill(layout: Layout) -> None:
         For the first point, when no point is valid.
     """
     request, base = layout.request, layout.base
-    options = options_of(request.gap, request.time_limit_s)
+    options = options_of(request.gap, request.time_limit_s, screen=layout.screen)
     first: InputError | None = None
     for order in orders_asked(request, layout.axes, layout.values):
         before, line = base.key, []
@@ -83,7 +85,9 @@ def _fill(layout: Layout) -> None:
                 own = key_of({"wrong": sets})
             before = key_of({"content": own, "before": before})
             ref = replace(base.ref, sets=sets)
-            line.append(replace(base, index=i, key=before, content=own, ref=ref))
+            line.append(
+                replace(base, index=i, key=before, content=own, ref=ref, screen=layout.screen)
+            )
         layout.lines.append(line)
     if first is not None and len(layout.known) == len(layout.values):
         raise first
@@ -113,6 +117,8 @@ def sweep(layout: Layout, runner: Runner, progress: ProgressText | None = None) 
         recall(layout, runner.store, retry=layout.request.retry_failed)
     if not layout.request.report_only:
         _solve(layout, runner, progress)
+    if layout.screen and layout.request.shard.of == 1:
+        prove_shown(layout, runner)
     return sweep_result(layout, time.monotonic() - began, stopped=runner.stop())
 
 

@@ -13,7 +13,7 @@ from dcplan.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK
 from dcplan.result import Cell, Result, Table
 from dcplan.specs import sweep as specs
 from dcplan.study.bounds import AsIs
-from dcplan.study.point import ANSWERED, OK, PENDING
+from dcplan.study.point import ANSWERED, OK, PENDING, SCREENED, WIDE
 from dcplan.study.sweep.layout import Layout
 from dcplan.study.sweep.points import Values
 from dcplan.units import money
@@ -42,7 +42,7 @@ def sweep_result(layout: Layout, seconds: float, *, stopped: bool) -> Result:
     """Return the table of all points, in their order, and how the sweep ended."""
     documents = [layout.known.get(i, NOTHING) for i in range(len(layout.values))]
     counts = Counter(str(d["status"]) for d in documents)
-    open_ = sum(n for status, n in counts.items() if status not in ANSWERED)
+    open_ = sum(n for status, n in counts.items() if status not in ANSWERED or status == WIDE)
     status, code = ("ok", EXIT_OK) if not open_ else ("incomplete", EXIT_INCOMPLETE)
     if stopped and open_:
         status, code = "interrupted", EXIT_INTERRUPTED
@@ -68,7 +68,10 @@ def sweep_result(layout: Layout, seconds: float, *, stopped: bool) -> Result:
             specs.SWEEP.name: _short(layout, documents),
             (specs.BOUNDS if layout.bounds else specs.EFFECTS).name: more,
         },
-        warnings=_timed_out(documents) + _wide(layout, documents) + _left(layout),
+        warnings=_timed_out(documents)
+        + _screened(layout, documents)
+        + _wide(layout, documents)
+        + _left(layout),
         run={
             "seconds": round(seconds, 3),
             "points": {str(i): round(s, 3) for i, s in sorted(layout.seconds.items())},
@@ -114,18 +117,27 @@ def _left(layout: Layout) -> list[dict[str, str]]:
 
 
 def _wide(layout: Layout, documents: Documents) -> list[dict[str, str]]:
-    """Name points whose proved gap is above the requested gap after the search ended."""
-    asked = layout.request.gap
-    wide = [
-        float(d["gap_frac"])
-        for d in documents
-        if d["status"] == OK and (d["gap_frac"] or 0.0) > asked
-    ]
+    """Say how far above the requested gap the search of some points ended."""
+    wide = [float(d["gap_frac"]) for d in documents if d["status"] == WIDE]
     text = (
-        f"{len(wide)} points have gaps above {asked:.2%}, up to {max(wide, default=0.0):.2%}: "
-        "the bound relaxes the integer numbers of switches and units"
+        f"{len(wide)} points have gaps above {layout.request.gap:.2%}, up to "
+        f"{max(wide, default=0.0):.2%}: integer numbers of racks and switches limit them, more time "
+        "gives the same plans"
     )
     return [{"code": "gap", "message": text}] if wide else []
+
+
+def _screened(layout: Layout, documents: Documents) -> list[dict[str, str]]:
+    """Say which points are screened only, and with which gaps."""
+    gaps = [float(d["gap_frac"]) for d in documents if d["status"] == SCREENED]
+    proved = ", ".join(str(i + 1) for i in sorted(layout.proved))
+    again = f" Proved to the requested gap: points {proved}." if proved else ""
+    text = (
+        f"{len(gaps)} points are screened: each has an audited plan and a bound, with gaps up to "
+        f"{max(gaps, default=0.0):.2%} where {layout.request.gap:.2%} was requested.{again} "
+        "--prove all solves each point to the requested gap"
+    )
+    return [{"code": "screened", "message": text}] if gaps else []
 
 
 def _cell(value: Any) -> Cell:
