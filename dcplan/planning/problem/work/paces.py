@@ -32,7 +32,7 @@ from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Job, PostTrainingJob, ScheduledJob
 from dcplan.training.estimate import Hardware, Sweep, layout_of
 from dcplan.training.grid import model_parallel_accelerators
-from dcplan.training.many.sweeps import Request
+from dcplan.training.many.requests import Request
 
 Goal = tuple[tuple[tuple[float, ...], ...], tuple[float, ...]]
 """Wanted step times at some counts [s], one row for each duration, and these counts."""
