@@ -13,7 +13,7 @@ from dcplan.catalog.schema import Model
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.speed import hardware
 from dcplan.llm.config import from_config
-from dcplan.planning.problem.work.job_options import counts as tried_counts
+from dcplan.planning.problem.work.jobs.choice import counts as tried_counts
 from dcplan.training.estimate import Hardware, case_of
 from dcplan.training.grid import KEYS, case_setup, layout_table
 from dcplan.training.many.build import group_of

@@ -41,7 +41,9 @@ from dcplan.planning.problem.terms import (
     PlanningProblem,
 )
 from dcplan.planning.problem.work.demand import Demands, demand_terms
-from dcplan.planning.problem.work.jobs import JobCandidates, job_terms
+from dcplan.planning.problem.work.jobs.candidates import JobCandidates
+from dcplan.planning.problem.work.jobs.job_terms import job_terms
+from dcplan.planning.problem.work.reference import ReferenceRates
 from dcplan.planning.problem.work.residency import countries_of, resident
 from dcplan.planning.problem.work.targets import Target, targets
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
@@ -261,7 +263,8 @@ def _work(
     country: dict[str, str],
 ) -> tuple[tuple[JobTerms, ...], tuple[RunOption, ...], Demands]:
     work = question.scenario.workloads
-    problem = JobCandidates(question, log, excluded, late)
+    candidates = JobCandidates(question, log, excluded, late)
+    rates = ReferenceRates(log, candidates.paces.shape)
     jobs, run_options = [], []
     for run in work.training:
         for name in ("tokens", "global_batch_tokens"):
@@ -269,13 +272,13 @@ def _work(
     for job in work.jobs:
         terms = replace(job_terms(job, question, log), extra_days=extra_days.get(job.id, ()))
         jobs.append(terms)
-        run_options += problem.run_options(
+        run_options += candidates.run_options(
             job, terms, resident(where, job.countries, country, Kind.JOB, job.id, excluded)
         )
     return (
         tuple(jobs),
         tuple(run_options),
-        demand_terms(question, log, excluded, where, problem, country),
+        demand_terms(question, log, excluded, where, rates, country),
     )
 
 
