@@ -13,7 +13,7 @@ import numpy as np
 from dcplan.llm.tables import Array
 from dcplan.training.grid import Index, rounded_batch
 from dcplan.training.many.group import Group
-from dcplan.training.many.layouts import Problems, Rows, joined
+from dcplan.training.many.layouts import Problems, Rows, counted, joined
 
 SEARCH_WHOLE = 1e-6
 """Tolerance of a whole number of expert groups."""
@@ -162,8 +162,3 @@ def _outers(group: Group, ranks: Array, mode: Index, slack: Array) -> Stages:
     start = np.searchsorted(place, segment)
     end = np.searchsorted(place, segment + SEARCH_SCALE * np.clip(slack, -1.0, 1.0), side="right")
     return Stages(start, np.maximum(end - start, 0), pool)
-
-
-def counted(sizes: Index) -> Index:
-    """Return 0, 1, 2 and so on for each of some sizes."""
-    return np.asarray(np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes))

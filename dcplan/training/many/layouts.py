@@ -61,6 +61,11 @@ def joined(parts: Sequence[Rows]) -> Rows:
     )
 
 
+def counted(sizes: Index) -> Index:
+    """Return 0, 1, 2 and so on for each of some sizes."""
+    return np.asarray(np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes))
+
+
 def columns_of(group: Group, found: Rows) -> dict[str, Array]:
     """Return the columns of layouts."""
     at = group.inner_of(found.one)

@@ -6,9 +6,9 @@ import numpy as np
 
 from dcplan.llm.tables import Array
 from dcplan.training.grid import Index
-from dcplan.training.many.bounds import counted, expanded
+from dcplan.training.many.bounds import expanded
 from dcplan.training.many.group import Group
-from dcplan.training.many.layouts import Problems, Rows, Timed, columns_of, joined
+from dcplan.training.many.layouts import Problems, Rows, Timed, columns_of, counted, joined
 from dcplan.training.many.times import SEARCH_ROWS, timed
 
 SEARCH_FIRST, SEARCH_KNOWN, SEARCH_MORE, SEARCH_SEEDS = 48, 1024, 8, 32
