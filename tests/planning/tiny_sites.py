@@ -11,7 +11,7 @@ from dcplan.fabric.effective import LinkSpeed
 from dcplan.fabric.topology.design import design
 from dcplan.inputs.cloud_prices import CommitTerms, OfferTerms
 from dcplan.planning.problem.energy import OnsiteTerms, TrancheTerms
-from dcplan.planning.problem.existing import with_existing_fit_out
+from dcplan.planning.problem.existing.fit_out import with_existing_fit_out
 from dcplan.planning.problem.fabrics.trees import max_ports, share, su_margin
 from dcplan.planning.problem.terms import (
     CoolingTerms,
