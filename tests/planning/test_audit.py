@@ -11,21 +11,15 @@ from dcplan.fabric.effective import LinkSpeed
 from dcplan.planning.audit.accounts import Accounts, make_accounts
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.check_ids import CheckId
-from dcplan.planning.decisions import Decisions, from_solution
-from dcplan.planning.model.build import build_model
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.solve import highs
-from dcplan.planning.solve.matrix import compile_model
+from tests.planning.optimum import best_plan
 from tests.planning.small import HALL, PORTS, small_menu
 
 
 def solved(problem: PlanningProblem | None = None) -> tuple[PlanningProblem, Decisions]:
     problem = problem or small_menu()
-    model, _ = build_model(problem)
-    matrix = compile_model(model)
-    outcome = highs.solve(matrix, gap=0.0, time_limit_s=60)
-    assert outcome.values is not None
-    return problem, from_solution(problem, matrix.columns, [float(v) for v in outcome.values])
+    return problem, best_plan(problem)[0]
 
 
 def broken(problem: PlanningProblem, d: Decisions) -> set[str]:
