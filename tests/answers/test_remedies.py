@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,34 +13,16 @@ from dcplan.answers.plan.answer import plan
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_NO, EXIT_OK
 from dcplan.result import Result
 from dcplan.specs import no_plan as specs
+from tests.answers.one_hall import SUPPLY, one_hall
 
 TRAIN, RETROFIT, FLEET = "train-405b-in-90-days", "retrofit-air-hall", "fleet-renewal"
 DAYS = "workloads.training.flagship.deadline_days"
-ONE_HALL = """\
-dcplan: 1
-name: one-hall
-horizon: {start: 2027-Q1, quarters: 2}
-sites:
-  - id: s
-    location: us-ashburn
-    utility_mw: 1
-    halls:
-      - {id: h, existing: true, racks: 20, rack_kw_max: 42, it_mw: 0.5, cooling: [airside-economizer-air-chiller]}
-systems: [dgx-h200]
-fabrics: [ib-ndr-400]
-supply: [{system: dgx-h200, racks_per_quarter: 4, lead_quarters: 1}]
-workloads:
-  capacity:
-    - {id: r, accelerator_hours: [0, 210384], utilization_frac: 1}
-"""
-"""A vendor that delivers 4 racks of 2 nodes of 8 accelerators, which is what air cools: 64."""
 
 
 @pytest.fixture
-def one_hall(tmp_path: Path) -> str:
-    file = tmp_path / "one-hall.yaml"
-    file.write_text(ONE_HALL, encoding="utf-8")
-    return str(file)
+def short(tmp_path: Path) -> str:
+    """A vendor that delivers too few racks."""
+    return one_hall(tmp_path, 210_384, SUPPLY)
 
 
 def remedies(result: Result) -> list[specs.RemedyRow]:
@@ -84,6 +67,17 @@ def test_every_remedy_of_plan_gives_an_audited_plan(file: str, sets: list[str]) 
 
 
 @pytest.mark.slow
+def test_a_deadline_that_nothing_reaches_is_later_by_the_fewest_tested_days() -> None:
+    found = explain(TRAIN, sets=[f"{DAYS}=30"], time_limit_s=90)
+    assert found.exit_code == EXIT_INFEASIBLE
+    later = next(row for row in remedies(found) if row.options.startswith(f"--set {DAYS}="))
+    assert later.place.startswith("--set")
+    days = int(edits(later)[0].partition("=")[2])
+    assert plan(TRAIN, sets=[f"{DAYS}={days}"], gap=0.02).exit_code in (EXIT_OK, EXIT_NO)
+    assert plan(TRAIN, sets=[f"{DAYS}={0.9 * days}"], gap=0.02).exit_code == EXIT_INFEASIBLE
+
+
+@pytest.mark.slow
 def test_remedies_of_a_power_limit_are_of_different_kinds() -> None:
     """More power, or a longer run: one kind each, and both smaller than they look at first."""
     sets = ["sites.ashburn.utility_mw=4"]
@@ -99,10 +93,10 @@ def test_explain_and_plan_find_the_same_cheapest_remedy() -> None:
     assert of_plan.tables["balance"] == of_explain.tables["balance"]
 
 
-def test_a_vendor_that_delivers_too_few_racks(one_hall: str) -> None:
+def test_a_vendor_that_delivers_too_few_racks(short: str) -> None:
     """210,384 h / 2,191.5 h a quarter = 96 accelerators = 6 racks of 16; the vendor delivers 4."""
-    result = plan(one_hall)
-    assert_each_holds(result, one_hall, [])
+    result = plan(short)
+    assert_each_holds(result, short, [])
     by_key = {edits(row)[0].partition("=")[0]: row for row in remedies(result)}
     supply = by_key["supply.0.racks_per_quarter"]
     assert edits(supply) == ["supply.0.racks_per_quarter=[6,4]"]
@@ -112,12 +106,14 @@ def test_a_vendor_that_delivers_too_few_racks(one_hall: str) -> None:
     assert demand.change == "34 % less demand of r"
 
 
-def test_the_balance_of_one_hall_by_hand(one_hall: str) -> None:
+@pytest.mark.parametrize("verb", [plan, explain])
+def test_the_balance_of_one_hall_by_hand(short: str, verb: Callable[[str], Result]) -> None:
     """The vendor delivers 64 accelerators: 64 x 2,191.5 h = 140,256 h of the 210,384 h asked for.
 
     An accelerator takes 10.2 kW / 8 (DGX H200, rated) times the PUE on the design day.
     """
-    result = plan(one_hall)
+    result = verb(short)
+    assert result.exit_code == EXIT_INFEASIBLE
     (row,) = specs.BALANCE.rows(result.tables["balance"])
     assert (row.quarter, row.workload, row.unit) == ("2027-Q2", "r", "accelerator_hours")
     assert row.asked == pytest.approx(210_384)
@@ -130,18 +126,18 @@ def test_the_balance_of_one_hall_by_hand(one_hall: str) -> None:
     assert row.available_mw == pytest.approx(64 * 10.2 / 8 / 1000 * pue)
 
 
-def test_a_what_if_without_a_plan_explains_itself(one_hall: str) -> None:
+def test_a_what_if_without_a_plan_explains_itself(short: str) -> None:
     result = explain(
-        one_hall, sets=["supply.0.racks_per_quarter=6"], what_if=["supply.0.racks_per_quarter=4"]
+        short, sets=["supply.0.racks_per_quarter=6"], what_if=["supply.0.racks_per_quarter=4"]
     )
     assert result.exit_code == EXIT_OK
     assert "balance" in result.tables
     for row in remedies(result):
-        assert plan(one_hall, sets=edits(row), gap=0.05).exit_code == EXIT_OK
+        assert plan(short, sets=edits(row), gap=0.05).exit_code == EXIT_OK
     assert remedies(result)[0].change in result.headline
 
 
-def test_no_time_for_remedies_says_what_to_run_next(one_hall: str) -> None:
-    result = plan(one_hall, remedies_limit_s=0.1)
+def test_no_time_for_remedies_says_what_to_run_next(short: str) -> None:
+    result = plan(short, remedies_limit_s=0.1)
     assert "no remedy found in time" in result.headline
     assert any("dcplan explain" in note["message"] for note in result.warnings)

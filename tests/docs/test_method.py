@@ -18,6 +18,8 @@ PLUMBING = {
     "economics/sampling.py": "draws samples; docs/method/planning.md says how",
     "serving/queue/draws.py": "quantiles of distributions at fixed points",
     "serving/tables.py": "rows as arrays",
+    "training/many/layouts.py": "rows as arrays",
+    "training/many/requests.py": "groups of requests that one search answers",
 }
 """Files whose functions compute no figure of the subject."""
 NOT_FORMULAS = {"as_array", "months", "total"}

@@ -7,23 +7,19 @@ import dataclasses
 import pytest
 
 from dcplan.economics.cash_flow import AssetClass, FlowGroup, totals_usd
+from dcplan.fabric.effective import LinkSpeed
 from dcplan.planning.audit.accounts import Accounts, make_accounts
 from dcplan.planning.audit.checks import all_checks
-from dcplan.planning.decisions import Decisions, from_solution
-from dcplan.planning.model.build import build_model
+from dcplan.planning.check_ids import CheckId
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.solve import highs
-from dcplan.planning.solve.matrix import compile_model
-from tests.planning.small import HALL, small_menu
+from tests.planning.optimum import best_plan
+from tests.planning.small import HALL, PORTS, small_menu
 
 
-def solved() -> tuple[PlanningProblem, Decisions]:
-    problem = small_menu()
-    model, _ = build_model(problem)
-    matrix = compile_model(model)
-    outcome = highs.solve(matrix, gap=0.0, time_limit_s=60)
-    assert outcome.values is not None
-    return problem, from_solution(problem, matrix.columns, [float(v) for v in outcome.values])
+def solved(problem: PlanningProblem | None = None) -> tuple[PlanningProblem, Decisions]:
+    problem = problem or small_menu()
+    return problem, best_plan(problem)[0]
 
 
 def broken(problem: PlanningProblem, d: Decisions) -> set[str]:
@@ -87,6 +83,74 @@ def test_late_job_and_crowded_accelerators_are_found() -> None:
     d = Decisions(runs=[dataclasses.replace(run, start_month=5)])
     names = broken(problem, d)
     assert {"job ends by its deadline (day)", "accelerators for jobs"} <= names
+
+
+REDUCING = LinkSpeed(400.0, in_network=True)
+RATE, SHARE, REDUCTION = (
+    CheckId.LINK_GBPS.value,
+    CheckId.LINK_EXCHANGE_FRAC.value,
+    CheckId.LINK_IN_NETWORK.value,
+)
+
+
+def job_in_a_hall(*others: LinkSpeed) -> PlanningProblem:
+    """The small menu with its job in the hall, computed for a fabric with in-network reduction.
+
+    Each other fabric costs the same: "other/0" and so on.
+    """
+    problem = small_menu()
+    fabric = problem.fabrics[0]
+    fabrics = [dataclasses.replace(fabric, speeds={PORTS: REDUCING})]
+    for i, speed in enumerate(others):
+        fabrics.append(dataclasses.replace(fabric, id=f"other/{i}", speeds={PORTS: speed}))
+    run = dataclasses.replace(problem.run_options[0], link=REDUCING)
+    return dataclasses.replace(problem, fabrics=tuple(fabrics), run_options=(run,))
+
+
+@pytest.mark.parametrize(
+    ("speed", "names"),
+    [
+        (LinkSpeed(800.0, in_network=True), set()),
+        (LinkSpeed(200.0, in_network=True), {RATE}),
+        (LinkSpeed(400.0, 0.9, in_network=True), {SHARE}),
+        (LinkSpeed(400.0), {REDUCTION}),
+        (LinkSpeed(399.0, 0.99), {RATE, SHARE, REDUCTION}),
+    ],
+)
+def test_a_fabric_slower_than_the_step_time_of_a_job_is_found(
+    speed: LinkSpeed, names: set[str]
+) -> None:
+    problem, d = solved(job_in_a_hall(speed))
+    assert [r.place for r in d.runs] == [HALL]
+    d.fabric[HALL] = "eth/2t"
+    assert broken(problem, d) == set()
+    d.fabric[HALL] = "other/0"
+    assert broken(problem, d) == names
+
+
+def test_a_run_computed_for_a_faster_link_is_found() -> None:
+    problem, d = solved(job_in_a_hall())
+    d.runs[0] = dataclasses.replace(d.runs[0], link=LinkSpeed(800.0, in_network=True))
+    assert broken(problem, d) == {RATE}
+    checks = [x for x in all_checks(problem, d, make_accounts(problem, d)) if not x.holds]
+    # the run starts in month 3, the first of quarter 1
+    assert [(x.where, x.quarter, x.used, x.limit) for x in checks] == [
+        (f"job {HALL} a", 1, 800.0, 400.0)
+    ]
+
+
+def test_a_run_in_a_hall_without_a_fabric_has_no_link() -> None:
+    problem, d = solved(job_in_a_hall())
+    d.fabric.clear()
+    assert {RATE, SHARE, REDUCTION, "racks without a fabric"} <= broken(problem, d)
+
+
+def test_a_rented_run_has_no_link_of_a_hall() -> None:
+    problem = small_menu()
+    problem, d = solved(dataclasses.replace(problem, run_options=problem.run_options[1:]))
+    assert [r.on_cloud for r in d.runs] == [True]
+    names = {c.name for c in all_checks(problem, d, make_accounts(problem, d))}
+    assert not names & {RATE, SHARE, REDUCTION}
 
 
 def books_of_two_racks() -> Accounts:

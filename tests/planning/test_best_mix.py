@@ -20,13 +20,11 @@ from dcplan.economics.cash_flow import npv_usd
 from dcplan.inputs.cloud_prices import SPOT, CommitTerms, OfferTerms, cloud_place
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
-from dcplan.planning.decisions import from_solution
-from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import FinanceTerms, PlanningProblem
 from dcplan.planning.problem.work.terms import TOKENS, DemandTerms, ReplicaTerms, part_id
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.matrix import compile_model
 from dcplan.planning.solve.status import SolveStatus
+from tests.planning.optimum import optimum
 from tests.planning.tiny_services import QUARTERS, free_fabric, plain_hall, plain_site, rack
 
 SEEDS = range(36)
@@ -204,11 +202,9 @@ def _quarter_usd(problem: PlanningProblem, racks: int, force: int, t: int) -> fl
 
 def solved(problem: PlanningProblem) -> tuple[highs.Outcome, Counter[str]]:
     """The proven optimum, checked by the audit, and what it uses."""
-    matrix = compile_model(build_model(problem)[0])
-    found = highs.solve(matrix, gap=0.0, time_limit_s=60)
+    found, d = optimum(problem)
     used: Counter[str] = Counter()
-    if found.values is not None:
-        d = from_solution(problem, matrix.columns, [float(v) for v in found.values])
+    if d is not None:
         books = make_accounts(problem, d)
         assert npv_usd(books.flows, problem.finance.discount_rate) == pytest.approx(
             found.objective * 1e6, rel=1e-6, abs=0.1

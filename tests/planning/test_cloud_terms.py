@@ -15,14 +15,12 @@ from dcplan.inputs.cloud_prices import CommitTerms
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.decision_table import columns_of, to_table
-from dcplan.planning.decisions import COMMITTED, Decisions, from_solution
-from dcplan.planning.model.build import build_model
+from dcplan.planning.decisions import COMMITTED, Decisions
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
-from dcplan.planning.solve import highs
-from dcplan.planning.solve.matrix import compile_model
 from dcplan.scenario.load import load
+from tests.planning.optimum import best_plan
 from tests.planning.small import small_menu
 
 HOURS = 2191.5
@@ -67,12 +65,8 @@ def rented_menu(
 
 
 def best(problem: PlanningProblem) -> tuple[Decisions, float]:
-    matrix = compile_model(build_model(problem)[0])
-    outcome = highs.solve(matrix, gap=0.0, time_limit_s=60)
-    assert outcome.values is not None
-    return from_solution(
-        problem, matrix.columns, [float(v) for v in outcome.values]
-    ), outcome.objective * 1e6
+    decisions, cost_musd = best_plan(problem)
+    return decisions, cost_musd * 1e6
 
 
 def cheapest(problem: PlanningProblem, most: int) -> float:

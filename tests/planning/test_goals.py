@@ -11,12 +11,10 @@ import pytest
 
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.measures import cloud_carbon_t, measured
-from dcplan.planning.decisions import Decisions, from_solution
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.goal import Goal, Limit
-from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.solve import highs
-from dcplan.planning.solve.matrix import compile_model
+from tests.planning.optimum import optimum
 from tests.planning.small import HALL, small_menu
 
 MEASURES = ("cost", "capex", "carbon", "own_carbon", "compute", "time", "peak", "days:job")
@@ -24,13 +22,8 @@ MEASURES = ("cost", "capex", "carbon", "own_carbon", "compute", "time", "peak", 
 
 def best(problem: PlanningProblem, measure: str, *limits: Limit) -> tuple[Decisions, float] | None:
     aimed = dataclasses.replace(problem, margin_factor=0.0, goal=Goal(measure, limits))
-    matrix = compile_model(build_model(aimed)[0])
-    outcome = highs.solve(matrix, gap=0.0, time_limit_s=60)
-    if outcome.values is None:
-        return None
-    return from_solution(
-        problem, matrix.columns, [float(v) for v in outcome.values]
-    ), outcome.objective
+    found, decisions = optimum(aimed)
+    return None if decisions is None else (decisions, found.objective)
 
 
 def quiet_menu() -> PlanningProblem:

@@ -13,11 +13,9 @@ from dcplan.planning.audit.accounts import Accounts, make_accounts
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.audit.onsite import carbon_t, interruptible_use_mw, redispatched
 from dcplan.planning.audit.run import settled
-from dcplan.planning.decisions import Decisions, from_solution
-from dcplan.planning.model.build import build_model
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.solve import highs
-from dcplan.planning.solve.matrix import compile_model
+from tests.planning.optimum import best_plan, optimum
 from tests.planning.small import HALL, powered_menu
 
 LAST = 1
@@ -28,14 +26,10 @@ def best(problem: PlanningProblem) -> tuple[Decisions, float] | None:
     """The best plan with the smallest rounding margin that the audit passes, as `plan` looks for
     it."""
     for factor in MARGIN_FACTORS:
-        model, _ = build_model(dataclasses.replace(problem, margin_factor=factor))
-        matrix = compile_model(model)
-        outcome = highs.solve(matrix, gap=0.0, time_limit_s=60)
-        if outcome.values is None:
+        outcome, found = optimum(dataclasses.replace(problem, margin_factor=factor))
+        if found is None:
             return None
-        d = settled(
-            problem, from_solution(problem, matrix.columns, [float(v) for v in outcome.values])
-        )
+        d = settled(problem, found)
         if all(c.holds for c in all_checks(problem, d, make_accounts(problem, d))):
             return d, outcome.objective
     return None
@@ -138,11 +132,7 @@ def test_only_racks_that_are_there_pause() -> None:
         sites=(dataclasses.replace(problem.sites[0], onsite=()),),
         demands=(dataclasses.replace(demand, each=own, wanted=(0.0, 6.0)),),
     )
-    matrix = compile_model(build_model(problem)[0])
-    outcome = highs.solve(matrix, gap=0.0, time_limit_s=60)
-    assert outcome.values is not None
-    values = [float(v) for v in outcome.values]
-    d = from_solution(problem, matrix.columns, values)
+    d, _ = best_plan(problem)
     assert d.paused
     for (h, c, k, t), n in d.paused.items():
         assert n <= 16 * d.racks(problem, (h, c, k), t) + 1e-6

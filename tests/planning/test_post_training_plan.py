@@ -27,7 +27,7 @@ from dcplan.inputs.training.trainer import Policy, step_spread_frac
 from dcplan.llm.config import from_config
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import Built, build
-from dcplan.planning.problem.work.post_training import place_of, tried_counts
+from dcplan.planning.problem.work.jobs.post_training import place_of, tried_counts
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import RunOption
 from dcplan.planning.solve.request import SolveRequest

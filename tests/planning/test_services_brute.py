@@ -10,25 +10,12 @@ import pytest
 from dcplan.economics.cash_flow import npv_usd
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
-from dcplan.planning.decisions import Decisions, from_solution
-from dcplan.planning.model.build import build_model
-from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.solve import highs
-from dcplan.planning.solve.matrix import compile_model
 from dcplan.planning.solve.status import SolveStatus
 from tests.planning.brute_services import best_cost
+from tests.planning.optimum import optimum
 from tests.planning.tiny_services import services_menu
 
 SEEDS = range(60)
-
-
-def planned(problem: PlanningProblem) -> tuple[highs.Outcome, Decisions | None]:
-    """The proven optimum, and its decisions if there are any."""
-    matrix = compile_model(build_model(problem)[0])
-    found = highs.solve(matrix, gap=0.0, time_limit_s=60)
-    if found.values is None:
-        return found, None
-    return found, from_solution(problem, matrix.columns, [float(v) for v in found.values])
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -36,7 +23,7 @@ def test_services_equal_enumeration_and_the_audit(seed: int) -> None:
     """Tolerance: 1e-6 of the cost, or 1 USD of costs near 100,000 USD."""
     problem = services_menu(seed)
     expected = best_cost(problem)
-    outcome, d = planned(problem)
+    outcome, d = optimum(problem)
     if math.isinf(expected):
         assert outcome.status == SolveStatus.INFEASIBLE
         return
@@ -54,7 +41,7 @@ def test_instances_have_every_part() -> None:
     seen: Counter[str] = Counter()
     for seed in SEEDS:
         problem = services_menu(seed)
-        _, d = planned(problem)
+        _, d = optimum(problem)
         if d is None:
             seen["infeasible"] += 1
             continue

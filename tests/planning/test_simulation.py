@@ -18,16 +18,10 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
 from dcplan.planning.uncertainty.simulation import Evaluator, SampledScenario, sampled
+from tests.planning.optimum import best_plan
 from tests.planning.small import HALL, small_menu
 
 HOURS = 2191.5
-
-
-def planned(problem: PlanningProblem) -> Decisions:
-    matrix = compile_model(build_model(problem)[0])
-    found = highs.solve(matrix, gap=0.0, time_limit_s=60)
-    assert found.values is not None
-    return from_solution(problem, matrix.columns, [float(v) for v in found.values])
 
 
 def as_if_exact(problem: PlanningProblem) -> PlanningProblem:
@@ -39,7 +33,7 @@ def as_if_exact(problem: PlanningProblem) -> PlanningProblem:
 @pytest.fixture(scope="module")
 def case() -> tuple[PlanningProblem, Decisions, Evaluator]:
     problem = as_if_exact(small_menu())
-    d = planned(problem)
+    d = best_plan(problem)[0]
     return problem, d, Evaluator(problem, d, make_accounts(problem, d))
 
 
@@ -120,7 +114,7 @@ def test_late_hardware_is_missing_until_it_comes() -> None:
         problem.demands[0], wanted=(0.0, 3.2), each={(HALL, "a"): 0.2}, unmet_usd=1e6
     )
     problem = dataclasses.replace(problem, jobs=(), run_options=(), demands=(demand,))
-    d = planned(problem)
+    d = best_plan(problem)[0]
     assert d.racks(problem, (HALL, "wet", "a"), 1) + d.racks(problem, (HALL, "dry", "a"), 1) == 1
     found = Evaluator(problem, d, make_accounts(problem, d)).simulated_outcome(
         SampledScenario(delivery_days=30.0)
@@ -133,7 +127,7 @@ def test_a_slower_run_ends_later_and_a_late_delivery_starts_it_later() -> None:
     problem = dataclasses.replace(
         problem, run_options=problem.run_options[:1]
     )  # on a, from day 91.3125, 60 days
-    d = planned(problem)
+    d = best_plan(problem)[0]
     evaluator = Evaluator(problem, d, make_accounts(problem, d))
     end = 182.625
     assert evaluator.simulated_outcome(SampledScenario()).late_days["job"] == pytest.approx(

@@ -11,13 +11,11 @@ import pytest
 from dcplan.errors import InputError
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
-from dcplan.planning.decisions import Decisions, from_solution
-from dcplan.planning.model.build import build_model
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import PartsTerms, PlanningProblem
-from dcplan.planning.solve import highs
-from dcplan.planning.solve.matrix import compile_model
 from dcplan.scenario.load import load
+from tests.planning.optimum import optimum
 from tests.planning.small import HALL, small_menu
 
 
@@ -38,11 +36,8 @@ def compute_menu(**changes: object) -> PlanningProblem:
 
 
 def best(problem: PlanningProblem) -> tuple[Decisions, float] | None:
-    matrix = compile_model(build_model(problem)[0])
-    found = highs.solve(matrix, gap=0.0, time_limit_s=60)
-    if found.values is None:
-        return None
-    return from_solution(problem, matrix.columns, [float(v) for v in found.values]), found.objective
+    found, decisions = optimum(problem)
+    return None if decisions is None else (decisions, found.objective)
 
 
 def racks_of(d: Decisions) -> dict[str, int]:

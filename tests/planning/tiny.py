@@ -3,11 +3,13 @@ quarters."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from dcplan.fabric.bom import Parts
 from dcplan.fabric.effective import LinkSpeed
-from dcplan.fabric.topology.design import design
+from dcplan.fabric.topology.design import ClosDesign, design
 from dcplan.inputs.cloud_prices import OfferTerms
 from dcplan.planning.problem.terms import (
     CoolingTerms,
@@ -25,6 +27,39 @@ from dcplan.planning.problem.work.terms import DemandTerms, JobTerms, RunOption
 from dcplan.units import DAYS_PER_QUARTER
 
 PORTS = PortClass(400.0, ("ethernet",), 4)
+FAST = LinkSpeed(400.0)
+RACK_UNITS = 36.0
+"""Height of a rack of switches."""
+OFFER = ("cloud:o", "chip")
+"""Place and accelerator of the cloud offer."""
+COOLING = CoolingTerms(
+    "cool",
+    air_mw=10.0,
+    liquid_mw=10.0,
+    pue=1.2,
+    peak_pue=1.35,
+    wue_l_per_kwh=1.0,
+    fit_out_usd=0.0,
+    building_usd=0.0,
+)
+"""Cooling that never binds and costs nothing."""
+SITE = SiteTerms(
+    id="s",
+    utility_mw=(),
+    usd_per_kwh=(),
+    demand_usd_per_kw_month=0.0,
+    minimum_take_frac=0.0,
+    grid_g_per_kwh=300.0,
+    max_t_per_year=None,
+    max_l_per_year=None,
+    redundancy="n",
+    block_mw=0.05,
+    block_usd=4e4,
+    lease_usd_per_kw_month=None,
+    staff_usd_per_quarter=0.0,
+    opex_usd_per_kw_quarter=80.0,
+)
+"""A site without demand charge; a menu gives its power and prices by quarter."""
 
 
 def placement(hall: str, system: str, rng: np.random.Generator, *, lead: int) -> Placement:
@@ -63,27 +98,33 @@ def placement(hall: str, system: str, rng: np.random.Generator, *, lead: int) ->
     )
 
 
-def fabric(hall: str, name: str, rng: np.random.Generator) -> FabricOption:
-    """A fabric with random shares and no rounding margin: the model's own numbers are what is
-    tested."""
-    usd, kw = float(rng.uniform(1e3, 6e3)), float(rng.uniform(0.02, 0.15))
-    share = NetworkShare(usd, kw, 0.001, usd * 1.2, kw * 1.2, 0.002)
-    parts = Parts(1e4, 1e4, 1e4, 0.5, 0.5, 0.5, 1.0, 500.0, 0.015, 2, 300.0, 0.009, 50.0)
+def tree(
+    hall: str, name: str, plan: ClosDesign, parts: Parts, share: NetworkShare, reach: int
+) -> FabricOption:
+    """A fabric of two tiers without a rounding margin."""
     return FabricOption(
         hall=hall,
-        id=name,
+        id=f"{name}/2t",
         family=name,
         tiers=2,
         protocol="ethernet",
         topology="rail-optimized",
-        speeds={PORTS: LinkSpeed(400.0)},
-        designs={PORTS: design(64, 2)},
+        speeds={PORTS: FAST},
+        designs={PORTS: plan},
         parts={PORTS: parts},
         shares={PORTS: share},
-        reach={PORTS: int(rng.choice([32, 64, 2048]))},
+        reach={PORTS: reach},
         switch_models=("s", "s", "s"),
-        switch_racks_units=36.0,
+        switch_racks_units=RACK_UNITS,
     )
+
+
+def fabric(hall: str, name: str, rng: np.random.Generator) -> FabricOption:
+    """A fabric with random shares: the model's own numbers are what is tested."""
+    usd, kw = float(rng.uniform(1e3, 6e3)), float(rng.uniform(0.02, 0.15))
+    share = NetworkShare(usd, kw, 0.001, usd * 1.2, kw * 1.2, 0.002)
+    parts = Parts(1e4, 1e4, 1e4, 0.5, 0.5, 0.5, 1.0, 500.0, 0.015, 2, 300.0, 0.009, 50.0)
+    return tree(hall, name, design(64, 2), parts, share, int(rng.choice([32, 64, 2048])))
 
 
 def tiny_menu(seed: int) -> PlanningProblem:
@@ -93,13 +134,10 @@ def tiny_menu(seed: int) -> PlanningProblem:
     systems = ["alpha", "beta"][: int(rng.integers(1, 3))]
     lead = {s: int(rng.integers(0, 2)) for s in systems}
     new = bool(rng.integers(0, 2))
-    cooling = CoolingTerms(
-        "cool",
+    cooling = replace(
+        COOLING,
         air_mw=float(rng.uniform(0.03, 0.2)),
         liquid_mw=float(rng.uniform(0.03, 0.2)),
-        pue=1.2,
-        peak_pue=1.35,
-        wue_l_per_kwh=1.0,
         fit_out_usd=float(rng.uniform(1e4, 3e5)),
         building_usd=float(rng.uniform(1e5, 1e6)) if new else 0.0,
     )
@@ -116,21 +154,15 @@ def tiny_menu(seed: int) -> PlanningProblem:
         (cooling,),
     )
     placed = [placement("s/h", s, rng, lead=lead[s]) for s in systems]
-    site = SiteTerms(
-        id="s",
+    site = replace(
+        SITE,
         utility_mw=tuple(float(x) for x in rng.uniform(0.06, 0.3, quarters)),
         usd_per_kwh=tuple(float(x) for x in rng.uniform(0.05, 0.15, quarters)),
         demand_usd_per_kw_month=float(rng.choice([0.0, 9.0])),
         minimum_take_frac=float(rng.choice([0.0, 0.85])),
-        grid_g_per_kwh=300.0,
         max_t_per_year=float(rng.choice([np.inf, 200.0])) if rng.random() < 0.5 else None,
-        max_l_per_year=None,
         redundancy=str(rng.choice(["n", "n+1", "2n", "4n/3"])),
-        block_mw=0.05,
-        block_usd=4e4,
-        lease_usd_per_kw_month=None,
         staff_usd_per_quarter=float(rng.choice([0.0, 2e4])),
-        opex_usd_per_kw_quarter=80.0,
     )
     jobs, run_options = _job(placed, quarters, rng)
     demands, offers = _research(placed, quarters, rng)
@@ -147,7 +179,7 @@ def tiny_menu(seed: int) -> PlanningProblem:
         sites=(site,),
         halls=(hall,),
         placements=tuple(placed),
-        fabrics=(fabric("s/h", "slow/2t", rng), fabric("s/h", "fast/2t", rng)),
+        fabrics=(fabric("s/h", "slow", rng), fabric("s/h", "fast", rng)),
         jobs=jobs,
         run_options=run_options,
         demands=demands,
@@ -168,18 +200,18 @@ def _job(
     for p in placed:
         for start in (0, 3):
             n = int(rng.integers(1, 3)) * p.accelerators
-            run_options.append(_config(p.hall, p.system, n, float(rng.uniform(10, 89)), start))
-    run_options.append(_config("cloud:o", "chip", 24, 60.0, 0, usd=float(rng.uniform(1, 6))))
+            days = float(rng.uniform(10, 89))
+            run_options.append(run_option(p.hall, p.system, n, days, start, FAST))
+    rng.random()  # unused; without it, every seed would have another menu
+    run_options.append(run_option(*OFFER, 24, 60.0, 0, LinkSpeed(0.0)))
     return (JobTerms("job", 0, quarters * DAYS_PER_QUARTER, None, 0.8, ("s",)),), tuple(run_options)
 
 
-def _config(
-    place: str, system: str, n: int, days: float, start: int, usd: float = 0.0
+def run_option(
+    place: str, system: str, n: int, days: float, start: int, link: LinkSpeed
 ) -> RunOption:
-    link = LinkSpeed(0.0 if place.startswith("cloud:") else 400.0)
-    return RunOption(
-        "job", place, system, "chip", n, link, "bf16", days, days, start, {}, 0.4, 1.0, usd
-    )
+    """A run of the job on ``n`` accelerators from month ``start``."""
+    return RunOption("job", place, system, "chip", n, link, "bf16", days, days, start, {}, 0.4, 1.0)
 
 
 def _research(
@@ -190,6 +222,6 @@ def _research(
     if rng.random() < 0.3:
         return (), offers
     each = {(p.hall, p.system): float(rng.uniform(200, 900)) * 0.5 / 1000 for p in placed}
-    each["cloud:o", "chip"] = 0.2
+    each[OFFER] = 0.2
     demand = tuple(float(x) for x in rng.uniform(0.0, 14.0, quarters))
     return (DemandTerms("research", demand, each),), offers

@@ -9,7 +9,6 @@ import numpy as np
 from dcplan.fabric.bom import Parts
 from dcplan.inputs.cloud_prices import CommitTerms, OfferTerms
 from dcplan.planning.problem.terms import (
-    CoolingTerms,
     FabricOption,
     FinanceTerms,
     HallTerms,
@@ -19,17 +18,16 @@ from dcplan.planning.problem.terms import (
     SiteTerms,
 )
 from dcplan.planning.problem.work.terms import TOKENS, DemandTerms, PoolPair, ReplicaTerms, part_id
-from tests.planning.tiny import PORTS, fabric, placement
+from tests.planning.tiny import COOLING, OFFER, PORTS, SITE, fabric, placement
 
 QUARTERS = 2
-CLOUD = ("cloud:o", "chip")
 
 
 def free_fabric(hall: str) -> FabricOption:
     """A network that costs nothing, so that shares and integer switches agree."""
     zero = NetworkShare(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     parts = Parts(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2, 0.0, 0.0, 0.0)
-    found = fabric(hall, "free/2t", np.random.default_rng(0))
+    found = fabric(hall, "free", np.random.default_rng(0))
     return replace(found, shares={PORTS: zero}, parts={PORTS: parts}, reach={PORTS: 2048})
 
 
@@ -42,28 +40,17 @@ def rack(hall: str, system: str, rng: np.random.Generator, *, most: int, size: i
 
 def plain_site(site: str, rng: np.random.Generator, quarters: int = QUARTERS) -> SiteTerms:
     """A site without power blocks and demand charge; its power may bind."""
-    return SiteTerms(
+    return replace(
+        SITE,
         id=site,
         utility_mw=tuple(float(x) for x in rng.uniform(0.08, 0.4, quarters)),
         usd_per_kwh=tuple(float(x) for x in rng.uniform(0.05, 0.6, quarters)),
-        demand_usd_per_kw_month=0.0,
-        minimum_take_frac=0.0,
-        grid_g_per_kwh=300.0,
-        max_t_per_year=None,
-        max_l_per_year=None,
-        redundancy="n",
-        block_mw=0.05,
-        block_usd=4e4,
-        lease_usd_per_kw_month=None,
-        staff_usd_per_quarter=0.0,
-        opex_usd_per_kw_quarter=80.0,
     )
 
 
 def plain_hall(site: str, most: int) -> HallTerms:
     """A hall for a number of racks, whose cooling never binds and costs nothing."""
-    cooling = CoolingTerms("cool", 10.0, 10.0, 1.2, 1.35, 1.0, 0.0, 0.0)
-    return HallTerms(f"{site}/h", site, "h", 1, most, 10.0, True, 0, False, (cooling,))
+    return HallTerms(f"{site}/h", site, "h", 1, most, 10.0, True, 0, False, (COOLING,))
 
 
 def services_menu(seed: int) -> PlanningProblem:
@@ -123,8 +110,8 @@ def _service(
     replica = {key: _replica(int(rng.choice([least, 4, 8]))) for key in each}
     below = {(p.hall, p.system): float(rng.uniform(0.0, 0.6)) for p in placed}
     if rng.random() < 0.7:
-        each[CLOUD] = float(rng.uniform(0.4, 2.0))
-        replica[CLOUD] = _replica(2)
+        each[OFFER] = float(rng.uniform(0.4, 2.0))
+        replica[OFFER] = _replica(2)
     unmet = float(rng.uniform(1e3, 1.5e4)) if rng.random() < 0.5 else None
     spare = int(rng.integers(0, 2))
     found = []
@@ -150,7 +137,7 @@ def _service(
 
 def _owned(demand: DemandTerms) -> DemandTerms:
     """The same demand without rent."""
-    return replace(demand, each={k: v for k, v in demand.each.items() if k != CLOUD})
+    return replace(demand, each={k: v for k, v in demand.each.items() if k != OFFER})
 
 
 def _replica(size: int, pool: str = "") -> ReplicaTerms:

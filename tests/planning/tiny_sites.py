@@ -11,10 +11,9 @@ from dcplan.fabric.effective import LinkSpeed
 from dcplan.fabric.topology.design import design
 from dcplan.inputs.cloud_prices import CommitTerms, OfferTerms
 from dcplan.planning.problem.energy import OnsiteTerms, TrancheTerms
-from dcplan.planning.problem.existing import with_existing_fit_out
+from dcplan.planning.problem.existing.fit_out import with_existing_fit_out
 from dcplan.planning.problem.fabrics.trees import max_ports, share, su_margin
 from dcplan.planning.problem.terms import (
-    CoolingTerms,
     ExistingTerms,
     FabricOption,
     FinanceTerms,
@@ -26,11 +25,19 @@ from dcplan.planning.problem.terms import (
 )
 from dcplan.planning.problem.work.terms import DemandTerms, JobTerms, RunOption
 from dcplan.units import DAYS_PER_QUARTER
-from tests.planning.tiny import PORTS, placement
+from tests.planning.tiny import (
+    COOLING,
+    FAST,
+    OFFER,
+    PORTS,
+    RACK_UNITS,
+    SITE,
+    placement,
+    run_option,
+    tree,
+)
 
-OFFER = ("cloud:o", "chip")
-RACK_UNITS = 36.0
-SLOW, FAST = LinkSpeed(200.0), LinkSpeed(400.0)
+SLOW = LinkSpeed(200.0)
 
 
 def sites_menu(seed: int) -> PlanningProblem:
@@ -80,13 +87,10 @@ def sites_menu(seed: int) -> PlanningProblem:
 def _hall(key: str, rng: np.random.Generator) -> HallTerms:
     """A hall of one unit, in part new, that holds few racks."""
     new = bool(rng.integers(0, 2))
-    cooling = CoolingTerms(
-        "cool",
+    cooling = replace(
+        COOLING,
         air_mw=float(rng.uniform(0.06, 0.25)),
         liquid_mw=float(rng.uniform(0.04, 0.2)),
-        pue=1.2,
-        peak_pue=1.35,
-        wue_l_per_kwh=1.0,
         fit_out_usd=float(rng.uniform(1e4, 1e5)),
         building_usd=float(rng.uniform(5e4, 3e5)) if new else 0.0,
     )
@@ -132,21 +136,12 @@ def _fabrics(hall: str, placed: list[Placement], rng: np.random.Generator) -> li
         margin = max(
             (su_margin(plan, parts, p, RACK_UNITS) for p in own), key=lambda m: (m.usd, m.kw)
         )
+        shares = share(plan, parts, PORTS.nodes_per_su, RACK_UNITS)
+        made = tree(hall, name, plan, parts, shares, max_ports({PORTS: plan}, own))
         found.append(
-            FabricOption(
-                hall=hall,
-                id=f"{name}/2t",
-                family=name,
-                topology="rail-optimized",
-                tiers=2,
-                protocol="ethernet",
+            replace(
+                made,
                 speeds={PORTS: speed},
-                designs={PORTS: plan},
-                parts={PORTS: parts},
-                shares={PORTS: share(plan, parts, PORTS.nodes_per_su, RACK_UNITS)},
-                reach={PORTS: max_ports({PORTS: plan}, own)},
-                switch_models=("s", "s", "s"),
-                switch_racks_units=RACK_UNITS,
                 margin_usd=margin.usd,
                 margin_kw=margin.kw,
                 margin_racks=margin.racks,
@@ -180,21 +175,17 @@ def _site(key: str, quarters: int, rng: np.random.Generator) -> SiteTerms:
         (plant,) if rng.random() < 0.5 else (),
     )
     firm = (0.0, 0.15) if tranches or onsite else (0.05, 0.3)
-    return SiteTerms(
+    return replace(
+        SITE,
         id=key,
         utility_mw=tuple(float(x) for x in rng.uniform(*firm, quarters)),
         usd_per_kwh=tuple(float(x) for x in rng.uniform(0.03, 0.2, quarters)),
         demand_usd_per_kw_month=float(rng.choice([0.0, 9.0])),
         minimum_take_frac=float(rng.choice([0.0, 0.85])),
-        grid_g_per_kwh=300.0,
         max_t_per_year=float(rng.uniform(50.0, 400.0)) if rng.random() < 0.2 else None,
-        max_l_per_year=None,
         redundancy=str(rng.choice(["n", "n+1", "2n", "4n/3"])),
-        block_mw=0.05,
         block_usd=1e4,
-        lease_usd_per_kw_month=None,
         staff_usd_per_quarter=float(rng.choice([0.0, 1e4])),
-        opex_usd_per_kw_quarter=80.0,
         tranches=tuple(tranches),
         onsite=onsite,
         block_lead=int(rng.random() < 0.2),
@@ -223,16 +214,12 @@ def _job(
         link = FAST if rng.random() < 0.3 else SLOW
         days = float(rng.uniform(10, 89))
         n = int(rng.choice([0.5, 1.0, 1.5]) * p.accelerators)
-        options.append(_run(p.hall, p.system, n, days, start, link))
+        options.append(run_option(p.hall, p.system, n, days, start, link))
     if len(options) == 1 or rng.random() < 0.6:
         start = int(rng.integers(0, 3 * (quarters - 1)))
-        options.append(_run(*OFFER, 4, float(rng.uniform(10, 80)), start, LinkSpeed(0.0)))
+        options.append(run_option(*OFFER, 4, float(rng.uniform(10, 80)), start, LinkSpeed(0.0)))
     job = JobTerms("job", 0, quarters * DAYS_PER_QUARTER, None, 0.8, ("s",))
     return (job,), tuple(options)
-
-
-def _run(place: str, system: str, n: int, days: float, start: int, link: LinkSpeed) -> RunOption:
-    return RunOption("job", place, system, "chip", n, link, "bf16", days, days, start, {}, 0.4, 1.0)
 
 
 def _demands(

@@ -13,12 +13,17 @@ from dcplan.catalog.schema import Model
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.speed import hardware
 from dcplan.llm.config import from_config
-from dcplan.planning.problem.work.job_options import counts as tried_counts
+from dcplan.planning.problem.work.jobs.choice import counts as tried_counts
 from dcplan.training.estimate import Hardware, case_of
 from dcplan.training.grid import KEYS, case_setup, layout_table
-from dcplan.training.many.group import Group, group_of
-from dcplan.training.many.race import Problems, columns_of, fastest, race, timed_all
-from dcplan.training.many.sweeps import Request, refined, sweeps
+from dcplan.training.many.build import group_of
+from dcplan.training.many.group import Group
+from dcplan.training.many.layouts import Problems, columns_of
+from dcplan.training.many.race import fastest, race
+from dcplan.training.many.refined import refined
+from dcplan.training.many.requests import Request
+from dcplan.training.many.sweeps import sweeps
+from dcplan.training.many.times import timed_all
 from dcplan.training.memory import memory
 from dcplan.training.search import prepare, quick_search
 from dcplan.training.step import step

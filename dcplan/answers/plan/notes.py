@@ -10,7 +10,7 @@ from dcplan.answers.plan.tables.network import choice_notes, too_small
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.inputs.heat_paths import tank_notes
 from dcplan.inputs.training.speed import host_note
-from dcplan.planning.problem.work.slow_storage import lost_note
+from dcplan.planning.problem.work.jobs.slow_storage import lost_note
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.result import Table

@@ -10,7 +10,9 @@ import numpy as np
 from dcplan.cache import Shelf, stored, stored_all
 from dcplan.llm.architecture import Architecture
 from dcplan.training.estimate import Hardware, Sweep, sweep
-from dcplan.training.many.sweeps import Request, refined, sweeps
+from dcplan.training.many.refined import refined
+from dcplan.training.many.requests import Request
+from dcplan.training.many.sweeps import sweeps
 
 MOST = 1024
 """Searches that one process remembers."""
@@ -61,7 +63,7 @@ def searched_all(requests: Sequence[Request]) -> list[Sweep]:
 def refined_all(
     requests: Sequence[Request], found: Sequence[Sweep], counts: Sequence[tuple[float, ...]]
 ) -> list[Sweep]:
-    """Cache :func:`dcplan.training.many.sweeps.refined`."""
+    """Cache :func:`dcplan.training.many.refined.refined`."""
 
     def search(at: list[int]) -> list[Sweep]:
         parts = ([every[i] for i in at] for every in (requests, found, counts))

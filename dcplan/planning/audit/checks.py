@@ -19,7 +19,13 @@ from dcplan.planning.check_ids import BOUGHT, CheckId, Part
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import HallTerms, PlanningProblem
 from dcplan.planning.problem.work.terms import RunOption
-from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, KW_PER_MW, QUARTERS_PER_YEAR
+from dcplan.units import (
+    DAYS_PER_MONTH,
+    DAYS_PER_QUARTER,
+    KW_PER_MW,
+    MONTHS_PER_QUARTER,
+    QUARTERS_PER_YEAR,
+)
 
 
 def all_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[Check]:
@@ -286,6 +292,7 @@ def _work_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
         if job.deadline_days is not None:
             yield Check(CheckId.JOB_DAYS, r.job, 0, r.days, job.deadline_days)
         if not r.on_cloud:
+            yield from _link_checks(problem, d, r)
             by_place[r.place, r.system].append(r)
     for (hall, system), runs in by_place.items():
         have = {t: _accelerators(problem, d, hall, system, t) for t in range(problem.quarters)}
@@ -293,6 +300,26 @@ def _work_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
             yield Check(CheckId.ACCELERATORS_FOR_JOBS, f"{hall} {system}", t, in_use, there)
     yield from _sharing_checks(problem, d)
     yield from _demand_checks(problem, d)
+
+
+def _link_checks(problem: PlanningProblem, d: Decisions, r: RunOption) -> Iterable[Check]:
+    """Check that the fabric of a hall is as fast as the link of a run's step time.
+
+    A hall without a fabric, or with one that does not connect the system, has no link.
+    """
+    where, t = f"{r.job} {r.place} {r.system}", r.start_month // MONTHS_PER_QUARTER
+    classes = {
+        p.port_class for p in problem.placements if (p.hall, p.system) == (r.place, r.system)
+    }
+    chosen = [o for o in problem.fabrics if (o.hall, o.id) == (r.place, d.fabric.get(r.place))]
+    links = [o.speeds[c] for o in chosen for c in classes if c in o.shares]
+    asked = r.link
+    for name, used, there in (
+        (CheckId.LINK_GBPS, asked.gbps, [x.gbps for x in links]),
+        (CheckId.LINK_EXCHANGE_FRAC, asked.exchange_frac, [x.exchange_frac for x in links]),
+        (CheckId.LINK_IN_NETWORK, asked.in_network, [x.in_network for x in links]),
+    ):
+        yield Check(name, where, t, float(used), float(min(there, default=0.0)))
 
 
 def _accelerators(problem: PlanningProblem, d: Decisions, hall: str, system: str, t: int) -> int:

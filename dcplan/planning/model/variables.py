@@ -30,25 +30,25 @@ from dcplan.planning.model.sets import Sets, most_racks
 
 
 def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
-    """Declare every variable.
+    """Declare every variable, by subject; the order decides the order of the columns."""
+    _declare_racks(model, sets)
+    _declare_networks(model, sets)
+    _declare_work(model, sets)
+    model.blocks = pyo.Var(BLOCKS.index(sets), domain=pyo.NonNegativeIntegers)
+    declare_onsite(model, sets)
+    declare_cloud(model, sets)
+    _declare_sites(model, sets)
+
+
+def _declare_racks(model: pyo.ConcreteModel, sets: Sets) -> None:
+    """Declare racks and hall units.
 
     ``buy`` racks ordered; ``racks`` in service; ``fleet`` given racks by cooling; ``disposed``
     racks of assets and orders that are sold or cancelled; ``fitted`` hall units with a cooling
-    option; ``fabric`` chosen; ``ports_bought`` and ``ports_served`` on it; ``reused`` places of
-    ended ports; ``step`` of leaf switches started and ``network_musd`` spent, and
-    ``network_switches``, ``network_transceivers`` bought, so far, if these have a limit;
-    ``leaf_groups`` of each system and ``system_ports`` on them where each has its own; the same for
-    the power and space of networks in service, ``load_step``, ``load_groups``, ``load_ports``,
-    ``network_kw``, ``network_racks``; ``training`` and ``serving`` accelerators of demands (average
-    of their hours); ``replicas`` of services, and ``hosted`` where a service needs spare replicas;
-    ``unmet`` demand; ``run`` option of a job; ``rented`` accelerators; ``blocks`` of backup power;
-    ``used`` sites; ``peak_mw``, ``billed_mw``, ``energy_mwh``.
+    option.
     """
-    problem, t = sets.problem, list(sets.quarters)
-    count = {h.id: h.count for h in problem.halls}
-    existing = {h.id: h.existing_units for h in problem.halls}
-    sites = [s.id for s in problem.sites]
-    ports = [(h, f, c) for h, pairs in sets.served.items() for f, c in pairs]
+    count = {h.id: h.count for h in sets.problem.halls}
+    existing = {h.id: h.existing_units for h in sets.problem.halls}
     model.buy = pyo.Var(
         BUY.index(sets),
         domain=pyo.NonNegativeIntegers,
@@ -65,23 +65,45 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
         domain=pyo.NonNegativeIntegers,
         bounds=lambda _, h, c, q: (existing[h].get(c, 0), _open(sets, h, q) * count[h]),
     )
+
+
+def _declare_networks(model: pyo.ConcreteModel, sets: Sets) -> None:
+    """Declare fabrics, ports and switches.
+
+    ``fabric`` chosen; ``ports_bought`` and ``ports_served`` on it; ``reused`` places of ended
+    ports; ``step`` of leaf switches started and ``network_musd`` spent, and ``network_switches``,
+    ``network_transceivers`` bought, so far, if these have a limit; ``leaf_groups`` of each system
+    and ``system_ports`` on them where each has its own; the same for the power and space of
+    networks in service, ``load_step``, ``load_groups``, ``load_ports``, ``network_kw``,
+    ``network_racks``.
+    """
+    t, reals = list(sets.quarters), pyo.NonNegativeReals
+    ports = [(h, f, c) for h, pairs in sets.served.items() for f, c in pairs]
     model.fabric = pyo.Var(FABRIC.index(sets), domain=pyo.Binary)
-    model.ports_bought = pyo.Var(ports, t, domain=pyo.NonNegativeReals)
-    model.ports_served = pyo.Var(ports, t, domain=pyo.NonNegativeReals)
-    model.reused = pyo.Var(sets.renewed, domain=pyo.NonNegativeReals)
+    model.ports_bought = pyo.Var(ports, t, domain=reals)
+    model.ports_served = pyo.Var(ports, t, domain=reals)
+    model.reused = pyo.Var(sets.renewed, domain=reals)
     model.step = pyo.Var(STEP.index(sets), domain=pyo.Binary)
     model.leaf_groups = pyo.Var(LEAF_GROUPS.index(sets), domain=pyo.NonNegativeIntegers)
     model.load_step = pyo.Var(LOAD_STEP.index(sets), domain=pyo.Binary)
     model.load_groups = pyo.Var(LOAD_GROUPS.index(sets), domain=pyo.NonNegativeIntegers)
-    model.system_ports = pyo.Var(LEAF_GROUPS.index(sets), domain=pyo.NonNegativeReals)
-    model.load_ports = pyo.Var(LOAD_GROUPS.index(sets), domain=pyo.NonNegativeReals)
-    model.network_musd = pyo.Var(list(sets.step_costs), t, domain=pyo.NonNegativeReals)
-    model.network_switches = pyo.Var(sets.counted(Part.SWITCHES), t, domain=pyo.NonNegativeReals)
-    model.network_transceivers = pyo.Var(
-        sets.counted(Part.TRANSCEIVERS), t, domain=pyo.NonNegativeReals
-    )
-    model.network_kw = pyo.Var(list(sets.step_loads), t, domain=pyo.NonNegativeReals)
-    model.network_racks = pyo.Var(list(sets.step_loads), t, domain=pyo.NonNegativeReals)
+    model.system_ports = pyo.Var(LEAF_GROUPS.index(sets), domain=reals)
+    model.load_ports = pyo.Var(LOAD_GROUPS.index(sets), domain=reals)
+    model.network_musd = pyo.Var(list(sets.step_costs), t, domain=reals)
+    model.network_switches = pyo.Var(sets.counted(Part.SWITCHES), t, domain=reals)
+    model.network_transceivers = pyo.Var(sets.counted(Part.TRANSCEIVERS), t, domain=reals)
+    model.network_kw = pyo.Var(list(sets.step_loads), t, domain=reals)
+    model.network_racks = pyo.Var(list(sets.step_loads), t, domain=reals)
+
+
+def _declare_work(model: pyo.ConcreteModel, sets: Sets) -> None:
+    """Declare what accelerators work on.
+
+    ``training`` and ``serving`` accelerators of demands (average of their hours); ``replicas`` of
+    services, and ``hosted`` where a service needs spare replicas; ``run`` option of a job;
+    ``rented`` accelerators; ``unmet`` demand.
+    """
+    problem, t = sets.problem, list(sets.quarters)
     model.training = pyo.Var(_training_places(sets), t, domain=pyo.NonNegativeReals)
     demands = [
         (d.id, *key) for d in problem.demands for key in sets.places if (key[0], key[2]) in d.each
@@ -100,9 +122,11 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.unmet = pyo.Var(
         [d.id for d in problem.required if d.unmet_usd is not None], t, domain=pyo.NonNegativeReals
     )
-    model.blocks = pyo.Var(BLOCKS.index(sets), domain=pyo.NonNegativeIntegers)
-    declare_onsite(model, sets)
-    declare_cloud(model, sets)
+
+
+def _declare_sites(model: pyo.ConcreteModel, sets: Sets) -> None:
+    """Declare ``used`` sites, ``used_new`` halls of them, ``peak_mw``, ``billed_mw``, ``energy_mwh``."""
+    sites, t = [s.id for s in sets.problem.sites], list(sets.quarters)
     model.used = pyo.Var(USED.index(sets), domain=pyo.Binary)
     model.used_new = pyo.Var(USED_NEW.index(sets), domain=pyo.Binary)
     model.peak_mw = pyo.Var(sites, t, domain=pyo.NonNegativeReals)

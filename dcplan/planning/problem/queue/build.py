@@ -20,7 +20,7 @@ from dcplan.planning.problem.queue.pools import QueuePool, pools_of
 from dcplan.planning.problem.queue.sizing import SEARCH_JOBS, SEED, PoolSize, Week, pool_size
 from dcplan.planning.problem.services.build import Services
 from dcplan.planning.problem.work.any_hours import any_hours
-from dcplan.planning.problem.work.jobs import JobCandidates
+from dcplan.planning.problem.work.reference import ReferenceRates
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import QUEUE, DemandTerms, part_id
 from dcplan.provenance import Path
@@ -38,7 +38,7 @@ def queue_demands(
     log: InputLog,
     excluded: list[ExcludedOption],
     where: Sequence[Target],
-    problem: JobCandidates,
+    rates: ReferenceRates,
     country: dict[str, str],
     served: Services,
 ) -> tuple[list[DemandTerms], tuple[str, ...]]:
@@ -53,7 +53,7 @@ def queue_demands(
     pools = pools_of(question, log)
     if not pools:
         return [], ()
-    places = Places(question, log, excluded, where, problem, country)
+    places = Places(question, log, excluded, where, rates, country)
     free = free_week(served)
     found: list[DemandTerms] = []
     notes: list[str] = []

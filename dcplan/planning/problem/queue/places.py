@@ -9,9 +9,8 @@ from dcplan.errors import InputError
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.queue.pools import QueuePool
-from dcplan.planning.problem.work.jobs import JobCandidates
 from dcplan.planning.problem.work.permitted import permitted
-from dcplan.planning.problem.work.reference import h100_tflops, rate_of
+from dcplan.planning.problem.work.reference import ReferenceRates, h100_tflops, rate_of
 from dcplan.planning.problem.work.residency import resident
 from dcplan.planning.problem.work.targets import Target
 from dcplan.provenance import Path
@@ -28,11 +27,11 @@ class Places:
         log: InputLog,
         excluded: list[ExcludedOption],
         where: Sequence[Target],
-        problem: JobCandidates,
+        rates: ReferenceRates,
         country: dict[str, str],
     ) -> None:
         self.question, self.log, self.excluded = question, log, excluded
-        self.where, self.problem, self.country = where, problem, country
+        self.where, self.rates, self.country = where, rates, country
         self._h100: dict[str, float] = {}
 
     def each(self, pool: QueuePool, ids: Sequence[str]) -> dict[tuple[str, str], float]:
@@ -94,15 +93,13 @@ class Places:
         """Return the lasting progress of an accelerator against an H100 in a hall."""
         speed = 1.0
         if one.reference is not None:
-            rate = rate_of(one.reference, target, self.problem, self.log)
+            rate = rate_of(one.reference, target, self.rates)
             if isinstance(rate, str):
                 return rate
             if one.id not in self._h100:
                 i = [x.id for x in self.question.scenario.workloads.queue].index(one.id)
                 path: Path = ("workloads", "queue", i, "reference")
-                self._h100[one.id] = h100_tflops(
-                    one.reference, path, self.question, self.problem, self.log
-                )
+                self._h100[one.id] = h100_tflops(one.reference, path, self.question, self.rates)
             speed = rate / self._h100[one.id]
         if target.offer is None:
             return speed

@@ -10,9 +10,8 @@ from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.queue.build import queue_demands
 from dcplan.planning.problem.services.build import services
 from dcplan.planning.problem.work.any_hours import any_hours
-from dcplan.planning.problem.work.jobs import JobCandidates
 from dcplan.planning.problem.work.permitted import permitted
-from dcplan.planning.problem.work.reference import h100_tflops, rate_of
+from dcplan.planning.problem.work.reference import ReferenceRates, h100_tflops, rate_of
 from dcplan.planning.problem.work.residency import resident
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import (
@@ -47,7 +46,7 @@ def demand_terms(
     log: InputLog,
     excluded: list[ExcludedOption],
     where: Sequence[Target],
-    problem: JobCandidates,
+    rates: ReferenceRates,
     country: dict[str, str],
 ) -> Demands:
     """Return every demand of a scenario: capacity, queues and inference."""
@@ -57,9 +56,9 @@ def demand_terms(
     for x in work.capacity:
         able = resident(where, x.countries, country, Kind.CAPACITY, x.id, excluded)
         able = permitted(x, Kind.CAPACITY, able, log, excluded)
-        terms = _capacity(x, question, log, excluded, able, problem)
+        terms = _capacity(x, question, log, excluded, able, rates)
         found += any_hours(terms, served.periods) if x.any_hours else [terms]
-    queued, notes = queue_demands(question, log, excluded, where, problem, country, served)
+    queued, notes = queue_demands(question, log, excluded, where, rates, country, served)
     return Demands(
         (*found, *queued, *served.terms),
         served.periods,
@@ -76,7 +75,7 @@ def _capacity(
     log: InputLog,
     excluded: list[ExcludedOption],
     where: Sequence[Target],
-    problem: JobCandidates,
+    rates: ReferenceRates,
 ) -> DemandTerms:
     key, quarters = f"workloads.capacity.{demand.id}", question.scenario.horizon.quarters
     series = log.series(f"{key}.{demand.unit}", getattr(demand, demand.unit), quarters)
@@ -94,12 +93,12 @@ def _capacity(
         )
     in_h100 = demand.unit == "h100_equivalents"
     whole = (
-        h100_tflops(reference, _reference_path(demand, question), question, problem, log)
+        h100_tflops(reference, _reference_path(demand, question), question, rates)
         if in_h100
         else TFLOPS_PER_PFLOPS
     )
     for target in where:
-        rate = rate_of(reference, target, problem, log)
+        rate = rate_of(reference, target, rates)
         if isinstance(rate, str):
             excluded.append(
                 ExcludedOption(Kind.CAPACITY, demand.id, f"{target.place} {target.system}", rate)

@@ -24,15 +24,15 @@ from dcplan.inputs.training.speed import (
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.tables import Array
 from dcplan.llm.vision import refusal
-from dcplan.planning.problem.work import job_options as job_choice
-from dcplan.planning.problem.work.pace import Pace
-from dcplan.planning.problem.work.post_training import PostTrainingPaces
+from dcplan.planning.problem.work.jobs import choice
+from dcplan.planning.problem.work.jobs.pace import Pace
+from dcplan.planning.problem.work.jobs.post_training import PostTrainingPaces
 from dcplan.planning.problem.work.targets import Target
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Job, PostTrainingJob, ScheduledJob
 from dcplan.training.estimate import Hardware, Sweep, layout_of
 from dcplan.training.grid import model_parallel_accelerators
-from dcplan.training.many.sweeps import Request
+from dcplan.training.many.requests import Request
 
 Goal = tuple[tuple[tuple[float, ...], ...], tuple[float, ...]]
 """Wanted step times at some counts [s], one row for each duration, and these counts."""
@@ -99,7 +99,7 @@ class Paces:
             group=model_parallel_accelerators(swept.layouts, spec.device.ranks),
             checkpoint_bytes=stored_bytes(self.shape(job.model), spec),
             spread_frac=spec.spread_frac,
-            mfu_frac=job_choice.mfu(swept, spec),
+            mfu_frac=choice.mfu(swept, spec),
             layout=partial(layout_of, swept),
         )
 
@@ -223,7 +223,7 @@ class Paces:
         job, unit = asked.job, asked.target.unit
         fixed, shape = job.accelerators, self.shape(job.model)
         sequences = job.global_batch_tokens.value / job.seq_len
-        counts = [fixed] if fixed else job_choice.counts(unit, asked.largest, sequences)
+        counts = [fixed] if fixed else choice.counts(unit, asked.largest, sequences)
         wanted, at = asked.wanted_s(spec) if not fixed else ((), ())
         return Request(
             shape=shape,

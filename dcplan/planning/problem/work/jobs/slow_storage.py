@@ -8,8 +8,14 @@ from collections.abc import Mapping
 import numpy as np
 
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.storage import DEFAULT_TIER, fed_step_s, given_rates
-from dcplan.planning.problem.work.pace import Pace
+from dcplan.inputs.recovery import policy
+from dcplan.inputs.storage import DEFAULT_TIER, fed_step_s, given_rates, unlimited
+from dcplan.llm.tables import Array
+from dcplan.planning.problem.work.jobs.outlooks import Outlooks, storage_at
+from dcplan.planning.problem.work.jobs.pace import Pace
+from dcplan.planning.problem.work.targets import Target
+from dcplan.planning.problem.work.terms import JobTerms
+from dcplan.reliability.outlook import write_s
 from dcplan.scenario.schema import Storage
 from dcplan.units import SECONDS_PER_MINUTE
 
@@ -34,6 +40,36 @@ def too_slow(storage: Storage | None, pace: Pace, log: InputLog) -> str:
             f"{given.write_gb_per_s:.3g} GB/s)"
         )
     return " (the storage read rate of the level limits the step)" if fed else ""
+
+
+def storage_losses(
+    outlooks: Outlooks, target: Target, pace: Pace, terms: JobTerms, left: int | None, days: Array
+) -> dict[str, Array]:
+    """Return what a storage of given capacity costs at every count; empty without one.
+
+    ``days`` are the durations of the job with this storage, ``left`` its spares if their number is
+    given.
+    """
+    scenario, log = outlooks.question.scenario, outlooks.log
+    storage = storage_at(target, scenario)
+    if storage is None or storage.usable_pb is None:
+        return {}
+    step = pace.fed(unlimited(storage), log).step_time_s
+    clean = pace.clean_days(step)
+    expected = outlooks.of(target, pace, clean, left, free=True)
+    free = expected.run(clean, pace.spread_frac).quantile_days(terms.confidence)
+    level, given = (policy(scenario.reliability, x, log) for x in (unlimited(storage), storage))
+    counts, size = pace.accelerators, pace.checkpoint_bytes
+    with np.errstate(invalid="ignore"):  # no layout, no days
+        lost = days - np.asarray(free)
+    return {
+        "storage_lost_days": lost,
+        "free_step_s": step,
+        "level_write_s": write_s(level, counts, size),
+        "checkpoint_write_s": write_s(given, counts, size),
+        "given_read_gb_per_s": np.full_like(counts, given.given_read_gb_per_s),
+        "given_write_gb_per_s": np.full_like(counts, given.given_write_gb_per_s),
+    }
 
 
 def lost_note(

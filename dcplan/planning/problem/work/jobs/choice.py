@@ -11,7 +11,7 @@ import numpy as np
 from dcplan.inputs.cloud_prices import row_of
 from dcplan.inputs.excluded import Cause
 from dcplan.llm.tables import Array
-from dcplan.planning.problem.work.pace import Pace
+from dcplan.planning.problem.work.jobs.pace import Pace
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
 from dcplan.reliability.goodput import REMARK_GOODPUT_FRAC

@@ -22,8 +22,8 @@ from dcplan.inputs.training.rollouts import Place, record_work
 from dcplan.inputs.training.speed import served_architecture
 from dcplan.inputs.training.trainer import Policy, step_spread_frac
 from dcplan.llm.architecture import Architecture
-from dcplan.planning.problem.work import job_options as job_choice
-from dcplan.planning.problem.work.pace import Pace
+from dcplan.planning.problem.work.jobs import choice
+from dcplan.planning.problem.work.jobs.pace import Pace
 from dcplan.planning.problem.work.targets import Target
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import PostTrainingJob
@@ -132,7 +132,7 @@ def tried_counts(job: PostTrainingJob, unit: int, limit: int) -> tuple[int, ...]
     A given rollout pool leaves the rest of each count to the trainer.
     """
     fixed, given = job.accelerators, job.rl.rollout_accelerators or 0
-    both = pool_counts(min(unit, fixed), fixed) if fixed else job_choice.counts(unit, limit)
+    both = pool_counts(min(unit, fixed), fixed) if fixed else choice.counts(unit, limit)
     return tuple(sorted({*both, *(n - given for n in both if n > given)}))
 
 

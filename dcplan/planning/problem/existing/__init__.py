@@ -1,0 +1,1 @@
+"""Existing and on-order hardware: its place, its time in service, and its disposal."""

@@ -1,0 +1,51 @@
+"""Tables of every candidate with its coefficients: the only input of the model and the audit.
+
+Indices: ``hall`` and ``site`` are ids (``site/hall`` for halls), ``t`` counts quarters from 0,
+months from 0.
+"""
+
+from __future__ import annotations
+
+from dcplan.planning.problem.terms.finance import FinanceTerms
+from dcplan.planning.problem.terms.hardware import (
+    ExistingTerms,
+    FleetTerms,
+    PartsTerms,
+    Placement,
+    SupplyTerms,
+)
+from dcplan.planning.problem.terms.network import (
+    FabricOption,
+    LeafGroup,
+    Margin,
+    NetworkShare,
+    PortClass,
+    SwitchSteps,
+)
+from dcplan.planning.problem.terms.problem import PlanningProblem
+from dcplan.planning.problem.terms.site import CoolingTerms, HallTerms, SiteTerms
+from dcplan.planning.problem.terms.storage import ALL_DATA, COLD, HOT, StorageChoice, StorageShare
+
+__all__ = [
+    "ALL_DATA",
+    "COLD",
+    "HOT",
+    "CoolingTerms",
+    "ExistingTerms",
+    "FabricOption",
+    "FinanceTerms",
+    "FleetTerms",
+    "HallTerms",
+    "LeafGroup",
+    "Margin",
+    "NetworkShare",
+    "PartsTerms",
+    "Placement",
+    "PlanningProblem",
+    "PortClass",
+    "SiteTerms",
+    "StorageChoice",
+    "StorageShare",
+    "SupplyTerms",
+    "SwitchSteps",
+]

@@ -1,0 +1,24 @@
+"""Discount rate, budget, residual values and debt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class FinanceTerms:
+    """Discount rate, budget, residual values."""
+
+    discount_rate: float
+    life_quarters: int
+    budget_total_usd: float | None
+    budget_usd: tuple[float, ...] | None
+    hardware_residual_frac: tuple[float, ...]
+    """Share of the price left at the end of the horizon, by order quarter."""
+    building_residual_frac: tuple[float, ...]
+    power_residual_frac: tuple[float, ...]
+    cooling_residual_frac: tuple[float, ...]
+    debt_share_frac: float = 0.0
+    """Share of capital spending that lenders pay in the same quarter."""
+    debt_service_frac: tuple[float, ...] = ()
+    """Debt service as a share of the loan, 0, 1, 2 … quarters later, with interest."""

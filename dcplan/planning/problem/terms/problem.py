@@ -1,0 +1,105 @@
+"""The planning problem: all candidates with their coefficients and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dcplan.inputs.cloud_prices import OfferTerms
+from dcplan.inputs.excluded import ExcludedOption
+from dcplan.planning.goal import EarlierPlan, Goal
+from dcplan.planning.problem.terms.finance import FinanceTerms
+from dcplan.planning.problem.terms.hardware import (
+    ExistingTerms,
+    FleetTerms,
+    PartsTerms,
+    Placement,
+    SupplyTerms,
+)
+from dcplan.planning.problem.terms.network import FabricOption
+from dcplan.planning.problem.terms.site import HallTerms, SiteTerms
+from dcplan.planning.problem.terms.storage import StorageChoice, StorageShare
+from dcplan.planning.problem.work.terms import (
+    DemandTerms,
+    JobTerms,
+    NearestLatency,
+    PoolPair,
+    RunOption,
+)
+
+
+@dataclass(frozen=True)
+class PlanningProblem:
+    """All candidates of the optimization, with their coefficients and limits."""
+
+    start: str
+    quarters: int
+    sites: tuple[SiteTerms, ...]
+    halls: tuple[HallTerms, ...]
+    placements: tuple[Placement, ...]
+    fabrics: tuple[FabricOption, ...]
+    jobs: tuple[JobTerms, ...]
+    run_options: tuple[RunOption, ...]
+    demands: tuple[DemandTerms, ...]
+    """Demands; those with a row of another demand follow it."""
+    offers: tuple[OfferTerms, ...]
+    supply: tuple[SupplyTerms, ...]
+    finance: FinanceTerms
+    orderable: frozenset[str]
+    """Systems that may be ordered; the system of a given fleet only if ``systems`` names it."""
+    closed: frozenset[tuple[str, str]] = frozenset()
+    """Pairs of hall and system without orders."""
+    fleet: FleetTerms | None = None
+    parts: tuple[PartsTerms, ...] = ()
+    vendor_share: Mapping[str, float] = field(default_factory=dict)
+    """Maximum share of the spending on ordered racks, by maker."""
+    existing: tuple[ExistingTerms, ...] = ()
+    """Existing and on-order hardware: assets and orders."""
+    cloud_max_accelerators: int | None = None
+    margin_factor: float = 1.0
+    """Number of rounding margins in the limits. 0 is the true relaxation: every limit uses ideal
+    shares, so its bound and its infeasibility also hold for integer switch counts."""
+    goal: Goal = field(default_factory=Goal)
+    carbon_known: bool = False
+    """Whether only offers with known carbon may be rented."""
+    earlier: EarlierPlan | None = None
+    forced: tuple[str, ...] = ()
+    """Systems with at least one ordered rack."""
+    integer_switches: bool = False
+    """Whether the model has step costs of leaf switches in addition to shares; only in small
+    problems."""
+    storage: tuple[StorageShare, ...] = ()
+    """Storage of each accelerator by tier; empty if the scenario gives the capacity."""
+    storage_choices: tuple[StorageChoice, ...] = ()
+    """Tiers and pairs that the plan compared, by cost; empty if the tier is given."""
+    excluded: tuple[ExcludedOption, ...] = ()
+    warnings: tuple[str, ...] = ()
+    periods: tuple[float, ...] = (1.0,)
+    """Shares of the hours of the week; loads are constant in each period."""
+    period_of_hour: tuple[int, ...] = ()
+    """Period of each hour of the week from Monday 00:00 UTC; empty for one period."""
+    pairs: tuple[PoolPair, ...] = ()
+    """Pools of disaggregated services."""
+    nearest: tuple[NearestLatency, ...] = ()
+    """Nearest hardware of services whose latency limits no hardware meets."""
+
+    @property
+    def required(self) -> tuple[DemandTerms, ...]:
+        """Return the demands with a row of their own."""
+        return tuple(d for d in self.demands if d.row_id == d.id)
+
+    def demand_parts(self, row: str) -> tuple[DemandTerms, ...]:
+        """Return the demands whose amounts count for a row."""
+        return tuple(d for d in self.demands if d.row_id == row)
+
+    def demand(self, key: str) -> DemandTerms:
+        """Return a demand by id."""
+        return next(d for d in self.demands if d.id == key)
+
+    def hall(self, key: str) -> HallTerms:
+        """Return a hall by id."""
+        return next(h for h in self.halls if h.id == key)
+
+    def site(self, key: str) -> SiteTerms:
+        """Return a site by id."""
+        return next(s for s in self.sites if s.id == key)

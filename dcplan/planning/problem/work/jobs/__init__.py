@@ -1,0 +1,1 @@
+"""Run options of jobs: paces, stops, durations, and the choice among them."""

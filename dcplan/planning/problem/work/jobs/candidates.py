@@ -1,0 +1,183 @@
+"""Run options of jobs on every hall system and cloud offer: accelerators and duration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+
+import numpy as np
+
+from dcplan.inputs.cloud_prices import is_cloud
+from dcplan.inputs.excluded import Cause, ExcludedOption, Kind
+from dcplan.inputs.log import InputLog
+from dcplan.inputs.storage import wanted
+from dcplan.planning.problem.storage import cold_data_tb
+from dcplan.planning.problem.work.jobs import choice
+from dcplan.planning.problem.work.jobs.outlooks import Outlooks, storage_at
+from dcplan.planning.problem.work.jobs.pace import Pace
+from dcplan.planning.problem.work.jobs.paces import Asked, Goal, Paces
+from dcplan.planning.problem.work.jobs.slow_storage import too_slow
+from dcplan.planning.problem.work.jobs.timelines import Timeline, Timelines
+from dcplan.planning.problem.work.targets import Target
+from dcplan.planning.problem.work.terms import JobTerms, RunOption
+from dcplan.reliability.outlook import Bounds
+from dcplan.scenario.load import Question
+from dcplan.scenario.schema import Job, ScheduledJob
+from dcplan.training.estimate import Hardware
+from dcplan.units import SECONDS_PER_DAY
+
+
+class JobCandidates:
+    """Builder of run options; halls with the same system share sweeps."""
+
+    def __init__(
+        self,
+        question: Question,
+        log: InputLog,
+        excluded: list[ExcludedOption],
+        delays: Mapping[tuple[str, str], Mapping[str, Bounds]] | None = None,
+    ) -> None:
+        self.question, self.log, self.excluded = question, log, excluded
+        self.largest: dict[tuple[object, ...], int] = {}
+        """Largest count of an accelerator with the same unit and links, over all places."""
+        self.paces = Paces(question, log)
+        self._outlooks = Outlooks(question, log)
+        self._timelines = Timelines(self._outlooks, delays or {})
+
+    def run_options(
+        self, job: ScheduledJob, terms: JobTerms, where: Iterable[Target]
+    ) -> list[RunOption]:
+        """Return the non-dominated run options of a job: the smallest cluster for each duration."""
+        result: list[RunOption] = []
+        where = list(where)
+        for t in where:
+            key = (t.accelerator, t.unit, t.gb_per_s, t.link)
+            self.largest[key] = max(self.largest.get(key, 0), t.limit)
+        able = [
+            t
+            for t in where
+            if t.place.split("/")[0] in terms.sites or (terms.cloud and is_cloud(t.place))
+        ]
+        if isinstance(job, Job):
+            asked = self._asked(job, terms, able)
+            self.paces.search(asked)
+            self.paces.refine((x, self._near(x, terms)) for x in asked)
+        for target in able:
+            best = self._best(job, terms, target)
+            result += choice.starts(choice.undominated(best, terms), terms)
+        return result
+
+    def _asked(self, job: Job, terms: JobTerms, where: Iterable[Target]) -> list[Asked]:
+        """Return a training job on all targets."""
+        return [
+            Asked(
+                job,
+                t,
+                precision,
+                self.largest[t.accelerator, t.unit, t.gb_per_s, t.link],
+                partial(self._wanted_s, job, terms, t),
+            )
+            for t in where
+            for precision in job.precision
+        ]
+
+    def _near(self, asked: Asked, terms: JobTerms) -> set[int]:
+        """Return the places of the counts of run options, and of the next smaller counts."""
+        pace = self.paces.pace(asked.job, asked.target, asked.precision, asked.largest)
+        if isinstance(pace, str) or asked.job.accelerators:
+            return set()
+        time = self._timelines.of(asked.target, pace, terms)
+        return set(self._counts(time, asked.target, terms))
+
+    def _counts(self, time: Timeline, target: Target, terms: JobTerms) -> list[int]:
+        """Return the place of the smallest count of each duration to try."""
+        longest = (target.offer and target.offer.longest_days) or np.inf
+        fits = time.existing <= target.limit
+        found: list[int] = []
+        for length in choice.lengths(terms):
+            able = np.flatnonzero((time.days <= min(length, longest)) & fits)
+            if able.size and int(able[0]) not in found:
+                found.append(int(able[0]))
+        return found
+
+    def _wanted_s(self, job: Job, terms: JobTerms, target: Target, spec: Hardware) -> Goal:
+        """Return the step times of the durations to try at the goodput of some counts."""
+        lengths = choice.lengths(terms)
+        largest = self.largest[target.accelerator, target.unit, target.gb_per_s, target.link]
+        counts = choice.sample_counts(target.unit, largest)
+        steps = job.tokens.value / max(job.global_batch_tokens.value, job.seq_len)
+        pace = self.paces.blank(job, spec, counts)
+        clean = np.full(counts.size, lengths[len(lengths) // 2])
+        run = self._outlooks.of(target, pace, clean).run(clean, spec.spread_frac)
+        each = clean / np.asarray(run.quantile_days(terms.confidence)) * SECONDS_PER_DAY / steps
+        return tuple(tuple((x * each).tolist()) for x in lengths), tuple(counts.tolist())
+
+    def _best(self, job: ScheduledJob, terms: JobTerms, target: Target) -> list[RunOption]:
+        """Return the smallest option of each duration over all precisions, or exclude the place."""
+        best: dict[float, RunOption] = {}
+        reasons: list[tuple[str, Cause]] = []
+        largest = self.largest[target.accelerator, target.unit, target.gb_per_s, target.link]
+        for precision in job.precision:
+            pace = self.paces.pace(job, target, precision, largest)
+            if isinstance(pace, str):
+                reasons.append((pace, Cause.UNSUPPORTED))
+                continue
+            found = self._by_length(job, terms, target, precision, pace)
+            if not found:
+                pace = pace.within(target.limit)
+                goodput = self._outlooks.last_goodput(target, pace)
+                text, cause = choice.why_none(pace, target, precision, goodput)
+                text += too_slow(storage_at(target, self.question.scenario), pace, self.log)
+                reasons.append((text, cause))
+            for config in found:
+                length = choice.length(config, terms)
+                old = best.get(length)
+                if old is None or (config.accelerators, config.days) < (old.accelerators, old.days):
+                    best[length] = config
+        if not best:
+            where = f"{target.place} {target.system}"
+            text = "; ".join(dict.fromkeys(text for text, _ in reasons))
+            cause = choice.joint_cause([cause for _, cause in reasons])
+            self.excluded.append(ExcludedOption(Kind.JOB, job.id, where, text, cause))
+        return list(best.values())
+
+    def _by_length(
+        self, job: ScheduledJob, terms: JobTerms, target: Target, precision: str, pace: Pace
+    ) -> list[RunOption]:
+        """Return the smallest option of each duration to try."""
+        if not (pace.accelerators <= target.limit).any():
+            return []
+        time = self._timelines.of(target, pace, terms)
+        if job.accelerators and job.accelerators + time.expected.spares[0] > target.limit:
+            # all remaining accelerators are spares
+            time = self._timelines.of(target, pace, terms, max(target.limit - job.accelerators, 0))
+        late, soon = self._timelines.ends(time, target, terms)
+        storage = storage_at(target, self.question.scenario)
+        stored = wanted(storage, 1.0, pace.tokens, 0.0, pace.checkpoint_bytes, self.log).usable_tb
+        stored -= cold_data_tb(self.question, self.log)
+        found: list[RunOption] = []
+        for i in self._counts(time, target, terms):
+            kept = {"stored_tb": stored} | {name: float(x[i]) for name, x in time.slow.items()}
+            option = RunOption(
+                job=job.id,
+                place=target.place,
+                system=target.system,
+                accelerator=target.accelerator,
+                accelerators=int(time.existing[i]),
+                link=target.link,
+                precision=precision,
+                days=float(time.days[i]),
+                days_p50=time.p50_days[i],
+                start_month=terms.first_month,
+                layout=pace.layout(i),
+                mfu_frac=None if np.isnan(pace.mfu_frac[i]) else float(pace.mfu_frac[i]),
+                step_time_s=float(time.step_time_s[i]),
+                spares=int(time.expected.spares[i]),
+                used=round(float(pace.used[i])),
+                end_days=late.days[i],
+                ahead_days=soon.days[i],
+                outlook=late.facts(i) | kept,
+                ahead_outlook=soon.facts(i) | kept,
+            )
+            found.append(option)
+        return found
