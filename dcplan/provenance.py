@@ -29,6 +29,8 @@ class Status(StrEnum):
     """Origin of a value."""
 
     INPUT = "input"
+    QUOTE = "quote"
+    """Price of an imported list."""
     CATALOG = "catalog"
     ESTIMATE = "estimate"
     DEFAULT = "default"

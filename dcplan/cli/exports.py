@@ -96,7 +96,7 @@ def write_export(result: Result, target: Target, path: Path) -> str:
         else:
             write_whole(path, _text(result, target))
         if target is Target.FOCUS:
-            from dcplan.report.focus import VERSION
+            from dcplan.report.focus.export import VERSION
 
             return f"{path}: FOCUS {VERSION}, planned cost, not invoiced"
     except ValueError as error:
@@ -111,7 +111,7 @@ def _text(result: Result, target: Target) -> str:
     if target is Target.JSON:
         return result.to_json()
     if target is Target.FOCUS:
-        from dcplan.report.focus import focus_csv
+        from dcplan.report.focus.export import focus_csv
 
         return focus_csv(result)
     if target is Target.MD:

@@ -88,6 +88,42 @@ class Sharing:
     """First quarter in service and the first one after it; None: the quarter of the payment."""
 
 
+class Unit(StrEnum):
+    """Unit in which goods or services are counted."""
+
+    RACK = "racks"
+    HALL = "halls"
+    BLOCK = "blocks"
+    PLANT = "plants"
+    LOT = "lots"
+    """All that one payment buys, where no single count describes it."""
+    RACK_MONTH = "rack-months"
+    PLANT_MONTH = "plant-months"
+    SITE_MONTH = "site-months"
+    KW_MONTH = "kW-months"
+    KWH = "kWh"
+    ACCELERATOR_HOUR = "accelerator-hours"
+
+
+@dataclass(frozen=True)
+class Goods:
+    """What a payment buys: how much of which item, where, and for how long it serves."""
+
+    item: str
+    """Catalog id, or the kind of service."""
+    quantity: float
+    """Amount in ``unit``; never negative."""
+    unit: Unit
+    place: str = ""
+    """Hall of owned goods, region of rent; empty for a site."""
+    serves_from: int | None = None
+    """First quarter in service of an asset."""
+    life_months: int | None = None
+    """Months in service of an asset over which its price is written off."""
+    used: float | None = None
+    """Used part of a committed amount."""
+
+
 @dataclass(frozen=True)
 class Flow:
     """One payment: positive is cash out; a residual value is negative.
@@ -109,6 +145,8 @@ class Flow:
     """Rental term of the offer."""
     shared: Sharing = field(default=Sharing(Driver.UNUSED), kw_only=True)
     """How workloads share it; only the audit of a plan knows this."""
+    goods: Goods | None = field(default=None, kw_only=True)
+    """What it buys; only the audit of a plan knows this."""
 
 
 def years_of(flow: Flow) -> float:

@@ -11,10 +11,13 @@ from typing import Any
 
 from dcplan.catalog.locate import data_dir
 from dcplan.planning.decisions import DISPOSED
+from dcplan.provenance import Status
 from dcplan.result import Metric, Result, Table
 from dcplan.specs import registry
 
 HIDDEN = "redacted"
+OWN = frozenset({str(Status.INPUT), str(Status.QUOTE)})
+"""Status of the user's own values."""
 BOOK = "book_"
 
 
@@ -117,7 +120,7 @@ def _input(row: Mapping[str, Any]) -> Mapping[str, Any]:
         str(data_dir("catalogs"))
     )  # rows of an overlay belong to the user
     if not _is_money(str(row.get("key"))) or (
-        str(row.get("status")) != "input" and (ours or row.get("at") is None)
+        str(row.get("status")) not in OWN and (ours or row.get("at") is None)
     ):
         return row
     return {**row, "value": HIDDEN, "low": None, "high": None, "source": None, "note": None}

@@ -271,6 +271,7 @@ HEADERS = {
     "usd_per_million_items": "USD per million items",
     "usd_per_mwh": "Price, USD/MWh",
     "usd_per_owned_hour": "USD per hour owned",
+    "usd_per_paid_hour": "USD per hour paid",
     "usd_per_used_hour": "USD per hour used",
     "usd_per_year": "Energy and fit-out, USD/year",
     "usd_share_frac": "Share, %",

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from dcplan.specs.columns import Offer, Term
 from dcplan.specs.metric import MetricSpec
-from dcplan.specs.table import Column, TableSpec
+from dcplan.specs.table import Column, Shown, TableSpec
 
 ROWS_USED = MetricSpec("rows.imported", "", "Rows imported into the overlay")
 ROWS_REJECTED = MetricSpec("rows.rejected", "", "Rejected rows, each with a reason")
@@ -65,6 +65,39 @@ class SpendRow:
 
 
 @dataclass(frozen=True)
+class RateRow:
+    """Use and cost of one offer on one term."""
+
+    offer: Offer
+    term: Annotated[
+        str,
+        Column(
+            "On-demand, spot, reserved-1y or reserved-3y; committed if the length of the commitment "
+            "is not in the file"
+        ),
+    ]
+    commitment: Annotated[
+        str, Column("Type of the commitment as the provider names it; empty without one")
+    ]
+    basis: Annotated[
+        str, Column("What is committed: usage (a reservation) or spend (a savings plan)")
+    ]
+    used_accelerator_hours: Annotated[float, Column("Accelerator-hours used")]
+    unused_accelerator_hours: Annotated[
+        float, Column("Accelerator-hours of the commitment paid for but not used")
+    ]
+    effective_usd: Annotated[float, Column("Effective cost of the used and the unused hours")]
+    usd_per_used_hour: Annotated[
+        float | None, Column("Effective cost over used accelerator-hours; empty without cost")
+    ]
+    usd_per_paid_hour: Annotated[
+        float | None,
+        Column("Effective cost over used and unused accelerator-hours; empty without cost"),
+    ]
+    override: Annotated[str, Column("Price that the overrides set, or why there is none")]
+
+
+@dataclass(frozen=True)
 class ChangeRow:
     """One input that a workbook changes."""
 
@@ -82,9 +115,23 @@ class RejectedRow:
     line: Annotated[int, Column("Line or row of the file")]
     what: Annotated[str, Column("Content of the row")]
     reason: Annotated[str, Column("Reason for the rejection")]
+    group: Annotated[str, Column("Reason without the details of the row")]
+
+
+@dataclass(frozen=True)
+class ReasonRow:
+    """Rejected rows with one reason."""
+
+    group: Annotated[str, Column("Reason for the rejection, without details", name="reason")]
+    rows: Annotated[int, Column("Number of rejected rows")]
+    first_line: Annotated[int, Column("Line or row of the first of them")]
+    first_what: Annotated[str, Column("Content of the first of them", name="first_row")]
+    details: Annotated[str, Column("Reason of the first with its details; empty without details")]
 
 
 PRICES = TableSpec("prices", PriceRow, "Imported prices", by_item=True)
 SPEND = TableSpec("spend", SpendRow, "Use and rates paid", by_item=True)
+RATES = TableSpec("rates", RateRow, "Rates by term", by_item=True)
 CHANGES = TableSpec("changes", ChangeRow, "Inputs changed in the workbook", by_item=True)
-REJECTED = TableSpec("rejected", RejectedRow, "Rejected rows")
+REASONS = TableSpec("rejected_by_reason", ReasonRow, "Rejected rows by reason")
+REJECTED = TableSpec("rejected", RejectedRow, "Rejected rows", shown=Shown.VERBOSE)

@@ -286,7 +286,26 @@ def test_many_rejected_rows_of_an_import_are_counted_by_reason(tmp_path: Path) -
     ran = spawn("import", "list.csv", "--kind", "prices", cwd=tmp_path)
     assert ran.out.startswith("list.csv: 1 rows imported, 21 rejected")
     assert "Mine s3" not in ran.out
-    counted = "21 rows rejected: unknown accelerator (20), unsupported price_basis (1)"
-    assert counted in ran.err
+    counted = [line.split() for line in ran.out.splitlines()]
+    assert ["unknown", "accelerator", "20", "3", "Mine", "s0"] in [row[:6] for row in counted]
+    assert ["unsupported", "price_basis", "1", "23", "Mine", "t"] in [row[:6] for row in counted]
     every = spawn("import", "list.csv", "--kind", "prices", "-f", "json", cwd=tmp_path)
     assert len(json.loads(every.out)["tables"]["rejected"]["rows"]) == 21
+
+
+def test_import_writes_the_answer_to_out_and_the_data_to_save(
+    here: Callable[..., Ran], tmp_path: Path
+) -> None:
+    head = "provider,instance_sku,accelerator,accel_count,on_demand_usd_h,price_basis,date"
+    row = "AWS,p5en.48xlarge,H200,8,50,per instance,2026-10-01"
+    Path("list.csv").write_text(f"{head}\n{row}\n", encoding="utf-8")
+    asked = ("import", "list.csv", "--kind", "prices", "-f", "json", "-o", "x.json")
+    ran = here(*asked, "--save", "mine")
+    assert (ran.code, ran.out) == (0, "")
+    assert json.loads(Path("x.json").read_text(encoding="utf-8"))["verb"] == "import"
+    assert "p5en" in Path("mine/cloud/imported.yaml").read_text(encoding="utf-8")
+    Path("none.csv").write_text(f"{head}\n{row.replace('50', '')}\n", encoding="utf-8")
+    refused = here("import", "none.csv", "--kind", "prices", "--save", "other")
+    assert refused.code == 2
+    assert "nothing saved to other" in refused.err
+    assert not Path("other").exists()

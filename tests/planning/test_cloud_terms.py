@@ -121,6 +121,21 @@ def test_a_commitment_is_paid_used_or_not_and_after_the_end() -> None:
     assert totals["residual"] == 0.0
 
 
+def test_the_payment_of_a_commitment_has_its_hours_and_the_used_ones() -> None:
+    """A node of 8 from the second quarter on; 4 in use in the first quarter, 6 in the second: 4
+    accelerators on demand for a quarter, then 8 committed, 6 used; none after the horizon."""
+    problem = rented_menu((0.8, 1.2))
+    rented = {("research", "o", 0): 4.0, ("research", "o", 1): 6.0}
+    d = Decisions(rented=rented, committed={("o", "reserved-1y", 1): 1})
+    goods = {f.quarter: f.goods for f in make_accounts(problem, d).flows if f.offer}
+    asked = {t: (g.quantity, g.used, g.serves_from) for t, g in goods.items() if g is not None}
+    assert asked == {
+        0: (pytest.approx(4 * HOURS), None, None),
+        1: (pytest.approx(8 * HOURS), pytest.approx(6 * HOURS), 1),
+        2: (pytest.approx(8 * HOURS), 0.0, 1),
+    }
+
+
 def test_a_run_is_covered_only_in_the_months_it_takes() -> None:
     """12 accelerators for half a month, 8 committed: 4 of 12 on demand; the other months'
     commitment is not used."""
@@ -154,6 +169,10 @@ def test_a_run_is_covered_only_in_the_months_it_takes() -> None:
     ).flows
     # average 12: 4 beyond the 8, for 730.5 hours at 3 USD
     assert sum(f.usd for f in flows if f.line == "job on o") == pytest.approx(4 * 730.5 * 3.0)
+    # the commitment covers 8 of them in one month of the quarter
+    goods = [f.goods for f in flows if f.line == "o reserved-1y"]
+    assert goods[0] is not None
+    assert goods[0].used == pytest.approx(8 * 730.5)
 
 
 def test_rent_for_a_demand_named_like_an_asset_class_is_no_asset() -> None:

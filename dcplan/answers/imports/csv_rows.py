@@ -10,14 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dcplan.catalog.accelerator_names import accelerator_of as by_name
-from dcplan.catalog.loader import Catalog
-from dcplan.catalog.schema import Accelerator
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.provenance import check_date
 
-MEMORY = re.compile(r"\d+gb")
-MAKERS = frozenset({"nvidia", "amd", "google", "aws", "intel", "instinct", "gpu", "tensor", "core"})
 MOST = 1e15
 """A larger number counts as a typing mistake."""
 MOST_BYTES = 200_000_000
@@ -138,41 +133,3 @@ def date_of(text: str) -> str | None:
         return check_date(match[0])
     except ValueError:
         return None
-
-
-def _tokens(text: str) -> frozenset[str]:
-    joined = re.sub(r"(\d+)\s*gb\b", r"\1gb", text.casefold())
-    return frozenset(re.findall(r"[a-z0-9]+", joined)) - MAKERS
-
-
-def accelerator_of(text: str, catalog: Catalog) -> tuple[str | None, str]:
-    """Return the catalog id of an accelerator name in a price list, or why it is not known.
-
-    Examples
-    --------
-    >>> from dcplan.catalog.loader import load
-    >>> accelerator_of("H200-141GB SXM", load())[0]
-    'h200-sxm'
-    >>> accelerator_of("NVIDIA A100 SXM4 80 GB", load())[0]
-    'a100-80g-sxm'
-    >>> accelerator_of("H100", load())
-    (None, "ambiguous accelerator 'H100': use h100-nvl, h100-pcie, h100-sxm, h100-sxm-500w or h100-sxm-power-capped")
-    """
-    row = by_name(catalog, text)
-    if row is not None:
-        return row.id, ""
-    asked = _tokens(text)
-    table = catalog.table("accelerators", Accelerator)
-    whole = [key for key, r in table.items() if asked in map(_tokens, (key, r.name, *r.aliases))]
-    if asked and len(whole) == 1:
-        return whole[0], ""
-    names = {key: _tokens(" ".join((key, r.name, *r.aliases))) for key, r in table.items()}
-    for wanted in (asked, frozenset(x for x in asked if not MEMORY.fullmatch(x))):
-        fits = sorted(key for key, known in names.items() if wanted and wanted <= known)
-        if len(fits) == 1:
-            return fits[0], ""
-        if fits:
-            several = f"{', '.join(fits[:-1])} or {fits[-1]}"
-            return None, f"ambiguous accelerator {text!r}: use {several}"
-    hint = did_you_mean(text.casefold(), list(table))
-    return None, f"unknown accelerator {text!r}" + (f"; did you mean {hint}?" if hint else "")

@@ -9,14 +9,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dcplan.answers.imports.csv_rows import Line, accelerator_of, date_of, number, read_lines
+from dcplan.answers.imports.csv_rows import Line, date_of, number, read_lines
+from dcplan.answers.imports.parts import accelerator_of, by_instance
+from dcplan.answers.imports.refused import Refusal, rejected_tables
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import Offer
 from dcplan.catalog.schema.market import TERMS
 from dcplan.catalog.yaml12 import dump
 from dcplan.errors import EXIT_INPUT, EXIT_OK, InputError, Place, Problem
-from dcplan.provenance import first_day
+from dcplan.provenance import Status, first_day
 from dcplan.result import Result
 from dcplan.specs import imports as specs
 from dcplan.specs.imports import RejectedRow
@@ -61,6 +63,7 @@ EACH = ("per gpu", "per chip", "per accelerator")
 MOST_COUNT, MOST_GBPS = 100_000, 1e6
 MOST_OVERLAY = 8_000_000
 """Maximum bytes of a catalog file for the loader."""
+SUPERSEDED = "superseded by another line"
 WHOLE_NODE = 4
 """Minimum accelerators of a new instance with a network rate to count as a full node."""
 
@@ -104,7 +107,7 @@ def import_prices(
             taken.append(found)
         else:
             what = " ".join(x for x in (line.text("provider"), line.text("instance_sku")) if x)
-            refused.append(RejectedRow(line.number, what, found))
+            refused.append(found.row(line.number, what))
     taken = _distinct(taken, catalog)
     taken, double = _latest(taken)
     refused = sorted((*refused, *double), key=lambda r: r.line)
@@ -142,59 +145,60 @@ def import_prices(
         code,
         f"{path.name}: {len(taken):,} rows imported, {out:,} rejected",
         metrics=specs.ROWS_USED(len(taken)) | specs.ROWS_REJECTED(out),
-        tables={
-            specs.PRICES.name: specs.PRICES.table(rows),
-            specs.REJECTED.name: specs.REJECTED.table(refused),
-        },
+        tables={specs.PRICES.name: specs.PRICES.table(rows), **rejected_tables(refused)},
     )
     return result, text
 
 
-def _row(line: Line, catalog: Catalog, path: Path, fx: Mapping[str, float]) -> Priced | str:
+def _row(line: Line, catalog: Catalog, path: Path, fx: Mapping[str, float]) -> Priced | Refusal:
     """Return the row as prices of an offer, or the reason for its rejection."""
     basis = line.text("price_basis").casefold()
     if "index" in basis or line.text("provider").casefold() == "index":
-        return "price index, not an offer"
+        return Refusal("price index, not an offer")
     if not basis.startswith(("per instance", "per ultraserver", *EACH)):
-        return (
-            f"unsupported price_basis {line.text('price_basis')!r}: use per instance, per GPU or "
-            "per chip"
-        )
+        what = line.text("price_basis")
+        reason = f"unsupported price_basis {what!r}: use per instance, per GPU or per chip"
+        return Refusal(reason, "unsupported price_basis")
     try:
         prices = {term: number(line.text(column)) for column, term in PRICES.items()}
         count, network = number(line.text("accel_count")), number(line.text("network_gbps"))
     except ValueError as error:
-        return str(error)
+        return Refusal(str(error), "not a number")
     rate = _rate(line, fx)
     wrong = _wrong(line, count, [usd for usd in prices.values() if usd is not None])
-    if wrong or count is None or isinstance(rate, str):
-        return wrong or str(rate)
+    if wrong is not None:
+        return wrong
+    if isinstance(rate, Refusal) or count is None:
+        return rate if isinstance(rate, Refusal) else Refusal("no accel_count")
     each = count if basis.startswith(EACH) else 1.0
     usd = {term: price * each * rate for term, price in prices.items() if price is not None}
     return _priced(line, catalog, path, int(count), network, usd, for_each=basis.startswith(EACH))
 
 
-def _wrong(line: Line, count: float | None, prices: list[float]) -> str:
-    """Return the problem with the amounts of a row; empty if there is none."""
+def _wrong(line: Line, count: float | None, prices: list[float]) -> Refusal | None:
+    """Return the problem with the amounts of a row; None if there is none."""
     if count is None or not 1 <= count <= MOST_COUNT or count != int(count):
-        return f"invalid accel_count: use a whole number from 1 to {MOST_COUNT:,}"
+        reason = f"invalid accel_count: use a whole number from 1 to {MOST_COUNT:,}"
+        return Refusal(reason, "invalid accel_count")
     if not 0 < (number(line.text("network_gbps")) or 1.0) <= MOST_GBPS:
-        return f"invalid network_gbps: use a number above 0, up to {MOST_GBPS:,.0f}"
+        reason = f"invalid network_gbps: use a number above 0, up to {MOST_GBPS:,.0f}"
+        return Refusal(reason, "invalid network_gbps")
     if not prices:
-        return "no price"
+        return Refusal("no price")
     if min(prices) <= 0:
-        return "invalid price: a price must be above 0"
+        return Refusal("invalid price: a price must be above 0", "invalid price")
     if date_of(line.text("date")) is None:
-        return f"invalid date {line.text('date')!r}: use 2026-09-14, 2026-09, 2026-Q3 or 2026"
-    return ""
+        reason = f"invalid date {line.text('date')!r}: use 2026-09-14, 2026-09, 2026-Q3 or 2026"
+        return Refusal(reason, "invalid date")
+    return None
 
 
-def _rate(line: Line, fx: Mapping[str, float]) -> float | str:
+def _rate(line: Line, fx: Mapping[str, float]) -> float | Refusal:
     """Return USD per unit of the row's currency, or why it is not known."""
     name = line.text("currency").upper() or "USD"
     if name == "USD":
         return 1.0
-    return fx.get(name, f"no exchange rate for {name}: use --fx {name}=RATE")
+    return fx.get(name, no_rate(name))
 
 
 def _priced(
@@ -206,18 +210,20 @@ def _priced(
     usd: Mapping[str, float],
     *,
     for_each: bool,
-) -> Priced | str:
+) -> Priced | Refusal:
     named = line.text("provider")
     provider = PROVIDERS.get(named.casefold(), _slug(named))
     sku = line.text("instance_sku")
     if not provider or not _slug(sku):
-        return "missing provider or instance_sku: the id needs letters or digits of both"
-    chip, why = accelerator_of(line.text("accelerator"), catalog)
+        reason = "missing provider or instance_sku: the id needs letters or digits of both"
+        return Refusal(reason, "missing provider or instance_sku")
+    match = accelerator_of(line.text("accelerator"), catalog)
+    chip = match.id or by_instance(sku, count, match.candidates, catalog)
     offer = _known(provider, sku, catalog)
     if offer is not None:
         if chip is not None and chip != offer.accelerator:
             cause = f"{offer.id} has {offer.accelerator} in the catalog, not {chip}"
-            return f"different accelerator: {cause}"
+            return Refusal(f"different accelerator: {cause}", "different accelerator")
         if for_each and count == 1:  # a rate for one accelerator, multiplied to the full node
             count, usd = (
                 offer.accelerators,
@@ -225,10 +231,12 @@ def _priced(
             )
         if count != offer.accelerators:
             cause = f"{offer.id} has {offer.accelerators} accelerators in the catalog, not {count}"
-            return f"different accelerator count: {cause}"
+            group = "different accelerator count"
+            return Refusal(f"{group}: {cause}", group)
         chip = offer.accelerator
     elif chip is None:
-        return why
+        kind = "ambiguous" if match.candidates else "unknown"
+        return Refusal(match.why, f"{kind} accelerator")
     as_of = date_of(line.text("date")) or ""
     source = {
         "title": f"{path.name}, line {line.number}",
@@ -237,7 +245,7 @@ def _priced(
     }
     return Priced(
         line.number,
-        offer.id if offer else _slug(f"{provider}-{sku}"),
+        offer.id if offer else _id(provider, sku),
         provider,
         sku,
         chip,
@@ -265,6 +273,18 @@ def _known(provider: str, sku: str, catalog: Catalog) -> Offer | None:
 
 def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")
+
+
+def _id(provider: str, sku: str) -> str:
+    """Return the id of a new offer: provider and name, the provider once.
+
+    Examples
+    --------
+    >>> _id("neo", "neo-b300-8"), _id("neo", "B300 x8"), _id("neo", "neon-8")
+    ('neo-b300-8', 'neo-b300-x8', 'neo-neon-8')
+    """
+    own = _slug(sku)
+    return own if own.startswith(f"{_slug(provider)}-") else f"{_slug(provider)}-{own}"
 
 
 def _distinct(taken: list[Priced], catalog: Catalog) -> list[Priced]:
@@ -311,7 +331,7 @@ def _latest(taken: list[Priced]) -> tuple[list[Priced], list[RejectedRow]]:
                 else f"the price of {other.as_of}"
             )
             reason = f"superseded by line {other.line}: {term} in {row.region}, {same}"
-            refused.append(RejectedRow(row.line, row.offer, reason))
+            refused.append(Refusal(reason, SUPERSEDED).row(row.line, row.offer))
     return kept, refused
 
 
@@ -330,6 +350,7 @@ def _offers(taken: list[Priced], catalog: Catalog) -> list[dict[str, Any]]:
                 "usd_per_h": usd,
                 "as_of": r.as_of,
                 "source": dict(r.source),
+                "status": Status.QUOTE.value,
             }
             for r in rows
             for term, usd in sorted(r.usd_per_h.items(), key=lambda item: TERMS.index(item[0]))
@@ -362,6 +383,12 @@ def _offers(taken: list[Priced], catalog: Catalog) -> list[dict[str, Any]]:
 
 
 MOST_RATE = 1e6
+
+
+def no_rate(currency: str) -> Refusal:
+    """Return the refusal of a row in a currency without an exchange rate."""
+    group = f"no exchange rate for {currency}"
+    return Refusal(f"{group}: use --fx {currency}=RATE", group)
 
 
 def fx_of(texts: tuple[str, ...]) -> dict[str, float]:

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dcplan.answers.imports.csv_rows import Line, number, read_lines
-from dcplan.catalog.loader import Catalog
+from dcplan.answers.imports.csv_rows import read_lines
+from dcplan.answers.imports.refused import rejected_tables
+from dcplan.answers.imports.spend_rows import (
+    COMMITTED,
+    NAMES,
+    Use,
+    cell,
+    commitment_years,
+    offers_by_name,
+    use_of,
+)
 from dcplan.catalog.loader import load as load_catalog
-from dcplan.catalog.schema import Offer
 from dcplan.catalog.yaml12 import dump
 from dcplan.errors import EXIT_INPUT, EXIT_OK
+from dcplan.inputs.cloud_prices import ON_DEMAND, SPOT
 from dcplan.result import Metric, Result
 from dcplan.specs import imports as specs
-from dcplan.units import HOURS_PER_DAY, SECONDS_PER_HOUR
+from dcplan.units import SECONDS_PER_HOUR
 
 NEEDED = (
     "BilledCost",
@@ -27,52 +34,10 @@ NEEDED = (
     "ChargePeriodStart",
     "EffectiveCost",
 )
-NAMES = (
-    "ResourceType",
-    "SkuPriceDetails",
-    "SkuMeter",
-    "x_InstanceType",
-    "x_SkuMeterSubcategory",
-    "ResourceName",
-    "ChargeDescription",
-    "ServiceName",
-    "SkuId",
-)
-"""Columns that may name the instance, the most specific first."""
-HOURS = {
-    "hours": 1.0,
-    "hour": 1.0,
-    "hrs": 1.0,
-    "h": 1.0,
-    "instance-hours": 1.0,
-    "instance hours": 1.0,
-    "seconds": 1.0 / SECONDS_PER_HOUR,
-    "minutes": 1.0 / 60.0,
-    "days": HOURS_PER_DAY,
-}
-"""Time unit of an instance -> hours."""
-OF_ONE = ("gpu-hours", "gpu hours", "accelerator-hours", "chip-hours", "chip hours")
-"""Units that count accelerators, not instances."""
-UNUSED = "unused"
-COMPUTE = ("compute", "ai and machine learning")
-"""FOCUS service categories with accelerator-hours."""
-
-
-@dataclass(frozen=True)
-class Use:
-    """One charge for the use of accelerators."""
-
-    offer: Offer
-    line: int
-    hours: float
-    """Paid accelerator-hours."""
-    unused: bool
-    term: str
-    """on_demand, spot or committed."""
-    effective_usd: float
-    list_usd: float
-    start: datetime
-    end: datetime
+USUAL = ("ConsumedQuantity", "ConsumedUnit", "CommitmentDiscountStatus")
+OVERRIDE = "own-spend"
+Rate = tuple[str, str, str, str]
+"""Offer, term, type and basis of the commitment."""
 
 
 def import_spend(
@@ -80,10 +45,10 @@ def import_spend(
 ) -> tuple[Result, str]:
     """Read a FOCUS export.
 
-    Return the outcome of every row, and the YAML of overrides with the user's rates. The rate is
-    the effective cost, including unused commitments, over the used accelerator-hours. Utilization
-    is used over paid hours. Purchases, credits and taxes have no hours: they are rejected with
-    their category, because EffectiveCost already covers them.
+    Return the outcome of every row, and the YAML of overrides with the user's rates, which is empty
+    without a rate. The rate of an offer is the effective cost, including unused commitments, over
+    the used accelerator-hours. Utilization is used over paid hours. Purchases, credits and taxes
+    have no hours: they are rejected with their category, because EffectiveCost covers them.
 
     Raises
     ------
@@ -95,149 +60,71 @@ def import_spend(
     .. [1] FinOps Foundation, FOCUS specification 1.0 to 1.2: ChargeCategory, EffectiveCost,
        ConsumedQuantity, CommitmentDiscountStatus.
     """
-    catalog = load_catalog(catalogs)
-    offers = _names(catalog)
+    offers = offers_by_name(load_catalog(catalogs))
     uses: list[Use] = []
     refused: list[specs.RejectedRow] = []
-    for line in read_lines(
-        path, NEEDED, (*NEEDED, "ConsumedQuantity", "ConsumedUnit", "CommitmentDiscountStatus")
-    ):
-        found = _use(line, offers, fx or {})
+    lines = read_lines(path, NEEDED, (*NEEDED, *USUAL))
+    years = commitment_years(lines)
+    for line in lines:
+        found = use_of(line, offers, fx or {}, years)
         if isinstance(found, Use):
             uses.append(found)
-        else:
-            what = next(
-                (line.text(c) for c in ("ChargeDescription", *NAMES) if line.text(c)),
-                line.text("ServiceName"),
-            )
-            refused.append(specs.RejectedRow(line.number, what[:80], found))
+            continue
+        what = next((cell(line, c) for c in ("ChargeDescription", *NAMES) if cell(line, c)), "")
+        refused.append(found.row(line.number, what[:80]))
     by: dict[str, list[Use]] = defaultdict(list)
     for use in uses:
         by[use.offer.id].append(use)
-    metrics = {
-        **specs.ROWS_USED(len(uses), label="Imported rows with accelerator use"),
-        **specs.ROWS_REJECTED(len(refused), label="Rejected rows, each with its reason"),
-        **specs.EFFECTIVE(sum(u.effective_usd for u in uses)),
-        **_totals(uses),
-    }
+    rates = _rates(uses)
+    overrides = _overrides(rates, path)
+    why = _no_rate(uses)
     result = Result(
         "import",
-        "ok" if uses else "refused",
-        EXIT_OK if uses else EXIT_INPUT,
-        f"{path.name}: {len(uses):,} rows imported, {len(refused):,} rejected",
-        metrics=metrics,
+        "refused" if why else "ok",
+        EXIT_INPUT if why else EXIT_OK,
+        f"{path.name}: {len(uses):,} rows imported, {len(refused):,} rejected{why}",
+        metrics={
+            **specs.ROWS_USED(len(uses), label="Imported rows with accelerator use"),
+            **specs.ROWS_REJECTED(len(refused), label="Rejected rows, each with its reason"),
+            **specs.EFFECTIVE(sum(u.effective_usd for u in uses)),
+            **_totals(uses),
+        },
         tables={
             specs.SPEND.name: specs.SPEND.table(_row(own) for _, own in sorted(by.items())),
-            specs.REJECTED.name: specs.REJECTED.table(refused),
+            specs.RATES.name: specs.RATES.table(
+                _rate_row(rate, own) for rate, own in rates.items()
+            ),
+            **rejected_tables(refused),
         },
     )
-    return result, dump({"overrides": {"own-spend": _rates(by, path)}})
+    return result, dump({"overrides": {OVERRIDE: overrides}}) if overrides else ""
 
 
-def _names(catalog: Catalog) -> dict[str, Offer]:
-    """Return lower-case name -> offer, long names first, so that p5en does not match p5."""
-    found = {}
-    for offer in catalog.table("cloud", Offer).values():
-        if offer.kind in ("node", "partial"):
-            for name in (offer.id, offer.name, *offer.aliases):
-                found[name.casefold()] = offer
-    return dict(sorted(found.items(), key=lambda item: -len(item[0])))
+def _no_rate(uses: list[Use]) -> str:
+    """Return why there is no rate at all; empty if there is one."""
+    if not uses:
+        return "; no rate: no row has hours of an instance of the catalog"
+    if sum(u.effective_usd for u in uses) <= 0:
+        rows = f"{len(uses):,} imported rows"
+        return f"; no rate: EffectiveCost is not above 0 in the {rows}, ask for an export with it"
+    if not any(u.hours > 0 and not u.unused for u in uses):
+        return "; no rate: no imported row has used hours"
+    return ""
 
 
-def _use(line: Line, offers: Mapping[str, Offer], fx: Mapping[str, float]) -> Use | str:
-    """Return the row as use of accelerators, or the reason for its rejection."""
-    category = line.text("ChargeCategory").casefold()
-    if category != "usage":
-        return f"ChargeCategory {line.text('ChargeCategory')}: not a usage charge"
-    service = line.text("ServiceCategory").casefold()
-    if service and service not in COMPUTE:
-        return f"ServiceCategory {line.text('ServiceCategory')}: not compute"
-    offer = next(
-        (o for column in NAMES if (o := _named(line.text(column), offers)) is not None), None
-    )
-    if offer is None:
-        return "no instance name of the catalog"
-    currency = line.text("BillingCurrency").upper()
-    rate = 1.0 if currency == "USD" else fx.get(currency)
-    if rate is None:
-        return f"no exchange rate for {currency}: use --fx {currency}=RATE"
-    try:
-        cost, listed = number(line.text("EffectiveCost")), number(line.text("ListCost"))
-        hours = _hours(line, offer)
-        start, end = (_moment(line.text(c)) for c in ("ChargePeriodStart", "ChargePeriodEnd"))
-    except ValueError as error:
-        return str(error)
-    if cost is None or end <= start:
-        return "no EffectiveCost" if cost is None else "the charge period ends before it starts"
-    status = line.text("CommitmentDiscountStatus").casefold()
-    pricing = line.text("PricingCategory").casefold()
-    term = (
-        "committed"
-        if status or pricing == "committed"
-        else "spot"
-        if pricing == "dynamic"
-        else "on_demand"
-    )
-    return Use(
-        offer,
-        line.number,
-        hours,
-        status == UNUSED,
-        term,
-        cost * rate,
-        (cost if listed is None else listed) * rate,
-        start,
-        end,
-    )
-
-
-def _moment(text: str) -> datetime:
-    """Return a date and time; without a zone it is UTC, as FOCUS requires."""
-    found = datetime.fromisoformat(text)
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-
-
-def _named(text: str, offers: Mapping[str, Offer]) -> Offer | None:
-    """Return the offer whose name occurs in a text."""
-    lower = text.casefold()
-    return next((offer for name, offer in offers.items() if name in lower), None) if lower else None
-
-
-def _hours(line: Line, offer: Offer) -> float:
-    """Return the accelerator-hours of a row: consumed, else committed, else priced hours.
-
-    Raises
-    ------
-    ValueError
-        When the amount or its unit is unknown.
-    """
-    for amount, unit in (
-        ("ConsumedQuantity", "ConsumedUnit"),
-        ("CommitmentDiscountQuantity", "CommitmentDiscountUnit"),
-        ("PricingQuantity", "PricingUnit"),
-    ):
-        value, name = number(line.text(amount)), line.text(unit).casefold()
-        if value is None:
-            continue
-        if name in OF_ONE:
-            return value
-        if name in HOURS:
-            return value * HOURS[name] * offer.accelerators
-    unit = line.text("ConsumedUnit") or line.text("PricingUnit")
-    msg = f"no hours in ConsumedQuantity: the unit is {unit!r}"
-    raise ValueError(msg)
+def _rates(uses: list[Use]) -> dict[Rate, list[Use]]:
+    by: dict[Rate, list[Use]] = defaultdict(list)
+    for use in uses:
+        by[use.offer.id, use.term, use.commitment, use.basis].append(use)
+    return dict(sorted(by.items()))
 
 
 def _totals(uses: list[Use]) -> dict[str, Metric]:
     used = sum(u.hours for u in uses if not u.unused)
-    paid = sum(u.hours for u in uses)
-    if used <= 0 or paid <= 0:
+    paid, usd = sum(u.hours for u in uses), sum(u.effective_usd for u in uses)
+    if used <= 0 or paid <= 0 or usd <= 0:
         return {}
-    return {
-        **specs.HOURS(used),
-        **specs.USD_PER_HOUR(sum(u.effective_usd for u in uses) / used),
-        **specs.UTILIZATION(used / paid),
-    }
+    return {**specs.HOURS(used), **specs.USD_PER_HOUR(usd / used), **specs.UTILIZATION(used / paid)}
 
 
 def _row(uses: list[Use]) -> specs.SpendRow:
@@ -257,23 +144,66 @@ def _row(uses: list[Use]) -> specs.SpendRow:
         utilization_frac=used / paid if paid > 0 else None,
         average_accelerators=used / ((last - first).total_seconds() / SECONDS_PER_HOUR),
         effective_usd=cost,
-        usd_per_accelerator_hour=cost / used if used > 0 else None,
-        below_list_frac=1.0 - cost / full if full > 0 else None,
+        usd_per_accelerator_hour=cost / used if used > 0 and cost > 0 else None,
+        below_list_frac=1.0 - cost / full if full > 0 and cost > 0 else None,
     )
 
 
-def _rates(by: Mapping[str, list[Use]], path: Path) -> dict[str, Any]:
-    """Return the rates of each offer as overrides of a scenario."""
-    overrides: dict[str, Any] = {}
-    for key, uses in sorted(by.items()):
-        last = max(u.end for u in uses)
-        for term, words in (("on_demand", "uncommitted use"), ("spot", "spot use")):
-            own = [u for u in uses if u.term == term]
-            hours, usd = sum(u.hours for u in own), sum(u.effective_usd for u in own)
-            if hours > 0 and usd > 0:
-                overrides[f"cloud.prices.{key}.{term}_usd_per_h"] = {
-                    "value": usd / hours * uses[0].offer.accelerators,
-                    "source": f"{path.name}: effective cost of {words}",
-                    "as_of": str(last.date()),
-                }
+def _rate_row(rate: Rate, uses: list[Use]) -> specs.RateRow:
+    offer, term, commitment, basis = rate
+    paid, unused = sum(u.hours for u in uses), sum(u.hours for u in uses if u.unused)
+    usd = sum(u.effective_usd for u in uses)
+    key, why = _key(rate, uses)
+    return specs.RateRow(
+        offer=offer,
+        term=term,
+        commitment=commitment,
+        basis=basis,
+        used_accelerator_hours=paid - unused,
+        unused_accelerator_hours=unused,
+        effective_usd=usd,
+        usd_per_used_hour=usd / (paid - unused) if paid > unused and usd > 0 else None,
+        usd_per_paid_hour=usd / paid if paid > 0 and usd > 0 else None,
+        override=key or why,
+    )
+
+
+def _key(rate: Rate, uses: list[Use]) -> tuple[str, str]:
+    """Return the price that a rate overrides; empty, and why, if there is none."""
+    offer, term, _, _ = rate
+    if sum(u.effective_usd for u in uses) <= 0:
+        return "", "none: EffectiveCost is not above 0"
+    if not _hours_of(term, uses) > 0:
+        return "", "none: no hours"
+    if term == COMMITTED:
+        return "", "none: the file has no length of the commitment"
+    return f"cloud.prices.{offer}.{term.replace('-', '_')}_usd_per_h", ""
+
+
+def _hours_of(term: str, uses: list[Use]) -> float:
+    """Return the hours that share the cost: of a commitment all paid ones, otherwise the used."""
+    by_use = term in (ON_DEMAND, SPOT)
+    return sum(u.hours for u in uses if not (by_use and u.unused))
+
+
+def _overrides(rates: Mapping[Rate, list[Use]], path: Path) -> dict[str, Any]:
+    """Return the rates as overrides of a scenario, each for the whole instance.
+
+    Commitments of one length share a price, whatever their type.
+    """
+    by: dict[str, list[Use]] = defaultdict(list)
+    for rate, own in rates.items():
+        key, _ = _key(rate, own)
+        if key:
+            by[key] += own
+    overrides = {}
+    for key, own in sorted(by.items()):
+        term, offer = own[0].term, own[0].offer
+        hours = _hours_of(term, own)
+        words = "used" if term in (ON_DEMAND, SPOT) else "used and unused"
+        overrides[key] = {
+            "value": sum(u.effective_usd for u in own) / hours * offer.accelerators,
+            "source": f"{path.name}: effective cost of {term} over {words} hours",
+            "as_of": str(max(u.end for u in own).date()),
+        }
     return overrides

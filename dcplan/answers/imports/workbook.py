@@ -6,6 +6,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from dcplan.answers.imports.refused import Refusal, rejected_tables
 from dcplan.catalog.yaml12 import dump
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.result import Result
@@ -17,7 +18,7 @@ OVERRIDE = "workbook"
 
 
 def import_book(path: Path) -> tuple[Result, str]:
-    """Return changed inputs of a workbook, and an ``overrides:`` block that makes them.
+    """Return changed inputs of a workbook, and an ``overrides:`` block that makes them; empty if there are none.
 
     Raises
     ------
@@ -43,9 +44,7 @@ def import_book(path: Path) -> tuple[Result, str]:
             )
         elif not edit:
             refused.append(
-                specs.RejectedRow(
-                    number, key, "not editable in a workbook: change it in the scenario"
-                )
+                Refusal("not editable in a workbook: change it in the scenario").row(number, key)
             )
         elif not abs(value) < 1e18:
             problems.append(Problem("DC004", f"{key}: {value!r} is not a finite number", place))
@@ -63,12 +62,9 @@ def import_book(path: Path) -> tuple[Result, str]:
             **specs.ROWS_USED(len(changed), label="Inputs changed in the workbook"),
             **specs.ROWS_REJECTED(len(refused), label="Changed cells that are not editable inputs"),
         },
-        tables={
-            specs.CHANGES.name: specs.CHANGES.table(changed),
-            specs.REJECTED.name: specs.REJECTED.table(refused),
-        },
+        tables={specs.CHANGES.name: specs.CHANGES.table(changed), **rejected_tables(refused)},
     )
-    return result, dump({"overrides": {OVERRIDE: overrides}})
+    return result, dump({"overrides": {OVERRIDE: overrides}}) if overrides else ""
 
 
 def _rows(path: Path) -> Iterator[tuple[int, str, str, object, float]]:

@@ -6,9 +6,9 @@ They use the exact integer numbers of switches.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Sharing
+from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Goods, Sharing, Unit
 from dcplan.planning.audit.cloud import cloud_flows
 from dcplan.planning.audit.existing import existing_flows
 from dcplan.planning.audit.onsite import flows_of, generated_mw, generated_mwh
@@ -98,7 +98,7 @@ def make_accounts(problem: PlanningProblem, d: Decisions) -> Accounts:
         *_running(problem, d, books),
         *cloud_flows(problem, d),
     ]
-    books.flows += [flow for site in problem.sites for flow in flows_of(d, site, problem.quarters)]
+    books.flows += [flow for site in problem.sites for flow in flows_of(problem, d, site)]
     books.flows += [
         Flow(
             t,
@@ -195,9 +195,17 @@ def _energy_mwh(
 
 
 def _bought(
-    quarter: int, asset: AssetClass, line: str, usd: float, site: str, shared: Sharing
+    problem: PlanningProblem,
+    quarter: int,
+    asset: AssetClass,
+    line: str,
+    usd: float,
+    site: str,
+    shared: Sharing,
+    goods: Goods,
 ) -> Flow:
-    return Flow(quarter, FlowGroup.CAPEX, line, usd, site, asset=asset, shared=shared)
+    owned = replace(goods, life_months=problem.finance.life_months(asset))
+    return Flow(quarter, FlowGroup.CAPEX, line, usd, site, asset=asset, shared=shared, goods=owned)
 
 
 def _capex(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[Flow]:
@@ -206,48 +214,59 @@ def _capex(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[Flow
     site_of = {h.id: h.site for h in problem.halls}
     given = [(key, 0, 0, n) for key, n in d.fleet.items()]
     orders = [((h, c, k), t, placed[h, c, k].lead, n) for (h, c, k, t), n in d.ordered.items()]
+    serving: dict[tuple[str, int], int] = {}  # first quarter in service by hall and order quarter
     for key, t, lead, n in (*given, *orders):
         place, where, first = placed[key], site_of[key[0]], t + lead
+        serving[key[0], t] = min(first, serving.get((key[0], t), first))
         use = Sharing(Driver.HOURS, key, serves=(first, first + problem.finance.life_quarters))
-        flows += [
-            _bought(
-                t, AssetClass.RACKS, f"racks {place.system}", n * place.rack_usd(t), where, use
-            ),
-            _bought(t, AssetClass.STORAGE, "storage", n * place.storage_usd, where, use),
-        ]
+        racks = Goods(place.system, n, Unit.RACK, key[0], first)
+        line, usd = f"racks {place.system}", n * place.rack_usd(t)
+        flows.append(_bought(problem, t, AssetClass.RACKS, line, usd, where, use, racks))
+        usd = n * place.storage_usd
+        lot = Goods("storage", 1 if usd else 0, Unit.LOT, key[0], first)
+        flows.append(_bought(problem, t, AssetClass.STORAGE, "storage", usd, where, use, lot))
     for hall in problem.halls:
         if hall.storage_usd:
             use = Sharing(Driver.HOURS, (hall.id,), serves=(0, problem.quarters))
-            usd = hall.storage_usd
-            flows.append(_bought(0, AssetClass.STORAGE, "storage", usd, hall.site, use))
+            usd, lot = hall.storage_usd, Goods("storage", 1, Unit.LOT, hall.id, 0)
+            flows.append(
+                _bought(problem, 0, AssetClass.STORAGE, "storage", usd, hall.site, use, lot)
+            )
         for t in range(problem.quarters):
             added = books.network_usd[hall.id, t]
             if added:
                 use = Sharing(Driver.PORTS, (hall.id,), serves=(t, problem.quarters))
-                flows.append(_bought(t, AssetClass.NETWORK, "network", added, hall.site, use))
-            flows += _fitting(d, hall, t, problem.quarters)
+                lot = Goods(d.fabric[hall.id], 1, Unit.LOT, hall.id, serving.get((hall.id, t), t))
+                flows.append(
+                    _bought(problem, t, AssetClass.NETWORK, "network", added, hall.site, use, lot)
+                )
+            flows += _fitting(problem, d, hall, t)
     flows += existing_flows(problem, d)
     for site in problem.sites:
         for t in range(problem.quarters):
             new = d.blocks.get((site.id, t), 0) - (d.blocks.get((site.id, t - 1), 0) if t else 0)
             if new:
-                usd = new * site.block_usd
+                usd, blocks = new * site.block_usd, Goods("power-block", new, Unit.BLOCK, "", t)
                 use = Sharing(Driver.RATED, serves=(t, problem.quarters))
-                flows.append(_bought(t, AssetClass.POWER, "power blocks", usd, site.id, use))
+                flows.append(
+                    _bought(problem, t, AssetClass.POWER, "power blocks", usd, site.id, use, blocks)
+                )
     return flows
 
 
-def _fitting(d: Decisions, hall: HallTerms, t: int, quarters: int) -> list[Flow]:
-    flows, use = [], Sharing(Driver.RATED, (hall.id,), serves=(t, quarters))
+def _fitting(problem: PlanningProblem, d: Decisions, hall: HallTerms, t: int) -> list[Flow]:
+    flows, use = [], Sharing(Driver.RATED, (hall.id,), serves=(t, problem.quarters))
     for c in hall.coolings:
         before = d.fitted.get((hall.id, c.id, t - 1), 0) if t else hall.existing_units.get(c.id, 0)
         new = d.fitted.get((hall.id, c.id, t), 0) - before
         if new:
-            usd = new * c.fit_out_usd
-            flows.append(_bought(t, AssetClass.COOLING, "cooling and fit-out", usd, hall.site, use))
+            usd, fitted = new * c.fit_out_usd, Goods(c.id, new, Unit.HALL, hall.id, t)
+            line, cooling = "cooling and fit-out", AssetClass.COOLING
+            flows.append(_bought(problem, t, cooling, line, usd, hall.site, use, fitted))
             if c.building_usd:
-                usd = new * c.building_usd
-                flows.append(_bought(t, AssetClass.BUILDING, "building", usd, hall.site, use))
+                usd, shell = new * c.building_usd, replace(fitted, item="building")
+                building = AssetClass.BUILDING
+                flows.append(_bought(problem, t, building, "building", usd, hall.site, use, shell))
     return flows
 
 
@@ -259,7 +278,8 @@ def _running(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[Fl
             usd = (mwh - generated_mwh(d, site, t)) * KW_PER_MW * site.usd_per_kwh[t]
             energy, grid = FlowGroup.ENERGY, AssetClass.GRID_ENERGY
             use = Sharing(Driver.ENERGY)
-            flows.append(Flow(t, energy, "energy", usd, site.id, asset=grid, shared=use))
+            kwh = Goods("grid", (mwh - generated_mwh(d, site, t)) * KW_PER_MW, Unit.KWH)
+            flows.append(Flow(t, energy, "energy", usd, site.id, asset=grid, shared=use, goods=kwh))
             used = any(books.halls[h.id, t].units for h in problem.halls if h.site == site.id)
             flows += _site_running(problem, d, books, site, t, used=used)
     return [f for f in flows if f.usd]
@@ -270,17 +290,19 @@ def _site_running(
 ) -> list[Flow]:
     flows = []
 
-    def pay(group: FlowGroup, line: str, usd: float, by: Driver, *place: str) -> None:
-        use = Sharing(by, place)
-        flows.append(Flow(t, group, line, usd, site.id, asset=AssetClass.OTHER, shared=use))
+    def pay(group: FlowGroup, line: str, usd: float, by: Driver, goods: Goods, *place: str) -> None:
+        use, other = Sharing(by, place), AssetClass.OTHER
+        flows.append(Flow(t, group, line, usd, site.id, asset=other, shared=use, goods=goods))
 
     if site.demand_usd_per_kw_month > 0:
         peak = books.site(problem, site.id, t, "facility_mw") - generated_mw(d, site, t)
         billed = max(peak, site.minimum_take_frac * site.utility_mw[t] if used else 0.0)
-        usd = billed * KW_PER_MW * site.demand_usd_per_kw_month * MONTHS_PER_QUARTER
-        pay(FlowGroup.ENERGY, "demand charge", usd, Driver.PEAK)
+        months = Goods("grid", billed * KW_PER_MW * MONTHS_PER_QUARTER, Unit.KW_MONTH)
+        usd = months.quantity * site.demand_usd_per_kw_month
+        pay(FlowGroup.ENERGY, "demand charge", usd, Driver.PEAK, months)
     if used:
-        pay(FlowGroup.OPEX, "staff", site.staff_usd_per_quarter, Driver.RATED)
+        months = Goods("staff", MONTHS_PER_QUARTER, Unit.SITE_MONTH)
+        pay(FlowGroup.OPEX, "staff", site.staff_usd_per_quarter, Driver.RATED, months)
     for place in problem.placements:
         hall = problem.hall(place.hall)
         if hall.site != site.id:
@@ -288,14 +310,18 @@ def _site_running(
         n = d.racks(problem, place.key, t)
         if n:
             usd = n * place.maintenance_usd_per_quarter
-            pay(FlowGroup.OPEX, "hardware maintenance", usd, Driver.HOURS, *place.key)
-            usd = n * place.rated_kw * site.opex_usd_per_kw_quarter
-            pay(FlowGroup.OPEX, "facility", usd, Driver.RATED, *place.key)
+            months = Goods(place.system, n * MONTHS_PER_QUARTER, Unit.RACK_MONTH, hall.id)
+            pay(FlowGroup.OPEX, "hardware maintenance", usd, Driver.HOURS, months, *place.key)
+            kw = n * place.rated_kw
+            usd = kw * site.opex_usd_per_kw_quarter
+            months = Goods(place.system, kw * MONTHS_PER_QUARTER, Unit.KW_MONTH, hall.id)
+            pay(FlowGroup.OPEX, "facility", usd, Driver.RATED, months, *place.key)
     if site.lease_usd_per_kw_month:
         for hall in (h for h in problem.halls if h.site == site.id):
             kw = books.halls[hall.id, t].units * hall.it_mw * KW_PER_MW
             usd = kw * site.lease_usd_per_kw_month[t] * MONTHS_PER_QUARTER
-            pay(FlowGroup.OPEX, "lease", usd, Driver.RATED, hall.id)
+            months = Goods("lease", kw * MONTHS_PER_QUARTER, Unit.KW_MONTH, hall.id)
+            pay(FlowGroup.OPEX, "lease", usd, Driver.RATED, months, hall.id)
     return flows
 
 

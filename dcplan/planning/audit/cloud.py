@@ -6,11 +6,11 @@ It covers use by month, use under commitments, every payment and every limit.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Sharing
-from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, offer_of
+from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Goods, Sharing, Unit
+from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, offer_of, row_of
 from dcplan.planning.audit.check import Check
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
@@ -109,12 +109,14 @@ def cloud_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
     for offer in problem.offers:
         share = covered(problem, d, offer)
         by_quarter: dict[tuple[str, int], float] = defaultdict(float)
+        hours: dict[tuple[str, int], float] = defaultdict(float)
+        used: dict[int, float] = defaultdict(float)  # hours that commitments cover
         for (who, time), x in uses(problem, d, offer.id).items():
             t = time[0] // MONTHS_PER_QUARTER
-            hours = x * HOURS_PER_MONTH * problem.periods[time[1]]
-            by_quarter[who, t] += (
-                hours * (1.0 - share.get(time, 0.0)) * offer.usd_per_accelerator_hour[t]
-            )
+            each, part = x * HOURS_PER_MONTH * problem.periods[time[1]], share.get(time, 0.0)
+            hours[who, t] += each * (1.0 - part)
+            used[t] += each * part
+            by_quarter[who, t] += each * (1.0 - part) * offer.usd_per_accelerator_hour[t]
         flows += [
             Flow(
                 t,
@@ -125,6 +127,7 @@ def cloud_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
                 offer=offer.id,
                 term=offer.term,
                 shared=Sharing(Driver.USER, user=who),
+                goods=Goods(row_of(offer.id), hours[who, t], Unit.ACCELERATOR_HOUR, offer.region),
             )
             for (who, t), usd in by_quarter.items()
             if usd > TINY_USD
@@ -133,12 +136,8 @@ def cloud_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
             for t, nodes in (
                 (q, n) for (o, c, q), n in d.committed.items() if (o, c) == (offer.id, commit.term)
             ):
-                usd = (
-                    nodes
-                    * offer.node_accelerators
-                    * HOURS_PER_QUARTER
-                    * commit.usd_per_accelerator_hour[t]
-                )
+                paid = nodes * offer.node_accelerators * HOURS_PER_QUARTER
+                usd = paid * commit.usd_per_accelerator_hour[t]
                 flows += [
                     Flow(
                         q,
@@ -149,10 +148,26 @@ def cloud_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
                         offer=offer.id,
                         term=commit.term,
                         shared=Sharing(Driver.COMMITTED, serves=(t, t + commit.quarters)),
+                        goods=Goods(
+                            row_of(offer.id),
+                            paid,
+                            Unit.ACCELERATOR_HOUR,
+                            offer.region,
+                            serves_from=t,
+                            used=_used(d, offer, q, paid, used),
+                        ),
                     )
                     for q in range(t, t + commit.quarters)
                 ]
     return flows
+
+
+def _used(
+    d: Decisions, offer: OfferTerms, t: int, paid_h: float, used_h: Mapping[int, float]
+) -> float:
+    """Return the used hours of a commitment, in proportion to all commitments of its offer."""
+    committed_h = in_force(d, offer, t) * HOURS_PER_QUARTER
+    return paid_h * min(1.0, used_h.get(t, 0.0) / committed_h)
 
 
 def cloud_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:

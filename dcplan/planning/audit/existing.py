@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Sharing
+from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Goods, Sharing, Unit
 from dcplan.planning.audit.check import Check
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.units import MONTHS_PER_QUARTER
 
 
 def existing_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
@@ -29,14 +30,17 @@ def existing_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
         use = earlier if x.in_service else Sharing(Driver.HOURS, x.key, serves=earlier.serves)
         if x.due_usd and x.first < problem.quarters:
             kept = d.existing_racks(x, x.first)
-            hardware = kept * (x.due_usd - x.storage_usd)
+            life = (x.last - x.first) * MONTHS_PER_QUARTER
+            racks = Goods(x.key[2], kept, Unit.RACK, x.key[0], x.first, life)
+            lot = Goods("storage", 1, Unit.LOT, x.key[0], x.first, life)
+            asset, hardware = AssetClass.EXISTING, kept * (x.due_usd - x.storage_usd)
             flows += [
                 Flow(
-                    x.first, FlowGroup.CAPEX, line, usd, site, asset=AssetClass.EXISTING, shared=use
+                    x.first, FlowGroup.CAPEX, line, usd, site, asset=asset, shared=use, goods=goods
                 )
-                for line, usd in (
-                    (f"order {x.id}", hardware),
-                    (f"order {x.id} storage", kept * x.storage_usd),
+                for line, usd, goods in (
+                    (f"order {x.id}", hardware, racks),
+                    (f"order {x.id} storage", kept * x.storage_usd, lot),
                 )
             ]
         for (i, t), n in d.disposed.items():
@@ -48,7 +52,10 @@ def existing_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
                 group, line, usd = FlowGroup.CAPEX, f"cancellation {x.id}", n * x.cancel_usd
             else:
                 group, line, usd = FlowGroup.RESIDUAL, f"sale {x.id}", -n * x.resale_usd[t]
-            flows.append(Flow(t, group, line, usd, site, asset=AssetClass.OTHER, shared=sold))
+            racks = Goods(x.key[2], n, Unit.RACK, x.key[0])
+            flows.append(
+                Flow(t, group, line, usd, site, asset=AssetClass.OTHER, shared=sold, goods=racks)
+            )
         flows.append(
             Flow(
                 last,

@@ -8,12 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Sharing
+from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Goods, Sharing, Unit
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.energy import OnsiteTerms
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
-from dcplan.units import HOURS_PER_QUARTER, HOURS_PER_YEAR, KG_PER_TONNE, KW_PER_MW
+from dcplan.units import (
+    HOURS_PER_QUARTER,
+    HOURS_PER_YEAR,
+    KG_PER_TONNE,
+    KW_PER_MW,
+    MONTHS_PER_QUARTER,
+)
 
 
 def units_serving(d: Decisions, site: SiteTerms, plant: OnsiteTerms, t: int) -> int:
@@ -116,8 +122,9 @@ def redispatched(
     return replace(d, onsite_mwh=made)
 
 
-def flows_of(d: Decisions, site: SiteTerms, quarters: int) -> Iterable[Flow]:
+def flows_of(problem: PlanningProblem, d: Decisions, site: SiteTerms) -> Iterable[Flow]:
     """Yield the payments for plants: purchase, upkeep and fuel."""
+    quarters, life = problem.quarters, problem.finance.life_months(AssetClass.POWER)
     power, other = AssetClass.POWER, AssetClass.OTHER
     rated, burned = Sharing(Driver.RATED), Sharing(Driver.ENERGY)
     for o in site.onsite:
@@ -126,15 +133,24 @@ def flows_of(d: Decisions, site: SiteTerms, quarters: int) -> Iterable[Flow]:
             new = d.onsite.get((site.id, o.id, t), 0)
             if new and o.usd:
                 line, usd = f"power on site {o.id}", new * o.usd
-                yield Flow(t, FlowGroup.CAPEX, line, usd, site.id, asset=power, shared=use)
+                plants = Goods(o.id, new, Unit.PLANT, "", t + o.lead, life)
+                yield Flow(
+                    t, FlowGroup.CAPEX, line, usd, site.id, asset=power, shared=use, goods=plants
+                )
             units = units_serving(d, site, o, t)
             if units and o.fixed_usd_per_quarter:
                 line, usd = f"upkeep of {o.id}", units * o.fixed_usd_per_quarter
-                yield Flow(t, FlowGroup.OPEX, line, usd, site.id, asset=other, shared=rated)
+                months = Goods(o.id, units * MONTHS_PER_QUARTER, Unit.PLANT_MONTH)
+                yield Flow(
+                    t, FlowGroup.OPEX, line, usd, site.id, asset=other, shared=rated, goods=months
+                )
             mwh = d.onsite_mwh.get((site.id, o.id, t), 0.0)
             if mwh:
                 line, usd = f"energy of {o.id}", mwh * o.usd_per_mwh
-                yield Flow(t, FlowGroup.ENERGY, line, usd, site.id, asset=other, shared=burned)
+                kwh = Goods(o.id, mwh * KW_PER_MW, Unit.KWH)
+                yield Flow(
+                    t, FlowGroup.ENERGY, line, usd, site.id, asset=other, shared=burned, goods=kwh
+                )
 
 
 def limits(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dcplan.economics.cash_flow import AssetClass
 from dcplan.economics.discounting import straight_line_frac
 from dcplan.economics.loans import level_payment_usd
 from dcplan.inputs.log import InputLog
@@ -10,6 +11,13 @@ from dcplan.planning.problem.terms import FinanceTerms
 from dcplan.provenance import Quantity
 from dcplan.scenario.schema import Finance
 from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR
+
+PLANT_LIFE = {
+    AssetClass.BUILDING: "building-life-years",
+    AssetClass.POWER: "power-life-years",
+    AssetClass.COOLING: "cooling-life-years",
+}
+"""Asset class -> catalog parameter of its life."""
 
 
 def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerms:
@@ -27,11 +35,11 @@ def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerm
     ages = [(quarters - t) / QUARTERS_PER_YEAR for t in range(quarters)]
     total, by_quarter = _budget(finance.budget_usd, log)
 
-    def book(key: str) -> tuple[float, ...]:
-        years = log.parameter("finance", key)
-        return tuple(straight_line_frac(age, years) for age in ages)
+    def book(asset: AssetClass) -> tuple[float, ...]:
+        return tuple(straight_line_frac(age, years[asset]) for age in ages)
 
     share, service = _debt(finance, quarters, log)
+    years = {asset: log.parameter("finance", key) for asset, key in PLANT_LIFE.items()}
     return FinanceTerms(
         debt_share_frac=share,
         debt_service_frac=service,
@@ -40,9 +48,10 @@ def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerm
         budget_total_usd=total,
         budget_usd=by_quarter,
         hardware_residual_frac=tuple(left(age) if age <= life else 0.0 for age in ages),
-        building_residual_frac=book("building-life-years"),
-        power_residual_frac=book("power-life-years"),
-        cooling_residual_frac=book("cooling-life-years"),
+        building_residual_frac=book(AssetClass.BUILDING),
+        power_residual_frac=book(AssetClass.POWER),
+        cooling_residual_frac=book(AssetClass.COOLING),
+        plant_life_months=tuple((a, round(life * MONTHS_PER_YEAR)) for a, life in years.items()),
     )
 
 

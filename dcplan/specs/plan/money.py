@@ -138,6 +138,30 @@ class FlowRow:
     usd: Annotated[
         float, Column("Payments in the quarter, undiscounted; negative is residual value")
     ]
+    term: Annotated[str, Column("Rental term; empty unless the payment is rent")] = ""
+    item: Annotated[
+        str,
+        Column(
+            "Catalog id of the system, cooling option, fabric, plant or cloud offer, or the kind of "
+            "service; empty for residual value and unserved demand"
+        ),
+    ] = ""
+    place: Annotated[
+        str, Column("Hall as site/hall, or cloud region of rent; empty for a whole site")
+    ] = ""
+    quantity: Annotated[
+        float | None, Column("Amount that the payment buys, in the unit of the row")
+    ] = None
+    unit: Annotated[str, Column("Unit of the quantity")] = ""
+    used_quantity: Annotated[
+        float | None, Column("Used part of the quantity of a commitment; empty for others")
+    ] = None
+    serves_from: Annotated[
+        str, Column("First quarter in service of an asset, or of a commitment; empty for others")
+    ] = ""
+    life_months: Annotated[
+        int | None, Column("Months over which an asset is written off; empty for others")
+    ] = None
 
 
 FLOWS = TableSpec("flows", FlowRow, "Payments", shown=Shown.DATA, by_item=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 
 from dcplan.answers.plan.calendar import quarter_at
 from dcplan.catalog.loader import Catalog
@@ -12,6 +13,8 @@ from dcplan.economics.cash_flow import (
     GROUPS,
     AssetClass,
     FlowGroup,
+    Goods,
+    Unit,
     cash_out_usd,
     debt_usd,
 )
@@ -22,6 +25,11 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.result import Metric, Table
 from dcplan.specs.plan import metrics as figures
 from dcplan.specs.plan import money as specs
+
+NOTHING = Goods("", 0.0, Unit.LOT)
+"""Goods of a payment that buys nothing: residual value and unserved demand."""
+Kind = tuple[int, int, str, AssetClass, str, str, bool, str, Goods]
+"""Quarter, group, line, class, site, offer, whether at the end, term and goods without amounts."""
 
 
 def cost(books: Accounts) -> Table:
@@ -112,30 +120,60 @@ def _benchmark(published: Parameter, value: float) -> specs.BenchmarkRow:
 
 
 def flows(problem: PlanningProblem, books: Accounts, catalog: Catalog) -> Table:
-    """Sum every payment by quarter, group, line and site, undiscounted.
+    """Sum every payment by quarter, group, line, site and goods, undiscounted.
 
     Workbooks and cost tools read this table.
     """
-    sums: dict[tuple[int, int, str, AssetClass, str, str, bool], float] = defaultdict(float)
+    sums: dict[Kind, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
     for f in books.flows:
-        group = GROUPS.index(f.group)
-        sums[f.quarter, group, f.line, f.asset, f.site, f.offer, f.at_end] += f.usd
+        goods = f.goods or NOTHING
+        kind = (
+            *(f.quarter, GROUPS.index(f.group), f.line, f.asset, f.site, f.offer, f.at_end),
+            f.term,
+            replace(goods, quantity=0.0, used=None if goods.used is None else 0.0),
+        )
+        for i, amount in enumerate((f.usd, goods.quantity, goods.used or 0.0)):
+            sums[kind][i] += amount
     maker = {
         f.offer: catalog.get("cloud", row_of(f.offer), Offer).provider
         for f in books.flows
         if f.offer
     }
     return specs.FLOWS.table(
-        specs.FlowRow(
-            quarter=quarter_at(problem, t),
-            group=GROUPS[g].value,
-            line=line,
-            asset=asset.value,
-            site=site,
-            provider=maker.get(offer, ""),
-            falls=specs.Falls.END if at_end else specs.Falls.MIDDLE,
-            usd=usd,
-        )
-        for (t, g, line, asset, site, offer, at_end), usd in sorted(sums.items())
-        if usd
+        _flow_row(problem, kind, amounts, maker.get(kind[5], ""))
+        for kind, amounts in sorted(sums.items(), key=lambda item: _order(item[0]))
+        if amounts[0]
+    )
+
+
+def _order(kind: Kind) -> tuple[str | float, ...]:
+    """Return the place of a row in the table of payments."""
+    goods = kind[-1]
+    first, life = (-1 if x is None else x for x in (goods.serves_from, goods.life_months))
+    return (*kind[:-1], goods.item, goods.place, goods.unit, first, life, goods.used is None)
+
+
+def _flow_row(
+    problem: PlanningProblem, kind: Kind, amounts: list[float], provider: str
+) -> specs.FlowRow:
+    t, group, line, asset, site, _, at_end, term, goods = kind
+    usd, quantity, used = amounts
+    bought = goods != NOTHING
+    return specs.FlowRow(
+        quarter=quarter_at(problem, t),
+        group=GROUPS[group].value,
+        line=line,
+        asset=asset.value,
+        site=site,
+        provider=provider,
+        falls=specs.Falls.END if at_end else specs.Falls.MIDDLE,
+        usd=usd,
+        term=term,
+        item=goods.item,
+        place=goods.place,
+        quantity=quantity if bought else None,
+        unit=goods.unit.value if bought else "",
+        used_quantity=None if goods.used is None else used,
+        serves_from="" if goods.serves_from is None else quarter_at(problem, goods.serves_from),
+        life_months=goods.life_months,
     )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dcplan.economics.cash_flow import AssetClass
+from dcplan.units import MONTHS_PER_QUARTER
+
 
 @dataclass(frozen=True)
 class FinanceTerms:
@@ -22,3 +25,9 @@ class FinanceTerms:
     """Share of capital spending that lenders pay in the same quarter."""
     debt_service_frac: tuple[float, ...] = ()
     """Debt service as a share of the loan, 0, 1, 2 … quarters later, with interest."""
+    plant_life_months: tuple[tuple[AssetClass, int], ...] = ()
+    """Life of building, cooling and power; other assets have the life of hardware."""
+
+    def life_months(self, asset: AssetClass) -> int:
+        """Return the months over which an asset is written off."""
+        return dict(self.plant_life_months).get(asset, self.life_quarters * MONTHS_PER_QUARTER)

@@ -1,0 +1,46 @@
+"""Rejected rows of an imported file, one by one and counted by reason."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dcplan.result import Table
+from dcplan.specs import imports as specs
+from dcplan.specs.imports import RejectedRow
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a row is rejected."""
+
+    reason: str
+    group: str = ""
+    """The reason without the details of the row; empty: the reason has none."""
+
+    def row(self, line: int, what: str) -> RejectedRow:
+        """Return the refusal as a row of the table."""
+        return RejectedRow(line, what, self.reason, self.group or self.reason)
+
+
+def rejected_tables(refused: Iterable[RejectedRow]) -> dict[str, Table]:
+    """Return every rejected row, and their number by reason, the most frequent reason first."""
+    rows = list(refused)
+    groups: dict[str, list[RejectedRow]] = defaultdict(list)
+    for row in rows:
+        groups[row.group].append(row)
+    counted = sorted(groups.values(), key=lambda own: (-len(own), own[0].line))
+    return {
+        specs.REASONS.name: specs.REASONS.table(
+            specs.ReasonRow(
+                own[0].group,
+                len(own),
+                own[0].line,
+                own[0].what,
+                "" if own[0].reason == own[0].group else own[0].reason,
+            )
+            for own in counted
+        ),
+        specs.REJECTED.name: specs.REJECTED.table(rows),
+    }
