@@ -95,7 +95,8 @@ class RentRow:
     support_input: Annotated[str | None, Column("Key of the support fee; empty without one")]
     egress_input: Annotated[str | None, Column("Key of the egress price; empty without egress")]
     interruptions_frac: Annotated[
-        float | None, Column("Paid hours above useful hours of spot capacity; empty for other terms")
+        float | None,
+        Column("Paid hours above useful hours of spot capacity; empty for other terms"),
     ]
 
 

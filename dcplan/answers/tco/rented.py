@@ -69,17 +69,13 @@ def rented_side(
         months, work.storage_pb * TB_PER_PB * _storage_usd(provider, log, notes)
     )
     lines[Line("network and egress")] = np.full(months, _network_usd(provider, work, log, notes))
-    lines[CPU_NODES] = np.full(
-        months, work.accelerators * log.parameter("finance", CPU_PRICE)
-    )
+    lines[CPU_NODES] = np.full(months, work.accelerators * log.parameter("finance", CPU_PRICE))
     share = _support_frac(provider, log)
     lines[SUPPORT] = share * np.asarray(sum(lines.values()))
     loss = log.parameter("finance", LOST_GOODPUT)
     lines[GOODPUT_LOSS] = np.asarray(goodput_loss_usd(rent, 1.0 - loss))
     lines[SET_UP] = np.zeros(months)
-    lines[SET_UP][0] = work.accelerators * log.parameter(
-        "finance", SET_UP_PRICE
-    )
+    lines[SET_UP][0] = work.accelerators * log.parameter("finance", SET_UP_PRICE)
     lines[DEBUGGING] = np.full(months, log.parameter("finance", DEBUGGING_PRICE))
     after = [
         (months + i, work.accelerators * HOURS_PER_MONTH * usd) for i, usd in enumerate(hours.after)

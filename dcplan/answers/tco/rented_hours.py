@@ -70,11 +70,7 @@ def hours_of(offer: OfferTerms, term: str, used_frac: float, months: int) -> Hou
 
 
 def _priced(
-    term: str,
-    prices: Array,
-    quarters: npt.NDArray[np.int_],
-    paid: Array,
-    note: str = "",
+    term: str, prices: Array, quarters: npt.NDArray[np.int_], paid: Array, note: str = ""
 ) -> Hours:
     """Return the hours of months that pay the price of a term in the given quarters."""
     return Hours(

@@ -124,6 +124,8 @@ class Sheet:
     note: str
     quarters: tuple[str, ...]
     rows: list[Row] = field(default_factory=list)
+    labels: tuple[str, ...] = LABELS
+    """Headers of the columns before the time columns, as many as :data:`LABELS`."""
 
     def heading(self, text: str) -> None:
         """Write a heading in a separate line."""

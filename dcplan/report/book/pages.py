@@ -189,10 +189,10 @@ def _shown(value: object) -> Cell:
     return value if isinstance(value, str | int | float) else None
 
 
-def dictionary_page(writer: Writer) -> None:
+def dictionary_page(writer: Writer, rows: tuple[tuple[str, str], ...] = DICTIONARY) -> None:
     """Write the meaning of terms."""
     head(writer, writer.sheets["Dictionary"], "Dictionary", "Terms of this workbook.")
-    _table(writer, "Dictionary", Table(("term", "meaning"), DICTIONARY), 4)
+    _table(writer, "Dictionary", Table(("term", "meaning"), rows), 4)
     writer.sheets["Dictionary"].set_column(0, 0, 34)
     writer.sheets["Dictionary"].set_column(1, 1, 110)
 

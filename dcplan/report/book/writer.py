@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import xlsxwriter
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
-from dcplan.report.book.grid import FIRST, HEAD, LABELS, Row, Sheet
+from dcplan.report.book.grid import FIRST, HEAD, Row, Sheet
 
 NUMBERS = {
     "USD": "#,##0;[Red](#,##0);-",
@@ -43,12 +44,14 @@ ORDER = (
 class Writer:
     """A workbook under construction, and its formats by kind and unit."""
 
-    def __init__(self, book: xlsxwriter.Workbook, *, holds: bool) -> None:
+    def __init__(
+        self, book: xlsxwriter.Workbook, *, holds: bool, order: Sequence[str] = ORDER
+    ) -> None:
         self.book = book
         self.verdict = "OK" if holds else "CHECK"
         """Result of all checks when the workbook is written."""
         self._formats: dict[tuple[tuple[str, Any], ...], Format] = {}
-        self.sheets: dict[str, Worksheet] = {name: book.add_worksheet(name) for name in ORDER}
+        self.sheets: dict[str, Worksheet] = {name: book.add_worksheet(name) for name in order}
 
     def format(self, **properties: Any) -> Format:
         """Return a format, created only once."""
@@ -68,7 +71,7 @@ def write_sheet(writer: Writer, sheet: Sheet) -> None:
     page = writer.sheets[sheet.name]
     head(writer, page, sheet.title, sheet.note)
     bold = writer.format(bold=True, bottom=1)
-    for i, text in enumerate((*LABELS, *sheet.quarters)):
+    for i, text in enumerate((*sheet.labels, *sheet.quarters)):
         page.write_string(HEAD - 1, i, text, bold)
     for row in sheet.rows:
         _write_row(writer, page, row)

@@ -40,9 +40,7 @@ def book_tables(solved: Solved, question: Question, log: InputLog) -> dict[str, 
     """Return facts, amounts, and the name of every live input in ``--set``."""
     if solved.audit is None or solved.decisions is None:
         return {}
-    return tables_of(
-        book_data(solved.problem, solved.decisions, solved.audit.books, question, log)
-    )
+    return tables_of(book_data(solved.problem, solved.decisions, solved.audit.books, question, log))
 
 
 def tables_of(data: BookData) -> dict[str, Table]:

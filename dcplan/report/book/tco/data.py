@@ -9,13 +9,7 @@ import numpy as np
 
 from dcplan.answers.plan.tables import money
 from dcplan.answers.tco import rented
-from dcplan.answers.tco.owned import (
-    BOOK_TABLE,
-    BUILDING_TABLE,
-    LOST_GOODPUT,
-    Comparison,
-    Rent,
-)
+from dcplan.answers.tco.owned import BOOK_TABLE, BUILDING_TABLE, LOST_GOODPUT, Comparison, Rent
 from dcplan.answers.tco.rented_hours import BLOCK, SPOT, hours_of
 from dcplan.catalog.schema import DepreciationTable, Offer
 from dcplan.inputs.cloud_prices import LENGTHS, row_of
