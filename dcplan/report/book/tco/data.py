@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -11,7 +12,7 @@ from dcplan.answers.plan.tables import money
 from dcplan.answers.tco import rented
 from dcplan.answers.tco.owned import BOOK_TABLE, BUILDING_TABLE, LOST_GOODPUT, Comparison, Rent
 from dcplan.answers.tco.rented_hours import BLOCK, SPOT, hours_of
-from dcplan.catalog.schema import DepreciationTable, Offer
+from dcplan.catalog.schema import DepreciationTable, Offer, Parameter
 from dcplan.inputs.cloud_prices import LENGTHS, row_of
 from dcplan.inputs.residual_value import residual_of
 from dcplan.provenance import Quantity, Status
@@ -143,18 +144,30 @@ def _rent(rent: Rent, both: Comparison) -> specs.RentRow:
     provider = log.catalog.get("cloud", row_of(offer.id), Offer).provider
     support = rented.support_parameter(provider, log)
     egress = rented.egress_parameter(provider, log) if both.work.egress_tb_per_month else ""
+    one = functools.partial(_same_row, both)
     return specs.RentRow(
         rent=rent.name,
         offer=offer.id,
         term=rent.term,
         node_accelerators=offer.node_accelerators,
-        storage_input=f"finance.{rented.storage_parameter(provider, log)}",
-        support_input=f"finance.{support}" if support else None,
-        egress_input=f"finance.{egress}" if egress else None,
+        storage_input=one(rented.storage_parameter(provider, log)),
+        support_input=one(support) if support else None,
+        egress_input=one(egress) if egress else None,
         interruptions_frac=rented.interruptions_frac(offer, both.work, log, [])
         if rent.term == SPOT
         else None,
     )
+
+
+def _same_row(both: Comparison, name: str) -> str:
+    """Return the first input that the catalog row of a parameter gives.
+
+    Providers may share a row under several aliases; an edit changes it for all of them.
+    """
+    log = both.log
+    row = log.catalog.get("finance", name, Parameter).id
+    names = sorted({name, row, *log.catalog.get("finance", name, Parameter).aliases})
+    return next(f"finance.{x}" for x in names if f"finance.{x}" in log.rows)
 
 
 def _hours(rent: Rent, both: Comparison) -> Iterator[specs.HoursRow]:
