@@ -105,6 +105,13 @@ class HoursRow:
     """Months of a rent with one price."""
 
     rent: Annotated[str, Column("Offer and term of the rent")]
+    way: Annotated[
+        int,
+        Column(
+            "Number of the way to pay the horizon; more than one where the horizon cuts off a "
+            "commitment, and the cheapest counts"
+        ),
+    ]
     first_month: Annotated[int, Column("First month, counted from 0 at the start of the horizon")]
     last_month: Annotated[int, Column("Last month, counted from 0 at the start of the horizon")]
     price_input: Annotated[str, Column("Key of the hourly price of an instance")]

@@ -43,6 +43,11 @@ def hours_of(offer: OfferTerms, term: str, used_frac: float, months: int) -> Hou
     extend beyond the horizon, the remaining months use the cheapest option: a shorter commitment
     that ends in time, on-demand rent, or the full commitment.
     """
+    return min(schedules(offer, term, used_frac, months), key=lambda way: way.worth)
+
+
+def schedules(offer: OfferTerms, term: str, used_frac: float, months: int) -> list[Hours]:
+    """Return every way to pay a horizon on a term; more than one where a commitment is cut off."""
     commit = next((c for c in offer.committed if c.term == term), None)
     if commit is None:
         paid = used_frac
@@ -50,23 +55,25 @@ def hours_of(offer: OfferTerms, term: str, used_frac: float, months: int) -> Hou
             paid = min(math.ceil(used_frac * DAYS_PER_MONTH - 1e-9) / DAYS_PER_MONTH, 1.0)
         prices = np.array(offer.apart_usd_per_hour.get(term, offer.usd_per_accelerator_hour))
         quarters = np.arange(months) // MONTHS_PER_QUARTER
-        return _priced(term, prices, quarters, np.full(months, paid))
+        return [_priced(term, prices, quarters, np.full(months, paid))]
     length = commit.quarters * MONTHS_PER_QUARTER
     rest = months % length
     whole = months - rest
     begun = np.arange(whole) // length * commit.quarters
     prices = np.array(commit.usd_per_accelerator_hour)
     if not rest:
-        return _priced(term, prices, begun, np.ones(whole))
-    last = min(_rests(offer, commit, used_frac, whole, rest), key=lambda way: way.worth)
-    return Hours(
-        np.concatenate([prices[begun], last.usd_per_h]),
-        np.concatenate([np.ones(whole), last.paid_frac]),
-        last.after,
-        last.note,
-        (term,) * whole + last.terms,
-        (*(int(q) for q in begun), *last.quarters),
-    )
+        return [_priced(term, prices, begun, np.ones(whole))]
+    return [
+        Hours(
+            np.concatenate([prices[begun], last.usd_per_h]),
+            np.concatenate([np.ones(whole), last.paid_frac]),
+            last.after,
+            last.note,
+            (term,) * whole + last.terms,
+            (*(int(q) for q in begun), *last.quarters),
+        )
+        for last in _rests(offer, commit, used_frac, whole, rest)
+    ]
 
 
 def _priced(

@@ -24,6 +24,8 @@ from dcplan.report.book.source import Source
 from dcplan.report.book.writer import Writer, head
 
 TOLERANCE = 1e-9
+DIGITS = 4
+"""Digits of a shown difference."""
 
 
 class Relation(StrEnum):
@@ -68,7 +70,8 @@ def write_checks(writer: Writer, rows: Sequence[Check]) -> None:
         existing = holds(_cell(left, "B", at), _cell(right, "C", at), relation)
         verdict = "OK" if existing.holds else "CHECK"
         page.write_formula(at, 3, f'=IF({existing.write(0)},"OK","CHECK")', bold, verdict)
-        page.write_formula(at, 4, f"=B{at + 1}-C{at + 1}", look, left.value - right.value)
+        apart = round(left.value - right.value, DIGITS)
+        page.write_formula(at, 4, f"=ROUND(B{at + 1}-C{at + 1}, {DIGITS})", look, apart)
         at += 1
     red = writer.format(bg_color="#FFC7CE", font_color="#9C0006")
     page.conditional_format(

@@ -131,6 +131,11 @@ class Sheet:
         """Write a heading in a separate line."""
         self._row(text, NOWHERE, "", "title")
 
+    def gap(self, rows: int) -> None:
+        """Leave rows empty, as for a chart."""
+        for _ in range(rows):
+            self._row("", NOWHERE, "", "title")
+
     def fact(self, label: str, key: Key, unit: str, value: Term | float) -> Row:
         """Write a single value; a plain number stays as planned."""
         row = self._row(label, key, unit, "formula" if isinstance(value, Term) else "derived")

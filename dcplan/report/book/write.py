@@ -61,7 +61,7 @@ def _write_plan(writer: Writer, source: Source) -> dict[str, Term]:
     table_page(writer, "Training", "Runs of the plan", source, ("jobs", "schedule"))
     workloads_page(writer, calc)
     checks_page(writer, source, calc, places)
-    sources_page(writer, source)
+    sources_page(writer, source.result)
     dictionary_page(writer)
     charts(writer, calc)
     return places

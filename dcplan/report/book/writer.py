@@ -13,7 +13,7 @@ from dcplan.report.book.grid import FIRST, HEAD, Row, Sheet
 
 NUMBERS = {
     "USD": "#,##0;[Red](#,##0);-",
-    "": "#,##0.######",
+    "": "[>=1000]#,##0;General",
     "fraction": "0.00%",
     "fraction per year": "0.00%",
 }
@@ -96,6 +96,8 @@ def head(writer: Writer, page: Worksheet, title: str, note: str) -> None:
 def _write_row(writer: Writer, page: Worksheet, row: Row) -> None:
     at = row.number - 1
     if row.kind == "title":
+        if not row.label:
+            return
         page.write_string(at, 0, row.label, writer.format(bold=True, bg_color="#DDE6F0"))
         return
     for i, text in enumerate((row.label, *row.key, row.unit)):

@@ -9,7 +9,7 @@ import numpy as np
 from dcplan.economics.cash_flow import AssetClass
 from dcplan.report.book.calc import Calc
 from dcplan.report.book.cost import cost_sheet
-from dcplan.report.book.data.term import Term, largest, number, power, when
+from dcplan.report.book.data.term import Array, Term, largest, number, power, when
 from dcplan.report.book.fabric import fabric_sheet
 from dcplan.report.book.grid import NOWHERE, Row, Sheet
 from dcplan.report.book.power import power_sheet
@@ -21,6 +21,8 @@ from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR
 
 LABELS = ("Line", "Side", "Class", "Rule", "Unit", "Value or total")
 OWN, RENT = "Own", "Rent"
+CHART_ROWS = 22
+"""Empty rows at the top of the break-even sheet, for the chart."""
 
 
 @dataclass
@@ -125,7 +127,7 @@ def _timing(book: Book) -> None:
     sheet, axis = book.own, book.source.axis
     m, inside = axis.months, axis.inside
 
-    def frozen(name: str, label: str, unit: str, values: np.ndarray) -> Row:  # type: ignore[type-arg]
+    def frozen(name: str, label: str, unit: str, values: Array) -> Row:
         row = sheet.frozen(label, ("", "", "calendar"), unit, values, "derived", total=False)
         return book.keep(name, row)
 
@@ -159,6 +161,7 @@ def _timing(book: Book) -> None:
 def _shares_left(book: Book) -> None:
     """Write the share of the price left at the end, by quarter of purchase, live where it can be."""
     c, source, even = book.calc, book.source, book.even
+    even.gap(CHART_ROWS)
     even.heading("Resale value of equipment")
     life = book.term(even, BookTerm.LIFE)
     worth = book.term(even, BookTerm.RESIDUAL)
@@ -167,10 +170,10 @@ def _shares_left(book: Book) -> None:
     book.keep("age", age)
     label = "share of the price left at this age"
     if worth is not None and life is not None:
-        years = age / MONTHS_PER_YEAR
-        left = largest(1 - (1 - worth) * years / life, worth)
+        whole = even.fact("life in whole quarters", ("", "", ""), "years", life_of(book))
+        left = _straight(age / MONTHS_PER_YEAR, whole, worth)
         rule = ("", "equipment", "straight line to the residual at the end of life")
-        row = even.line(label, rule, "fraction", when(years <= life, left, 0), total=False)
+        row = even.line(label, rule, "fraction", left, total=False)
     else:
         rule = ("", "equipment", "residual value curve of the catalog, fixed")
         row = even.frozen(label, rule, "fraction", source.left, "derived", total=False)
@@ -179,7 +182,10 @@ def _shares_left(book: Book) -> None:
     ages = np.maximum(c.source.horizon - np.arange(quarters), 0) * float(MONTHS_PER_QUARTER)
     c.decisions.heading("Share of the price left at the end of the horizon, by quarter of purchase")
     months = c.decisions.frozen("age at the end", NOWHERE, "months", ages, "derived", total=False)
-    c.keep_left("hardware", picked(row, months + 1))
+    if worth is not None and life is not None:
+        c.keep_left("hardware", _straight(months / MONTHS_PER_YEAR, life, worth))
+    else:
+        c.keep_left("hardware", picked(row, months + 1))
     for kind, name in (
         ("building", BookTerm.BUILDING_LIFE),
         ("cooling", BookTerm.COOLING_LIFE),
@@ -188,6 +194,12 @@ def _shares_left(book: Book) -> None:
         given = book.term(even, name)
         if given is not None:
             c.keep_left(kind, largest(0, 1 - months / MONTHS_PER_YEAR / given))
+    c.decisions.heading("Racks, pieces and units")
+
+
+def _straight(years: Term, life: Row, end: Row) -> Term:
+    """Return the share of the price left on a straight line to the residual, 0 after the life."""
+    return when(years <= life, largest(1 - (1 - end) * years / life, end), 0)
 
 
 def life_of(book: Book) -> Term:

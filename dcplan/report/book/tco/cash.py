@@ -32,9 +32,9 @@ def _owned(book: Book) -> None:
     if shield is not None:
         saved = book.rows["year end"] * picked(shield, book.rows["year"])
         rule = (*key, "last month of the year; from Tax")
-        flow = flow + sheet.line("income tax saved by interest", rule, "USD", -saved)
+        row = sheet.line("income tax saved by interest", rule, "USD", -saved)
+        flow = flow + book.keep("saved by interest", row)
     cash = _flow(book, SIDE, flow)
-    _financing(book)
     left = -book.rows["end"].term()
     owed = book.rows.get("owed")
     rule = (*key, "debt owed less residual value")
@@ -42,25 +42,25 @@ def _owned(book: Book) -> None:
     book.keep("owned end", end)
     worth = dot(cash.span(), book.rows["factor"].span()) + end * book.rows["end factor"]
     book.keep("owned npv", sheet.fact("present cost of owning", (*key, ""), "USD", worth))
+    _financing(book)
 
 
 def _financing(book: Book) -> None:
     """Write the present value of the debt, and of the tax that its interest saves."""
     sheet, key = book.cash, (SIDE, "")
     drawn, paid, owed = (book.rows.get(x) for x in ("drawn", "debt payments", "owed"))
-    shield = book.rows.get("shield")
+    saved = book.rows.get("saved by interest")
     factor = book.rows["factor"].span()
     if drawn is not None and paid is not None and owed is not None:
         worth = dot(paid.span(), factor) - dot(drawn.span(), factor)
         worth = worth + owed * book.rows["end factor"]
-        rule = (*key, "discounted at the discount rate")
+        rule = (*key, "memo: part of the above, discounted at the discount rate")
         book.financing.append(sheet.fact("present value of the debt", rule, "USD", worth))
-    if shield is not None:
-        saved = book.rows["year end"] * picked(shield, book.rows["year"])
-        by_month = sheet.line("tax saved by interest", (*key, "by month"), "USD", saved)
-        worth = -dot(by_month.span(), factor)
-        rule = (*key, "present value, money in")
-        book.financing.append(sheet.fact("income tax saved by interest", rule, "USD", worth))
+    if saved is not None:
+        rule = (*key, "memo: part of the above; money in")
+        worth = dot(saved.span(), factor)
+        label = "present value of the income tax saved by interest"
+        book.financing.append(sheet.fact(label, rule, "USD", worth))
 
 
 def _rented(book: Book, name: str) -> None:

@@ -59,6 +59,6 @@ def _lines(book: Book) -> Iterator[Check]:
 
 def changed_input(book: Book) -> Condition:
     """Return whether any input differs from its exported value."""
-    last = INPUT_ROW - 1 + len(book.source.result.inputs)
+    last = INPUT_ROW - 1 + len(book.source.base.result.inputs)
     text = f'COUNTIF(Inputs!$J${INPUT_ROW}:$J${last},"changed") > 0'
     return Condition(np.array(False), lambda t: text)

@@ -11,7 +11,7 @@ import numpy as np
 from dcplan.answers.plan.tables import money
 from dcplan.answers.tco import rented
 from dcplan.answers.tco.owned import BOOK_TABLE, BUILDING_TABLE, LOST_GOODPUT, Comparison, Rent
-from dcplan.answers.tco.rented_hours import BLOCK, SPOT, hours_of
+from dcplan.answers.tco.rented_hours import BLOCK, SPOT, Hours, schedules
 from dcplan.catalog.schema import DepreciationTable, Offer, Parameter
 from dcplan.inputs.cloud_prices import LENGTHS, row_of
 from dcplan.inputs.residual_value import residual_of
@@ -29,6 +29,19 @@ MOST_RENTS = 12
 STORED = "the number of storage blocks follows from it"
 DATES = "the dates of payments are fixed"
 GIVEN = "the fleet of the scenario"
+UNITS = {
+    BookTerm.PRICE_CHANGE: "fraction per year",
+    BookTerm.INCOME_TAX: "fraction",
+    BookTerm.PROPERTY_TAX: "fraction per year",
+    BookTerm.DEBT_SHARE: "fraction",
+    BookTerm.DEBT_RATE: "fraction per year",
+    BookTerm.LOST_OWNED: "fraction",
+    BookTerm.LOST_RENTED: "fraction",
+    BookTerm.CPU_NODES: "USD/accelerator/month",
+    BookTerm.NETWORK: "USD/accelerator/month",
+    BookTerm.DEBUGGING: "USD/month",
+}
+"""Units that the key of the input does not contain."""
 
 TERMS: tuple[tuple[BookTerm, tuple[str, ...]], ...] = (
     (BookTerm.UTILIZATION, ("fleet.utilization_frac",)),
@@ -104,7 +117,8 @@ def _terms(both: Comparison) -> Iterator[specs.TermRow]:
     for term, keys in TERMS:
         key = next((k for k in keys if k in rows), None)
         if key is not None:
-            yield specs.TermRow(term, float(rows[key].value), unit_of(key), key)
+            unit = UNITS.get(term) or unit_of(key)
+            yield specs.TermRow(term, float(rows[key].value), unit, key)
         elif term is BookTerm.UTILIZATION:
             yield specs.TermRow(term, work.used_frac, "fraction", None, "the scenario gives none")
     if isinstance(finance.residual, Quantity):
@@ -171,9 +185,14 @@ def _same_row(both: Comparison, name: str) -> str:
 
 
 def _hours(rent: Rent, both: Comparison) -> Iterator[specs.HoursRow]:
-    """Yield the months of a rent, those with the same price in one row."""
+    """Yield the months of a rent in each way to pay it, those with the same price in one row."""
     months = both.owned.after_tax.months
-    hours = hours_of(rent.offer, rent.term, both.work.used_frac, months)
+    ways = schedules(rent.offer, rent.term, both.work.used_frac, months)
+    for number, hours in enumerate(ways, start=1):
+        yield from _way(rent, number, hours)
+
+
+def _way(rent: Rent, way: int, hours: Hours) -> Iterator[specs.HoursRow]:
     known = list(zip(hours.terms, hours.quarters, strict=True))
     first = 0
     for month in range(1, len(known) + 1):
@@ -182,6 +201,7 @@ def _hours(rent: Rent, both: Comparison) -> Iterator[specs.HoursRow]:
         term, quarter = known[first]
         yield specs.HoursRow(
             rent=rent.name,
+            way=way,
             first_month=first,
             last_month=month - 1,
             price_input=f"cloud.{row_of(rent.offer.id)}.{term.replace('-', '_')}_usd_per_h",

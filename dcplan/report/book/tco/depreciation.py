@@ -20,6 +20,11 @@ LIVES = {
 }
 """Classes with a book life of their own; the others have the service life of hardware."""
 
+NOT_GIVEN = (
+    "No property tax. Run dcplan tco with --set finance.tax.property_tax_frac_per_year=0.01 to "
+    "include it."
+)
+
 
 def depreciation_sheet(book: Book) -> None:
     """Write purchases, tax write-off and book value of each class, and the property tax."""
@@ -127,11 +132,12 @@ def _straight(
 def _property_tax(book: Book) -> None:
     """Write the property tax on the book value of equipment at the start of each year."""
     sheet, start = book.depreciation, book.rows["year start"]
-    rate = book.term(sheet, BookTerm.PROPERTY_TAX)
     gear = taxed_gear(book)
-    if rate is None or not gear:
-        return
     sheet.heading("Property tax")
+    rate = book.term(sheet, BookTerm.PROPERTY_TAX)
+    if rate is None or not gear:
+        sheet.heading(NOT_GIVEN)
+        return
     worth = sheet.line(
         "book value at the start of the year, with purchases of its first month",
         (SIDE, "equipment and sales tax", "straight line"),

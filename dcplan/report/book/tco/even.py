@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dcplan.economics.cash_flow import CAPITAL, EQUIPMENT
+from dcplan.inputs.cloud_prices import LENGTHS
 from dcplan.report.book.data.term import Term, added, dot, number, power, sum_of, when
 from dcplan.report.book.grid import NOWHERE, Row
 from dcplan.report.book.source import placements
@@ -171,9 +172,14 @@ def energy_slope(book: Book) -> None:
 
 
 def _utilization(book: Book, name: str) -> None:
-    """Write the utilization above which owning costs less, for a rent paid by use."""
+    """Write the utilization above which owning costs less, for a rent paid by use.
+
+    A commitment has none, even where it continues on demand.
+    """
     slope = book.rows.get("energy slope")
-    if slope is None or any(row.paid != Paid.USED for row in book.source.hours[name]):
+    term = next(rent.term for rent in book.source.rents if rent.rent == name)
+    by_use = all(row.paid == Paid.USED for row in book.source.hours[name])
+    if slope is None or term in LENGTHS or not by_use:
         return
     sheet, used = book.even, book.rows[f"{book.rent.name} {BookTerm.UTILIZATION}"]
     hourly = book.rows[f"{name} hourly"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -59,7 +59,9 @@ class TcoSource:
     """All data of the workbook of a comparison."""
 
     base: Source
-    """Facts of the owned fleet, and inputs."""
+    """Facts of the owned fleet, and the inputs that formulas use."""
+    result: Result
+    """The result with all inputs of the answer."""
     axis: Axis
     terms: Mapping[BookTerm, specs.TermRow]
     write_off: Mapping[bool, Array]
@@ -70,11 +72,6 @@ class TcoSource:
     """Resale value of equipment over its price, by month of age."""
     rents: Sequence[specs.RentRow]
     hours: Mapping[str, Sequence[specs.HoursRow]]
-
-    @property
-    def result(self) -> Result:
-        """The result."""
-        return self.base.result
 
     def input(self, key: str) -> Term:
         """Return the cell of an input."""
@@ -121,7 +118,8 @@ def tco_source(result: Result) -> TcoSource:
         write_off[bool(year.building)].append(year.written_off_frac)
         names[bool(year.building)] = year.table
     return TcoSource(
-        source_from(result, flows, quarters),
+        source_from(_with_used_inputs(result), flows, quarters),
+        result,
         axis,
         terms,
         {k: _for_years(x, axis.years) for k, x in write_off.items()},
@@ -130,6 +128,18 @@ def tco_source(result: Result) -> TcoSource:
         list(specs.RENTS.rows(tables[specs.RENTS.name])),
         hours,
     )
+
+
+def _with_used_inputs(result: Result) -> Result:
+    """Return the result with the inputs that formulas use, and the choices of finance."""
+    used = {str(row["key"]) for row in result.tables["book_live"].records()}
+    rows = [
+        row
+        for row in result.inputs
+        if row["key"] in used
+        or (isinstance(row["value"], str) and str(row["key"]).startswith("finance."))
+    ]
+    return replace(result, inputs=rows)
 
 
 def _for_years(shares: list[float], years: int) -> Array:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from dcplan.report.book.data.term import Term
-from dcplan.report.book.grid import FIRST, Row
+from dcplan.report.book.data.term import Term, added
+from dcplan.report.book.grid import FIRST, HEAD, Row, column
 from dcplan.report.book.pages import LEGEND
 from dcplan.report.book.tco.book import Book
 from dcplan.report.book.tco.data import MOST_RENTS
 from dcplan.report.book.tco.source import TcoSource
-from dcplan.report.book.writer import Writer, head
+from dcplan.report.book.writer import NUMBERS, Writer, head
+from dcplan.units import unit_of
 
 HEADS = (
     "Side",
@@ -42,10 +43,11 @@ DICTIONARY = (
 FIXED = (
     "The number of racks, nodes per rack, halls, switches and storage blocks; PUE and water use, which "
     "the facility model computes from the climate.",
-    "The months of payments, milestones and commitments, and what a commitment continues with "
-    "after its last complete period.",
+    "The months of payments, milestones and commitments.",
     "A residual value curve. A number for finance.residual is an input and can be edited.",
-    "Return, payback and cost of work (PFLOP-day, tokens), the risk simulation and the tornado.",
+    "Return, payback and cost of work (PFLOP-day, tokens), the risk simulation and the tornado; the "
+    "break-even utilization of capacity blocks, and of a fleet without fleet.utilization_frac, in "
+    "gray on Summary.",
 )
 """What an edit does not change."""
 COVER = (
@@ -107,7 +109,7 @@ def summary_page(writer: Writer, book: Book) -> dict[str, Term]:
         Cells of the figures, by their key in the answer.
     """
     page, rents = writer.sheets["Summary"], list(book.rents)
-    head(writer, page, "Summary", book.source.result.headline)
+    head(writer, page, "Summary", f"As exported: {book.source.result.headline}")
     bold = writer.format(bold=True, bottom=1, text_wrap=True)
     last = FIRST_SIDE + len(rents)
     _decision(writer, book, last)
@@ -118,9 +120,11 @@ def summary_page(writer: Writer, book: Book) -> dict[str, Term]:
     for i, name in enumerate(rents):
         _side(writer, book, name, FIRST_SIDE + 1 + i, places)
     at = _others(writer, book, last + 1)
-    _answers(writer, book, at + 2)
+    at = _by_line(writer, book, at + 2)
+    at = _answers(writer, book, at + 2)
+    page.insert_chart(at + 2, 0, _curve(writer, book))
     page.set_column(0, 0, 44)
-    page.set_column(1, 8, 17)
+    page.set_column(1, max(8, 1 + len(rents)), 17)
     page.freeze_panes(FIRST_SIDE - 1, 1)
     return places
 
@@ -154,7 +158,7 @@ def _side(writer: Writer, book: Book, name: str, row: int, places: dict[str, Ter
     page.write_formula(at, 1, f"={npv.cell.text()}", usd, npv.value)
     places[f"{prefix}.npv_usd"] = _cell(npv.value, f"B{row}")
     page.write_number(at, 2, answer, writer.number("derived", "USD"))
-    page.write_formula(at, 3, f"=B{row}-C{row}", usd, npv.value - answer)
+    page.write_formula(at, 3, f"=ROUND(B{row}-C{row}, 2)", usd, round(npv.value - answer, 2))
     over = npv.value - book.rows["owned npv"].value
     page.write_formula(at, 4, f"=B{row}-B{FIRST_SIDE}", usd, over)
     hours = book.rows["used hours"]
@@ -169,19 +173,25 @@ def _side(writer: Writer, book: Book, name: str, row: int, places: dict[str, Ter
 
 def _even(writer: Writer, book: Book, name: str, row: int, places: dict[str, Term]) -> None:
     """Write the break-even of a rent; never in words."""
-    page = writer.sheets["Summary"]
-    for column, what, key, unit in (
+    page, rented = writer.sheets["Summary"], book.source.result.tables["rented"].records()
+    answer = next(row for row in rented if f"{row['offer']}.{row['term']}" == name)
+    for at, what, key, unit in (
         (6, "months", "months", "months"),
         (7, "use", "utilization_frac", "fraction"),
     ):
         found = book.rows.get(f"{name} {what}")
         if found is None:
-            page.write_string(row - 1, column, "n/a")
+            exported = book.source.result.metrics[f"break_even.{name}.{key}"].value
+            if isinstance(exported, int | float):  # as of capacity blocks, which cost in steps
+                look = writer.number("derived", unit)
+                page.write_number(row - 1, at, float(exported), look)
+            else:
+                page.write_string(row - 1, at, str(answer[f"break_even_{key}"]))
             continue
         cell = found.cell.text()
         value: Any = found.value if found.value >= 0 else "never"
         look = writer.number("formula", unit)
-        page.write_formula(row - 1, column, f'=IF({cell}<0, "never", {cell})', look, value)
+        page.write_formula(row - 1, at, f'=IF({cell}<0, "never", {cell})', look, value)
         if found.value >= 0:
             places[f"break_even.{name}.{key}"] = Term(
                 found.value,
@@ -209,8 +219,37 @@ def _others(writer: Writer, book: Book, row: int) -> int:
     return row
 
 
-def _answers(writer: Writer, book: Book, row: int) -> None:
-    """Write the other figures of the answer, as exported."""
+def _by_line(writer: Writer, book: Book, row: int) -> int:
+    """Write the present value of every line of every side, with totals; return the next row."""
+    page, usd = writer.sheets["Summary"], writer.number("formula", "USD")
+    bold = writer.format(bold=True, bottom=1, text_wrap=True)
+    sides = ["owned", *book.rents]
+    page.write_string(row - 1, 0, "Present value by line, USD", bold)
+    for i, name in enumerate(sides, start=1):
+        page.write_string(row - 1, i, name, bold)
+    labels = list(dict.fromkeys(line for _, line in book.values))
+    labels += [fact.label for fact in book.financing]
+    sums = dict.fromkeys(sides, 0.0)
+    for n, label in enumerate(labels):
+        page.write_string(row + n, 0, label)
+        for i, name in enumerate(sides, start=1):
+            facts = list(book.values.get((name, label), ()))
+            facts += [x for x in book.financing if x.label == label and name == "owned"]
+            if facts:
+                worth = added(fact.cell for fact in facts)
+                page.write_formula(row + n, i, f"={worth.text()}", usd, worth.value)
+                sums[name] += worth.value
+    end = row + len(labels)
+    page.write_string(end, 0, "Present cost", bold)
+    money = writer.format(num_format=NUMBERS["USD"], bold=True, top=1)
+    for i, name in enumerate(sides, start=1):
+        text = f"=SUM({column(i)}{row + 1}:{column(i)}{end})"
+        page.write_formula(end, i, text, money, sums[name])
+    return end + 1
+
+
+def _answers(writer: Writer, book: Book, row: int) -> int:
+    """Write the other figures of the answer, as exported; return the next row."""
     page = writer.sheets["Summary"]
     bold = writer.format(bold=True, bottom=1)
     page.write_string(row - 1, 0, "Other figures of the answer, as exported", bold)
@@ -219,26 +258,31 @@ def _answers(writer: Writer, book: Book, row: int) -> None:
             continue
         row += 1
         page.write_string(row - 1, 0, metric.label)
-        look = writer.number("derived", "fraction" if key.endswith("_frac") else metric.unit)
+        share = unit_of(key) == "fraction"
+        look = writer.number("derived", "fraction" if share else metric.unit or "x")
         if isinstance(metric.value, int | float):
             page.write_number(row - 1, 1, float(metric.value), look)
         page.write_string(row - 1, 2, metric.unit)
+    return row
 
 
 def curve(writer: Writer, book: Book) -> None:
-    """Add the chart of cumulative cost: the owned curve crosses that of a rent at the break-even."""
+    """Add the chart of cumulative cost above the rows of the break-even."""
+    writer.sheets[book.even.name].insert_chart(HEAD, 0, _curve(writer, book))
+
+
+def _curve(writer: Writer, book: Book) -> Any:
+    """Return a chart in which the owned curve crosses that of a rent at the break-even."""
     chart = writer.book.add_chart({"type": "line"})
-    own = book.rows["curve owned"]
-    _series(chart, own, "owned, if sold at this month")
+    _series(chart, book.rows["curve owned"], "owned, if sold at this month")
     for name in list(book.rents)[:MOST_CURVES]:
         _series(chart, book.rows[f"curve {name}"], name)
-    chart.set_title({"name": "Cumulative present cost"})
+    chart.set_title({"name": "Cumulative present cost, USD M"})
     chart.set_x_axis({"name": "months from the start", "interval_unit": 6, "interval_tick": 6})
-    chart.set_y_axis({"name": "USD", "num_format": '#,##0,,"M"'})
+    chart.set_y_axis({"num_format": "#,##0.0,,"})
     chart.set_legend({"position": "bottom"})
-    chart.set_size({"width": 900, "height": 420})
-    page = writer.sheets[book.even.name]
-    page.insert_chart(book.even.rows[-1].number + 1, 0, chart)
+    chart.set_size({"width": 960, "height": 410})
+    return chart
 
 
 MOST_CURVES = 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dcplan.report.book.data.term import Term
 from dcplan.report.book.inputs import inputs_page
 from dcplan.report.book.pages import dictionary_page, sources_page
-from dcplan.report.book.tco.book import Book, started
+from dcplan.report.book.tco.book import LABELS, Book, started
 from dcplan.report.book.tco.cash import cash_sheet
 from dcplan.report.book.tco.checks import checks_of
 from dcplan.report.book.tco.depreciation import depreciation_sheet
@@ -44,6 +44,8 @@ ORDER = (
     "Dictionary",
 )
 """Sheets in their order."""
+RULE_WIDTH = 46
+"""Width of the column with the rule of a line."""
 
 
 def computed(source: TcoSource) -> Book:
@@ -85,8 +87,10 @@ def write_tco(writer: Writer, source: TcoSource) -> dict[str, Term]:
         c.cost,
     ):
         write_sheet(writer, sheet)
+        if sheet.labels is LABELS:
+            writer.sheets[sheet.name].set_column(3, 3, RULE_WIDTH)
     curve(writer, book)
     checks_of(writer, book, places)
-    sources_page(writer, source.base)
+    sources_page(writer, source.result)
     dictionary_page(writer, DICTIONARY)
     return places
