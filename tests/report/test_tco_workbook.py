@@ -209,7 +209,7 @@ def test_schedules_by_hand(packaged: Result) -> None:
     shares = [0.2, 0.32, 0.192, 0.1152]
     assert rows["tax write-off", "racks"].values == pytest.approx([racks * x for x in shares])
     assert rows["book depreciation", "racks"].values == pytest.approx([racks / 5] * 4)
-    drawn = book.rows["drawn"].values
+    drawn = book.rows["borrowed"].values
     assert drawn[0] == pytest.approx(0.5 * (racks + 10e6 + 3_745_280 + 1_956_000))
     level = drawn[0] * 0.0075 / (1 - 1.0075**-48)
     assert book.rows["debt payments"].values[:2] == pytest.approx([0.0, level])

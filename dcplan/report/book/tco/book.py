@@ -16,7 +16,7 @@ from dcplan.report.book.power import power_sheet
 from dcplan.report.book.sheets import empty
 from dcplan.report.book.tco.source import TcoSource
 from dcplan.report.book.tco.terms import flag, picked, rounded
-from dcplan.specs.tco_book import BookTerm
+from dcplan.specs.plan.tco_book import BookTerm
 from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR
 
 LABELS = ("Line", "Side", "Class", "Rule", "Unit", "Value or total")
@@ -45,10 +45,8 @@ class Book:
     """Other payments of the owned side before income tax, by month."""
     lines: list[Row] = field(default_factory=list)
     """All payments of the owned side after tax, by month."""
-    ends: list[Row] = field(default_factory=list)
-    """Value at the end of the horizon, by line."""
-    financing: list[Row] = field(default_factory=list)
-    """Present values of the debt and of the tax that its interest saves."""
+    ends: dict[str, Row] = field(default_factory=dict)
+    """Value at the end of the horizon, by the line of the purchases."""
     values: dict[tuple[str, str], list[Row]] = field(default_factory=dict)
     """Present values by side and line."""
     rents: dict[str, list[Row]] = field(default_factory=dict)

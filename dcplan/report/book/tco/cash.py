@@ -7,7 +7,7 @@ from dcplan.report.book.grid import Row
 from dcplan.report.book.tco.book import Book
 from dcplan.report.book.tco.own import SIDE
 from dcplan.report.book.tco.terms import flag, picked
-from dcplan.specs.tco_book import BookTerm
+from dcplan.specs.plan.tco_book import BookTerm
 
 
 def cash_sheet(book: Book) -> None:
@@ -16,6 +16,7 @@ def cash_sheet(book: Book) -> None:
     for name in book.rents:
         _rented(book, name)
     _by_line(book)
+    _financing(book)
     _hours(book)
 
 
@@ -24,9 +25,11 @@ def _owned(book: Book) -> None:
     sheet.heading("Owned")
     parts = sheet.line("payments", (*key, "from Own"), "USD", book.rows["own cash"].term())
     flow = parts.term()
-    drawn, paid, shield = (book.rows.get(name) for name in ("drawn", "debt payments", "shield"))
-    if drawn is not None and paid is not None:
-        received = sheet.line("loan drawn", (*key, "money in"), "USD", -drawn.term())
+    borrowed, paid, shield = (
+        book.rows.get(name) for name in ("borrowed", "debt payments", "shield")
+    )
+    if borrowed is not None and paid is not None:
+        received = sheet.line("loan received", (*key, "money in"), "USD", -borrowed.term())
         service = sheet.line("debt service", (*key, "from Loan"), "USD", paid.term())
         flow = flow + received + service
     if shield is not None:
@@ -42,25 +45,24 @@ def _owned(book: Book) -> None:
     book.keep("owned end", end)
     worth = dot(cash.span(), book.rows["factor"].span()) + end * book.rows["end factor"]
     book.keep("owned npv", sheet.fact("present cost of owning", (*key, ""), "USD", worth))
-    _financing(book)
 
 
 def _financing(book: Book) -> None:
     """Write the present value of the debt, and of the tax that its interest saves."""
     sheet, key = book.cash, (SIDE, "")
-    drawn, paid, owed = (book.rows.get(x) for x in ("drawn", "debt payments", "owed"))
+    borrowed, paid, owed = (book.rows.get(x) for x in ("borrowed", "debt payments", "owed"))
     saved = book.rows.get("saved by interest")
     factor = book.rows["factor"].span()
-    if drawn is not None and paid is not None and owed is not None:
-        worth = dot(paid.span(), factor) - dot(drawn.span(), factor)
+    if borrowed is not None and paid is not None and owed is not None:
+        worth = dot(paid.span(), factor) - dot(borrowed.span(), factor)
         worth = worth + owed * book.rows["end factor"]
-        rule = (*key, "memo: part of the above, discounted at the discount rate")
-        book.financing.append(sheet.fact("present value of the debt", rule, "USD", worth))
+        rule = (*key, "part of the cash of owning")
+        _value(book, sheet.fact("present value of the debt", rule, "USD", worth))
     if saved is not None:
-        rule = (*key, "memo: part of the above; money in")
+        rule = (*key, "part of the cash of owning; money in")
         worth = dot(saved.span(), factor)
         label = "present value of the income tax saved by interest"
-        book.financing.append(sheet.fact(label, rule, "USD", worth))
+        _value(book, sheet.fact(label, rule, "USD", worth))
 
 
 def _rented(book: Book, name: str) -> None:
@@ -95,17 +97,22 @@ def _hours(book: Book) -> None:
 
 
 def _by_line(book: Book) -> None:
-    """Write the present value of every line before debt."""
+    """Write the present value of every line of each side."""
     sheet, factor = book.cash, book.rows["factor"].span()
     sheet.heading("Present value by line, after tax and before debt")
     for row in book.lines:
         fact = sheet.fact(row.label, (SIDE, row.key[1], ""), "USD", dot(row.span(), factor))
-        book.values.setdefault((SIDE, row.label), []).append(fact)
-    for row in book.ends:
+        _value(book, fact)
+    for row in book.ends.values():
         worth = -row.cell * book.rows["end factor"]
         fact = sheet.fact(row.label, (SIDE, "", "money in"), "USD", worth)
-        book.values.setdefault((SIDE, row.label), []).append(fact)
+        _value(book, fact)
     for name, rows in book.rents.items():
         for row in rows:
             fact = sheet.fact(row.label, (name, "", ""), "USD", dot(row.span(), factor))
-            book.values.setdefault((name, row.label), []).append(fact)
+            _value(book, fact)
+
+
+def _value(book: Book, fact: Row) -> None:
+    """Remember a present value under its side and line."""
+    book.values.setdefault((fact.key[0], fact.label), []).append(fact)

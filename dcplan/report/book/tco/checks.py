@@ -24,7 +24,7 @@ def checks_of(writer: Writer, book: Book, places: Mapping[str, Term]) -> None:
 def _identities(book: Book) -> Iterator[Check]:
     """Yield identities that hold for any input."""
     rows = book.rows
-    steps = [row.cell for row in (*_values(book, "owned"), *book.financing)]
+    steps = [row.cell for row in _values(book, "owned")]
     label = "present values of the owned lines and of the debt sum to the cost of owning"
     yield label, added(steps), rows["owned npv"].cell, Relation.EQUAL
     for name in book.rents:

@@ -20,8 +20,8 @@ from dcplan.report.book.data.facts import Frozen
 from dcplan.report.book.data.tables import BookData, book_data, tables_of
 from dcplan.result import Table
 from dcplan.scenario.set_keys import set_key
-from dcplan.specs import tco_book as specs
-from dcplan.specs.tco_book import BookTerm
+from dcplan.specs.plan import tco_book as specs
+from dcplan.specs.plan.tco_book import BookTerm
 from dcplan.units import MONTHS_PER_YEAR, unit_of
 
 MOST_RENTS = 12

@@ -10,7 +10,7 @@ from dcplan.report.book.grid import Row, total
 from dcplan.report.book.tco.book import Book, life_of
 from dcplan.report.book.tco.own import SIDE, taxed_gear
 from dcplan.report.book.tco.terms import before, flag, picked, summed_where
-from dcplan.specs.tco_book import BookTerm
+from dcplan.specs.plan.tco_book import BookTerm
 from dcplan.units import MONTHS_PER_YEAR
 
 LIVES = {

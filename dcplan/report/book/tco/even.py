@@ -12,7 +12,7 @@ from dcplan.report.book.source import placements
 from dcplan.report.book.tco.book import Book
 from dcplan.report.book.tco.own import SIDE, THIRDS
 from dcplan.report.book.tco.terms import ahead, flag, picked, summed_where
-from dcplan.specs.tco_book import BookTerm, Paid
+from dcplan.specs.plan.tco_book import BookTerm, Paid
 from dcplan.units import KW_PER_MW, MONTHS_PER_QUARTER, MONTHS_PER_YEAR
 
 
@@ -84,7 +84,7 @@ def _resale(book: Book) -> Row:
             if asset in EQUIPMENT:
                 share = picked(book.rows["left"], k - first + 1) * flag(k > first)
             else:
-                end = _end(book, row.label)
+                end = book.ends.get(row.label)
                 last = end / row.cell if end is not None else number(0.0)
                 n = max(book.source.axis.horizon - first, 1)
                 share = flag(k > first) * (1 - (1 - last) * (k - first) / n)
@@ -99,10 +99,6 @@ def _resale(book: Book) -> Row:
         value = value - summed_where(book.rows["month"], k - 1, balance)
     rule = (SIDE, "", "with the share of lost goodput, less outstanding debt")
     return sheet.line("resale value", rule, "USD", value, total=False)
-
-
-def _end(book: Book, line: str) -> Row | None:
-    return next((row for row in book.ends if row.label == f"residual {line}"), None)
 
 
 def _rent(book: Book, name: str) -> None:

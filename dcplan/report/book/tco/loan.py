@@ -1,4 +1,4 @@
-"""The loan by month: amounts drawn, level payments, interest, balance."""
+"""The loan by month: amounts borrowed, level payments, interest, balance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dcplan.report.book.grid import Row, total
 from dcplan.report.book.tco.book import Book
 from dcplan.report.book.tco.own import SIDE
 from dcplan.report.book.tco.terms import before, flag, rounded
-from dcplan.specs.tco_book import BookTerm
+from dcplan.specs.plan.tco_book import BookTerm
 from dcplan.units import MONTHS_PER_YEAR
 
 NOT_GIVEN = "No loan. Run dcplan tco with finance.debt: {share, rate, term_years}."
@@ -34,21 +34,21 @@ def loan_sheet(book: Book) -> None:
     lines = [row for row, asset in book.capital.items() if asset in CAPITAL]
     capital = sheet.line("capital", (SIDE, "", "without sales tax"), "USD", total(lines))
     amount = sheet.line(
-        "drawn", (SIDE, "", "in the month of payment"), "USD", share * largest(capital, 0)
+        "borrowed", (SIDE, "", "in the month of payment"), "USD", share * largest(capital, 0)
     )
-    drawn = book.keep("drawn", amount)
-    paid = book.keep("debt payments", _payments(book, drawn, term, factor))
-    _balances(book, drawn, paid, each)
+    borrowed = book.keep("borrowed", amount)
+    paid = book.keep("debt payments", _payments(book, borrowed, term, factor))
+    _balances(book, borrowed, paid, each)
 
 
-def _payments(book: Book, drawn: Row, term: Row, factor: Row) -> Row:
-    """Write the level payments from the month after each draw, to the end of its term."""
+def _payments(book: Book, borrowed: Row, term: Row, factor: Row) -> Row:
+    """Write the level payments from the month after each payout, to the end of its term."""
     months, month = book.rows["month"], book.rows["month"]
     inside, span = book.inside, months.span()
     texts, values = [], []
     for t, now in enumerate(months.values):
         here = Term(float(now), lambda _, t=t: month.at(t))  # type: ignore[misc]
-        due = dot(drawn.span(), flag(here > span) * flag(here <= span + term))
+        due = dot(borrowed.span(), flag(here > span) * flag(here <= span + term))
         texts.append(due.text())
         values.append(due.value)
     owing = Term(np.array(values), lambda t: texts[t])
@@ -56,21 +56,21 @@ def _payments(book: Book, drawn: Row, term: Row, factor: Row) -> Row:
     return book.loan.line("payments", rule, "USD", inside * owing * factor)
 
 
-def _balances(book: Book, drawn: Row, paid: Row, each: Row) -> None:
+def _balances(book: Book, borrowed: Row, paid: Row, each: Row) -> None:
     """Write interest and balance, each from the balance of the month before."""
-    sheet, n = book.loan, len(drawn.values)
+    sheet, n = book.loan, len(borrowed.values)
     interest, balance = np.zeros(n), np.zeros(n)
     inside = book.source.axis.inside
     last = 0.0
     for t in range(n):
         interest[t] = inside[t] * last * each.value
-        last = last + drawn.values[t] + interest[t] - paid.values[t]
+        last = last + borrowed.values[t] + interest[t] - paid.values[t]
         balance[t] = last
     rule = (SIDE, "", "")
     cost = sheet.line("interest", (SIDE, "", "rate x balance before"), "USD", Term(interest, str))
     left = sheet.line("balance", rule, "USD", Term(balance, str), total=False)
     cost.formula = book.inside * before(left) * each
-    left.formula = before(left) + drawn + cost - paid
+    left.formula = before(left) + borrowed + cost - paid
     book.keep("interest", cost)
     book.keep("balance", left)
     axis = book.source.axis

@@ -11,10 +11,11 @@ from dcplan.report.book.grid import Row, total
 from dcplan.report.book.source import RESIDUAL_AT_END
 from dcplan.report.book.tco.book import Book
 from dcplan.report.book.tco.terms import picked, smallest, summed_where
-from dcplan.specs.tco_book import BookTerm
+from dcplan.specs.plan.tco_book import BookTerm
 from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR
 
 SIDE = "owned"
+LOST = "goodput loss"
 AT_ONCE = (FlowGroup.CAPEX, FlowGroup.RESIDUAL)
 """Groups paid in the first month of their quarter; others are paid in thirds."""
 NOT_OWNED = (FlowGroup.CLOUD, FlowGroup.POST_HORIZON, FlowGroup.UNSERVED, RESIDUAL_AT_END)
@@ -106,16 +107,16 @@ def after_tax(book: Book) -> None:
     loss = book.term(sheet, BookTerm.LOST_OWNED)
     if loss is not None:
         term = loss * book.rows["own subtotal"]
-        lost = sheet.line("goodput loss", (SIDE, "", "share x all lines above"), "USD", term)
+        lost = sheet.line(LOST, (SIDE, "", "share x all lines above"), "USD", term)
         paid.append(book.keep("own lost", lost))
         term = loss * book.rows["residual"]
         rule = (SIDE, "", "share x residual value")
-        book.ends.append(sheet.fact("residual goodput loss", rule, "USD", term))
+        book.ends[LOST] = sheet.fact(f"residual {LOST}", rule, "USD", term)
     book.lines = paid
     rule = (SIDE, "", "after tax, before debt")
     book.keep("own cash", sheet.line("cost of owning", rule, "USD", total(paid)))
     rule = (SIDE, "", "money in")
-    end = added(row.cell for row in book.ends)
+    end = added(row.cell for row in book.ends.values())
     book.keep("end", sheet.fact("value at the end of the horizon", rule, "USD", end))
 
 
@@ -177,7 +178,7 @@ def residuals(book: Book) -> None:
     for name, rows in by_line.items():
         rule = (SIDE, "", "share left x price, by quarter of purchase")
         left = -added(x.cell for x in rows)  # the plan counts it as a negative payment
-        book.ends.append(sheet.fact(f"residual {name}", rule, "USD", left))
+        book.ends[name] = sheet.fact(f"residual {name}", rule, "USD", left)
     rule = (SIDE, "", "taxed in the last year")
-    left = added(row.cell for row in book.ends)
+    left = added(row.cell for row in book.ends.values())
     book.keep("residual", sheet.fact("residual value", rule, "USD", left))

@@ -11,7 +11,7 @@ from dcplan.report.book.grid import Row, total
 from dcplan.report.book.tco.book import Book
 from dcplan.report.book.tco.tax import rent_tax
 from dcplan.report.book.tco.terms import flag, rounded_up, smallest
-from dcplan.specs.tco_book import BookTerm, HoursRow, Paid, RentRow
+from dcplan.specs.plan.tco_book import BookTerm, HoursRow, Paid, RentRow
 from dcplan.units import DAYS_PER_MONTH, GB_PER_TB, HOURS_PER_MONTH, QUARTERS_PER_YEAR, TB_PER_PB
 
 PER_HOUR = "per accelerator and hour"

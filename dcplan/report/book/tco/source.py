@@ -12,9 +12,9 @@ from dcplan.economics.cash_flow import EQUIPMENT
 from dcplan.report.book.data.term import Array, Term
 from dcplan.report.book.source import Source, source_from
 from dcplan.result import Cell, Result
-from dcplan.specs import tco_book as specs
+from dcplan.specs.plan import tco_book as specs
 from dcplan.specs.plan.money import Falls
-from dcplan.specs.tco_book import BookTerm
+from dcplan.specs.plan.tco_book import BookTerm
 from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, quarter_index, quarter_name
 
 NEEDED = ("book_facts", "book_amounts", "book_live", *(t.name for t in (

@@ -228,13 +228,11 @@ def _by_line(writer: Writer, book: Book, row: int) -> int:
     for i, name in enumerate(sides, start=1):
         page.write_string(row - 1, i, name, bold)
     labels = list(dict.fromkeys(line for _, line in book.values))
-    labels += [fact.label for fact in book.financing]
     sums = dict.fromkeys(sides, 0.0)
     for n, label in enumerate(labels):
         page.write_string(row + n, 0, label)
         for i, name in enumerate(sides, start=1):
-            facts = list(book.values.get((name, label), ()))
-            facts += [x for x in book.financing if x.label == label and name == "owned"]
+            facts = book.values.get((name, label), ())
             if facts:
                 worth = added(fact.cell for fact in facts)
                 page.write_formula(row + n, i, f"={worth.text()}", usd, worth.value)

@@ -9,7 +9,7 @@ from dcplan.report.book.grid import Row
 from dcplan.report.book.tco.book import Book
 from dcplan.report.book.tco.own import SIDE
 from dcplan.report.book.tco.terms import picked, summed_where
-from dcplan.specs.tco_book import BookTerm
+from dcplan.specs.plan.tco_book import BookTerm
 
 NOT_GIVEN = "No income tax. Run dcplan tco with --set finance.tax.income_rate=0.25 to include it."
 
