@@ -212,7 +212,7 @@ def test_cells_that_are_no_inputs_are_refused_by_row(
 
 def test_only_a_plan_becomes_a_workbook() -> None:
     with pytest.raises(ValueError, match="with a plan can become a workbook"):
-        workbook(Result("train", "ok", 0, "", tables={"x": Table((), ())}))
+        workbook(Result("plan", "ok", 0, "", tables={"x": Table((), ())}))
 
 
 @pytest.mark.office

@@ -21,6 +21,7 @@ from dcplan.report.book.pages import (
     summary_page,
     table_page,
 )
+from dcplan.report.book.plain.write import order_of, write_plain
 from dcplan.report.book.sheets import calculated
 from dcplan.report.book.source import Source, source_of
 from dcplan.report.book.tco.source import tco_source
@@ -35,7 +36,10 @@ CREATED = dt.datetime(2026, 1, 1, tzinfo=dt.UTC).replace(tzinfo=None)
 
 
 def workbook(result: Result) -> bytes:
-    """Return the complete workbook of a saved plan, or of a comparison of owning and renting.
+    """Return the workbook of a saved answer.
+
+    That of a plan, and of a comparison of owning and renting, has live formulas. Any other has the
+    tables of the answer.
 
     Raises
     ------
@@ -45,8 +49,16 @@ def workbook(result: Result) -> bytes:
     if result.verb == "tco":
         compared = tco_source(result)
         return _file(result, TCO_ORDER, compared.base, lambda w: write_tco(w, compared))
+    if result.verb != "plan":
+        return _file(result, order_of(result), None, lambda w: _write_plain(w, result))
     source = source_of(result)
     return _file(result, ORDER, source, lambda w: _write_plan(w, source))
+
+
+def _write_plain(writer: Writer, result: Result) -> dict[str, Term]:
+    """Write the sheets of an answer without named figures."""
+    write_plain(writer, result)
+    return {}
 
 
 def _write_plan(writer: Writer, source: Source) -> dict[str, Term]:
@@ -70,7 +82,7 @@ def _write_plan(writer: Writer, source: Source) -> dict[str, Term]:
 def _file(
     result: Result,
     order: Sequence[str],
-    source: Source,
+    source: Source | None,
     write: Callable[[Writer], Mapping[str, Term]],
 ) -> bytes:
     """Return a file with sheets in order, and a name for each figure and each blue input."""
@@ -88,8 +100,8 @@ def _file(
     places = write(Writer(book, holds=not failed, order=order))
     for key, place in places.items():
         book.define_name(name_of(key), f"={place.text()}")
-    for key, edit in source.live.items():
-        if edit:  # a defined name for every blue input, after its key
+    for key, edit in source.live.items() if source else ():
+        if source and edit:  # a defined name for every blue input, after its key
             book.define_name(f"in_{name_of(key)}", f"={source.inputs[key].text()}")
     book.close()
     return stream.getvalue()

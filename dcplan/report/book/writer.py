@@ -16,6 +16,8 @@ NUMBERS = {
     "": "[>=1000]#,##0;General",
     "fraction": "0.00%",
     "fraction per year": "0.00%",
+    "USD/h": "#,##0.00##",
+    "months": "#,##0.0",
 }
 COLORS = {
     "input": {"font_color": "#0000FF", "bg_color": "#FFFFE0"},
