@@ -46,7 +46,7 @@ def write_plain(writer: Writer, result: Result) -> None:
     _table(writer, INPUTS, Table(INPUT_HEAD, rows), HEAD_ROW)
     _title(writer, COLUMNS, "Columns", "What each column of a sheet means.")
     _table(
-        writer, COLUMNS, Table(("sheet", "column", "meaning"), tuple(_columns(result))), HEAD_ROW
+        writer, COLUMNS, Table(("table", "column", "meaning"), tuple(_columns(result))), HEAD_ROW
     )
 
 
