@@ -11,6 +11,7 @@ from dcplan.report.book.tco.book import Book
 from dcplan.report.book.tco.data import MOST_RENTS
 from dcplan.report.book.tco.source import TcoSource
 from dcplan.report.book.writer import NUMBERS, Writer, head
+from dcplan.report.text.numbers import in_order
 from dcplan.units import unit_of
 
 HEADS = (
@@ -251,7 +252,7 @@ def _answers(writer: Writer, book: Book, row: int) -> int:
     page = writer.sheets["Summary"]
     bold = writer.format(bold=True, bottom=1)
     page.write_string(row - 1, 0, "Other figures of the answer, as exported", bold)
-    for key, metric in book.source.result.metrics.items():
+    for key, metric in in_order(book.source.result.metrics).items():
         if key.startswith(("rented.", "break_even.", "owned.npv", "owned.usd_per_accelerator")):
             continue
         row += 1
