@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dcplan.answers.check.answer import check as check
     from dcplan.answers.serve.answer import serve as serve
-    from dcplan.answers.tco.answer import tco as tco
     from dcplan.answers.train.answer import train as train
     from dcplan.answers.validation.answer import validate as validate
+    from dcplan.report.compared import tco as tco
     from dcplan.report.planned import plan as plan
 
 __version__ = "0.1.0"
 _ANSWERS = {
     "plan": "dcplan.report.planned",
-    "tco": "dcplan.answers.tco.answer",
+    "tco": "dcplan.report.compared",
     "train": "dcplan.answers.train.answer",
     "serve": "dcplan.answers.serve.answer",
     "check": "dcplan.answers.check.answer",

@@ -27,7 +27,10 @@ class Output:
 
     fmt: Annotated[Format, Flag("table, json, csv or md", names=("--format", "-f"))] = Format.TABLE
     out: Annotated[
-        Path | None, Flag("write to this file instead of stdout", names=("--out", "-o"))
+        Path | None,
+        Flag(
+            "write to this file instead of stdout; FILE.xlsx is a workbook", names=("--out", "-o")
+        ),
     ] = None
     quiet: Annotated[bool, Flag("hide warnings on stderr", names=("--quiet", "-q"))] = False
     verbose: Annotated[bool, Flag("show every input and every row", names=("--verbose", "-v"))] = (

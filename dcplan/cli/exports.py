@@ -100,7 +100,8 @@ def write_export(result: Result, target: Target, path: Path) -> str:
 
             return f"{path}: FOCUS {VERSION}, planned cost, not invoiced"
     except ValueError as error:
-        help_text = "dcplan plan FILE -f json -o RESULT"
+        verb = "tco" if result.verb == "tco" else "plan"
+        help_text = f"dcplan {verb} FILE -f json -o RESULT"
         raise InputError(
             [Problem("DC050", str(error), Place(f"--to {target}"), help=help_text)]
         ) from error

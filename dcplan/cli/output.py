@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from dcplan.result import Result
 
 STORE = Path(".dcplan")
+BOOK_SUFFIX = ".xlsx"
+"""Ending of a file that is a workbook instead of text."""
 
 
 @contextmanager
@@ -57,7 +59,13 @@ def emit(  # one argument per output flag
     verbose: bool = False,
     no_color: bool = False,
 ) -> None:
-    """Write the document to stdout or a file, warnings to stderr."""
+    """Write the document to stdout or a file, warnings to stderr.
+
+    Raises
+    ------
+    InputError
+        When the file is a workbook, and the answer has none.
+    """
     from dcplan.report.files import write_whole
     from dcplan.report.text.numbers import printable
     from dcplan.report.text.tags import tag
@@ -66,6 +74,11 @@ def emit(  # one argument per output flag
         for warning in result.warnings:
             note(printable(f"{tag(warning['code'])}: {warning['message']}"))
     color = not no_color and not os.environ.get("NO_COLOR")
+    if out is not None and out.suffix.lower() == BOOK_SUFFIX and fmt is Format.TABLE:
+        from dcplan.cli.exports import Target, write_export
+
+        write_export(result, Target.XLSX, out)
+        return
     if out is not None:
         write_whole(out, document(result, fmt, color=False, verbose=verbose))
         return

@@ -46,7 +46,9 @@ def set_key(key: str, question: Question) -> str:
 
 
 def _known(kind: str, question: Question) -> list[str]:
-    return list(question.catalog.rows.get(kind, ()))
+    """Return the ids and aliases of a catalog kind."""
+    rows = question.catalog.rows.get(kind, {})
+    return [*rows, *(alias for row in rows.values() for alias in row.aliases)]
 
 
 def _quoted(key: str) -> str:

@@ -79,6 +79,16 @@ def test_out_writes_the_whole_file_and_leaves_stdout_empty(
     assert [p.name for p in Path("out").iterdir()] == ["answer.txt"]  # no temporary file stays
 
 
+def test_out_with_the_ending_of_a_workbook_writes_one_unless_a_format_is_asked_for(
+    here: Callable[..., Ran], tiny: Path
+) -> None:
+    command = ("fabric", "--nodes", "16", "--system", "dgx-h100", "--fabric", "ib-ndr-400", "-q")
+    assert here(*command, "-o", "book.xlsx").code == 0
+    assert Path("book.xlsx").read_bytes()[:2] == b"PK"
+    assert here(*command, "-f", "json", "-o", "text.xlsx").code == 0
+    assert json.loads(Path("text.xlsx").read_text(encoding="utf-8"))["verb"] == "fabric"
+
+
 @pytest.mark.parametrize("path", ["tiny.yaml/answer.json", "folder"])
 def test_unwritable_out_exits_2_with_the_path(
     here: Callable[..., Ran], tiny: Path, path: str

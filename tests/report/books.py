@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -111,6 +113,39 @@ def recalculated_with_errors(book: Path) -> Path:
     out = book.with_name(book.stem + "-errors.xlsx")
     formualizer.recalculate_xlsx_file(str(book), str(out))
     return out
+
+
+def by_libreoffice(book: Path, folder: Path) -> Path:
+    """The same workbook with every formula computed by LibreOffice, which trusts caches by default."""
+    office = shutil.which("soffice")
+    assert office, "LibreOffice Calc is not installed"
+    profile = folder / "profile" / "user"
+    profile.mkdir(parents=True, exist_ok=True)
+    item = (
+        '<item oor:path="/org.openoffice.Office.Calc/Formula/Load">'
+        '<prop oor:name="OOXMLRecalcMode" oor:op="fuse"><value>0</value></prop></item>'
+    )
+    names = 'xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema"'
+    (profile / "registrymodifications.xcu").write_text(
+        f'<?xml version="1.0" encoding="UTF-8"?><oor:items {names}>{item}</oor:items>',
+        encoding="utf-8",
+    )
+    subprocess.run(
+        [
+            office,
+            "--headless",
+            f"-env:UserInstallation=file://{folder / 'profile'}",
+            "--convert-to",
+            "xlsx:Calc MS Excel 2007 XML",
+            "--outdir",
+            str(folder / "out"),
+            str(book),
+        ],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
+    return folder / "out" / book.name
 
 
 def saved(sheet: Sheet, book: Path) -> Path:

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import random
 import re
-import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +22,7 @@ from dcplan.report.planned import plan
 from dcplan.result import Result, Table
 from tests.plans import planned
 from tests.report.books import (
+    by_libreoffice,
     cells,
     editable,
     edited,
@@ -213,7 +212,7 @@ def test_cells_that_are_no_inputs_are_refused_by_row(
 
 def test_only_a_plan_becomes_a_workbook() -> None:
     with pytest.raises(ValueError, match="with a plan can become a workbook"):
-        workbook(Result("train", "ok", 0, "", tables={"x": Table((), ())}))
+        workbook(Result("plan", "ok", 0, "", tables={"x": Table((), ())}))
 
 
 @pytest.mark.office
@@ -221,36 +220,7 @@ def test_only_a_plan_becomes_a_workbook() -> None:
 def test_libreoffice_finds_the_plans_figures(made: Made, tmp_path: Path) -> None:
     """The reference spreadsheet recalculates on loading; by default it trusts the caches."""
     _, result, file, _ = made
-    office = shutil.which("soffice")
-    assert office, "LibreOffice Calc is not installed"
-    profile = tmp_path / "profile" / "user"
-    profile.mkdir(parents=True)
-    item = (
-        '<item oor:path="/org.openoffice.Office.Calc/Formula/Load">'
-        '<prop oor:name="OOXMLRecalcMode" oor:op="fuse"><value>0</value></prop></item>'
-    )
-    names = 'xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema"'
-    (profile / "registrymodifications.xcu").write_text(
-        f'<?xml version="1.0" encoding="UTF-8"?><oor:items {names}>{item}</oor:items>',
-        encoding="utf-8",
-    )
-    bare = zeroed(file)
-    subprocess.run(
-        [
-            office,
-            "--headless",
-            f"-env:UserInstallation=file://{tmp_path / 'profile'}",
-            "--convert-to",
-            "xlsx:Calc MS Excel 2007 XML",
-            "--outdir",
-            str(tmp_path / "out"),
-            str(bare),
-        ],
-        check=True,
-        capture_output=True,
-        timeout=120,
-    )
-    found = summary(tmp_path / "out" / bare.name)
+    found = summary(by_libreoffice(zeroed(file), tmp_path))
     for key, value in found.items():
         assert value == pytest.approx(result.metrics[key].value, rel=1e-9), key
 

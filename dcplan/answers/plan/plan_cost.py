@@ -15,6 +15,7 @@ from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.request import SolveRequest
+from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.strategy import solve_problem
 from dcplan.scenario.load import Question
 from dcplan.units import MONTHS_PER_QUARTER
@@ -74,6 +75,8 @@ class FleetPlan:
     offers: tuple[str, ...]
     """Ids of the offers that a plan could rent."""
     excluded: tuple[ExcludedOption, ...]
+    solved: Solved
+    """The audited plan of the fleet."""
 
 
 def fleet_plan(question: Question) -> FleetPlan:
@@ -113,4 +116,5 @@ def fleet_plan(question: Question) -> FleetPlan:
         sum(racks.get(p.key, 0) * p.accelerators for p in problem.placements),
         tuple(o.id for o in problem.offers),
         problem.excluded,
+        solved,
     )

@@ -51,6 +51,8 @@ def tco(request: TcoRequest) -> Result:
         return tco_of_plans(question, request, began)
     both = compared(question)
     result = _answer(both, risk_of(both, request), owned_line(both, request))
+    for maker in request.more_tables:
+        result.tables |= maker(both)
     result.run = {"seconds": round(time.monotonic() - began, 3)}
     return result
 

@@ -49,6 +49,7 @@ NOT_OWNED = frozenset({FlowGroup.CLOUD, FlowGroup.POST_HORIZON, FlowGroup.UNSERV
 WRITTEN_OFF = CAPITAL | {AssetClass.SALES_TAX}
 BUILDING_TABLE = "building-39"
 BOOK_TABLE = "straight-line-5"
+LOST_GOODPUT = "goodput-loss-frac-of-owned"
 
 
 @dataclass(frozen=True)
@@ -276,7 +277,7 @@ def owned_of(
             with_milestones(side, gear, payment_of(payment, log)),
         )
     if rent is None:  # the duration of a plan's runs includes goodput; a given fleet has no runs
-        loss = log.parameter("finance", "goodput-loss-frac-of-owned")
+        loss = log.parameter("finance", LOST_GOODPUT)
         side = _stepped(steps, "lost goodput", rate, side, with_lost_goodput(side, loss))
     total, shield = side.npv_usd(rate), np.zeros(side.months)
     if loan is not None:

@@ -21,6 +21,12 @@ from dcplan.scenario.schema import Scenario
 from dcplan.units import GB_PER_TB, HOURS_PER_MONTH, MONTHS_PER_QUARTER, SECONDS_PER_HOUR, TB_PER_PB
 
 STORAGE_OF = "cloud-storage-of-"
+EGRESS_OF = "egress-usd-per-gb-"
+CPU_PRICE = "cloud-cpu-usd-per-accelerator-month"
+NETWORK_PRICE = "cloud-network-usd-per-accelerator-month"
+SET_UP_PRICE = "cloud-setup-usd-per-accelerator"
+DEBUGGING_PRICE = "cloud-debugging-usd-per-month"
+LOST_GOODPUT = "goodput-loss-frac-of-cloud"
 ACCELERATORS = Line("accelerators")
 SUPPORT = Line("support")
 SET_UP = Line("set-up")
@@ -58,23 +64,19 @@ def rented_side(
     lines: dict[Line, Array] = {ACCELERATORS: rent}
     notes += [hours.note] if hours.note else []
     if term == SPOT:
-        lines[Line("spot interruptions")] = rent * _interruptions(offer, work, log, notes)
+        lines[Line("spot interruptions")] = rent * interruptions_frac(offer, work, log, notes)
     lines[Line("storage")] = np.full(
         months, work.storage_pb * TB_PER_PB * _storage_usd(provider, log, notes)
     )
     lines[Line("network and egress")] = np.full(months, _network_usd(provider, work, log, notes))
-    lines[CPU_NODES] = np.full(
-        months, work.accelerators * log.parameter("finance", "cloud-cpu-usd-per-accelerator-month")
-    )
+    lines[CPU_NODES] = np.full(months, work.accelerators * log.parameter("finance", CPU_PRICE))
     share = _support_frac(provider, log)
     lines[SUPPORT] = share * np.asarray(sum(lines.values()))
-    loss = log.parameter("finance", "goodput-loss-frac-of-cloud")
+    loss = log.parameter("finance", LOST_GOODPUT)
     lines[GOODPUT_LOSS] = np.asarray(goodput_loss_usd(rent, 1.0 - loss))
     lines[SET_UP] = np.zeros(months)
-    lines[SET_UP][0] = work.accelerators * log.parameter(
-        "finance", "cloud-setup-usd-per-accelerator"
-    )
-    lines[DEBUGGING] = np.full(months, log.parameter("finance", "cloud-debugging-usd-per-month"))
+    lines[SET_UP][0] = work.accelerators * log.parameter("finance", SET_UP_PRICE)
+    lines[DEBUGGING] = np.full(months, log.parameter("finance", DEBUGGING_PRICE))
     after = [
         (months + i, work.accelerators * HOURS_PER_MONTH * usd) for i, usd in enumerate(hours.after)
     ]
@@ -86,7 +88,7 @@ def rented_side(
     return Side(lines, outside=outside), notes
 
 
-def _interruptions(offer: OfferTerms, work: Work, log: InputLog, notes: list[str]) -> float:
+def interruptions_frac(offer: OfferTerms, work: Work, log: InputLog, notes: list[str]) -> float:
     """Return the paid hours above the useful ones, over the useful ones.
 
     They cover checkpoints, lost work and restarts of one job on all accelerators, with checkpoints
@@ -116,10 +118,14 @@ def _interruptions(offer: OfferTerms, work: Work, log: InputLog, notes: list[str
 
 def _storage_usd(provider: str, log: InputLog, notes: list[str]) -> float:
     """Return the price of a TB and month; if unknown, the price of AWS with a note."""
-    known = has_storage_price(provider, log)
-    if not known:
+    if not has_storage_price(provider, log):
         notes.append(f"no storage price for {provider}: the price of AWS S3 Standard is used")
-    return log.parameter("finance", STORAGE_OF + (provider if known else STAND_IN))
+    return log.parameter("finance", storage_parameter(provider, log))
+
+
+def storage_parameter(provider: str, log: InputLog) -> str:
+    """Return the catalog parameter with the storage price of a provider, or of its stand-in."""
+    return STORAGE_OF + (provider if has_storage_price(provider, log) else STAND_IN)
 
 
 def has_storage_price(provider: str, log: InputLog) -> bool:
@@ -129,23 +135,30 @@ def has_storage_price(provider: str, log: InputLog) -> bool:
 
 def _support_frac(provider: str, log: InputLog) -> float:
     """Return support cost over the bill; 0 if the provider's price list has none."""
+    key = support_parameter(provider, log)
+    return log.parameter("finance", key) if key else 0.0
+
+
+def support_parameter(provider: str, log: InputLog) -> str:
+    """Return the catalog parameter with the support fee of a provider; empty without one."""
     key = f"support-of-{provider}"
-    return (
-        log.parameter("finance", key)
-        if log.catalog.find("finance", key, Parameter) is not None
-        else 0.0
-    )
+    return key if log.catalog.find("finance", key, Parameter) is not None else ""
 
 
 def _network_usd(provider: str, work: Work, log: InputLog, notes: list[str]) -> float:
-    base = work.accelerators * log.parameter("finance", "cloud-network-usd-per-accelerator-month")
+    base = work.accelerators * log.parameter("finance", NETWORK_PRICE)
     if not work.egress_tb_per_month:
         return base
-    key = f"egress-usd-per-gb-{provider}"
-    if log.catalog.find("finance", key, Parameter) is None:
+    key = egress_parameter(provider, log)
+    if key != EGRESS_OF + provider:
         notes.append(f"no egress price for {provider}: the price of AWS is used")
-        key = "egress-usd-per-gb-aws"
     return base + work.egress_tb_per_month * GB_PER_TB * log.parameter("finance", key)
+
+
+def egress_parameter(provider: str, log: InputLog) -> str:
+    """Return the catalog parameter with the egress price of a provider, or of its stand-in."""
+    known = log.catalog.find("finance", EGRESS_OF + provider, Parameter) is not None
+    return EGRESS_OF + (provider if known else STAND_IN)
 
 
 def work_of(scenario: Scenario, log: InputLog, accelerators: int, owned_pb: float) -> Work:
@@ -179,8 +192,8 @@ def with_adders(offer: OfferTerms, stored_tb: float, log: InputLog) -> OfferTerm
     provider = log.catalog.get("cloud", row_of(offer.id), Offer).provider
     share = _support_frac(provider, log)
     month = stored_tb * _storage_usd(provider, log, [])
-    month += log.parameter("finance", "cloud-network-usd-per-accelerator-month")
-    month += log.parameter("finance", "cloud-cpu-usd-per-accelerator-month")
+    month += log.parameter("finance", NETWORK_PRICE)
+    month += log.parameter("finance", CPU_PRICE)
     more = month / HOURS_PER_MONTH * (1.0 + share)
 
     def loaded(prices: tuple[float, ...], extra: float) -> tuple[float, ...]:
@@ -214,8 +227,8 @@ def rent_lines(cost: PlanCost, log: InputLog) -> dict[Line, Array]:
     provider = {o: log.catalog.get("cloud", row_of(o), Offer).provider for o in use}
     each_tb = cost.storage_tb_per_accelerator
     stored = sum(u * each_tb * _storage_usd(provider[o], log, []) for o, u in use.items())
-    rate = log.parameter("finance", "cloud-network-usd-per-accelerator-month")
-    cpu = log.parameter("finance", "cloud-cpu-usd-per-accelerator-month")
+    rate = log.parameter("finance", NETWORK_PRICE)
+    cpu = log.parameter("finance", CPU_PRICE)
     share = sum(u * _support_frac(provider[o], log) for o, u in use.items()) / np.maximum(
         existing, 1e-9
     )
@@ -229,9 +242,9 @@ def rent_lines(cost: PlanCost, log: InputLog) -> dict[Line, Array]:
     lines[SET_UP] = np.zeros(months)
     if existing.any():
         lines[SET_UP][int(np.flatnonzero(existing)[0])] = existing.max() * log.parameter(
-            "finance", "cloud-setup-usd-per-accelerator"
+            "finance", SET_UP_PRICE
         )
-    lines[DEBUGGING] = (existing > 0) * log.parameter("finance", "cloud-debugging-usd-per-month")
+    lines[DEBUGGING] = (existing > 0) * log.parameter("finance", DEBUGGING_PRICE)
     if after:
         lines[Line("commitments after the horizon")] = np.append(np.zeros(months - 1), after)
     return lines

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from dcplan.economics.ranges import Array
 from dcplan.inputs.cloud_prices import CommitTerms, OfferTerms
@@ -24,6 +25,10 @@ class Hours:
     after: tuple[float, ...] = ()
     """Price of the months of a commitment after the horizon, all paid [USD/h]."""
     note: str = ""
+    terms: tuple[str, ...] = ()
+    """Term whose price applies, by month, with the months after the horizon."""
+    quarters: tuple[int, ...] = ()
+    """Quarter whose price applies, by month, with the months after the horizon."""
 
     @property
     def worth(self) -> float:
@@ -38,26 +43,49 @@ def hours_of(offer: OfferTerms, term: str, used_frac: float, months: int) -> Hou
     extend beyond the horizon, the remaining months use the cheapest option: a shorter commitment
     that ends in time, on-demand rent, or the full commitment.
     """
+    return min(schedules(offer, term, used_frac, months), key=lambda way: way.worth)
+
+
+def schedules(offer: OfferTerms, term: str, used_frac: float, months: int) -> list[Hours]:
+    """Return every way to pay a horizon on a term; more than one where a commitment is cut off."""
     commit = next((c for c in offer.committed if c.term == term), None)
     if commit is None:
         paid = used_frac
         if term == BLOCK:
             paid = min(math.ceil(used_frac * DAYS_PER_MONTH - 1e-9) / DAYS_PER_MONTH, 1.0)
         prices = np.array(offer.apart_usd_per_hour.get(term, offer.usd_per_accelerator_hour))
-        return Hours(prices[np.arange(months) // MONTHS_PER_QUARTER], np.full(months, paid))
+        quarters = np.arange(months) // MONTHS_PER_QUARTER
+        return [_priced(term, prices, quarters, np.full(months, paid))]
     length = commit.quarters * MONTHS_PER_QUARTER
     rest = months % length
     whole = months - rest
     begun = np.arange(whole) // length * commit.quarters
     prices = np.array(commit.usd_per_accelerator_hour)
     if not rest:
-        return Hours(prices[begun], np.ones(whole))
-    last = min(_rests(offer, commit, used_frac, whole, rest), key=lambda way: way.worth)
+        return [_priced(term, prices, begun, np.ones(whole))]
+    return [
+        Hours(
+            np.concatenate([prices[begun], last.usd_per_h]),
+            np.concatenate([np.ones(whole), last.paid_frac]),
+            last.after,
+            last.note,
+            (term,) * whole + last.terms,
+            (*(int(q) for q in begun), *last.quarters),
+        )
+        for last in _rests(offer, commit, used_frac, whole, rest)
+    ]
+
+
+def _priced(
+    term: str, prices: Array, quarters: npt.NDArray[np.int_], paid: Array, note: str = ""
+) -> Hours:
+    """Return the hours of months that pay the price of a term in the given quarters."""
     return Hours(
-        np.concatenate([prices[begun], last.usd_per_h]),
-        np.concatenate([np.ones(whole), last.paid_frac]),
-        last.after,
-        last.note,
+        prices[quarters],
+        paid,
+        note=note,
+        terms=(term,) * len(quarters),
+        quarters=tuple(int(q) for q in quarters),
     )
 
 
@@ -69,13 +97,22 @@ def _rests(
     price = commit.usd_per_accelerator_hour[first // MONTHS_PER_QUARTER]
     over = commit.quarters * MONTHS_PER_QUARTER - rest
     note = f"the last commitment extends {over} months beyond the horizon and is paid in full"
-    yield Hours(np.full(rest, price), np.ones(rest), (price,) * over, note)
+    yield Hours(
+        np.full(rest, price),
+        np.ones(rest),
+        (price,) * over,
+        note,
+        (commit.term,) * (rest + over),
+        (first // MONTHS_PER_QUARTER,) * (rest + over),
+    )
     for other in offer.committed:
         length = other.quarters * MONTHS_PER_QUARTER
         if length <= rest and rest % length == 0:
             begun = first // MONTHS_PER_QUARTER + np.arange(rest) // length * other.quarters
             note = f"the last {rest} months are on {other.term}"
-            yield Hours(np.array(other.usd_per_accelerator_hour)[begun], np.ones(rest), (), note)
+            prices = np.array(other.usd_per_accelerator_hour)
+            yield _priced(other.term, prices, begun, np.ones(rest), note)
     if offer.on_demand:
-        prices = np.array(offer.usd_per_accelerator_hour)[quarters]
-        yield Hours(prices, np.full(rest, used_frac), (), f"the last {rest} months are on demand")
+        prices = np.array(offer.usd_per_accelerator_hour)
+        note = f"the last {rest} months are on demand"
+        yield _priced(offer.term, prices, quarters, np.full(rest, used_frac), note)

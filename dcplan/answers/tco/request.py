@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated
 
+from dcplan.result import Table
 from dcplan.scenario.ref import ScenarioRef
 from dcplan.specs.request import Flag
+
+TableMaker = Callable[..., dict[str, Table]]
+"""Function of a comparison; adds tables to the result."""
 
 
 @dataclass(frozen=True)
@@ -19,3 +24,11 @@ class TcoRequest(ScenarioRef):
     time_limit_s: Annotated[
         float, Flag("time limit of all plans together", unit="s", low=1, names=("--time-limit",))
     ] = 300.0
+    more_tables: Annotated[
+        tuple[TableMaker, ...],
+        Flag(
+            "functions of the comparison that add tables to the result, such as the data of the "
+            "workbook",
+            python_only=True,
+        ),
+    ] = ()

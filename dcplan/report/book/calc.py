@@ -26,6 +26,8 @@ class Calc:
     """Payments."""
     left: list[Row] = field(default_factory=list)
     """Residual value at the end of the horizon (money received)."""
+    ends: dict[tuple[str, str], list[Row]] = field(default_factory=dict)
+    """The same rows by line and site."""
     rest: dict[Line, Array] = field(default_factory=dict)
     """Payments without a formula, with their values in the plan."""
     limits: list[tuple[str, int, Row, Row]] = field(default_factory=list)
@@ -46,6 +48,12 @@ class Calc:
         """Remember a row under a name and its key."""
         self.rows[name, row.key] = row
         return row
+
+    def keep_left(self, kind: str, share: Term) -> Row:
+        """Write the share of the price left at the end, by quarter of purchase, as a formula."""
+        key = (kind, "", "")
+        row = self.decisions.line("share left", key, "fraction", share, total=False)
+        return self.keep("share left", row)
 
     def limit(self, check: str, where: str, row: Row, sheet: Sheet, factor: float = 1.0) -> None:
         """Write a limit of the audit for its live row, if the audit measured it."""

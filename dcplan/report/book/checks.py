@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 
 import numpy as np
@@ -24,6 +24,8 @@ from dcplan.report.book.source import Source
 from dcplan.report.book.writer import Writer, head
 
 TOLERANCE = 1e-9
+DIGITS = 4
+"""Digits of a shown difference."""
 
 
 class Relation(StrEnum):
@@ -39,7 +41,15 @@ Check = tuple[str, Operand, Operand, Relation]
 
 
 def checks_page(writer: Writer, source: Source, calc: Calc, places: Mapping[str, Term]) -> None:
-    """Write every check with both sides, and the overall check."""
+    """Write the checks of a plan's workbook."""
+    write_checks(
+        writer,
+        [*_identities(calc), *_limits(calc), *_expected(source, places), *stored(source, places)],
+    )
+
+
+def write_checks(writer: Writer, rows: Sequence[Check]) -> None:
+    """Write every check with both sides and their difference, and the overall check."""
     page = writer.sheets["Checks"]
     head(
         writer,
@@ -48,14 +58,8 @@ def checks_page(writer: Writer, source: Source, calc: Calc, places: Mapping[str,
         "Each check shows OK or CHECK; a single CHECK also sets the overall check to CHECK.",
     )
     bold = writer.format(bold=True, bottom=1)
-    for i, text in enumerate(("Check", "Left", "Right", "Result")):
+    for i, text in enumerate(("Check", "Left", "Right", "Result", "Left minus right")):
         page.write_string(4, i, text, bold)
-    rows = [
-        *_identities(calc),
-        *_limits(calc),
-        *_expected(source, places),
-        *_stored(source, places),
-    ]
     look = writer.number("formula", "x")
     at = 5
     for label, first, second, relation in rows:
@@ -66,6 +70,8 @@ def checks_page(writer: Writer, source: Source, calc: Calc, places: Mapping[str,
         existing = holds(_cell(left, "B", at), _cell(right, "C", at), relation)
         verdict = "OK" if existing.holds else "CHECK"
         page.write_formula(at, 3, f'=IF({existing.write(0)},"OK","CHECK")', bold, verdict)
+        apart = round(left.value - right.value, DIGITS)
+        page.write_formula(at, 4, f"=ROUND(B{at + 1}-C{at + 1}, {DIGITS})", look, apart)
         at += 1
     red = writer.format(bg_color="#FFC7CE", font_color="#9C0006")
     page.conditional_format(
@@ -77,7 +83,7 @@ def checks_page(writer: Writer, source: Source, calc: Calc, places: Mapping[str,
     )
     writer.book.define_name("all_checks_ok", f"=Checks!$D${at + 2}")
     page.set_column(0, 0, 70)
-    page.set_column(1, 3, 20)
+    page.set_column(1, 4, 20)
 
 
 def _cell(side: Term, column: str, at: int) -> Term:
@@ -142,7 +148,7 @@ def _expected(source: Source, places: Mapping[str, Term]) -> Iterator[Check]:
                 yield label, places[key], number(limit), relation
 
 
-def _stored(source: Source, places: Mapping[str, Term]) -> Iterator[Check]:
+def stored(source: Source, places: Mapping[str, Term]) -> Iterator[Check]:
     """Compare each live metric with the plan's value, unless an input is changed."""
     last = INPUT_ROW - 1 + len(source.result.inputs)
     text = f'COUNTIF(Inputs!$J${INPUT_ROW}:$J${last},"changed") > 0'

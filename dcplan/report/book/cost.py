@@ -186,7 +186,7 @@ def _residual(c: Calc) -> None:
             continue
         term = -dot(row.span(), shares[kind].span())
         done[base, site] = done.get((base, site), 0.0) + term.value
-        c.left.append(c.cost.fact(f"residual {name}", (site, "", "residual"), "USD", term))
+        _left(c, name, base, site, term)
     for line, values in c.source.flows.items():
         group, name, site = line
         if group != RESIDUAL_AT_END:
@@ -198,7 +198,14 @@ def _residual(c: Calc) -> None:
             rest = float(c.source.rest[line].sum()) if line in c.source.rest else 0.0
         if abs(rest) > TINY * max(abs(whole), 1.0):
             c.rest[line] = np.array([rest])
-            c.left.append(c.cost.fact(f"residual {name}", (site, "", "residual"), "USD", rest))
+            _left(c, name, name, site, rest)
+
+
+def _left(c: Calc, label: str, line: str, site: str, value: Term | float) -> None:
+    """Write the residual value of a line."""
+    row = c.cost.fact(f"residual {label}", (site, "", "residual"), "USD", value)
+    c.left.append(row)
+    c.ends.setdefault((line, site), []).append(row)
 
 
 def group_rows(c: Calc, group: str) -> list[Row]:

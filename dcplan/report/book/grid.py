@@ -124,10 +124,17 @@ class Sheet:
     note: str
     quarters: tuple[str, ...]
     rows: list[Row] = field(default_factory=list)
+    labels: tuple[str, ...] = LABELS
+    """Headers of the columns before the time columns, as many as :data:`LABELS`."""
 
     def heading(self, text: str) -> None:
         """Write a heading in a separate line."""
         self._row(text, NOWHERE, "", "title")
+
+    def gap(self, rows: int) -> None:
+        """Leave rows empty, as for a chart."""
+        for _ in range(rows):
+            self._row("", NOWHERE, "", "title")
 
     def fact(self, label: str, key: Key, unit: str, value: Term | float) -> Row:
         """Write a single value; a plain number stays as planned."""

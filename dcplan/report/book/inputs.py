@@ -21,6 +21,7 @@ INPUT_HEAD = (
     "As exported",
     "Changed",
     "Place",
+    "Source",
 )
 RATE = re.compile(r"(frac|rate)(?:[-_]per[-_]year)?$")
 MOST = 1e15
@@ -67,7 +68,7 @@ def inputs_page(writer: Writer, source: Source) -> None:
     page.set_column(0, 0, 52)
     page.set_column(1, 1, 30)
     page.set_column(2, 9, 14)
-    page.set_column(10, 10, 60)
+    page.set_column(10, 11, 60)
 
 
 def _input_row(writer: Writer, source: Source, at: int, row: Mapping[str, object]) -> None:
@@ -113,3 +114,4 @@ def _input_row(writer: Writer, source: Source, at: int, row: Mapping[str, object
             page.write_number(at, i, float(bound), writer.number("derived", look))
     page.write_string(at, 6, str(row["status"]))
     page.write_string(at, 10, str(row.get("at") or ""))
+    page.write_string(at, 11, str(row.get("source") or ""))

@@ -12,7 +12,7 @@ from dcplan.report.book.grid import FIRST, NOWHERE, Row
 from dcplan.report.book.source import Source
 from dcplan.report.book.writer import Writer, head
 from dcplan.report.text.numbers import in_order
-from dcplan.result import Cell, Table
+from dcplan.result import Cell, Result, Table
 from dcplan.specs.headers import header
 from dcplan.units import unit_of
 
@@ -169,8 +169,8 @@ def _cell(writer: Writer, name: str, place: tuple[int, int], cell: Cell, unit: s
         page.write_number(*place, float(cell), writer.number("derived", unit or "x"))
 
 
-def sources_page(writer: Writer, source: Source) -> None:
-    """Write the source of every input."""
+def sources_page(writer: Writer, result: Result) -> None:
+    """Write the source of every input of a result."""
     head(
         writer,
         writer.sheets["Sources"],
@@ -178,7 +178,7 @@ def sources_page(writer: Writer, source: Source) -> None:
         "Value, bounds, status, source and date of every input.",
     )
     columns = ("key", "value", "low", "high", "unit", "status", "source", "as_of", "note")
-    rows = tuple(tuple(_shown(row.get(name)) for name in columns) for row in source.result.inputs)
+    rows = tuple(tuple(_shown(row.get(name)) for name in columns) for row in result.inputs)
     _table(writer, "Sources", Table(columns, rows), 4)
     writer.sheets["Sources"].set_column(0, 0, 50)
     writer.sheets["Sources"].set_column(6, 8, 50)
@@ -189,10 +189,10 @@ def _shown(value: object) -> Cell:
     return value if isinstance(value, str | int | float) else None
 
 
-def dictionary_page(writer: Writer) -> None:
+def dictionary_page(writer: Writer, rows: tuple[tuple[str, str], ...] = DICTIONARY) -> None:
     """Write the meaning of terms."""
     head(writer, writer.sheets["Dictionary"], "Dictionary", "Terms of this workbook.")
-    _table(writer, "Dictionary", Table(("term", "meaning"), DICTIONARY), 4)
+    _table(writer, "Dictionary", Table(("term", "meaning"), rows), 4)
     writer.sheets["Dictionary"].set_column(0, 0, 34)
     writer.sheets["Dictionary"].set_column(1, 1, 110)
 

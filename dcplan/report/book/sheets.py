@@ -13,13 +13,31 @@ from dcplan.report.book.source import Source
 
 def calculated(source: Source) -> tuple[Calc, Sheet]:
     """Compute all sheets, the cash flow last."""
-    names = source.quarters
-    after = (
-        f" Columns from {names[source.horizon]} on are after the horizon."
-        if source.length > source.horizon
-        else ""
+    calc = empty(source)
+    fabric_sheet(calc)
+    power_sheet(calc)
+    cost_sheet(calc)
+    cash = Sheet(
+        "Cashflow",
+        "Cash flow",
+        f"Nominal payments in the middle of their quarter.{_after(source)}",
+        source.quarters,
     )
-    calc = Calc(
+    cash_sheet(calc, cash)
+    return calc, cash
+
+
+def _after(source: Source) -> str:
+    """Return a note on the columns after the horizon, if there are any."""
+    if source.length == source.horizon:
+        return ""
+    return f" Columns from {source.quarters[source.horizon]} on are after the horizon."
+
+
+def empty(source: Source) -> Calc:
+    """Return the sheets of a plan without rows."""
+    names, after = source.quarters, _after(source)
+    return Calc(
         source,
         Sheet(
             "Decisions",
@@ -33,11 +51,3 @@ def calculated(source: Source) -> tuple[Calc, Sheet]:
         ),
         Sheet("Calc_Cost", "Cost by line", "Undiscounted." + after, names),
     )
-    fabric_sheet(calc)
-    power_sheet(calc)
-    cost_sheet(calc)
-    cash = Sheet(
-        "Cashflow", "Cash flow", "Nominal payments in the middle of their quarter." + after, names
-    )
-    cash_sheet(calc, cash)
-    return calc, cash

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -94,24 +94,41 @@ def source_of(result: Result) -> Source:
             "version, run dcplan plan again"
         )
         raise ValueError(msg)
-    tables = {name: table.records() for name, table in result.tables.items()}
-    names = [str(row["quarter"]) for row in tables["cash_flow"]]
-    first, horizon = quarter_index(names[0]), len(names)
-    last = max((quarter_index(str(row["quarter"])) for row in tables["flows"]), default=first)
+    tables = result.tables
+    names = [str(row["quarter"]) for row in tables["cash_flow"].records()]
+    checks = tables["checks"].records() if "checks" in tables else []
+    return source_from(result, tables["flows"].records(), names, _limits(checks, names))
+
+
+def source_from(
+    result: Result,
+    flows: list[Record],
+    quarters: Sequence[str],
+    limits: Mapping[tuple[str, str], tuple[int, Array, Array]] | None = None,
+) -> Source:
+    """Read the facts and amounts of a result, with its payments over some quarters."""
+    first, horizon = quarter_index(quarters[0]), len(quarters)
+    last = max((quarter_index(str(row["quarter"])) for row in flows), default=first)
     length = max(horizon, last - first + 1)
-    live = {str(row["key"]): row["set_as"] for row in tables["book_live"]}
+    facts, amounts, live = (
+        result.tables[name].records() for name in ("book_facts", "book_amounts", "book_live")
+    )
     return Source(
         result,
         _inputs(result),
         tuple(quarter_name(first + t) for t in range(length)),
         horizon,
-        *_facts(tables["book_facts"]),
-        _amounts(tables["book_amounts"], length),
-        _flows(tables["flows"], first, length),
-        {_line(row): AssetClass(str(row["asset"])) for row in tables["flows"]},
-        {key: None if name is None else str(name) for key, name in live.items()},
-        _limits(tables.get("checks", []), names),
+        *_facts(facts),
+        _amounts(amounts, length),
+        _flows(flows, first, length),
+        {_line(row): AssetClass(str(row["asset"])) for row in flows},
+        {str(row["key"]): _text(row["set_as"]) for row in live},
+        limits or {},
     )
+
+
+def _text(cell: Cell) -> str | None:
+    return None if cell is None else str(cell)
 
 
 def _inputs(result: Result) -> dict[str, Term]:

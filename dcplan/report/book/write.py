@@ -5,11 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import io
 import re
+from collections.abc import Callable, Mapping, Sequence
 
 import xlsxwriter
 
 from dcplan.report.book.cash import live_metrics
 from dcplan.report.book.checks import checks_page
+from dcplan.report.book.data.term import Term
 from dcplan.report.book.inputs import inputs_page
 from dcplan.report.book.pages import (
     charts,
@@ -19,10 +21,14 @@ from dcplan.report.book.pages import (
     summary_page,
     table_page,
 )
+from dcplan.report.book.plain.write import order_of, write_plain
 from dcplan.report.book.sheets import calculated
-from dcplan.report.book.source import source_of
+from dcplan.report.book.source import Source, source_of
+from dcplan.report.book.tco.source import tco_source
+from dcplan.report.book.tco.write import ORDER as TCO_ORDER
+from dcplan.report.book.tco.write import write_tco
 from dcplan.report.book.workloads import workloads_page
-from dcplan.report.book.writer import Writer, write_sheet
+from dcplan.report.book.writer import ORDER, Writer, write_sheet
 from dcplan.result import Result
 
 CREATED = dt.datetime(2026, 1, 1, tzinfo=dt.UTC).replace(tzinfo=None)
@@ -30,14 +36,56 @@ CREATED = dt.datetime(2026, 1, 1, tzinfo=dt.UTC).replace(tzinfo=None)
 
 
 def workbook(result: Result) -> bytes:
-    """Return the complete workbook of a saved plan.
+    """Return the workbook of a saved answer.
+
+    That of a plan, and of a comparison of owning and renting, has live formulas. Any other has the
+    tables of the answer.
 
     Raises
     ------
     ValueError
-        When the result is not a plan, or contains none.
+        When the result has no such workbook.
     """
+    if result.verb == "tco":
+        compared = tco_source(result)
+        return _file(result, TCO_ORDER, compared.base, lambda w: write_tco(w, compared))
+    if result.verb != "plan":
+        return _file(result, order_of(result), None, lambda w: _write_plain(w, result))
     source = source_of(result)
+    return _file(result, ORDER, source, lambda w: _write_plan(w, source))
+
+
+def _write_plain(writer: Writer, result: Result) -> dict[str, Term]:
+    """Write the sheets of an answer without named figures."""
+    write_plain(writer, result)
+    return {}
+
+
+def _write_plan(writer: Writer, source: Source) -> dict[str, Term]:
+    """Write the sheets of a plan; return the cells of its metrics."""
+    calc, cash = calculated(source)
+    for sheet in (calc.decisions, calc.power, calc.fabric, calc.cost, cash):
+        write_sheet(writer, sheet)
+    metrics = live_metrics(calc)
+    cover_page(writer, source)
+    places = summary_page(writer, source, metrics)
+    inputs_page(writer, source)
+    table_page(writer, "Training", "Runs of the plan", source, ("jobs", "schedule"))
+    workloads_page(writer, calc)
+    checks_page(writer, source, calc, places)
+    sources_page(writer, source.result)
+    dictionary_page(writer)
+    charts(writer, calc)
+    return places
+
+
+def _file(
+    result: Result,
+    order: Sequence[str],
+    source: Source | None,
+    write: Callable[[Writer], Mapping[str, Term]],
+) -> bytes:
+    """Return a file with sheets in order, and a name for each figure and each blue input."""
     stream = io.BytesIO()
     options = {
         "in_memory": True,
@@ -49,24 +97,11 @@ def workbook(result: Result) -> bytes:
     book.set_properties({"title": f"dcplan: {result.scenario.get('name', '')}", "created": CREATED})
     book.set_calc_mode("auto")
     failed = [e for e in result.expectations if e["passed"] is False and e["severity"] == "error"]
-    writer = Writer(book, holds=not failed)
-    calc, cash = calculated(source)
-    for sheet in (calc.decisions, calc.power, calc.fabric, calc.cost, cash):
-        write_sheet(writer, sheet)
-    metrics = live_metrics(calc)
-    cover_page(writer, source)
-    places = summary_page(writer, source, metrics)
-    inputs_page(writer, source)
-    table_page(writer, "Training", "Runs of the plan", source, ("jobs", "schedule"))
-    workloads_page(writer, calc)
-    checks_page(writer, source, calc, places)
-    sources_page(writer, source)
-    dictionary_page(writer)
-    charts(writer, calc)
+    places = write(Writer(book, holds=not failed, order=order))
     for key, place in places.items():
         book.define_name(name_of(key), f"={place.text()}")
-    for key, edit in source.live.items():
-        if edit:  # a defined name for every blue input, after its key
+    for key, edit in source.live.items() if source else ():
+        if source and edit:  # a defined name for every blue input, after its key
             book.define_name(f"in_{name_of(key)}", f"={source.inputs[key].text()}")
     book.close()
     return stream.getvalue()

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import xlsxwriter
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
-from dcplan.report.book.grid import FIRST, HEAD, LABELS, Row, Sheet
+from dcplan.report.book.grid import FIRST, HEAD, Row, Sheet
 
 NUMBERS = {
     "USD": "#,##0;[Red](#,##0);-",
-    "": "#,##0.######",
+    "": "[>=1000]#,##0;General",
     "fraction": "0.00%",
     "fraction per year": "0.00%",
+    "USD/h": "#,##0.00##",
+    "months": "#,##0.0",
 }
 COLORS = {
     "input": {"font_color": "#0000FF", "bg_color": "#FFFFE0"},
@@ -43,12 +46,14 @@ ORDER = (
 class Writer:
     """A workbook under construction, and its formats by kind and unit."""
 
-    def __init__(self, book: xlsxwriter.Workbook, *, holds: bool) -> None:
+    def __init__(
+        self, book: xlsxwriter.Workbook, *, holds: bool, order: Sequence[str] = ORDER
+    ) -> None:
         self.book = book
         self.verdict = "OK" if holds else "CHECK"
         """Result of all checks when the workbook is written."""
         self._formats: dict[tuple[tuple[str, Any], ...], Format] = {}
-        self.sheets: dict[str, Worksheet] = {name: book.add_worksheet(name) for name in ORDER}
+        self.sheets: dict[str, Worksheet] = {name: book.add_worksheet(name) for name in order}
 
     def format(self, **properties: Any) -> Format:
         """Return a format, created only once."""
@@ -68,7 +73,7 @@ def write_sheet(writer: Writer, sheet: Sheet) -> None:
     page = writer.sheets[sheet.name]
     head(writer, page, sheet.title, sheet.note)
     bold = writer.format(bold=True, bottom=1)
-    for i, text in enumerate((*LABELS, *sheet.quarters)):
+    for i, text in enumerate((*sheet.labels, *sheet.quarters)):
         page.write_string(HEAD - 1, i, text, bold)
     for row in sheet.rows:
         _write_row(writer, page, row)
@@ -93,6 +98,8 @@ def head(writer: Writer, page: Worksheet, title: str, note: str) -> None:
 def _write_row(writer: Writer, page: Worksheet, row: Row) -> None:
     at = row.number - 1
     if row.kind == "title":
+        if not row.label:
+            return
         page.write_string(at, 0, row.label, writer.format(bold=True, bg_color="#DDE6F0"))
         return
     for i, text in enumerate((row.label, *row.key, row.unit)):

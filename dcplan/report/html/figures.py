@@ -60,7 +60,12 @@ def figures_of(result: Result, inputs: Sequence[Influence]) -> dict[str, tuple[C
 
 def ranked(result: Result) -> list[Influence]:
     """Live inputs of a plan by influence; none of another answer."""
-    return influences(result) if "book_facts" in result.tables else []
+    return influences(result) if has_ranks(result) else []
+
+
+def has_ranks(result: Result) -> bool:
+    """Whether a result has a plan's data for its workbook, which rank its inputs."""
+    return result.verb == "plan" and "book_facts" in result.tables
 
 
 def _rows(result: Result, name: str) -> list[Row]:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from dcplan.report.book.influence import Influence
 from dcplan.report.html.charts import Chart
-from dcplan.report.html.figures import figures_of, ranked
+from dcplan.report.html.figures import figures_of, has_ranks, ranked
 from dcplan.report.text.headings import label_of, title_of
 from dcplan.report.text.markdown import verdict
 from dcplan.report.text.numbers import in_order, printable, shown
@@ -182,7 +182,7 @@ def _binding(result: Result) -> tuple[TitledView, ...]:
 
 
 def _ranked_note(result: Result) -> str:
-    if "book_facts" not in result.tables:
+    if not has_ranks(result):
         return "In alphabetical order of their keys."
     return (
         "First the inputs whose bounds change the net present cost of the same decisions most, "

@@ -40,7 +40,11 @@ def book_tables(solved: Solved, question: Question, log: InputLog) -> dict[str, 
     """Return facts, amounts, and the name of every live input in ``--set``."""
     if solved.audit is None or solved.decisions is None:
         return {}
-    data = book_data(solved.problem, solved.decisions, solved.audit.books, question, log)
+    return tables_of(book_data(solved.problem, solved.decisions, solved.audit.books, question, log))
+
+
+def tables_of(data: BookData) -> dict[str, Table]:
+    """Return the data of a workbook as tables of a result."""
     keys = ((key, None if isinstance(name, Frozen) else name) for key, name in data.live.items())
     return {
         specs.FACTS.name: specs.FACTS.table(data.facts.rows),

@@ -50,9 +50,17 @@ class Operand:
         """Add to a plain number."""
         return number(other) + self
 
+    def __rsub__(self, other: float) -> Term:
+        """Subtract from a plain number."""
+        return number(other) - self
+
     def __rmul__(self, other: float) -> Term:
         """Multiply a plain number."""
         return number(other) * self
+
+    def __rtruediv__(self, other: float) -> Term:
+        """Divide a plain number."""
+        return number(other) / self
 
     def __neg__(self) -> Term:
         """Change the sign."""

@@ -1,0 +1,163 @@
+"""Depreciation by year: tax write-off by class and year of purchase, book value, property tax."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dcplan.economics.cash_flow import AssetClass
+from dcplan.report.book.data.term import Operand, Term, added, dot, number
+from dcplan.report.book.grid import Row, total
+from dcplan.report.book.tco.book import Book, life_of
+from dcplan.report.book.tco.own import SIDE, taxed_gear
+from dcplan.report.book.tco.terms import before, flag, picked, summed_where
+from dcplan.specs.plan.tco_book import BookTerm
+from dcplan.units import MONTHS_PER_YEAR
+
+LIVES = {
+    AssetClass.BUILDING: BookTerm.BUILDING_LIFE,
+    AssetClass.COOLING: BookTerm.COOLING_LIFE,
+    AssetClass.POWER: BookTerm.POWER_LIFE,
+}
+"""Classes with a book life of their own; the others have the service life of hardware."""
+
+NOT_GIVEN = (
+    "No property tax. Run dcplan tco with --set finance.tax.property_tax_frac_per_year=0.01 to "
+    "include it."
+)
+
+
+def depreciation_sheet(book: Book) -> None:
+    """Write purchases, tax write-off and book value of each class, and the property tax."""
+    sheet, years = book.depreciation, book.source.axis.years
+    sheet.heading("Years")
+    count = np.arange(1.0, years + 1.0)
+    year = sheet.frozen("year", ("", "", ""), "", count, "derived", total=False)
+    book.keep("year number", year)
+    start = sheet.line("first month", ("", "", ""), "", (year - 1) * MONTHS_PER_YEAR, total=False)
+    book.keep("year start", start)
+    life = sheet.fact("life of hardware", ("", "", "whole quarters"), "years", life_of(book))
+    book.keep("life", life)
+    for building in (False, True):
+        if building not in _tables(book):
+            continue
+        rule = ("", "building" if building else "equipment", book.source.tables[building])
+        values = book.source.write_off[building]
+        book.keep(
+            f"write-off {building}",
+            sheet.frozen(
+                "tax write-off of year n", rule, "fraction", values, "derived", total=True
+            ),
+        )
+    classes = dict.fromkeys(book.capital.values())
+    for asset in classes:
+        _class(book, asset)
+    sheet.heading("All classes")
+    for name, label in (
+        ("bought", "purchases"),
+        ("written", "tax write-off"),
+        ("book charge", "book depreciation"),
+    ):
+        rows = [book.rows[f"{name} {asset}"] for asset in classes]
+        book.keep(f"{name} all", sheet.line(label, (SIDE, "", ""), "USD", added(rows)))
+    _property_tax(book)
+
+
+def _tables(book: Book) -> set[bool]:
+    """Return the depreciation tables in use: of equipment, of buildings, or both."""
+    return {asset is AssetClass.BUILDING for asset in book.capital.values()}
+
+
+def _class(book: Book, asset: AssetClass) -> None:
+    """Write the purchases, the tax write-off and the book value of a class."""
+    sheet, year = book.depreciation, book.rows["year number"]
+    key = (SIDE, asset.value)
+    sheet.heading(asset.value)
+    lines = [row for row, known in book.capital.items() if known is asset]
+    paid = added(summed_where(book.rows["year"], year, row) for row in lines)
+    bought = book.keep(
+        f"bought {asset}", sheet.line("purchases", (*key, "by year of payment"), "USD", paid)
+    )
+    shares = book.rows[f"write-off {asset is AssetClass.BUILDING}"]
+    parts = []
+    for v in np.flatnonzero(bought.values):
+        since = int(v) + 1
+        price = picked(bought, number(since))
+        row = sheet.line(
+            f"write-off of the purchases of year {since}",
+            (*key, "price x share"),
+            "USD",
+            price * picked(shares, year - (since - 1)),
+        )
+        parts.append(row)
+    written = book.keep(
+        f"written {asset}", sheet.line("tax write-off", (*key, ""), "USD", total(parts))
+    )
+    left = bought.so_far() - written.so_far()
+    sheet.line("tax value at the end of the year", (*key, ""), "USD", left, total=False)
+    life = book.term(sheet, LIVES[asset]) if asset in LIVES else book.rows["life"]
+    if life is None:
+        return
+    ends = _straight(book, lines, year * MONTHS_PER_YEAR, life, at_once=False)
+    value = sheet.line(
+        "book value at the end of the year", (*key, "straight line"), "USD", ends, total=False
+    )
+    charge = before(value) + bought - value
+    book.keep(f"book charge {asset}", sheet.line("book depreciation", (*key, ""), "USD", charge))
+
+
+def _straight(
+    book: Book, lines: list[Row], month: Operand, life: Operand, *, at_once: bool
+) -> Term:
+    """Return the straight-line book value of purchases at the start of a month.
+
+    The purchases of that month itself count only with ``at_once``.
+    """
+    paid, at = book.rows["month"].span(), month.term()
+    years = life.term()
+    columns = np.atleast_1d(np.asarray(at.number, dtype=np.float64))
+    found = []
+    for row in lines:
+        texts, values = [], []
+        for t, now in enumerate(columns):
+            here = Term(float(now), lambda _, t=t: at.text(t))  # type: ignore[misc]
+            left = number(1.0) - (here - paid) / MONTHS_PER_YEAR / years
+            there = flag(paid <= here) if at_once else flag(here > paid)
+            term = dot(row.span(), there * flag(left > 0) * left)
+            texts.append(term.text())
+            values.append(term.value)
+        found.append(Term(np.array(values), lambda t, texts=texts: texts[t]))  # type: ignore[misc]
+    return added(found)
+
+
+def _property_tax(book: Book) -> None:
+    """Write the property tax on the book value of equipment at the start of each year."""
+    sheet, start = book.depreciation, book.rows["year start"]
+    gear = taxed_gear(book)
+    sheet.heading("Property tax")
+    rate = book.term(sheet, BookTerm.PROPERTY_TAX)
+    if rate is None or not gear:
+        sheet.heading(NOT_GIVEN)
+        return
+    worth = sheet.line(
+        "book value at the start of the year, with purchases of its first month",
+        (SIDE, "equipment and sales tax", "straight line"),
+        "USD",
+        _straight(book, gear, start, book.rows["life"], at_once=True),
+        total=False,
+    )
+    months = number(book.source.axis.horizon) - start
+    part = sheet.line(
+        "share of the year in the horizon",
+        (SIDE, "", ""),
+        "",
+        _at_most_one(months / MONTHS_PER_YEAR),
+        total=False,
+    )
+    term = rate * worth * part
+    book.keep(
+        "property tax", sheet.line("property tax", (SIDE, "", "rate x value x share"), "USD", term)
+    )
+
+
+def _at_most_one(term: Term) -> Term:
+    return Term(np.minimum(term.number, 1.0), lambda t: f"MIN({term.text(t)}, 1)")

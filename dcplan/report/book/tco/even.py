@@ -1,0 +1,191 @@
+"""Break-even by month and by utilization, and the curves of cumulative cost."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dcplan.economics.cash_flow import CAPITAL, EQUIPMENT
+from dcplan.inputs.cloud_prices import LENGTHS
+from dcplan.report.book.data.term import Term, added, dot, number, power, sum_of, when
+from dcplan.report.book.grid import NOWHERE, Row
+from dcplan.report.book.source import placements
+from dcplan.report.book.tco.book import Book
+from dcplan.report.book.tco.own import SIDE, THIRDS
+from dcplan.report.book.tco.terms import ahead, flag, picked, summed_where
+from dcplan.specs.plan.tco_book import BookTerm, Paid
+from dcplan.units import KW_PER_MW, MONTHS_PER_QUARTER, MONTHS_PER_YEAR
+
+
+def even_sheet(book: Book) -> None:
+    """Write the resale value by month, and the break-even of each rent."""
+    sheet = book.even
+    sheet.heading("Owned")
+    rule = ("", "", "end of the month")
+    factor = power(1 + book.rows["rate"], -book.rows["age"] / MONTHS_PER_YEAR)
+    book.keep("even factor", sheet.line("discount factor", rule, "", factor, total=False))
+    own = _from_today(book, SIDE)
+    resale = _resale(book)
+    spent = _present(book, SIDE, own)
+    worth = sheet.line(
+        "present value of the resale",
+        (SIDE, "", "less outstanding debt"),
+        "USD",
+        resale * book.rows["even factor"],
+        total=False,
+    )
+    rule = (SIDE, "", "cumulative less resale")
+    book.keep(
+        "curve owned",
+        sheet.line("present cost if sold at this month", rule, "USD", spent - worth, total=False),
+    )
+    for name in book.rents:
+        _rent(book, name)
+
+
+def _from_today(book: Book, side: str) -> Row:
+    """Write the cash of a side from today on; payments before count today, later ones last."""
+    sheet, axis = book.even, book.source.axis
+    cash, month, k = book.rows[f"{side} flow"], book.rows["month"], book.rows["age"]
+    term = summed_where(month, k - 1, cash)
+    early, late = int((axis.months < 0).sum()), int((axis.months >= axis.horizon).sum())
+    count = len(axis.months)
+    if early:
+        rule = (side, "", "1 where the payments before the horizon count")
+        today = sheet.frozen("today", rule, "", 1.0 * (k.values == 0), "derived", total=False)
+        term = term * (1 - today) + today * sum_of(cash.span(0, early))
+    if late:
+        rule = (side, "", "1 where the payments after the horizon count")
+        mark = 1.0 * (k.values == axis.horizon)
+        last = sheet.frozen("last month", rule, "", mark, "derived", total=False)
+        term = term + last * sum_of(cash.span(count - late, count))
+    return sheet.line("cash out", (side, "", "counted at the end of the month"), "USD", term)
+
+
+def _present(book: Book, side: str, cash: Row) -> Row:
+    """Write the cumulative present cost of a side."""
+    row = book.even.line("present value", (side, "", ""), "USD", cash * book.rows["even factor"])
+    label = "cumulative present cost"
+    return book.keep(
+        f"curve {side}", book.even.line(label, (side, "", ""), "USD", row.so_far(), total=False)
+    )
+
+
+def _resale(book: Book) -> Row:
+    """Write the resale value of all purchases at the end of each month, less debt."""
+    sheet, k = book.even, book.rows["age"]
+    month = book.rows["month"].values
+    parts = []
+    for row, asset in book.capital.items():
+        if asset not in CAPITAL:
+            continue
+        for at in np.flatnonzero(row.values):
+            first = int(month[at])
+            price = Term(float(row.values[at]), lambda t, row=row, at=at: row.at(int(at)))  # type: ignore[misc]
+            if asset in EQUIPMENT:
+                share = picked(book.rows["left"], k - first + 1) * flag(k > first)
+            else:
+                end = book.ends.get(row.label)
+                last = end / row.cell if end is not None else number(0.0)
+                n = max(book.source.axis.horizon - first, 1)
+                share = flag(k > first) * (1 - (1 - last) * (k - first) / n)
+            rule = (SIDE, asset.value, f"paid in month {first}")
+            parts.append(sheet.line(f"resale {row.label}", rule, "USD", price * share, total=False))
+    lost = book.rows.get(f"{book.own.name} {BookTerm.LOST_OWNED}")
+    value = added(parts)
+    if lost is not None:
+        value = value * (1 + lost)
+    balance = book.rows.get("balance")
+    if balance is not None:
+        value = value - summed_where(book.rows["month"], k - 1, balance)
+    rule = (SIDE, "", "with the share of lost goodput, less outstanding debt")
+    return sheet.line("resale value", rule, "USD", value, total=False)
+
+
+def _rent(book: Book, name: str) -> None:
+    """Write the break-even of one rent."""
+    sheet, n = book.even, book.source.axis.horizon
+    sheet.heading(name)
+    spent = _present(book, name, _from_today(book, name))
+    lead = sheet.line(
+        "advantage of owning",
+        (name, "", "rent less owned, if sold at this month"),
+        "USD",
+        spent - book.rows["curve owned"],
+        total=False,
+    )
+    values, stays = lead.values, np.zeros(n + 1)
+    running = 1.0
+    for t in range(n, -1, -1):
+        running *= 1.0 if values[t] >= 0 else 0.0
+        stays[t] = running
+    rule = (name, "", "1 from the month on in which owning stays ahead")
+    row = sheet.line("stays ahead", rule, "", Term(stays, str), total=False)
+    row.formula = flag(lead >= 0) * ahead(row, 1.0)
+    first = sheet.fact("first such month", (name, "", ""), "", n + 1 - sum_of(row.span()))
+    _months(book, name, first, lead)
+    _utilization(book, name)
+
+
+def _months(book: Book, name: str, first: Row, lead: Row) -> None:
+    """Write the month of the break-even; -1 for never."""
+    sheet, n = book.even, book.source.axis.horizon
+    place = Term(min(first.value, n), lambda t: f"MIN({first.cell.text()}, {n})")
+    at, last = picked(lead, place + 1), picked(lead, place)
+    owned, rented = book.rows["owned npv"], book.rows[f"{name} npv"]
+    late = when(owned <= rented, n, -1)
+    found = when(first > n, late, when(first > 0, first - at / (at - last), 0))
+    rule = (name, "", "linear inside the month; -1: never")
+    book.keep(f"{name} months", sheet.fact("break-even", rule, "months", found))
+
+
+def energy_slope(book: Book) -> None:
+    """Write the present cost of the energy that full use adds to idle, if use is an input."""
+    given = book.source.terms[BookTerm.UTILIZATION].input
+    if given is None:
+        return
+    c, sheet = book.calc, book.own
+    c.power.heading("Energy that full use adds to idle")
+    parts = []
+    for key in placements(c.source):
+        hall, cooling, _ = key
+        added_kw = c.fact("training_kw", key) - c.fact("idle_kw", key)
+        mwh = c.decision("racks", key) * added_kw * c.fact("hours") / KW_PER_MW
+        tariff = c.fact("usd_per_kwh", (hall.partition("/")[0], "", ""))
+        parts.append(mwh * c.fact("pue", (hall, cooling, "")) * KW_PER_MW * tariff)
+    by_quarter = c.power.line("energy that full use adds", NOWHERE, "USD", added(parts))
+    sheet.heading("Energy that full use adds to idle")
+    months = sheet.line(
+        "energy that full use adds",
+        (SIDE, "", THIRDS),
+        "USD",
+        picked(by_quarter, book.rows["quarter"]) / MONTHS_PER_QUARTER,
+    )
+    lost = book.rows.get(f"{sheet.name} {BookTerm.LOST_OWNED}")
+    worth = dot(months.span(), book.rows["after-tax factor"].span())
+    worth = worth * (1 + lost) if lost is not None else worth
+    rule = (SIDE, "", "after tax, with the share of lost goodput")
+    book.keep("energy slope", sheet.fact("present cost of this energy", rule, "USD", worth))
+
+
+def _utilization(book: Book, name: str) -> None:
+    """Write the utilization above which owning costs less, for a rent paid by use.
+
+    A commitment has none, even where it continues on demand.
+    """
+    slope = book.rows.get("energy slope")
+    term = next(rent.term for rent in book.source.rents if rent.rent == name)
+    by_use = all(row.paid == Paid.USED for row in book.source.hours[name])
+    if slope is None or term in LENGTHS or not by_use:
+        return
+    sheet, used = book.even, book.rows[f"{book.rent.name} {BookTerm.UTILIZATION}"]
+    hourly = book.rows[f"{name} hourly"]
+    per = dot(hourly.span(), book.rows["after-tax factor"].span()) / used
+    each = sheet.fact("rent at full use", (name, "", "present cost after tax"), "USD", per)
+    lead = book.rows[f"{name} npv"] - book.rows["owned npv"] - (each - slope) * used
+    none = sheet.fact("advantage of owning, unused", (name, "", ""), "USD", lead)
+    full = sheet.fact(
+        "advantage of owning, in full use", (name, "", ""), "USD", none + (each - slope)
+    )
+    found = when(none >= 0, 0, when(full >= 0, -none / (each - slope), -1))
+    rule = (name, "", "-1: never")
+    book.keep(f"{name} use", sheet.fact("break-even utilization", rule, "fraction", found))

@@ -1,0 +1,184 @@
+"""The owned side by month: purchases, running cost, taxes, milestones, lost goodput, end value."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from dcplan.economics.cash_flow import CAPITAL, EQUIPMENT, AssetClass, FlowGroup
+from dcplan.report.book.cost import AS_PLANNED
+from dcplan.report.book.data.term import Term, added, largest, power, when
+from dcplan.report.book.grid import Row, total
+from dcplan.report.book.source import RESIDUAL_AT_END
+from dcplan.report.book.tco.book import Book
+from dcplan.report.book.tco.terms import picked, smallest, summed_where
+from dcplan.specs.plan.tco_book import BookTerm
+from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR
+
+SIDE = "owned"
+LOST = "goodput loss"
+AT_ONCE = (FlowGroup.CAPEX, FlowGroup.RESIDUAL)
+"""Groups paid in the first month of their quarter; others are paid in thirds."""
+NOT_OWNED = (FlowGroup.CLOUD, FlowGroup.POST_HORIZON, FlowGroup.UNSERVED, RESIDUAL_AT_END)
+FIRST_MONTH, THIRDS = "paid in the first month of the quarter", "a third of the quarter"
+
+
+def payments(book: Book) -> None:
+    """Write purchases and running cost, and the sales tax on equipment."""
+    found = _by_line(book)
+    sheet = book.own
+    sheet.heading("Capital")
+    for (name, asset), rows in found.items():
+        if asset in CAPITAL:
+            row = sheet.line(name, (SIDE, asset.value, FIRST_MONTH), "USD", _spread(book, rows))
+            book.capital[row] = asset
+    rate = book.term(sheet, BookTerm.SALES_TAX)
+    gear = _gear(book)
+    if rate is not None and gear:
+        row = sheet.line(
+            "sales tax", (SIDE, "sales-tax", "rate x equipment"), "USD", rate * total(gear)
+        )
+        book.capital[row] = AssetClass.SALES_TAX
+    sheet.heading("Running cost")
+    for (name, asset), rows in found.items():
+        if asset not in CAPITAL:
+            rule = (SIDE, asset.value, THIRDS)
+            book.running.append(sheet.line(name, rule, "USD", _spread(book, rows)))
+
+
+def _gear(book: Book) -> list[Row]:
+    """Return the purchases of equipment."""
+    return [row for row, asset in book.capital.items() if asset in EQUIPMENT]
+
+
+def taxed_gear(book: Book) -> list[Row]:
+    """Return the purchases of equipment with their sales tax."""
+    kinds = EQUIPMENT | {AssetClass.SALES_TAX}
+    return [row for row, asset in book.capital.items() if asset in kinds]
+
+
+def _by_line(book: Book) -> dict[tuple[str, AssetClass], list[tuple[str, Row]]]:
+    """Return the rows by quarter of each line and asset class, with their groups."""
+    c = book.calc
+    found: dict[tuple[str, AssetClass], list[tuple[str, Row]]] = defaultdict(list)
+    for (group, name, site), row in c.lines.items():
+        base = name.removesuffix(AS_PLANNED)
+        if group in NOT_OWNED:
+            continue
+        asset = c.source.assets.get((group, base, site), AssetClass.OTHER)
+        found[base, asset].append((group, row))
+    return dict(found)
+
+
+def _spread(book: Book, rows: list[tuple[str, Row]]) -> Term:
+    """Spread rows by quarter over months."""
+    quarter, first = book.rows["quarter"], book.rows["first"]
+    once = [picked(row, quarter) for group, row in rows if group in AT_ONCE]
+    thirds = [picked(row, quarter) for group, row in rows if group not in AT_ONCE]
+    parts = [first * added(once)] if once else []
+    parts += [added(thirds) / MONTHS_PER_QUARTER] if thirds else []
+    return added(parts)
+
+
+def property_tax(book: Book) -> None:
+    """Write the property tax in the last month of each year."""
+    due = book.rows.get("property tax")
+    if due is not None:
+        term = book.rows["year end"] * picked(due, book.rows["year"])
+        rule = (SIDE, "", "last month of the year; from Depreciation")
+        book.running.append(book.own.line("property tax", rule, "USD", term))
+
+
+def after_tax(book: Book) -> None:
+    """Write income tax, milestones, lost goodput, and the totals of the owned side."""
+    sheet = book.own
+    sheet.heading("Taxes, milestones and lost goodput")
+    paid = [*book.capital, *book.running]
+    due = book.rows.get("income tax")
+    if due is not None:
+        term = book.rows["year end"] * picked(due, book.rows["year"])
+        rule = (SIDE, "", "last month of the year; from Tax")
+        paid.append(sheet.line("income tax", rule, "USD", term))
+        book.keep("own income tax", paid[-1])
+    paid += _unserved(book)
+    moved = _milestones(book)
+    if moved is not None:
+        paid.append(moved)
+    book.keep("own subtotal", sheet.line("all lines above", (SIDE, "", ""), "USD", total(paid)))
+    loss = book.term(sheet, BookTerm.LOST_OWNED)
+    if loss is not None:
+        term = loss * book.rows["own subtotal"]
+        lost = sheet.line(LOST, (SIDE, "", "share x all lines above"), "USD", term)
+        paid.append(book.keep("own lost", lost))
+        term = loss * book.rows["residual"]
+        rule = (SIDE, "", "share x residual value")
+        book.ends[LOST] = sheet.fact(f"residual {LOST}", rule, "USD", term)
+    book.lines = paid
+    rule = (SIDE, "", "after tax, before debt")
+    book.keep("own cash", sheet.line("cost of owning", rule, "USD", total(paid)))
+    rule = (SIDE, "", "money in")
+    end = added(row.cell for row in book.ends.values())
+    book.keep("end", sheet.fact("value at the end of the horizon", rule, "USD", end))
+
+
+def after_tax_factor(book: Book) -> None:
+    """Write what one dollar of running cost costs today, after the tax that it saves."""
+    factor, year = book.rows["factor"], book.rows["year"]
+    rate = book.rows.get(f"{book.tax.name} {BookTerm.INCOME_TAX}")
+    term = factor.term()
+    if rate is not None:
+        end = smallest(year * MONTHS_PER_YEAR, float(book.source.axis.horizon))
+        paid = power(1 + book.rows["rate"], -(end - 0.5) / MONTHS_PER_YEAR)
+        term = factor - rate * when(year > 0, paid, factor)
+    rule = ("", "", "tax is saved in the last month of the year")
+    row = book.own.line("after-tax discount factor", rule, "", term, total=False)
+    book.keep("after-tax factor", row)
+
+
+def _unserved(book: Book) -> list[Row]:
+    """Write the value of unserved demand, which is not taxed."""
+    rows = [
+        picked(row, book.rows["quarter"])
+        for (group, _, _), row in book.calc.lines.items()
+        if group == FlowGroup.UNSERVED
+    ]
+    if not rows:
+        return []
+    term = added(rows) / MONTHS_PER_QUARTER
+    return [book.own.line("unserved demand", (SIDE, "", "no payment"), "USD", term)]
+
+
+def _milestones(book: Book) -> Row | None:
+    """Write what payment milestones move out of the month of service."""
+    sheet = book.own
+    deposit, early = book.term(sheet, BookTerm.DEPOSIT), book.term(sheet, BookTerm.DEPOSIT_MONTHS)
+    accepted = book.term(sheet, BookTerm.ACCEPTANCE)
+    late = book.term(sheet, BookTerm.ACCEPTANCE_MONTHS)
+    gear = taxed_gear(book)
+    if deposit is None or early is None or accepted is None or late is None or not gear:
+        return None
+    label = "equipment with sales tax"
+    bought = sheet.line(label, (SIDE, "", "base of the milestones"), "USD", largest(total(gear), 0))
+    month = book.rows["month"]
+    term = (
+        deposit * summed_where(month, month + early, bought)
+        + accepted * summed_where(month, month - late, bought)
+        - (deposit + accepted) * bought
+    )
+    rule = (SIDE, "", "deposit before, acceptance after, less both in the month of service")
+    return sheet.line("payment milestones", rule, "USD", term)
+
+
+def residuals(book: Book) -> None:
+    """Write the residual value at the end of the horizon, by line, as money in."""
+    sheet = book.own
+    sheet.heading("Residual value at the end of the horizon (money in)")
+    by_line: dict[str, list[Row]] = defaultdict(list)
+    for (name, _), rows in book.calc.ends.items():
+        by_line[name] += rows
+    for name, rows in by_line.items():
+        rule = (SIDE, "", "share left x price, by quarter of purchase")
+        left = -added(x.cell for x in rows)  # the plan counts it as a negative payment
+        book.ends[name] = sheet.fact(f"residual {name}", rule, "USD", left)
+    rule = (SIDE, "", "taxed in the last year")
+    left = added(row.cell for row in book.ends.values())
+    book.keep("residual", sheet.fact("residual value", rule, "USD", left))

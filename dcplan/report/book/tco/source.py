@@ -1,0 +1,170 @@
+"""A comparison's result in the form that its workbook needs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dcplan.economics.cash_flow import EQUIPMENT
+from dcplan.report.book.data.term import Array, Term
+from dcplan.report.book.source import Source, source_from
+from dcplan.result import Cell, Result
+from dcplan.specs.plan import tco_book as specs
+from dcplan.specs.plan.money import Falls
+from dcplan.specs.plan.tco_book import BookTerm
+from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, quarter_index, quarter_name
+
+NEEDED = ("book_facts", "book_amounts", "book_live", *(t.name for t in (
+    specs.FLOWS, specs.TERMS, specs.WRITE_OFF, specs.LEFT, specs.RENTS, specs.HOURS
+)))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Months of the workbook: those of the horizon, and those with payments before or after it."""
+
+    first: str
+    """First quarter of the horizon."""
+    months: Array
+    """Months from the start of the horizon, counted from 0; negative before it."""
+    horizon: int
+    """Months of the horizon."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Calendar months, such as 2027-01."""
+        start = quarter_index(self.first) * MONTHS_PER_QUARTER
+        found = (start + int(m) for m in self.months)
+        return tuple(
+            f"{quarter_name(x // MONTHS_PER_QUARTER)[:4]}-{x % MONTHS_PER_YEAR + 1:02d}"
+            for x in found
+        )
+
+    @property
+    def inside(self) -> Array:
+        """1 in the months of the horizon, else 0."""
+        return np.where((self.months >= 0) & (self.months < self.horizon), 1.0, 0.0)
+
+    @property
+    def years(self) -> int:
+        """Years of the horizon; the last may be shorter."""
+        return -(-self.horizon // MONTHS_PER_YEAR)
+
+
+@dataclass(frozen=True)
+class TcoSource:
+    """All data of the workbook of a comparison."""
+
+    base: Source
+    """Facts of the owned fleet, and the inputs that formulas use."""
+    result: Result
+    """The result with all inputs of the answer."""
+    axis: Axis
+    terms: Mapping[BookTerm, specs.TermRow]
+    write_off: Mapping[bool, Array]
+    """Tax write-off by year after purchase, of equipment and of buildings."""
+    tables: Mapping[bool, str]
+    """Names of these depreciation tables."""
+    left: Array
+    """Resale value of equipment over its price, by month of age."""
+    rents: Sequence[specs.RentRow]
+    hours: Mapping[str, Sequence[specs.HoursRow]]
+
+    def input(self, key: str) -> Term:
+        """Return the cell of an input."""
+        return self.base.inputs[key]
+
+    def given(self, term: BookTerm) -> Term | float | None:
+        """Return the cell of a term's input, its fixed value, or None without it."""
+        row = self.terms.get(term)
+        if row is None:
+            return None
+        return self.input(row.input) if row.input else row.value
+
+
+def tco_source(result: Result) -> TcoSource:
+    """Read the tables of a comparison.
+
+    Raises
+    ------
+    ValueError
+        When the result has no comparison of a fleet, or is redacted.
+    """
+    missing = next((name for name in NEEDED if name not in result.tables), None)
+    if missing:
+        msg = (
+            "only an unredacted comparison of a given fleet can become a workbook: this result of "
+            f"tco has no table {missing}; give the scenario a fleet, and run dcplan tco again"
+        )
+        raise ValueError(msg)
+    tables = result.tables
+    flows = tables[specs.FLOWS.name].records()
+    hours: dict[str, list[specs.HoursRow]] = defaultdict(list)
+    for hour in specs.HOURS.rows(tables[specs.HOURS.name]):
+        hours[hour.rent].append(hour)
+    terms = {BookTerm(row.term): row for row in specs.TERMS.rows(tables[specs.TERMS.name])}
+    left = [row.left_frac for row in specs.LEFT.rows(tables[specs.LEFT.name])]
+    axis = _axis(flows, len(left) - 1, terms, hours)
+    quarters = [
+        quarter_name(quarter_index(axis.first) + t)
+        for t in range(axis.horizon // MONTHS_PER_QUARTER)
+    ]
+    write_off: dict[bool, list[float]] = {False: [], True: []}
+    names: dict[bool, str] = {}
+    for year in specs.WRITE_OFF.rows(tables[specs.WRITE_OFF.name]):
+        write_off[bool(year.building)].append(year.written_off_frac)
+        names[bool(year.building)] = year.table
+    return TcoSource(
+        source_from(_with_used_inputs(result), flows, quarters),
+        result,
+        axis,
+        terms,
+        {k: _for_years(x, axis.years) for k, x in write_off.items()},
+        names,
+        np.array(left),
+        list(specs.RENTS.rows(tables[specs.RENTS.name])),
+        hours,
+    )
+
+
+def _with_used_inputs(result: Result) -> Result:
+    """Return the result with the inputs that formulas use, and the choices of finance."""
+    used = {str(row["key"]) for row in result.tables["book_live"].records()}
+    rows = [
+        row
+        for row in result.inputs
+        if row["key"] in used
+        or (isinstance(row["value"], str) and str(row["key"]).startswith("finance."))
+    ]
+    return replace(result, inputs=rows)
+
+
+def _for_years(shares: list[float], years: int) -> Array:
+    return np.array((shares + [0.0] * years)[:years])
+
+
+def _axis(
+    flows: Sequence[Mapping[str, Cell]],
+    months: int,
+    terms: Mapping[BookTerm, specs.TermRow],
+    hours: Mapping[str, Sequence[specs.HoursRow]],
+) -> Axis:
+    """Return the months of all payments: deposits come before, commitments may end after."""
+
+    def term(name: BookTerm) -> int:
+        return int(terms[name].value) if name in terms else 0
+
+    first = min(quarter_index(str(row["quarter"])) for row in flows)
+    bought = [
+        (quarter_index(str(row["quarter"])) - first) * MONTHS_PER_QUARTER
+        for row in flows
+        if row["asset"] in EQUIPMENT and row["falls"] != Falls.END
+    ]
+    ends = [row.last_month + 1 for rows in hours.values() for row in rows]
+    early = min(0, min(bought, default=0) - term(BookTerm.DEPOSIT_MONTHS))
+    late = max(bought, default=0) + term(BookTerm.ACCEPTANCE_MONTHS) + 1
+    until = max(months, late, *ends)
+    return Axis(quarter_name(first), np.arange(early, until, dtype=np.float64), months)

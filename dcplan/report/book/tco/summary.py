@@ -1,0 +1,299 @@
+"""Cover, summary and chart of a comparison's workbook."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dcplan.report.book.data.term import Term, added
+from dcplan.report.book.grid import FIRST, HEAD, Row, column
+from dcplan.report.book.pages import LEGEND
+from dcplan.report.book.tco.book import Book
+from dcplan.report.book.tco.data import MOST_RENTS
+from dcplan.report.book.tco.source import TcoSource
+from dcplan.report.book.writer import NUMBERS, Writer, head
+from dcplan.report.text.numbers import in_order
+from dcplan.units import unit_of
+
+HEADS = (
+    "Side",
+    "Present cost, USD",
+    "Present cost in the answer, USD",
+    "Change, USD",
+    "Above owned, USD",
+    "Per used hour, USD/h",
+    "Break-even, months",
+    "Break-even utilization",
+    "Kind",
+)
+FIRST_SIDE = 8
+"""Row of the first side on the summary, from 1."""
+DICTIONARY = (
+    ("Present cost", "Payments less money in, discounted to the first day of the horizon"),
+    ("Payments", "Positive is paid, negative is received; nominal, in the middle of their month"),
+    ("Residual value", "Resale value of all purchases at the end of the horizon"),
+    ("Tax write-off", "Share of the price that the tax law lets deduct in a year"),
+    ("Book value", "Price less straight-line depreciation over the service life"),
+    ("Goodput loss", "Cost of the additional hardware or hours that replace lost work"),
+    ("Break-even, months", "Month from which owning has cost no more, if all is then sold"),
+    ("Break-even utilization", "Share of used hours above which owning costs less"),
+    ("PUE", "Power usage effectiveness: facility energy over IT energy"),
+    ("IT", "Servers, switches and storage"),
+    ("Share left", "Residual value over price, by quarter of purchase"),
+    ("As exported", "Computed by dcplan in the answer; an edit of the workbook does not change it"),
+)
+FIXED = (
+    "The number of racks, nodes per rack, halls, switches and storage blocks; PUE and water use, which "
+    "the facility model computes from the climate.",
+    "The months of payments, milestones and commitments.",
+    "A residual value curve. A number for finance.residual is an input and can be edited.",
+    "Return, payback and cost of work (PFLOP-day, tokens), the risk simulation and the tornado; the "
+    "break-even utilization of capacity blocks, and of a fleet without fleet.utilization_frac, in "
+    "gray on Summary.",
+)
+"""What an edit does not change."""
+COVER = (
+    "A change of a blue cell on Inputs recomputes both sides, taxes, the loan and the break-even.",
+    "The owned fleet keeps its racks, halls and network. If an edit would change them, run dcplan "
+    "tco again.",
+    "dcplan import BOOK.xlsx --kind workbook converts edited inputs to overrides of the scenario.",
+    "Money is in nominal USD. Payments out are positive, in the middle of their month.",
+    "Inputs that the scenario leaves out have no cell: run dcplan tco with --set to add a tax or a "
+    "loan.",
+)
+
+
+def cover_page(writer: Writer, source: TcoSource) -> None:
+    """Write how to use the workbook, what is fixed, and how to create it again."""
+    page, result = writer.sheets["Cover"], source.result
+    head(writer, page, f"dcplan tco: {result.scenario.get('name', '')}", result.headline)
+    for i, text in enumerate(COVER):
+        page.write_string(4 + i, 0, text)
+    row = 4 + len(COVER) + 1
+    for kind, text in LEGEND:
+        page.write_string(row, 0, "1,234", writer.number(kind, "USD"))
+        page.write_string(row, 1, MEANINGS.get(kind, text))
+        row += 1
+    page.write_string(row + 1, 0, "An edit does not change:", writer.format(bold=True))
+    for text in FIXED:
+        row += 1
+        page.write_string(row + 1, 1, text)
+    row += 2
+    facts = {
+        "Scenario file": result.scenario.get("path"),
+        "Variant": result.scenario.get("variant"),
+        "Inputs digest": result.scenario.get("inputs_sha256"),
+        "Catalogs digest": result.scenario.get("catalogs_sha256"),
+        "Created with": f"dcplan tco {result.scenario.get('path')} -o BOOK.xlsx",
+    }
+    for label, value in facts.items():
+        page.write_string(row + 1, 0, label)
+        page.write_string(row + 1, 1, "" if value is None else str(value))
+        row += 1
+    page.set_column(0, 0, 24)
+    page.set_column(1, 1, 120)
+
+
+MEANINGS = {
+    "input": "Input: an edit recomputes both sides",
+    "decision": "Decision of the planner for the owned fleet, frozen",
+    "derived": "Value of the answer, frozen: this workbook does not recompute it",
+}
+"""Legend of the colors."""
+
+
+def summary_page(writer: Writer, book: Book) -> dict[str, Term]:
+    """Write the decision, the present cost of each side and its break-even.
+
+    Returns
+    -------
+    dict
+        Cells of the figures, by their key in the answer.
+    """
+    page, rents = writer.sheets["Summary"], list(book.rents)
+    head(writer, page, "Summary", f"As exported: {book.source.result.headline}")
+    bold = writer.format(bold=True, bottom=1, text_wrap=True)
+    last = FIRST_SIDE + len(rents)
+    _decision(writer, book, last)
+    for i, text in enumerate(HEADS):
+        page.write_string(FIRST_SIDE - 2, i, text, bold)
+    places: dict[str, Term] = {}
+    _side(writer, book, "owned", FIRST_SIDE, places)
+    for i, name in enumerate(rents):
+        _side(writer, book, name, FIRST_SIDE + 1 + i, places)
+    at = _others(writer, book, last + 1)
+    at = _by_line(writer, book, at + 2)
+    at = _answers(writer, book, at + 2)
+    page.insert_chart(at + 2, 0, _curve(writer, book))
+    page.set_column(0, 0, 44)
+    page.set_column(1, max(8, 1 + len(rents)), 17)
+    page.freeze_panes(FIRST_SIDE - 1, 1)
+    return places
+
+
+def _decision(writer: Writer, book: Book, last: int) -> None:
+    """Write the cheapest side, and what it saves over the cheapest of the others."""
+    page, bold = writer.sheets["Summary"], writer.format(bold=True)
+    costs = {"owned": book.rows["owned npv"].value}
+    costs |= {name: book.rows[f"{name} npv"].value for name in book.rents}
+    best = min(costs, key=lambda name: costs[name])
+    cells = f"B{FIRST_SIDE}:B{last}"
+    page.write_string(3, 0, "Cheapest side", bold)
+    found = f"=INDEX(A{FIRST_SIDE}:A{last}, MATCH(MIN({cells}), {cells}, 0))"
+    page.write_formula(3, 1, found, bold, best)
+    if len(costs) == 1:
+        return
+    page.write_string(4, 0, "Owned less the cheapest rent shown, USD", bold)
+    rents = f"B{FIRST_SIDE + 1}:B{last}"
+    over = costs["owned"] - min(usd for name, usd in costs.items() if name != "owned")
+    page.write_formula(4, 1, f"=B{FIRST_SIDE}-MIN({rents})", writer.number("formula", "USD"), over)
+
+
+def _side(writer: Writer, book: Book, name: str, row: int, places: dict[str, Term]) -> None:
+    """Write one side, and remember the cells of its figures."""
+    page, metrics = writer.sheets["Summary"], book.source.result.metrics
+    usd, at = writer.number("formula", "USD"), row - 1
+    prefix = "owned" if name == "owned" else f"rented.{name}"
+    npv = book.rows[f"{name} npv"]
+    answer = float(metrics[f"{prefix}.npv_usd"].value or 0.0)
+    page.write_string(at, 0, name)
+    page.write_formula(at, 1, f"={npv.cell.text()}", usd, npv.value)
+    places[f"{prefix}.npv_usd"] = _cell(npv.value, f"B{row}")
+    page.write_number(at, 2, answer, writer.number("derived", "USD"))
+    page.write_formula(at, 3, f"=ROUND(B{row}-C{row}, 2)", usd, round(npv.value - answer, 2))
+    over = npv.value - book.rows["owned npv"].value
+    page.write_formula(at, 4, f"=B{row}-B{FIRST_SIDE}", usd, over)
+    hours = book.rows["used hours"]
+    per = npv.value / hours.value
+    text = f"=B{row}/{hours.cell.text()}"
+    page.write_formula(at, 5, text, writer.number("formula", "USD/h"), per)
+    places[f"{prefix}.usd_per_accelerator_hour"] = _cell(per, f"F{row}")
+    if name != "owned":
+        _even(writer, book, name, row, places)
+    page.write_string(at, 8, "live")
+
+
+def _even(writer: Writer, book: Book, name: str, row: int, places: dict[str, Term]) -> None:
+    """Write the break-even of a rent; never in words."""
+    page, rented = writer.sheets["Summary"], book.source.result.tables["rented"].records()
+    answer = next(row for row in rented if f"{row['offer']}.{row['term']}" == name)
+    for at, what, key, unit in (
+        (6, "months", "months", "months"),
+        (7, "use", "utilization_frac", "fraction"),
+    ):
+        found = book.rows.get(f"{name} {what}")
+        if found is None:
+            exported = book.source.result.metrics[f"break_even.{name}.{key}"].value
+            if isinstance(exported, int | float):  # as of capacity blocks, which cost in steps
+                look = writer.number("derived", unit)
+                page.write_number(row - 1, at, float(exported), look)
+            else:
+                page.write_string(row - 1, at, str(answer[f"break_even_{key}"]))
+            continue
+        cell = found.cell.text()
+        value: Any = found.value if found.value >= 0 else "never"
+        look = writer.number("formula", unit)
+        page.write_formula(row - 1, at, f'=IF({cell}<0, "never", {cell})', look, value)
+        if found.value >= 0:
+            places[f"break_even.{name}.{key}"] = Term(
+                found.value,
+                lambda t, cell=cell: cell,  # type: ignore[misc]
+            )
+
+
+def _cell(value: float, address: str) -> Term:
+    column, row = address[0], address[1:]
+    return Term(value, lambda t: f"Summary!${column}${row}")
+
+
+def _others(writer: Writer, book: Book, row: int) -> int:
+    """List the rents beyond the computed ones, as exported; return the next row."""
+    page, table = writer.sheets["Summary"], book.source.result.tables["rented"]
+    gray = writer.number("derived", "USD")
+    for record in table.records():
+        name = f"{record['offer']}.{record['term']}"
+        if name in book.rents:
+            continue
+        page.write_string(row - 1, 0, name)
+        page.write_number(row - 1, 1, float(record["npv_usd"] or 0.0), gray)
+        page.write_string(row - 1, 8, f"as exported: not among the {MOST_RENTS} cheapest")
+        row += 1
+    return row
+
+
+def _by_line(writer: Writer, book: Book, row: int) -> int:
+    """Write the present value of every line of every side, with totals; return the next row."""
+    page, usd = writer.sheets["Summary"], writer.number("formula", "USD")
+    bold = writer.format(bold=True, bottom=1, text_wrap=True)
+    sides = ["owned", *book.rents]
+    page.write_string(row - 1, 0, "Present value by line, USD", bold)
+    for i, name in enumerate(sides, start=1):
+        page.write_string(row - 1, i, name, bold)
+    labels = list(dict.fromkeys(line for _, line in book.values))
+    sums = dict.fromkeys(sides, 0.0)
+    for n, label in enumerate(labels):
+        page.write_string(row + n, 0, label)
+        for i, name in enumerate(sides, start=1):
+            facts = book.values.get((name, label), ())
+            if facts:
+                worth = added(fact.cell for fact in facts)
+                page.write_formula(row + n, i, f"={worth.text()}", usd, worth.value)
+                sums[name] += worth.value
+    end = row + len(labels)
+    page.write_string(end, 0, "Present cost", bold)
+    money = writer.format(num_format=NUMBERS["USD"], bold=True, top=1)
+    for i, name in enumerate(sides, start=1):
+        text = f"=SUM({column(i)}{row + 1}:{column(i)}{end})"
+        page.write_formula(end, i, text, money, sums[name])
+    return end + 1
+
+
+def _answers(writer: Writer, book: Book, row: int) -> int:
+    """Write the other figures of the answer, as exported; return the next row."""
+    page = writer.sheets["Summary"]
+    bold = writer.format(bold=True, bottom=1)
+    page.write_string(row - 1, 0, "Other figures of the answer, as exported", bold)
+    for key, metric in in_order(book.source.result.metrics).items():
+        if key.startswith(("rented.", "break_even.", "owned.npv", "owned.usd_per_accelerator")):
+            continue
+        row += 1
+        page.write_string(row - 1, 0, metric.label)
+        share = unit_of(key) == "fraction"
+        look = writer.number("derived", "fraction" if share else metric.unit or "x")
+        if isinstance(metric.value, int | float):
+            page.write_number(row - 1, 1, float(metric.value), look)
+        page.write_string(row - 1, 2, metric.unit)
+    return row
+
+
+def curve(writer: Writer, book: Book) -> None:
+    """Add the chart of cumulative cost above the rows of the break-even."""
+    writer.sheets[book.even.name].insert_chart(HEAD, 0, _curve(writer, book))
+
+
+def _curve(writer: Writer, book: Book) -> Any:
+    """Return a chart in which the owned curve crosses that of a rent at the break-even."""
+    chart = writer.book.add_chart({"type": "line"})
+    _series(chart, book.rows["curve owned"], "owned, if sold at this month")
+    for name in list(book.rents)[:MOST_CURVES]:
+        _series(chart, book.rows[f"curve {name}"], name)
+    chart.set_title({"name": "Cumulative present cost, USD M"})
+    chart.set_x_axis({"name": "months from the start", "interval_unit": 6, "interval_tick": 6})
+    chart.set_y_axis({"num_format": "#,##0.0,,"})
+    chart.set_legend({"position": "bottom"})
+    chart.set_size({"width": 960, "height": 410})
+    return chart
+
+
+MOST_CURVES = 5
+"""Rents in the chart, the cheapest first."""
+
+
+def _series(chart: Any, row: Row, name: str) -> None:
+    last, at = FIRST + len(row.values) - 1, row.number - 1
+    chart.add_series(
+        {
+            "name": name,
+            "categories": [row.sheet, 3, FIRST, 3, last],
+            "values": [row.sheet, at, FIRST, at, last],
+        }
+    )
