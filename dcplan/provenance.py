@@ -203,6 +203,12 @@ Seconds = Annotated[
 YearHours = Annotated[
     Quantity, _check(lambda x: 0 < x <= 8_766, "must be above 0 and at most 8,766 h (one year)")
 ]
+MonthHours = Annotated[
+    Quantity, _check(lambda x: 600 <= x <= 744, "must be between 600 and 744 h (31 days)")
+]
+WeekHours = Annotated[
+    Quantity, _check(lambda x: 0 < x <= 168, "must be above 0 and at most 168 h (one week)")
+]
 Hours = Annotated[
     Quantity, _check(lambda x: 0 < x <= 100_000, "must be above 0 and at most 100,000 h")
 ]

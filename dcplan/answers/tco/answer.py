@@ -15,7 +15,7 @@ from dcplan.answers.tco.tables import bridge_table, lines_table, pair_table, yea
 from dcplan.answers.tco.unit_costs import returns, term_structure, unit_costs
 from dcplan.catalog.schema import Accelerator, Offer, System
 from dcplan.errors import EXIT_OK
-from dcplan.inputs.cloud_prices import LENGTHS, row_of
+from dcplan.inputs.cloud_prices import row_of
 from dcplan.inputs.excluded import Kind
 from dcplan.result import Metric, Result, Table
 from dcplan.scenario.load import Question
@@ -117,7 +117,7 @@ def _rent_metrics(
 def _rent_row(
     both: Comparison, rent: Rent, months: float | None, used_frac: float | None
 ) -> specs.RentedRow:
-    never = "n/a" if rent.term in LENGTHS else "never"
+    never = "n/a" if rent.paid_in_full else "never"
     return specs.RentedRow(
         offer=rent.offer.id,
         term=rent.term,

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dcplan.answers.tco.conventions import utilization_change
 from dcplan.answers.tco.owned import Comparison, Rent, compared, resale_usd
 from dcplan.answers.tco.request import TcoRequest
 from dcplan.economics.break_even import crossing, npv_break_even_months
 from dcplan.economics.ranges import Array
-from dcplan.inputs.cloud_prices import LENGTHS
 from dcplan.units import MONTHS_PER_YEAR
 
 
@@ -29,7 +29,7 @@ def owned_line(both: Comparison, request: TcoRequest) -> OwnedLine:
     """Compute the line from the cost of owning at a second utilization."""
     here = both.work.used_frac
     there = 1.0 if here <= 0.5 else 0.25
-    other = compared(request.question(f"fleet.utilization_frac={there!r}"))
+    other = compared(request.question(utilization_change(both.question, there)))
     slope = (other.owned.npv_usd - both.owned.npv_usd) / (there - here)
     return OwnedLine(both.owned.npv_usd - slope * here, slope)
 
@@ -60,7 +60,7 @@ def utilization_of(both: Comparison, rent: Rent, line: OwnedLine) -> float | Non
 
     A commitment is paid in full, so its cost does not depend on utilization.
     """
-    if rent.term in LENGTHS:
+    if rent.paid_in_full:
         return None
     return crossing(
         lambda u: both.rented_npv_usd(rent, u) - (line.idle_usd + line.slope_usd * u), 0.0, 1.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Sharing
+from dcplan.economics.cash_flow import AssetClass, Charge, Driver, Flow, FlowGroup, Sharing
 from dcplan.planning.audit.cloud import cloud_flows
 from dcplan.planning.audit.existing import existing_flows
 from dcplan.planning.audit.onsite import flows_of, generated_mw, generated_mwh
@@ -278,9 +278,9 @@ def _site_running(
         peak = books.site(problem, site.id, t, "facility_mw") - generated_mw(d, site, t)
         billed = max(peak, site.minimum_take_frac * site.utility_mw[t] if used else 0.0)
         usd = billed * KW_PER_MW * site.demand_usd_per_kw_month * MONTHS_PER_QUARTER
-        pay(FlowGroup.ENERGY, "demand charge", usd, Driver.PEAK)
+        pay(FlowGroup.ENERGY, Charge.DEMAND, usd, Driver.PEAK)
     if used:
-        pay(FlowGroup.OPEX, "staff", site.staff_usd_per_quarter, Driver.RATED)
+        pay(FlowGroup.OPEX, Charge.STAFF, site.staff_usd_per_quarter, Driver.RATED)
     for place in problem.placements:
         hall = problem.hall(place.hall)
         if hall.site != site.id:
@@ -288,14 +288,14 @@ def _site_running(
         n = d.racks(problem, place.key, t)
         if n:
             usd = n * place.maintenance_usd_per_quarter
-            pay(FlowGroup.OPEX, "hardware maintenance", usd, Driver.HOURS, *place.key)
+            pay(FlowGroup.OPEX, Charge.MAINTENANCE, usd, Driver.HOURS, *place.key)
             usd = n * place.rated_kw * site.opex_usd_per_kw_quarter
-            pay(FlowGroup.OPEX, "facility", usd, Driver.RATED, *place.key)
+            pay(FlowGroup.OPEX, Charge.FACILITY, usd, Driver.RATED, *place.key)
     if site.lease_usd_per_kw_month:
         for hall in (h for h in problem.halls if h.site == site.id):
             kw = books.halls[hall.id, t].units * hall.it_mw * KW_PER_MW
             usd = kw * site.lease_usd_per_kw_month[t] * MONTHS_PER_QUARTER
-            pay(FlowGroup.OPEX, "lease", usd, Driver.RATED, hall.id)
+            pay(FlowGroup.OPEX, Charge.LEASE, usd, Driver.RATED, hall.id)
     return flows
 
 
