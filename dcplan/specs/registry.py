@@ -43,7 +43,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "import": ("imports",),
     "catalog": ("catalog",),
     "doctor": ("doctor",),
-    "tco": ("tco",),
+    "tco": ("tco", "cost.schedules"),
 }
 """Verb -> modules of ``dcplan.specs`` whose declarations its results may hold."""
 

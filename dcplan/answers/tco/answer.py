@@ -10,6 +10,7 @@ from dcplan.answers.tco.break_even import OwnedLine, months_of, owned_line, util
 from dcplan.answers.tco.optimized import tco_of_plans
 from dcplan.answers.tco.owned import OWNED, Comparison, Rent, compared
 from dcplan.answers.tco.request import TcoRequest
+from dcplan.answers.tco.schedules import published_break_even, schedules
 from dcplan.answers.tco.sensitivity import Risk, risk_of
 from dcplan.answers.tco.tables import bridge_table, lines_table, pair_table, years_table
 from dcplan.answers.tco.unit_costs import returns, term_structure, unit_costs
@@ -74,6 +75,7 @@ def _answer(both: Comparison, risk: Risk, line: OwnedLine) -> Result:
     for rent in both.rents:
         months, used_frac = months_of(both, rent), utilization_of(both, rent, line)
         metrics |= _rent_metrics(both, rent, months, used_frac)
+        metrics |= published_break_even(both, rent)
         rows.append(_rent_row(both, rent, months, used_frac))
     sides = {OWNED: owned.after_tax} | {rent.name: rent.side for rent in both.rents}
     tables = {
@@ -86,6 +88,7 @@ def _answer(both: Comparison, risk: Risk, line: OwnedLine) -> Result:
         "unit_costs": per_unit,
         "years": _years(both, _shown(cheapest)),
         "term_structure": term_structure(both),
+        **schedules(both),
     }
     return Result(
         "tco",

@@ -211,6 +211,4 @@ def committed_usd_per_h(
     50.23
     """
     months = LENGTHS[term] * MONTHS_PER_QUARTER
-    return float(
-        amortized_usd_per_h(upfront_usd, usd_per_month, months, months * hours_per_month)  # type: ignore[arg-type]
-    )
+    return float(amortized_usd_per_h(upfront_usd, usd_per_month, months, months * hours_per_month))

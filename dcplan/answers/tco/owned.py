@@ -22,13 +22,17 @@ from dcplan.economics.cash_flow import CAPITAL, EQUIPMENT, AssetClass, Flow, Flo
 from dcplan.economics.monthly import (
     GOODPUT_LOSS,
     SALES_TAX,
+    BookYears,
     Line,
     Loan,
     Milestones,
     Side,
+    TaxYears,
+    book_years,
     loan_of,
     month_factors,
     owned_side,
+    tax_years,
     with_income_tax,
     with_lost_goodput,
     with_milestones,
@@ -43,12 +47,7 @@ from dcplan.inputs.residual_value import residual_of
 from dcplan.provenance import Status
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema.top import Payment
-from dcplan.units import (
-    MONTHS_PER_QUARTER,
-    MONTHS_PER_YEAR,
-    QUARTERS_PER_YEAR,
-    TB_PER_PB,
-)
+from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR, TB_PER_PB
 
 OWNED = "owned"
 """Name of the owned side; a rent has the name of its offer and term."""
@@ -56,6 +55,12 @@ NOT_OWNED = frozenset({FlowGroup.CLOUD, FlowGroup.POST_HORIZON, FlowGroup.UNSERV
 WRITTEN_OFF = CAPITAL | {AssetClass.SALES_TAX}
 BUILDING_TABLE = "building-39"
 BOOK_TABLE = "straight-line-5"
+BOOK_LIVES = {
+    AssetClass.BUILDING: "building-life-years",
+    AssetClass.POWER: "power-life-years",
+    AssetClass.COOLING: "cooling-life-years",
+}
+"""Catalog parameters of service lives; all other capital has the life of hardware."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,10 @@ class Owned:
     npv_usd: float
     shield: Array
     """Income tax saved by interest, by month [USD]."""
+    taxes: TaxYears
+    """Income tax by year, with interest."""
+    book: BookYears
+    """Book depreciation by year."""
 
     @property
     def cash_usd(self) -> Array:
@@ -274,8 +283,10 @@ def owned_of(
     before = side
     loan = _loan(question, log, side)
     tax = tax_rate(question, log)
+    shares = _shares(question, log if tax else InputLog(question.catalog), side)
+    interest = loan.interest if loan is not None else np.zeros(side.months)
+    taxes = tax_years(side, shares, tax, interest)
     if tax:
-        shares = _shares(question, log, side)
         side = _stepped(
             steps,
             "income tax",
@@ -315,7 +326,35 @@ def owned_of(
         )
         steps["income tax saved by interest"] = -float(shield @ month_factors(rate, side.months))
         total = start + sum(steps.values())
-    return Owned(start, before, side, loan, steps, total, shield)
+    book = _book(before, cost, log)
+    return Owned(start, before, side, loan, steps, total, shield, taxes, book)
+
+
+def _book(side: Side, cost: PlanCost, log: InputLog) -> BookYears:
+    """Return the book depreciation of all capital, each class over its service life."""
+    hardware = cost.life_quarters / QUARTERS_PER_YEAR
+    lives = {asset: log.parameter("finance", key) for asset, key in BOOK_LIVES.items()}
+    found = [
+        book_years(side.lines[line], lives.get(line.asset, hardware))
+        for line in side.of(WRITTEN_OFF)
+    ]
+    years = -(-side.months // MONTHS_PER_YEAR)
+    none = BookYears(np.zeros(years), np.zeros(years))
+    return BookYears(
+        np.asarray(sum((x.charge_usd for x in found), none.charge_usd)),
+        np.asarray(sum((x.value_usd for x in found), none.value_usd)),
+    )
+
+
+def from_today(cash: Array, outside: Mapping[int, float]) -> Array:
+    """Return payments from today on, one per month.
+
+    Deposits before the first month count today, later payments in the last month.
+    """
+    found = np.concatenate([[0.0], cash])
+    for month, usd in outside.items():
+        found[0 if month < 0 else -1] += usd
+    return found
 
 
 def payment_of(payment: Payment, log: InputLog) -> Milestones:

@@ -61,7 +61,7 @@ class Work:
     used_frac: float
     storage_pb: float
     egress_tb_per_month: float
-    conventions: Conventions = Conventions()
+    conventions: Conventions
 
 
 def terms_of(offer: OfferTerms, conventions: Conventions) -> list[str]:
@@ -245,11 +245,7 @@ def _network_usd(provider: str, work: Work, log: InputLog, notes: list[str]) -> 
 
 
 def work_of(
-    scenario: Scenario,
-    log: InputLog,
-    accelerators: int,
-    owned_pb: float,
-    conventions: Conventions,
+    scenario: Scenario, log: InputLog, accelerators: int, owned_pb: float, conventions: Conventions
 ) -> Work:
     """Describe the fleet of a planned scenario as work for a cloud.
 
