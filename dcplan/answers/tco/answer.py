@@ -166,6 +166,8 @@ def _headline(both: Comparison, best: Rent | None) -> str:
         f"{both.question.scenario.name}: owning {both.work.accelerators:,} accelerators "
         f"for {years:g} years costs USD {money(owned)} in present value"
     )
+    if not both.conventions.counts_any_rent:
+        return f"{words}; no cost line of a rent counts, so rents are not compared"
     if best is None:
         return words + (
             "; the catalog has no rent of this accelerator: add a quote with dcplan import, or "
@@ -201,6 +203,8 @@ def _notes(both: Comparison) -> list[str]:
     alone = [x for x in others if _same_accelerator(x, both.question)]
     other_chip = [x for x in others if x not in alone]
     notes = _not_sold(both.question)
+    if not both.conventions.counts_any_rent:
+        return [*notes, "rents are not compared, because comparison counts no cost line of a rent"]
     if other_chip:
         notes.append(
             f"not compared, because the accelerator differs from the fleet's: {_listed(other_chip)}"

@@ -14,7 +14,7 @@ from dcplan.inputs.cloud_prices import LENGTHS
 from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema.comparison import Commitment, Comparison, RentQuote
+from dcplan.scenario.schema.comparison import RENTED_LINES, Commitment, Comparison, RentQuote
 from dcplan.scenario.schema.site import Energy
 from dcplan.scenario.schema.top import Scenario
 from dcplan.units import HOURS_PER_MONTH, MONTHS_PER_QUARTER
@@ -75,6 +75,11 @@ class Conventions:
     def counts_rented(self, name: str) -> bool:
         """Return whether a line of a rent counts."""
         return self._counts(name, RENTED)
+
+    @property
+    def counts_any_rent(self) -> bool:
+        """Whether any line of a rent counts; without one there is nothing to compare with."""
+        return any(self.counts_rented(name) for name in RENTED_LINES)
 
     def _counts(self, name: str, side: str) -> bool:
         names = {name, side + name}

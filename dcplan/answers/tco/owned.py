@@ -173,7 +173,8 @@ def compared(question: Question) -> Comparison:
     work = work_of(planned.scenario, log, fleet.accelerators, stored_pb, conventions)
     owned = owned_of(question, cost, log, bill=Bill(fleet, conventions, work.used_frac))
     tax = tax_rate(question, log)
-    compared_with = tuple(same_accelerator(planned, log))
+    found = same_accelerator(planned, log) if conventions.counts_any_rent else []
+    compared_with = tuple(found)
     rents = []
     for offer in compared_with:
         for term in terms_of(offer, conventions):

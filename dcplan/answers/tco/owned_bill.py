@@ -73,13 +73,13 @@ class Bill:
     def _energy(self, side: Side, question: Question, log: InputLog) -> dict[Line, Array] | None:
         """Return the energy lines under own hours, own power or tiers; None if nothing is own."""
         given = question.scenario.comparison
-        kw = given.average_kw_per_accelerator if given is not None else None
+        kw = given.average_accelerator_kw if given is not None else None
         tiers = {site.id: site.energy.tiers for site in question.scenario.sites}
         calendar = self.conventions.hours_per_month == HOURS_PER_MONTH
         if kw is None and calendar and not any(tiers.values()):
             return None
         if kw is not None:
-            log.take("comparison.average_kw_per_accelerator", kw)
+            log.take("comparison.average_accelerator_kw", kw)
         total = np.zeros(side.months)
         for energy in self.fleet.energy:
             own = kw if energy.site == self.fleet.site else None

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from dcplan.answers.tco.owned import OWNED, Comparison, Owned, Rent, from_today
+from dcplan.answers.tco.owned_bill import NOTHING as NOTHING_OWNED
 from dcplan.catalog.schema import Accelerator, System
 from dcplan.economics.break_even import break_even_hours, npv_break_even_months
 from dcplan.economics.cash_flow import CAPITAL
@@ -25,8 +26,13 @@ def bill_usd(side: Side) -> float:
 
 
 def bills_table(both: Comparison) -> Table:
-    """List the bill of each side, the lowest first."""
-    bills = {OWNED: bill_usd(both.owned.after_tax)} | {r.name: bill_usd(r.side) for r in both.rents}
+    """List the bill of each side, the lowest first; a side without lines that count has none."""
+    sides = {OWNED: both.owned.after_tax} | {r.name: r.side for r in both.rents}
+    bills = {
+        name: bill_usd(side) for name, side in sides.items() if not {*side.lines} <= {NOTHING_OWNED}
+    }
+    if not bills:
+        return specs.BILLS.table([])
     lowest, months = min(bills.values()), both.owned.after_tax.months
     hours = both.work.accelerators * months * both.conventions.hours_per_month
     used_hours = hours * both.work.used_frac

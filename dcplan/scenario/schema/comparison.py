@@ -127,7 +127,7 @@ class Comparison(Part):
     """Hours in a month, such as 720 or 730. Default: 730.5, the calendar's average."""
     accelerator_hours: Positive | None = None
     """Accelerator-hours of work over the horizon, instead of `fleet.utilization_frac`."""
-    average_kw_per_accelerator: NonNegative | None = None
+    average_accelerator_kw: NonNegative | None = None
     """Average IT power of the fleet's site per accelerator at work, with its share of hosts, network and
     storage; hours without work take none. Default: computed from rated power and utilization."""
     leave_out: tuple[str, ...] = ()
