@@ -220,6 +220,10 @@ Ratio = Annotated[Quantity, _check(lambda x: 0.1 <= x <= 1000, "must be between 
 AtLeastOne = Annotated[Quantity, _check(lambda x: x >= 1, "must be at least 1")]
 Fraction = Annotated[Quantity, _check(lambda x: 0 <= x <= 1, "must be a fraction between 0 and 1")]
 
+NetworkShare = Annotated[
+    Quantity, _check(lambda x: 0 <= x <= 0.9, "must be a fraction between 0 and 0.9")
+]
+
 
 def one_or_many(data: Any) -> Any:
     """Return a list as it is, and a single value as a list of one."""
