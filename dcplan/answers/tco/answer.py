@@ -18,6 +18,7 @@ from dcplan.catalog.schema import Accelerator, Offer, System
 from dcplan.errors import EXIT_OK
 from dcplan.inputs.cloud_prices import row_of
 from dcplan.inputs.excluded import Kind
+from dcplan.inputs.lumps import lump_notes
 from dcplan.result import Metric, Result, Table
 from dcplan.scenario.load import Question
 from dcplan.specs import tco as specs
@@ -203,6 +204,8 @@ def _notes(both: Comparison) -> list[str]:
     alone = [x for x in others if _same_accelerator(x, both.question)]
     other_chip = [x for x in others if x not in alone]
     notes = _not_sold(both.question)
+    if both.conventions.counts_owned("facility"):
+        notes += lump_notes(both.question, both.log)
     if not both.conventions.counts_any_rent:
         return [*notes, "rents are not compared, because comparison counts no cost line of a rent"]
     if other_chip:

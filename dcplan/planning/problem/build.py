@@ -10,6 +10,7 @@ from dcplan.errors import InputError
 from dcplan.inputs.cloud_prices import offers as cloud_offers
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.lumps import lump_notes
 from dcplan.planning.problem.delays import start_delays
 from dcplan.planning.problem.existing import (
     connected,
@@ -136,6 +137,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         warnings=(
             *_warnings(question),
             *_unused(question, log),
+            *lump_notes(question, log),
             *_not_counted(excluded),
             *demands.notes,
         ),
