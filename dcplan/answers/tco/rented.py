@@ -116,26 +116,14 @@ def rented_side(
     lines: dict[Line, Array] = {ACCELERATORS: rent.cash}
     if term == SPOT:
         lines[SPOT_LOSS] = rent.cash * _interruptions(offer, work, log, notes)
-    lines[STORAGE] = np.full(
-        months,
-        quoted.usd(
-            "storage_usd_per_month",
-            lambda: work.storage_pb * TB_PER_PB * _storage_usd(provider, log, notes),
-        ),
-    )
-    lines[NETWORK] = np.full(
-        months,
-        quoted.usd("network_usd_per_month", lambda: _network_usd(provider, work, log, notes)),
-    )
-    lines[CPU_NODES] = np.full(
-        months,
-        quoted.usd(
-            "cpu_nodes_usd_per_month",
-            lambda: (
-                work.accelerators * log.parameter("finance", "cloud-cpu-usd-per-accelerator-month")
-            ),
-        ),
-    )
+    monthly = {
+        STORAGE: ("storage_usd_per_month", lambda: _stored_usd(provider, work, log, notes)),
+        NETWORK: ("network_usd_per_month", lambda: _network_usd(provider, work, log, notes)),
+        CPU_NODES: ("cpu_nodes_usd_per_month", lambda: _cpu_usd(work, log)),
+    }
+    for line, (name, usual) in monthly.items():
+        if conventions.counts_rented(NAMES[line]):  # no remark on the price of a line left out
+            lines[line] = np.full(months, quoted.usd(name, usual))
     lines = {x: usd for x, usd in lines.items() if conventions.counts_rented(NAMES[x])}
     share = quoted.usd("support_frac", lambda: _support_frac(provider, log))
     loss = quoted.usd(
@@ -208,6 +196,16 @@ def _interruptions(offer: OfferTerms, work: Work, log: InputLog, notes: list[str
             "more accelerators"
         )
     return float(np.asarray(spot_usd_per_useful_h(1.0, useful))) - 1.0
+
+
+def _stored_usd(provider: str, work: Work, log: InputLog, notes: list[str]) -> float:
+    """Return the storage of the work by month."""
+    return work.storage_pb * TB_PER_PB * _storage_usd(provider, log, notes)
+
+
+def _cpu_usd(work: Work, log: InputLog) -> float:
+    """Return the CPU nodes of the work by month."""
+    return work.accelerators * log.parameter("finance", "cloud-cpu-usd-per-accelerator-month")
 
 
 def _storage_usd(provider: str, log: InputLog, notes: list[str]) -> float:
