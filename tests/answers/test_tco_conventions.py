@@ -69,8 +69,13 @@ def test_own_accelerator_hours_are_a_utilization() -> None:
     share = answer("fleet.utilization_frac=0.75")
     for side in ("owned", RENT):
         assert lines(hours, side) == pytest.approx(lines(share, side))
+    kept = "comparison.only=[racks, energy, accelerators]"
+    hours, share = (
+        answer(kept, x)
+        for x in ("comparison.accelerator_hours=157680", "fleet.utilization_frac=0.75")
+    )
     key = f"break_even.{RENT}.utilization_frac"
-    assert value(hours, key) == pytest.approx(value(share, key))
+    assert 0.0 < value(hours, key) == pytest.approx(value(share, key))
     assert "DC015" in refused("comparison.accelerator_hours=210241")
     both = refused("comparison.accelerator_hours=1000", "fleet.utilization_frac=0.5")
     assert "exclude each other" in both
