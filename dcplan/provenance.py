@@ -205,6 +205,12 @@ Seconds = Annotated[
 YearHours = Annotated[
     Quantity, _check(lambda x: 0 < x <= 8_766, "must be above 0 and at most 8,766 h (one year)")
 ]
+MonthHours = Annotated[
+    Quantity, _check(lambda x: 600 <= x <= 744, "must be between 600 and 744 h (31 days)")
+]
+WeekHours = Annotated[
+    Quantity, _check(lambda x: 0 < x <= 168, "must be above 0 and at most 168 h (one week)")
+]
 Hours = Annotated[
     Quantity, _check(lambda x: 0 < x <= 100_000, "must be above 0 and at most 100,000 h")
 ]
@@ -215,6 +221,10 @@ Slowdown = Annotated[Quantity, _check(lambda x: 0.2 <= x <= 5, "must be between 
 Ratio = Annotated[Quantity, _check(lambda x: 0.1 <= x <= 1000, "must be between 0.1 and 1000")]
 AtLeastOne = Annotated[Quantity, _check(lambda x: x >= 1, "must be at least 1")]
 Fraction = Annotated[Quantity, _check(lambda x: 0 <= x <= 1, "must be a fraction between 0 and 1")]
+
+NetworkShare = Annotated[
+    Quantity, _check(lambda x: 0 <= x <= 0.9, "must be a fraction between 0 and 0.9")
+]
 
 
 def one_or_many(data: Any) -> Any:

@@ -11,6 +11,7 @@ HALF_BYTES, FLOAT_BYTES = 2.0, 4.0
 """Bytes of a 16-bit and of a 32-bit number."""
 HOURS_PER_DAY = 24.0
 DAYS_PER_WEEK = 7
+HOURS_PER_WEEK = 168
 DAYS_PER_YEAR = 365.25
 QUARTERS_PER_YEAR = 4
 MONTHS_PER_QUARTER = 3
@@ -68,6 +69,12 @@ SUFFIXES: dict[str, str] = {
     "usd_per_accelerator": "USD/accelerator",
     "usd_per_bisection_gbps": "USD/(Gb/s)",
     "usd_per_year": "USD/year",
+    "usd_per_used_pflop_year": "USD/used PFLOP/s-year",
+    "usd_per_instance_hour": "USD/instance-h",
+    "usd_per_month": "USD/month",
+    "mwh_per_month": "MWh/month",
+    "hours_per_month": "h/month",
+    "hours_per_week": "h/week",
     "usd_per_owned_hour": "USD/owned accelerator-h",
     "usd_per_used_hour": "USD/used accelerator-h",
     "usd_per_run": "USD/run",

@@ -10,39 +10,20 @@ AWAITED = {
     "demand.sizing.shortage": (
         "The demand verb saves the waits of a pool by its size, so that sweeps need no new replay."
     ),
-    "economics.break_even.break_even_hours": (
-        "The finance verb prints break-even in its published form: cumulative cash, no resale."
-    ),
-    "economics.depreciation.book_value_usd": (
-        "The finance verb prints book value beside tax depreciation in its yearly table."
-    ),
     "economics.depreciation.first_year_frac": (
         "The finance verb writes off by the tax convention of the month of service."
     ),
     "economics.depreciation.macrs_shares": (
         "The finance verb makes its yearly tax table for any life and convention."
     ),
-    "economics.depreciation.straight_line_usd": (
-        "The finance verb prints the book charge of every year in its yearly table."
-    ),
-    "economics.rental.accelerators_usd_per_month": (
-        "The finance verb takes own accelerator-hours and own hours a month."
-    ),
-    "economics.rental.amortized_usd_per_h": (
-        "The finance verb prices commitments that are paid upfront in part."
-    ),
     "economics.rental.cover": "The finance verb covers a fleet with a mix of terms.",
     "economics.run_cost.accelerator_hours": (
         "The finance verb takes own accelerator-hours, or makes them from tokens at a known MFU."
-    ),
-    "economics.run_cost.amortized_hardware_usd": (
-        "The finance verb gives Epoch AI's cost of a run at its published accelerator-hours."
     ),
     "economics.tariffs.billed_demand_kw": (
         "The finance verb bills demand with minimum take and ratchet."
     ),
     "economics.tariffs.energy_bill": "The finance verb bills energy and demand by month.",
-    "economics.tariffs.tiered_usd": "The finance verb prices egress and storage by tier.",
     "llm.cache.cache_bytes": "The serve verb needs the cache of a sequence to find the batch that fits.",
     "llm.cache.cache_bytes_per_token": "The serve verb prints the cache of one token.",
     "llm.checkpoint.checkpoint_bytes": "The serve verb needs the memory of the weights.",

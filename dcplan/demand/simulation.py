@@ -13,9 +13,8 @@ from dcplan.demand.classes import JobClass
 from dcplan.demand.order import Line, Order
 from dcplan.demand.outcome import BATCHES, QueueOutcome, Record, summary
 from dcplan.demand.pool import Pool
-from dcplan.units import HOURS_PER_DAY
+from dcplan.units import HOURS_PER_WEEK
 
-HOURS_PER_WEEK = int(7 * HOURS_PER_DAY)
 SEARCH_WARM_FRAC = 0.2
 """Share of the span before the first job that counts: the pool starts empty."""
 SEARCH_TAIL_FRAC = 0.05

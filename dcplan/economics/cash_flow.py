@@ -57,6 +57,16 @@ CAPITAL = EQUIPMENT | {AssetClass.BUILDING, AssetClass.COOLING, AssetClass.POWER
 """Classes of capital cost, which are bought, financed and sold."""
 
 
+class Charge(StrEnum):
+    """Running cost of a site; the value is its text in tables."""
+
+    DEMAND = "demand charge"
+    STAFF = "staff"
+    MAINTENANCE = "hardware maintenance"
+    FACILITY = "facility"
+    LEASE = "lease"
+
+
 class Driver(StrEnum):
     """Amount in whose proportion workloads share a payment."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dcplan.economics.cash_flow import NO_CASH, AssetClass, Flow, FlowGroup
-from dcplan.economics.depreciation import tax_depreciation_usd
+from dcplan.economics.depreciation import book_value_usd, straight_line_usd, tax_depreciation_usd
 from dcplan.economics.loans import amortization
 from dcplan.economics.ranges import Array
 from dcplan.economics.taxes import income_tax, property_tax_usd
@@ -303,15 +303,40 @@ def loan_of(capital_usd: Array, share_frac: float, rate_per_year: float, term_mo
     return Loan(drawn, payments, interest, balance, rate_per_year / MONTHS_PER_YEAR)
 
 
-def with_income_tax(
-    side: Side, capital: Mapping[Line, Sequence[float]], rate_frac: float, interest_usd: Array
-) -> Side:
-    """Add the saved income tax.
+@dataclass(frozen=True)
+class TaxYears:
+    """Income tax of a side by year of the horizon, with what it follows from. [USD]."""
 
-    Running cost, depreciation and interest reduce other taxable income at once; sales are taxed.
-    ``capital`` names the capital lines with their yearly shares; each is written off from the year
-    it is paid. The remaining basis at the end is deducted from the residual value. Running cost
-    outside the horizon saves its tax in its own month.
+    running_usd: Array
+    """Payments that are deducted in their year: all lines but capital."""
+    depreciation_usd: Array
+    interest_usd: Array
+    disposal_usd: Array
+    """Residual value less the tax value not yet written off, in the last year."""
+    tax_usd: Array
+
+    @property
+    def taxable_usd(self) -> Array:
+        """Return the taxable income; negative is a loss, used at once elsewhere."""
+        return np.asarray(
+            self.disposal_usd - self.running_usd - self.depreciation_usd - self.interest_usd
+        )
+
+
+def tax_years(
+    side: Side, capital: Mapping[Line, Sequence[float]], rate_frac: float, interest_usd: Array
+) -> TaxYears:
+    """Return income tax by year; arguments as :func:`with_income_tax`.
+
+    Examples
+    --------
+    100 of racks, written off half in the year of payment, and 10 a month of running cost:
+
+    >>> racks = Line("racks", AssetClass.RACKS)
+    >>> side = Side({racks: np.eye(1, 12)[0] * 100.0, Line("staff"): np.full(12, 10.0)})
+    >>> found = tax_years(side, {racks: [0.5, 0.5]}, 0.2, np.zeros(12))
+    >>> found.taxable_usd.tolist(), found.tax_usd.tolist()
+    ([-220.0], [-44.0])
     """
     months = side.months
     years = -(-months // MONTHS_PER_YEAR)
@@ -325,15 +350,70 @@ def with_income_tax(
                 part = tax_depreciation_usd(abs(float(usd)), shares)[: years - year] * np.sign(usd)
                 written[year : year + len(part)] += part
                 basis += float(usd)
-    income = -by_year(np.asarray(running))
-    income[-1] += sum(side.end_usd.values()) - (basis - written.sum())
+    paid, disposal = by_year(np.asarray(running)), np.zeros(years)
+    disposal[-1] = sum(side.end_usd.values()) - (basis - written.sum())
+    interest = by_year(interest_usd)
     tax = income_tax(
-        income, written, by_year(interest_usd), rate_frac=rate_frac, losses="used-at-once"
+        disposal - paid, written, interest, rate_frac=rate_frac, losses="used-at-once"
     ).tax_usd
+    return TaxYears(paid, written, interest, disposal, np.asarray(tax))
+
+
+@dataclass(frozen=True)
+class BookYears:
+    """Book depreciation of purchases by year of the horizon, straight line. [USD]."""
+
+    charge_usd: Array
+    value_usd: Array
+    """Purchases so far less all charges, at the end of each year."""
+
+
+def book_years(cash_usd: Array, life_years: float) -> BookYears:
+    """Write off purchases evenly over their life, from the month of payment on.
+
+    Parameters
+    ----------
+    cash_usd : array, shape (months,)
+        Purchases by month. [USD]
+    life_years : float
+        Service life, above 0. [years]
+
+    Examples
+    --------
+    40,000 in the first month, over three years:
+
+    >>> found = book_years(np.eye(1, 24)[0] * 40_000.0, 3.0)
+    >>> found.charge_usd.round(0).tolist(), found.value_usd.round(0).tolist()
+    ([13333.0, 13333.0], [26667.0, 13333.0])
+    """
+    months = len(cash_usd)
+    charges, value = np.zeros(months), np.zeros(months)
+    for first in np.flatnonzero(cash_usd > 0.0):
+        price = float(cash_usd[first])
+        each = straight_line_usd(price, life_years * MONTHS_PER_YEAR)[: months - first]
+        left = np.zeros(months - first)
+        left[: len(each)] = book_value_usd(price, each)
+        charges[first : first + len(each)] += each
+        value[first:] += left
+    ends = np.minimum(np.arange(MONTHS_PER_YEAR, months + MONTHS_PER_YEAR, MONTHS_PER_YEAR), months)
+    return BookYears(by_year(charges), value[ends - 1])
+
+
+def with_income_tax(
+    side: Side, capital: Mapping[Line, Sequence[float]], rate_frac: float, interest_usd: Array
+) -> Side:
+    """Add the saved income tax.
+
+    Running cost, depreciation and interest reduce other taxable income at once; sales are taxed.
+    ``capital`` names the capital lines with their yearly shares; each is written off from the year
+    it is paid. The remaining basis at the end is deducted from the residual value. Running cost
+    outside the horizon saves its tax in its own month.
+    """
+    tax = tax_years(side, capital, rate_frac, interest_usd).tax_usd
     later = {line: pairs for line, pairs in side.outside.items() if line not in capital}
     saved = tuple((m, -rate_frac * usd) for pairs in later.values() for m, usd in pairs)
     return replace(
         side,
-        lines={**side.lines, INCOME_TAX: _at_year_ends(np.asarray(tax), months)},
+        lines={**side.lines, INCOME_TAX: _at_year_ends(tax, side.months)},
         outside={**side.outside, INCOME_TAX: saved} if saved else side.outside,
     )

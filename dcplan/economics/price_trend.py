@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dcplan.economics.ranges import Value, above, as_value, within
+from dcplan.economics.ranges import Array, Value, above, as_value, within
 
 HALVINGS = 200
 """Bisections: enough for the last bit of a double over the range searched."""
@@ -87,3 +87,28 @@ def implied_yearly_factor(
         middle = 0.5 * (low + high)
         low, high = (middle, high) if total(middle) < goal else (low, middle)
     return 0.5 * (low + high)
+
+
+def yearly_prices(short_usd: float, short_years: float, yearly_factor: float, years: int) -> Array:
+    r"""Return the price of each year that a term and the yearly factor imply.
+
+    The first year costs :math:`p_1 n_1 / \sum_{k<n_1} r^k`, each later one r times the year before.
+
+    Parameters
+    ----------
+    short_usd : float
+        Level price of the term. [USD]
+    short_years : float
+        Length of the term, above 0. [years]
+    yearly_factor : float
+        As :func:`implied_yearly_factor`. [-]
+    years : int
+        Number of prices.
+
+    Examples
+    --------
+    >>> yearly_prices(7.20, 1, implied_yearly_factor(7.20, 1, 5.40, 3), 3).round(2).tolist()
+    [7.2, 5.22, 3.78]
+    """
+    first = short_usd * short_years / float(term_weight(yearly_factor, short_years))
+    return np.asarray(first * yearly_factor ** np.arange(years))

@@ -43,7 +43,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "import": ("imports",),
     "catalog": ("catalog",),
     "doctor": ("doctor",),
-    "tco": ("tco", "plan.tco_book", "plan.book"),
+    "tco": ("tco", "cost.schedules", "plan.tco_book", "plan.book"),
 }
 """Verb -> modules of ``dcplan.specs`` whose declarations its results may hold."""
 

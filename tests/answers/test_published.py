@@ -268,3 +268,26 @@ def test_every_shipped_row_answers(subject: str) -> None:
         if r["verdict"] in ("near", "far") and not r["note"]
     ]
     assert silent == []  # a difference says why, or that it is open
+
+
+def test_a_figure_names_a_row_by_its_first_two_cells(tmp_path: Path) -> None:
+    """A hall of 0.2 MW at 9.5 M USD per MW; a table of cost lines has the side first."""
+    asked = "{scenario: cost/textbook, variant: small-facility}"
+    figures = '{"lines[owned, building].usd": 1900000, "lines[owned].usd": 1900000}'
+    catalogs = overlay(tmp_path, "tco", asked, figures, "pue")
+    rows = published("pue", catalogs=catalogs).tables["figures"].records()
+    for figure in ("lines[owned, building].usd", "lines[owned].usd"):
+        assert of(rows, figure)["computed"] == pytest.approx(1.9e6)
+        assert of(rows, figure)["verdict"] == "exact"
+
+
+@pytest.mark.slow
+def test_every_worked_example_of_cost_comes_out_of_a_verb() -> None:
+    rows = published("tco").tables["figures"].records()
+    given = [r for r in rows if r["basis"] == "given"]
+    assert len({r["id"] for r in given}) > 35
+    assert [(r["id"], r["figure"], r["computed"]) for r in given if r["verdict"] != "exact"] == []
+    assert {r["id"] for r in rows if r["basis"] == "arithmetic"} == {
+        "excel-pmt", "excel-pmt-in-advance", "excel-irr", "excel-irr-four-years", "excel-xirr",
+        "book-70b-gpu-hours",
+    }  # fmt: skip

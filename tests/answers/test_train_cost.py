@@ -3,12 +3,14 @@ prints."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
 
 from dcplan.answers.fabric.answer import fabric
 from dcplan.answers.train.answer import train
+from dcplan.errors import InputError
 from dcplan.result import Result
 
 
@@ -150,3 +152,62 @@ def test_a_system_far_larger_than_the_run_says_so() -> None:
     assert len(said[0]) == 1
     assert "8,192" in str(said[0][0]["message"])
     assert said[1] == []
+
+
+OWN = (
+    "accelerator-hours=1720320,usd-per-accelerator=24875,network-share-frac=0.19,"
+    "value-oom-per-year=0.14,method=initial-rate,average-kw=0.609375,pue=1.1,usd-per-kwh=0.0806"
+)
+AGE_YEARS = 752 / 365.25
+"""From 2021-02-14 to 2023-03-08."""
+
+
+def epochs(cost: str) -> Result:
+    return train(
+        "llama-2-70b",
+        system="dgx-a100",
+        accelerators=1024,
+        tokens=2e12,
+        layout="tp=8,pp=4",
+        hardware_age_years=AGE_YEARS,
+        reliability="spares=0",
+        cost=cost,
+    )
+
+
+def test_own_hours_prices_and_power_give_epoch_ai_s_cost() -> None:
+    """Llama 2 70B: V0 = 24,875 x 10^(-0.14 t) = 12,809; 0.14 ln 10 / 8,766 of it an hour for 1,720,320
+    hours; 0.19 / 0.81 of that for the network; 0.609375 kW x 1.1 x hours x 0.0806 USD."""
+    start = 24_875 * 10 ** (-0.14 * AGE_YEARS)
+    hardware = start * 0.14 * math.log(10) / 8766 * 1_720_320
+    energy = 0.609375 * 1.1 * 1_720_320 * 0.0806
+    rows = {r["basis"]: r for r in epochs(OWN).tables["run_cost"].records()}
+    assert rows["amortized"]["hardware_usd"] == pytest.approx(hardware)
+    assert rows["amortized"]["network_usd"] == pytest.approx(hardware * 0.19 / 0.81)
+    assert rows["amortized"]["energy_usd"] == pytest.approx(energy)
+    assert rows["amortized"]["total_usd"] == pytest.approx(1_093_378, abs=1)  # published, nominal
+    assert rows["bought"]["total_usd"] == pytest.approx(1024 * 24_875 / 0.81)
+
+
+def test_own_hours_count_in_the_rent_and_not_in_the_duration() -> None:
+    plain, own = epochs("pue=1.1"), epochs("accelerator-hours=2788000")
+    rate = next(r["value"] for r in own.inputs if r["key"] == "usd_per_accelerator_hour")
+    assert own.metrics["train.cost_usd"].value == pytest.approx(2_788_000 * float(rate))
+    assert own.metrics["train.accelerator_hours"] == plain.metrics["train.accelerator_hours"]
+    rows = [r.tables["run_cost"].records() for r in (plain, own)]
+    each = [next(r for r in x if r["basis"] == "amortized") for x in rows]
+    hours = float(plain.metrics["train.accelerator_hours"].value or 0.0)
+    pue = 1.1 / next(float(r["value"]) for r in own.inputs if r["key"] == "facility.cloud-pue")
+    scale = float(str(each[1]["energy_usd"])) / float(str(each[0]["energy_usd"]))
+    assert scale * pue == pytest.approx(2_788_000 / hours)
+
+
+def test_cost_settings_are_refused_where_they_have_no_use() -> None:
+    with pytest.raises(InputError, match="expected key=value"):
+        epochs("hours=1")
+    with pytest.raises(InputError, match=r"between 0 and 0\.9"):
+        epochs("network-share-frac=1")
+    with pytest.raises(InputError, match="this is a scenario"):
+        train("scenarios/train-405b-in-90-days.yaml", cost="pue=1.1")
+    with pytest.raises(InputError, match="--cost"):
+        train("llama-2-70b", system="dgx-a100", deadline_days=30, tokens=2e12, cost="pue=1.1")

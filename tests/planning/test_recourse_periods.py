@@ -15,8 +15,8 @@ from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.work.terms import TOKENS, DemandTerms, ReplicaTerms
 from dcplan.planning.uncertainty.replicas import serving_limits
 from dcplan.planning.uncertainty.simulation import Evaluator, SampledScenario
+from tests.planning.optimum import optimum
 from tests.planning.test_best_mix import mix_menu
-from tests.planning.test_services_brute import planned
 from tests.planning.tiny_services import rack, services_menu
 
 MENUS = {
@@ -28,7 +28,7 @@ MENUS = {
 @pytest.mark.parametrize("name", list(MENUS))
 def test_an_unchanged_future_costs_what_the_audit_says(name: str) -> None:
     problem = MENUS[name]()
-    found, d = planned(problem)
+    found, d = optimum(problem)
     if d is None:
         assert math.isinf(found.objective)
         return

@@ -9,11 +9,13 @@ from dcplan.economics.cash_flow import Flow
 from dcplan.errors import InputError
 from dcplan.inputs.excluded import ExcludedOption
 from dcplan.inputs.log import InputLog
+from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.cloud import rented_hours, use_by_month
+from dcplan.planning.audit.onsite import generated_mwh
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
-from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
 from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.strategy import solve_problem
@@ -63,6 +65,20 @@ def plan_cost(problem: PlanningProblem, d: Decisions, flows: list[Flow]) -> Plan
 
 
 @dataclass(frozen=True)
+class SiteEnergy:
+    """Energy of a site by quarter, and its price."""
+
+    site: str
+    it_mwh: tuple[float, ...]
+    """Energy of IT: systems, network and storage."""
+    facility_mwh: tuple[float, ...]
+    """Energy of IT and of its cooling and power losses."""
+    grid_mwh: tuple[float, ...]
+    """Energy of the facility without what plants on site generate."""
+    usd_per_kwh: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class FleetPlan:
     """A given fleet in its halls."""
 
@@ -77,6 +93,10 @@ class FleetPlan:
     excluded: tuple[ExcludedOption, ...]
     solved: Solved
     """The audited plan of the fleet."""
+    site: str
+    """Site of the fleet."""
+    energy: tuple[SiteEnergy, ...]
+    """Energy of every site."""
 
 
 def fleet_plan(question: Question) -> FleetPlan:
@@ -117,4 +137,21 @@ def fleet_plan(question: Question) -> FleetPlan:
         tuple(o.id for o in problem.offers),
         problem.excluded,
         solved,
+        problem.hall(problem.fleet.hall).site,
+        tuple(
+            _site_energy(problem, solved.decisions, solved.audit.books, x) for x in problem.sites
+        ),
     )
+
+
+def _site_energy(
+    problem: PlanningProblem, d: Decisions, books: Accounts, site: SiteTerms
+) -> SiteEnergy:
+    """Collect the energy of a site from the accounts of the audited plan."""
+    quarters = range(problem.quarters)
+    it, facility = (
+        tuple(books.site(problem, site.id, t, what) for t in quarters)
+        for what in ("it_mwh", "facility_mwh")
+    )
+    grid = tuple(facility[t] - generated_mwh(d, site, t) for t in quarters)
+    return SiteEnergy(site.id, it, facility, grid, site.usd_per_kwh)

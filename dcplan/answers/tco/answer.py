@@ -10,13 +10,15 @@ from dcplan.answers.tco.break_even import OwnedLine, months_of, owned_line, util
 from dcplan.answers.tco.optimized import tco_of_plans
 from dcplan.answers.tco.owned import OWNED, Comparison, Rent, compared
 from dcplan.answers.tco.request import TcoRequest
+from dcplan.answers.tco.schedules import published_break_even, schedules
 from dcplan.answers.tco.sensitivity import Risk, risk_of
 from dcplan.answers.tco.tables import bridge_table, lines_table, pair_table, years_table
 from dcplan.answers.tco.unit_costs import returns, term_structure, unit_costs
 from dcplan.catalog.schema import Accelerator, Offer, System
 from dcplan.errors import EXIT_OK
-from dcplan.inputs.cloud_prices import LENGTHS, row_of
+from dcplan.inputs.cloud_prices import row_of
 from dcplan.inputs.excluded import Kind
+from dcplan.inputs.lumps import lump_notes
 from dcplan.result import Metric, Result, Table
 from dcplan.scenario.load import Question
 from dcplan.specs import tco as specs
@@ -76,6 +78,7 @@ def _answer(both: Comparison, risk: Risk, line: OwnedLine) -> Result:
     for rent in both.rents:
         months, used_frac = months_of(both, rent), utilization_of(both, rent, line)
         metrics |= _rent_metrics(both, rent, months, used_frac)
+        metrics |= published_break_even(both, rent)
         rows.append(_rent_row(both, rent, months, used_frac))
     sides = {OWNED: owned.after_tax} | {rent.name: rent.side for rent in both.rents}
     tables = {
@@ -88,6 +91,7 @@ def _answer(both: Comparison, risk: Risk, line: OwnedLine) -> Result:
         "unit_costs": per_unit,
         "years": _years(both, _shown(cheapest)),
         "term_structure": term_structure(both),
+        **schedules(both),
     }
     return Result(
         "tco",
@@ -119,7 +123,7 @@ def _rent_metrics(
 def _rent_row(
     both: Comparison, rent: Rent, months: float | None, used_frac: float | None
 ) -> specs.RentedRow:
-    never = "n/a" if rent.term in LENGTHS else "never"
+    never = "n/a" if rent.paid_in_full else "never"
     return specs.RentedRow(
         offer=rent.offer.id,
         term=rent.term,
@@ -165,6 +169,8 @@ def _headline(both: Comparison, best: Rent | None) -> str:
         f"{both.question.scenario.name}: owning {both.work.accelerators:,} accelerators "
         f"for {years:g} years costs USD {money(owned)} in present value"
     )
+    if not both.conventions.counts_any_rent:
+        return f"{words}; no cost line of a rent counts, so rents are not compared"
     if best is None:
         return words + (
             "; the catalog has no rent of this accelerator: add a quote with dcplan import, or "
@@ -200,6 +206,10 @@ def _notes(both: Comparison) -> list[str]:
     alone = [x for x in others if _same_accelerator(x, both.question)]
     other_chip = [x for x in others if x not in alone]
     notes = _not_sold(both.question)
+    if both.conventions.counts_owned("facility"):
+        notes += lump_notes(both.question, both.log)
+    if not both.conventions.counts_any_rent:
+        return [*notes, "rents are not compared, because comparison counts no cost line of a rent"]
     if other_chip:
         notes.append(
             f"not compared, because the accelerator differs from the fleet's: {_listed(other_chip)}"

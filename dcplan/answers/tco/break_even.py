@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from dcplan.answers.tco.owned import Comparison, Rent, compared, resale_usd
+from dcplan.answers.tco.conventions import utilization_change
+from dcplan.answers.tco.owned import Comparison, Rent, compared, from_today, resale_usd
 from dcplan.answers.tco.request import TcoRequest
 from dcplan.economics.break_even import crossing, npv_break_even_months
-from dcplan.economics.ranges import Array
-from dcplan.inputs.cloud_prices import LENGTHS
 from dcplan.units import MONTHS_PER_YEAR
 
 
@@ -29,7 +27,7 @@ def owned_line(both: Comparison, request: TcoRequest) -> OwnedLine:
     """Compute the line from the cost of owning at a second utilization."""
     here = both.work.used_frac
     there = 1.0 if here <= 0.5 else 0.25
-    other = compared(request.question(f"fleet.utilization_frac={there!r}"))
+    other = compared(request.question(utilization_change(both.question, there)))
     slope = (other.owned.npv_usd - both.owned.npv_usd) / (there - here)
     return OwnedLine(both.owned.npv_usd - slope * here, slope)
 
@@ -42,8 +40,8 @@ def months_of(both: Comparison, rent: Rent) -> float | None:
     owned = both.owned.after_tax
     monthly = (1.0 + both.rate) ** (1.0 / MONTHS_PER_YEAR) - 1.0
     found = npv_break_even_months(
-        _from_today(both.owned.cash_usd, owned.outside_usd),
-        _from_today(rent.side.cash_usd, rent.side.outside_usd),
+        from_today(both.owned.cash_usd, owned.outside_usd),
+        from_today(rent.side.cash_usd, rent.side.outside_usd),
         monthly,
         residual_usd=resale_usd(both),
         for_good=True,
@@ -60,19 +58,8 @@ def utilization_of(both: Comparison, rent: Rent, line: OwnedLine) -> float | Non
 
     A commitment is paid in full, so its cost does not depend on utilization.
     """
-    if rent.term in LENGTHS:
+    if rent.paid_in_full:
         return None
     return crossing(
         lambda u: both.rented_npv_usd(rent, u) - (line.idle_usd + line.slope_usd * u), 0.0, 1.0
     )
-
-
-def _from_today(cash: Array, outside: Mapping[int, float]) -> Array:
-    """Return payments from today on, one per month.
-
-    Deposits before the first month count today, later payments in the last month.
-    """
-    found = np.concatenate([[0.0], cash])
-    for month, usd in outside.items():
-        found[0 if month < 0 else -1] += usd
-    return found

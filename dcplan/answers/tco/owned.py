@@ -8,19 +8,31 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dcplan.answers.plan.plan_cost import FleetPlan, PlanCost, fleet_plan
-from dcplan.answers.tco.rented import Work, rented_side, terms_of, work_of
+from dcplan.answers.tco.conventions import (
+    GOODPUT,
+    RESIDUAL,
+    Conventions,
+    conventions_of,
+    planned_question,
+)
+from dcplan.answers.tco.owned_bill import Bill
+from dcplan.answers.tco.rented import Work, paid_in_full, rented_side, terms_of, work_of
 from dcplan.catalog.schema import DepreciationTable, System
 from dcplan.economics.cash_flow import CAPITAL, EQUIPMENT, AssetClass, Flow, FlowGroup, npv_usd
 from dcplan.economics.monthly import (
     GOODPUT_LOSS,
     SALES_TAX,
+    BookYears,
     Line,
     Loan,
     Milestones,
     Side,
+    TaxYears,
+    book_years,
     loan_of,
     month_factors,
     owned_side,
+    tax_years,
     with_income_tax,
     with_lost_goodput,
     with_milestones,
@@ -35,13 +47,7 @@ from dcplan.inputs.residual_value import residual_of
 from dcplan.provenance import Status
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema.top import Payment
-from dcplan.units import (
-    HOURS_PER_MONTH,
-    MONTHS_PER_QUARTER,
-    MONTHS_PER_YEAR,
-    QUARTERS_PER_YEAR,
-    TB_PER_PB,
-)
+from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR, TB_PER_PB
 
 OWNED = "owned"
 """Name of the owned side; a rent has the name of its offer and term."""
@@ -50,6 +56,12 @@ WRITTEN_OFF = CAPITAL | {AssetClass.SALES_TAX}
 BUILDING_TABLE = "building-39"
 BOOK_TABLE = "straight-line-5"
 LOST_GOODPUT = "goodput-loss-frac-of-owned"
+BOOK_LIVES = {
+    AssetClass.BUILDING: "building-life-years",
+    AssetClass.POWER: "power-life-years",
+    AssetClass.COOLING: "cooling-life-years",
+}
+"""Catalog parameters of service lives; all other capital has the life of hardware."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +77,10 @@ class Owned:
     npv_usd: float
     shield: Array
     """Income tax saved by interest, by month [USD]."""
+    taxes: TaxYears
+    """Income tax by year, with interest."""
+    book: BookYears
+    """Book depreciation by year."""
 
     @property
     def cash_usd(self) -> Array:
@@ -83,6 +99,10 @@ class Rent:
     """After tax."""
     npv_usd: float
     notes: tuple[str, ...]
+    committed_usd: float = 0.0
+    """Undiscounted payments of commitments, used or not; 0 without a commitment."""
+    paid_in_full: bool = False
+    """Whether all hours are paid, used or not."""
 
     @property
     def name(self) -> str:
@@ -103,6 +123,11 @@ class Comparison:
     """The compared offers."""
 
     @property
+    def conventions(self) -> Conventions:
+        """How hours and lines count."""
+        return self.work.conventions
+
+    @property
     def log(self) -> InputLog:
         """The input log."""
         return self.fleet.log
@@ -116,16 +141,15 @@ class Comparison:
         """Return the present cost of a rent for another share of used hours."""
         work, log = replace(self.work, used_frac=used_frac), self.log
         months = self.owned.after_tax.months
-        side, _ = rented_side(rent.offer, rent.term, work, months, log)
+        side, _, _ = rented_side(rent.offer, rent.term, work, months, log)
         return _taxed(side, tax_rate(self.question, log)).npv_usd(self.rate)
 
     @property
     def hours(self) -> float:
         """Discounted accelerator-hours, used or not."""
         months = self.owned.after_tax.months
-        return (
-            self.work.accelerators * HOURS_PER_MONTH * float(month_factors(self.rate, months).sum())
-        )
+        each = self.conventions.hours_per_month * float(month_factors(self.rate, months).sum())
+        return self.work.accelerators * each
 
     @property
     def used_hours(self) -> float:
@@ -142,19 +166,23 @@ def compared(question: Question) -> Comparison:
         When there is no fleet or no cloud, or the fleet does not fit.
     """
     _asked(question)
-    fleet = fleet_plan(question)
+    planned = planned_question(question)
+    fleet = fleet_plan(planned)
     log, cost = fleet.log, fleet.cost
-    owned = owned_of(question, cost, log)
+    conventions = conventions_of(question, log)
     stored_pb = fleet.accelerators * cost.storage_tb_per_accelerator / TB_PER_PB
-    work = work_of(question.scenario, log, fleet.accelerators, stored_pb)
+    work = work_of(planned.scenario, log, fleet.accelerators, stored_pb, conventions)
+    owned = owned_of(question, cost, log, bill=Bill(fleet, conventions, work.used_frac))
     tax = tax_rate(question, log)
-    compared_with = tuple(same_accelerator(question, log))
+    found = same_accelerator(planned, log) if conventions.counts_any_rent else []
+    compared_with = tuple(found)
     rents = []
     for offer in compared_with:
-        for term in terms_of(offer):
-            side, notes = rented_side(offer, term, work, owned.before_tax.months, log)
+        for term in terms_of(offer, conventions):
+            side, rent, notes = rented_side(offer, term, work, owned.before_tax.months, log)
             side = _taxed(side, tax)
-            rents.append(Rent(offer, term, side, side.npv_usd(cost.discount_rate), tuple(notes)))
+            npv, full = side.npv_usd(cost.discount_rate), paid_in_full(term, conventions)
+            rents.append(Rent(offer, term, side, npv, tuple(notes), rent.committed_usd, full))
     return Comparison(question, fleet, owned, work, tuple(rents), compared_with)
 
 
@@ -205,9 +233,17 @@ def tax_rate(question: Question, log: InputLog) -> float:
 
 
 def owned_of(
-    question: Question, cost: PlanCost, log: InputLog, rent: Mapping[Line, Array] | None = None
+    question: Question,
+    cost: PlanCost,
+    log: InputLog,
+    rent: Mapping[Line, Array] | None = None,
+    *,
+    bill: Bill | None = None,
 ) -> Owned:
-    """Add rent, taxes and debt to the plan's owned flows by month, and price each step."""
+    """Add rent, taxes and debt to the plan's owned flows by month, and price each step.
+
+    ``bill`` has the conventions of a given fleet; a plan has none.
+    """
     finance = question.scenario.finance
     flows = [f for f in cost.flows if f.group not in NOT_OWNED]
     rate = cost.discount_rate
@@ -216,6 +252,8 @@ def owned_of(
     if not side.lines:  # everything is rented
         side = Side({Line("nothing owned"): np.zeros(cost.quarters * MONTHS_PER_QUARTER)})
     steps = {"payments by month instead of mid-quarter": side.npv_usd(rate) - start}
+    for name, after in bill.steps(side, question, log) if bill is not None else ():
+        side = _stepped(steps, name, rate, side, after)
     gear = side.of(EQUIPMENT)
     if rent:
         side = _stepped(
@@ -247,8 +285,10 @@ def owned_of(
     before = side
     loan = _loan(question, log, side)
     tax = tax_rate(question, log)
+    shares = _shares(question, log if tax else InputLog(question.catalog), side)
+    interest = loan.interest if loan is not None else np.zeros(side.months)
+    taxes = tax_years(side, shares, tax, interest)
     if tax:
-        shares = _shares(question, log, side)
         side = _stepped(
             steps,
             "income tax",
@@ -276,7 +316,8 @@ def owned_of(
             side,
             with_milestones(side, gear, payment_of(payment, log)),
         )
-    if rent is None:  # the duration of a plan's runs includes goodput; a given fleet has no runs
+    # the duration of a plan's runs includes goodput; a given fleet has no runs
+    if rent is None and (bill is None or bill.conventions.counts_owned(GOODPUT)):
         loss = log.parameter("finance", LOST_GOODPUT)
         side = _stepped(steps, "lost goodput", rate, side, with_lost_goodput(side, loss))
     total, shield = side.npv_usd(rate), np.zeros(side.months)
@@ -287,7 +328,35 @@ def owned_of(
         )
         steps["income tax saved by interest"] = -float(shield @ month_factors(rate, side.months))
         total = start + sum(steps.values())
-    return Owned(start, before, side, loan, steps, total, shield)
+    book = _book(before, cost, log)
+    return Owned(start, before, side, loan, steps, total, shield, taxes, book)
+
+
+def _book(side: Side, cost: PlanCost, log: InputLog) -> BookYears:
+    """Return the book depreciation of all capital, each class over its service life."""
+    hardware = cost.life_quarters / QUARTERS_PER_YEAR
+    lives = {asset: log.parameter("finance", key) for asset, key in BOOK_LIVES.items()}
+    found = [
+        book_years(side.lines[line], lives.get(line.asset, hardware))
+        for line in side.of(WRITTEN_OFF)
+    ]
+    years = -(-side.months // MONTHS_PER_YEAR)
+    none = BookYears(np.zeros(years), np.zeros(years))
+    return BookYears(
+        np.asarray(sum((x.charge_usd for x in found), none.charge_usd)),
+        np.asarray(sum((x.value_usd for x in found), none.value_usd)),
+    )
+
+
+def from_today(cash: Array, outside: Mapping[int, float]) -> Array:
+    """Return payments from today on, one per month.
+
+    Deposits before the first month count today, later payments in the last month.
+    """
+    found = np.concatenate([[0.0], cash])
+    for month, usd in outside.items():
+        found[0 if month < 0 else -1] += usd
+    return found
 
 
 def payment_of(payment: Payment, log: InputLog) -> Milestones:
@@ -366,6 +435,8 @@ def resale_usd(both: Comparison) -> Array:
     power fall linearly to their residual value at the end of the horizon, and the share for lost
     goodput falls in proportion. The last value is the residual value.
     """
+    if not both.conventions.counts_owned(RESIDUAL):
+        return _less_debt(np.zeros(both.owned.after_tax.months + 1), both.owned.loan)
     life = both.fleet.cost.life_quarters / QUARTERS_PER_YEAR
     left = residual_of(both.question.scenario.finance, life, both.log)
     owned, months = both.owned, both.owned.after_tax.months
@@ -383,6 +454,12 @@ def resale_usd(both: Comparison) -> Array:
             residual += float(cash[first]) * share
     others = sum(end.values()) - end.get(GOODPUT_LOSS, 0.0)
     residual *= 1.0 + (end.get(GOODPUT_LOSS, 0.0) / others if others else 0.0)
-    if owned.loan is not None:
-        residual[1:] -= np.cumsum(owned.loan.drawn - (owned.loan.payments - owned.loan.interest))
-    return residual
+    return _less_debt(residual, owned.loan)
+
+
+def _less_debt(value_usd: Array, loan: Loan | None) -> Array:
+    """Return the value at the end of each month less the outstanding debt."""
+    if loan is None:
+        return value_usd
+    owed = np.cumsum(loan.drawn - (loan.payments - loan.interest))
+    return np.asarray(value_usd - np.concatenate([[0.0], owed]))

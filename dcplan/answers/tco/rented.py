@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dcplan.answers.plan.plan_cost import PlanCost
-from dcplan.answers.tco.rented_hours import SPOT, hours_of
+from dcplan.answers.tco.conventions import Conventions
+from dcplan.answers.tco.rented_hours import SPOT, TermRent, rent_of_mix, rent_of_term, scaled
 from dcplan.catalog.schema import Offer, Parameter
 from dcplan.economics.cash_flow import FlowGroup
 from dcplan.economics.monthly import GOODPUT_LOSS, Line, Side
 from dcplan.economics.ranges import Array
 from dcplan.economics.rental import goodput_loss_usd
 from dcplan.economics.spot import spot_calendar_h, spot_usd_per_useful_h, spot_useful_frac
-from dcplan.inputs.cloud_prices import OfferTerms, row_of
+from dcplan.inputs.cloud_prices import LENGTHS, OfferTerms, row_of
 from dcplan.inputs.log import InputLog
 from dcplan.scenario.schema import Scenario
+from dcplan.scenario.schema.comparison import RentQuote
 from dcplan.units import GB_PER_TB, HOURS_PER_MONTH, MONTHS_PER_QUARTER, SECONDS_PER_HOUR, TB_PER_PB
 
 STORAGE_OF = "cloud-storage-of-"
@@ -32,6 +35,24 @@ SUPPORT = Line("support")
 SET_UP = Line("set-up")
 CPU_NODES = Line("CPU nodes")
 DEBUGGING = Line("debugging")
+STORAGE = Line("storage")
+NETWORK = Line("network and egress")
+SPOT_LOSS = Line("spot interruptions")
+NOTHING = Line("nothing rented")
+NAMES = {
+    ACCELERATORS: "accelerators",
+    SPOT_LOSS: "spot-interruptions",
+    STORAGE: "storage",
+    NETWORK: "network-and-egress",
+    CPU_NODES: "cpu-nodes",
+    SUPPORT: "support",
+    GOODPUT_LOSS: "goodput-loss",
+    SET_UP: "set-up",
+    DEBUGGING: "debugging",
+}
+"""Line -> its name in ``comparison.leave_out``."""
+FULL_TOLERANCE = 1e-9
+"""Tolerance of the sum of a mix's shares."""
 LEAST_USEFUL_FRAC = 0.01
 """Smallest useful share of spot hours; below it a comparison has no meaning."""
 STAND_IN = "aws"
@@ -46,46 +67,109 @@ class Work:
     used_frac: float
     storage_pb: float
     egress_tb_per_month: float
+    conventions: Conventions
 
 
-def terms_of(offer: OfferTerms) -> list[str]:
-    """Return the terms of an offer that have a price."""
-    return [*offer.planned_terms, *offer.apart_usd_per_hour]
+def terms_of(offer: OfferTerms, conventions: Conventions) -> list[str]:
+    """Return the terms of an offer that have a price, and the mixes of such terms."""
+    terms = [*offer.planned_terms, *offer.apart_usd_per_hour]
+    return terms + [
+        mix
+        for mix, shares in conventions.mixes.items()
+        if set(shares) <= set(terms) and (offer.on_demand or paid_in_full(mix, conventions))
+    ]
+
+
+def paid_in_full(term: str, conventions: Conventions) -> bool:
+    """Return whether all hours of a term or mix are paid, used or not."""
+    shares = conventions.mixes.get(term, {})
+    return term in LENGTHS or sum(shares.values()) >= 1.0 - FULL_TOLERANCE
+
+
+def _rent(offer: OfferTerms, term: str, work: Work, months: int) -> TermRent:
+    """Return the rent of the fleet's accelerators on a term or mix."""
+    conventions = work.conventions
+    shares = conventions.mixes.get(term)
+    upfront = {x: _upfront_frac(offer.id, x, conventions) for x in LENGTHS}
+    month = conventions.hours_per_month
+    each = (
+        rent_of_term(offer, term, work.used_frac, months, month, upfront.get(term, 0.0))
+        if shares is None
+        else rent_of_mix(offer, shares, work.used_frac, months, month, upfront)
+    )
+    return scaled(each, work.accelerators)
+
+
+def _upfront_frac(offer: str, term: str, conventions: Conventions) -> float:
+    """Return the share of a commitment's payments that is due at its start."""
+    paid = conventions.commitment(offer, term)
+    if paid is None or paid.upfront_usd is None:
+        return 0.0
+    monthly = paid.usd_per_month.value if paid.usd_per_month is not None else 0.0
+    total = paid.upfront_usd.value + monthly * LENGTHS[term] * MONTHS_PER_QUARTER
+    return paid.upfront_usd.value / total
 
 
 def rented_side(
     offer: OfferTerms, term: str, work: Work, months: int, log: InputLog
-) -> tuple[Side, list[str]]:
-    """Return the cost lines of an offer under a term, with remarks."""
-    notes: list[str] = []
+) -> tuple[Side, TermRent, list[str]]:
+    """Return the cost lines of an offer under a term or mix, its rent alone, and remarks."""
+    conventions, notes = work.conventions, list[str]()
     provider = log.catalog.get("cloud", row_of(offer.id), Offer).provider
-    hours = hours_of(offer, term, work.used_frac, months)
-    rent = work.accelerators * HOURS_PER_MONTH * hours.paid_frac * hours.usd_per_h
-    lines: dict[Line, Array] = {ACCELERATORS: rent}
-    notes += [hours.note] if hours.note else []
+    quoted = Quoted(conventions.quotes.get(offer.id), log)
+    rent = _rent(offer, term, work, months)
+    notes += rent.notes
+    lines: dict[Line, Array] = {ACCELERATORS: rent.cash}
     if term == SPOT:
-        lines[Line("spot interruptions")] = rent * interruptions_frac(offer, work, log, notes)
-    lines[Line("storage")] = np.full(
-        months, work.storage_pb * TB_PER_PB * _storage_usd(provider, log, notes)
+        lines[SPOT_LOSS] = rent.cash * interruptions_frac(offer, work, log, notes)
+    monthly = {
+        STORAGE: ("storage_usd_per_month", lambda: _stored_usd(provider, work, log, notes)),
+        NETWORK: ("network_usd_per_month", lambda: _network_usd(provider, work, log, notes)),
+        CPU_NODES: ("cpu_nodes_usd_per_month", lambda: _cpu_usd(work, log)),
+    }
+    for line, (name, usual) in monthly.items():
+        if conventions.counts_rented(NAMES[line]):  # no remark on the price of a line left out
+            lines[line] = np.full(months, quoted.usd(name, usual))
+    lines = {x: usd for x, usd in lines.items() if conventions.counts_rented(NAMES[x])}
+    share = quoted.usd("support_frac", lambda: _support_frac(provider, log))
+    loss = quoted.usd("goodput_loss_frac", lambda: log.parameter("finance", LOST_GOODPUT))
+    more = {
+        SUPPORT: share * np.asarray(sum(lines.values(), np.zeros(months))),
+        GOODPUT_LOSS: np.asarray(goodput_loss_usd(rent.cash, 1.0 - loss)),
+        SET_UP: np.zeros(months),
+        DEBUGGING: np.full(
+            months,
+            quoted.usd(
+                "debugging_usd_per_month", lambda: log.parameter("finance", DEBUGGING_PRICE)
+            ),
+        ),
+    }
+    more[SET_UP][0] = quoted.usd(
+        "set_up_usd", lambda: work.accelerators * log.parameter("finance", SET_UP_PRICE)
     )
-    lines[Line("network and egress")] = np.full(months, _network_usd(provider, work, log, notes))
-    lines[CPU_NODES] = np.full(months, work.accelerators * log.parameter("finance", CPU_PRICE))
-    share = _support_frac(provider, log)
-    lines[SUPPORT] = share * np.asarray(sum(lines.values()))
-    loss = log.parameter("finance", LOST_GOODPUT)
-    lines[GOODPUT_LOSS] = np.asarray(goodput_loss_usd(rent, 1.0 - loss))
-    lines[SET_UP] = np.zeros(months)
-    lines[SET_UP][0] = work.accelerators * log.parameter("finance", SET_UP_PRICE)
-    lines[DEBUGGING] = np.full(months, log.parameter("finance", DEBUGGING_PRICE))
-    after = [
-        (months + i, work.accelerators * HOURS_PER_MONTH * usd) for i, usd in enumerate(hours.after)
-    ]
-    outside = (
-        {ACCELERATORS: tuple(after), SUPPORT: tuple((m, share * usd) for m, usd in after)}
-        if after
-        else {}
-    )
-    return Side(lines, outside=outside), notes
+    lines |= {x: usd for x, usd in more.items() if conventions.counts_rented(NAMES[x])}
+    later = {ACCELERATORS: 1.0, SUPPORT: share} if rent.after else {}
+    outside = {
+        line: tuple((m, part * usd) for m, usd in rent.after)
+        for line, part in later.items()
+        if line in lines
+    }
+    return Side(lines or {NOTHING: np.zeros(months)}, outside=outside), rent, notes
+
+
+@dataclass(frozen=True)
+class Quoted:
+    """Values of a quote, recorded as inputs; without a quote, the catalog's."""
+
+    quote: RentQuote | None
+    log: InputLog
+
+    def usd(self, name: str, usual: Callable[[], float]) -> float:
+        """Return a value of the quote, or the usual one."""
+        given = getattr(self.quote, name) if self.quote is not None else None
+        if self.quote is None or given is None:
+            return usual()
+        return self.log.take(f"comparison.rents.{self.quote.id}.{name}", given)
 
 
 def interruptions_frac(offer: OfferTerms, work: Work, log: InputLog, notes: list[str]) -> float:
@@ -114,6 +198,16 @@ def interruptions_frac(offer: OfferTerms, work: Work, log: InputLog, notes: list
             "more accelerators"
         )
     return float(np.asarray(spot_usd_per_useful_h(1.0, useful))) - 1.0
+
+
+def _stored_usd(provider: str, work: Work, log: InputLog, notes: list[str]) -> float:
+    """Return the storage of the work by month."""
+    return work.storage_pb * TB_PER_PB * _storage_usd(provider, log, notes)
+
+
+def _cpu_usd(work: Work, log: InputLog) -> float:
+    """Return the CPU nodes of the work by month."""
+    return work.accelerators * log.parameter("finance", CPU_PRICE)
 
 
 def _storage_usd(provider: str, log: InputLog, notes: list[str]) -> float:
@@ -161,8 +255,10 @@ def egress_parameter(provider: str, log: InputLog) -> str:
     return EGRESS_OF + (provider if known else STAND_IN)
 
 
-def work_of(scenario: Scenario, log: InputLog, accelerators: int, owned_pb: float) -> Work:
-    """Describe the scenario's fleet as work for a cloud.
+def work_of(
+    scenario: Scenario, log: InputLog, accelerators: int, owned_pb: float, conventions: Conventions
+) -> Work:
+    """Describe the fleet of a planned scenario as work for a cloud.
 
     The storage equals that of the owned side.
     """
@@ -178,9 +274,8 @@ def work_of(scenario: Scenario, log: InputLog, accelerators: int, owned_pb: floa
         else owned_pb
     )
     egress = cloud.egress_tb_per_month if cloud else None
-    return Work(
-        accelerators, used, pb, log.take("cloud.egress_tb_per_month", egress) if egress else 0.0
-    )
+    each_month = log.take("cloud.egress_tb_per_month", egress) if egress else 0.0
+    return Work(accelerators, used, pb, each_month, conventions)
 
 
 def with_adders(offer: OfferTerms, stored_tb: float, log: InputLog) -> OfferTerms:

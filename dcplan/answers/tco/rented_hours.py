@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from dcplan.economics.ranges import Array
-from dcplan.inputs.cloud_prices import CommitTerms, OfferTerms
+from dcplan.inputs.cloud_prices import LENGTHS, ON_DEMAND, CommitTerms, OfferTerms
 from dcplan.units import DAYS_PER_MONTH, MONTHS_PER_QUARTER
 
 SPOT, BLOCK = "spot", "capacity-block"
@@ -116,3 +116,80 @@ def _rests(
         prices = np.array(offer.usd_per_accelerator_hour)
         note = f"the last {rest} months are on demand"
         yield _priced(offer.term, prices, quarters, np.full(rest, used_frac), note)
+
+
+@dataclass(frozen=True)
+class TermRent:
+    """Rent of accelerators on a term or a mix of terms, by month [USD]."""
+
+    cash: Array
+    after: tuple[tuple[int, float], ...] = ()
+    """Payments after the horizon, as month and USD."""
+    committed_usd: float = 0.0
+    """Sum of the payments of commitments, used or not."""
+    notes: tuple[str, ...] = ()
+
+    def __add__(self, other: TermRent) -> TermRent:
+        after = dict(self.after)
+        for month, usd in other.after:
+            after[month] = after.get(month, 0.0) + usd
+        return TermRent(
+            self.cash + other.cash,
+            tuple(sorted(after.items())),
+            self.committed_usd + other.committed_usd,
+            tuple(dict.fromkeys((*self.notes, *other.notes))),
+        )
+
+
+def rent_of_term(
+    offer: OfferTerms,
+    term: str,
+    used_frac: float,
+    months: int,
+    hours_per_month: float,
+    upfront_frac: float = 0.0,
+) -> TermRent:
+    """Return the rent of one accelerator on a term.
+
+    ``upfront_frac`` is the share of a commitment's payments that is due at its start.
+    """
+    hours = hours_of(offer, term, used_frac, months)
+    cash = hours_per_month * hours.paid_frac * hours.usd_per_h
+    after = [hours_per_month * usd for usd in hours.after]
+    if term not in LENGTHS:
+        return TermRent(cash, notes=(hours.note,) if hours.note else ())
+    length = LENGTHS[term] * MONTHS_PER_QUARTER
+    complete = len(cash) if after else len(cash) // length * length
+    paid = np.append(cash[:complete], after)
+    due = (1.0 - upfront_frac) * paid
+    for first in range(0, len(paid), length):
+        due[first] += upfront_frac * paid[first : first + length].sum()
+    cash = np.append(due[:complete], cash[complete:])
+    later = tuple((months + i, float(usd)) for i, usd in enumerate(due[complete:]))
+    return TermRent(cash, later, float(paid.sum()), (hours.note,) if hours.note else ())
+
+
+def rent_of_mix(
+    offer: OfferTerms,
+    shares: Mapping[str, float],
+    used_frac: float,
+    months: int,
+    hours_per_month: float,
+    upfront_frac: Mapping[str, float],
+) -> TermRent:
+    """Return the rent of one accelerator on a mix: commitments for shares, the rest on demand."""
+    rest = max(1.0 - sum(shares.values()), 0.0)
+    total = TermRent(np.zeros(months))
+    for term, share in {**shares, ON_DEMAND: rest}.items():
+        if share:
+            part = rent_of_term(
+                offer, term, used_frac, months, hours_per_month, upfront_frac.get(term, 0.0)
+            )
+            total += scaled(part, share)
+    return total
+
+
+def scaled(rent: TermRent, count: float) -> TermRent:
+    """Return the rent of a number of accelerators, from that of one."""
+    after = tuple((month, count * usd) for month, usd in rent.after)
+    return TermRent(count * rent.cash, after, count * rent.committed_usd, rent.notes)

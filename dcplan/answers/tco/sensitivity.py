@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dcplan.answers.tco.conventions import utilization_change
 from dcplan.answers.tco.owned import OWNED, Comparison, compared
 from dcplan.answers.tco.request import TcoRequest
 from dcplan.catalog.schema import Parameter
@@ -23,7 +24,7 @@ STAND_IN = {
     "cloud.price_change_frac_per_year": "cloud-price-change-frac-per-year",
 }
 """Catalog parameters whose bounds are used if the scenario gives none."""
-RATE = "finance.discount_rate"
+RATE, UTILIZATION = "finance.discount_rate", "fleet.utilization_frac"
 EARLY, LATE = 120, 120
 """Months with possible payments before and after the horizon: the longest that scenarios allow."""
 DEFAULT_SAMPLES, DEFAULT_SEED = 10_000, 1
@@ -134,7 +135,12 @@ def _moved(
     """Return the changes of every side's cash flow with an input at a bound."""
     if key == RATE:
         return {name: np.zeros_like(cash) for name, cash in now.items()}
-    other = compared(request.question(f"{set_key(key, both.question)}={bound!r}"))
+    change = (
+        utilization_change(both.question, bound)
+        if key == UTILIZATION
+        else f"{set_key(key, both.question)}={bound!r}"
+    )
+    other = compared(request.question(change))
     return {name: cash - now[name] for name, cash in vectors(other).items() if name in now}
 
 

@@ -32,6 +32,10 @@ def train(request: TrainRequest) -> Result:
     if catalog.find("models", name, Model) is None and not name.endswith(".json"):
         if not name.endswith((".yaml", ".yml")):
             _refuse_unknown(name, catalog)
+        if request.cost is not None:
+            cause = "--cost applies to one model on one system, and this is a scenario"
+            help_text = "give a model with --system and --accelerators"
+            raise InputError([Problem("DC050", cause, Place("--cost"), help=help_text)])
         # a scenario needs the planner, which is slow to import
         from dcplan.answers.plan.job_options import train_scenario
 

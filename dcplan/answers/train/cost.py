@@ -14,7 +14,13 @@ from dcplan.answers.fabric.resolve import resolve
 from dcplan.answers.train.metrics import rent_usd_per_hour
 from dcplan.answers.train.resolve import TrainRun
 from dcplan.catalog.schema import Fabric, Site, System
-from dcplan.economics.run_cost import RunCost, lost_value_usd, run_energy_usd
+from dcplan.economics.run_cost import (
+    RunCost,
+    amortized_hardware_usd,
+    lost_value_usd,
+    network_from_share_usd,
+    run_energy_usd,
+)
 from dcplan.errors import InputError
 from dcplan.fabric.topology.kinds import ALONE
 from dcplan.inputs.log import InputLog
@@ -46,6 +52,8 @@ class _Fabric:
     why: str = ""
     own: bool = False
     """Whether the maker sells it with the system."""
+    share: bool = False
+    """Whether its price is a share of that of the cluster."""
 
 
 def run_cost(
@@ -65,17 +73,21 @@ def run_cost(
        arXiv 2405.21015, section 2.
     """
     system = run.system
-    if system.price_usd is None:
+    if system.price_usd is None and run.cost.usd_per_accelerator is None:
         why = f"{system.id} has no price in the catalog"
         return CostAnswer(notes=(f"{why}, so the cost of the run on owned hardware is unknown",))
-    price = log.take(f"systems.{system.id}.price_usd", system.price_usd) / system.accelerators
+    own = run.cost
+    if own.accelerator_hours is not None:
+        given = log.take("cost.accelerator_hours", own.accelerator_hours)
+        energy_mwh = None if energy_mwh is None else energy_mwh * given / hours
+        hours = given
+    price = _price_usd(log, run)
     needed = run.accelerators + spares
     bought = math.ceil(needed / run.order_accelerators) * run.order_accelerators
-    network = _network(log, run, bought)
     hardware_usd = bought * price
-    years = hours / run.accelerators / HOURS_PER_YEAR
-    energy_usd = None if energy_mwh is None else _energy_usd(log, run, hours, energy_mwh)
-    lost_usd = _lost_usd(log, run, (hardware_usd, network.usd), years)
+    network = _network(log, run, bought, hardware_usd)
+    energy_usd = _energy_usd(log, run, hours, energy_mwh)
+    lost_usd = _lost_usd(log, run, (hardware_usd, network.usd), hours, bought)
     amortized = RunCost(*lost_usd, energy_usd or 0.0)
     total_usd = float(np.asarray(amortized.total_usd))
     rent = rent_usd_per_hour(log, run)
@@ -111,14 +123,39 @@ def _row(
     return specs.RunCostRow(*basis, hardware_usd, network_usd, energy_usd, total_usd, each)
 
 
+def _price_usd(log: InputLog, run: TrainRun) -> float:
+    """Return the price of one accelerator with its share of the system."""
+    own, system = run.cost.usd_per_accelerator, run.system
+    if own is not None:
+        return log.take("cost.usd_per_accelerator", own)
+    listed = system.price_usd or Quantity(value=0.0)
+    return log.take(f"systems.{system.id}.price_usd", listed) / system.accelerators
+
+
 def _lost_usd(
-    log: InputLog, run: TrainRun, prices_usd: tuple[float, float], years: float
+    log: InputLog, run: TrainRun, prices_usd: tuple[float, float], hours: float, bought: int
 ) -> tuple[float, float]:
-    """Return the loss of value of systems and network during the run."""
-    loss = log.parameter("finance", "hardware-value-oom-per-year")
+    """Return the loss of value of systems and network during the run.
+
+    The method `initial-rate` counts the rate of loss at the start of the run for the hours that train;
+    the other one counts the loss of everything bought, with spares, until the end of the run.
+    """
+    key = "cost.value_oom_per_year"
+    loss = log.chosen(key, run.cost.value_oom_per_year, "finance", "hardware-value-oom-per-year")
     age = log.take(
         "hardware_age_years", Quantity(value=run.request.hardware_age_years, status=Status.INPUT)
     )
+    if run.cost.method == "initial-rate":
+        log.text("cost.method", run.cost.method, Status.INPUT)
+        rates = (
+            amortized_hardware_usd(
+                usd / bought, age, hours, oom_per_year=loss, hours_per_year=HOURS_PER_YEAR
+            )
+            for usd in prices_usd
+        )
+        systems, network = (float(np.asarray(usd)) for usd in rates)
+        return systems, network
+    years = hours / run.accelerators / HOURS_PER_YEAR
     systems, network = (
         float(np.asarray(lost_value_usd(usd, age, years, oom_per_year=loss))) for usd in prices_usd
     )
@@ -127,7 +164,7 @@ def _lost_usd(
 
 def _bought_text(network: _Fabric) -> str:
     basis = "as sold with the system" if network.own else "priced by its bill of materials"
-    named_network = f"network {network.name} {basis}"
+    named_network = f"network {network.name}" + ("" if network.share else f" {basis}")
     words = named_network if network.name else "network not included"
     return f"Capital cost of all systems, including spares; {words}"
 
@@ -159,16 +196,26 @@ def _notes(
     return tuple(found)
 
 
-def _energy_usd(log: InputLog, run: TrainRun, hours: float, energy_mwh: float) -> float:
-    """Return the cost of the run's energy at the site's price or the default price."""
-    name = run.request.site
+def _energy_usd(
+    log: InputLog, run: TrainRun, hours: float, energy_mwh: float | None
+) -> float | None:
+    """Return the cost of the run's energy at its own price and power, the site's or the default's."""
+    own, name = run.cost, run.request.site
+    if own.average_kw is None and energy_mwh is None:
+        return None
     site = named(log.catalog, "sites", name, Site, "--site") if name else None
-    if site is not None and site.usd_per_kwh is not None:
+    if own.usd_per_kwh is not None:
+        price = log.take("cost.usd_per_kwh", own.usd_per_kwh)
+    elif site is not None and site.usd_per_kwh is not None:
         price = log.take(f"sites.{site.id}.usd_per_kwh", site.usd_per_kwh)
     else:
         price = log.parameter("finance", "energy-usd-per-kwh")
-    pue = log.parameter("facility", "cloud-pue")
-    return float(np.asarray(run_energy_usd(energy_mwh * KW_PER_MW / hours, pue, hours, price)))
+    pue = log.chosen("cost.pue", own.pue, "facility", "cloud-pue")
+    if own.average_kw is not None:
+        kw = log.take("cost.average_kw", own.average_kw)
+    else:
+        kw = (energy_mwh or 0.0) * KW_PER_MW / hours
+    return float(np.asarray(run_energy_usd(kw, pue, hours, price)))
 
 
 def _own_network(log: InputLog, system: System, bought: int) -> _Fabric | None:
@@ -196,11 +243,15 @@ def _fitting(log: InputLog, system: System, rate_gbps: float) -> list[Fabric]:
     return same or [f for f in able if f.rate_gbps.value > rate_gbps]
 
 
-def _network(log: InputLog, run: TrainRun, bought: int) -> _Fabric:
-    """Return the system's own network, or the cheapest with its protocol and rate.
+def _network(log: InputLog, run: TrainRun, bought: int, hardware_usd: float) -> _Fabric:
+    """Return the network by its share of the cluster, the system's own, or the cheapest that fits.
 
-    The systems include the NICs.
+    A fabric fits with the protocol and rate of the system; the systems include the NICs.
     """
+    if run.cost.network_share_frac is not None:
+        share = log.take("cost.network_share_frac", run.cost.network_share_frac)
+        usd = float(np.asarray(network_from_share_usd(hardware_usd, share)))
+        return _Fabric(usd, f"as {share:.0%} of the cluster", share=True)
     system, found = run.system, list[_Fabric]()
     nodes = math.ceil(bought / system.accelerators)
     own = _own_network(log, system, bought)

@@ -5,17 +5,41 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dcplan.errors import InputError, Place, Problem, did_you_mean
+from dcplan.provenance import AtLeastOne, NetworkShare, NonNegative, Positive
 from dcplan.reliability.setbacks import Setbacks, ramp_phases
 
 SEARCH_RAMP_PHASES = 8
 """Phases that a rising batch is computed in."""
 MOST_COUNT = 1e9
 M = TypeVar("M", bound=BaseModel)
+
+
+class CostSettings(BaseModel):
+    """How the cost of a run is counted, instead of its own hours, prices and power."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    accelerator_hours: Positive | None = None
+    """Measured or published accelerator-hours of the run."""
+    usd_per_accelerator: NonNegative | None = None
+    """Price of one accelerator with its share of the host."""
+    network_share_frac: NetworkShare | None = None
+    """Share of the network in the price of the whole cluster."""
+    value_oom_per_year: NonNegative | None = None
+    """Orders of magnitude of value that hardware loses a year."""
+    method: Literal["value-lost", "initial-rate"] = "value-lost"
+    """Value lost during the run, or the rate of loss at its start for each hour (Epoch AI)."""
+    average_kw: NonNegative | None = None
+    """Average IT power of one accelerator with its share of the host."""
+    pue: AtLeastOne | None = None
+    """PUE of the run's energy."""
+    usd_per_kwh: NonNegative | None = None
+    """Price of the run's energy."""
 
 
 @dataclass(frozen=True)

@@ -77,10 +77,12 @@ def calendar_metrics(
         given = run.request.usd_per_accelerator_hour is not None
         usual = None if given else market_rent(log.catalog, run.system.accelerator)
         plain = f"Rent without spares at {price:.2f} USD per accelerator-hour"
+        own = run.cost.accelerator_hours
+        paid = hours if own is None else own.value
         metrics |= specs.RENT(
-            hours * price,
-            low=hours * price * p10 / p50,
-            high=hours * price * p90 / p50,
+            paid * price,
+            low=paid * price * p10 / p50 if own is None else None,
+            high=paid * price * p90 / p50 if own is None else None,
             label=plain if usual is None else rent_text(usual),
         )
     return metrics

@@ -21,6 +21,10 @@ SETTINGS_OF_RECOVERY = (
 SETTINGS_OF_SETBACKS = (
     "rollbacks=, rollback-steps=, manual-restarts=, manual-restart-h=, idle-frac=, other-work-frac="
 )
+SETTINGS_OF_COST = (
+    "accelerator-hours=, usd-per-accelerator=, network-share-frac=, value-oom-per-year=, "
+    "method=value-lost|initial-rate, average-kw=, pue=, usd-per-kwh="
+)
 SETTINGS_OF_POST_TRAINING = (
     "algorithm=grpo|rloo|ppo, prompts=, samples=, isl=, osl=, steps=, longest-osl=, length-cv=, "
     "updates=, epochs=, staleness=, mode=colocated|disaggregated|asynchronous, "
@@ -124,6 +128,14 @@ class TrainRequest:
             high=30,
         ),
     ] = 0.0
+    cost: Annotated[
+        str | None,
+        Flag(
+            "own hours, prices and power of the run's cost, such as "
+            "accelerator-hours=2.788e6,network-share-frac=0.19,method=initial-rate; keys: "
+            f"{SETTINGS_OF_COST}"
+        ),
+    ] = None
     site: Annotated[
         str | None,
         Flag("catalog site, for the carbon intensity and price of energy", complete="sites"),
@@ -246,6 +258,9 @@ def conflicts(request: TrainRequest) -> list[Problem]:
     found = [*_texts(request), *_of_sites(request), *_of_batch(request)]
     if request.sizes_cluster:
         found += _of_size(request)
+    if request.cost is not None and request.post_training is not None:
+        cause = "--cost applies to a training run; the cost of --post-training has its own table"
+        found.append(_wrong(cause, "--cost"))
     return found
 
 
@@ -296,6 +311,7 @@ def _of_size(request: TrainRequest) -> Iterator[Problem]:
         "--phase": bool(request.phases),
         "--batch-ramp": request.batch_ramp is not None,
         "--wan-sites": request.wan_sites > 1,
+        "--cost": request.cost is not None,
     }
     for flag in (name for name, is_given in given.items() if is_given):
         cause = f"{flag} cannot be combined with --deadline-days, --max-it-mw or --budget-usd"

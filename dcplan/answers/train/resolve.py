@@ -11,6 +11,7 @@ from typing import Any
 
 from dcplan.answers.common.catalog_rows import named
 from dcplan.answers.train.key_values import (
+    CostSettings,
     Phase,
     read_phase,
     read_ramp,
@@ -60,6 +61,7 @@ class TrainRun:
     wide: WideArea | None
     reliability: Reliability
     setbacks: Setbacks
+    cost: CostSettings
     storage: Storage
     notes: tuple[str, ...]
     """Parts of the model that are not included, and assumptions."""
@@ -107,6 +109,7 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
     _check_tokens(request, phases)
     reliability = read_settings(request.reliability, Reliability, "--reliability")
     setbacks = read_setbacks(request.setbacks)
+    cost = read_settings(request.cost, CostSettings, "--cost")
     storage = read_settings(request.storage, Storage, "--storage")
     if storage.tiers is not None or storage.hot_frac is not None:
         text = "tiers and hot-frac are choices of a plan; a run takes one tier: give tier"
@@ -167,6 +170,7 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
             wide=_wide(request, log),
             reliability=reliability,
             setbacks=setbacks,
+            cost=cost,
             storage=storage,
             notes=notes,
         )

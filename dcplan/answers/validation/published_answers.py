@@ -22,7 +22,7 @@ from dcplan.units import unit_of
 
 ROOMS = ("economics", "facility", "fabric", "llm", "reliability", "training")
 """Rooms whose public functions a row may name: arguments and results are numbers."""
-_CELL = re.compile(r"(\w+)\[(.+)\]\.(\w+)")
+_CELL = re.compile(r"(\w+)\[(.+)\]\.(.+)")
 Lookup = Callable[[str], Metric | None]
 
 
@@ -51,8 +51,7 @@ def _of_verb(row: Published, folders: tuple[str, ...]) -> Lookup:
         table = result.tables.get(name)
         if table is None or column not in table.columns:
             return None
-        own = table.columns[0]
-        value = next((r[column] for r in table.records() if str(r[own]) == first), None)
+        value = next((r[column] for r in table.records() if _names(r, first)), None)
         return Metric(value, unit_of(column)) if isinstance(value, int | float) else None
 
     return lookup
@@ -79,6 +78,12 @@ def _answered(row: Published, folders: tuple[str, ...]) -> Result:
         raise InputError(
             [Problem("DC003", f"{row.id}: {row.verb}: {error}", Place(row.id))]
         ) from error
+
+
+def _names(row: Mapping[str, Cell], cells: str) -> bool:
+    """Return whether the first cell of a row, or its first two, are those of a figure's key."""
+    first, *rest = (str(cell) for cell in row.values())
+    return cells in (first, f"{first}, {rest[0]}" if rest else first)
 
 
 def _field(row: Mapping[str, Cell] | None) -> Metric | None:

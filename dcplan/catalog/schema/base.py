@@ -64,3 +64,6 @@ class Parameter(Row):
     """The number, with bounds if known."""
     unit: str
     """Unit of the number."""
+    contains: tuple[str, ...] = ()
+    """What a lump contains: rows of the same kind, fields of a scenario, names of own cost lines. An
+    answer that counts the lump warns where one of them is given too."""

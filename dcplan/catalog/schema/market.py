@@ -10,6 +10,8 @@ from dcplan.catalog.schema.base import Row, Source
 from dcplan.provenance import AsOf, Positive, Status
 
 TERMS = ("on-demand", "reserved-1y", "reserved-3y", "spot", "capacity-block")
+COMMITTED = ("reserved-1y", "reserved-3y")
+"""Terms that are paid for all hours, used or not."""
 Term = Literal["on-demand", "reserved-1y", "reserved-3y", "spot", "capacity-block"]
 
 

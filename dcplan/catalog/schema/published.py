@@ -35,9 +35,9 @@ class Published(Row):
     cause: str = ""
     """For subject `runs`: why the published length is outside the interval, or what `course` holds."""
     figures: Annotated[dict[str, Quantity], Field(min_length=1)]
-    """Published numbers by metric, by field of a catalog row, by ``TABLE[first cell].column`` or, for
-    a function, by field of its result (or ``result``); low and high give a published range or a
-    rounding."""
+    """Published numbers by metric, by field of a catalog row, by ``TABLE[first cell].column`` or
+    ``TABLE[first cell, second cell].column``, or, for a function, by field of its result (or
+    ``result``); low and high give a published range or a rounding."""
     times: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(default_factory=dict)
     """Figure -> factor on the answer before the comparison; the note gives the reason."""
     fitted: bool = False

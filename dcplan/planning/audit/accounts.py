@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
-from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Goods, Sharing, Unit
+from dcplan.economics.cash_flow import (
+    AssetClass,
+    Charge,
+    Driver,
+    Flow,
+    FlowGroup,
+    Goods,
+    Sharing,
+    Unit,
+)
 from dcplan.planning.audit.cloud import cloud_flows
 from dcplan.planning.audit.existing import existing_flows
 from dcplan.planning.audit.onsite import flows_of, generated_mw, generated_mwh
@@ -299,10 +308,10 @@ def _site_running(
         billed = max(peak, site.minimum_take_frac * site.utility_mw[t] if used else 0.0)
         months = Goods("grid", billed * KW_PER_MW * MONTHS_PER_QUARTER, Unit.KW_MONTH)
         usd = months.quantity * site.demand_usd_per_kw_month
-        pay(FlowGroup.ENERGY, "demand charge", usd, Driver.PEAK, months)
+        pay(FlowGroup.ENERGY, Charge.DEMAND, usd, Driver.PEAK, months)
     if used:
         months = Goods("staff", MONTHS_PER_QUARTER, Unit.SITE_MONTH)
-        pay(FlowGroup.OPEX, "staff", site.staff_usd_per_quarter, Driver.RATED, months)
+        pay(FlowGroup.OPEX, Charge.STAFF, site.staff_usd_per_quarter, Driver.RATED, months)
     for place in problem.placements:
         hall = problem.hall(place.hall)
         if hall.site != site.id:
@@ -311,17 +320,17 @@ def _site_running(
         if n:
             usd = n * place.maintenance_usd_per_quarter
             months = Goods(place.system, n * MONTHS_PER_QUARTER, Unit.RACK_MONTH, hall.id)
-            pay(FlowGroup.OPEX, "hardware maintenance", usd, Driver.HOURS, months, *place.key)
+            pay(FlowGroup.OPEX, Charge.MAINTENANCE, usd, Driver.HOURS, months, *place.key)
             kw = n * place.rated_kw
             usd = kw * site.opex_usd_per_kw_quarter
             months = Goods(place.system, kw * MONTHS_PER_QUARTER, Unit.KW_MONTH, hall.id)
-            pay(FlowGroup.OPEX, "facility", usd, Driver.RATED, months, *place.key)
+            pay(FlowGroup.OPEX, Charge.FACILITY, usd, Driver.RATED, months, *place.key)
     if site.lease_usd_per_kw_month:
         for hall in (h for h in problem.halls if h.site == site.id):
             kw = books.halls[hall.id, t].units * hall.it_mw * KW_PER_MW
             usd = kw * site.lease_usd_per_kw_month[t] * MONTHS_PER_QUARTER
             months = Goods("lease", kw * MONTHS_PER_QUARTER, Unit.KW_MONTH, hall.id)
-            pay(FlowGroup.OPEX, "lease", usd, Driver.RATED, months, hall.id)
+            pay(FlowGroup.OPEX, Charge.LEASE, usd, Driver.RATED, months, hall.id)
     return flows
 
 

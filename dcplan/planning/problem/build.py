@@ -46,6 +46,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         If the objective is not supported, or a named model cannot be read.
     """
     _refuse_objective(question)
+    _refuse_conventions(question)
     scenario = question.scenario
     log = InputLog(question.catalog)
     for name, rate in scenario.fx.items():
@@ -106,6 +107,23 @@ def _refuse_objective(question: Question) -> None:
         cause = "objective min_time needs a job in workloads.training or post_training"
     if cause:
         raise InputError([question.tree.problem("DC004", cause, ("objective",))])
+
+
+def _refuse_conventions(question: Question) -> None:
+    """Reject fields that only `tco` of a given fleet uses; it plans the fleet without them."""
+    tree, problems = question.tree, []
+    help_text = "use dcplan tco with a fleet, or remove the field"
+    if question.scenario.comparison is not None:
+        cause = "comparison has the conventions of `tco` with a fleet; a plan does not use them"
+        problems.append(tree.problem("DC015", cause, ("comparison",), help=help_text))
+    for i, site in enumerate(question.scenario.sites):
+        if site.energy.tiers:
+            cause = f"{site.id}: the price of energy in tiers depends on the plan, which is linear"
+            path = ("sites", i, "energy", "tiers")
+            more = f"{help_text}; a plan takes usd_per_kwh or time_of_use"
+            problems.append(tree.problem("DC015", cause, path, help=more))
+    if problems:
+        raise InputError(problems)
 
 
 def counted(scenario: Scenario) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dcplan.catalog.schema import Offer, System
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.lumps import lump_notes
 from dcplan.planning.problem.sanity_checks import sanity_notes
 from dcplan.planning.problem.systems import slice_of
 from dcplan.scenario.load import Question
@@ -12,7 +13,12 @@ from dcplan.scenario.load import Question
 
 def notes_of(question: Question, log: InputLog, excluded: list[ExcludedOption]) -> tuple[str, ...]:
     """Return what a plan does not count or use, from the scenario, the input log and exclusions."""
-    return (*_warnings(question), *_unused(question, log), *_not_counted(excluded))
+    return (
+        *_warnings(question),
+        *_unused(question, log),
+        *lump_notes(question, log),
+        *_not_counted(excluded),
+    )
 
 
 def _warnings(question: Question) -> list[str]:

@@ -14,7 +14,7 @@ from dcplan.planning.problem.terms import CoolingTerms, HallTerms, SiteTerms
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Hall, Scenario, Site
-from dcplan.units import KW_PER_MW, QUARTERS_PER_YEAR, quarter_index
+from dcplan.units import HOURS_PER_WEEK, KW_PER_MW, QUARTERS_PER_YEAR, quarter_index
 
 
 def site_terms(site: Site, scenario: Scenario, log: InputLog) -> SiteTerms:
@@ -22,7 +22,6 @@ def site_terms(site: Site, scenario: Scenario, log: InputLog) -> SiteTerms:
     row = log.catalog.get("sites", site.location, CatalogSite)
     quarters = scenario.horizon.quarters
     key = f"sites.{site.id}"
-    price = site.energy.usd_per_kwh or _listed(row.usd_per_kwh)
     demand = site.energy.demand_usd_per_kw_month
     take = site.energy.minimum_take_frac
     carbon = site.carbon.grid_g_per_kwh or row.grid_g_per_kwh or row.grid_lifecycle_g_per_kwh
@@ -35,7 +34,7 @@ def site_terms(site: Site, scenario: Scenario, log: InputLog) -> SiteTerms:
     return SiteTerms(
         id=site.id,
         utility_mw=log.series(f"{key}.utility_mw", site.utility_mw, quarters),
-        usd_per_kwh=log.series(f"{key}.energy.usd_per_kwh", price, quarters),
+        usd_per_kwh=_usd_per_kwh(site, row, quarters, log),
         demand_usd_per_kw_month=log.take(f"{key}.energy.demand_usd_per_kw_month", demand)
         if demand
         else 0.0,
@@ -58,6 +57,21 @@ def site_terms(site: Site, scenario: Scenario, log: InputLog) -> SiteTerms:
         onsite=onsite_terms(site, log),
         block_lead=int(log.assumed(f"{key}.power.lead_quarters", site.power.lead_quarters, 0.0)),
     )
+
+
+def _usd_per_kwh(site: Site, row: CatalogSite, quarters: int, log: InputLog) -> tuple[float, ...]:
+    """Return the price of energy by quarter; of a time-of-use tariff, the mean by hours of the week."""
+    key, periods = f"sites.{site.id}.energy", site.energy.time_of_use
+    if not periods:
+        price = site.energy.usd_per_kwh or _listed(row.usd_per_kwh)
+        return log.series(f"{key}.usd_per_kwh", price, quarters)
+    mean = [0.0] * quarters
+    for x in periods:
+        own = f"{key}.time_of_use.{x.id}"
+        share = log.take(f"{own}.hours_per_week", x.hours_per_week) / HOURS_PER_WEEK
+        prices = log.series(f"{own}.usd_per_kwh", x.usd_per_kwh, quarters)
+        mean = [total + share * usd for total, usd in zip(mean, prices, strict=True)]
+    return tuple(mean)
 
 
 def _listed(quantity: Quantity | None) -> list[Quantity]:

@@ -189,8 +189,9 @@ def _spread(figures: Iterable[Record]) -> tuple[str, str, str]:
 
 
 def _epoch(figures: Iterable[Record]) -> str:
-    """Return the difference from Epoch AI's estimates of known runs."""
-    taken = [abs(_number(f["error_frac"])) for f in figures if str(f["id"]).startswith("epoch-")]
+    """Return the difference from Epoch AI's estimates of known runs, without its own inputs."""
+    estimates = (f for f in figures if str(f["id"]).startswith("epoch-") and f["basis"] != "given")
+    taken = [abs(_number(f["error_frac"])) for f in estimates]
     text = f"{len(taken)} figures, mean difference {statistics.mean(taken):.0%}"
     return f"{text}; some prices are Epoch's"
 

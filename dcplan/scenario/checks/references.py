@@ -12,6 +12,7 @@ from dcplan.catalog.weather import bins
 from dcplan.errors import Problem, did_you_mean
 from dcplan.provenance import Path
 from dcplan.scenario.checks.checker import Checker
+from dcplan.scenario.checks.comparison import check_comparison, check_tariff
 from dcplan.scenario.checks.existing import check_existing
 from dcplan.scenario.checks.queue import check_queue
 from dcplan.scenario.checks.services import check_service
@@ -76,6 +77,7 @@ def check_references(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[P
     check_queue(check)
     _check_cloud(check)
     _check_storage(check)
+    check_comparison(check)
     check.unique((e.id for e in scenario.expect), ("expect",))
     return check.problems
 
@@ -93,7 +95,8 @@ def _check_site(check: Checker, site: Site, path: Path) -> None:
             cause = f"{site.id}: the catalog has no weather of {row.id} or its zone {zone}"
             help_text = "give climate_zone, or pue and peak_pue of each hall"
             check.add("DC003", cause, (*path, "location"), help=help_text)
-        if site.energy.usd_per_kwh is None and row.usd_per_kwh is None:
+        own = site.energy.usd_per_kwh or site.energy.time_of_use or site.energy.tiers
+        if not own and row.usd_per_kwh is None:
             check.add(
                 "DC003", f"{site.id}: {row.id} has no energy price; give energy.usd_per_kwh", path
             )
@@ -105,6 +108,7 @@ def _check_site(check: Checker, site: Site, path: Path) -> None:
             check.add(
                 "DC003", f"{site.id}: {row.id} has no grid carbon; give carbon.grid_g_per_kwh", path
             )
+    check_tariff(check, site.energy, (*path, "energy"))
     check.unique((h.id for h in site.halls), (*path, "halls"))
     check.unique((x.id for x in site.interruptible), (*path, "interruptible"))
     check.unique((x.id for x in site.onsite), (*path, "onsite"))

@@ -13,11 +13,32 @@ from dcplan.provenance import (
     NonNegative,
     Positive,
     Series,
+    WeekHours,
     YearHours,
 )
 from dcplan.scenario.schema.base import CountOrZero, Key, Part, Quarter
 
 Redundancy = Literal["n", "n+1", "2n", "4n/3", "3n/2"]
+
+
+class RatePeriod(Part):
+    """A period of a time-of-use tariff, such as peak or night."""
+
+    id: Key
+    """Name of the period."""
+    hours_per_week: WeekHours
+    """Hours of a week at this price; the periods of a tariff sum to 168."""
+    usd_per_kwh: Series
+    """Price of energy in these hours, one number or one per quarter."""
+
+
+class Tier(Part):
+    """A block of a tiered tariff: the energy of a month up to a limit, at a price."""
+
+    up_to_mwh_per_month: Positive | None = None
+    """Energy of a month at which the tier ends; the last tier has no end."""
+    usd_per_kwh: NonNegative
+    """Price of the energy in this tier."""
 
 
 class Energy(Part):
@@ -26,6 +47,12 @@ class Energy(Part):
     usd_per_kwh: Series | None = None
     """Price of energy, one number or one per quarter. Default: the catalog price of the
     location."""
+    time_of_use: tuple[RatePeriod, ...] = ()
+    """Prices by hours of the week, instead of `usd_per_kwh`. Every hour takes the same energy, so the
+    price is their mean by hours."""
+    tiers: tuple[Tier, ...] = ()
+    """Prices by energy of a month, instead of `usd_per_kwh`; for `tco` with a fleet, whose energy is
+    known, and refused elsewhere."""
     demand_usd_per_kw_month: NonNegative | None = None
     """Charge on the billed peak. Default: none, because catalog prices include it."""
     minimum_take_frac: Fraction | None = None

@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 from dcplan.provenance import Fraction, Path, Positive, Quantity, Series, Years
 from dcplan.scenario.schema.assets import Asset, Order, YearlyChange
 from dcplan.scenario.schema.base import AllOrIds, Count, Key, Part, Quarter
+from dcplan.scenario.schema.comparison import Comparison
 from dcplan.scenario.schema.site import Site
 from dcplan.scenario.schema.uncertainty import Uncertainty
 from dcplan.scenario.schema.work import (
@@ -187,6 +188,8 @@ class Scenario(Part):
     """Demand: training jobs, research capacity and inference."""
     cloud: Cloud | None = None
     """Cloud capacity that may be rented. Default: none."""
+    comparison: Comparison | None = None
+    """Conventions of the comparison of a fleet with rents: hours, lines of the bill, quotes, mixes."""
     objective: Literal["min_cost", "max_compute", "min_time", "min_carbon"] = "min_cost"
     """Objective: minimum net present cost, maximum compute, earliest finish or minimum carbon
     (ties: the cheapest plan)."""

@@ -1,0 +1,325 @@
+"""Conventions of a comparison: hours, lines left out, own lines, quotes, mixes, tariffs, schedules."""
+
+from __future__ import annotations
+
+import pytest
+
+from dcplan.answers.plan.answer import plan
+from dcplan.answers.tco.answer import tco
+from dcplan.answers.tco.conventions import OF_ASSET, OF_CHARGE, ONSITE
+from dcplan.answers.tco.rented import NAMES
+from dcplan.economics.cash_flow import Charge
+from dcplan.errors import InputError
+from dcplan.result import Result
+from dcplan.scenario.schema.comparison import OWNED_LINES, RENTED_LINES
+
+FILE = "cost/textbook"
+RENT = "aws-p5-48xlarge.on-demand"
+NODE_USD = 290_000
+"""Own price of a server of 8 in these tests."""
+BASE = (f"prices.dgx-h100.price_usd={NODE_USD}", "comparison.only=[]")
+
+
+def answer(*sets: str, variant: str | None = None) -> Result:
+    return tco(FILE, variant=variant, sets=[*BASE, *sets] if variant is None else list(sets))
+
+
+def lines(result: Result, side: str = "owned") -> dict[str, float]:
+    rows = result.tables["lines"].records()
+    return {str(r["line"]): float(str(r["usd"])) for r in rows if r["side"] == side}
+
+
+def value(result: Result, key: str) -> float:
+    return float(result.metrics[key].value or 0.0)
+
+
+def row(result: Result, table: str, first: str) -> dict[str, float]:
+    found = next(r for r in result.tables[table].records() if next(iter(r.values())) == first)
+    return {k: float(x) for k, x in found.items() if isinstance(x, int | float)}
+
+
+def refused(*sets: str) -> str:
+    with pytest.raises(InputError) as caught:
+        answer(*sets)
+    return " ".join(f"{p.code} {p.cause} {p.hint}" for p in caught.value.problems)
+
+
+def test_every_line_of_a_bill_has_a_name_that_may_be_left_out() -> None:
+    owned = {*OF_ASSET.values(), *OF_CHARGE.values(), ONSITE, "goodput-loss", "residual"}
+    assert owned == set(OWNED_LINES)
+    assert set(OF_CHARGE) == {x.value for x in Charge}
+    assert set(NAMES.values()) == set(RENTED_LINES)
+
+
+def test_a_month_has_the_hours_that_are_given() -> None:
+    """8 accelerators, 36 months, 55.04 USD/h a server of 8: 36 x 720 x 55.04 = 1,426,637 USD."""
+    price = "cloud.prices.aws-p5-48xlarge.on_demand_usd_per_h=55.04"
+    found = answer(price, "comparison.hours_per_month=720")
+    assert lines(found, RENT)["accelerators"] == pytest.approx(36 * 720 * 55.04)
+    calendar = answer(price, "comparison.hours_per_month=730.5")
+    usual = tco(FILE, sets=[BASE[0], price, "comparison=null"])
+    assert lines(calendar) == pytest.approx(lines(usual))
+    ratio = lines(found)["energy"] / lines(usual)["energy"]
+    assert ratio == pytest.approx(720 / 730.5)
+
+
+def test_own_accelerator_hours_are_a_utilization() -> None:
+    """8 x 36 months x 730 h = 210,240 h; 157,680 h are 75 % of them."""
+    hours = answer("comparison.accelerator_hours=157680")
+    share = answer("fleet.utilization_frac=0.75")
+    for side in ("owned", RENT):
+        assert lines(hours, side) == pytest.approx(lines(share, side))
+    kept = "comparison.only=[racks, energy, accelerators]"
+    hours, share = (
+        answer(kept, x)
+        for x in ("comparison.accelerator_hours=157680", "fleet.utilization_frac=0.75")
+    )
+    key = f"break_even.{RENT}.utilization_frac"
+    assert 0.0 < value(hours, key) == pytest.approx(value(share, key))
+    assert "DC015" in refused("comparison.accelerator_hours=210241")
+    both = refused("comparison.accelerator_hours=1000", "fleet.utilization_frac=0.5")
+    assert "exclude each other" in both
+
+
+def test_own_power_gives_the_energy_bill() -> None:
+    """8 x 0.95 kW x 1.2 PUE x 36 x 730 h x 0.08 USD = 19,173.89 USD at full use, half of it at half."""
+    full = answer("comparison.average_accelerator_kw=0.95")
+    assert lines(full)["energy"] == pytest.approx(8 * 0.95 * 1.2 * 36 * 730 * 0.08)
+    half = answer("comparison.average_accelerator_kw=0.95", "fleet.utilization_frac=0.5")
+    assert lines(half)["energy"] == pytest.approx(lines(full)["energy"] / 2)
+
+
+def test_lines_left_out_do_not_count_on_the_sides_that_are_named() -> None:
+    whole = answer()
+    out = answer("comparison.leave_out=[owned.storage, support, goodput-loss, residual]")
+    gone = {"storage", "goodput loss"} | {x for x in lines(whole) if x.startswith("residual")}
+    kept = {k: v for k, v in lines(whole).items() if k not in gone | {"total"}}
+    assert {k: v for k, v in lines(out).items() if k != "total"} == pytest.approx(kept)
+    assert lines(out)["total"] == pytest.approx(sum(kept.values()))
+    rent = lines(out, RENT)
+    assert rent["storage"] == lines(whole, RENT)["storage"]
+    assert not {"support", "goodput loss"} & set(rent)
+
+
+def test_support_counts_only_the_lines_that_are_left() -> None:
+    found = answer("comparison.leave_out=[rented.storage]")
+    rent = lines(found, RENT)
+    billed = sum(rent[x] for x in ("accelerators", "network and egress", "CPU nodes"))
+    assert rent["support"] == pytest.approx(0.05 * billed)
+
+
+def test_a_fleet_without_rented_lines_is_priced_alone() -> None:
+    found = answer("comparison.only=[owned.racks]")
+    assert lines(found) == pytest.approx({"racks dgx-h100": NODE_USD, "total": NODE_USD})
+    assert not found.tables["rented"].rows
+    assert "rents are not compared" in found.headline
+
+
+def test_what_is_no_line_is_refused_with_the_nearest() -> None:
+    unknown = refused("comparison.only=[rack]")
+    assert "DC010 no cost line 'rack'" in unknown
+    assert "racks" in unknown
+    assert "only and leave_out" in refused(
+        "comparison.only=[racks]", "comparison.leave_out=[staff]"
+    )
+    assert "has the name" in refused("comparison.lines=[{id: staff, usd_per_month: 1}]")
+    assert "needs one of" in refused("comparison.lines=[{id: insurance}]")
+
+
+def test_own_lines_by_hand() -> None:
+    """1,000 once, 36 x 50 a month, 36 x 730 h x 8 x 0.01 USD an accelerator-hour."""
+    own = "{id: insurance, usd: 1000, usd_per_month: 50, usd_per_accelerator_hour: 0.01}"
+    found = answer(f"comparison.lines=[{own}]")
+    assert lines(found)["insurance"] == pytest.approx(1000 + 36 * 50 + 36 * 730 * 8 * 0.01)
+    text = " ".join(str(w["message"]) for w in found.warnings)
+    assert "insurance is already inside finance/fixed-opex-usd-per-kw-year" in text
+    out = answer(f"comparison.lines=[{own}]", "comparison.leave_out=[insurance, facility]")
+    assert "insurance" not in lines(out)
+    assert "already inside" not in " ".join(str(w["message"]) for w in out.warnings)
+
+
+def test_an_overlay_value_inside_a_lump_gives_a_note() -> None:
+    part = "prices.facility-maintenance-usd-per-kw-year.value=10"
+    tax = "finance.tax.property_tax_frac_per_year=0.01"
+    found = [str(w["message"]) for w in answer(part, tax).warnings if "inside" in str(w["message"])]
+    assert len(found) == 2
+    assert any("has no effect" in x and "facility-maintenance" in x for x in found)
+    assert any("counts twice" in x and "property_tax" in x for x in found)
+    staffed = answer(part, "sites.dc.staff.people=1")
+    assert not [w for w in staffed.warnings if "inside" in str(w["message"])]
+
+
+def test_a_mix_is_its_commitments_and_the_rest_on_demand() -> None:
+    """Half of the fleet reserved at 20 USD/h a server, all hours; half on demand at 40, 60 % of them."""
+    found = answer(
+        "cloud.terms=[on-demand, reserved-3y]",
+        "cloud.prices.aws-p5-48xlarge={on_demand_usd_per_h: 40, reserved_3y_usd_per_h: 20}",
+        "comparison.mixes=[{id: half, shares: {reserved-3y: 0.5}}]",
+        "fleet.utilization_frac=0.6",
+        "comparison.only=[racks, accelerators]",
+    )
+    hours = 36 * 730
+    rent = lines(found, "aws-p5-48xlarge.half")["accelerators"]
+    assert rent == pytest.approx(hours * (0.5 * 20 + 0.5 * 0.6 * 40))
+    paid = found.tables["commitments"].records()
+    mix = next(r for r in paid if r["term"] == "half")
+    assert mix["usd"] == pytest.approx(hours * 0.5 * 20)
+    assert mix["unused_usd"] == pytest.approx(0.4 * hours * 0.5 * 20)
+    use = (NODE_USD / hours - 0.5 * 20) / (0.5 * 40)  # owned cost does not depend on use
+    assert value(found, "break_even.aws-p5-48xlarge.half.utilization_frac") == pytest.approx(use)
+    problems = refused("comparison.mixes=[{id: half, shares: {reserved-3y: 0.5}}]")
+    assert "is not in cloud.terms" in problems
+    wide = refused(
+        "cloud.terms=[on-demand, reserved-1y, reserved-3y]",
+        "comparison.mixes=[{id: m, shares: {reserved-3y: 0.5, reserved-1y: 0.6}}]",
+    )
+    assert "sum to 1.1" in wide
+
+
+def test_a_commitment_paid_upfront_is_due_at_the_start_of_each_term() -> None:
+    """Three terms of a year: 12,000 upfront and 100 a month, each time; 13,200 / 8,760 h = 1.507."""
+    pay = "{term: reserved-1y, upfront_usd: 12000, usd_per_month: 100}"
+    found = answer(
+        "cloud.terms=[reserved-1y]",
+        f"comparison.rents=[{{id: aws-p5-48xlarge, commitments: [{pay}]}}]",
+        "comparison.only=[racks, accelerators]",
+    )
+    cash = [r["aws-p5-48xlarge.reserved-1y_usd"] for r in found.tables["months"].records()]
+    assert cash == pytest.approx(([12_100.0] + [100.0] * 11) * 3)
+    paid = row(found, "commitments", "aws-p5-48xlarge")
+    assert paid["usd_per_instance_hour"] == pytest.approx(13_200 / 8_760)
+
+
+def test_a_quote_replaces_the_lines_of_the_catalog() -> None:
+    """A month of 10 storage, 20 network, 30 CPU nodes; support 10 % of them and of the rent of 29,200."""
+    quote = (
+        "{id: aws-p5-48xlarge, storage_usd_per_month: 10, network_usd_per_month: 20, "
+        "cpu_nodes_usd_per_month: 30, support_frac: 0.1, goodput_loss_frac: 0.5, set_up_usd: 7, "
+        "debugging_usd_per_month: 40}"
+    )
+    found = answer(
+        "cloud.prices.aws-p5-48xlarge.on_demand_usd_per_h=40", f"comparison.rents=[{quote}]"
+    )
+    month = 40 * 730
+    expected = {
+        "accelerators": month,
+        "storage": 10,
+        "network and egress": 20,
+        "CPU nodes": 30,
+        "support": 0.1 * (month + 60),
+        "goodput loss": 0.5 * month,
+        "set-up": 7 / 36,
+        "debugging": 40,
+    }
+    rent = lines(found, RENT)
+    assert {k: v / 36 for k, v in rent.items() if k != "total"} == pytest.approx(expected)
+    assert "its quote has no use" in refused(
+        f"comparison.rents=[{quote.replace('aws-p5', 'aws-p5en')}]"
+    )
+
+
+def test_a_tariff_by_time_of_use_is_its_mean_by_hours() -> None:
+    """60 h at 0.15 and 108 h at 0.07 of 168: 0.0985714 USD/kWh, in the comparison and in the plan."""
+    periods = (
+        "[{id: peak, hours_per_week: 60, usd_per_kwh: 0.15}, "
+        "{id: night, hours_per_week: 108, usd_per_kwh: 0.07}]"
+    )
+    tariff = f"sites.dc.energy={{time_of_use: {periods}}}"
+    mean = f"sites.dc.energy={{usd_per_kwh: {(60 * 0.15 + 108 * 0.07) / 168!r}}}"
+    assert lines(answer(tariff)) == pytest.approx(lines(answer(mean)))
+    plans = [
+        plan(FILE, sets=[BASE[0], "comparison=null", x]).metrics["cost.energy_usd"].value
+        for x in (tariff, mean)
+    ]
+    assert plans[0] == pytest.approx(plans[1])
+    assert "sum to 167" in refused(tariff.replace("108", "107"))
+    assert "exclude each other" in refused(tariff.replace("{time", "{usd_per_kwh: 0.1, time"))
+
+
+def test_a_tariff_in_tiers_prices_each_block_of_a_month() -> None:
+    """1,000 x 1 kW x 1.2 x 730 h = 876 MWh a month: 500 at 100 USD and 376 at 60 USD."""
+    tiers = "[{up_to_mwh_per_month: 500, usd_per_kwh: 0.10}, {usd_per_kwh: 0.06}]"
+    tariff = f"sites.dc.energy={{tiers: {tiers}}}"
+    fleet = ("fleet.accelerators=1000", "comparison.average_accelerator_kw=1")
+    assert lines(answer(*fleet, tariff))["energy"] == pytest.approx(36 * (50_000 + 22_560))
+    assert "rising order" in refused(
+        tariff.replace("{usd_per_kwh: 0.06}", "{up_to_mwh_per_month: 9, usd_per_kwh: 1}")
+    )
+    with pytest.raises(InputError, match="tiers"):
+        plan(FILE, sets=["comparison=null", tariff])
+
+
+def test_a_plan_refuses_conventions_of_a_comparison() -> None:
+    with pytest.raises(InputError, match="a plan does not use them"):
+        plan(FILE)
+
+
+def test_the_tax_table_adds_up_to_the_income_tax_line() -> None:
+    """MACRS: 20 % of 290,000 in the first year (IRS Publication 946, table A-1); book: a fifth."""
+    found = answer(
+        "comparison.only=[racks, energy]",
+        "finance.tax={income_rate: 0.25, depreciation: macrs-5}",
+        "finance.debt={share: 0.5, rate: 0.12, term_years: 3}",
+    )
+    years = found.tables["taxes"].records()
+    assert years[0]["tax_depreciation_usd"] == pytest.approx(0.20 * NODE_USD)
+    assert years[1]["tax_depreciation_usd"] == pytest.approx(0.32 * NODE_USD)
+    assert years[0]["book_depreciation_usd"] == pytest.approx(NODE_USD / 5)
+    assert years[2]["book_value_usd"] == pytest.approx(NODE_USD * 2 / 5)
+    # 0.5 x 290,000 at 1 % a month: the first interest is 1,450; a level payment repays it in 36
+    assert 0 < float(str(years[2]["interest_usd"])) < float(str(years[0]["interest_usd"])) < 17_400
+    for year in years:
+        parts = [
+            float(str(year[x]))
+            for x in ("running_cost_usd", "tax_depreciation_usd", "interest_usd")
+        ]
+        taxable = float(str(year["disposal_usd"])) - sum(parts)
+        assert year["taxable_usd"] == pytest.approx(taxable)
+        assert year["income_tax_usd"] == pytest.approx(0.25 * taxable)
+    # the line has the tax before interest
+    interest = sum(float(str(y["interest_usd"])) for y in years)
+    tax = sum(float(str(y["income_tax_usd"])) for y in years)
+    assert lines(found)["income tax"] == pytest.approx(tax + 0.25 * interest)
+
+
+def test_break_even_by_cash_ignores_resale_and_discounting() -> None:
+    """Lenovo LP2225: 833,806 / (98.32 - 0.87) = 8,556 h = 11.88 months of 720 h."""
+    found = answer(variant="break-even-lenovo")
+    hours = 833_806 / (98.32 - 0.87)
+    assert value(found, f"break_even.{RENT}.hours") == pytest.approx(hours)
+    assert value(found, f"break_even.{RENT}.cash_months") == pytest.approx(hours / 720)
+    resold = answer("comparison.only=[racks, accelerators, residual]", "finance.discount_rate=0.1")
+    plain = answer("comparison.only=[racks, accelerators]", "finance.discount_rate=0.1")
+    key = f"break_even.{RENT}."
+    assert value(resold, f"{key}months") < value(plain, f"{key}months")
+    assert value(resold, f"{key}cash_months") == value(plain, f"{key}cash_months")
+    assert value(plain, f"{key}cash_months") < value(plain, f"{key}months")
+
+
+def test_bills_are_compared_with_the_lowest() -> None:
+    """ClusterMAX: 6,989,395 a month is 1,450,257 above 5,539,138, and 1.26 times as much."""
+    found = answer(variant="cluster-rents")
+    high = row(found, "bills", RENT)
+    low = row(found, "bills", "coreweave-h100.on-demand")
+    assert low["usd_per_month"] == pytest.approx(5_539_138, abs=1)
+    assert high["above_cheapest_usd_per_month"] == pytest.approx(1_450_257, abs=1)
+    assert high["over_cheapest_ratio"] == pytest.approx(1.2618, abs=5e-5)
+
+
+def test_prices_of_later_years_follow_from_two_terms() -> None:
+    """7.20 (1 + r + r^2) = 3 x 5.40 gives r = 0.7247: 7.20, 5.22 and 3.78."""
+    rows = answer(variant="two-terms").tables["forward_prices"].records()
+    assert [r["usd_per_h"] for r in rows] == pytest.approx([7.2, 5.22, 3.78], abs=0.005)
+    assert sum(float(str(r["usd_per_h"])) for r in rows) == pytest.approx(3 * 5.40)
+
+
+def test_the_mean_of_three_point_lines_is_the_triangular_mean() -> None:
+    """GAO-20-195G, table 12: (low + likely + high) / 3 of each line sum to 82.244 M USD."""
+    bounds = [
+        (17.955, 19.645, 21.785), (8.5, 10.553, 13.0), (4.0, 4.306, 5.1), (4.1, 4.305, 4.65),
+        (0.55, 0.6, 0.65), (32.3, 35.547, 52.5), (1.95, 2.136, 2.6),
+    ]  # fmt: skip
+    found = answer(variant="program")
+    assert row(found, "risk", "owned")["mean_usd"] == pytest.approx(
+        1e6 * sum(sum(x) / 3 for x in bounds), rel=1e-3
+    )
