@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import yaml
 
 from dcplan.answers.imports.workbook import import_book
+from dcplan.answers.tco.request import TcoRequest
 from dcplan.report.book.tco.source import tco_source
 from dcplan.report.book.tco.write import computed
 from dcplan.report.book.write import workbook
@@ -249,12 +251,18 @@ def test_two_exports_are_the_same_bytes(made: Made) -> None:
     assert workbook(made.result) == made.file.read_bytes()
 
 
-def test_only_a_complete_comparison_of_a_fleet_becomes_a_workbook(made: Made) -> None:
-    with pytest.raises(ValueError, match="give the scenario a fleet"):
-        workbook(redacted(made.result))
+def test_without_the_data_of_formulas_the_workbook_has_the_tables_of_the_answer(made: Made) -> None:
     bare = {k: x for k, x in made.result.tables.items() if k != "book_rents"}
-    with pytest.raises(ValueError, match="unredacted comparison of a given fleet"):
-        workbook(replace(made.result, tables=bare))
+    for result in (redacted(made.result), replace(made.result, tables=bare)):
+        sheets = openpyxl.load_workbook(io.BytesIO(workbook(result))).sheetnames
+        assert {"Summary", "rented", "Inputs"} <= set(sheets)
+        assert not {"Own", "Rent", "Calc_Cost"} & set(sheets)
+
+
+def test_a_comparison_with_own_conventions_has_no_formulas_that_would_differ() -> None:
+    """`comparison:` leaves out lines, which the formulas of the workbook count."""
+    made = tco(TcoRequest("scenarios/cost/textbook.yaml", variant="cluster-rents"))
+    assert not any(name.startswith("book_") for name in made.tables)
 
 
 def test_the_page_of_a_comparison_has_no_ranks_of_a_plan(made: Made) -> None:

@@ -24,7 +24,7 @@ from dcplan.report.book.pages import (
 from dcplan.report.book.plain.write import order_of, write_plain
 from dcplan.report.book.sheets import calculated
 from dcplan.report.book.source import Source, source_of
-from dcplan.report.book.tco.source import tco_source
+from dcplan.report.book.tco.source import is_comparison, tco_source
 from dcplan.report.book.tco.write import ORDER as TCO_ORDER
 from dcplan.report.book.tco.write import write_tco
 from dcplan.report.book.workloads import workloads_page
@@ -38,15 +38,15 @@ CREATED = dt.datetime(2026, 1, 1, tzinfo=dt.UTC).replace(tzinfo=None)
 def workbook(result: Result) -> bytes:
     """Return the workbook of a saved answer.
 
-    That of a plan, and of a comparison of owning and renting, has live formulas. Any other has the
-    tables of the answer.
+    That of a plan, and of a comparison of owning and renting, has live formulas. Any other, and a
+    comparison with conventions of its own, has the tables of the answer.
 
     Raises
     ------
     ValueError
         When the result has no such workbook.
     """
-    if result.verb == "tco":
+    if result.verb == "tco" and is_comparison(result):
         compared = tco_source(result)
         return _file(result, TCO_ORDER, compared.base, lambda w: write_tco(w, compared))
     if result.verb != "plan":

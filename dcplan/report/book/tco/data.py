@@ -19,6 +19,7 @@ from dcplan.provenance import Quantity, Status
 from dcplan.report.book.data.facts import Frozen
 from dcplan.report.book.data.tables import BookData, book_data, tables_of
 from dcplan.result import Table
+from dcplan.scenario.load import Question
 from dcplan.scenario.set_keys import set_key
 from dcplan.specs.plan import tco_book as specs
 from dcplan.specs.plan.tco_book import BookTerm
@@ -72,13 +73,16 @@ TERMS: tuple[tuple[BookTerm, tuple[str, ...]], ...] = (
 def compared_tables(both: Comparison) -> dict[str, Table]:
     """Return the tables from which the workbook of a comparison is computed.
 
+    They are empty for a comparison with conventions of its own (``comparison:``, energy in tiers):
+    its formulas are not those of the workbook, which then has the tables of the answer.
+
     Raises
     ------
     AuditError
         When a formula of the workbook does not give the answer's number.
     """
     solved, question, log = both.fleet.solved, both.question, both.log
-    if solved.audit is None or solved.decisions is None:
+    if solved.audit is None or solved.decisions is None or _own_conventions(question):
         return {}
     books = solved.audit.books
     data = book_data(solved.problem, solved.decisions, books, question, log)
@@ -98,6 +102,12 @@ def compared_tables(both: Comparison) -> dict[str, Table]:
         specs.RENTS.name: specs.RENTS.table(rows),
         specs.HOURS.name: specs.HOURS.table(hours),
     }
+
+
+def _own_conventions(question: Question) -> bool:
+    """Return whether a bill is counted in another way than the formulas of the workbook."""
+    scenario = question.scenario
+    return scenario.comparison is not None or any(site.energy.tiers for site in scenario.sites)
 
 
 def _with_live(data: BookData, used: list[str], both: Comparison) -> BookData:

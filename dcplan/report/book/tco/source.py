@@ -85,6 +85,11 @@ class TcoSource:
         return self.input(row.input) if row.input else row.value
 
 
+def is_comparison(result: Result) -> bool:
+    """Return whether a result has the data of a workbook of formulas."""
+    return all(name in result.tables for name in NEEDED)
+
+
 def tco_source(result: Result) -> TcoSource:
     """Read the tables of a comparison.
 
@@ -93,12 +98,8 @@ def tco_source(result: Result) -> TcoSource:
     ValueError
         When the result has no comparison of a fleet, or is redacted.
     """
-    missing = next((name for name in NEEDED if name not in result.tables), None)
-    if missing:
-        msg = (
-            "only an unredacted comparison of a given fleet can become a workbook: this result of "
-            f"tco has no table {missing}; give the scenario a fleet, and run dcplan tco again"
-        )
+    if not is_comparison(result):
+        msg = "this result of tco has no data of a workbook of formulas: run dcplan tco again"
         raise ValueError(msg)
     tables = result.tables
     flows = tables[specs.FLOWS.name].records()

@@ -1,0 +1,117 @@
+"""What-ifs: kept programs equal compiled ones, and screening gives an audited plan and a valid bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dcplan.planning.model.build import build_model
+from dcplan.planning.problem.build import build
+from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.solve.kept import MOST_KEPT, Programs
+from dcplan.planning.solve.matrix import Matrix, compile_model
+from dcplan.planning.solve.request import SolveRequest
+from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.strategy import solve_problem
+from dcplan.scenario.load import Question, load
+from tests.planning.tiny import tiny_menu
+from tests.planning.tiny_services import services_menu
+from tests.planning.tiny_sites import sites_menu
+
+GAP = 0.005
+FULL_S = 60.0
+MENUS: dict[str, Callable[[int], PlanningProblem]] = {
+    "tiny": tiny_menu,
+    "sites": sites_menu,
+    "services": services_menu,
+}
+
+
+def asked(problem: PlanningProblem, factor: float) -> PlanningProblem:
+    """The problem with other demands."""
+    demands = tuple(replace(d, wanted=tuple(x * factor for x in d.wanted)) for d in problem.demands)
+    return replace(problem, demands=demands)
+
+
+def same(one: Matrix, two: Matrix) -> bool:
+    """Whether two programs are equal to the last entry."""
+    arrays = (
+        "cost",
+        "lower",
+        "upper",
+        "integer",
+        "row_lower",
+        "row_upper",
+        "start",
+        "index",
+        "value",
+    )
+    return (
+        one.columns == two.columns
+        and one.rows == two.rows
+        and one.offset == two.offset
+        and all(np.array_equal(getattr(one, name), getattr(two, name)) for name in arrays)
+    )
+
+
+@pytest.mark.parametrize("menu", list(MENUS))
+@pytest.mark.parametrize("seed", range(12))
+def test_a_kept_program_equals_a_compiled_one(menu: str, seed: int) -> None:
+    """Demands of services count in numbers of replicas, too, so their programs are compiled."""
+    problem, programs = MENUS[menu](seed), Programs()
+    for factor in (1.0, float(np.random.default_rng(seed).uniform(0.5, 1.5)), 0.0, 1.0):
+        changed = asked(problem, factor)
+        assert same(programs.compiled(changed), compile_model(build_model(changed)[0]))
+
+
+def test_another_change_than_of_demands_is_compiled() -> None:
+    problem, programs = build(load("retrofit-air-hall")).problem, Programs()
+    first = programs.compiled(problem)
+    assert programs.compiled(problem) is first
+    rate = replace(problem.finance, discount_rate=problem.finance.discount_rate + 0.01)
+    changed = replace(asked(problem, 0.9), finance=rate)
+    assert same(programs.compiled(changed), compile_model(build_model(changed)[0]))
+    for n in range(2 * MOST_KEPT):
+        other = replace(problem.finance, discount_rate=0.05 + n / 100)
+        programs.compiled(replace(tiny_menu(n), finance=other))
+    assert len(programs.kept) == MOST_KEPT
+
+
+@pytest.fixture(scope="module")
+def retrofit() -> tuple[Question, PlanningProblem]:
+    """A scenario whose model is searched by halls."""
+    question = load("retrofit-air-hall")
+    return question, build(question).problem
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("factor", [0.85, 1.0, 1.1])
+def test_a_screened_plan_is_audited_and_its_bound_is_below_every_plan(
+    retrofit: tuple[Question, PlanningProblem], factor: float
+) -> None:
+    question, problem = retrofit
+    changed = asked(problem, factor)
+    full = solve_problem(changed, question, SolveRequest(gap=GAP, time_limit_s=FULL_S))
+    near = solve_problem(problem, question, SolveRequest(gap=0.02, time_limit_s=FULL_S))
+    quick = solve_problem(
+        changed,
+        question,
+        SolveRequest(gap=GAP, time_limit_s=FULL_S, near=near.integer_values, screen=True),
+    )
+    assert quick.audit is not None
+    assert quick.audit.passed
+    assert quick.bound <= full.value * (1 + 1e-9)
+    assert quick.value >= full.bound * (1 - 1e-9)
+    assert quick.gap_frac < 0.05
+    assert quick.status in (SolveStatus.OPTIMAL, SolveStatus.LIMIT)
+    assert quick.reproducible
+
+
+@pytest.mark.slow
+def test_screening_proves_that_there_is_no_plan(retrofit: tuple[Question, PlanningProblem]) -> None:
+    question, problem = retrofit
+    request = SolveRequest(gap=GAP, time_limit_s=FULL_S, screen=True)
+    assert solve_problem(asked(problem, 1e3), question, request).status is SolveStatus.INFEASIBLE
