@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from dcplan.answers.explain.answer import explain
-from dcplan.answers.explain.switching_values import summary
 from dcplan.answers.plan.answer import plan
 from dcplan.answers.plan.hedge_plans import Together
 from dcplan.errors import InputError
 from dcplan.planning.decisions import Decisions
+from dcplan.planning.explain.differences import summary
 from dcplan.planning.problem.build import build
 from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.status import SolveStatus
