@@ -54,6 +54,7 @@ class Asked:
         share: float,
         near: Mapping[Key, float] | None = None,
         fixed: Table | None = None,
+        screen: bool = False,
     ) -> Solved:
         """Solve a planning problem in a share of the remaining time, at least one second."""
         return solve_problem(
@@ -64,6 +65,7 @@ class Asked:
                 time_limit_s=max(self.left_s() * share, LEAST_S),
                 near=near,
                 fixed=fixed,
+                screen=screen,
                 stop=self.request.stop,
             ),
         )

@@ -163,6 +163,10 @@ def _nearest(
 ) -> tuple[float, list[Change]]:
     """Bisect between a value that keeps the plan and one that changes it.
 
+    A value between them is screened: an audited plan that costs less than the present decisions by
+    more than the gap shows a switch, whatever its own gap. A switch that screening misses puts the
+    nearest value further from the present one, never nearer.
+
     Returns
     -------
     tuple
@@ -174,7 +178,7 @@ def _nearest(
         if base.asked.left_s() <= LEAST_S or base.asked.stopped:
             break
         middle = (keeps + changes_at) / 2
-        tried = _solved(base, key, middle)
+        tried = _solved(base, key, middle, screen=True)
         changed = _changes(base, tried) if tried else found
         if changed and not _better(base, key, middle, tried):
             changed = []  # another plan of equal cost is not a switch
@@ -198,12 +202,14 @@ def _at(base: Base, key: str, value: float) -> tuple[Question, Built]:
     return base.asked.changed(f"{set_key(key, base.asked.question)}={value!r}")
 
 
-def _solved(base: Base, key: str, value: float) -> Solved | None:
-    """Return the best plan with one input changed, or None."""
+def _solved(base: Base, key: str, value: float, *, screen: bool = False) -> Solved | None:
+    """Return the best plan with one input changed, or None; with ``screen`` any audited plan."""
     question, built = _at(base, key, value)
     if presolve(question, built):
         return None
-    found = base.asked.solve(built.problem, question, share=SHARE, near=base.solved.integer_values)
+    found = base.asked.solve(
+        built.problem, question, share=SHARE, near=base.solved.integer_values, screen=screen
+    )
     return found if found.audit is not None else None
 
 
