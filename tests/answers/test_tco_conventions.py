@@ -323,3 +323,17 @@ def test_the_mean_of_three_point_lines_is_the_triangular_mean() -> None:
     assert row(found, "risk", "owned")["mean_usd"] == pytest.approx(
         1e6 * sum(sum(x) / 3 for x in bounds), rel=1e-3
     )
+
+
+def test_a_fleet_without_a_utilization_works_all_hours_on_both_sides() -> None:
+    """Rent is paid for all hours then, so the owned side has the energy of all hours, too."""
+    bare = "fleet={system: dgx-h200, accelerators: 1024}"
+    silent, said = (
+        tco("own-or-rent-1024-h200", sets=list(sets))
+        for sets in ((bare,), ("fleet.utilization_frac=1",))
+    )
+    assert silent.metrics == said.metrics
+    for name in ("rented", "npv_by_line", "lines", "years"):
+        assert silent.tables[name] == said.tables[name]
+    prices = {row["key"]: row["status"] for row in silent.inputs}
+    assert prices["fleet.utilization_frac"] == "default"

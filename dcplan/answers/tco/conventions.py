@@ -54,6 +54,10 @@ def owned_name(line: Line) -> str:
     return OF_ASSET.get(line.asset) or OF_CHARGE.get(line.label) or ONSITE
 
 
+ALL_HOURS = Quantity(value=1.0, status=Status.DEFAULT, source="default of the scenario format")
+"""Utilization of a fleet that gives none."""
+
+
 @dataclass(frozen=True)
 class Conventions:
     """How a comparison counts hours and which lines count; the default is the calendar and all lines."""
@@ -142,8 +146,9 @@ def utilization_change(question: Question, used_frac: float) -> str:
 def planned_question(question: Question) -> Question:
     """Return the question without the conventions, for the plan of the fleet's halls and networks.
 
-    Own accelerator-hours become the utilization, commitments paid upfront their price per hour. The
-    plan counts a tiered tariff at the price of its first tier; the comparison then bills the tiers.
+    Own accelerator-hours become the utilization, commitments paid upfront their price per hour. A
+    fleet without a utilization works all hours on both sides: energy of the owned side, and rented
+    hours. The plan counts a tiered tariff at the price of its first tier; the comparison then bills the tiers.
 
     Raises
     ------
@@ -156,9 +161,12 @@ def planned_question(question: Question) -> Question:
         for site in scenario.sites
     )
     changes: dict[str, object] = {"sites": sites, "comparison": None}
-    if given is not None and given.accelerator_hours is not None and scenario.fleet is not None:
+    fleet = scenario.fleet
+    if given is not None and given.accelerator_hours is not None and fleet is not None:
         used = _used_frac(question, given.accelerator_hours)
-        changes["fleet"] = scenario.fleet.model_copy(update={"utilization_frac": used})
+        changes["fleet"] = fleet.model_copy(update={"utilization_frac": used})
+    elif fleet is not None and fleet.utilization_frac is None:
+        changes["fleet"] = fleet.model_copy(update={"utilization_frac": ALL_HOURS})
     if given is not None and scenario.cloud is not None:
         prices = _with_commitments(given, scenario.cloud.prices)
         changes["cloud"] = scenario.cloud.model_copy(update={"prices": prices})
