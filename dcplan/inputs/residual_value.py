@@ -9,13 +9,17 @@ from dcplan.economics.discounting import residual_frac, straight_residual_frac
 from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.schema import Finance
+from dcplan.scenario.schema.top import NOTHING_LEFT
 
 
 def residual_of(finance: Finance, life_years: float, log: InputLog) -> Callable[[float], float]:
     """Return the share of the price left at an age in years.
 
-    It is a straight line to a fraction at the end of life, or a named curve.
+    It is a straight line to a fraction at the end of life, a named curve, or 0 at any age.
     """
+    if finance.residual == NOTHING_LEFT:
+        log.text("finance.residual", NOTHING_LEFT, Status.INPUT)
+        return lambda age: 0.0
     if isinstance(finance.residual, Quantity):
         end = log.take("finance.residual", finance.residual)
         line = f"straight line from the price to {end:.0%} of it after {life_years:g} years"

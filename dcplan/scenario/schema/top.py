@@ -92,15 +92,25 @@ class Payment(Part):
         return self
 
 
+NOTHING_LEFT = "none"
+"""Residual value of hardware that is worth nothing from its order on."""
+
+
 def _residual(data: Any) -> Any:
-    if data in ("low", "mid", "high") or isinstance(data, int | float | dict | Quantity):
+    """Return a curve or a share; 0 means worth nothing, not a straight line to 0."""
+    given = data.get("value") if isinstance(data, dict) else getattr(data, "value", data)
+    if isinstance(given, int | float) and not isinstance(given, bool) and given == 0:
+        return NOTHING_LEFT
+    if data in (NOTHING_LEFT, "low", "mid", "high") or isinstance(
+        data, int | float | dict | Quantity
+    ):
         return data
     code = "residual"
-    message = "expected low, mid, high or a fraction at the end of life, got {got}"
+    message = "expected none, low, mid, high or a fraction at the end of life, got {got}"
     raise PydanticCustomError(code, message, {"got": repr(data)[:60]})
 
 
-Residual = Annotated[Literal["low", "mid", "high"] | Fraction, BeforeValidator(_residual)]
+Residual = Annotated[Literal["none", "low", "mid", "high"] | Fraction, BeforeValidator(_residual)]
 
 
 class Finance(Part):
@@ -116,8 +126,9 @@ class Finance(Part):
     hardware_price_change_frac_per_year: YearlyChange | None = None
     """Annual change of system prices, from the start of the horizon on."""
     residual: Residual | None = None
-    """Residual value: a market curve of used hardware (low, mid, high), or the share of the price
-    left at the end of life. Default: mid."""
+    """Residual value of hardware: a market curve of used hardware (low, mid, high), the share of the
+    price left at the end of life (a straight line from the price), or none. 0 means none: worth
+    nothing from its order on. Buildings, power and cooling keep their book value. Default: mid."""
     tax: Tax = Tax()
     """Taxes of the own-or-rent comparison."""
     debt: Debt | None = None
