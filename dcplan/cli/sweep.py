@@ -48,11 +48,11 @@ def say_how_to_go_on(result: Result) -> None:
     if result.status not in ("interrupted", "incomplete") or "points" not in result.tables:
         return
     left = {row["status"] for row in result.tables["points"].records()}
-    if left <= {"ok", "infeasible", "wrong"}:
+    if left <= {"ok", "infeasible", "wrong", "gap"}:
         return
     from dcplan.cli.output import note
 
-    words = [w for w in sys.argv[1:] if w != "--no-cache"]
+    words = [w for w in sys.argv[1:] if w not in ("--no-cache", "--report-only")]
     failed = bool(left & {"timeout", "error", "crashed"})
     flag = ["--retry-failed"] if failed and "--retry-failed" not in words else []
     note(f"continue with {shlex.join(['dcplan', *words, *flag])}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dcplan.answers.check.answer import check
 from dcplan.answers.plan.answer import plan
 from dcplan.answers.tco.answer import tco
 from dcplan.answers.tco.conventions import OF_ASSET, OF_CHARGE, ONSITE
@@ -11,6 +12,7 @@ from dcplan.answers.tco.rented import NAMES
 from dcplan.economics.cash_flow import Charge
 from dcplan.errors import InputError
 from dcplan.result import Result
+from dcplan.scenario.ref import ScenarioRef
 from dcplan.scenario.schema.comparison import OWNED_LINES, RENTED_LINES
 
 FILE = "cost/textbook"
@@ -337,3 +339,14 @@ def test_a_fleet_without_a_utilization_works_all_hours_on_both_sides() -> None:
         assert silent.tables[name] == said.tables[name]
     prices = {row["key"]: row["status"] for row in silent.inputs}
     assert prices["fleet.utilization_frac"] == "default"
+
+
+def test_a_mix_has_no_name_of_a_term() -> None:
+    """It would replace the term in the tables and in the headline."""
+    assert "DC011 on-demand is the name of a term" in refused(
+        "comparison.mixes=[{id: on-demand, shares: {reserved-3y: 0.5}}]"
+    )
+
+
+def test_check_accepts_what_tco_accepts() -> None:
+    assert check(ScenarioRef(FILE)).exit_code == 0

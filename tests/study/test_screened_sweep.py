@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dcplan.errors import EXIT_INCOMPLETE, EXIT_OK
+from dcplan.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.planning.solve.strategy import ROUNDED
@@ -108,6 +108,18 @@ def test_a_gap_that_time_does_not_change_is_no_timeout(
     assert all(well_formed(d) for d in made.known.values())
     assert result.exit_code == EXIT_INCOMPLETE
     assert "more time gives the same plans" in " ".join(w["message"] for w in result.warnings)
+
+
+def test_a_missing_proof_is_said_and_interrupted(tmp_path: Path) -> None:
+    file = tmp_path / "tiny.yaml"
+    file.write_text(TINY, encoding="utf-8")
+    made = laid_out(SweepRequest(str(file), sets=(RATES,), prove="shown"))
+    assert sweep(made, Runner()).exit_code == EXIT_OK
+    made.known = {i: {**d, "status": "screened"} for i, d in made.known.items()}
+    made.unproved = {0, 4}
+    ended = sweep_result(made, 0.0, stopped=True)
+    assert (ended.status, ended.exit_code) == ("interrupted", EXIT_INTERRUPTED)
+    assert "Proof is missing for points 1, 5" in ended.warnings[0]["message"]
 
 
 @pytest.mark.slow

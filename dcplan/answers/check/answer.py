@@ -5,6 +5,7 @@ from __future__ import annotations
 from dcplan.answers.common.result_blocks import describe, inputs_of
 from dcplan.answers.plan.no_plan import conflict_of
 from dcplan.answers.plan.tables.excluded import excluded_options
+from dcplan.answers.tco.conventions import has_conventions, planned_question
 from dcplan.errors import EXIT_INFEASIBLE, EXIT_OK, InputError
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
@@ -33,7 +34,7 @@ def check(ref: ScenarioRef) -> Result:
         problems += error.problems
     if problems:
         raise InputError(problems)
-    built = build(question)
+    built = build(planned_question(question) if has_conventions(question) else question)
     found = presolve(question, built)
     problem = built.problem
     tables = {"excluded": excluded_options(problem)}

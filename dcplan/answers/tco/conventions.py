@@ -143,6 +143,13 @@ def utilization_change(question: Question, used_frac: float) -> str:
     return f"comparison.accelerator_hours={used_frac * fleet_hours(question.scenario)!r}"
 
 
+def has_conventions(question: Question) -> bool:
+    """Return whether `tco` counts the bill of a fleet in a way that a plan does not."""
+    scenario = question.scenario
+    tiers = any(site.energy.tiers for site in scenario.sites)
+    return scenario.fleet is not None and (scenario.comparison is not None or tiers)
+
+
 def planned_question(question: Question) -> Question:
     """Return the question without the conventions, for the plan of the fleet's halls and networks.
 

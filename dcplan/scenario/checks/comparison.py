@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dcplan.catalog.schema import Offer
-from dcplan.catalog.schema.market import COMMITTED
+from dcplan.catalog.schema.market import COMMITTED, TERMS
 from dcplan.errors import did_you_mean
 from dcplan.provenance import Path
 from dcplan.scenario.checks.checker import Checker
@@ -107,6 +107,9 @@ def _check_mixes(check: Checker, given: Comparison) -> None:
     cloud = check.scenario.cloud
     for i, mix in enumerate(given.mixes):
         path: Path = ("comparison", "mixes", i)
+        if mix.id in TERMS:
+            cause = f"{mix.id} is the name of a term, so a mix cannot have it"
+            check.add("DC011", cause, (*path, "id"), help="choose another id")
         for term in mix.shares:
             _check_commitment(check, term, (*path, "shares", term))
         total = sum(x.value for x in mix.shares.values())

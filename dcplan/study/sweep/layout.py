@@ -31,6 +31,8 @@ class Layout:
     seconds: dict[int, float] = field(default_factory=dict)
     proved: set[int] = field(default_factory=set)
     """Points of a screened sweep that were solved again to the requested gap."""
+    unproved: set[int] = field(default_factory=set)
+    """Points of a screened sweep whose proof is missing."""
 
     @property
     def points(self) -> dict[int, Point]:

@@ -46,6 +46,7 @@ def prove_shown(layout: Layout, runner: Runner) -> None:
     better = {i: d for i, d in found.items() if d["status"] in ANSWERED}
     layout.known.update(better)
     layout.proved.update(better)
+    layout.unproved.update(points.keys() - better.keys())
 
 
 def shown(layout: Layout) -> list[int]:

@@ -44,7 +44,7 @@ def sweep_result(layout: Layout, seconds: float, *, stopped: bool) -> Result:
     counts = Counter(str(d["status"]) for d in documents)
     open_ = sum(n for status, n in counts.items() if status not in ANSWERED or status == WIDE)
     status, code = ("ok", EXIT_OK) if not open_ else ("incomplete", EXIT_INCOMPLETE)
-    if stopped and open_:
+    if stopped and (open_ or layout.unproved):
         status, code = "interrupted", EXIT_INTERRUPTED
     elif layout.request.shard.of > 1 and set(counts) <= {*ANSWERED, PENDING}:
         status, code = "ok", EXIT_OK  # the pending points belong to other shards
@@ -132,6 +132,9 @@ def _screened(layout: Layout, documents: Documents) -> list[dict[str, str]]:
     gaps = [float(d["gap_frac"]) for d in documents if d["status"] == SCREENED]
     proved = ", ".join(str(i + 1) for i in sorted(layout.proved))
     again = f" Proved to the requested gap: points {proved}." if proved else ""
+    missing = ", ".join(str(i + 1) for i in sorted(layout.unproved))
+    if missing:
+        again += f" Proof is missing for points {missing}: sweep without --report-only solves them."
     text = (
         f"{len(gaps)} points are screened: each has an audited plan and a bound, with gaps up to "
         f"{max(gaps, default=0.0):.2%} where {layout.request.gap:.2%} was requested.{again} "

@@ -10,6 +10,7 @@ import numpy as np
 
 from dcplan.answers.plan.tables import money
 from dcplan.answers.tco import rented
+from dcplan.answers.tco.conventions import has_conventions
 from dcplan.answers.tco.owned import BOOK_TABLE, BUILDING_TABLE, LOST_GOODPUT, Comparison, Rent
 from dcplan.answers.tco.rented_hours import BLOCK, SPOT, Hours, schedules
 from dcplan.catalog.schema import DepreciationTable, Offer, Parameter
@@ -19,7 +20,6 @@ from dcplan.provenance import Quantity, Status
 from dcplan.report.book.data.facts import Frozen
 from dcplan.report.book.data.tables import BookData, book_data, tables_of
 from dcplan.result import Table
-from dcplan.scenario.load import Question
 from dcplan.scenario.set_keys import set_key
 from dcplan.specs.plan import tco_book as specs
 from dcplan.specs.plan.tco_book import BookTerm
@@ -82,7 +82,7 @@ def compared_tables(both: Comparison) -> dict[str, Table]:
         When a formula of the workbook does not give the answer's number.
     """
     solved, question, log = both.fleet.solved, both.question, both.log
-    if solved.audit is None or solved.decisions is None or _own_conventions(question):
+    if solved.audit is None or solved.decisions is None or has_conventions(question):
         return {}
     books = solved.audit.books
     data = book_data(solved.problem, solved.decisions, books, question, log)
@@ -102,12 +102,6 @@ def compared_tables(both: Comparison) -> dict[str, Table]:
         specs.RENTS.name: specs.RENTS.table(rows),
         specs.HOURS.name: specs.HOURS.table(hours),
     }
-
-
-def _own_conventions(question: Question) -> bool:
-    """Return whether a bill is counted in another way than the formulas of the workbook."""
-    scenario = question.scenario
-    return scenario.comparison is not None or any(site.energy.tiers for site in scenario.sites)
 
 
 def _with_live(data: BookData, used: list[str], both: Comparison) -> BookData:
