@@ -173,6 +173,7 @@ def test_ids_have_one_parent_and_names_follow_them(rows: list[dict[str, str]]) -
 
 
 @pytest.mark.slow
+@pytest.mark.validator
 @pytest.mark.parametrize("name", PLANS)
 def test_the_official_validator_finds_no_failure(name: str, tmp_path: Path) -> None:
     """Validator 2.2.1, rule model 1.2.0.1, with every criterion that applies to a plan."""
