@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from dcplan.planning.keys import Key
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import PlanningProblem
@@ -41,6 +43,9 @@ class Programs:
                 return found
         matrix = compile_model(build_model(problem)[0])
         if len(matrix.columns) <= MOST_COLUMNS:
+            for array in vars(matrix).values():
+                if isinstance(array, np.ndarray):
+                    array.setflags(write=False)  # several solves share it
             self.count += 1
             self.kept[self.count] = problem, matrix
             while len(self.kept) > MOST_KEPT:

@@ -91,16 +91,8 @@ class HallSearch:
         self.bound = point.objective
         if near:
             self._plan(near, self.bound)
-        program = with_sums(relaxed, self.problem)
-        start: dict[int, float] = {}
-        if len(relaxed.columns) > RESTRICT_COLUMNS:
-            start = self._restricted(program, relaxed, point.values)
-        if not self._done(self.bound):
-            outcome = self._halls(program, start, self.session)
-            self.bound = max(self.bound, outcome.bound)
-            if outcome.status is SolveStatus.INFEASIBLE:
-                return Answer(None, math.inf, self.nodes, infeasible=True)
-            self._take(program, outcome)
+        if not self._done(self.bound) and not self._of_halls(relaxed, point):
+            return Answer(None, math.inf, self.nodes, infeasible=True)
         if self.best is None and not self.session.stopped:
             rounded = _rounded_up(self.problem, relaxed, point.values)
             self._keep(self.stage.plan(rounded, EXTRA * self.session.clock.limit_s), self.bound)
@@ -127,17 +119,31 @@ class HallSearch:
             if point is None:
                 return Answer(None, -math.inf, 0, infeasible=True)
             self.bound = point.objective
-            program = with_sums(relaxed, self.problem)
-            outcome = self._halls(program, {}, self.session, early=False)
-            self.bound = max(self.bound, outcome.bound)
-            if outcome.status is SolveStatus.INFEASIBLE:
+            if not self._of_halls(relaxed, point, early=False):
                 return Answer(None, math.inf, self.nodes, infeasible=True)
-            self._take(program, outcome)
             if near and not self._done(self.bound) and self._promises(relaxed, near):
                 self._plan(near, self.bound)
         except OutOfTimeError:
             self.session.clock.note(SolveStatus.LIMIT)
         return Answer(self.best, self.bound, self.nodes, ended=SCREENED)
+
+    def _of_halls(self, relaxed: Matrix, point: Point, *, early: bool = True) -> bool:
+        """Solve the program of halls for its bound and a plan; return whether it has a solution.
+
+        A very large one is first solved with the systems of the linear program only.
+        """
+        program = with_sums(relaxed, self.problem)
+        start: dict[int, float] = {}
+        if len(relaxed.columns) > RESTRICT_COLUMNS:
+            start = self._restricted(program, relaxed, point.values)
+            if self._done(self.bound):
+                return True
+        outcome = self._halls(program, start, self.session, early=early)
+        self.bound = max(self.bound, outcome.bound)
+        if outcome.status is SolveStatus.INFEASIBLE:
+            return False
+        self._take(program, outcome)
+        return True
 
     def _promises(self, relaxed: Matrix, near: Mapping[Key, float]) -> bool:
         """Return whether the halls of a plan may give a clearly better one, by their linear program."""
