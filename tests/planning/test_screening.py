@@ -11,6 +11,7 @@ import pytest
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.problem.work.terms import DemandTerms
 from dcplan.planning.solve.kept import MOST_KEPT, Programs
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.request import SolveRequest
@@ -78,6 +79,17 @@ def test_another_change_than_of_demands_is_compiled() -> None:
         other = replace(problem.finance, discount_rate=0.05 + n / 100)
         programs.compiled(replace(tiny_menu(n), finance=other))
     assert len(programs.kept) == MOST_KEPT
+
+
+@pytest.mark.parametrize("amounts", [(0.0, 1.0), (1.0, 0.0)])
+def test_a_demand_that_nothing_serves_is_compiled(amounts: tuple[float, float]) -> None:
+    """Its rows have constants only: another right side would leave 1 infeasible at 0, or 0 at 1."""
+    tiny = tiny_menu(0)
+    programs = Programs()
+    for amount in amounts:
+        idle = DemandTerms("nothing-serves-it", (amount,) * tiny.quarters, {})
+        problem = replace(tiny, demands=(idle,))
+        assert same(programs.compiled(problem), compile_model(build_model(problem)[0]))
 
 
 @pytest.fixture(scope="module")

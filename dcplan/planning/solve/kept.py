@@ -71,20 +71,25 @@ def _of_demands(problem: PlanningProblem, before: PlanningProblem, matrix: Matri
         return matrix
     if any(d.replica for d in problem.demands):  # their number of replicas depends on the demand
         return None
-    limits = {
-        Key(DEMAND, (d.id, t)): x for d in problem.required for t, x in enumerate(d.wanted)
-    } | {
-        Key(WITHOUT_SITE, (d.id, s.id, t)): d.kept_frac_without_site * x
-        for d in problem.required
-        if d.kept_frac_without_site
-        for s in problem.sites
-        for t, x in enumerate(d.wanted)
-    }
     rows = {key: i for i, key in enumerate(matrix.rows)}
-    lower = matrix.row_lower.copy()
-    for key, value in limits.items():
-        if key in rows:
-            lower[rows[key]] = value
-        elif value > 0:  # without hardware a demand has no row, and the model is infeasible
-            return None
+    lower, now, old = matrix.row_lower.copy(), _limits(problem), _limits(before)
+    for key, value in now.items():
+        if value == old[key]:
+            continue
+        i = rows.get(key)
+        if i is None or (lower[i], matrix.row_upper[i]) != (old[key], np.inf):
+            return None  # a demand that nothing serves has no row, or one of constants
+        lower[i] = value
     return replace(matrix, row_lower=lower)
+
+
+def _limits(problem: PlanningProblem) -> dict[Key, float]:
+    """Return the right side of each row of a demand."""
+    found = {}
+    for d in problem.required:
+        for t, wanted in enumerate(d.wanted):
+            found[Key(DEMAND, (d.id, t))] = wanted
+            if d.kept_frac_without_site:
+                kept = d.kept_frac_without_site * wanted
+                found |= {Key(WITHOUT_SITE, (d.id, s.id, t)): kept for s in problem.sites}
+    return found
