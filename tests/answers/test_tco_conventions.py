@@ -350,3 +350,32 @@ def test_a_mix_has_no_name_of_a_term() -> None:
 
 def test_check_accepts_what_tco_accepts() -> None:
     assert check(ScenarioRef(FILE)).exit_code == 0
+
+
+def test_the_lines_of_the_owned_side_add_up_to_the_headline_with_debt() -> None:
+    """Debt has lines of its own; the totals are those of the metric and of the payments by year."""
+    found = tco("own-or-rent-1024-h200")
+    rows = [r for r in found.tables["lines"].records() if r["side"] == "owned"]
+    total = rows.pop()
+    assert total["line"] == "total"
+    for column in ("usd", "npv_usd"):
+        assert sum(float(str(r[column])) for r in rows) == pytest.approx(float(str(total[column])))
+    assert total["npv_usd"] == pytest.approx(value(found, "owned.npv_usd"))
+    years = found.tables["years"].records()[-1]
+    assert total["usd"] == pytest.approx(years["owned_usd"])
+    pair = found.tables["npv_by_line"].records()[-1]
+    assert next(x for x in pair.values() if isinstance(x, float)) == pytest.approx(
+        value(found, "owned.npv_usd")
+    )
+    assert {"debt service less payout", "income tax saved by interest"} <= {r["line"] for r in rows}
+
+
+def test_power_above_the_rating_is_noted() -> None:
+    """A DGX H100 is rated at about 10 kW for 8 accelerators: 1.3 kW each."""
+
+    def noted(kw: float) -> bool:
+        found = answer(f"comparison.average_accelerator_kw={kw}")
+        return any("check the unit" in w["message"] for w in found.warnings)
+
+    assert noted(1e6)
+    assert not noted(0.7)

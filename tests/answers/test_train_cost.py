@@ -211,3 +211,19 @@ def test_cost_settings_are_refused_where_they_have_no_use() -> None:
         train("scenarios/train-405b-in-90-days.yaml", cost="pue=1.1")
     with pytest.raises(InputError, match="--cost"):
         train("llama-2-70b", system="dgx-a100", deadline_days=30, tokens=2e12, cost="pue=1.1")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("accelerator-hours=1e6", "counts 1,000,000 accelerator-hours as given"),
+        ("average-kw=1000", "average-kw=1,000 of --cost is above"),  # DGX H100: 10.2 kW for 8
+        ("average-kw=0.7", ""),
+        ("usd-per-kwh=0.1", ""),
+    ],
+)
+def test_own_values_that_contradict_the_run_are_noted(given: str, said: str) -> None:
+    found = train("llama-3.1-8b", system="dgx-h100", accelerators=1024, cost=given)
+    notes = " ".join(w["message"] for w in found.warnings if w["code"] == "cost")
+    assert said in notes
+    assert ("as given" in notes or "is above" in notes) is bool(said)

@@ -84,9 +84,13 @@ def _answer(both: Comparison, risk: Risk, line: OwnedLine) -> Result:
     tables = {
         "rented": specs.RENTED.table(sorted(rows, key=lambda row: row.npv_usd)),
         "npv_by_line": pair_table(
-            owned.after_tax, best.side if best else None, best.name if best else "", both.rate
+            owned.after_tax,
+            best.side if best else None,
+            best.name if best else "",
+            both.rate,
+            owned.debt_lines(both.rate),
         ),
-        "lines": lines_table(sides, both.rate),
+        "lines": lines_table(sides, both.rate, {OWNED: owned.debt_lines(both.rate)}),
         "bridge": bridge_table(owned.plan_npv_usd, owned.steps, owned.npv_usd),
         "unit_costs": per_unit,
         "years": _years(both, _shown(cheapest)),
@@ -240,12 +244,29 @@ def _notes(both: Comparison) -> list[str]:
             f"complete racks are bought: {count:,} accelerators are paid for, {asked:,} are "
             "required"
         )
+    notes += _power_notes(both)
     if all(site.staff is None for site in scenario.sites):
         notes.append(
             "the owned side includes no staff (set sites.ID.staff), while each rent includes one "
             "person for debugging"
         )
     return notes
+
+
+def _power_notes(both: Comparison) -> list[str]:
+    """Say that an own average power exceeds the rated power of the fleet's system."""
+    given, fleet = both.question.scenario.comparison, both.question.scenario.fleet
+    own = given.average_accelerator_kw if given is not None else None
+    row = both.question.catalog.get("systems", fleet.system, System) if fleet else None
+    if own is None or row is None or row.rated_kw is None:
+        return []
+    rated = row.rated_kw.value / row.accelerators
+    if own.value <= rated:
+        return []
+    return [
+        f"comparison.average_accelerator_kw is {own.value:,.6g} kW, but {row.id} is rated at "
+        f"{rated:,.3g} kW for each accelerator with its share of the host: check the unit"
+    ]
 
 
 def _listed(names: Sequence[str]) -> str:

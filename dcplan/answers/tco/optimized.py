@@ -96,7 +96,11 @@ def _answer(
     known = {w.name: w.owned for w in options if w.owned is not None}
     tables = {
         "sourcing": _options_table(options),
-        "lines": lines_table({name: owned.after_tax for name, owned in known.items()}, rate),
+        "lines": lines_table(
+            {name: owned.after_tax for name, owned in known.items()},
+            rate,
+            {name: owned.debt_lines(rate) for name, owned in known.items()},
+        ),
     }
     if hybrid is not None:
         tables["bridge"] = bridge_table(hybrid.plan_npv_usd, hybrid.steps, hybrid.npv_usd)

@@ -56,6 +56,9 @@ WRITTEN_OFF = CAPITAL | {AssetClass.SALES_TAX}
 BUILDING_TABLE = "building-39"
 BOOK_TABLE = "straight-line-5"
 LOST_GOODPUT = "goodput-loss-frac-of-owned"
+DEBT_SERVICE, TAX_SHIELD = "debt service less payout", "income tax saved by interest"
+ValuedLine = tuple[str, float, float]
+"""Label, sum and present value of a cost line [USD]."""
 BOOK_LIVES = {
     AssetClass.BUILDING: "building-life-years",
     AssetClass.POWER: "power-life-years",
@@ -87,6 +90,20 @@ class Owned:
         """Payments by month after tax and debt."""
         financed = self.loan.payments - self.loan.drawn if self.loan is not None else 0.0
         return np.asarray(self.after_tax.cash_usd + financed - self.shield)
+
+    def debt_lines(self, rate: float) -> list[ValuedLine]:
+        """Return the lines that debt adds: its service less its payout, and the tax it saves.
+
+        With them, the lines of the owned side add up to its net present cost.
+        """
+        if self.loan is None:
+            return []
+        service = float((self.loan.payments - self.loan.drawn).sum()) + self.loan.owed_at_end_usd
+        lines = [(DEBT_SERVICE, service, _loan_npv(self.loan, rate))]
+        if self.shield.any():
+            saved = float(self.shield @ month_factors(rate, len(self.shield)))
+            lines.append((TAX_SHIELD, -float(self.shield.sum()), -saved))
+        return lines
 
 
 @dataclass(frozen=True)
@@ -326,7 +343,7 @@ def owned_of(
         steps["debt service at the loan's rate, discounted at the discount rate"] = _loan_npv(
             loan, rate
         )
-        steps["income tax saved by interest"] = -float(shield @ month_factors(rate, side.months))
+        steps[TAX_SHIELD] = -float(shield @ month_factors(rate, side.months))
         total = start + sum(steps.values())
     book = _book(before, cost, log)
     return Owned(start, before, side, loan, steps, total, shield, taxes, book)

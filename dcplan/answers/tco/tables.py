@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from dcplan.economics.monthly import Side, by_year
 from dcplan.economics.ranges import Array
@@ -21,14 +21,17 @@ def _valued_lines(side: Side, rate: float) -> list[tuple[str, float, float]]:
     return paid + kept
 
 
-def lines_table(sides: Mapping[str, Side], rate: float) -> Table:
+def lines_table(
+    sides: Mapping[str, Side], rate: float, debt: Mapping[str, Sequence[tuple[str, float, float]]]
+) -> Table:
     """List the undiscounted sum and the present value of every cost line of every side.
 
-    The lines of a side add up to its total.
+    The lines of a side add up to its total. ``debt`` has the lines of debt by side: label, sum and
+    present value [USD].
     """
     rows: list[specs.LineRow] = []
     for name, side in sides.items():
-        line_values = _valued_lines(side, rate)
+        line_values = [*_valued_lines(side, rate), *debt.get(name, ())]
         rows += [
             specs.LineRow(name, label, plain, npv)
             for label, plain, npv in line_values
@@ -50,20 +53,23 @@ def bridge_table(plan_npv_usd: float, steps: Mapping[str, float], owned_npv_usd:
     )
 
 
-def pair_table(owned: Side, rented: Side | None, name: str, rate: float) -> Table:
-    """List the present value of every cost line of both sides.
-
-    The cheapest rent is compared with the owned side before debt.
-    """
+def pair_table(
+    owned: Side,
+    rented: Side | None,
+    name: str,
+    rate: float,
+    debt: Sequence[tuple[str, float, float]],
+) -> Table:
+    """List the present value of every cost line of both sides; ``debt`` has those of owned debt."""
     column = f"{name or 'rented'}_npv_usd"
-    own = _valued_lines(owned, rate)
+    own = [*_valued_lines(owned, rate), *debt]
     rent = _valued_lines(rented, rate) if rented is not None else []
     rows: list[tuple[specs.NpvLineRow, dict[str, Cell]]] = [
         (specs.NpvLineRow(f"own: {label}", npv), {}) for label, _, npv in own
     ]
     rows += [(specs.NpvLineRow(f"rent: {label}"), {column: npv}) for label, _, npv in rent]
     total = rented.npv_usd(rate) if rented is not None else None
-    rows.append((specs.NpvLineRow(TOTAL, owned.npv_usd(rate)), {column: total}))
+    rows.append((specs.NpvLineRow(TOTAL, sum(npv for *_, npv in own)), {column: total}))
     return specs.NPV_BY_LINE.wide_table(rows, (column,))
 
 

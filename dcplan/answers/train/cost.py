@@ -11,7 +11,7 @@ from dcplan.answers.common.catalog_rows import named
 from dcplan.answers.fabric.built import build
 from dcplan.answers.fabric.request import FabricRequest
 from dcplan.answers.fabric.resolve import resolve
-from dcplan.answers.train.metrics import rent_usd_per_hour
+from dcplan.answers.train.metrics import rated_kw, rent_usd_per_hour
 from dcplan.answers.train.resolve import TrainRun
 from dcplan.catalog.schema import Fabric, Site, System
 from dcplan.economics.run_cost import (
@@ -76,7 +76,7 @@ def run_cost(
     if system.price_usd is None and run.cost.usd_per_accelerator is None:
         why = f"{system.id} has no price in the catalog"
         return CostAnswer(notes=(f"{why}, so the cost of the run on owned hardware is unknown",))
-    own = run.cost
+    own, own_notes = run.cost, _own_notes(run, hours)
     if own.accelerator_hours is not None:
         given = log.take("cost.accelerator_hours", own.accelerator_hours)
         energy_mwh = None if energy_mwh is None else energy_mwh * given / hours
@@ -107,7 +107,7 @@ def run_cost(
         **specs.AMORTIZED(total_usd, label=_amortized_text(energy_usd)),
         **specs.AMORTIZED_PER_MILLION_TOKENS(total_usd / run.tokens * PER_MILLION),
     }
-    notes = _notes(run, network, energy_usd, bought, needed)
+    notes = (*own_notes, *_notes(run, network, energy_usd, bought, needed))
     return CostAnswer(figures, {specs.RUN_COST.name: specs.RUN_COST.table(rows)}, notes)
 
 
@@ -121,6 +121,28 @@ def _row(
 ) -> specs.RunCostRow:
     each = None if total_usd is None else total_usd / run.tokens * PER_MILLION
     return specs.RunCostRow(*basis, hardware_usd, network_usd, energy_usd, total_usd, each)
+
+
+def _own_notes(run: TrainRun, hours: float) -> tuple[str, ...]:
+    """Say where the own values of ``--cost`` differ from the run, or cannot be measured ones."""
+    own, rated, found = run.cost, rated_kw(run.system), list[str]()
+    if own.accelerator_hours is not None and not math.isclose(own.accelerator_hours.value, hours):
+        found.append(
+            f"the cost counts {own.accelerator_hours.value:,.0f} accelerator-hours as given by "
+            f"--cost; the days, hours and MWh of the answer are those of the estimate, {hours:,.0f}"
+        )
+    if own.average_kw is not None and rated is not None:
+        each = rated / run.system.accelerators
+        if own.average_kw.value > each:
+            found.append(
+                f"average-kw={own.average_kw.value:,.6g} of --cost is above {each:,.3g} kW, the rated "
+                f"power of {run.system.id} for each accelerator: check the unit"
+            )
+    if own.average_kw is not None or own.pue is not None:
+        found.append(
+            "the energy cost counts the power and PUE given by --cost; train.energy_mwh is the estimate's"
+        )
+    return tuple(found)
 
 
 def _price_usd(log: InputLog, run: TrainRun) -> float:
