@@ -19,23 +19,26 @@ from dcplan.answers.tco.owned_bill import Bill
 from dcplan.answers.tco.rented import Work, paid_in_full, rented_side, terms_of, work_of
 from dcplan.catalog.schema import DepreciationTable, System
 from dcplan.economics.cash_flow import CAPITAL, EQUIPMENT, AssetClass, Flow, FlowGroup, npv_usd
-from dcplan.economics.monthly import (
-    GOODPUT_LOSS,
-    SALES_TAX,
-    BookYears,
-    Line,
+from dcplan.economics.monthly.book import BookYears, book_years
+from dcplan.economics.monthly.payments import (
     Loan,
     Milestones,
-    Side,
-    TaxYears,
-    book_years,
     loan_of,
-    month_factors,
-    owned_side,
-    tax_years,
-    with_income_tax,
     with_lost_goodput,
     with_milestones,
+)
+from dcplan.economics.monthly.side import (
+    GOODPUT_LOSS,
+    SALES_TAX,
+    Line,
+    Side,
+    month_factors,
+    owned_side,
+)
+from dcplan.economics.monthly.taxes import (
+    TaxYears,
+    tax_years,
+    with_income_tax,
     with_property_tax,
     with_sales_tax,
 )

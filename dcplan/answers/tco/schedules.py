@@ -11,7 +11,7 @@ from dcplan.answers.tco.owned_bill import NOTHING as NOTHING_OWNED
 from dcplan.catalog.schema import Accelerator, System
 from dcplan.economics.break_even import break_even_hours, npv_break_even_months
 from dcplan.economics.cash_flow import CAPITAL
-from dcplan.economics.monthly import INCOME_TAX, Side
+from dcplan.economics.monthly.side import INCOME_TAX, Side
 from dcplan.economics.price_trend import implied_yearly_factor, yearly_prices
 from dcplan.inputs.cloud_prices import LENGTHS
 from dcplan.result import Metric, Table
