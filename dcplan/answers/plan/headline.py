@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from dcplan.answers.plan.calendar import quarter_at
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.goal import COST
+from dcplan.planning.goal import MONEY
 from dcplan.planning.problem.terms import Placement, PlanningProblem
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Metric
@@ -185,7 +185,7 @@ def _span(problem: PlanningProblem, quarters: Iterable[int]) -> str:
 
 def _quality(solved: Solved) -> str:
     """Return how far the plan may be from the best one."""
-    best = "cost" if solved.problem.goal.measure == COST else "value of the objective"
+    best = "cost" if solved.problem.goal.measure in MONEY else "value of the objective"
     if solved.gap_frac < OPTIMAL:
         return f"proven best possible {best}"
     return f"within {percent(solved.gap_frac)} of the best possible {best}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,51 +17,33 @@ from dcplan.answers.tco.conventions import (
 )
 from dcplan.answers.tco.owned_bill import Bill
 from dcplan.answers.tco.rented import Work, paid_in_full, rented_side, terms_of, work_of
-from dcplan.catalog.schema import DepreciationTable, System
-from dcplan.economics.cash_flow import CAPITAL, EQUIPMENT, AssetClass, Flow, FlowGroup, npv_usd
+from dcplan.catalog.schema import System
+from dcplan.economics.cash_flow import CAPITAL, EQUIPMENT, AssetClass, FlowGroup, npv_usd
 from dcplan.economics.monthly.book import BookYears, book_years
-from dcplan.economics.monthly.payments import (
-    Loan,
-    Milestones,
-    loan_of,
-    with_lost_goodput,
-    with_milestones,
-)
+from dcplan.economics.monthly.financing import WRITTEN_OFF, Financed, financed
+from dcplan.economics.monthly.payments import Loan, on_delivery
 from dcplan.economics.monthly.side import (
     GOODPUT_LOSS,
-    SALES_TAX,
     Line,
     Side,
     month_factors,
     owned_side,
+    unserved_usd,
 )
-from dcplan.economics.monthly.taxes import (
-    TaxYears,
-    tax_years,
-    with_income_tax,
-    with_property_tax,
-    with_sales_tax,
-)
+from dcplan.economics.monthly.taxes import with_income_tax
 from dcplan.economics.ranges import Array
 from dcplan.errors import InputError
 from dcplan.inputs.cloud_prices import OfferTerms, offers
+from dcplan.inputs.financing import financing_of
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.residual_value import residual_of
-from dcplan.provenance import Status
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema.top import Payment
-from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR, TB_PER_PB
+from dcplan.units import MONTHS_PER_YEAR, QUARTERS_PER_YEAR, TB_PER_PB
 
 OWNED = "owned"
 """Name of the owned side; a rent has the name of its offer and term."""
 NOT_OWNED = frozenset({FlowGroup.CLOUD, FlowGroup.POST_HORIZON, FlowGroup.UNSERVED})
-WRITTEN_OFF = CAPITAL | {AssetClass.SALES_TAX}
-BUILDING_TABLE = "building-39"
-BOOK_TABLE = "straight-line-5"
 LOST_GOODPUT = "goodput-loss-frac-of-owned"
-DEBT_SERVICE, TAX_SHIELD = "debt service less payout", "income tax saved by interest"
-ValuedLine = tuple[str, float, float]
-"""Label, sum and present value of a cost line [USD]."""
 BOOK_LIVES = {
     AssetClass.BUILDING: "building-life-years",
     AssetClass.POWER: "power-life-years",
@@ -71,42 +53,12 @@ BOOK_LIVES = {
 
 
 @dataclass(frozen=True)
-class Owned:
-    """The owned side, step by step."""
+class Owned(Financed):
+    """The owned side, step by step: ``steps`` lead from the plan's cost to the cost of owning."""
 
     plan_npv_usd: float
-    before_tax: Side
-    after_tax: Side
-    loan: Loan | None
-    steps: dict[str, float]
-    """Cost added by each step from the plan's cost to the cost of owning [USD]."""
-    npv_usd: float
-    shield: Array
-    """Income tax saved by interest, by month [USD]."""
-    taxes: TaxYears
-    """Income tax by year, with interest."""
     book: BookYears
     """Book depreciation by year."""
-
-    @property
-    def cash_usd(self) -> Array:
-        """Payments by month after tax and debt."""
-        financed = self.loan.payments - self.loan.drawn if self.loan is not None else 0.0
-        return np.asarray(self.after_tax.cash_usd + financed - self.shield)
-
-    def debt_lines(self, rate: float) -> list[ValuedLine]:
-        """Return the lines that debt adds: its service less its payout, and the tax it saves.
-
-        With them, the lines of the owned side add up to its net present cost.
-        """
-        if self.loan is None:
-            return []
-        service = float((self.loan.payments - self.loan.drawn).sum()) + self.loan.owed_at_end_usd
-        lines = [(DEBT_SERVICE, service, _loan_npv(self.loan, rate))]
-        if self.shield.any():
-            saved = float(self.shield @ month_factors(rate, len(self.shield)))
-            lines.append((TAX_SHIELD, -float(self.shield.sum()), -saved))
-        return lines
 
 
 @dataclass(frozen=True)
@@ -264,92 +216,36 @@ def owned_of(
 
     ``bill`` has the conventions of a given fleet; a plan has none.
     """
-    finance = question.scenario.finance
     flows = [f for f in cost.flows if f.group not in NOT_OWNED]
-    rate = cost.discount_rate
+    rate, life = cost.discount_rate, cost.life_quarters / QUARTERS_PER_YEAR
+    terms = financing_of(question.scenario.finance, rate, life, log)
     start = npv_usd(flows, rate)
+    if terms.milestones is not None:
+        flows = on_delivery(flows, cost.quarters)
     side = owned_side(flows, cost.quarters)
-    if not side.lines:  # everything is rented
-        side = Side({Line("nothing owned"): np.zeros(cost.quarters * MONTHS_PER_QUARTER)})
     steps = {"payments by month instead of mid-quarter": side.npv_usd(rate) - start}
     for name, after in bill.steps(side, question, log) if bill is not None else ():
-        side = _stepped(steps, name, rate, side, after)
-    gear = side.of(EQUIPMENT)
+        steps[name] = after.npv_usd(rate) - side.npv_usd(rate)
+        side = after
     if rent:
-        side = _stepped(
-            steps,
-            "rent with accompanying costs",
-            rate,
-            side,
-            replace(side, lines={**side.lines, **rent}),
-        )
-    if finance.tax.sales_tax_frac and gear:
-        side = _stepped(
-            steps,
-            "sales tax",
-            rate,
-            side,
-            with_sales_tax(
-                side, gear, log.take("finance.tax.sales_tax_frac", finance.tax.sales_tax_frac)
-            ),
-        )
-        gear.append(SALES_TAX)
-    if finance.tax.property_tax_frac_per_year and gear:
-        each = log.take(
-            "finance.tax.property_tax_frac_per_year", finance.tax.property_tax_frac_per_year
-        )
-        years = cost.life_quarters / QUARTERS_PER_YEAR
-        side = _stepped(
-            steps, "property tax", rate, side, with_property_tax(side, gear, each, years)
-        )
-    before = side
-    loan = _loan(question, log, side)
-    tax = tax_rate(question, log)
-    shares = _shares(question, log if tax else InputLog(question.catalog), side)
-    interest = loan.interest if loan is not None else np.zeros(side.months)
-    taxes = tax_years(side, shares, tax, interest)
-    if tax:
-        side = _stepped(
-            steps,
-            "income tax",
-            rate,
-            side,
-            with_income_tax(side, shares, tax, np.zeros(side.months)),
-        )
-    unserved = _unserved(cost.flows, side.months)
-    if (
-        unserved.any()
-    ):  # not a payment, so not taxed; without it, a side that does less work would look cheaper
-        side = _stepped(
-            steps,
-            "value of unserved demand",
-            rate,
-            side,
-            replace(side, lines={**side.lines, Line("unserved demand"): unserved}),
-        )
-    payment = finance.payment
-    if payment is not None and gear:
-        side = _stepped(
-            steps,
-            "payment milestones",
-            rate,
-            side,
-            with_milestones(side, gear, payment_of(payment, log)),
-        )
+        after = replace(side, lines={**side.lines, **rent})
+        steps["rent with accompanying costs"] = after.npv_usd(rate) - side.npv_usd(rate)
+        side = after
     # the duration of a plan's runs includes goodput; a given fleet has no runs
-    if rent is None and (bill is None or bill.conventions.counts_owned(GOODPUT)):
-        loss = log.parameter("finance", LOST_GOODPUT)
-        side = _stepped(steps, "lost goodput", rate, side, with_lost_goodput(side, loss))
-    total, shield = side.npv_usd(rate), np.zeros(side.months)
-    if loan is not None:
-        shield = tax * _year_end(loan.interest)
-        steps["debt service at the loan's rate, discounted at the discount rate"] = _loan_npv(
-            loan, rate
-        )
-        steps[TAX_SHIELD] = -float(shield @ month_factors(rate, side.months))
-        total = start + sum(steps.values())
-    book = _book(before, cost, log)
-    return Owned(start, before, side, loan, steps, total, shield, taxes, book)
+    counted = rent is None and (bill is None or bill.conventions.counts_owned(GOODPUT))
+    loss = log.parameter("finance", LOST_GOODPUT) if counted else 0.0
+    found = financed(side, terms, unserved_usd(cost.flows, side.months), loss)
+    return Owned(
+        found.before_tax,
+        found.after_tax,
+        found.loan,
+        steps | found.steps,
+        found.npv_usd,
+        found.shield,
+        found.taxes,
+        plan_npv_usd=start,
+        book=_book(found.before_tax, cost, log),
+    )
 
 
 def _book(side: Side, cost: PlanCost, log: InputLog) -> BookYears:
@@ -377,75 +273,6 @@ def from_today(cash: Array, outside: Mapping[int, float]) -> Array:
     for month, usd in outside.items():
         found[0 if month < 0 else -1] += usd
     return found
-
-
-def payment_of(payment: Payment, log: InputLog) -> Milestones:
-    """Return the scenario's payment schedule."""
-    deposit = log.take("finance.payment.deposit_frac", payment.deposit_frac)
-    accepted = log.take("finance.payment.acceptance_frac", payment.acceptance_frac)
-    return Milestones(
-        deposit, payment.deposit_months_before, accepted, payment.acceptance_months_after
-    )
-
-
-def _unserved(flows: Sequence[Flow], months: int) -> Array:
-    """Return the value of a plan's unserved demand by month [USD]."""
-    value = np.zeros(months)
-    for flow in flows:
-        if flow.group is FlowGroup.UNSERVED:
-            first = flow.quarter * MONTHS_PER_QUARTER
-            value[first : first + MONTHS_PER_QUARTER] += flow.usd / MONTHS_PER_QUARTER
-    return value
-
-
-def _stepped(steps: dict[str, float], name: str, rate: float, before: Side, after: Side) -> Side:
-    steps[name] = after.npv_usd(rate) - before.npv_usd(rate)
-    return after
-
-
-def _year_end(values: Array) -> Array:
-    """Return yearly sums in the last month of each year, when taxes are paid."""
-    cash = np.zeros(len(values))
-    for first in range(0, len(values), MONTHS_PER_YEAR):
-        last = min(first + MONTHS_PER_YEAR, len(values)) - 1
-        cash[last] = values[first : last + 1].sum()
-    return cash
-
-
-def _loan(question: Question, log: InputLog, side: Side) -> Loan | None:
-    debt = question.scenario.finance.debt
-    if debt is None:
-        return None
-    months = max(round(log.take("finance.debt.term_years", debt.term_years) * MONTHS_PER_YEAR), 1)
-    share, rate = (
-        log.take("finance.debt.share", debt.share),
-        log.take("finance.debt.rate", debt.rate),
-    )
-    capital = sum((side.lines[line] for line in side.of(CAPITAL)), np.zeros(side.months))
-    return loan_of(capital, share, rate, months)
-
-
-def _loan_npv(loan: Loan, rate: float) -> float:
-    months = len(loan.drawn)
-    end = float((1.0 + rate) ** (-months / MONTHS_PER_YEAR))
-    owed = loan.owed_at_end_usd * end
-    return float((loan.payments - loan.drawn) @ month_factors(rate, months)) + owed
-
-
-def _shares(question: Question, log: InputLog, side: Side) -> dict[Line, Sequence[float]]:
-    """Return the yearly tax depreciation of each capital line.
-
-    Equipment and fit-out follow the scenario's table, buildings depreciate over 39 years.
-    """
-    given = question.scenario.finance.tax.depreciation
-    name = log.text(
-        "finance.tax.depreciation", given or BOOK_TABLE, Status.INPUT if given else Status.DEFAULT
-    )
-    own = question.catalog.get("depreciation", name, DepreciationTable).share_frac
-    house = question.catalog.get("depreciation", BUILDING_TABLE, DepreciationTable).share_frac
-    return {
-        line: house if line.asset is AssetClass.BUILDING else own for line in side.of(WRITTEN_OFF)
-    }
 
 
 def resale_usd(both: Comparison) -> Array:

@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
 from dcplan.economics.loans import amortization
 from dcplan.economics.monthly.side import GOODPUT_LOSS, MILESTONES, Line, Side
 from dcplan.economics.ranges import Array
 from dcplan.units import MONTHS_PER_YEAR
+
+DELIVERED = frozenset({AssetClass.RACKS, AssetClass.STORAGE})
+"""Purchases with a lead time from their order to their service."""
+
+
+def on_delivery(flows: Iterable[Flow], quarters: int) -> list[Flow]:
+    """Return the flows with racks and their storage dated in their first quarter in service.
+
+    Payment terms count from there, not from the order. An order that serves after the horizon is
+    dated in its last quarter.
+
+    Examples
+    --------
+    >>> from dcplan.economics.cash_flow import AssetClass, FlowGroup, Goods, Unit
+    >>> racks = Goods("gb200-nvl72", 2, Unit.RACK, "h1", serves_from=3)
+    >>> bought = Flow(1, FlowGroup.CAPEX, "racks", 9.0, asset=AssetClass.RACKS, goods=racks)
+    >>> [x.quarter for x in on_delivery([bought], 8)], [x.quarter for x in on_delivery([bought], 3)]
+    ([3], [2])
+    """
+
+    def dated(flow: Flow) -> Flow:
+        goods = flow.goods
+        ordered = flow.group is FlowGroup.CAPEX and flow.asset in DELIVERED
+        if not ordered or goods is None or goods.serves_from is None:
+            return flow
+        return replace(flow, quarter=min(goods.serves_from, quarters - 1))
+
+    return [dated(flow) for flow in flows]
 
 
 @dataclass(frozen=True)
@@ -36,6 +65,7 @@ def with_milestones(side: Side, bought: Sequence[Line], due: Milestones) -> Side
     --------
     30 % six months early and 10 % two months late of 100 in the first month:
 
+    >>> from dcplan.economics.cash_flow import AssetClass
     >>> racks = Line("racks", AssetClass.RACKS)
     >>> paid = Side({racks: np.array([100.0, 0, 0])})
     >>> moved = with_milestones(paid, [racks], Milestones(0.3, 6, 0.1, 2))
@@ -67,6 +97,7 @@ def with_lost_goodput(side: Side, loss_frac: float) -> Side:
 
     Examples
     --------
+    >>> from dcplan.economics.cash_flow import AssetClass
     >>> racks = Line("racks", AssetClass.RACKS)
     >>> more = with_lost_goodput(Side({racks: np.array([90.0, 10.0])}, {racks: 20.0}), 0.02)
     >>> more.lines[GOODPUT_LOSS].tolist(), round(more.end_usd[GOODPUT_LOSS], 9)

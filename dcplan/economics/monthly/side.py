@@ -25,6 +25,8 @@ PROPERTY_TAX = Line("property tax")
 INCOME_TAX = Line("income tax")
 MILESTONES = Line("payment milestones")
 GOODPUT_LOSS = Line("goodput loss")
+NOTHING = Line("nothing owned")
+"""The line of a side without payments in the horizon."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,8 @@ def month_factors(rate_per_year: float, months: int) -> Array:
 def owned_side(flows: Iterable[Flow], quarters: int) -> Side:
     """Spread quarterly flows over months.
 
-    Capital cost is in the first month of its quarter, running cost is divided by three.
+    Capital cost is in the first month of its quarter, running cost is divided by three. Rent after
+    the horizon is recorded outside it. Unserved demand is not a payment, so it is left out.
 
     Examples
     --------
@@ -128,17 +131,32 @@ def owned_side(flows: Iterable[Flow], quarters: int) -> Side:
     months = quarters * MONTHS_PER_QUARTER
     lines: dict[Line, Array] = {}
     end: dict[Line, float] = {}
+    outside: dict[Line, tuple[tuple[int, float], ...]] = {}
     for flow in flows:
         first, line = flow.quarter * MONTHS_PER_QUARTER, Line(flow.line, flow.asset)
         if flow.group is FlowGroup.RESIDUAL and flow.at_end:
             end[line] = end.get(line, 0.0) - flow.usd
+        elif flow.group is FlowGroup.POST_HORIZON:
+            later = range(first, first + MONTHS_PER_QUARTER)
+            each = flow.usd / MONTHS_PER_QUARTER
+            outside[line] = outside.get(line, ()) + tuple((month, each) for month in later)
         elif flow.group not in NO_CASH or flow.group is FlowGroup.RESIDUAL:
             cash = lines.setdefault(line, np.zeros(months))
             if flow.group in (FlowGroup.CAPEX, FlowGroup.RESIDUAL):
                 cash[first] += flow.usd
             else:
                 cash[first : first + MONTHS_PER_QUARTER] += flow.usd / MONTHS_PER_QUARTER
-    return Side(lines, end)
+    return Side(lines or {NOTHING: np.zeros(months)}, end, outside)
+
+
+def unserved_usd(flows: Iterable[Flow], months: int) -> Array:
+    """Return the value of unserved demand by month, a third of its quarter's. [USD]."""
+    value = np.zeros(months)
+    for flow in flows:
+        if flow.group is FlowGroup.UNSERVED:
+            first = flow.quarter * MONTHS_PER_QUARTER
+            value[first : first + MONTHS_PER_QUARTER] += flow.usd / MONTHS_PER_QUARTER
+    return value
 
 
 def by_year(cash_usd: Array) -> Array:

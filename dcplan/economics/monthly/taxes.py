@@ -84,6 +84,7 @@ def tax_years(
     --------
     100 of racks, written off half in the year of payment, and 10 a month of running cost:
 
+    >>> from dcplan.economics.cash_flow import AssetClass
     >>> racks = Line("racks", AssetClass.RACKS)
     >>> side = Side({racks: np.eye(1, 12)[0] * 100.0, Line("staff"): np.full(12, 10.0)})
     >>> found = tax_years(side, {racks: [0.5, 0.5]}, 0.2, np.zeros(12))

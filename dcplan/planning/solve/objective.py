@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dcplan.planning.goal import COST, OBJECTIVES, Goal, Limit
+from dcplan.planning.goal import COST, MONEY, OBJECTIVES, Goal, Limit
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.request import Clock, SolveRequest
 from dcplan.planning.solve.solved import Solved
@@ -22,13 +22,15 @@ FIRST_SHARE = 0.6
 def solve_objective(problem: PlanningProblem, question: Question, request: SolveRequest) -> Solved:
     """Solve for the scenario's objective.
 
-    If it is not cost, the result is the cheapest plan with its best value.
+    If it is not a cost, the result is the cheapest plan with its best value.
 
     The bound and the gap are those of the objective. With fixed decisions the objective is only
     evaluated.
     """
     name = OBJECTIVES[question.scenario.objective]
-    if name == COST or request.fixed is not None:
+    if name in MONEY:
+        return solve_problem(replace(problem, goal=Goal(name)), question, request)
+    if request.fixed is not None:
         return solve_problem(problem, question, request)
     clock = Clock(request.time_limit_s)
     aimed = replace(problem, goal=Goal(name))

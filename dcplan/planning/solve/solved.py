@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from dcplan.planning.audit.measures import measured
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.goal import COST
+from dcplan.planning.goal import MONEY
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.matrix import Matrix
@@ -58,8 +58,8 @@ class Solved:
 
     @property
     def bound_usd(self) -> float:
-        """Return the proven bound of the cost; not a number for other objectives."""
-        return self.bound * USD_PER_MUSD if self.problem.goal.measure == COST else math.nan
+        """Return the proven bound of the cost that is minimized; not a number for other objectives."""
+        return self.bound * USD_PER_MUSD if self.problem.goal.measure in MONEY else math.nan
 
     @property
     def gap_frac(self) -> float:
