@@ -11,6 +11,7 @@ from dcplan.economics.cash_flow import CAPITAL, AssetClass, Flow, FlowGroup
 from dcplan.economics.monthly.financing import Debt, Financing, financed
 from dcplan.economics.monthly.payments import Milestones
 from dcplan.economics.monthly.side import owned_side, unserved_usd
+from dcplan.economics.monthly.statements import statements
 from dcplan.economics.monthly.weights import FlowWeights, financed_weights
 
 QUARTERS, LATER = 7, 3
@@ -148,3 +149,39 @@ def test_the_lines_of_a_side_add_up_to_its_cost() -> None:
         + sum(found.after_tax.sum_usd(x) for x in found.after_tax.lines)
         - 2e6,
     )
+
+
+@settings(max_examples=60, deadline=None)
+@given(terms(), payments(), st.floats(1.0, 8.0))
+def test_cash_result_and_balance_agree_in_every_month(
+    found: Financing, flows: list[Flow], life_years: float
+) -> None:
+    """The balance sheet balances, debt is what amortization leaves, and deferred tax ends at 0."""
+    side = owned_side(flows, QUARTERS)
+    whole = financed(side, found, unserved_usd(flows, side.months))
+    made = statements(whole, found.income_rate_frac, {AssetClass.BUILDING: 39.0}, life_years)
+    near = 1e-9 * max(sum(abs(f.usd) for f in flows), 1.0)
+    assert np.abs(made.difference).max() <= near
+    assert abs(made.deferred_tax[-1]) <= near
+    assert abs(made.debt[-1]) <= near
+    assert np.abs(made.book_value[-1]) <= near
+    assert (made.debt >= -near).all()
+    assert abs(made.equity[-1] - made.prepaid[-1]) <= near
+    paid = float(made.contributed.sum()) + float(unserved_usd(flows, side.months).sum())
+    owed = whole.loan.owed_at_end_usd if whole.loan else 0.0
+    expected = float(whole.cash_usd.sum()) + owed + sum(whole.after_tax.outside_usd.values())
+    assert paid == pytest.approx(expected - sum(side.end_usd.values()), abs=10 * near)
+
+
+def test_deferred_tax_is_the_rate_times_the_difference_of_values() -> None:
+    """At a year's end: tau (book value - tax value); here 4/5 and 1/2 of 100, at 20 %: 6."""
+    terms_ = Financing(0.0, 5.0, income_rate_frac=0.2, equipment_shares=(0.5, 0.3, 0.2))
+    flows = [
+        Flow(0, FlowGroup.CAPEX, "racks", 100.0, asset=AssetClass.RACKS),
+        Flow(11, FlowGroup.RESIDUAL, "racks", -30.0, at_end=True, asset=AssetClass.RACKS),
+    ]
+    made = statements(financed(owned_side(flows, 12), terms_), 0.2, {}, 5.0)
+    assert made.book_value[11] == pytest.approx(80.0)
+    assert made.deferred_tax[11] == pytest.approx(0.2 * (80.0 - 50.0))
+    assert made.deferred_tax[23] == pytest.approx(0.2 * (60.0 - 20.0))
+    assert made.gain[-1] == pytest.approx(30.0 - 40.0)
