@@ -59,6 +59,11 @@ class Owned(Financed):
     plan_npv_usd: float
     book: BookYears
     """Book depreciation by year."""
+    tax_rate_frac: float
+    hardware_years: float
+    """Service life of hardware."""
+    life_years: Mapping[AssetClass, float]
+    """Service lives of buildings, cooling and power."""
 
 
 @dataclass(frozen=True)
@@ -235,6 +240,7 @@ def owned_of(
     counted = rent is None and (bill is None or bill.conventions.counts_owned(GOODPUT))
     loss = log.parameter("finance", LOST_GOODPUT) if counted else 0.0
     found = financed(side, terms, unserved_usd(cost.flows, side.months), loss)
+    lives = {asset: log.parameter("finance", key) for asset, key in BOOK_LIVES.items()}
     return Owned(
         found.before_tax,
         found.after_tax,
@@ -244,16 +250,17 @@ def owned_of(
         found.shield,
         found.taxes,
         plan_npv_usd=start,
-        book=_book(found.before_tax, cost, log),
+        book=_book(found.before_tax, life, lives),
+        tax_rate_frac=terms.income_rate_frac,
+        hardware_years=life,
+        life_years=lives,
     )
 
 
-def _book(side: Side, cost: PlanCost, log: InputLog) -> BookYears:
+def _book(side: Side, hardware_years: float, lives: Mapping[AssetClass, float]) -> BookYears:
     """Return the book depreciation of all capital, each class over its service life."""
-    hardware = cost.life_quarters / QUARTERS_PER_YEAR
-    lives = {asset: log.parameter("finance", key) for asset, key in BOOK_LIVES.items()}
     found = [
-        book_years(side.lines[line], lives.get(line.asset, hardware))
+        book_years(side.lines[line], lives.get(line.asset, hardware_years))
         for line in side.of(WRITTEN_OFF)
     ]
     years = -(-side.months // MONTHS_PER_YEAR)
