@@ -10,7 +10,6 @@ from dcplan.economics.monthly.statements import statements
 from dcplan.result import Table
 from dcplan.specs.cost.statements import STATEMENTS, StatementRow
 
-
 MICRO = 6
 """Digits of a USD that the table keeps, so that rounding of doubles is 0."""
 

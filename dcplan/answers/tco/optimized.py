@@ -194,8 +194,10 @@ def _notes(question: Question, made: SourcingPlans) -> list[str]:
         and question.scenario.cloud.egress_tb_per_month is not None
     ):
         notes.append("cloud.egress_tb_per_month counts only if a fleet is given")
+    taxed = question.scenario.objective == "min_after_tax_cost"
+    chosen = "set-up" if taxed else "taxes, debt and set-up"
     notes.append(
-        "each option is planned for the lowest cost before taxes, debt and set-up, and then "
-        "priced with them; all options keep hardware in service and on order"
+        f"each option is planned for the lowest cost before {chosen}, and then priced with it all; "
+        "all options keep hardware in service and on order"
     )
     return notes
