@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from dcplan.study.engine.dask_cluster import Dask
-from dcplan.study.engine.engines import CRASHED, DONE, ERROR, Chain, Done, Engine, Processes, Serial
+from dcplan.engine.dask_cluster import Dask
+from dcplan.engine.engines import CRASHED, DONE, ERROR, Chain, Done, Engine, Processes, Serial
 
 ENGINES: dict[str, Callable[[], Engine]] = {
     "serial": Serial,
@@ -94,7 +94,7 @@ def test_a_stop_ends_the_run_soon() -> None:
 
 ORPHANS = """
 import sys, time
-from dcplan.study.engine.engines import Chain, Processes, idle
+from dcplan.engine.engines import Chain, Processes, idle
 if __name__ == "__main__":
     for _ in Processes(2).run([Chain((0.1, 60.0)), Chain((0.1, 60.0))], idle, lambda: False):
         print("ready", flush=True)

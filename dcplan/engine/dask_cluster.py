@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
 from typing import Any
 
-from dcplan.errors import InputError, Place, Problem
-from dcplan.study.digest import code_digest
-from dcplan.study.engine.engines import (
+from dcplan.engine.code import code_digest
+from dcplan.engine.engines import (
     CRASHED,
     DONE,
     ERROR,
@@ -22,6 +21,7 @@ from dcplan.study.engine.engines import (
     Work,
     error_text,
 )
+from dcplan.errors import InputError, Place, Problem
 
 CONNECT_S = 10
 POLL_S = 0.005

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+from dcplan.engine.names import EngineName
 from dcplan.specs.request import Flag
-from dcplan.study.engine.names import EngineName
 
 if TYPE_CHECKING:
-    from dcplan.study.engine.engines import Engine
+    from dcplan.engine.engines import Engine
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,6 @@ class Workers:
         InputError
             When flags contradict each other, or Dask is not installed.
         """
-        from dcplan.study.engine.choose import engine_of  # multiprocessing takes long to import
+        from dcplan.engine.choose import engine_of  # multiprocessing takes long to import
 
         return engine_of(self.engine, self.jobs, self.scheduler, solves)
