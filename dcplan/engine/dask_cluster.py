@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import CancelledError
 from typing import Any
 
@@ -16,6 +16,7 @@ from dcplan.engine.engines import (
     PATIENCE_S,
     Chain,
     Done,
+    Ended,
     Line,
     Stop,
     Work,
@@ -33,7 +34,7 @@ class Dask:
     def __init__(self, scheduler: str | None, jobs: int) -> None:
         self.scheduler, self.jobs = scheduler, jobs
 
-    def run(self, chains: Sequence[Chain], work: Work, stop: Stop) -> Iterator[Done]:
+    def run(self, chains: Sequence[Chain], work: Work, stop: Stop) -> Ended:
         """Yield every task as it ends."""
         dask: Any = importlib.import_module("distributed")  # an extra: imported on request only
         cluster = None

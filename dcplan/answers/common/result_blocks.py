@@ -39,7 +39,10 @@ def inputs_of(made: Recorded) -> list[dict[str, Any]]:
 
 
 def solver_block(solved: Solved) -> dict[str, Any]:
-    """Return the solver block of a result: version, status, bound, gaps, size of the model."""
+    """Return the solver block of a result: version, status, bound, gaps, size of the model.
+
+    ``searches`` is the number of searches with an answer, ``seed`` that of the one with the plan.
+    """
     from dcplan.planning.solve import highs
 
     return {
@@ -56,6 +59,8 @@ def solver_block(solved: Solved) -> dict[str, Any]:
         "integers": int(solved.matrix.integer.sum()),
         "nodes": solved.nodes,
         "threads": 1,
+        "searches": solved.searches,
+        "seed": solved.seed,
         "ended": solved.ended,
         "reproducible": solved.reproducible,
     }

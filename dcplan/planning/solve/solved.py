@@ -41,6 +41,12 @@ class Solved:
     """Reason why the search ended before the time limit with an open gap."""
     timed: bool = False
     """Whether time ended a part of the search."""
+    seed: int = 0
+    """Random seed of the search that found the plan."""
+    searches: int = 1
+    """Searches that ended with an answer."""
+    lost: tuple[str, ...] = ()
+    """Searches of the same problem without an answer, each with its error."""
 
     @property
     def reproducible(self) -> bool:
