@@ -247,6 +247,8 @@ def _outcome(future: Future[Any], line: Line) -> Done | None:
 def _begin() -> None:
     """Initialize a worker: ignore Ctrl-C, which the parent handles, and exit with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Pyomo makes a lock when it is imported; one of "spawn" would outlive a worker that is ended
+    multiprocessing.set_start_method("fork", force=True)
     parent = multiprocessing.parent_process()
 
     def watch() -> None:

@@ -41,7 +41,8 @@ def inputs_of(made: Recorded) -> list[dict[str, Any]]:
 def solver_block(solved: Solved) -> dict[str, Any]:
     """Return the solver block of a result: version, status, bound, gaps, size of the model.
 
-    ``searches`` is the number of searches with an answer, ``seed`` that of the one with the plan.
+    ``searches`` ran at the same time, ``searches_ended`` of them with an answer; ``seed`` is that of
+    the search with the plan.
     """
     from dcplan.planning.solve import highs
 
@@ -60,6 +61,7 @@ def solver_block(solved: Solved) -> dict[str, Any]:
         "nodes": solved.nodes,
         "threads": 1,
         "searches": solved.searches,
+        "searches_ended": solved.searches_ended,
         "seed": solved.seed,
         "ended": solved.ended,
         "reproducible": solved.reproducible,

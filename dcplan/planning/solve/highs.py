@@ -151,8 +151,8 @@ def solve(
     """Solve a program, optionally with relaxed integers, fixed columns and a start.
 
     The start may be partial. With ``prove`` the start is considered good: time is used for the
-    bound, not for better plans. If ``presolve`` is not
-    given, small programs are solved with and without it. ``seed`` is the random seed of HiGHS.
+    bound, not for better plans. If ``presolve`` is not given, small programs are solved with and
+    without it. ``seed`` is the random seed of HiGHS.
 
     Raises
     ------

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 FAST = 1
 """Level of compression: 24 MB of a large problem become 2 MB in 0.05 s (docs/decisions.md)."""
 LATE, START_S = 2.0, 30.0
-"""Factor on the time limit, and time for workers to start [s], after which searches are given up. A
-search alone may exceed its limit by a part of it, until its plan passes the audit."""
+"""Factor on the time limit, and time for workers to start [s], after which no search is
+awaited. A search may exceed its limit by a part of it, until its plan passes the audit."""
 SHOWN_S = 0.5
 """Time between two reports of progress. [s]"""
 
@@ -76,10 +76,10 @@ def solve_together(problem: PlanningProblem, question: Question, request: SolveR
         return solve_problem(problem, question, request)
     from dcplan.engine.engines import Chain  # multiprocessing takes long to import
 
-    run = _Run(SolveSession.of(question, request))
+    run = _Run(SolveSession.of(question, request), request.team.searches)
     sent = replace(request, team=None, progress=None, stop=None)
     inputs = packed((problem, question, sent))
-    chains = [Chain((Search(inputs, seed),)) for seed in range(request.team.searches)]
+    chains = [Chain((Search(inputs, seed),)) for seed in range(run.searches)]
     with closing(request.team.engine.run(chains, search, run.ending)) as ended:
         for done in ended:
             run.take(done)
@@ -117,7 +117,7 @@ def combined(found: Sequence[Solved]) -> Solved:
         best = replace(best, bound=min(bound, best.value), timed=timed)
     else:
         best = next((x for x in found if x.status is SolveStatus.INFEASIBLE), _open(found))
-    return replace(best, nodes=nodes, searches=len(found))
+    return replace(best, nodes=nodes, searches_ended=len(found))
 
 
 def _open(found: Sequence[Solved]) -> Solved:
@@ -132,6 +132,7 @@ class _Run:
     """Searches in progress: the answers so far, and when to end."""
 
     session: SolveSession
+    searches: int
     found: list[Solved] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     crashed: int = 0
@@ -171,8 +172,7 @@ class _Run:
 
     def answer(self, problem: PlanningProblem) -> Solved:
         """Return the answer of all searches that ended."""
-        team = self.session.request.team
-        count = team.searches if team else 1
+        count = self.searches
         late = SolveStatus.INTERRUPTED if self.session.stopped else SolveStatus.LIMIT
         if len(self.lost) == count:
             raise self._none()
@@ -180,10 +180,13 @@ class _Run:
             plain = replace(problem, margin_factor=0.0)
             matrix = PROGRAMS.compiled(plain)
             report = SolveReport(-math.inf, 0.0, 0, matrix, plain, None, math.inf)
-            none = replace(report.of(late), searches=0, timed=True)
-            return judged(replace(none, lost=tuple(self.lost)), self.session)
-        best = replace(combined(self.found), lost=tuple(self.lost))
-        if len(self.found) + len(self.lost) < count:  # which ones ended depends on their time
+            best = replace(report.of(late), searches_ended=0, timed=True)
+        else:
+            best = combined(self.found)
+        best = replace(best, searches=count, lost=tuple(self.lost))
+        ended_early = len(self.found) + len(self.lost) < count
+        if ended_early and best.status is not SolveStatus.INFEASIBLE:
+            # which searches ended depends on their time
             best = replace(best, timed=True)
             if not self.proved:
                 best = replace(best, status=late, ended="")
