@@ -119,6 +119,7 @@ def _solved(request: PlanRequest, question: Question, built: Built) -> Solved:
                 fixed=decisions_of(given, "--fix-decisions") if given else None,
                 progress=request.progress,
                 stop=request.stop,
+                team=request.team,
             ),
         )
     except UnknownDecisionError as error:

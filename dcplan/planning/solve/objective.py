@@ -9,7 +9,7 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.request import Clock, SolveRequest
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
-from dcplan.planning.solve.strategy import solve_problem
+from dcplan.planning.solve.team import solve_together
 from dcplan.scenario.load import Question
 
 SLACK = 1e-6
@@ -29,21 +29,21 @@ def solve_objective(problem: PlanningProblem, question: Question, request: Solve
     """
     name = OBJECTIVES[question.scenario.objective]
     if name in MONEY:
-        return solve_problem(replace(problem, goal=Goal(name)), question, request)
+        return solve_together(replace(problem, goal=Goal(name)), question, request)
     if request.fixed is not None:
         return solve_problem(problem, question, request)
     clock = Clock(request.time_limit_s)
     aimed = replace(problem, goal=Goal(name))
     slack = min(AUDITED_SLACK, request.gap / 2)
     part = replace(request.within(FIRST_SHARE * request.time_limit_s), gap=request.gap - slack)
-    first = solve_problem(aimed, question, part)
+    first = solve_together(aimed, question, part)
     if first.audit is None or first.status is SolveStatus.INTERRUPTED:
         return first
     least = min(first.value, first.searched)
     limit = Limit(name, least + SLACK * abs(least), first.value + slack * abs(first.value))
     kept = replace(problem, goal=Goal(COST, (limit,)))
     rest = replace(request.within(max(clock.left(), 1.0)), near=None)
-    cheap = solve_problem(kept, question, rest)
+    cheap = solve_together(kept, question, rest)
     if cheap.audit is None:
         return first
     return replace(

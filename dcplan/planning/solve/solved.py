@@ -41,6 +41,14 @@ class Solved:
     """Reason why the search ended before the time limit with an open gap."""
     timed: bool = False
     """Whether time ended a part of the search."""
+    seed: int = 0
+    """Random seed of the search that found the plan."""
+    searches: int = 1
+    """Searches of the problem at the same time."""
+    searches_ended: int = 1
+    """Those that ended with an answer; the others were ended by a proof, a request to stop or an error."""
+    lost: tuple[str, ...] = ()
+    """Searches of the same problem without an answer, each with its error."""
 
     @property
     def reproducible(self) -> bool:
