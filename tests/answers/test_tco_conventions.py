@@ -19,7 +19,7 @@ FILE = "cost/textbook"
 RENT = "aws-p5-48xlarge.on-demand"
 NODE_USD = 290_000
 """Own price of a server of 8 in these tests."""
-BASE = (f"prices.dgx-h100.price_usd={NODE_USD}", "comparison.only=[]")
+BASE = (f"prices.dgx-h100.price_usd={NODE_USD}", "comparison.only=null")
 
 
 def answer(*sets: str, variant: str | None = None) -> Result:
@@ -124,6 +124,7 @@ def test_what_is_no_line_is_refused_with_the_nearest() -> None:
     assert "only and leave_out" in refused(
         "comparison.only=[racks]", "comparison.leave_out=[staff]"
     )
+    assert "expected at least 1 entry, got 0" in refused("comparison.only=[]")
     assert "has the name" in refused("comparison.lines=[{id: staff, usd_per_month: 1}]")
     assert "needs one of" in refused("comparison.lines=[{id: insurance}]")
 
@@ -176,6 +177,9 @@ def test_a_mix_is_its_commitments_and_the_rest_on_demand() -> None:
         "comparison.mixes=[{id: m, shares: {reserved-3y: 0.5, reserved-1y: 0.6}}]",
     )
     assert "sum to 1.1" in wide
+    none = refused("comparison.mixes=[{id: m, shares: {reserved-3y: 0}}]")
+    assert "DC004" in none
+    assert "above 0 and at most 1, got 0" in none
 
 
 def test_a_commitment_paid_upfront_is_due_at_the_start_of_each_term() -> None:
