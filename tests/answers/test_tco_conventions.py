@@ -110,6 +110,21 @@ def test_support_counts_only_the_lines_that_are_left() -> None:
     assert rent["support"] == pytest.approx(0.05 * billed)
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("comparison.hours_per_month=730", True),
+        ("comparison.leave_out=[debugging]", False),
+        ("comparison.leave_out=[staff]", False),
+        ("comparison.rents=[{id: aws-p5-48xlarge, debugging_usd_per_month: 0}]", False),
+        ("sites.dc.staff.people=1", False),
+    ],
+)
+def test_people_on_one_side_give_a_note(change: str, said: bool) -> None:
+    messages = [str(w["message"]) for w in answer(change).warnings]
+    assert any("includes no staff" in m for m in messages) == said
+
+
 def test_a_fleet_without_rented_lines_is_priced_alone() -> None:
     found = answer("comparison.only=[owned.racks]")
     assert lines(found) == pytest.approx({"racks dgx-h100": NODE_USD, "total": NODE_USD})
