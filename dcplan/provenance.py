@@ -222,6 +222,9 @@ Ratio = Annotated[Quantity, _check(lambda x: 0.1 <= x <= 1000, "must be between 
 AtLeastOne = Annotated[Quantity, _check(lambda x: x >= 1, "must be at least 1")]
 Fraction = Annotated[Quantity, _check(lambda x: 0 <= x <= 1, "must be a fraction between 0 and 1")]
 
+Share = Annotated[
+    Quantity, _check(lambda x: 0 < x <= 1, "must be a fraction above 0 and at most 1")
+]
 NetworkShare = Annotated[
     Quantity, _check(lambda x: 0 <= x <= 0.9, "must be a fraction between 0 and 0.9")
 ]

@@ -134,6 +134,9 @@ def _words(item: Any) -> str:
             if "-Q" in pattern
             else f"{shown} does not match {pattern}"
         )
+    if item["type"] == "too_short":
+        least, found = item["ctx"]["min_length"], item["ctx"]["actual_length"]
+        return f"expected at least {least} {'entry' if least == 1 else 'entries'}, got {found}"
     message = known or str(item["msg"]).removeprefix("Value error, ")
     return f"{message}, got {shown}" if known else message
 

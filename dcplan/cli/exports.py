@@ -100,7 +100,7 @@ def write_export(result: Result, target: Target, path: Path) -> str:
 
             return f"{path}: FOCUS {VERSION}, planned cost, not invoiced"
     except ValueError as error:
-        verb = "tco" if result.verb == "tco" else "plan"
+        verb = "tco" if result.verb == "tco" and target is not Target.FOCUS else "plan"
         help_text = f"dcplan {verb} FILE -f json -o RESULT"
         raise InputError(
             [Problem("DC050", str(error), Place(f"--to {target}"), help=help_text)]

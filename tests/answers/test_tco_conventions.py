@@ -19,7 +19,7 @@ FILE = "cost/textbook"
 RENT = "aws-p5-48xlarge.on-demand"
 NODE_USD = 290_000
 """Own price of a server of 8 in these tests."""
-BASE = (f"prices.dgx-h100.price_usd={NODE_USD}", "comparison.only=[]")
+BASE = (f"prices.dgx-h100.price_usd={NODE_USD}", "comparison.only=null")
 
 
 def answer(*sets: str, variant: str | None = None) -> Result:
@@ -110,6 +110,21 @@ def test_support_counts_only_the_lines_that_are_left() -> None:
     assert rent["support"] == pytest.approx(0.05 * billed)
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("comparison.hours_per_month=730", True),
+        ("comparison.leave_out=[debugging]", False),
+        ("comparison.leave_out=[staff]", False),
+        ("comparison.rents=[{id: aws-p5-48xlarge, debugging_usd_per_month: 0}]", False),
+        ("sites.dc.staff.people=1", False),
+    ],
+)
+def test_people_on_one_side_give_a_note(change: str, said: bool) -> None:
+    messages = [str(w["message"]) for w in answer(change).warnings]
+    assert any("includes no staff" in m for m in messages) == said
+
+
 def test_a_fleet_without_rented_lines_is_priced_alone() -> None:
     found = answer("comparison.only=[owned.racks]")
     assert lines(found) == pytest.approx({"racks dgx-h100": NODE_USD, "total": NODE_USD})
@@ -124,6 +139,7 @@ def test_what_is_no_line_is_refused_with_the_nearest() -> None:
     assert "only and leave_out" in refused(
         "comparison.only=[racks]", "comparison.leave_out=[staff]"
     )
+    assert "expected at least 1 entry, got 0" in refused("comparison.only=[]")
     assert "has the name" in refused("comparison.lines=[{id: staff, usd_per_month: 1}]")
     assert "needs one of" in refused("comparison.lines=[{id: insurance}]")
 
@@ -176,6 +192,9 @@ def test_a_mix_is_its_commitments_and_the_rest_on_demand() -> None:
         "comparison.mixes=[{id: m, shares: {reserved-3y: 0.5, reserved-1y: 0.6}}]",
     )
     assert "sum to 1.1" in wide
+    none = refused("comparison.mixes=[{id: m, shares: {reserved-3y: 0}}]")
+    assert "DC004" in none
+    assert "above 0 and at most 1, got 0" in none
 
 
 def test_a_commitment_paid_upfront_is_due_at_the_start_of_each_term() -> None:

@@ -241,6 +241,16 @@ def test_an_export_that_cannot_be_written_is_exit_2_with_the_path(
     assert "/proc/nowhere" in ran.err
 
 
+def test_the_bill_of_a_comparison_is_asked_of_plan(
+    here: Callable[..., Ran], tmp_path: Path
+) -> None:
+    saved = tmp_path / "tco.json"
+    saved.write_text(Result("tco", "ok", 0, "own or rent").to_json(), encoding="utf-8")
+    ran = here("export", str(saved), "--to", "focus")
+    assert ran.code == 2
+    assert "help: dcplan plan FILE -f json -o RESULT" in ran.err
+
+
 def test_a_full_disk_leaves_no_half_file(train_405b: tuple[Ran, Path], tmp_path: Path) -> None:
     ran = spawn("export", str(train_405b[1]), "--to", "xlsx", "-o", "/dev/full", cwd=tmp_path)
     assert ran.code == 2

@@ -85,3 +85,29 @@ def test_one_wrong_thing_is_one_problem(
 )
 def test_the_borders_are_allowed(tmp_path: Path, old: str, new: str) -> None:
     assert asked(tmp_path, GOOD.replace(old, new, 1)).scenario.name == "base"
+
+
+@pytest.mark.parametrize("field", ["sites", "countries"])
+@pytest.mark.parametrize("kind", ["training", "capacity"])
+def test_a_list_that_restricts_places_is_not_empty(tmp_path: Path, kind: str, field: str) -> None:
+    own = f"{JOB}, {field}: []"
+    text = GOOD.replace(JOB, own, 1)
+    if kind == "capacity":
+        entry = f"{{id: lab, accelerator_hours: 1, utilization_frac: 0.5, {field}: []}}"
+        text = f"{GOOD}  capacity:\n    - {entry}\n"
+    [problem] = refused(tmp_path, text)
+    assert problem.code == "DC004"
+    assert problem.cause == f"workloads.{kind}.0.{field}: expected at least 1 entry, got 0"
+    assert problem.place is not None
+    assert text.splitlines()[problem.place.line - 1][problem.place.column - 1 :].startswith("[]")
+
+
+def test_an_empty_list_of_systems_that_serve_a_demand_is_refused(tmp_path: Path) -> None:
+    entry = "{id: lab, accelerator_hours: 1, utilization_frac: 0.5, systems: []}"
+    [problem] = refused(tmp_path, f"{GOOD}  capacity:\n    - {entry}\n")
+    assert problem.cause == "workloads.capacity.0.systems: expected at least 1 entry, got 0"
+
+
+def test_an_empty_list_that_means_none_is_allowed(tmp_path: Path) -> None:
+    found = asked(tmp_path, sets=["supply=[]", "fabrics=[]", "workloads.capacity=[]"]).scenario
+    assert (found.supply, found.fabrics, found.workloads.capacity) == ((), (), ())

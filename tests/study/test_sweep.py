@@ -116,6 +116,23 @@ def test_collecting_too_early_leaves_pending_rows(file: Path, tmp_path: Path) ->
     assert {r["status"] for r in early.tables["points"].records()} == {"pending"}
 
 
+def test_a_part_is_incomplete_only_by_its_own_points(
+    file: Path, whole: tuple[Result, Store], tmp_path: Path
+) -> None:
+    asked = SweepRequest(str(file), sets=SETS, report_only=True)
+    store, first = Store(tmp_path), laid_out(replace(asked, part="1/2"))
+    own = [point for line in first.own_lines for point in line]
+    assert 0 < len(own) < POINTS
+    for point in own:
+        found = whole[1].get(point.key)
+        assert found is not None
+        store.put(point.key, found)
+    done = sweep(first, Runner(store))
+    assert (done.status, done.exit_code) == ("ok", 0)
+    other = sweep(laid_out(replace(asked, part="2/2")), Runner(store))
+    assert (other.status, other.exit_code) == ("incomplete", 4)
+
+
 def test_a_wrong_point_is_a_row_with_its_cause_and_all_wrong_is_refused(
     file: Path, tmp_path: Path
 ) -> None:

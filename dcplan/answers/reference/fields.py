@@ -28,6 +28,7 @@ WORDS = {
     "Positive": "number > 0",
     "NonNegative": "number >= 0",
     "Fraction": "fraction, 0 to 1",
+    "Share": "fraction, above 0 to 1",
     "AtLeastOne": "number >= 1",
     "Years": "number, above 0 to 100",
     "Megawatts": "number, above 0 to 100,000",

@@ -9,6 +9,7 @@ from dcplan.answers.common.result_blocks import describe, inputs_of
 from dcplan.answers.tco.break_even import OwnedLine, months_of, owned_line, utilization_of
 from dcplan.answers.tco.optimized import tco_of_plans
 from dcplan.answers.tco.owned import OWNED, Comparison, Rent, compared
+from dcplan.answers.tco.rented import DEBUGGING
 from dcplan.answers.tco.request import TcoRequest
 from dcplan.answers.tco.schedules import published_break_even, schedules
 from dcplan.answers.tco.sensitivity import Risk, risk_of
@@ -245,12 +246,19 @@ def _notes(both: Comparison) -> list[str]:
             "required"
         )
     notes += _power_notes(both)
-    if all(site.staff is None for site in scenario.sites):
-        notes.append(
-            "the owned side includes no staff (set sites.ID.staff), while each rent includes one "
-            "person for debugging"
-        )
-    return notes
+    return [*notes, *_staff_notes(both)]
+
+
+def _staff_notes(both: Comparison) -> list[str]:
+    """Say that only the rents include people; lines that were left out on request give no note."""
+    staffed = any(site.staff is not None for site in both.question.scenario.sites)
+    debugged = any(rent.side.npvs_usd(both.rate).get(DEBUGGING) for rent in both.rents)
+    if staffed or not debugged or not both.conventions.counts_owned("staff"):
+        return []
+    return [
+        "the owned side includes no staff (set sites.ID.staff), while each rent includes one "
+        "person for debugging"
+    ]
 
 
 def _power_notes(both: Comparison) -> list[str]:

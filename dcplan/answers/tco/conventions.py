@@ -108,7 +108,7 @@ def conventions_of(question: Question, log: InputLog) -> Conventions:
     return Conventions(
         hours_per_month=log.take("comparison.hours_per_month", hours) if hours else HOURS_PER_MONTH,
         left_out=frozenset(given.leave_out),
-        only=frozenset(given.only),
+        only=frozenset(given.only or ()),
         quotes={question.catalog.get("cloud", x.id, Offer).id: x for x in given.rents},
         mixes={
             mix.id: {

@@ -47,7 +47,7 @@ def _check_lines(check: Checker, given: Comparison) -> None:
         check.add("DC015", cause, ("comparison", "only"), help="give one of the two lists")
     known = line_names(given)
     for field in ("leave_out", "only"):
-        for i, name in enumerate(getattr(given, field)):
+        for i, name in enumerate(getattr(given, field) or ()):
             if name not in known:
                 check.add(
                     "DC010",

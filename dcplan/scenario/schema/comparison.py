@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from dcplan.catalog.schema.market import Term
-from dcplan.provenance import Fraction, MonthHours, NonNegative, Positive
+from dcplan.provenance import Fraction, MonthHours, NonNegative, Positive, Share
 from dcplan.scenario.schema.base import Key, Part
 
 OWNED_LINES = (
@@ -115,9 +115,9 @@ class Mix(Part):
 
     id: Key
     """Name of the mix, shown as a term of each offer that has all its prices."""
-    shares: Annotated[dict[Term, Fraction], Field(min_length=1)]
-    """Commitment term -> share of the fleet's accelerators. The sum is at most 1; the rest is on
-    demand, paid for used hours."""
+    shares: Annotated[dict[Term, Share], Field(min_length=1)]
+    """Commitment term -> share of the fleet's accelerators, above 0. The sum is at most 1; the rest is
+    on demand, paid for used hours."""
 
 
 class Comparison(Part):
@@ -133,8 +133,8 @@ class Comparison(Part):
     leave_out: tuple[str, ...] = ()
     """Cost lines that do not count, such as staff, owned.storage or rented.set-up; a name without a
     side counts for both. Taxes, debt and payment milestones follow from the lines that are left."""
-    only: tuple[str, ...] = ()
-    """Cost lines that count; all others are left out. Excludes `leave_out`."""
+    only: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    """Cost lines that count; all others are left out. Excludes `leave_out`. Default: all lines."""
     lines: tuple[OwnLine, ...] = ()
     """Your own cost lines of the owned side."""
     rents: tuple[RentQuote, ...] = ()

@@ -32,12 +32,12 @@ class Demand(Part):
 
     id: Key
     """Name of this demand, used in keys and tables."""
-    sites: tuple[str, ...] | None = None
+    sites: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """Sites that may serve it. Default: every site and, unless countries forbids it, the cloud."""
     countries: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """Data residency: only sites and cloud regions in these countries may serve it (two letters
     each)."""
-    systems: tuple[str, ...] | None = None
+    systems: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """Systems and accelerators that may serve it. Default: all."""
     usd_per_unmet_quarter: Positive | None = None
     """Cost of one unit that is not served for a quarter. Default: all demand must be served."""

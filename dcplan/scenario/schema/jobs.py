@@ -35,7 +35,7 @@ class ScheduledJob(Part):
     """Required probability that the run ends within its limits. Default: 0.8."""
     accelerators: Count | None = None
     """Fixed number of accelerators. Default: the plan chooses it."""
-    sites: tuple[str, ...] | None = None
+    sites: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """Sites where it may run; a job with this field cannot run in the cloud."""
     countries: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """Data residency: only sites and cloud regions in these countries (two letters each)."""

@@ -40,6 +40,16 @@ class Layout:
         return {p.index: p for line in self.lines for p in line}
 
     @property
+    def own_lines(self) -> list[list[Point]]:
+        """The chains of this call's part."""
+        return [line for n, line in enumerate(self.lines) if self.request.shard.has(n)]
+
+    @property
+    def of_others(self) -> set[int]:
+        """Points that other parts solve."""
+        return self.points.keys() - {p.index for line in self.own_lines for p in line}
+
+    @property
     def bounds(self) -> bool:
         """Whether one input at a time moves between its bounds."""
         return self.request.bounds and self.request.sample is None

@@ -123,8 +123,7 @@ def sweep(layout: Layout, runner: Runner, progress: ProgressText | None = None) 
 
 
 def _solve(layout: Layout, runner: Runner, progress: ProgressText | None) -> None:
-    shard = layout.request.shard
-    mine = [line for n, line in enumerate(layout.lines) if shard.has(n)]
+    mine = layout.own_lines
     missing = [line for line in mine if any(p.index not in layout.known for p in line)]
     total = sum(len(line) for line in mine)
     if not missing:

@@ -39,15 +39,15 @@ NOTHING: Mapping[str, Any] = {
 
 
 def sweep_result(layout: Layout, seconds: float, *, stopped: bool) -> Result:
-    """Return the table of all points, in their order, and how the sweep ended."""
+    """Return the table of all points, in their order, and how this call's part of them ended."""
     documents = [layout.known.get(i, NOTHING) for i in range(len(layout.values))]
     counts = Counter(str(d["status"]) for d in documents)
-    open_ = sum(n for status, n in counts.items() if status not in ANSWERED or status == WIDE)
+    others = layout.of_others
+    mine = [str(d["status"]) for i, d in enumerate(documents) if i not in others]
+    open_ = sum(status not in ANSWERED or status == WIDE for status in mine)
     status, code = ("ok", EXIT_OK) if not open_ else ("incomplete", EXIT_INCOMPLETE)
     if stopped and (open_ or layout.unproved):
         status, code = "interrupted", EXIT_INTERRUPTED
-    elif layout.request.shard.of > 1 and set(counts) <= {*ANSWERED, PENDING}:
-        status, code = "ok", EXIT_OK  # the pending points belong to other shards
     words = ", ".join(
         f"{n:,} {name}" for name, n in sorted(counts.items(), key=lambda x: (x[0] != OK, x[0]))
     )
