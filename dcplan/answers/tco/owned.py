@@ -25,7 +25,6 @@ from dcplan.economics.monthly import (
     BookYears,
     Line,
     Loan,
-    Milestones,
     Side,
     TaxYears,
     book_years,
@@ -43,10 +42,10 @@ from dcplan.economics.ranges import Array
 from dcplan.errors import InputError
 from dcplan.inputs.cloud_prices import OfferTerms, offers
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.payment import payment_of
 from dcplan.inputs.residual_value import residual_of
 from dcplan.provenance import Status
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema.top import Payment
 from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR, TB_PER_PB
 
 OWNED = "owned"
@@ -374,15 +373,6 @@ def from_today(cash: Array, outside: Mapping[int, float]) -> Array:
     for month, usd in outside.items():
         found[0 if month < 0 else -1] += usd
     return found
-
-
-def payment_of(payment: Payment, log: InputLog) -> Milestones:
-    """Return the scenario's payment schedule."""
-    deposit = log.take("finance.payment.deposit_frac", payment.deposit_frac)
-    accepted = log.take("finance.payment.acceptance_frac", payment.acceptance_frac)
-    return Milestones(
-        deposit, payment.deposit_months_before, accepted, payment.acceptance_months_after
-    )
 
 
 def _unserved(flows: Sequence[Flow], months: int) -> Array:

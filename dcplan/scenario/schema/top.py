@@ -63,8 +63,8 @@ class Debt(Part):
 
 
 class Payment(Part):
-    """Payment terms of equipment; the rest is due on delivery, in the first month of service. Only
-    `tco` uses them.
+    """Payment terms of equipment; the rest is due on delivery, in the first month of service.
+    `tco` counts them; the purchase schedule of `plan` dates them.
     """
 
     deposit_frac: Fraction = Quantity(value=0.0)
