@@ -26,6 +26,11 @@ def quarter_at(problem: PlanningProblem, t: int) -> str:
     return quarter_name(quarter_index(problem.start) + t)
 
 
+def first_day(problem: PlanningProblem, t: int) -> dt.date:
+    """Return the first day of a quarter number, counted from the start of the plan."""
+    return dt.date.fromisoformat(f"{month_at(problem, t * MONTHS_PER_QUARTER)}-01")
+
+
 def month_at(problem: PlanningProblem, m: int) -> str:
     """Return the calendar month of a month number, counted from the start of the plan.
 

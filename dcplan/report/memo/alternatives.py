@@ -5,16 +5,18 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
+from dcplan.answers.explain.bounds import Origin
 from dcplan.economics.cash_flow import Unit
 from dcplan.report.html.figures import ranked
-from dcplan.report.memo.blocks import Block, Grid, Items, Note, usd
+from dcplan.report.memo.blocks import Block, Grid, Items, Note, change, counted, usd
 from dcplan.report.text.next_steps import scenario_words
 from dcplan.report.text.numbers import plain
 from dcplan.result import Result, Table
 from dcplan.specs.explain import SWITCHING_VALUES, WHY_NOT, SwitchingValueRow
 from dcplan.specs.plan.purchases import PURCHASES, PurchaseRow
-from dcplan.specs.tco import SOURCING, SourcingRow
+from dcplan.specs.tco import RENTED, SOURCING, SourcingRow
 
+GIVEN = Origin.GIVEN.value
 MOST_ITEMS, MOST_FLIPS, MOST_INPUTS, MOST_SOURCES = 3, 4, 3, 4
 """Rows of each part, so that the memo stays on one page."""
 
@@ -35,10 +37,10 @@ def alternatives(answers: Sequence[Result]) -> Iterator[Block]:
             largest.setdefault((row.item, row.place), row)
     rows = [
         (
-            f"{x.quantity:,.0f} {x.unit} {x.item}, {x.order_month}",
+            f"{counted(x.quantity, x.unit)} {x.item}, {x.order_month}",
             x.alternative,
             x.alternative_vendor,
-            usd(x.alternative_difference_usd),
+            change(x.alternative_difference_usd),
         )
         for x in list(largest.values())[:MOST_ITEMS]
     ]
@@ -57,8 +59,8 @@ def _systems(answers: Sequence[Result]) -> Iterator[str]:
     found = _table(answers, WHY_NOT.name)
     if found is not None:
         for row in WHY_NOT.rows(found):
-            change = "" if row.npv_usd is None else f"{usd(row.npv_usd)} net present cost; "
-            yield f"One rack of {row.system} in the plan: {change}{row.note}."
+            cost = "" if row.npv_usd is None else f"{change(row.npv_usd)} net present cost; "
+            yield f"One rack of {row.system} in the plan: {cost}{row.note}."
         return
     file = scenario_words(answers[0])
     others = {x.alternative for x in PURCHASES.rows(answers[0].tables[PURCHASES.name])}
@@ -75,9 +77,21 @@ def _systems_of(plan: Result) -> set[str]:
 
 def _sources(answers: Sequence[Result]) -> Iterator[str]:
     """Yield the cost of owning everything, renting everything, and both."""
+    rents = _table(answers, RENTED.name)
+    if rents is not None:
+        for rent in sorted(RENTED.rows(rents), key=lambda x: x.npv_usd)[:MOST_SOURCES]:
+            over = change(rent.over_owned_usd)
+            yield f"Rent of {rent.offer}, {rent.term}: {usd(rent.npv_usd)} present cost, {over} against owning."
+        return
     found = _table(answers, SOURCING.name)
     if found is None:
         file = scenario_words(answers[0])
+        if not any(str(row["key"]).startswith("cloud.") for row in answers[0].inputs):
+            yield (
+                "Rent: not computed, because the scenario has no cloud offers. Add `cloud:` and run "
+                f"`dcplan tco {file}`."
+            )
+            return
         yield f"All owned, all rented or both: not computed. Run `dcplan tco {file}`."
         return
     for row in SOURCING.rows(found)[:MOST_SOURCES]:
@@ -119,7 +133,8 @@ def _flip(row: SwitchingValueRow) -> str:
         "" if row.regret_usd is None else f"; keeping the plan costs up to {usd(row.regret_usd)}"
     )
     at = "" if row.switches_at is None else plain(row.switches_at)
+    bounds = f", {row.bounds} bounds" if row.bounds != GIVEN else ""
     return (
-        f"{row.input} at {at} (now {now}): {row.decision} changes from {row.before} to "
+        f"{row.input} at {at} (now {now}{bounds}): {row.decision} changes from {row.before} to "
         f"{row.after}{regret}."
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dcplan.economics.cash_flow import FlowGroup
+from dcplan.economics.cash_flow import FlowGroup, Unit
 from dcplan.report.memo.alternatives import alternatives, flips
-from dcplan.report.memo.blocks import Block, Grid, Items, Note, usd
+from dcplan.report.memo.blocks import Block, Grid, Items, Note, change, counted, usd
 from dcplan.report.text.next_steps import scenario_words
 from dcplan.report.text.numbers import shown
 from dcplan.result import Result
@@ -95,20 +96,19 @@ def _money_and_dates(result: Result) -> Iterator[Block]:
     if not hidden and any(paid):
         most = max(range(len(cash)), key=lambda i: paid[i] or 0.0)
         rows.append((f"Largest quarter, {cash[most].quarter}", usd(paid[most])))
-    rows += [
-        (label, usd(result.metrics[spec.key].value))
-        for label, spec in (
-            ("Value of hardware and buildings left at the end", figures.RESIDUAL),
-            ("Net present cost, after that value", figures.NPV),
+    kept = [f.usd for f in flows if f.group == FlowGroup.RESIDUAL and f.falls == Falls.END]
+    left = None if any(x is None for x in kept) else -sum(kept)
+    rows.append(("Value of hardware and buildings left at the end, not cash", usd(left)))
+    if figures.NPV.key in result.metrics:
+        rows.append(
+            ("Net present cost, after that value", usd(result.metrics[figures.NPV.key].value))
         )
-        if spec.key in result.metrics
-    ]
     bought = PURCHASES.rows(result.tables[PURCHASES.name])
     for label, months in (
         ("First order", [x.order_month for x in bought]),
         ("First deposit", [x.deposit_month for x in bought]),
         ("Last order", [x.order_month for x in bought]),
-        ("First hardware in service", [x.delivery_month for x in bought]),
+        ("First capacity in service", [x.delivery_month for x in bought]),
     ):
         known = sorted(m for m in months if m)
         if known:
@@ -160,7 +160,7 @@ def _lot(vendor: str, item: str, rows: Sequence[PurchaseRow]) -> tuple[str, ...]
     return (
         vendor,
         item,
-        f"{quantity:,.0f} {rows[0].unit}",
+        counted(quantity, rows[0].unit),
         _span([row.order_month for row in rows]) or "before the plan",
         _span([row.delivery_month for row in rows]),
         usd(_sum(rows)),
@@ -183,8 +183,8 @@ def _risk_lines(result: Result) -> Iterator[str]:
     limits = LIMITS.rows(result.tables[LIMITS.name]) if LIMITS.name in result.tables else []
     worth = [x for x in limits if x.cost_change_usd and abs(x.cost_change_usd) >= NO_CHANGE_USD]
     for row in sorted(worth, key=lambda x: -abs(x.cost_change_usd))[:MOST_LIMITS]:
-        change = usd(row.cost_change_usd)
-        yield f"Binding limit: {row.limit}; {row.step} changes the net present cost by {change}."
+        by = change(row.cost_change_usd)
+        yield f"Binding limit: {row.limit}; {row.step} changes the net present cost by {by}."
     if not worth:
         yield "No binding limit has a price with the integer decisions unchanged."
     yield from _leads(result)
@@ -202,16 +202,19 @@ def _risk_lines(result: Result) -> Iterator[str]:
 def _leads(result: Result) -> Iterator[str]:
     """Yield the longest lead times, and equipment that is overdue when the plan starts."""
     bought = PURCHASES.rows(result.tables[PURCHASES.name])
-    known = {x.item: x for x in sorted(bought, key=lambda x: x.lead_months or 0.0) if x.lead_months}
-    for x in sorted(known.values(), key=lambda x: -(x.lead_months or 0.0))[:MOST_LEADS]:
-        yield f"Lead time of {x.item}: {x.lead_months:.0f} months ({x.lead_source})."
+    items: dict[tuple[float, str], dict[str, None]] = defaultdict(dict)
+    for x in bought:
+        if x.lead_months and x.unit != Unit.LOT:
+            items[x.lead_months, x.lead_source][x.item] = None
+    for months, source in sorted(items, reverse=True)[:MOST_LEADS]:
+        yield f"Lead time of {', '.join(items[months, source])}: {months:.0f} months ({source})."
     rows = (
         LEAD_TIMES.rows(result.tables[LEAD_TIMES.name]) if LEAD_TIMES.name in result.tables else []
     )
     late = max(rows, key=lambda x: x.weeks_before_start, default=None)
     if late is not None and late.weeks_before_start > 0:
         yield (
-            f"{late.equipment} of {late.hall} had to be ordered by {late.order_by}, "
+            f"Order the {late.equipment} of {late.hall} by {late.order_by}, "
             f"{late.weeks_before_start:.0f} weeks before the plan starts."
         )
 

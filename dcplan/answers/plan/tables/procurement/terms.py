@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 
 from dcplan.answers.facility.heat_rejection import HALL_LEAD
-from dcplan.answers.plan.calendar import calendar_date, month_at
+from dcplan.answers.plan.calendar import first_day, month_at
 from dcplan.catalog.schema import OnsitePower, Parameter, Row, System
 from dcplan.economics.cash_flow import AssetClass, Flow
 from dcplan.economics.monthly import Milestones
@@ -14,7 +14,7 @@ from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.provenance import Status
 from dcplan.scenario.load import Question
-from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, DAYS_PER_WEEK, MONTHS_PER_QUARTER
+from dcplan.units import DAYS_PER_MONTH, DAYS_PER_WEEK, MONTHS_PER_QUARTER
 
 BY_MILESTONES = frozenset({AssetClass.RACKS, AssetClass.NETWORK, AssetClass.STORAGE})
 """Equipment that this plan orders; an order of before the plan has its own payments."""
@@ -135,7 +135,6 @@ def _built(problem: PlanningProblem, log: InputLog, f: Flow, serves: int) -> Lea
         return None
     weeks, name = max((log.parameter("facility", f"lead-{x}-weeks"), x) for x in HALL_LEAD)
     row = log.catalog.get("facility", f"lead-{name}-weeks", Parameter)
-    first = date.fromisoformat(calendar_date(problem.start, serves * DAYS_PER_QUARTER))
-    by = first - timedelta(weeks=weeks)
+    by = first_day(problem, serves) - timedelta(weeks=weeks)
     months = weeks * DAYS_PER_WEEK / DAYS_PER_MONTH
     return Lead(months, f"{name}, the longest of a new hall: {row.source}", f"{by:%Y-%m}")
