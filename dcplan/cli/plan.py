@@ -31,7 +31,10 @@ class PlanFiles:
         Path | None, Flag("replan from this result", metavar="RESULT", names=("--from",))
     ] = None
     export: Annotated[
-        str | None, Flag("export xlsx,csv,html,md,json,focus to the folder --out", metavar="LIST")
+        str | None,
+        Flag(
+            "export xlsx,csv,html,md,json,focus,purchases,memo to the folder --out", metavar="LIST"
+        ),
     ] = None
     redact: Annotated[bool, Flag("omit user prices and line-item costs")] = False
 

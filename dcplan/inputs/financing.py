@@ -47,7 +47,7 @@ def financing_of(
         house,
         log.take("finance.tax.sales_tax_frac", sales) if sales else 0.0,
         log.take("finance.tax.property_tax_frac_per_year", each) if each else 0.0,
-        _milestones(payment, log) if payment is not None else None,
+        payment_of(payment, log) if payment is not None else None,
         _debt(finance, log),
     )
 
@@ -62,7 +62,7 @@ def _shares(finance: Finance, log: InputLog) -> tuple[tuple[float, ...], tuple[f
     return tuple(own), tuple(house)
 
 
-def _milestones(payment: Payment, log: InputLog) -> Milestones:
+def payment_of(payment: Payment, log: InputLog) -> Milestones:
     """Return the scenario's payment terms of equipment."""
     deposit = log.take("finance.payment.deposit_frac", payment.deposit_frac)
     accepted = log.take("finance.payment.acceptance_frac", payment.acceptance_frac)

@@ -9,6 +9,7 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.request import Clock, SolveRequest
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.strategy import solve_problem
 from dcplan.planning.solve.team import solve_together
 from dcplan.scenario.load import Question
 

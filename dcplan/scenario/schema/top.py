@@ -64,7 +64,8 @@ class Debt(Part):
 
 class Payment(Part):
     """Payment terms of equipment; the rest is due on delivery, in the first month of service. They
-    count in the cost after taxes and in `tco`; budgets count the price with the order.
+    count in the cost after taxes, in `tco` and in the purchase schedule of `plan`; budgets count the
+    price with the order.
     """
 
     deposit_frac: Fraction = Quantity(value=0.0)
