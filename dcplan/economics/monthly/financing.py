@@ -189,8 +189,9 @@ def financed(
         # without it, a side that does less work would look cheaper
         more = replace(side, lines={**side.lines, UNSERVED: unserved_usd})
         side = stepped("value of unserved demand", side, more)
-    if terms.milestones is not None and gear:
-        side = stepped("payment milestones", side, with_milestones(side, gear, terms.milestones))
+    bought = [x for x in gear if x.asset is not AssetClass.EXISTING]  # paid by its own contract
+    if terms.milestones is not None and bought:
+        side = stepped("payment milestones", side, with_milestones(side, bought, terms.milestones))
     if loss_frac:
         side = stepped("lost goodput", side, with_lost_goodput(side, loss_frac))
     total, shield = side.npv_usd(rate), np.zeros(side.months)

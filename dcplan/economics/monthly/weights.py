@@ -16,7 +16,7 @@ from dcplan.units import MONTHS_PER_QUARTER
 
 Weights = tuple[float, ...]
 SAME = {AssetClass.NETWORK: AssetClass.RACKS, AssetClass.STORAGE: AssetClass.RACKS,
-        AssetClass.EXISTING: AssetClass.RACKS, AssetClass.POWER: AssetClass.COOLING}  # fmt: skip
+        AssetClass.POWER: AssetClass.COOLING}  # fmt: skip
 """Classes with the taxes and payment terms of another one."""
 
 

@@ -103,6 +103,9 @@ def _money_and_dates(result: Result) -> Iterator[Block]:
         rows.append(
             ("Net present cost, after that value", usd(result.metrics[figures.NPV.key].value))
         )
+    if figures.AFTER_TAX_NPV.key in result.metrics:
+        taxed = result.metrics[figures.AFTER_TAX_NPV.key].value
+        rows.append(("The same after taxes, payment terms and debt", usd(taxed)))
     bought = PURCHASES.rows(result.tables[PURCHASES.name])
     for label, months in (
         ("First order", [x.order_month for x in bought]),
@@ -227,6 +230,6 @@ def _basis(result: Result, others: Sequence[Result]) -> Note:
     digest = str(result.scenario.get("inputs_sha256") or "")[:12]
     return Note(
         f"dcplan {__version__}, `dcplan plan {scenario_words(result)}`, inputs {digest}{more}. "
-        f"Status: {result.status}. Costs are before income tax and financing. Every figure is of the "
+        f"Status: {result.status}. Costs are before taxes and debt where not stated. Every figure is of the "
         "audited plan."
     )
