@@ -206,7 +206,7 @@ def _not_sold(question: Question) -> list[str]:
 
 
 def _notes(both: Comparison) -> list[str]:
-    scenario, known = both.question.scenario, {o.id for o in both.offers}
+    known = {o.id for o in both.offers}
     others = [x for x in dict.fromkeys(row_of(o) for o in both.fleet.offers) if x not in known]
     alone = [x for x in others if _same_accelerator(x, both.question)]
     other_chip = [x for x in others if x not in alone]

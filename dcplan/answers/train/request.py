@@ -9,6 +9,7 @@ from typing import Annotated
 
 from dcplan.errors import Place, Problem
 from dcplan.specs.request import Flag, fields_of
+from dcplan.units import MOST_USD_PER_ACCELERATOR_HOUR
 
 LARGEST = 1e18
 DEFAULT_BATCH_TOKENS = 4e6
@@ -119,7 +120,7 @@ class TrainRequest:
             "rental rate (default: an index of contracts, or the median of the catalog's offers)",
             unit="USD",
             low=0,
-            high=LARGEST,
+            high=MOST_USD_PER_ACCELERATOR_HOUR,
         ),
     ] = None
     hardware_age_years: Annotated[
