@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dcplan.answers.imports.prices import fx_of, import_prices
+from dcplan.answers.imports.currencies import fx_of
+from dcplan.answers.imports.prices import import_prices
 from dcplan.answers.imports.spend import import_spend
 from dcplan.answers.tco.answer import tco
 from dcplan.catalog.loader import load
