@@ -11,10 +11,12 @@ from dcplan.answers.imports.refused import Refusal
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Offer
 from dcplan.catalog.schema.market import TERMS
+from dcplan.inputs.cloud_prices import ON_DEMAND
 from dcplan.provenance import Status, first_day
 from dcplan.specs.imports import RejectedRow
 
 SUPERSEDED = "superseded by another line"
+IN_PART = "some prices superseded by another line"
 WHOLE_NODE = 4
 """Minimum accelerators of a new instance with a network rate to count as a full node."""
 
@@ -55,16 +57,40 @@ def latest(taken: list[Priced]) -> tuple[list[Priced], list[RejectedRow]]:
         mine = {t: usd for t, usd in row.usd_per_h.items() if best[row.offer, row.region, t] is row}
         if mine:
             kept.append(replace(row, usd_per_h=mine))
+        by: dict[int, list[str]] = defaultdict(list)
+        others = {}
         for term in sorted(row.usd_per_h.keys() - mine.keys()):
             other = best[row.offer, row.region, term]
+            by[other.line].append(term)
+            others[other.line] = other
+        for number, terms in by.items():
             same = (
                 "another price of the same day"
-                if other.as_of == row.as_of
-                else f"the price of {other.as_of}"
+                if others[number].as_of == row.as_of
+                else f"the price of {others[number].as_of}"
             )
-            reason = f"superseded by line {other.line}: {term} in {row.region}, {same}"
-            refused.append(Refusal(reason, SUPERSEDED).row(row.line, row.offer))
+            reason = f"superseded by line {number}: {', '.join(terms)} in {row.region}, {same}"
+            refusal = Refusal(reason, IN_PART if mine else SUPERSEDED)
+            refused.append(refusal.row(row.line, row.offer))
     return kept, refused
+
+
+def on_demand_usd_per_h(taken: list[Priced], catalog: Catalog) -> dict[tuple[str, str], float]:
+    """Return the hourly on-demand price of the offers by region, imported or else the catalog's.
+
+    Imported prices of a term replace the catalog's in every region. [USD/h of an instance]
+    """
+    found = {
+        (row.offer, row.region): row.usd_per_h[ON_DEMAND]
+        for row in taken
+        if ON_DEMAND in row.usd_per_h
+    }
+    imported = {offer for offer, _ in found}
+    for key in {row.offer for row in taken} - imported:
+        old = catalog.find("cloud", key, Offer)
+        dated = sorted(old.prices, key=lambda p: first_day(p.as_of)) if old is not None else []
+        found |= {(key, p.region): p.usd_per_h.value for p in dated if p.term == ON_DEMAND}
+    return found
 
 
 def offers_of(taken: list[Priced], catalog: Catalog) -> list[dict[str, Any]]:

@@ -11,8 +11,10 @@ from dcplan.answers.imports.csv_rows import Line, date_of, number
 from dcplan.answers.imports.currencies import no_rate
 from dcplan.answers.imports.parts import accelerator_of, by_instance
 from dcplan.answers.imports.refused import Refusal
+from dcplan.catalog.lint import RANGES
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Offer
+from dcplan.provenance import first_day
 
 PRICES = {
     "on_demand_usd_h": "on-demand",
@@ -71,9 +73,19 @@ class Priced:
     source: Mapping[str, str]
 
 
-def price_row(
-    line: Line, catalog: Catalog, path: Path, fx: Mapping[str, float]
-) -> Priced | Refusal:
+@dataclass(frozen=True)
+class Reading:
+    """What the rows of a price list are read with."""
+
+    file: Path
+    catalog: Catalog
+    fx: Mapping[str, float]
+    """USD for one unit of other currencies."""
+    today: str
+    """Latest date of a price: YYYY-MM-DD."""
+
+
+def price_row(line: Line, reading: Reading) -> Priced | Refusal:
     """Return the row as prices of an offer, or the reason for its rejection."""
     basis = line.text("price_basis").casefold()
     if "index" in basis or line.text("provider").casefold() == "index":
@@ -87,15 +99,17 @@ def price_row(
         count, network = number(line.text("accel_count")), number(line.text("network_gbps"))
     except ValueError as error:
         return Refusal(str(error), "not a number")
-    rate = _rate(line, fx)
+    rate = _rate(line, reading.fx)
     wrong = _wrong(line, count, [usd for usd in prices.values() if usd is not None])
+    wrong = wrong or _wrong_date(line.text("date"), reading.today)
     if wrong is not None:
         return wrong
     if isinstance(rate, Refusal) or count is None:
         return rate if isinstance(rate, Refusal) else Refusal("no accel_count")
     each = count if basis.startswith(EACH) else 1.0
     usd = {term: price * each * rate for term, price in prices.items() if price is not None}
-    return _priced(line, catalog, path, int(count), network, usd, for_each=basis.startswith(EACH))
+    found = _priced(line, reading, int(count), network, usd, for_each=basis.startswith(EACH))
+    return found if isinstance(found, Refusal) else _out_of_range(found) or found
 
 
 def _wrong(line: Line, count: float | None, prices: list[float]) -> Refusal | None:
@@ -110,9 +124,29 @@ def _wrong(line: Line, count: float | None, prices: list[float]) -> Refusal | No
         return Refusal("no price")
     if min(prices) <= 0:
         return Refusal("invalid price: a price must be above 0", "invalid price")
-    if date_of(line.text("date")) is None:
-        reason = f"invalid date {line.text('date')!r}: use 2026-09-14, 2026-09, 2026-Q3 or 2026"
+    return None
+
+
+def _wrong_date(text: str, today: str) -> Refusal | None:
+    """Return the problem with the date of a row; None if there is none."""
+    date = date_of(text)
+    if date is None:
+        reason = f"invalid date {text!r}: use 2026-09-14, 2026-09, 2026-Q3 or 2026"
         return Refusal(reason, "invalid date")
+    if first_day(date) > today:
+        return Refusal(f"date in the future: {date} is after today, {today}", "date in the future")
+    return None
+
+
+def _out_of_range(row: Priced) -> Refusal | None:
+    """Return the first price outside the range of the catalog's prices; None if there is none."""
+    low, high = RANGES["usd_per_h"]
+    for term, usd in row.usd_per_h.items():
+        if not low <= usd <= high:
+            group = "price outside the range of the catalog"
+            what = f"{term} is {usd:,.6g} USD/h for the instance"
+            reason = f"{group}: {what}, expected {low:g} to {high:,.0f}; check price_basis and unit"
+            return Refusal(reason, group)
     return None
 
 
@@ -126,15 +160,14 @@ def _rate(line: Line, fx: Mapping[str, float]) -> float | Refusal:
 
 def _priced(
     line: Line,
-    catalog: Catalog,
-    path: Path,
+    reading: Reading,
     count: int,
     network: float | None,
     usd: Mapping[str, float],
     *,
     for_each: bool,
 ) -> Priced | Refusal:
-    named = line.text("provider")
+    catalog, named = reading.catalog, line.text("provider")
     provider = PROVIDERS.get(named.casefold(), _slug(named))
     sku = line.text("instance_sku")
     if not provider or not _slug(sku):
@@ -162,7 +195,7 @@ def _priced(
         return Refusal(match.why, f"{kind} accelerator")
     as_of = date_of(line.text("date")) or ""
     source = {
-        "title": f"{path.name}, line {line.number}",
+        "title": f"{reading.file.name}, line {line.number}",
         "url": line.text("source_url"),
         "as_of": as_of,
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dcplan.answers.imports.csv_rows import read_lines
-from dcplan.answers.imports.refused import rejected_tables
+from dcplan.answers.imports.refused import imported_text, rejected_tables
 from dcplan.answers.imports.spend_rows import (
     COMMITTED,
     NAMES,
@@ -82,7 +82,7 @@ def import_spend(
         "import",
         "refused" if why else "ok",
         EXIT_INPUT if why else EXIT_OK,
-        f"{path.name}: {len(uses):,} rows imported, {len(refused):,} rejected{why}",
+        imported_text(path.name, len(uses), len(refused)) + why,
         metrics={
             **specs.ROWS_USED(len(uses), label="Imported rows with accelerator use"),
             **specs.ROWS_REJECTED(len(refused), label="Rejected rows, each with its reason"),
