@@ -217,6 +217,20 @@ def test_spend_gives_the_users_own_rate_and_use(tmp_path: Path) -> None:
     assert euro.value("spend.accelerator_hours") == 288 + 24
 
 
+def test_equal_rows_of_a_bill_count_with_a_warning(tmp_path: Path) -> None:
+    row = f"100,100,100,USD,Usage,{MONTH},2,Hours,,,,p5.48xlarge"
+    other = row.replace(",2,Hours", ",3,Hours")
+    file = tmp_path / "focus.csv"
+    file.write_text("\n".join([SPEND_HEAD, row, other, row, row]) + "\n", encoding="utf-8")
+    result, _ = import_spend(file)
+    assert result.value("spend.effective_usd") == 400.0
+    [warning] = result.warnings
+    assert warning["code"] == "repeated-rows"
+    assert "2 with USD 200.00 of EffectiveCost, the first in line 4" in warning["message"]
+    file.write_text("\n".join([SPEND_HEAD, row, other]) + "\n", encoding="utf-8")
+    assert import_spend(file)[0].warnings == []
+
+
 def test_what_is_no_such_file_is_refused(tmp_path: Path) -> None:
     bad = tmp_path / "bad.csv"
     bad.write_text("provider,instance_sku\nx,y\n", encoding="utf-8")
