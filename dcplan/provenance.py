@@ -20,6 +20,14 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
+from dcplan.units import (
+    MOST_PUE,
+    MOST_USD_PER_ACCELERATOR,
+    MOST_USD_PER_ACCELERATOR_HOUR,
+    MOST_USD_PER_INSTANCE_HOUR,
+    MOST_USD_PER_KWH,
+)
+
 Path = tuple[str | int, ...]
 
 _DATE = re.compile(r"\d{4}(-((0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?|Q[1-4]))?")
@@ -222,6 +230,36 @@ Ratio = Annotated[Quantity, _check(lambda x: 0.1 <= x <= 1000, "must be between 
 AtLeastOne = Annotated[Quantity, _check(lambda x: x >= 1, "must be at least 1")]
 Fraction = Annotated[Quantity, _check(lambda x: 0 <= x <= 1, "must be a fraction between 0 and 1")]
 
+Pue = Annotated[
+    Quantity, _check(lambda x: 1 <= x <= MOST_PUE, f"must be between 1 and {MOST_PUE:g}")
+]
+EnergyPrice = Annotated[
+    Quantity,
+    _check(
+        lambda x: 0 <= x <= MOST_USD_PER_KWH, f"must be between 0 and {MOST_USD_PER_KWH:g} USD/kWh"
+    ),
+]
+HourPrice = Annotated[
+    Quantity,
+    _check(
+        lambda x: 0 <= x <= MOST_USD_PER_ACCELERATOR_HOUR,
+        f"must be between 0 and {MOST_USD_PER_ACCELERATOR_HOUR:,.0f} USD per accelerator-hour",
+    ),
+]
+InstancePrice = Annotated[
+    Quantity,
+    _check(
+        lambda x: 0 < x <= MOST_USD_PER_INSTANCE_HOUR,
+        f"must be above 0 and at most {MOST_USD_PER_INSTANCE_HOUR:,.0f} USD per hour of an instance",
+    ),
+]
+AcceleratorPrice = Annotated[
+    Quantity,
+    _check(
+        lambda x: 0 <= x <= MOST_USD_PER_ACCELERATOR,
+        f"must be between 0 and {MOST_USD_PER_ACCELERATOR:,.0f} USD",
+    ),
+]
 Share = Annotated[
     Quantity, _check(lambda x: 0 < x <= 1, "must be a fraction above 0 and at most 1")
 ]
@@ -264,6 +302,8 @@ class ByQuarter:
 
 Series = Annotated[list[NonNegative], BeforeValidator(one_or_many), ByQuarter]
 """One number for all quarters, or one number per quarter; a scenario may give its growth instead."""
+EnergyPrices = Annotated[list[EnergyPrice], BeforeValidator(one_or_many), ByQuarter]
+"""Energy prices, one number for all quarters or one number per quarter. [USD/kWh]"""
 
 
 def sealed(

@@ -56,6 +56,13 @@ RATE_DAYS_PER_YEAR = 365.0
 TOKENS_PER_KTOKEN = 1_000.0
 TOKENS_PER_MTOKEN = 1_000_000.0
 USD_PER_MUSD = 1_000_000.0
+MOST_PUE = 10.0
+MOST_USD_PER_KWH = 10.0
+MOST_USD_PER_ACCELERATOR_HOUR = 1_000.0
+MOST_USD_PER_INSTANCE_HOUR = 10_000.0
+MOST_USD_PER_ACCELERATOR = 100_000_000.0
+"""Largest input of each: a larger number has a wrong unit or a wrong decimal point. The cap of the
+Texas power market was 9 USD/kWh; a wafer-scale accelerator costs a few million USD."""
 
 SUFFIXES: dict[str, str] = {
     "per_1000_node_days": "1/1,000 node-days",

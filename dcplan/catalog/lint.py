@@ -27,7 +27,7 @@ from dcplan.catalog.schema import (
 )
 from dcplan.errors import did_you_mean
 from dcplan.provenance import Quantity, Status
-from dcplan.units import unit_of
+from dcplan.units import MOST_USD_PER_INSTANCE_HOUR, unit_of
 
 FP8_OVER_BF16 = 2.0
 FP8_TOLERANCE = 0.03
@@ -39,7 +39,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "gb_per_s": (1, 5_000),
     "kw": (0, 50_000),
     "usd_per_kwh": (0.01, 0.6),
-    "usd_per_h": (0.1, 10_000),
+    "usd_per_h": (0.1, MOST_USD_PER_INSTANCE_HOUR),
     "usd_per_kw_month": (0.5, 500),
     "g_per_kwh": (0, 1_500),
     "l_per_kwh": (0, 6),

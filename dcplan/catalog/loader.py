@@ -16,6 +16,7 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from dcplan.cache import Shelf, files_key, stored
+from dcplan.catalog.delimiter import check_delimiter
 from dcplan.catalog.explain_validation import problems_of
 from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import KINDS, Row
@@ -150,7 +151,9 @@ def _csv_document(text: str, path: str, kind: str) -> Document:
         for name, info in fields.items()
         if info.annotation is str or name in {"id", "name", "source"}
     }
-    for record in csv.DictReader(io.StringIO(text)):
+    reader = csv.DictReader(io.StringIO(text))
+    check_delimiter(reader.fieldnames or (), fields, path)
+    for record in reader:
         cells = {
             key: _cell(value, key in texts)
             for key, value in record.items()

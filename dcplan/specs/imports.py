@@ -35,6 +35,7 @@ class PriceRow:
     usd_per_accelerator_hour: Annotated[float, Column("Hourly price per accelerator")]
     as_of: Annotated[str, Column("Date of the price")]
     serves_plans: Annotated[str, Column("Whether plans may rent it, or the reason why not")]
+    note: Annotated[str, Column("Remark on this price; empty without one")] = ""
 
 
 @dataclass(frozen=True)

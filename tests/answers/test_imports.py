@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dcplan.answers.imports.prices import fx_of, import_prices
+from dcplan.answers.imports.currencies import fx_of
+from dcplan.answers.imports.prices import import_prices
 from dcplan.answers.imports.spend import import_spend
 from dcplan.answers.tco.answer import tco
 from dcplan.catalog.loader import load
@@ -64,7 +65,7 @@ def test_every_row_of_a_price_list_is_used_or_refused(prices: Path) -> None:
     used = {int(str(row[0])) for row in result.tables["prices"].rows}
     assert used == {2, 4}
     assert used | why.keys() == set(range(2, 11))
-    assert {row[-1] for row in result.tables["prices"].rows} == {"yes"}
+    assert {row["serves_plans"] for row in result.tables["prices"].records()} == {"yes"}
     assert why[3] == "superseded by line 2: on-demand in us-east-2, the price of 2026-10-01"
     assert "no exchange rate for EUR: use --fx" in why[5]
     assert "has h200-sxm in the catalog, not b200-sxm" in why[6]
@@ -96,6 +97,97 @@ def test_an_imported_price_is_what_the_answer_uses(prices: Path, tmp_path: Path)
     assert (row["value"], row["source"]) == (50.0, "list.csv, line 2")
 
 
+def listed(folder: Path, *rows: str) -> Path:
+    file = folder / "list.csv"
+    file.write_text("\n".join([HEAD, *rows]) + "\n", encoding="utf-8")
+    return file
+
+
+def by_reason(result: Result) -> dict[str, int]:
+    rows = result.tables["rejected_by_reason"].records()
+    return {str(row["reason"]): int(str(row["rows"])) for row in rows}
+
+
+def test_absurd_quotes_are_rejected_by_reason(tmp_path: Path) -> None:
+    """The catalog's prices range from 0.1 to 10,000 USD/h of an instance: 2,000 x 8 is above."""
+    file = listed(
+        tmp_path,
+        "Mine,a,H200,8,x,1e9,,,,,per instance,3200,2026-10-01,",
+        "Mine,b,H200,8,x,2000,,,,,per GPU,3200,2026-10-01,",
+        "Mine,c,H200,8,x,0.09,,,,,per instance,3200,2026-10-01,",
+        "Mine,d,H200,8,x,20,,,,,per instance,3200,2099-01-01,",
+        "Mine,e,H200,8,x,20,,,,,per instance,3200,2026-10-16,",
+        "Mine,f,H200,8,x,10000,,,0.1,,per instance,3200,2026-10-15,",
+        "Mine,g,H200,8,x,20,,,,,per instance,3200,2026-Q4,",
+    )
+    result, text = import_prices(file, today="2026-10-15")
+    assert by_reason(result) == {
+        "price outside the range of the catalog": 3,
+        "date in the future": 2,
+    }
+    assert {o["id"] for o in yaml.safe_load(text)["cloud"]} == {"mine-f", "mine-g"}
+    assert (
+        "on-demand is 16,000 USD/h for the instance, expected 0.1 to 10,000" in refused(result)[3]
+    )
+    assert refused(result)[5] == "date in the future: 2099-01-01 is after today, 2026-10-15"
+
+
+def test_a_commitment_above_on_demand_is_kept_with_a_note(tmp_path: Path) -> None:
+    file = listed(
+        tmp_path,
+        "Mine,a,H200,8,x,20,15,21,,,per instance,3200,2026-10-01,",
+        "Mine,a,H200,8,y,,30,,,,per instance,3200,2026-10-01,",  # on demand is of region x
+    )
+    result, text = import_prices(file, today="2026-10-15")
+    notes = {(r["line"], r["term"]): r["note"] for r in result.tables["prices"].records()}
+    assert notes == {
+        (2, "on-demand"): "",
+        (2, "reserved-1y"): "",
+        (2, "reserved-3y"): "above on demand, 20 USD/h",
+        (3, "reserved-1y"): "",
+    }
+    [warning] = result.warnings
+    assert warning["code"] == "above-on-demand"
+    assert ": 1, the first in line 2, reserved-3y of mine-a: 21 USD/h" in warning["message"]
+    [offer] = yaml.safe_load(text)["cloud"]
+    assert {p["usd_per_h"] for p in offer["prices"]} == {20.0, 15.0, 21.0, 30.0}
+
+
+def test_a_commitment_is_compared_with_the_on_demand_price_of_the_catalog(tmp_path: Path) -> None:
+    offer = load().get("cloud", "aws-p5en-48xlarge", Offer)
+    now = max((p for p in offer.prices if p.term == "on-demand"), key=lambda p: p.as_of)
+    usd = now.usd_per_h.value
+    rows = [
+        f"AWS,p5en.48xlarge,H200,8,{now.region},,{usd + more},,,,per instance,3200,2026-10-01,"
+        for more in (-0.5, 0.5)
+    ]
+    for row, kept in zip(rows, (0, 1), strict=True):
+        result, _ = import_prices(listed(tmp_path, row), today="2026-10-15")
+        assert len(result.warnings) == kept
+
+
+def test_a_row_with_several_terms_is_one_row(tmp_path: Path) -> None:
+    file = listed(
+        tmp_path,
+        "Mine,a,H200,8,x,20,15,10,,,per instance,3200,2026-09-01,",
+        "Mine,a,H200,8,x,21,16,11,,,per instance,3200,2026-10-01,",
+    )
+    result, _ = import_prices(file, today="2026-10-15")
+    assert result.headline == "list.csv: 1 row imported, 1 rejected"
+    assert by_reason(result) == {"superseded by another line": 1}
+    assert refused(result) == {
+        2: "superseded by line 3: on-demand, reserved-1y, reserved-3y in x, the price of 2026-10-01"
+    }
+    file = listed(
+        tmp_path,
+        "Mine,a,H200,8,x,20,15,,,,per instance,3200,2026-09-01,",
+        "Mine,a,H200,8,x,21,,,,,per instance,3200,2026-10-01,",
+    )
+    result, _ = import_prices(file, today="2026-10-15")
+    assert result.headline == "list.csv: 2 rows imported, 0 rejected"
+    assert by_reason(result) == {"some prices superseded by another line": 1}
+
+
 def test_spend_gives_the_users_own_rate_and_use(tmp_path: Path) -> None:
     file = tmp_path / "focus.csv"
     file.write_text(SPEND, encoding="utf-8")
@@ -123,6 +215,20 @@ def test_spend_gives_the_users_own_rate_and_use(tmp_path: Path) -> None:
     assert "no hours" in why[8]
     euro, _ = import_spend(file, fx={"EUR": 1.2})
     assert euro.value("spend.accelerator_hours") == 288 + 24
+
+
+def test_equal_rows_of_a_bill_count_with_a_warning(tmp_path: Path) -> None:
+    row = f"100,100,100,USD,Usage,{MONTH},2,Hours,,,,p5.48xlarge"
+    other = row.replace(",2,Hours", ",3,Hours")
+    file = tmp_path / "focus.csv"
+    file.write_text("\n".join([SPEND_HEAD, row, other, row, row]) + "\n", encoding="utf-8")
+    result, _ = import_spend(file)
+    assert result.value("spend.effective_usd") == 400.0
+    [warning] = result.warnings
+    assert warning["code"] == "repeated-rows"
+    assert "2 with USD 200.00 of EffectiveCost, the first in line 4" in warning["message"]
+    file.write_text("\n".join([SPEND_HEAD, row, other]) + "\n", encoding="utf-8")
+    assert import_spend(file)[0].warnings == []
 
 
 def test_what_is_no_such_file_is_refused(tmp_path: Path) -> None:
@@ -155,7 +261,7 @@ def test_what_is_written_is_read_back_as_it_was(tmp_path: Path) -> None:
     ]
     file = tmp_path / "odd.csv"
     file.write_text("\n".join([HEAD, *rows]) + "\n", encoding="utf-8")
-    result, text = import_prices(file)
+    result, text = import_prices(file, today="2026-12-31")
     (tmp_path / "o" / "cloud").mkdir(parents=True)
     (tmp_path / "o" / "cloud" / "imported.yaml").write_text(text, encoding="utf-8")
     catalog = load((tmp_path / "o",))

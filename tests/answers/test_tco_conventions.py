@@ -144,6 +144,28 @@ def test_what_is_no_line_is_refused_with_the_nearest() -> None:
     assert "needs one of" in refused("comparison.lines=[{id: insurance}]")
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("sites.dc.halls.a.pue=50", "must be between 1 and 10, got 50"),
+        ("sites.dc.energy.usd_per_kwh=10.1", "must be between 0 and 10 USD/kWh, got 10.1"),
+        ("sites.dc.energy={tiers: [{usd_per_kwh: 11}]}", "must be between 0 and 10 USD/kWh"),
+        (
+            "cloud.prices.aws-p5-48xlarge.on_demand_usd_per_h=1e9",
+            "must be above 0 and at most 10,000 USD per hour of an instance",
+        ),
+        (
+            "comparison.lines=[{id: x, usd_per_accelerator_hour: 1e9}]",
+            "must be between 0 and 1,000 USD per accelerator-hour",
+        ),
+    ],
+)
+def test_a_price_or_pue_out_of_range_is_refused(change: str, words: str) -> None:
+    problems = refused(change)
+    assert "DC004" in problems
+    assert words in problems
+
+
 def test_own_lines_by_hand() -> None:
     """1,000 once, 36 x 50 a month, 36 x 730 h x 8 x 0.01 USD an accelerator-hour."""
     own = "{id: insurance, usd: 1000, usd_per_month: 50, usd_per_accelerator_hour: 0.01}"

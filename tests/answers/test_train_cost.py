@@ -207,7 +207,19 @@ def test_cost_settings_are_refused_where_they_have_no_use() -> None:
         epochs("hours=1")
     with pytest.raises(InputError, match=r"between 0 and 0\.9"):
         epochs("network-share-frac=1")
-    with pytest.raises(InputError, match="this is a scenario"):
+    with pytest.raises(InputError) as caught:
+        epochs("pue=50,usd-per-kwh=11,usd-per-accelerator=1e9")
+    assert [(p.code, p.cause) for p in caught.value.problems] == [
+        (
+            "DC051",
+            "usd-per-accelerator=1000000000.0: must be between 0 and 100,000,000 USD, got 1000000000.0",
+        ),
+        ("DC051", "pue=50: must be between 1 and 10, got 50.0"),
+        ("DC051", "usd-per-kwh=11: must be between 0 and 10 USD/kWh, got 11.0"),
+    ]
+    with pytest.raises(InputError, match=r"from 0 to 1,000 USD is needed"):
+        train("llama-2-70b", system="dgx-a100", accelerators=8, usd_per_accelerator_hour=1001)
+    with pytest.raises(InputError, match="--cost has no effect with a scenario"):
         train("scenarios/train-405b-in-90-days.yaml", cost="pue=1.1")
     with pytest.raises(InputError, match="--cost"):
         train("llama-2-70b", system="dgx-a100", deadline_days=30, tokens=2e12, cost="pue=1.1")

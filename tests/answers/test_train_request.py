@@ -83,6 +83,13 @@ def test_flags_that_do_not_go_together_are_refused(given: dict[str, Any], words:
     assert words in " | ".join(causes(**{**SMALL, **given}))
 
 
+def test_flags_without_effect_on_a_scenario_are_refused_at_once() -> None:
+    with pytest.raises(InputError) as refused:
+        train("starter", system="dgx-h100", list_count=3, wan_overlap=True)
+    found = [(p.code, str(p.place)) for p in refused.value.problems]
+    assert found == [("DC015", "--list"), ("DC015", "--system"), ("DC015", "--wan-overlap")]
+
+
 def test_a_search_for_the_cluster_refuses_what_it_decides_itself() -> None:
     given = {**SMALL, "max_it_mw": 3.0, "layout": "tp=1", "phases": ["tokens=1e12,seq-len=8192"]}
     found = causes(**given, wan_sites=2, wan_gbps=100.0)

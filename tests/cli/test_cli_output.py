@@ -310,7 +310,7 @@ def test_many_rejected_rows_of_an_import_are_counted_by_reason(tmp_path: Path) -
     ]
     (tmp_path / "list.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     ran = spawn("import", "list.csv", "--kind", "prices", cwd=tmp_path)
-    assert ran.out.startswith("list.csv: 1 rows imported, 21 rejected")
+    assert ran.out.startswith("list.csv: 1 row imported, 21 rejected")
     assert "Mine s3" not in ran.out
     counted = [line.split() for line in ran.out.splitlines()]
     assert ["unknown", "accelerator", "20", "3", "Mine", "s0"] in [row[:6] for row in counted]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dcplan.answers.imports.prices import fx_of, import_prices
+from dcplan.answers.imports.currencies import fx_of
+from dcplan.answers.imports.prices import import_prices
 from dcplan.answers.imports.request import ImportRequest, Kind
 from dcplan.answers.imports.spend import import_spend
 from dcplan.answers.imports.workbook import import_book

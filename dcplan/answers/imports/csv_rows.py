@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dcplan.catalog.delimiter import check_delimiter
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.provenance import check_date
 
@@ -56,6 +57,7 @@ def read_lines(path: Path, needed: Sequence[str], usual: Sequence[str]) -> list[
         found = [name.strip() for name in reader.fieldnames or ()]
     except csv.Error as error:
         raise InputError([Problem("DC006", f"not CSV: {error}", Place(str(path), 1, 1))]) from error
+    check_delimiter(found, usual, str(path))
     twice = sorted({name for name in found if name and found.count(name) > 1})
     if twice:
         raise InputError(

@@ -24,18 +24,29 @@ class Refusal:
         return RejectedRow(line, what, self.reason, self.group or self.reason)
 
 
+def imported_text(name: str, used: int, rejected: int) -> str:
+    """Return how many rows of a file were imported and rejected.
+
+    Examples
+    --------
+    >>> imported_text("list.csv", 1, 1200)
+    'list.csv: 1 row imported, 1,200 rejected'
+    """
+    return f"{name}: {used:,} {'row' if used == 1 else 'rows'} imported, {rejected:,} rejected"
+
+
 def rejected_tables(refused: Iterable[RejectedRow]) -> dict[str, Table]:
     """Return every rejected row, and their number by reason, the most frequent reason first."""
     rows = list(refused)
     groups: dict[str, list[RejectedRow]] = defaultdict(list)
     for row in rows:
         groups[row.group].append(row)
-    counted = sorted(groups.values(), key=lambda own: (-len(own), own[0].line))
+    counted = sorted(groups.values(), key=lambda own: (-len({r.line for r in own}), own[0].line))
     return {
         specs.REASONS.name: specs.REASONS.table(
             specs.ReasonRow(
                 own[0].group,
-                len(own),
+                len({row.line for row in own}),
                 own[0].line,
                 own[0].what,
                 "" if own[0].reason == own[0].group else own[0].reason,

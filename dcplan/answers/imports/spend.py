@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dcplan.answers.imports.csv_rows import read_lines
-from dcplan.answers.imports.refused import rejected_tables
+from dcplan.answers.imports.refused import imported_text, rejected_tables
 from dcplan.answers.imports.spend_rows import (
     COMMITTED,
     NAMES,
@@ -48,7 +48,8 @@ def import_spend(
     Return the outcome of every row, and the YAML of overrides with the user's rates, which is empty
     without a rate. The rate of an offer is the effective cost, including unused commitments, over
     the used accelerator-hours. Utilization is used over paid hours. Purchases, credits and taxes
-    have no hours: they are rejected with their category, because EffectiveCost covers them.
+    have no hours: they are rejected with their category, because EffectiveCost covers them. Equal
+    rows all count, with a warning: FOCUS has no id of a row, so that they may be separate charges.
 
     Raises
     ------
@@ -62,6 +63,8 @@ def import_spend(
     """
     offers = offers_by_name(load_catalog(catalogs))
     uses: list[Use] = []
+    repeated: list[Use] = []
+    seen: set[tuple[str, ...]] = set()
     refused: list[specs.RejectedRow] = []
     lines = read_lines(path, NEEDED, (*NEEDED, *USUAL))
     years = commitment_years(lines)
@@ -69,6 +72,10 @@ def import_spend(
         found = use_of(line, offers, fx or {}, years)
         if isinstance(found, Use):
             uses.append(found)
+            cells = tuple(line.cells.values())
+            if cells in seen:
+                repeated.append(found)
+            seen.add(cells)
             continue
         what = next((cell(line, c) for c in ("ChargeDescription", *NAMES) if cell(line, c)), "")
         refused.append(found.row(line.number, what[:80]))
@@ -82,7 +89,7 @@ def import_spend(
         "import",
         "refused" if why else "ok",
         EXIT_INPUT if why else EXIT_OK,
-        f"{path.name}: {len(uses):,} rows imported, {len(refused):,} rejected{why}",
+        imported_text(path.name, len(uses), len(refused)) + why,
         metrics={
             **specs.ROWS_USED(len(uses), label="Imported rows with accelerator use"),
             **specs.ROWS_REJECTED(len(refused), label="Rejected rows, each with its reason"),
@@ -96,8 +103,22 @@ def import_spend(
             ),
             **rejected_tables(refused),
         },
+        warnings=_repeated(repeated),
     )
     return result, dump({"overrides": {OVERRIDE: overrides}}) if overrides else ""
+
+
+def _repeated(uses: list[Use]) -> list[dict[str, str]]:
+    """Warn of rows that are equal to an earlier row: separate charges, or an export counted twice."""
+    if not uses:
+        return []
+    usd = sum(u.effective_usd for u in uses)
+    text = (
+        f"rows equal to an earlier row in every column: {len(uses):,} with USD {usd:,.2f} of "
+        f"EffectiveCost, the first in line {uses[0].line}; they count, because FOCUS has no id of a "
+        "row: check that the file does not have the same export twice"
+    )
+    return [{"code": "repeated-rows", "message": text}]
 
 
 def _no_rate(uses: list[Use]) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from dcplan.answers.imports.csv_rows import Line, number
-from dcplan.answers.imports.prices import PROVIDERS, no_rate
+from dcplan.answers.imports.currencies import no_rate
+from dcplan.answers.imports.price_rows import PROVIDERS
 from dcplan.answers.imports.refused import Refusal
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Offer

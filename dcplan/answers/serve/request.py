@@ -8,6 +8,7 @@ from typing import Annotated
 
 from dcplan.errors import Place, Problem
 from dcplan.specs.request import Flag
+from dcplan.units import MOST_USD_PER_ACCELERATOR_HOUR
 
 LONGEST = 1e8
 MOST = 10_000_000
@@ -175,7 +176,7 @@ class ServeRequest:
             "rental rate (default: an index of contracts, or the median of the catalog's offers)",
             unit="USD",
             low=0,
-            high=LONGEST,
+            high=MOST_USD_PER_ACCELERATOR_HOUR,
             panel=MONEY,
         ),
     ] = None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dcplan.answers.train.estimate import train_model
 from dcplan.answers.train.post_training.answer import post_train
-from dcplan.answers.train.request import TrainRequest, conflicts
+from dcplan.answers.train.request import TrainRequest, conflicts, idle_with_scenario
 from dcplan.answers.train.resolve import unknown_names
 from dcplan.answers.train.sizing import train_inverse
 from dcplan.catalog.loader import Catalog
@@ -32,10 +32,9 @@ def train(request: TrainRequest) -> Result:
     if catalog.find("models", name, Model) is None and not name.endswith(".json"):
         if not name.endswith((".yaml", ".yml")):
             _refuse_unknown(name, catalog)
-        if request.cost is not None:
-            cause = "--cost applies to one model on one system, and this is a scenario"
-            help_text = "give a model with --system and --accelerators"
-            raise InputError([Problem("DC050", cause, Place("--cost"), help=help_text)])
+        idle = idle_with_scenario(request)
+        if idle:
+            raise InputError(idle)
         # a scenario needs the planner, which is slow to import
         from dcplan.answers.plan.job_options import train_scenario
 

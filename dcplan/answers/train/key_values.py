@@ -10,7 +10,14 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dcplan.errors import InputError, Place, Problem, did_you_mean
-from dcplan.provenance import AtLeastOne, NetworkShare, NonNegative, Positive
+from dcplan.provenance import (
+    AcceleratorPrice,
+    EnergyPrice,
+    NetworkShare,
+    NonNegative,
+    Positive,
+    Pue,
+)
 from dcplan.reliability.setbacks import Setbacks, ramp_phases
 
 SEARCH_RAMP_PHASES = 8
@@ -26,7 +33,7 @@ class CostSettings(BaseModel):
 
     accelerator_hours: Positive | None = None
     """Measured or published accelerator-hours of the run."""
-    usd_per_accelerator: NonNegative | None = None
+    usd_per_accelerator: AcceleratorPrice | None = None
     """Price of one accelerator with its share of the host."""
     network_share_frac: NetworkShare | None = None
     """Share of the network in the price of the whole cluster."""
@@ -36,9 +43,9 @@ class CostSettings(BaseModel):
     """Value lost during the run, or the rate of loss at its start for each hour (Epoch AI)."""
     average_kw: NonNegative | None = None
     """Average IT power of one accelerator with its share of the host."""
-    pue: AtLeastOne | None = None
+    pue: Pue | None = None
     """PUE of the run's energy."""
-    usd_per_kwh: NonNegative | None = None
+    usd_per_kwh: EnergyPrice | None = None
     """Price of the run's energy."""
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from dcplan.errors import Place, Problem
-from dcplan.specs.request import Flag
+from dcplan.specs.request import Flag, fields_of
+from dcplan.units import MOST_USD_PER_ACCELERATOR_HOUR
 
 LARGEST = 1e18
 DEFAULT_BATCH_TOKENS = 4e6
@@ -38,6 +39,9 @@ SETTINGS_OF_FINE_TUNING = (
 SETTINGS_OF_STORAGE = (
     "level=good|better|best, bytes-per-token=, dataset-tb=, tier=, usable-pb=, kept-checkpoints="
 )
+
+OF_SCENARIOS = ("model", "catalogs")
+"""Fields of the request that a scenario uses."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,7 @@ class TrainRequest:
             "rental rate (default: an index of contracts, or the median of the catalog's offers)",
             unit="USD",
             low=0,
-            high=LARGEST,
+            high=MOST_USD_PER_ACCELERATOR_HOUR,
         ),
     ] = None
     hardware_age_years: Annotated[
@@ -251,6 +255,17 @@ class TrainRequest:
         if self.max_it_mw is not None or self.budget_usd is not None:
             return True
         return self.deadline_days is not None and self.accelerators is None
+
+
+def idle_with_scenario(request: TrainRequest) -> list[Problem]:
+    """Return a problem for each flag that has no effect on the jobs of a scenario."""
+    cause = "has no effect with a scenario, whose jobs have their own systems, amounts and layouts"
+    help_text = "leave it out, or give a model with --system and --accelerators"
+    return [
+        Problem("DC015", f"{each.spelled} {cause}", Place(each.spelled), help=help_text)
+        for each in fields_of(type(request))
+        if each.name not in OF_SCENARIOS and getattr(request, each.name) != each.default
+    ]
 
 
 def conflicts(request: TrainRequest) -> list[Problem]:

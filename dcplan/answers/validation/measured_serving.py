@@ -17,6 +17,7 @@ from dcplan.answers.validation.serving_cells import Row, Unsupported
 from dcplan.answers.validation.serving_errors import Figure, metrics_of, summary
 from dcplan.answers.validation.serving_rows import Reader, ServingRun
 from dcplan.answers.validation.serving_tables import Predicted, predict, setups
+from dcplan.catalog.delimiter import check_delimiter
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.locate import data_dir
@@ -102,6 +103,7 @@ def read_rows(file: Path) -> list[dict[str, str]]:
     """
     csv.field_size_limit(10**7)
     reader = csv.DictReader(io.StringIO(read_text(file).removeprefix("\ufeff")))
+    check_delimiter(reader.fieldnames or (), REQUIRED, str(file))
     missing = [c for c in REQUIRED if c not in (reader.fieldnames or ())]
     if missing:
         cause = f"columns missing: {', '.join(missing)}"

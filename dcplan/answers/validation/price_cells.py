@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from dcplan.catalog.delimiter import check_delimiter
 from dcplan.catalog.yaml12 import read_text
 from dcplan.errors import InputError, Place, Problem
 from dcplan.units import MILLI, SECONDS_PER_HOUR, TOKENS_PER_MTOKEN
@@ -103,6 +104,7 @@ def read_cells(file: Path) -> list[Cell]:
         When the file cannot be read, lacks a column or has a cell that is not a number above 0.
     """
     reader = csv.DictReader(io.StringIO(read_text(file).removeprefix("\ufeff")))
+    check_delimiter(reader.fieldnames or (), REQUIRED, str(file))
     missing = [c for c in REQUIRED if c not in (reader.fieldnames or ())]
     if missing:
         cause = f"columns missing: {', '.join(missing)}"

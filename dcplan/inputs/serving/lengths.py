@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dcplan.catalog.delimiter import check_delimiter
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.serving.tables import Array
 
@@ -82,6 +83,7 @@ def read_lengths(path: str, hit_frac: float = 0.0, flag: str = "--lengths") -> L
     lines = _lines(path, flag)
     reader = csv.reader(lines)
     head = [x.strip().casefold() for x in next(reader, [])]
+    check_delimiter(head, COLUMNS, path)
     missing = [c for c in COLUMNS if c not in head]
     if missing:
         hint = did_you_mean(missing[0], head)

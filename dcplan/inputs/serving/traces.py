@@ -8,12 +8,14 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dcplan.catalog.delimiter import check_delimiter
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.llm.tables import Array
 from dcplan.units import MILLI
@@ -142,6 +144,7 @@ def _csv_rows(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield line numbers and values of a CSV."""
     reader = csv.reader(io.StringIO(text))
     header = [name.strip() for name in next(reader, [])]
+    check_delimiter(header, chain.from_iterable(NAMES.values()), path)
     where = {key: _column(header, names) for key, names in NAMES.items()}
     missing = [NAMES[key][0] for key, at in where.items() if at < 0]
     if missing:

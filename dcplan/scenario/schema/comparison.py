@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from dcplan.catalog.schema.market import Term
-from dcplan.provenance import Fraction, MonthHours, NonNegative, Positive, Share
+from dcplan.provenance import Fraction, HourPrice, MonthHours, NonNegative, Positive, Share
 from dcplan.scenario.schema.base import Key, Part
 
 OWNED_LINES = (
@@ -52,7 +52,7 @@ class OwnLine(Part):
     """Amount paid once, in the first month."""
     usd_per_month: NonNegative | None = None
     """Amount paid every month."""
-    usd_per_accelerator_hour: NonNegative | None = None
+    usd_per_accelerator_hour: HourPrice | None = None
     """Amount per accelerator and hour, used or not, for the required accelerators."""
 
     @model_validator(mode="after")

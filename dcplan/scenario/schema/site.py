@@ -7,11 +7,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from dcplan.provenance import (
-    AtLeastOne,
+    EnergyPrice,
+    EnergyPrices,
     Fraction,
     Megawatts,
     NonNegative,
     Positive,
+    Pue,
     Series,
     WeekHours,
     YearHours,
@@ -28,7 +30,7 @@ class RatePeriod(Part):
     """Name of the period."""
     hours_per_week: WeekHours
     """Hours of a week at this price; the periods of a tariff sum to 168."""
-    usd_per_kwh: Series
+    usd_per_kwh: EnergyPrices
     """Price of energy in these hours, one number or one per quarter."""
 
 
@@ -37,14 +39,14 @@ class Tier(Part):
 
     up_to_mwh_per_month: Positive | None = None
     """Energy of a month at which the tier ends; the last tier has no end."""
-    usd_per_kwh: NonNegative
+    usd_per_kwh: EnergyPrice
     """Price of the energy in this tier."""
 
 
 class Energy(Part):
     """Tariff of a site; missing values come from ``catalogs/sites``."""
 
-    usd_per_kwh: Series | None = None
+    usd_per_kwh: EnergyPrices | None = None
     """Price of energy, one number or one per quarter. Default: the catalog price of the
     location."""
     time_of_use: tuple[RatePeriod, ...] = ()
@@ -175,10 +177,10 @@ class Hall(Part):
     fit_out_usd_per_kw: Positive | None = None
     """Fit-out price of cooling and rack power distribution per kW of it_mw. Default: the price of
     the cooling option."""
-    pue: AtLeastOne | None = None
+    pue: Pue | None = None
     """Your own annual PUE of the hall, for any cooling option. Default: the catalog value by
     climate and size."""
-    peak_pue: AtLeastOne | None = None
+    peak_pue: Pue | None = None
     """Your own PUE on the design day, at least the annual PUE. Default: computed from the
     weather."""
     wue_l_per_kwh: NonNegative | None = None

@@ -12,6 +12,7 @@ from dcplan.provenance import (
     AtLeastOne,
     Fraction,
     Hours,
+    InstancePrice,
     NodeStops,
     NonNegative,
     Positive,
@@ -55,7 +56,7 @@ class Cloud(Part):
     """Catalog cloud offers that may be rented, or `all`."""
     terms: Annotated[tuple[Term, ...], Field(min_length=1)] = ("on-demand",)
     """Price terms: on-demand, or commitments such as reserved-1y."""
-    prices: dict[str, dict[str, Positive]] = Field(default_factory=dict)
+    prices: dict[str, dict[str, InstancePrice]] = Field(default_factory=dict)
     """Your own quotes: offer -> term -> USD per hour of one instance."""
     max_accelerators: CountOrZero | None = None
     """Maximum accelerators rented at the same time, all offers together. Default: no limit."""

@@ -15,6 +15,7 @@ import numpy as np
 from dcplan.answers.validation.request import ValidateRequest
 from dcplan.answers.validation.runs.rows import Reader, Row, Run, Unsupported
 from dcplan.answers.validation.runs.tables import Prediction, predict
+from dcplan.catalog.delimiter import check_delimiter
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import Stack
@@ -106,6 +107,7 @@ def read_table(file: Path) -> list[dict[str, str]]:
     """
     csv.field_size_limit(10**7)
     reader = csv.DictReader(io.StringIO(read_text(file).removeprefix("\ufeff")))
+    check_delimiter(reader.fieldnames or (), REQUIRED, str(file))
     missing = [c for c in REQUIRED if c not in (reader.fieldnames or ())]
     if missing:
         cause = f"columns missing: {', '.join(missing)}"
