@@ -159,7 +159,7 @@ def open_(found: Solved, share: float) -> Solved:
 
 
 def test_the_search_that_proves_the_gap_ends_the_others(tiny: Any) -> None:
-    engine = Fake({0: tiny[2]})
+    engine = Fake(dict.fromkeys(range(3), tiny[2]))
     found = asked(tiny, engine, 3)
     assert engine.closed
     assert (found.status, found.searches, found.searches_ended) == (SolveStatus.OPTIMAL, 3, 1)
