@@ -6,7 +6,7 @@ numbered in the order of import.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,12 +27,65 @@ COLORS = {
 KINDS = {"dac": "dac-passive", "acc": "dac-active", "aec": "dac-active", "aoc": "aoc"}
 
 
+CABLE_COLUMNS = (
+    *("side_a_device", "side_a_type", "side_a_name"),
+    *("side_b_device", "side_b_type", "side_b_name"),
+    *("type", "status", "label", "length", "length_unit"),
+)
+DEVICE_COLUMNS = (
+    *("name", "role", "manufacturer", "device_type", "status"),
+    *("site", "rack", "position", "face"),
+)
+TYPE_COLUMNS = (
+    *("manufacturer", "model", "slug"),
+    *("u_height", "is_full_depth", "weight", "weight_unit"),
+)
+Lines = Iterable[tuple[object, ...]]
+Files = dict[str, tuple[tuple[str, ...], Lines]]
+"""Name of a file -> its columns and its lines."""
+
+
 @dataclass
 class _Rack:
     """Devices of a rack, from the top down."""
 
     next_unit: float
     devices: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Placed:
+    """Devices, ports and racks that the cables connect, collected while the cables are read."""
+
+    found: Inventory
+    racks: dict[str, _Rack] = field(default_factory=dict)
+    devices: dict[str, tuple[str, str, float | None]] = field(default_factory=dict)
+    """Name -> kind, rack and position."""
+    ports: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Device and port -> type of the interface."""
+
+    def see(self, device: str, port: str, rack: str, kind: str) -> None:
+        """Add an end of a cable; a new device takes the next position of its rack."""
+        role = device.split("-", maxsplit=1)[0]
+        if device not in self.devices:
+            shelf = self.racks.setdefault(rack, _Rack(self.found.rack_units))
+            self.devices[device] = role, rack, _position(shelf, self.found.models[role])
+        self.ports[device, port] = kind
+
+    def cable_lines(self) -> Lines:
+        """Yield the line of each cable, and see its ends."""
+        models = self.found.models
+        for i, one in enumerate(self.found.cables, 1):
+            c = one.cable
+            below, above = c.tier.split("-")
+            self.see(c.from_device, c.from_port, c.from_rack, models[below].upper_type)
+            self.see(c.to_device, c.to_port, c.to_rack, models[above].lower_type)
+            bought = float(STOCK_M[c.stock]) if c.stock < STOCK_M.size else c.length_m
+            yield (
+                *(c.from_device, "dcim.interface", c.from_port),
+                *(c.to_device, "dcim.interface", c.to_port),
+                *(_cable_type(one), "planned", f"C{i:07d}", bought, "m"),
+            )
 
 
 def write_netbox(result: Result, found: Inventory, folder: Path, site: str) -> int:
@@ -42,54 +95,25 @@ def write_netbox(result: Result, found: Inventory, folder: Path, site: str) -> i
     its rack counts down from the top by its height. Devices that do not fit have no position, which
     NetBox allows.
     """
-    models, height = found.models, found.rack_units
-    racks: dict[str, _Rack] = {}
-    devices: dict[str, tuple[str, str, float | None]] = {}
-    ports: dict[tuple[str, str], str] = {}
+    placed = _Placed(found)
+    _write(folder, "8-cables.csv", CABLE_COLUMNS, placed.cable_lines())
+    used = {kind: found.models[kind] for kind, _, _ in placed.devices.values()}
+    files = _kinds(used) | _places(placed, used, site, result.headline)
+    for name, (columns, lines) in files.items():
+        _write(folder, name, columns, lines)
+    return len(placed.devices)
 
-    def seen(device: str, port: str, rack: str, kind: str) -> None:
-        kinds = device.split("-", maxsplit=1)[0]
-        if device not in devices:
-            devices[device] = (
-                kinds,
-                rack,
-                _position(racks.setdefault(rack, _Rack(height)), models[kinds]),
-            )
-        ports[device, port] = kind
 
-    def rows() -> Iterable[tuple[object, ...]]:
-        for i, one in enumerate(found.cables, 1):
-            c = one.cable
-            below, above = c.tier.split("-")
-            seen(c.from_device, c.from_port, c.from_rack, models[below].upper_type)
-            seen(c.to_device, c.to_port, c.to_rack, models[above].lower_type)
-            bought = float(STOCK_M[c.stock]) if c.stock < STOCK_M.size else c.length_m
-            ends = (
-                c.from_device,
-                "dcim.interface",
-                c.from_port,
-                c.to_device,
-                "dcim.interface",
-                c.to_port,
-            )
-            yield (*ends, _cable_type(one), "planned", f"C{i:07d}", bought, "m")
-
-    a, b = (
-        ("side_a_device", "side_a_type", "side_a_name"),
-        ("side_b_device", "side_b_type", "side_b_name"),
-    )
-    _write(
-        folder, "8-cables.csv", (*a, *b, "type", "status", "label", "length", "length_unit"), rows()
-    )
-    used = {kind: models[kind] for kind, _, _ in devices.values()}
+def _kinds(used: Mapping[str, Model]) -> Files:
+    """Return the files of manufacturers, device types and roles."""
     makers = sorted({m.manufacturer for m in used.values()})
     types = sorted(
         {(m.manufacturer, m.model, m.rack_units, m.weight_kg) for m in used.values()}, key=str
     )
-    files: dict[str, tuple[tuple[str, ...], Iterable[tuple[object, ...]]]] = {
+    return {
         "1-manufacturers.csv": (("name", "slug"), ((m, slug(m)) for m in makers)),
         "2-device-types.csv": (
-            ("manufacturer", "model", "slug", "u_height", "is_full_depth", "weight", "weight_unit"),
+            TYPE_COLUMNS,
             (
                 (maker, name, slug(name), u, "true", kg, "kg" if kg else None)
                 for maker, name, u, kg in types
@@ -99,49 +123,34 @@ def write_netbox(result: Result, found: Inventory, folder: Path, site: str) -> i
             ("name", "slug", "color"),
             ((k, slug(k), COLORS[k]) for k in sorted(used)),
         ),
+    }
+
+
+def _places(placed: _Placed, used: Mapping[str, Model], site: str, headline: str) -> Files:
+    """Return the files of the site, its racks, its devices and their interfaces."""
+    height = round(placed.found.rack_units)
+    devices = (
+        (
+            *(name, kind, used[kind].manufacturer, used[kind].model, "planned"),
+            *(site, rack, at, "front" if at else None),
+        )
+        for name, (kind, rack, at) in sorted(placed.devices.items())
+    )
+    return {
         "4-sites.csv": (
             ("name", "slug", "status", "description"),
-            [(site, slug(site), "planned", result.headline)],
+            [(site, slug(site), "planned", headline)],
         ),
         "5-racks.csv": (
             ("site", "name", "status", "width", "u_height"),
-            ((site, name, "planned", RACK_INCHES, round(height)) for name in sorted(racks)),
+            ((site, name, "planned", RACK_INCHES, height) for name in sorted(placed.racks)),
         ),
-        "6-devices.csv": (
-            (
-                "name",
-                "role",
-                "manufacturer",
-                "device_type",
-                "status",
-                "site",
-                "rack",
-                "position",
-                "face",
-            ),
-            (
-                (
-                    name,
-                    k,
-                    used[k].manufacturer,
-                    used[k].model,
-                    "planned",
-                    site,
-                    rack,
-                    at,
-                    "front" if at else None,
-                )
-                for name, (k, rack, at) in sorted(devices.items())
-            ),
-        ),
+        "6-devices.csv": (DEVICE_COLUMNS, devices),
         "7-interfaces.csv": (
             ("device", "name", "type"),
-            ((d, p, t) for (d, p), t in sorted(ports.items())),
+            ((d, p, t) for (d, p), t in sorted(placed.ports.items())),
         ),
     }
-    for name, (columns, lines) in files.items():
-        _write(folder, name, columns, lines)
-    return len(devices)
 
 
 def _position(rack: _Rack, model: Model) -> float | None:
