@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "dcplan"
 FLOORS: list[set[str]] = [
     {"units", "provenance", "errors", "result", "specs", "cache", "__init__"},
     {"catalog"},
+    {"engine"},
     {"scenario"},
     {"facility", "economics"},
     {"fabric"},
@@ -49,7 +50,7 @@ ONLY_IN = {
     "pandas": {"result.py"},
 }
 LIGHT = re.compile(
-    r"dcplan\.(cli|specs)\b|dcplan\.answers\.\w+\.request$|dcplan\.study\.\w+\.request$"
+    r"dcplan\.(cli|specs)\b|dcplan\.(answers|study)\.\w+\.request$|dcplan\.engine\.request$"
 )
 """What commands may import before they run: declarations alone."""
 FILES = sorted(PACKAGE.rglob("*.py"))

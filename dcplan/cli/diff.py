@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dcplan.answers.diff.request import DiffRequest
 from dcplan.cli.command import Output, command
-from dcplan.study.engine.request import Workers
+from dcplan.engine.request import Workers
 
 if TYPE_CHECKING:
     from dcplan.result import Result

@@ -24,27 +24,37 @@ class ExportRequest:
     to: Annotated[
         Target,
         Flag(
-            "csv (a folder), xlsx, focus (of a plan), netbox (of a fabric answer), html, md, json"
+            "csv (a folder), xlsx, focus, purchases or memo (of a plan), netbox (of a fabric answer), "
+            "html, md, json"
         ),
     ]
     out: Annotated[
         Path | None, Flag("folder for csv and netbox, otherwise a file", names=("--out", "-o"))
     ] = None
+    answers: Annotated[
+        tuple[Path, ...],
+        Flag(
+            "saved result of explain or tco on the same scenario, for the memo; repeatable",
+            metavar="RESULT",
+            names=("--with",),
+        ),
+    ] = ()
     redact: Annotated[bool, Flag("omit user prices and line-item costs")] = False
 
 
 @command
 def export(request: ExportRequest) -> None:
-    """Export a saved result to a workbook, CSV, NetBox or FOCUS."""
+    """Export a saved result to a workbook, CSV, memo, NetBox or FOCUS."""
     from dcplan.report.redact import redacted
     from dcplan.report.saved import read_result
 
     result, to = read_result(request.result_file), request.to
+    others = [read_result(path) for path in request.answers]
     if request.redact:
-        result = redacted(result)
+        result, others = redacted(result), [redacted(x) for x in others]
     if to is Target.JSON and request.out is None:
         sys.stdout.write(result.to_json())
         return
     folder = to in (Target.CSV, Target.NETBOX)
     default = request.result_file.with_suffix("" if folder else f".{SUFFIX.get(to, to)}")
-    typer.echo(write_export(result, to, request.out or default))
+    typer.echo(write_export(result, to, request.out or default, others))

@@ -1,8 +1,9 @@
-"""Files of a finished result: workbook, CSV tables, HTML page, Markdown."""
+"""Files of a finished result: workbook, CSV tables, page, Markdown, purchase schedule, memo."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,12 +21,14 @@ class Target(StrEnum):
     HTML = "html"
     MD = "md"
     FOCUS = "focus"
+    PURCHASES = "purchases"
+    MEMO = "memo"
     NETBOX = "netbox"
 
 
-SEVERAL = (Target.XLSX, Target.CSV, Target.HTML, Target.MD, Target.JSON, Target.FOCUS)
+SEVERAL = tuple(target for target in Target if target is not Target.NETBOX)
 """Formats that ``--export`` accepts."""
-SUFFIX = {Target.FOCUS: "focus.csv"}
+SUFFIX = {Target.FOCUS: "focus.csv", Target.PURCHASES: "purchases.csv", Target.MEMO: "memo.md"}
 
 
 def targets_of(text: str | None) -> list[Target]:
@@ -69,10 +72,11 @@ def folder_of(targets: list[Target], out: Path | None) -> Path | None:
     return out or Path("out")
 
 
-def write_export(result: Result, target: Target, path: Path) -> str:
+def write_export(result: Result, target: Target, path: Path, others: Sequence[Result] = ()) -> str:
     """Write one format and return a note on the written files.
 
-    ``path`` is a folder for CSV and NetBox, else a file.
+    ``path`` is a folder for CSV and NetBox, else a file. ``others`` are answers on the same
+    scenario, which a memo includes.
 
     Raises
     ------
@@ -89,6 +93,8 @@ def write_export(result: Result, target: Target, path: Path) -> str:
             return _csv(result, path)
         if target is Target.NETBOX:
             return _netbox(result, path)
+        if target is Target.MEMO:
+            return _memo(result, path, others)
         if target is Target.XLSX:
             from dcplan.report.book.write import workbook
 
@@ -115,6 +121,8 @@ def _text(result: Result, target: Target) -> str:
         from dcplan.report.focus.export import focus_csv
 
         return focus_csv(result)
+    if target is Target.PURCHASES:
+        return _purchases(result)
     if target is Target.MD:
         from dcplan.report.text.markdown import markdown
 
@@ -133,6 +141,31 @@ def _csv(result: Result, folder: Path) -> str:
         write_whole(folder / name, lines)
     write_whole(folder / "datapackage.json", datapackage(result))
     return f"{len(result.tables) + 3} files in {folder}"
+
+
+def _purchases(result: Result) -> str:
+    from dcplan.report.csvs import table_csv
+    from dcplan.specs.plan.purchases import PURCHASES
+
+    table = result.tables.get(PURCHASES.name)
+    if table is None:
+        msg = (
+            "only a plan that was found has a purchase schedule: this is "
+            f"{result.verb} with status {result.status}"
+        )
+        raise ValueError(msg)
+    return table_csv(table)
+
+
+def _memo(result: Result, path: Path, others: Sequence[Result]) -> str:
+    from dcplan.report.files import write_whole
+    from dcplan.report.memo.content import memo
+    from dcplan.report.memo.text import memo_html, memo_markdown
+
+    made, page = memo(result, others), path.with_suffix(".html")
+    write_whole(path, memo_markdown(made))
+    write_whole(page, memo_html(made))
+    return f"{path} and {page}"
 
 
 def _netbox(result: Result, folder: Path) -> str:

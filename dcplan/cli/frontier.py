@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from dcplan.cli.command import Output, Progress, Stop, command
-from dcplan.study.engine.request import Workers
+from dcplan.engine.request import Workers
 from dcplan.study.frontier.request import FrontierRequest
 
 if TYPE_CHECKING:

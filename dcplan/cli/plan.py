@@ -13,6 +13,7 @@ import typer
 
 from dcplan.answers.plan.request import PlanRequest
 from dcplan.cli.command import Output, Progress, Stop, command
+from dcplan.engine.request import Searches
 from dcplan.specs.request import Flag
 
 if TYPE_CHECKING:
@@ -30,14 +31,22 @@ class PlanFiles:
         Path | None, Flag("replan from this result", metavar="RESULT", names=("--from",))
     ] = None
     export: Annotated[
-        str | None, Flag("export xlsx,csv,html,md,json,focus to the folder --out", metavar="LIST")
+        str | None,
+        Flag(
+            "export xlsx,csv,html,md,json,focus,purchases,memo to the folder --out", metavar="LIST"
+        ),
     ] = None
     redact: Annotated[bool, Flag("omit user prices and line-item costs")] = False
 
 
 @command
 def plan(
-    request: PlanRequest, files: PlanFiles, progress: Progress, stop: Stop, output: Output
+    request: PlanRequest,
+    files: PlanFiles,
+    searches: Searches,
+    progress: Progress,
+    stop: Stop,
+    output: Output,
 ) -> None:
     """Find the cheapest plan of a scenario: what to buy or rent, where and when."""
     from dcplan.cli.exports import export_all, folder_of, targets_of
@@ -51,6 +60,7 @@ def plan(
     folder = folder_of(targets, output.out)
     if output.out is not None:
         check_writable(output.out / "x" if targets else output.out)
+    team = searches.team()
     hidden = output.quiet or progress.no_progress
     with (
         nullcontext() if hidden else SolveProgress(sys.stderr, limit_s=request.time_limit_s) as bar
@@ -62,6 +72,7 @@ def plan(
                 earlier=read_result(files.earlier) if files.earlier else None,
                 progress=bar or (lambda *_: None),
                 stop=stop,
+                team=team,
             )
         )
     if files.redact:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from dcplan.cli.command import Output, Progress, Stop, command
-from dcplan.study.engine.request import Workers
+from dcplan.engine.request import Workers
 from dcplan.study.sweep.request import SweepRequest
 
 if TYPE_CHECKING:

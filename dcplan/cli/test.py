@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from dcplan.cli.command import Output, command
 from dcplan.cli.options import Format
+from dcplan.engine.request import Workers
 from dcplan.specs.request import Flag
-from dcplan.study.engine.request import Workers
 from dcplan.study.regression.request import GatesRequest
 
 if TYPE_CHECKING:

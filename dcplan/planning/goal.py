@@ -10,8 +10,9 @@ from dcplan.planning.keys import Key
 from dcplan.specs.plan import metrics
 from dcplan.units import USD_PER_MUSD
 
-COST, CAPEX, CARBON, OWN_CARBON, COMPUTE, TIME, PEAK = (
+COST, AFTER_TAX, CAPEX, CARBON, OWN_CARBON, COMPUTE, TIME, PEAK = (
     "cost",
+    "after_tax_cost",
     "capex",
     "carbon",
     "own_carbon",
@@ -21,9 +22,18 @@ COST, CAPEX, CARBON, OWN_CARBON, COMPUTE, TIME, PEAK = (
 )
 DAYS = "days:"
 """Prefix of a job's id: the duration of its run."""
-OBJECTIVES = {"min_cost": COST, "max_compute": COMPUTE, "min_time": TIME, "min_carbon": CARBON}
+OBJECTIVES = {
+    "min_cost": COST,
+    "min_after_tax_cost": AFTER_TAX,
+    "max_compute": COMPUTE,
+    "min_time": TIME,
+    "min_carbon": CARBON,
+}
+MONEY = frozenset({COST, AFTER_TAX})
+"""Measures in M USD of all payments: a plan of least cost does no more work than it must."""
 METRICS = {
     metrics.NPV.key: (COST, USD_PER_MUSD),
+    metrics.AFTER_TAX_NPV.key: (AFTER_TAX, USD_PER_MUSD),
     metrics.CAPEX.key: (CAPEX, USD_PER_MUSD),
     metrics.OPERATIONAL_CARBON.key: (OWN_CARBON, 1.0),
     metrics.CARBON_WITH_CLOUD.key: (CARBON, 1.0),

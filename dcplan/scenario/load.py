@@ -40,6 +40,8 @@ class Question:
     digest: str = ""
     sets: tuple[str, ...] = ()
     """Changes of the command line, as typed."""
+    listed: Catalog | None = field(default=None, repr=False)
+    """Catalog without the scenario's own prices."""
 
     @property
     def folder(self) -> File:
@@ -136,7 +138,7 @@ def load(
         tree = changed(tree, key, document, ())
     scenario = _validated(tree, catalogs)
     own = [_overlay_folder(file, tree, scenario, i) for i in range(len(scenario.catalogs))]
-    catalog = load_catalog((*own, *(File(c) for c in catalogs)))
+    catalog = listed = load_catalog((*own, *(File(c) for c in catalogs)))
     changes, problems = price_changes(scenario, catalog, tree)
     if not problems:
         document, base = _prices_document(tree)
@@ -145,7 +147,7 @@ def load(
     if problems:
         raise InputError(problems)
     digest = hashlib.sha256(json.dumps(tree.data, sort_keys=True, default=str).encode()).hexdigest()
-    return Question(scenario, catalog, file, tree, variant, digest, tuple(sets))
+    return Question(scenario, catalog, file, tree, variant, digest, tuple(sets), listed)
 
 
 def _prices_document(tree: Tree) -> tuple[Document, tuple[str, ...]]:

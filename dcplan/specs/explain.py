@@ -18,6 +18,13 @@ class SwitchingValueRow:
     now: Annotated[float | str, Column("Value of the input in the scenario")]
     low: Annotated[float | None, Column("Low bound of the input")]
     high: Annotated[float | None, Column("High bound of the input")]
+    bounds: Annotated[
+        str,
+        Column(
+            "Origin of the bounds: given, the catalog's relative bounds around the value, or the "
+            "default of 50 % below and above it; empty without bounds"
+        ),
+    ]
     switches_at: Annotated[
         float | None,
         Column("Value nearest to the scenario's value at which a decision was found to change"),

@@ -13,12 +13,14 @@ VERBS: dict[str, tuple[str, ...]] = {
     "plan": (
         "plan.metrics",
         "plan.decided",
+        "plan.purchases",
         "plan.site",
         "plan.work",
         "plan.services",
         "plan.workloads",
         "plan.queue",
         "plan.money",
+        "cost.statements",
         "plan.limits",
         "plan.book",
         "no_plan",
@@ -43,7 +45,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "import": ("imports",),
     "catalog": ("catalog",),
     "doctor": ("doctor",),
-    "tco": ("tco", "cost.schedules", "plan.tco_book", "plan.book"),
+    "tco": ("tco", "cost.schedules", "cost.statements", "plan.tco_book", "plan.book"),
 }
 """Verb -> modules of ``dcplan.specs`` whose declarations its results may hold."""
 

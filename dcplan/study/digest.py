@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import dcplan
-from dcplan.catalog.locate import data_dir
+from dcplan.engine.code import code_digest
 from dcplan.result import SCHEMA
 from dcplan.scenario.load import Question
 
-ENGINES = ("highspy", "numpy", "scipy", "pyomo")
 UNSOLVED = ("catalogs", "description", "expect", "extends", "overrides", "scenarios", "sweep")
 """Parts of a scenario that no plan depends on: they are already merged, or are evaluated
 after the solve."""
@@ -65,22 +61,3 @@ def _named(node: Any, folder: Path) -> Iterator[tuple[str, Path]]:
 
 def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-@functools.cache
-def code_digest() -> str:
-    """Return the digest of the code and tables of dcplan and of the versions of the solvers."""
-    root = Path(dcplan.__file__).parent
-    found = hashlib.sha256(dcplan.__version__.encode())
-    for path in sorted(root.rglob("*.py")):
-        found.update(str(path.relative_to(root)).encode())
-        found.update(path.read_bytes())
-    tables = data_dir("catalogs")
-    for path in sorted(
-        p for p in tables.rglob("*") if p.is_file()
-    ):  # the digest of the catalog does not cover tables
-        found.update(str(path.relative_to(tables)).encode())
-        found.update(path.read_bytes())
-    for package in ENGINES:
-        found.update(f"{package} {metadata.version(package)}".encode())
-    return found.hexdigest()

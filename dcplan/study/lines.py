@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from dcplan.study.engine.engines import CRASHED as WORKER_DIED
-from dcplan.study.engine.engines import DONE, Chain, Done, Engine, Serial, Stop, Work
+from dcplan.engine.engines import CRASHED as WORKER_DIED
+from dcplan.engine.engines import DONE, Chain, Done, Engine, Serial, Stop, Work
 from dcplan.study.point import CRASHED, FAILED
 from dcplan.study.store import Memory, Store
 

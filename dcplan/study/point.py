@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dcplan.answers.plan.metrics import metrics_of
+from dcplan.engine.engines import Stopped, asked_to_stop
 from dcplan.errors import InputError, Place
 from dcplan.planning.explain.differences import summary
 from dcplan.planning.keys import Key, from_text, to_text
@@ -23,7 +24,6 @@ from dcplan.planning.solve.status import SolveStatus
 from dcplan.scenario.load import Question
 from dcplan.scenario.ref import ScenarioRef
 from dcplan.study.digest import content_key, key_of
-from dcplan.study.engine.engines import Stopped, asked_to_stop
 
 OK, INFEASIBLE, TIMEOUT, FAILED, CRASHED, PENDING = (
     "ok",

@@ -10,7 +10,7 @@ from dcplan.answers.plan.answer import plan
 from dcplan.answers.tco.answer import tco
 from dcplan.answers.tco.comparison import compared
 from dcplan.answers.tco.sensitivity import Swing, sampled_npvs, vectors
-from dcplan.economics.monthly import INCOME_TAX
+from dcplan.economics.monthly.side import INCOME_TAX
 from dcplan.economics.sampling import Marginal
 from dcplan.errors import InputError
 from dcplan.result import Result

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dcplan.answers.tco.answer import tco
-from dcplan.economics.monthly import month_factors
+from dcplan.economics.monthly.side import month_factors
 from dcplan.errors import InputError
 from dcplan.result import Result
 from dcplan.scenario.load import load

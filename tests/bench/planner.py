@@ -9,10 +9,13 @@ scenario's, each started from its neighbour's plan, against one solve from nothi
 tests.bench.planner million``: one scenario, and the same with a thousand times the megawatts,
 halls, demand and rented hardware. ``python -m tests.bench.planner seeds NAME:GAP:SECONDS ...``: each
 with three seeds of HiGHS; a name of five numbers, such as ``4-12-14-6-16``, is a generated instance.
+``python -m tests.bench.planner searches NAME:GAP:SECONDS ...``: each with one search, with two in
+processes and with two on a local Dask cluster.
 """
 
 from __future__ import annotations
 
+import multiprocessing
 import resource
 import sys
 import tempfile
@@ -20,16 +23,19 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import yaml
 
+from dcplan.engine.dask_cluster import Dask
+from dcplan.engine.engines import Processes
+from dcplan.engine.request import Team
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.build import build
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
 from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.strategy import solve_problem
+from dcplan.planning.solve.team import packed, solve_together
 from dcplan.scenario.load import Question, load
 from tests.bench.instances import instance
 
@@ -137,22 +143,46 @@ def seeds(text: str, count: int = 3) -> str:
     question = _question(name)
     problem = build(question).problem
     lines = [f"{name}: candidates {time.process_time() - began:.1f} s of CPU"]
-    loaded = highs.loaded
     for seed in range(count):
-
-        def seeded(*args: Any, seed: int = seed) -> Any:
-            solver = loaded(*args)
-            solver.setOptionValue("random_seed", seed)
-            return solver
-
-        with mock.patch.object(highs, "loaded", seeded):
-            began, wall = time.process_time(), time.perf_counter()
-            request = SolveRequest(gap=float(gap), time_limit_s=float(limit))
-            solved = solve_problem(problem, question, request)
+        began, wall = time.process_time(), time.perf_counter()
+        request = SolveRequest(gap=float(gap), time_limit_s=float(limit), seed=seed)
+        solved = solve_problem(problem, question, request)
         lines.append(
             f"  seed {seed}: {time.process_time() - began:.1f} s of CPU, {time.perf_counter() - wall:.1f} s, "
             f"{solved.status}, gap {solved.gap_frac:.2%}, plan {solved.value:.4f}, "
             f"bound {solved.bound:.4f} {solved.ended}"
+        )
+    return "\n".join(lines)
+
+
+def _cpu_s() -> float:
+    """CPU time of this process and of its ended children."""
+    used = [resource.getrusage(x) for x in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(x.ru_utime + x.ru_stime for x in used)
+
+
+def searches(text: str) -> str:
+    """Wall and CPU seconds, gap, plan and bound of one search and of two on each engine."""
+    name, gap, limit = text.rsplit(":", 2)
+    question = _question(name)
+    problem = build(question).problem
+    lines = [f"{name}: {len(packed((problem, question))) / 1e6:.1f} MB to each worker"]
+    teams = {"one": None, "processes": Team(Processes(2), 2), "dask": Team(Dask(None, 2), 2)}
+    for what, team in teams.items():
+        began, wall = _cpu_s(), time.perf_counter()
+        request = SolveRequest(gap=float(gap), time_limit_s=float(limit), team=team)
+        solved = solve_together(problem, question, request)
+        wall_s = time.perf_counter() - wall
+        for (
+            child
+        ) in multiprocessing.active_children():  # idle workers: their time counts at their end
+            child.terminate()
+            child.join()
+        lines.append(
+            f"  {what}: {wall_s:.1f} s, {_cpu_s() - began:.1f} s of CPU, {solved.status}, gap "
+            f"{solved.gap_frac:.2%}, plan {solved.value:.4f} of search {solved.seed}, bound "
+            f"{solved.bound:.4f}, {len(packed(solved)) / 1e6:.1f} MB back, "
+            f"{solved.searches_ended} ended"
         )
     return "\n".join(lines)
 
@@ -166,9 +196,10 @@ def main() -> None:
     if words == ["million"]:
         sys.stdout.write(million() + "\n")
         return
-    if words[:1] == ["seeds"]:
+    each = {"seeds": seeds, "searches": searches}.get(words[0] if words else "")
+    if each is not None:
         for text in words[1:]:
-            sys.stdout.write(seeds(text) + "\n")
+            sys.stdout.write(each(text) + "\n")
             sys.stdout.flush()
         return
     for text in words or GOALS:

@@ -265,7 +265,7 @@ def test_exports_beside_the_answer_need_no_second_solve(
         "plan",
         "own-or-rent-1024-h200",
         "--export",
-        "xlsx,csv,html,md,json,focus",
+        "xlsx,csv,html,md,json,focus,purchases,memo",
         "--out",
         "out",
         "-q",
@@ -274,7 +274,13 @@ def test_exports_beside_the_answer_need_no_second_solve(
     assert ran.out.startswith("own-or-rent-1024-h200:")  # the answer is still printed
     names = {p.name for p in Path("out").iterdir()}
     stem = "own-or-rent-1024-h200"
-    assert names == {"csv", *(f"{stem}.{x}" for x in ("xlsx", "html", "md", "json", "focus.csv"))}
+    texts = ("xlsx", "html", "md", "json", "focus.csv", "purchases.csv", "memo.md", "memo.html")
+    assert names == {"csv", *(f"{stem}.{x}" for x in texts)}
+    schedule = Path(f"out/{stem}.purchases.csv").read_bytes()
+    assert schedule == Path("out/csv/purchases.csv").read_bytes()
+    again = here("export", f"out/{stem}.json", "--to", "memo", "--with", f"out/{stem}.json")
+    assert again.code == 0
+    assert Path(f"out/{stem}.memo.md").read_text(encoding="utf-8").startswith("# Decision memo")
     saved = json.loads(Path(f"out/{stem}.json").read_text(encoding="utf-8"))
     assert here("export", f"out/{stem}.json", "--to", "xlsx", "-o", "again.xlsx").code == 0
     assert Path("again.xlsx").read_bytes() == Path(f"out/{stem}.xlsx").read_bytes()

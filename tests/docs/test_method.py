@@ -72,7 +72,7 @@ def test_every_public_function_of_a_room_is_explained(room: str) -> None:
 def test_every_constraint_and_objective_is_in_the_table() -> None:
     text = (ROOT / "docs" / "method" / "planning.md").read_text(encoding="utf-8")
     made: set[str] = set()
-    for file in (ROOT / "dcplan" / "planning" / "model").glob("*.py"):
+    for file in (ROOT / "dcplan" / "planning" / "model").rglob("*.py"):
         made |= set(
             re.findall(
                 r"model\.(\w+) = pyo\.(?:Constraint|Objective)\(", file.read_text(encoding="utf-8")

@@ -8,17 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
-from dcplan.economics.monthly import (
+from dcplan.economics.monthly.payments import loan_of
+from dcplan.economics.monthly.side import (
     INCOME_TAX,
     PROPERTY_TAX,
     SALES_TAX,
     Line,
     Side,
-    book_by_year,
     by_year,
-    loan_of,
     month_factors,
     owned_side,
+)
+from dcplan.economics.monthly.taxes import (
+    book_by_year,
     with_income_tax,
     with_property_tax,
     with_sales_tax,

@@ -218,9 +218,10 @@ systems: [dgx-h200, gb200-nvl72]
 fabrics: [ib-ndr-400, eth-800]
 supply: [{system: gb200-nvl72, price_usd: [3.0e6, 2.9e6, 2.8e6, 2.7e6]}]
 assets:
-  - {id: old-h100, system: dgx-h100, hall: old, accelerators: 128, in_service: 2024-Q1, fabric: ib-ndr-400,
-     price_usd: 300e3}
-  - {id: spent, system: dgx-h100, hall: old, accelerators: 24, in_service: 2021-Q1, fabric: ib-ndr-400}
+  - {id: old-h100, system: dgx-h100, hall: old, accelerators: 128, in_service: 2024-Q1, price_usd: 300e3,
+     may_sell: true, fabric: ib-ndr-400,
+     }
+  - {id: spent, system: dgx-h100, hall: old, accelerators: 24, in_service: 2021-Q1, may_sell: true, fabric: ib-ndr-400}
 orders:
   - {id: po, system: gb200-nvl72, hall: new, accelerators: 144, placed: 2026-Q4, expected: 2027-Q2,
      slip_days: {p50: 100, p90: 150}, paid_frac: 0.2, cancellation_fee_frac: 0.3, price_usd: 3.0e6}

@@ -17,7 +17,7 @@ from dcplan.planning.model.cloud import add_cloud
 from dcplan.planning.model.fabric import add_fabric
 from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
-from dcplan.planning.model.money import add_money
+from dcplan.planning.model.money.cost import add_money
 from dcplan.planning.model.onsite import add_onsite
 from dcplan.planning.model.power import add_power
 from dcplan.planning.model.racks import add_racks, add_supply

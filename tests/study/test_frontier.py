@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from dcplan.answers.plan.answer import plan
+from dcplan.engine.engines import Processes
 from dcplan.errors import InputError
-from dcplan.study.engine.engines import Processes
 from dcplan.study.frontier.request import FrontierRequest
 from dcplan.study.frontier.run import frontier
 from dcplan.study.lines import Runner

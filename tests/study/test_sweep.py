@@ -20,11 +20,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dcplan.answers.plan.answer import plan
+from dcplan.engine.engines import Processes
 from dcplan.errors import InputError
 from dcplan.report.csvs import table_csv
 from dcplan.result import Result
 from dcplan.scenario.axes import Axis, split_sets
-from dcplan.study.engine.engines import Processes
 from dcplan.study.lines import Runner
 from dcplan.study.store import Store
 from dcplan.study.sweep.points import CHAIN, chains, grid, quantile, sampled

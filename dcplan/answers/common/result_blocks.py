@@ -39,7 +39,11 @@ def inputs_of(made: Recorded) -> list[dict[str, Any]]:
 
 
 def solver_block(solved: Solved) -> dict[str, Any]:
-    """Return the solver block of a result: version, status, bound, gaps, size of the model."""
+    """Return the solver block of a result: version, status, bound, gaps, size of the model.
+
+    ``searches`` ran at the same time, ``searches_ended`` of them with an answer; ``seed`` is that of
+    the search with the plan.
+    """
     from dcplan.planning.solve import highs
 
     return {
@@ -56,6 +60,9 @@ def solver_block(solved: Solved) -> dict[str, Any]:
         "integers": int(solved.matrix.integer.sum()),
         "nodes": solved.nodes,
         "threads": 1,
+        "searches": solved.searches,
+        "searches_ended": solved.searches_ended,
+        "seed": solved.seed,
         "ended": solved.ended,
         "reproducible": solved.reproducible,
     }

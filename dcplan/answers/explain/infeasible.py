@@ -11,10 +11,10 @@ from dcplan.answers.plan.no_plan import infeasible
 from dcplan.answers.remedies.infeasible import Infeasible
 from dcplan.answers.remedies.search import explained
 from dcplan.answers.remedies.tables import with_remedies
+from dcplan.planning.explain.elastic import conflict
 from dcplan.planning.keys import Key
 from dcplan.planning.limits import family_of, is_users, place_of, words_of
 from dcplan.planning.problem.build import Built
-from dcplan.planning.solve.elastic import conflict
 from dcplan.planning.solve.request import Clock
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Result, Table

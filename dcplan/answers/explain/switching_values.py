@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from dcplan.answers.explain.bounds import Bounds, Origin, bounds_of
 from dcplan.answers.explain.resolve import Base
 from dcplan.errors import InputError, Place, Problem, did_you_mean
-from dcplan.inputs.log import Input, width
+from dcplan.inputs.log import Input
 from dcplan.planning.decision_table import to_table
 from dcplan.planning.explain.differences import Change, differences
 from dcplan.planning.presolve import presolve
@@ -17,11 +18,13 @@ from dcplan.planning.solve.request import LEAST_S
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Table
 from dcplan.scenario.load import Question
-from dcplan.scenario.set_keys import set_key
+from dcplan.scenario.set_keys import FIELDS, set_key
 from dcplan.specs import explain as specs
 
 PRICED = re.compile(r"systems\..+\.price_usd|sites\..+\.energy\.usd_per_kwh")
 """Inputs examined first if none is named."""
+RATE = "finance.discount-rate"
+"""Catalog parameter of the discount rate; the scenario's own rate has the key of its field."""
 HALVINGS = 5
 """Bisection steps between the plan's value and the bound: to 1/32 of the interval."""
 MOST = 6
@@ -67,22 +70,34 @@ def _inputs(base: Base) -> list[str]:
     given = list(names) or [key for key in (asked.inputs if asked else ()) if key in rows]
     if given:
         return given
+    question = base.asked.question
+    spans = {key: bounds_of(row, question) for key, row in rows.items()}
     bought = {k for _, _, k, _ in base.decisions.ordered}
     first = [f"systems.{k}.price_usd" for k in sorted(bought)]
     rest = [key for key in rows if PRICED.fullmatch(key)]
-    wide = sorted((key for key in rest if key not in first), key=lambda k: (-width(rows[k]), k))
-    chosen = [*first, *(k for k in wide if k.startswith("sites")), "finance.discount-rate", *wide]
-    return [key for key in dict.fromkeys(chosen) if key in rows and width(rows[key]) > 0][:MOST]
+    wide = sorted(
+        (key for key in rest if key not in first), key=lambda k: _order(rows[k], spans[k])
+    )
+    rates = [RATE, FIELDS[RATE]]
+    chosen = [*first, *(k for k in wide if k.startswith("sites")), *rates, *wide]
+    return [key for key in dict.fromkeys(chosen) if spans.get(key) is not None][:MOST]
+
+
+def _order(row: Input, span: Bounds | None) -> tuple[bool, float, str]:
+    """Return the rank of an input: sourced bounds first, the widest first."""
+    now = float(row.value) if isinstance(row.value, int | float) else 0.0
+    width = span.width(now) if span is not None and now else 0.0
+    return span is None or span.origin is Origin.DEFAULT, -width, row.key
 
 
 def _of_input(base: Base, key: str, row: Input) -> list[specs.SwitchingValueRow]:
     """Return the decision changes at the bounds of one input."""
-    now, low, high = row.value, row.low, row.high
-    plain = _plain(key, row)
-    if not isinstance(now, int | float) or low is None or high is None or high <= low:
+    now, span = row.value, bounds_of(row, base.asked.question)
+    plain = _plain(key, row, span)
+    if not isinstance(now, int | float) or span is None:
         return [replace(plain, note="no bounds: set low and high")]
     rows, regrets = [], []
-    for bound in (low, high):
+    for bound in (span.low, span.high):
         if bound == now:
             regrets.append(0.0)
             continue
@@ -111,10 +126,12 @@ def _of_input(base: Base, key: str, row: Input) -> list[specs.SwitchingValueRow]
     return _with_evpi(base, rows, regrets)
 
 
-def _plain(key: str, row: Input) -> specs.SwitchingValueRow:
+def _plain(key: str, row: Input, span: Bounds | None) -> specs.SwitchingValueRow:
     """Return the row of an input without results."""
+    low, high = (span.low, span.high) if span is not None else (row.low, row.high)
+    origin = span.origin.value if span is not None else ""
     return specs.SwitchingValueRow(
-        key, row.value, row.low, row.high, None, None, None, None, None, None, note=""
+        key, row.value, low, high, origin, None, None, None, None, None, None, note=""
     )
 
 

@@ -17,6 +17,7 @@ from dcplan.answers.plan.request import PlanRequest, refuse_conflicts
 from dcplan.answers.plan.tables.lead_times import lead_times
 from dcplan.answers.plan.tables.limits import binding
 from dcplan.answers.plan.tables.overview import tables_of
+from dcplan.answers.plan.tables.procurement.schedule import purchases
 from dcplan.answers.remedies.infeasible import Infeasible
 from dcplan.answers.remedies.search import explained
 from dcplan.answers.remedies.tables import with_remedies
@@ -119,6 +120,7 @@ def _solved(request: PlanRequest, question: Question, built: Built) -> Solved:
                 fixed=decisions_of(given, "--fix-decisions") if given else None,
                 progress=request.progress,
                 stop=request.stop,
+                team=request.team,
             ),
         )
     except UnknownDecisionError as error:
@@ -158,13 +160,17 @@ def _answer(request: PlanRequest, question: Question, built: Built, solved: Solv
 def _more_tables(
     request: PlanRequest, question: Question, built: Built, solved: Solved
 ) -> dict[str, Table]:
-    """Return the caller's tables, binding limits and long-lead equipment."""
+    """Return the caller's tables, binding limits, long-lead equipment and purchases."""
     tables: dict[str, Table] = {}
     for maker in request.more_tables:
         tables |= maker(solved, question, built.log)
     tables["limits"] = binding(solved, question)
     if solved.decisions is not None:
         tables["lead_times"] = lead_times(solved.problem, solved.decisions, built.log)
+    if solved.decisions is not None and solved.audit is not None:
+        tables["purchases"] = purchases(
+            solved.problem, solved.decisions, solved.audit.books, question, built.log
+        )
     return tables
 
 

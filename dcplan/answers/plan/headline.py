@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from dcplan.answers.plan.calendar import quarter_at
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.goal import COST
+from dcplan.planning.goal import MONEY
 from dcplan.planning.problem.terms import Placement, PlanningProblem
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Metric
@@ -18,6 +18,8 @@ from dcplan.units import HOURS_PER_DAY, HOURS_PER_QUARTER, MONTHS_PER_QUARTER, m
 
 NAMED = 2
 """Items of one action that the headline names; it counts the others."""
+PAID = (figures.CAPEX, figures.ENERGY, figures.OPEX, figures.CLOUD, figures.AFTER)
+"""Cash paid: every cost but unserved demand, before sales, taxes and debt."""
 OPTIMAL = 1e-5
 """A gap below this is a proof that no plan is better."""
 STATUS = {
@@ -38,9 +40,15 @@ def headline(question: Question, solved: Solved, metrics: dict[str, Metric], sta
         *_excess(solved.audit.given if solved.audit else ()),
         *(actions(solved.problem, solved.decisions) if solved.decisions else ()),
         *_totals(solved, number(figures.ALL_ACCELERATORS), number(figures.ALL_RACKS)),
+        f"USD {money(sum(map(number, PAID)))} paid, of which "
         f"USD {money(number(figures.CAPEX))} capital cost",
         f"USD {money(number(figures.NPV))} net present cost after "
         f"USD {money(number(figures.RESIDUAL))} residual value",
+        *(
+            [f"USD {money(number(figures.AFTER_TAX_NPV))} after taxes and debt"]
+            if figures.AFTER_TAX_NPV.key in metrics
+            else []
+        ),
         f"{number(figures.PEAK_FACILITY):.1f} MW peak facility power",
         *(
             f"run {j.id} takes {number(figures.DAYS, j.id):.0f} days at {j.confidence:.0%} "
@@ -185,7 +193,7 @@ def _span(problem: PlanningProblem, quarters: Iterable[int]) -> str:
 
 def _quality(solved: Solved) -> str:
     """Return how far the plan may be from the best one."""
-    best = "cost" if solved.problem.goal.measure == COST else "value of the objective"
+    best = "cost" if solved.problem.goal.measure in MONEY else "value of the objective"
     if solved.gap_frac < OPTIMAL:
         return f"proven best possible {best}"
     return f"within {percent(solved.gap_frac)} of the best possible {best}"

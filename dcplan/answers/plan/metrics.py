@@ -13,7 +13,12 @@ from dcplan.catalog.schema import System
 from dcplan.economics.cash_flow import FlowGroup, npv_usd, totals_usd
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.cloud import rented_hours, rented_usd_per_hour
-from dcplan.planning.audit.measures import cloud_carbon_t, delivered_pflop_days, used_accelerators
+from dcplan.planning.audit.measures import (
+    after_tax,
+    cloud_carbon_t,
+    delivered_pflop_days,
+    used_accelerators,
+)
 from dcplan.planning.audit.onsite import carbon_t
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
@@ -57,6 +62,7 @@ def money_metrics(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
     low, high = (totals[FlowGroup.CAPEX] + change for change in changes)
     return {
         **specs.NPV(solved.audit.npv_usd),
+        **_after_tax(solved.problem, solved.audit.books),
         **specs.CAPEX(totals[FlowGroup.CAPEX], low=low, high=high),
         **specs.ENERGY(totals[FlowGroup.ENERGY]),
         **specs.OPEX(totals[FlowGroup.OPEX]),
@@ -65,6 +71,13 @@ def money_metrics(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
         **specs.UNSERVED_COST(totals[FlowGroup.UNSERVED]),
         **specs.RESIDUAL(-totals[FlowGroup.RESIDUAL]),
     }
+
+
+def _after_tax(problem: PlanningProblem, books: Accounts) -> dict[str, Metric]:
+    """Return the present cost after taxes and debt, if the scenario has them."""
+    if problem.finance.financing is None:
+        return {}
+    return specs.AFTER_TAX_NPV(after_tax(problem, books).npv_usd)
 
 
 def solver_metrics(solved: Solved) -> dict[str, Metric]:

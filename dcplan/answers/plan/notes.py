@@ -26,7 +26,11 @@ def warnings_of(
     given_pb = question.scenario.storage.usable_pb if question.scenario.storage else None
     choices = tables.get("storage_choices")
     kinds = {
-        "note": [*solved.problem.warnings, *_late_starts(solved)],
+        "note": [
+            *solved.problem.warnings,
+            *_late_starts(solved),
+            *(f"without an answer: {text}" for text in solved.lost),
+        ],
         "given": [
             f"a given decision exceeds a limit: {text}"
             for text in (solved.audit.given if solved.audit else ())

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from dcplan.answers.common.request import ScenarioRequest
+from dcplan.engine.request import Team
 from dcplan.errors import InputError, Place, Problem
 from dcplan.result import Result, Table
 from dcplan.specs.request import Flag
@@ -37,6 +38,10 @@ class PlanRequest(ScenarioRequest):
     progress: Annotated[
         Callable[[float, float, float, int], None] | None,
         Flag("callback with seconds, incumbent, bound and nodes", python_only=True),
+    ] = None
+    team: Annotated[
+        Team | None,
+        Flag("engine and number of searches at the same time; none: one here", python_only=True),
     ] = None
     remedies_limit_s: Annotated[
         float,
@@ -74,6 +79,10 @@ def refuse_conflicts(request: PlanRequest) -> None:
     if request.earlier is not None and request.fix_decisions is not None:
         cause = "--fix-decisions keeps every decision, so --from has no effect"
         problems.append(Problem("DC015", cause, Place("--from"), help="leave one of them out"))
+    if request.team is not None and (request.hedge or request.fix_decisions is not None):
+        other = "--hedge" if request.hedge else "--fix-decisions"
+        cause = f"--searches and --engine have no effect with {other}"
+        problems.append(Problem("DC015", cause, Place("--searches"), help="leave one of them out"))
     if request.earlier is None:
         idle: dict[str, Any] = {
             "--freeze-through": request.freeze_through,

@@ -13,6 +13,7 @@ from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, is_cloud, row_of
 from dcplan.inputs.excluded import ExcludedOption
 from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.accounts import make_accounts
+from dcplan.planning.goal import MONEY, OBJECTIVES, Goal
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import PlanningProblem
@@ -93,7 +94,7 @@ def sourcing_plans(
     problems = presolve(question, built)
     if problems:
         raise InputError(problems)
-    if question.scenario.objective != "min_cost":
+    if OBJECTIVES[question.scenario.objective] not in MONEY:
         cause = f"objective {question.scenario.objective} is not supported here: tco needs min_cost"
         raise InputError(
             [question.tree.problem("DC004", cause, ("objective",), help="--set objective=min_cost")]
@@ -106,7 +107,7 @@ def sourcing_plans(
         limit_s = share * clock.left(LEAST_S)
         return _plan(sourcing, problem, loaded, question, gap, limit_s, *pair)
 
-    problem = built.problem
+    problem = replace(built.problem, goal=Goal(OBJECTIVES[question.scenario.objective]))
     rented = _without_orders(problem)
     plans = [
         plan(Sourcing.HYBRID, problem, HYBRID_SHARE),

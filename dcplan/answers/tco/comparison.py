@@ -9,13 +9,14 @@ import numpy as np
 
 from dcplan.answers.plan.plan_cost import FleetPlan, fleet_plan
 from dcplan.answers.tco.conventions import RESIDUAL, Conventions, conventions_of, planned_question
-from dcplan.answers.tco.owned import Owned, owned_of
+from dcplan.answers.tco.owned import Owned, owned_of, tax_rate
 from dcplan.answers.tco.owned_bill import Bill
-from dcplan.answers.tco.owned_steps import tax_rate
 from dcplan.answers.tco.rented import Work, paid_in_full, rented_side, terms_of, work_of
 from dcplan.catalog.schema import System
 from dcplan.economics.cash_flow import CAPITAL, EQUIPMENT
-from dcplan.economics.monthly import GOODPUT_LOSS, Loan, Side, month_factors, with_income_tax
+from dcplan.economics.monthly.payments import Loan
+from dcplan.economics.monthly.side import GOODPUT_LOSS, Side, month_factors
+from dcplan.economics.monthly.taxes import with_income_tax
 from dcplan.economics.ranges import Array
 from dcplan.errors import InputError
 from dcplan.inputs.cloud_prices import OfferTerms, offers

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from dcplan.catalog.schema import Offer
 from dcplan.economics.cash_flow import AssetClass, Charge
-from dcplan.economics.monthly import GOODPUT_LOSS, Line
+from dcplan.economics.monthly.side import GOODPUT_LOSS, Line
 from dcplan.economics.rental import amortized_usd_per_h
 from dcplan.errors import InputError
 from dcplan.inputs.cloud_prices import LENGTHS

@@ -11,7 +11,7 @@ from dcplan.answers.plan.sourcing import Sourcing, SourcingPlan, SourcingPlans, 
 from dcplan.answers.tco.owned import Owned, owned_of
 from dcplan.answers.tco.rented import has_storage_price, rent_lines, with_adders
 from dcplan.answers.tco.request import TcoRequest
-from dcplan.answers.tco.schedules import taxes_table
+from dcplan.answers.tco.schedules import owned_statements, taxes_table
 from dcplan.answers.tco.tables import bridge_table, lines_table, years_table
 from dcplan.catalog.schema import Offer
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_OK
@@ -20,6 +20,7 @@ from dcplan.inputs.excluded import Kind
 from dcplan.result import Metric, Result, Table
 from dcplan.scenario.load import Question
 from dcplan.specs import tco as specs
+from dcplan.specs.cost.statements import STATEMENTS
 from dcplan.units import money
 
 CENT = 0.01
@@ -105,6 +106,7 @@ def _answer(
     if hybrid is not None:
         tables["bridge"] = bridge_table(hybrid.plan_npv_usd, hybrid.steps, hybrid.npv_usd)
         tables["taxes"] = taxes_table(hybrid)
+        tables[STATEMENTS.name] = owned_statements(hybrid)
     residuals = {
         n: (o.loan.owed_at_end_usd if o.loan else 0.0) - sum(o.after_tax.end_usd.values())
         for n, o in known.items()
@@ -192,8 +194,10 @@ def _notes(question: Question, made: SourcingPlans) -> list[str]:
         and question.scenario.cloud.egress_tb_per_month is not None
     ):
         notes.append("cloud.egress_tb_per_month counts only if a fleet is given")
+    taxed = question.scenario.objective == "min_after_tax_cost"
+    chosen = "set-up" if taxed else "taxes, debt and set-up"
     notes.append(
-        "each option is planned for the lowest cost before taxes, debt and set-up, and then "
-        "priced with them; all options keep hardware in service and on order"
+        f"each option is planned for the lowest cost before {chosen}, and then priced with it all; "
+        "all options keep hardware in service and on order"
     )
     return notes

@@ -3,88 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dcplan.answers.plan.plan_cost import PlanCost
 from dcplan.answers.tco.conventions import GOODPUT
 from dcplan.answers.tco.owned_bill import Bill
-from dcplan.answers.tco.owned_steps import (
-    Steps,
-    add_equipment_taxes,
-    book_of,
-    loan_npv_usd,
-    loan_on,
-    payment_of,
-    tax_rate,
-    tax_shares,
-    unserved_usd,
-    year_end,
-)
-from dcplan.economics.cash_flow import EQUIPMENT, FlowGroup, npv_usd
-from dcplan.economics.monthly import (
-    BookYears,
-    Line,
-    Loan,
-    Side,
-    TaxYears,
-    month_factors,
-    owned_side,
-    tax_years,
-    with_income_tax,
-    with_lost_goodput,
-    with_milestones,
-)
+from dcplan.economics.cash_flow import AssetClass, FlowGroup, npv_usd
+from dcplan.economics.monthly.book import BookYears, book_years
+from dcplan.economics.monthly.financing import WRITTEN_OFF, Financed, financed
+from dcplan.economics.monthly.payments import on_delivery
+from dcplan.economics.monthly.side import Line, Side, owned_side, unserved_usd
 from dcplan.economics.ranges import Array
+from dcplan.inputs.financing import financing_of
 from dcplan.inputs.log import InputLog
 from dcplan.scenario.load import Question
-from dcplan.units import MONTHS_PER_QUARTER, QUARTERS_PER_YEAR
+from dcplan.units import MONTHS_PER_YEAR, QUARTERS_PER_YEAR
 
 NOT_OWNED = frozenset({FlowGroup.CLOUD, FlowGroup.POST_HORIZON, FlowGroup.UNSERVED})
 LOST_GOODPUT = "goodput-loss-frac-of-owned"
-DEBT_SERVICE, TAX_SHIELD = "debt service less payout", "income tax saved by interest"
-ValuedLine = tuple[str, float, float]
-"""Label, sum and present value of a cost line [USD]."""
+BOOK_LIVES = {
+    AssetClass.BUILDING: "building-life-years",
+    AssetClass.POWER: "power-life-years",
+    AssetClass.COOLING: "cooling-life-years",
+}
+"""Catalog parameters of service lives; all other capital has the life of hardware."""
 
 
 @dataclass(frozen=True)
-class Owned:
-    """The owned side, step by step."""
+class Owned(Financed):
+    """The owned side, step by step: ``steps`` lead from the plan's cost to the cost of owning."""
 
     plan_npv_usd: float
-    before_tax: Side
-    after_tax: Side
-    loan: Loan | None
-    steps: dict[str, float]
-    """Cost added by each step from the plan's cost to the cost of owning [USD]."""
-    npv_usd: float
-    shield: Array
-    """Income tax saved by interest, by month [USD]."""
-    taxes: TaxYears
-    """Income tax by year, with interest."""
     book: BookYears
     """Book depreciation by year."""
+    tax_rate_frac: float
+    hardware_years: float
+    """Service life of hardware."""
+    life_years: Mapping[AssetClass, float]
+    """Service lives of buildings, cooling and power."""
 
-    @property
-    def cash_usd(self) -> Array:
-        """Payments by month after tax and debt."""
-        financed = self.loan.payments - self.loan.drawn if self.loan is not None else 0.0
-        return np.asarray(self.after_tax.cash_usd + financed - self.shield)
 
-    def debt_lines(self, rate: float) -> list[ValuedLine]:
-        """Return the lines that debt adds: its service less its payout, and the tax it saves.
-
-        With them, the lines of the owned side add up to its net present cost.
-        """
-        if self.loan is None:
-            return []
-        service = float((self.loan.payments - self.loan.drawn).sum()) + self.loan.owed_at_end_usd
-        lines = [(DEBT_SERVICE, service, loan_npv_usd(self.loan, rate))]
-        if self.shield.any():
-            saved = float(self.shield @ month_factors(rate, len(self.shield)))
-            lines.append((TAX_SHIELD, -float(self.shield.sum()), -saved))
-        return lines
+def tax_rate(question: Question, log: InputLog) -> float:
+    """Return the income tax rate of the scenario, 0 by default."""
+    given = question.scenario.finance.tax.income_rate
+    return log.take("finance.tax.income_rate", given) if given else 0.0
 
 
 def owned_of(
@@ -99,56 +63,51 @@ def owned_of(
 
     ``bill`` has the conventions of a given fleet; a plan has none.
     """
-    finance = question.scenario.finance
-    start, steps = _payments(cost)
-    for name, after in bill.steps(steps.side, question, log) if bill is not None else ():
-        steps.add(name, after)
-    gear = steps.side.of(EQUIPMENT)
-    if rent:
-        steps.add_lines("rent with accompanying costs", rent)
-    add_equipment_taxes(steps, gear, finance.tax, cost.life_quarters / QUARTERS_PER_YEAR, log)
-    before = steps.side
-    loan, tax = loan_on(question, log, before), tax_rate(question, log)
-    shares = tax_shares(question, log if tax else InputLog(question.catalog), before)
-    interest = loan.interest if loan is not None else np.zeros(before.months)
-    taxes = tax_years(before, shares, tax, interest)
-    if tax:
-        steps.add("income tax", with_income_tax(before, shares, tax, np.zeros(before.months)))
-    unserved = unserved_usd(cost.flows, before.months)
-    if unserved.any():
-        # not a payment, so not taxed; without it, a side that does less work would look cheaper
-        steps.add_lines("value of unserved demand", {Line("unserved demand"): unserved})
-    if finance.payment is not None and gear:
-        due = payment_of(finance.payment, log)
-        steps.add("payment milestones", with_milestones(steps.side, gear, due))
-    # the duration of a plan's runs includes goodput; a given fleet has no runs
-    if rent is None and (bill is None or bill.conventions.counts_owned(GOODPUT)):
-        loss = log.parameter("finance", LOST_GOODPUT)
-        steps.add("lost goodput", with_lost_goodput(steps.side, loss))
-    shield = tax * year_end(loan.interest) if loan is not None else np.zeros(before.months)
-    total = _financed_usd(steps, start, loan, shield)
-    book = book_of(before, cost, log)
-    return Owned(start, before, steps.side, loan, steps.usd, total, shield, taxes, book)
-
-
-def _payments(cost: PlanCost) -> tuple[float, Steps]:
-    """Return the present cost of the plan's owned flows, and the flows by month [USD]."""
     flows = [f for f in cost.flows if f.group not in NOT_OWNED]
-    rate = cost.discount_rate
-    side = owned_side(flows, cost.quarters)
-    if not side.lines:  # everything is rented
-        side = Side({Line("nothing owned"): np.zeros(cost.quarters * MONTHS_PER_QUARTER)})
+    rate, life = cost.discount_rate, cost.life_quarters / QUARTERS_PER_YEAR
+    terms = financing_of(question.scenario.finance, rate, life, log)
     start = npv_usd(flows, rate)
-    more = side.npv_usd(rate) - start
-    return start, Steps(rate, side, {"payments by month instead of mid-quarter": more})
-
-
-def _financed_usd(steps: Steps, start_usd: float, loan: Loan | None, shield: Array) -> float:
-    """Return the present cost with debt, and add the steps of the debt."""
-    if loan is None:
-        return steps.side.npv_usd(steps.rate)
-    steps.usd["debt service at the loan's rate, discounted at the discount rate"] = loan_npv_usd(
-        loan, steps.rate
+    if terms.milestones is not None:
+        flows = on_delivery(flows, cost.quarters)
+    side = owned_side(flows, cost.quarters)
+    steps = {"payments by month instead of mid-quarter": side.npv_usd(rate) - start}
+    for name, after in bill.steps(side, question, log) if bill is not None else ():
+        steps[name] = after.npv_usd(rate) - side.npv_usd(rate)
+        side = after
+    if rent:
+        after = replace(side, lines={**side.lines, **rent})
+        steps["rent with accompanying costs"] = after.npv_usd(rate) - side.npv_usd(rate)
+        side = after
+    # the duration of a plan's runs includes goodput; a given fleet has no runs
+    counted = rent is None and (bill is None or bill.conventions.counts_owned(GOODPUT))
+    loss = log.parameter("finance", LOST_GOODPUT) if counted else 0.0
+    found = financed(side, terms, unserved_usd(cost.flows, side.months), loss)
+    lives = {asset: log.parameter("finance", key) for asset, key in BOOK_LIVES.items()}
+    return Owned(
+        found.before_tax,
+        found.after_tax,
+        found.loan,
+        steps | found.steps,
+        found.npv_usd,
+        found.shield,
+        found.taxes,
+        plan_npv_usd=start,
+        book=_book(found.before_tax, life, lives),
+        tax_rate_frac=terms.income_rate_frac,
+        hardware_years=life,
+        life_years=lives,
     )
-    steps.usd[TAX_SHIELD] = -float(shield @ month_factors(steps.rate, steps.side.months))
-    return start_usd + sum(steps.usd.values())
+
+
+def _book(side: Side, hardware_years: float, lives: Mapping[AssetClass, float]) -> BookYears:
+    """Return the book depreciation of all capital, each class over its service life."""
+    found = [
+        book_years(side.lines[line], lives.get(line.asset, hardware_years))
+        for line in side.of(WRITTEN_OFF)
+    ]
+    years = -(-side.months // MONTHS_PER_YEAR)
+    none = BookYears(np.zeros(years), np.zeros(years))
+    return BookYears(
+        np.asarray(sum((x.charge_usd for x in found), none.charge_usd)),
+        np.asarray(sum((x.value_usd for x in found), none.value_usd)),
+    )

@@ -10,7 +10,7 @@ import numpy as np
 from dcplan.answers.plan.plan_cost import FleetPlan, SiteEnergy
 from dcplan.answers.tco.conventions import RESIDUAL, Conventions, owned_name
 from dcplan.economics.cash_flow import AssetClass
-from dcplan.economics.monthly import Line, Side
+from dcplan.economics.monthly.side import Line, Side
 from dcplan.economics.ranges import Array
 from dcplan.economics.rental import accelerators_usd_per_month
 from dcplan.economics.run_cost import run_energy_usd

@@ -13,7 +13,7 @@ from dcplan.answers.tco.conventions import Conventions
 from dcplan.answers.tco.rented_hours import SPOT, TermRent, rent_of_mix, rent_of_term, scaled
 from dcplan.catalog.schema import Offer, Parameter
 from dcplan.economics.cash_flow import FlowGroup
-from dcplan.economics.monthly import GOODPUT_LOSS, Line, Side
+from dcplan.economics.monthly.side import GOODPUT_LOSS, Line, Side
 from dcplan.economics.ranges import Array
 from dcplan.economics.rental import goodput_loss_usd
 from dcplan.economics.spot import spot_calendar_h, spot_usd_per_useful_h, spot_useful_frac

@@ -6,17 +6,19 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from dcplan.answers.common.statements import statements_table
 from dcplan.answers.tco.comparison import OWNED, Comparison, Rent, from_today
 from dcplan.answers.tco.owned import Owned
 from dcplan.answers.tco.owned_bill import NOTHING as NOTHING_OWNED
 from dcplan.catalog.schema import Accelerator, System
 from dcplan.economics.break_even import break_even_hours, npv_break_even_months
 from dcplan.economics.cash_flow import CAPITAL
-from dcplan.economics.monthly import INCOME_TAX, Side
+from dcplan.economics.monthly.side import INCOME_TAX, Side
 from dcplan.economics.price_trend import implied_yearly_factor, yearly_prices
 from dcplan.inputs.cloud_prices import LENGTHS
 from dcplan.result import Metric, Table
 from dcplan.specs.cost import schedules as specs
+from dcplan.specs.cost.statements import STATEMENTS
 from dcplan.units import MONTHS_PER_YEAR, QUARTERS_PER_YEAR, TFLOPS_PER_PFLOPS
 
 
@@ -106,6 +108,11 @@ def taxes_table(owned: Owned) -> Table:
     )
 
 
+def owned_statements(owned: Owned) -> Table:
+    """List result, cash and balance sheet of the owned side by month."""
+    return statements_table(owned, owned.tax_rate_frac, owned.life_years, owned.hardware_years)
+
+
 def commitments_table(both: Comparison) -> Table:
     """List the payments of each rent's commitments for used and unused hours."""
     used = both.work.used_frac
@@ -181,6 +188,7 @@ def schedules(both: Comparison) -> Mapping[str, Table]:
         specs.BILLS.name: bills_table(both),
         specs.MONTHS.name: months_table(both),
         specs.TAXES.name: taxes_table(both.owned),
+        STATEMENTS.name: owned_statements(both.owned),
         specs.COMMITMENTS.name: commitments_table(both),
         specs.FORWARD_PRICES.name: forward_prices_table(both),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dcplan.economics.monthly import Side, by_year
+from dcplan.economics.monthly.side import Side, by_year
 from dcplan.economics.ranges import Array
 from dcplan.result import Cell, Table
 from dcplan.specs import tco as specs

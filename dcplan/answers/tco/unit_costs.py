@@ -10,7 +10,7 @@ from dcplan.answers.tco.comparison import OWNED, Comparison
 from dcplan.catalog.schema import Accelerator, System
 from dcplan.economics.break_even import payback_months
 from dcplan.economics.discounting import irr
-from dcplan.economics.monthly import Side
+from dcplan.economics.monthly.side import Side
 from dcplan.economics.price_trend import implied_yearly_factor
 from dcplan.economics.ranges import Array
 from dcplan.economics.utilization import (

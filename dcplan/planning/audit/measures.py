@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 
 from dcplan.economics.cash_flow import FlowGroup, npv_usd, totals_usd
+from dcplan.economics.monthly.financing import Financed, financed
+from dcplan.economics.monthly.payments import on_delivery
+from dcplan.economics.monthly.side import owned_side, unserved_usd
 from dcplan.inputs.cloud_prices import cloud_place, offer_of
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.onsite import carbon_t
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.goal import CAPEX, CARBON, COMPUTE, COST, DAYS, PEAK, TIME
+from dcplan.planning.goal import AFTER_TAX, CAPEX, CARBON, COMPUTE, COST, DAYS, PEAK, TIME
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import PFLOPS, DemandTerms
 from dcplan.units import (
@@ -29,6 +32,8 @@ def measured(name: str, problem: PlanningProblem, d: Decisions, books: Accounts)
     quarters = range(problem.quarters)
     if name == COST:
         return npv_usd(books.flows, problem.finance.discount_rate) / USD_PER_MUSD
+    if name == AFTER_TAX:
+        return after_tax(problem, books).npv_usd / USD_PER_MUSD
     if name == CAPEX:
         return totals_usd(books.flows)[FlowGroup.CAPEX] / USD_PER_MUSD
     if name == PEAK:
@@ -46,6 +51,25 @@ def measured(name: str, problem: PlanningProblem, d: Decisions, books: Accounts)
         for t in quarters
     )
     return own + (cloud_carbon_t(problem, d) if name == CARBON else 0.0)
+
+
+def after_tax(problem: PlanningProblem, books: Accounts) -> Financed:
+    """Return the payments of a plan by month after taxes, payment terms and debt.
+
+    Raises
+    ------
+    ValueError
+        If the problem has no financing.
+    """
+    terms = problem.finance.financing
+    if terms is None:
+        msg = "the problem has no taxes, payment terms or debt"
+        raise ValueError(msg)
+    flows = books.flows
+    if terms.milestones is not None:
+        flows = on_delivery(flows, problem.quarters)
+    side = owned_side(flows, problem.quarters)
+    return financed(side, terms, unserved_usd(flows, side.months))
 
 
 def cloud_carbon_t(problem: PlanningProblem, d: Decisions) -> float:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dcplan.planning.decisions import BUY, FITTED, RUN
+from dcplan.planning.explain.elastic import SLACK, elastic
 from dcplan.planning.keys import Key
 from dcplan.planning.limits import DEMAND_MET, WITHOUT_SITE
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.elastic import SLACK, elastic
 from dcplan.planning.solve.matrix import Matrix, Row, compile_model
 from dcplan.planning.solve.status import SolveStatus
 

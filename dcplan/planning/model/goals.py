@@ -7,8 +7,19 @@ from typing import Any
 import pyomo.core as pyo
 
 from dcplan.inputs.cloud_prices import cloud_place, offer_of
-from dcplan.planning.goal import CAPEX, CARBON, COMPUTE, COST, DAYS, OWN_CARBON, PEAK, TIME
-from dcplan.planning.model.money import capex, present_cost
+from dcplan.planning.goal import (
+    AFTER_TAX,
+    CAPEX,
+    CARBON,
+    COMPUTE,
+    COST,
+    DAYS,
+    OWN_CARBON,
+    PEAK,
+    TIME,
+)
+from dcplan.planning.model.money.capital import capex
+from dcplan.planning.model.money.cost import after_tax_cost, present_cost
 from dcplan.planning.model.onsite import grid_mwh
 from dcplan.planning.model.sets import Sets
 from dcplan.planning.problem.work.terms import PFLOPS, RunOption
@@ -24,9 +35,9 @@ from dcplan.units import (
 def add_goal(model: pyo.ConcreteModel, sets: Sets) -> None:
     r"""Set the objective, :math:`\min m_0` with :math:`m_i \le \epsilon_i`.
 
-    Measures: present cost and capital cost [M$], carbon of owned sites without and with the cloud
-    [t], the negative of delivered research [PFLOP-days], the sum of all jobs' finish days, the days
-    of one job, the facility peak over all sites [MW].
+    Measures: present cost before and after taxes and debt, and capital cost [M$], carbon of owned
+    sites without and with the cloud [t], the negative of delivered research [PFLOP-days], the sum
+    of all jobs' finish days, the days of one job, the facility peak over all sites [MW].
     """
     goal = sets.problem.goal
     if sets.problem.carbon_known or CARBON in goal.measures:
@@ -67,6 +78,7 @@ def measure(model: pyo.ConcreteModel, sets: Sets, name: str) -> Any:
         return _jobs(model, sets, lambda c: c.days, name.removeprefix(DAYS))
     found: dict[str, Any] = {
         COST: lambda: present_cost(model, sets),
+        AFTER_TAX: lambda: after_tax_cost(model, sets),
         CAPEX: lambda: sum(capex(model, sets, q) for q in sets.quarters),
         OWN_CARBON: lambda: _own_carbon(model, sets),
         CARBON: lambda: _own_carbon(model, sets) + _cloud_carbon(model, sets),

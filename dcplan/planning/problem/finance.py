@@ -5,6 +5,7 @@ from __future__ import annotations
 from dcplan.economics.cash_flow import AssetClass
 from dcplan.economics.discounting import straight_line_frac
 from dcplan.economics.loans import level_payment_usd
+from dcplan.inputs.financing import financing_of
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.residual_value import residual_of
 from dcplan.planning.problem.terms import FinanceTerms
@@ -39,8 +40,10 @@ def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerm
         return tuple(straight_line_frac(age, years[asset]) for age in ages)
 
     share, service = _debt(finance, quarters, log)
+    financing = financing_of(finance, rate, life, log)
     years = {asset: log.parameter("finance", key) for asset, key in PLANT_LIFE.items()}
     return FinanceTerms(
+        financing=financing if financing.changes_cost else None,
         debt_share_frac=share,
         debt_service_frac=service,
         discount_rate=rate,

@@ -33,12 +33,10 @@ def _warnings(question: Question) -> list[str]:
     notes += _idle_prices(question)
     if scenario.cloud and scenario.cloud.egress_tb_per_month:
         notes.append("`plan` does not count cloud.egress_tb_per_month in this version")
-    if scenario.finance.tax != type(scenario.finance.tax)():
-        notes.append("`plan` does not count finance.tax; its cost is before tax")
-    if scenario.finance.debt:
+    if scenario.finance.has_financing and scenario.objective == "min_cost":
         notes.append(
-            "finance.debt lowers the payments that a budget limits and adds debt service; the net "
-            "present cost is that of the project before financing, without debt"
+            "the plan has the lowest cost before taxes, payment terms and debt; objective: "
+            "min_after_tax_cost chooses after them"
         )
     return [*notes, *sanity_notes(question)]
 

@@ -1,1 +1,1 @@
-"""HiGHS behind one door: compile once, solve, bound, elastic remedies."""
+"""HiGHS behind one door: compile once, solve, bound; several searches at once."""

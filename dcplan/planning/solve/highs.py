@@ -79,7 +79,7 @@ def self_test() -> str:
 
 
 def loaded(
-    matrix: Matrix, integer: npt.NDArray[np.bool_], lower: Vector, upper: Vector
+    matrix: Matrix, integer: npt.NDArray[np.bool_], lower: Vector, upper: Vector, seed: int = 0
 ) -> highspy.Highs:
     """Return a solver with the model and the options of every solve."""
     solver = highspy.Highs()
@@ -88,7 +88,7 @@ def loaded(
         ("log_to_console", False),
         ("threads", 1),
         ("parallel", "off"),
-        ("random_seed", 0),
+        ("random_seed", seed),
     ):
         solver.setOptionValue(name, value)
     problem = highspy.HighsLp()
@@ -144,22 +144,22 @@ def solve(
     fixed: Mapping[int, float] | None = None,
     start: Mapping[int, float] | None = None,
     prove: bool = False,
-    target: float | None = None,
     presolve: bool | None = None,
     watch: Watch = UNWATCHED,
+    seed: int = 0,
 ) -> Outcome:
     """Solve a program, optionally with relaxed integers, fixed columns and a start.
 
     The start may be partial. With ``prove`` the start is considered good: time is used for the
-    bound, not for better plans. A plan as good as ``target`` ends the search. If ``presolve`` is not
-    given, small programs are solved with and without it.
+    bound, not for better plans. If ``presolve`` is not given, small programs are solved with and
+    without it. ``seed`` is the random seed of HiGHS.
 
     Raises
     ------
     RuntimeError
         If HiGHS ends without a known status, which is a bug.
     """
-    request = _Request(gap, relaxed, dict(fixed or {}), dict(start or {}), prove, target)
+    request = _Request(gap, relaxed, dict(fixed or {}), dict(start or {}), prove, seed)
     if presolve is not None or len(matrix.columns) > SMALL_COLUMNS:
         return _once(matrix, request, time_limit_s, watch, presolve=presolve is not False)
     first = _once(matrix, request, time_limit_s, watch, presolve=False)
@@ -176,7 +176,7 @@ class _Request:
     fixed: Mapping[int, float]
     start: Mapping[int, float]
     prove: bool
-    target: float | None
+    seed: int
 
 
 def _once(
@@ -189,14 +189,12 @@ def _once(
         lower[i] = upper[i] = value
     relaxed = request.relaxed
     integer = matrix.integer if relaxed is None else matrix.integer & ~relaxed
-    solver = loaded(matrix, integer, lower, upper)
+    solver = loaded(matrix, integer, lower, upper, request.seed)
     solver.setOptionValue("mip_rel_gap", request.gap)
     solver.setOptionValue("time_limit", max(time_limit_s, 0.1))
     solver.setOptionValue("mip_min_logging_interval", 0.5)
     if not presolve:
         solver.setOptionValue("presolve", "off")
-    if request.target is not None:
-        solver.setOptionValue("objective_target", request.target)
     for name, value in QUIET.items() if request.prove else ():
         solver.setOptionValue(name, value)
     start = request.start

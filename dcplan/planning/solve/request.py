@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from dcplan.engine.request import Team
 from dcplan.planning.keys import Key
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.highs import Outcome, Progress, Watch
@@ -68,6 +69,13 @@ class SolveRequest:
         Whether an audited plan and a bound are enough, whatever the gap between them.
     stop : callable, optional
         Function that returns whether to end now.
+    seed : int
+        Random seed of HiGHS.
+    restrict : bool
+        Whether a very large program of halls is first solved with the systems of the linear program
+        only.
+    team : Team, optional
+        Engine and number of searches of the problem at the same time; one search here without it.
     """
 
     gap: float
@@ -77,6 +85,9 @@ class SolveRequest:
     screen: bool = False
     progress: Progress | None = None
     stop: Callable[[], bool] | None = None
+    seed: int = 0
+    restrict: bool = True
+    team: Team | None = None
 
     def within(self, time_limit_s: float) -> SolveRequest:
         """Return the same request with another time limit [s]."""
@@ -140,6 +151,7 @@ class SolveSession:
             prove=prove,
             presolve=presolve,
             watch=watch or Watch(progress, self.request.stop),
+            seed=self.request.seed,
         )
         self.clock.note(outcome.status)
         return outcome

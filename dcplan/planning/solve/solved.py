@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from dcplan.planning.audit.measures import measured
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.goal import COST
+from dcplan.planning.goal import MONEY
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.matrix import Matrix
@@ -41,6 +41,14 @@ class Solved:
     """Reason why the search ended before the time limit with an open gap."""
     timed: bool = False
     """Whether time ended a part of the search."""
+    seed: int = 0
+    """Random seed of the search that found the plan."""
+    searches: int = 1
+    """Searches of the problem at the same time."""
+    searches_ended: int = 1
+    """Those that ended with an answer; the others were ended by a proof, a request to stop or an error."""
+    lost: tuple[str, ...] = ()
+    """Searches of the same problem without an answer, each with its error."""
 
     @property
     def reproducible(self) -> bool:
@@ -58,8 +66,8 @@ class Solved:
 
     @property
     def bound_usd(self) -> float:
-        """Return the proven bound of the cost; not a number for other objectives."""
-        return self.bound * USD_PER_MUSD if self.problem.goal.measure == COST else math.nan
+        """Return the proven bound of the cost that is minimized; not a number for other objectives."""
+        return self.bound * USD_PER_MUSD if self.problem.goal.measure in MONEY else math.nan
 
     @property
     def gap_frac(self) -> float:

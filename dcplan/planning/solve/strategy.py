@@ -25,7 +25,8 @@
       for one, and then the full model uses the remaining time.
     A request to stop has the same effects, with status INTERRUPTED.
 
-``objective.py`` uses this tree for objectives other than cost. The plan of a hedge has its own solve
+``team.py`` runs this tree several times at once, with other seeds. ``objective.py`` uses it for
+objectives other than cost. The plan of a hedge has its own solve
 with margins, ``answers/plan/hedge_plans.py: together``, because all variants are one program.
 """
 
@@ -64,6 +65,8 @@ TINY = 1e-9
 def solve_problem(problem: PlanningProblem, question: Question, request: SolveRequest) -> Solved:
     """Solve a problem and audit the plan; a plan that fails its audit is never returned.
 
+    It is one search in this process; ``team.py`` runs several.
+
     Raises
     ------
     AuditError
@@ -78,10 +81,10 @@ def solve_problem(problem: PlanningProblem, question: Question, request: SolveRe
         found = _by_halls(problem, session, base)
     else:
         found = exactly(problem, session, base)
-    return _judged(found, session)
+    return judged(found, session)
 
 
-def _judged(found: Solved, session: SolveSession) -> Solved:
+def judged(found: Solved, session: SolveSession) -> Solved:
     """Return the solution with the status that its audited gap deserves."""
     timed = found.timed or session.clock.ended_solve
     found = replace(found, seconds=session.clock.spent(), timed=timed)

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from dcplan.planning.decisions import FITTED, RUN, USED, USED_NEW
-from dcplan.planning.goal import COST
+from dcplan.planning.goal import MONEY
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.matrix import Matrix, Row
@@ -49,7 +49,7 @@ def strengthened(matrix: Matrix, problem: PlanningProblem) -> Matrix:
         The problem of the program.
     """
     taken = _jobs(matrix, problem)
-    if problem.goal.measure == COST and not problem.goal.limits:
+    if problem.goal.measure in MONEY and not problem.goal.limits:
         taken |= _demands(matrix)
     place = {key: i for i, key in enumerate(matrix.columns)}
     site = {h.id: h.site for h in problem.halls}

@@ -24,6 +24,28 @@ def _typed(path: Path) -> str:
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
+def scenario_words(result: Result) -> str:
+    """Return the scenario of a result with its variant and changes, as one types them.
+
+    It is empty if the result has no scenario file.
+
+    Examples
+    --------
+    >>> scenario = {"path": "a.yaml", "variant": "late", "sets": ["fleet.accelerators=64"]}
+    >>> scenario_words(Result("plan", "ok", 0, "x", scenario=scenario))
+    'a.yaml --variant late --set fleet.accelerators=64'
+    """
+    path = result.scenario.get("path")
+    if not path:
+        return ""
+    file = shlex.quote(_typed(Path(str(path))))
+    if result.scenario.get("variant"):
+        file += f" --variant {shlex.quote(str(result.scenario['variant']))}"
+    return file + "".join(
+        f" --set {shlex.quote(str(x))}" for x in result.scenario.get("sets") or ()
+    )
+
+
 def next_commands(result: Result) -> list[tuple[str, str]]:
     """Return the next commands of an answer, each with its purpose.
 
@@ -33,12 +55,8 @@ def next_commands(result: Result) -> list[tuple[str, str]]:
     >>> next_commands(answer)
     [('dcplan explain a.yaml', 'why there is no plan, and tested remedies')]
     """
-    path = result.scenario.get("path")
-    if result.verb != "plan" or not path:
+    file = scenario_words(result)
+    if result.verb != "plan" or not file:
         return []
-    file = shlex.quote(_typed(Path(str(path))))
-    if result.scenario.get("variant"):
-        file += f" --variant {shlex.quote(str(result.scenario['variant']))}"
-    file += "".join(f" --set {shlex.quote(str(x))}" for x in result.scenario.get("sets") or ())
     chosen = AFTER_PLAN if NPV.key in result.metrics else AFTER_NO_PLAN
     return [(f"dcplan {text.format(file=file)}", purpose) for text, purpose in chosen]

@@ -46,7 +46,9 @@ class Existing(Part):
 
 
 class Asset(Existing):
-    """Hardware in service before the plan begins: it is paid, it ages, and the plan may sell it."""
+    """Hardware in service before the plan begins: it is paid, it ages, and with `may_sell` the plan
+    may sell it.
+    """
 
     in_service: Quarter
     """Quarter in which it entered service; its age counts from then."""
@@ -54,8 +56,8 @@ class Asset(Existing):
     """Fabric family that connects it; required if the scenario names several."""
     life_years: Years | None = None
     """Service life in years from that quarter. Default: finance.hardware_life_years."""
-    may_sell: bool = True
-    """Whether the plan may sell it before its end of life, at its residual value."""
+    may_sell: bool = False
+    """Whether the plan may sell it before its end of life, at its residual value. Default: no."""
 
 
 class Delay(Part):

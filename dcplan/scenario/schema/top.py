@@ -39,7 +39,7 @@ Months = Annotated[int, Field(ge=0, le=120, strict=True)]
 
 
 class Tax(Part):
-    """Taxes; only `tco` uses them."""
+    """Taxes. They count in the cost after taxes and in `tco`."""
 
     income_rate: Fraction | None = None
     """Marginal rate of income tax. Default: no income tax."""
@@ -63,8 +63,9 @@ class Debt(Part):
 
 
 class Payment(Part):
-    """Payment terms of equipment; the rest is due on delivery, in the first month of service. Only
-    `tco` uses them.
+    """Payment terms of equipment; the rest is due on delivery, in the first month of service. They
+    count in the cost after taxes, in `tco` and in the purchase schedule of `plan`; budgets count the
+    price with the order.
     """
 
     deposit_frac: Fraction = Quantity(value=0.0)
@@ -130,11 +131,16 @@ class Finance(Part):
     price left at the end of life (a straight line from the price), or none. 0 means none: worth
     nothing from its order on. Buildings, power and cooling keep their book value. Default: mid."""
     tax: Tax = Tax()
-    """Taxes of the own-or-rent comparison."""
+    """Taxes, which count in the cost after taxes and in `tco`."""
     debt: Debt | None = None
     """Debt; its proceeds and debt service count in budgets and in `tco`."""
     payment: Payment | None = None
     """Deposits and acceptance payments of equipment."""
+
+    @property
+    def has_financing(self) -> bool:
+        """Return whether the scenario has taxes, payment terms or debt."""
+        return self.tax != Tax() or self.debt is not None or self.payment is not None
 
 
 class Sensitivity(Part):
@@ -201,9 +207,11 @@ class Scenario(Part):
     """Cloud capacity that may be rented. Default: none."""
     comparison: Comparison | None = None
     """Conventions of the comparison of a fleet with rents: hours, lines of the bill, quotes, mixes."""
-    objective: Literal["min_cost", "max_compute", "min_time", "min_carbon"] = "min_cost"
-    """Objective: minimum net present cost, maximum compute, earliest finish or minimum carbon
-    (ties: the cheapest plan)."""
+    objective: Literal[
+        "min_cost", "min_after_tax_cost", "max_compute", "min_time", "min_carbon"
+    ] = "min_cost"
+    """Objective: minimum net present cost, before or after taxes and debt; maximum compute, earliest
+    finish or minimum carbon (ties: the cheapest plan)."""
     expect: tuple[Expectation, ...] = ()
     """Expectations on metrics, for `dcplan test` and CI."""
     overrides: dict[str, dict[str, Any]] = Field(default_factory=dict)

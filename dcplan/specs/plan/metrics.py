@@ -16,6 +16,15 @@ NPV = MetricSpec(
     main=True,
     label="Net present cost",
 )
+AFTER_TAX_NPV = MetricSpec(
+    "cost.after_tax_npv_usd",
+    "USD",
+    "Net present cost by month after sales, property and income tax, payment terms and debt",
+    better=LOWER,
+    needs="finance.tax, finance.payment or finance.debt",
+    main=True,
+    label="Net present cost after taxes and debt",
+)
 CAPEX = MetricSpec(
     "cost.capex_usd",
     "USD",

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dcplan.answers.plan.metrics import metrics_of
+from dcplan.engine.engines import Stopped, asked_to_stop
 from dcplan.planning.audit.measures import measured
 from dcplan.planning.goal import CARBON, DAYS, Goal, Limit
 from dcplan.planning.problem.build import Built, build
@@ -21,7 +22,6 @@ from dcplan.planning.solve.strategy import solve_problem
 from dcplan.scenario.load import Question
 from dcplan.scenario.ref import ScenarioRef
 from dcplan.study.digest import content_key
-from dcplan.study.engine.engines import Stopped, asked_to_stop
 from dcplan.study.frontier.axes import Axis, axis_of
 from dcplan.study.point import packed, readable, unpacked
 from dcplan.units import DAYS_PER_QUARTER

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from dcplan.answers.diff.answer import Differences, Side, differences
 from dcplan.answers.diff.request import DiffRequest
+from dcplan.engine.engines import Engine
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
 from dcplan.result import Result, Table
 from dcplan.scenario.load import load
 from dcplan.specs.plan import metrics as figures
 from dcplan.specs.regression import diff as specs
-from dcplan.study.engine.engines import Engine
 from dcplan.study.regression.kept import Kept, plans
 from dcplan.study.regression.refs import Ref, resolved
 from dcplan.study.regression.request import Wanted

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from dcplan.engine.engines import Engine
 from dcplan.errors import (
     EXIT_INCOMPLETE,
     EXIT_INFEASIBLE,
@@ -27,7 +28,6 @@ from dcplan.scenario.schema import Expectation
 from dcplan.specs.regression import gates as specs
 from dcplan.specs.regression.gates import Verdict
 from dcplan.specs.request import checked
-from dcplan.study.engine.engines import Engine
 from dcplan.study.regression.kept import Kept, plans
 from dcplan.study.regression.refs import Ref, resolved
 from dcplan.study.regression.request import GatesRequest, Wanted

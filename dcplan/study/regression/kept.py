@@ -11,13 +11,13 @@ from typing import Any
 
 from dcplan.answers.common.result_blocks import describe
 from dcplan.answers.diff.answer import leaves
+from dcplan.engine.engines import DONE, Chain, Engine, Serial
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
 from dcplan.provenance import Path
 from dcplan.result import Result, from_dict
 from dcplan.scenario.expect import check_metrics, evaluate
 from dcplan.scenario.load import Question
 from dcplan.study.digest import content_key
-from dcplan.study.engine.engines import DONE, Chain, Engine, Serial
 from dcplan.study.regression.request import Wanted
 from dcplan.study.store import Store
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import timedelta
 
 from dcplan.answers.facility.heat_rejection import HALL_LEAD
-from dcplan.answers.plan.calendar import calendar_date
+from dcplan.answers.plan.calendar import first_day
 from dcplan.catalog.schema import Parameter
 from dcplan.inputs.log import InputLog
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.result import Table
 from dcplan.specs.plan import site as specs
-from dcplan.units import DAYS_PER_QUARTER, DAYS_PER_WEEK
+from dcplan.units import DAYS_PER_WEEK
 
 
 def lead_times(problem: PlanningProblem, d: Decisions, log: InputLog) -> Table:
@@ -20,13 +20,13 @@ def lead_times(problem: PlanningProblem, d: Decisions, log: InputLog) -> Table:
 
     A positive ``weeks_before_start`` is a day before the plan starts.
     """
-    start = date.fromisoformat(calendar_date(problem.start, 0.0))
+    start = first_day(problem, 0)
     rows = []
     for hall in problem.halls:
         used = [t for (h, _, t), n in d.fitted.items() if h == hall.id and n]
         if not hall.needs_blocks or not used:
             continue
-        first = date.fromisoformat(calendar_date(problem.start, min(used) * DAYS_PER_QUARTER))
+        first = first_day(problem, min(used))
         for name in HALL_LEAD:
             key = f"lead-{name}-weeks"
             weeks = log.parameter("facility", key)

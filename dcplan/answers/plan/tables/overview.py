@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dcplan.answers.plan.tables import (
     cloud,
+    financing,
     hardware,
     money,
     network,
@@ -50,6 +51,7 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], question: Question) ->
         "storage": network.storage(problem, d),
         "cost": money.cost(books),
         "cash_flow": money.cash_flow(problem, books),
+        **financing.financing_tables(problem, books, solved.audit.npv_usd),
         "flows": money.flows(problem, books, catalog),
         "benchmarks": money.benchmarks(problem, d, books, metrics, catalog),
         "checks": checks(problem, solved.audit),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dcplan.economics.cash_flow import AssetClass
+from dcplan.economics.monthly.financing import Financing
 from dcplan.units import MONTHS_PER_QUARTER
 
 
@@ -27,6 +28,9 @@ class FinanceTerms:
     """Debt service as a share of the loan, 0, 1, 2 … quarters later, with interest."""
     plant_life_months: tuple[tuple[AssetClass, int], ...] = ()
     """Life of building, cooling and power; other assets have the life of hardware."""
+
+    financing: Financing | None = None
+    """Taxes, payment terms and debt; None if the scenario has none of them."""
 
     def life_months(self, asset: AssetClass) -> int:
         """Return the months over which an asset is written off."""

@@ -130,11 +130,12 @@ class HallSearch:
     def _of_halls(self, relaxed: Matrix, point: Point, *, early: bool = True) -> bool:
         """Solve the program of halls for its bound and a plan; return whether it has a solution.
 
-        A very large one is first solved with the systems of the linear program only.
+        A very large one is first solved with the systems of the linear program only, if the request
+        asks for it.
         """
         program = with_sums(relaxed, self.problem)
         start: dict[int, float] = {}
-        if len(relaxed.columns) > RESTRICT_COLUMNS:
+        if self.session.request.restrict and len(relaxed.columns) > RESTRICT_COLUMNS:
             start = self._restricted(program, relaxed, point.values)
             if self._done(self.bound):
                 return True

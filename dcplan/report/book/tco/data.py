@@ -13,10 +13,10 @@ from dcplan.answers.tco import rented
 from dcplan.answers.tco.comparison import Comparison, Rent
 from dcplan.answers.tco.conventions import has_conventions
 from dcplan.answers.tco.owned import LOST_GOODPUT
-from dcplan.answers.tco.owned_steps import BOOK_TABLE, BUILDING_TABLE
 from dcplan.answers.tco.rented_hours import BLOCK, SPOT, Hours, schedules
 from dcplan.catalog.schema import DepreciationTable, Offer, Parameter
 from dcplan.inputs.cloud_prices import LENGTHS, row_of
+from dcplan.inputs.financing import BUILDING_TABLE, EQUIPMENT_TABLE
 from dcplan.inputs.residual_value import residual_of
 from dcplan.provenance import Quantity, Status
 from dcplan.report.book.data.facts import Frozen
@@ -142,7 +142,7 @@ def _terms(both: Comparison) -> Iterator[specs.TermRow]:
 def _write_off(both: Comparison) -> Iterator[specs.WriteOffRow]:
     """Yield the tax write-off by year of equipment and of buildings, as shares that sum to 1."""
     question = both.question
-    given = question.scenario.finance.tax.depreciation or BOOK_TABLE
+    given = question.scenario.finance.tax.depreciation or EQUIPMENT_TABLE
     for name, building in ((given, False), (BUILDING_TABLE, True)):
         shares = np.array(question.catalog.get("depreciation", name, DepreciationTable).share_frac)
         for i, share in enumerate(shares / shares.sum()):

@@ -153,7 +153,8 @@ def _milestones(book: Book) -> Row | None:
     deposit, early = book.term(sheet, BookTerm.DEPOSIT), book.term(sheet, BookTerm.DEPOSIT_MONTHS)
     accepted = book.term(sheet, BookTerm.ACCEPTANCE)
     late = book.term(sheet, BookTerm.ACCEPTANCE_MONTHS)
-    gear = taxed_gear(book)
+    kinds = (EQUIPMENT | {AssetClass.SALES_TAX}) - {AssetClass.EXISTING}  # paid by its own contract
+    gear = [row for row, asset in book.capital.items() if asset in kinds]
     if deposit is None or early is None or accepted is None or late is None or not gear:
         return None
     label = "equipment with sales tax"

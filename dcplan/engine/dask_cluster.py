@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import CancelledError
 from typing import Any
 
-from dcplan.errors import InputError, Place, Problem
-from dcplan.study.digest import code_digest
-from dcplan.study.engine.engines import (
+from dcplan.engine.code import code_digest
+from dcplan.engine.engines import (
     CRASHED,
     DONE,
     ERROR,
     PATIENCE_S,
     Chain,
     Done,
+    Ended,
     Line,
     Stop,
     Work,
     error_text,
 )
+from dcplan.errors import InputError, Place, Problem
 
 CONNECT_S = 10
 POLL_S = 0.005
@@ -33,7 +34,7 @@ class Dask:
     def __init__(self, scheduler: str | None, jobs: int) -> None:
         self.scheduler, self.jobs = scheduler, jobs
 
-    def run(self, chains: Sequence[Chain], work: Work, stop: Stop) -> Iterator[Done]:
+    def run(self, chains: Sequence[Chain], work: Work, stop: Stop) -> Ended:
         """Yield every task as it ends."""
         dask: Any = importlib.import_module("distributed")  # an extra: imported on request only
         cluster = None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib.util
 import os
 
+from dcplan.engine.engines import Engine, Processes, Serial
+from dcplan.engine.names import EngineName
 from dcplan.errors import InputError, Place, Problem
-from dcplan.study.engine.engines import Engine, Processes, Serial
-from dcplan.study.engine.names import EngineName
 
 
 def engine_of(name: str, jobs: int | None, scheduler: str | None, solves: int) -> Engine:
@@ -29,7 +29,7 @@ def engine_of(name: str, jobs: int | None, scheduler: str | None, solves: int) -
             raise InputError(
                 [Problem("DC050", "Dask is not installed", Place("--engine"), help=help_text)]
             )
-        from dcplan.study.engine.dask_cluster import Dask  # takes half a second to import
+        from dcplan.engine.dask_cluster import Dask  # takes half a second to import
 
         return Dask(scheduler, count)
     return Serial() if name == EngineName.SERIAL or count == 1 else Processes(count)

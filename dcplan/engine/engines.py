@@ -13,7 +13,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -50,11 +50,18 @@ class Chain:
     before: Any = None
 
 
+Ended = Generator[Done, None, None]
+"""Tasks as they end."""
+
+
 class Engine(Protocol):
     """Runs chains."""
 
-    def run(self, chains: Sequence[Chain], work: Work, stop: Stop) -> Iterator[Done]:
-        """Yield every task as it ends; after a stop, the remaining tasks are not run."""
+    def run(self, chains: Sequence[Chain], work: Work, stop: Stop) -> Ended:
+        """Yield every task as it ends; after a stop, the remaining tasks are not run.
+
+        Closing the generator ends the run at once.
+        """
         ...
 
 
@@ -73,7 +80,7 @@ def asked_to_stop() -> bool:
 class Serial:
     """One task after the other, in this process."""
 
-    def run(self, chains: Sequence[Chain], work: Work, stop: Stop) -> Iterator[Done]:
+    def run(self, chains: Sequence[Chain], work: Work, stop: Stop) -> Ended:
         """Yield every task as it ends, chain by chain; a stop request ends the running task."""
         _STOPS.append(stop)
         try:
@@ -82,7 +89,7 @@ class Serial:
             _STOPS.remove(stop)
 
     @staticmethod
-    def _run(chains: Sequence[Chain], work: Work, stop: Stop) -> Iterator[Done]:
+    def _run(chains: Sequence[Chain], work: Work, stop: Stop) -> Ended:
         for chain in chains:
             before = chain.before
             for task in chain.tasks:
@@ -128,7 +135,7 @@ class Processes:
         self._idle: ProcessPoolExecutor | None = None
         """Workers of the last run, ready for the next one."""
 
-    def run(self, chains: Sequence[Chain], work: Work, stop: Stop) -> Iterator[Done]:
+    def run(self, chains: Sequence[Chain], work: Work, stop: Stop) -> Ended:
         """Yield every task as it ends."""
         free = deque(line for line in map(Line, chains) if line.left)
         suspects: deque[Line] = deque()
@@ -176,7 +183,7 @@ class Processes:
             else:
                 self._idle = pool
 
-    def _last(self, running: dict[Future[Any], Line]) -> Iterator[Done]:
+    def _last(self, running: dict[Future[Any], Line]) -> Ended:
         """Yield the tasks that end within the grace period after a stop."""
         finished, _ = wait(running, timeout=PATIENCE_S)
         for future in finished:
@@ -240,6 +247,8 @@ def _outcome(future: Future[Any], line: Line) -> Done | None:
 def _begin() -> None:
     """Initialize a worker: ignore Ctrl-C, which the parent handles, and exit with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Pyomo makes a lock when it is imported; one of "spawn" would outlive a worker that is ended
+    multiprocessing.set_start_method("fork", force=True)
     parent = multiprocessing.parent_process()
 
     def watch() -> None:

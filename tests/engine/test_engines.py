@@ -13,8 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from dcplan.study.engine.dask_cluster import Dask
-from dcplan.study.engine.engines import CRASHED, DONE, ERROR, Chain, Done, Engine, Processes, Serial
+from dcplan.engine.dask_cluster import Dask
+from dcplan.engine.engines import (
+    CRASHED,
+    DONE,
+    ERROR,
+    PATIENCE_S,
+    Chain,
+    Done,
+    Engine,
+    Processes,
+    Serial,
+)
 
 ENGINES: dict[str, Callable[[], Engine]] = {
     "serial": Serial,
@@ -94,7 +104,7 @@ def test_a_stop_ends_the_run_soon() -> None:
 
 ORPHANS = """
 import sys, time
-from dcplan.study.engine.engines import Chain, Processes, idle
+from dcplan.engine.engines import Chain, Processes, idle
 if __name__ == "__main__":
     for _ in Processes(2).run([Chain((0.1, 60.0)), Chain((0.1, 60.0))], idle, lambda: False):
         print("ready", flush=True)
@@ -118,6 +128,31 @@ def test_workers_end_with_their_parent(tmp_path: Path) -> None:
     ):
         time.sleep(0.05)
     assert not [pid for pid in mine if Path(f"/proc/{pid}").exists() and not _dead(pid)]
+
+
+CLOSED = """
+import multiprocessing, time
+from contextlib import closing
+from dcplan.engine.engines import Chain, Processes
+
+def locked(task, before):
+    locked.lock = multiprocessing.Lock()  # as Pyomo makes one when it is imported
+    time.sleep(task)
+
+if __name__ == "__main__":
+    began = time.monotonic()
+    with closing(Processes(2).run([Chain((0.5,)), Chain((60.0,))], locked, lambda: False)) as ended:
+        next(ended)
+    print(time.monotonic() - began)
+"""
+
+
+def test_a_run_that_is_closed_ends_its_workers_at_once_and_leaves_nothing(tmp_path: Path) -> None:
+    script = tmp_path / "closed.py"
+    script.write_text(CLOSED)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, check=True)
+    assert float(done.stdout) < PATIENCE_S
+    assert done.stderr == b""
 
 
 def _children(pid: int) -> list[int]:

@@ -1,0 +1,1 @@
+"""What a plan buys: purchase schedule, payments, lead times and alternatives."""

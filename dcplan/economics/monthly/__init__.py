@@ -1,0 +1,1 @@
+"""Monthly cash flows of a plan or of a rent, with taxes and debt."""

@@ -1,0 +1,148 @@
+"""The three statements of a side by month: result, cash and balance sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dcplan.economics.cash_flow import AssetClass
+from dcplan.economics.monthly.book import book_months
+from dcplan.economics.monthly.financing import UNSERVED, WRITTEN_OFF, Financed
+from dcplan.economics.monthly.side import GOODPUT_LOSS, INCOME_TAX, MILESTONES, Line
+from dcplan.economics.ranges import Array
+
+NOT_PAID = frozenset({UNSERVED, GOODPUT_LOSS})
+"""Lines that are valued, but not paid."""
+
+
+@dataclass(frozen=True)
+class Statements:
+    """Result, cash and balance sheet by month; costs are positive in the first two. [USD].
+
+    Equipment is sold at its residual value and debt is paid back at the end of the horizon, in its
+    last month. Owners contribute what is paid, so there is no cash balance.
+    """
+
+    first_month: int
+    """Month of the first entry; negative with deposits before the horizon."""
+    operating: Array
+    depreciation: Array
+    interest: Array
+    gain: Array
+    """Sale less book value."""
+    tax_expense: Array
+    capital_paid: Array
+    tax_paid: Array
+    debt_paid: Array
+    """Debt service less new debt."""
+    sold: Array
+    book_value: Array
+    prepaid: Array
+    """Deposits for equipment that is not delivered; negative: acceptance payments that are due."""
+    debt: Array
+    deferred_tax: Array
+    """Income tax that the result bears and that is not yet paid; negative is an asset."""
+
+    @property
+    def result(self) -> Array:
+        """Return the result after tax; negative is a loss."""
+        costs = self.operating + self.depreciation + self.interest + self.tax_expense
+        return np.asarray(self.gain - costs)
+
+    @property
+    def contributed(self) -> Array:
+        """Return the cash that owners pay in; negative is money paid out."""
+        paid = self.operating + self.capital_paid + self.tax_paid + self.debt_paid
+        return np.asarray(paid - self.sold)
+
+    @property
+    def equity(self) -> Array:
+        """Return the contributions and results so far."""
+        return np.asarray(np.cumsum(self.contributed + self.result))
+
+    @property
+    def difference(self) -> Array:
+        """Return assets less liabilities and equity; 0 in every month of a correct balance."""
+        return np.asarray(
+            self.book_value + self.prepaid - self.debt - self.deferred_tax - self.equity
+        )
+
+
+def statements(
+    found: Financed,
+    tax_rate_frac: float,
+    life_years: Mapping[AssetClass, float],
+    usual_years: float,
+) -> Statements:
+    r"""Return the three statements of a side.
+
+    The result bears income tax on itself, :math:`\tau (gain - operating - depreciation - interest)`.
+    What is paid later or earlier is deferred tax, which ends at 0, because all assets are sold. Book
+    values and debt come from their own schedules, so the balance checks them against the payments.
+
+    Parameters
+    ----------
+    found : Financed
+        A side after taxes and debt.
+    tax_rate_frac : float
+        Rate of income tax, 0 to 1. [-]
+    life_years : mapping of AssetClass to float
+        Service lives for book depreciation. [years]
+    usual_years : float
+        Life of every other class. [years]
+    """
+    side, months = found.after_tax, found.after_tax.months
+    outside = [m for pairs in side.outside.values() for m, _ in pairs]
+    first, end = min([0, *outside]), max([months, *(m + 1 for m in outside)])
+
+    def padded(values: Array) -> Array:
+        return np.concatenate([np.zeros(-first), values, np.zeros(end - months)])
+
+    def paid(line: Line) -> Array:
+        cash = padded(side.lines.get(line, np.zeros(months)))
+        for month, usd in side.outside.get(line, ()):
+            cash[month - first] += usd
+        return cash
+
+    lines = {*side.lines, *side.outside} - NOT_PAID
+    capital = [x for x in lines if x.asset in WRITTEN_OFF]
+    zero = np.zeros(end - first)
+    operating = sum((paid(x) for x in lines - {*capital, MILESTONES, INCOME_TAX}), zero)
+    written, value = zero.copy(), zero.copy()
+    for x in capital:
+        charges, left = book_months(side.lines[x], life_years.get(x.asset, usual_years))
+        written, value = written + padded(charges), value + padded(left)
+    last = months - 1 - first
+    worth = sum(usd for x, usd in side.end_usd.items() if x not in NOT_PAID)
+    sold, gain = zero.copy(), zero.copy()
+    sold[last], gain[last] = worth, worth - value[last]
+    value[last:] = 0.0
+    due, moved = zero.copy(), paid(MILESTONES)
+    interest, debt, service = zero.copy(), zero.copy(), zero.copy()
+    if found.loan is not None:
+        loan = found.loan
+        interest, service = padded(loan.interest), padded(loan.payments - loan.drawn)
+        debt = np.cumsum(interest - service)
+        due[last] = loan.owed_at_end_usd - loan.end_balance_usd
+        service[last] += loan.owed_at_end_usd
+        debt[last:] = debt[last] - loan.end_balance_usd
+    expense = tax_rate_frac * (gain - operating - written - interest)
+    tax = paid(INCOME_TAX) - padded(found.shield)
+    return Statements(
+        first,
+        operating,
+        written,
+        interest + due,  # half a month of interest at the end is not deducted from income
+        gain,
+        expense,
+        sum((paid(x) for x in capital), zero) + moved,
+        tax,
+        service,
+        sold,
+        value,
+        np.cumsum(moved),
+        debt,
+        np.cumsum(expense - tax),
+    )

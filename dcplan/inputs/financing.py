@@ -1,0 +1,81 @@
+"""Taxes, payment terms and debt of a scenario, with the catalog's tables of depreciation."""
+
+from __future__ import annotations
+
+from dcplan.catalog.schema import DepreciationTable
+from dcplan.economics.monthly.financing import Debt, Financing
+from dcplan.economics.monthly.payments import Milestones
+from dcplan.inputs.log import InputLog
+from dcplan.provenance import Status
+from dcplan.scenario.schema import Finance
+from dcplan.scenario.schema.top import Payment
+from dcplan.units import MONTHS_PER_YEAR
+
+BUILDING_TABLE = "building-39"
+EQUIPMENT_TABLE = "straight-line-5"
+"""Tax depreciation of equipment without a table in the scenario."""
+
+
+def financing_of(
+    finance: Finance, rate_per_year: float, life_years: float, log: InputLog
+) -> Financing:
+    """Return the financing of a scenario, and log the values that count.
+
+    Equipment, cooling and power follow the scenario's table; buildings are written off over 39
+    years.
+
+    Parameters
+    ----------
+    finance : Finance
+        The scenario's ``finance:``.
+    rate_per_year : float
+        Effective discount rate. [1/year]
+    life_years : float
+        Service life of hardware. [years]
+    log : InputLog
+        Log of the values.
+    """
+    tax, payment = finance.tax, finance.payment
+    income = log.take("finance.tax.income_rate", tax.income_rate) if tax.income_rate else 0.0
+    own, house = _shares(finance, log if income else InputLog(log.catalog))
+    sales, each = tax.sales_tax_frac, tax.property_tax_frac_per_year
+    return Financing(
+        rate_per_year,
+        life_years,
+        income,
+        own,
+        house,
+        log.take("finance.tax.sales_tax_frac", sales) if sales else 0.0,
+        log.take("finance.tax.property_tax_frac_per_year", each) if each else 0.0,
+        payment_of(payment, log) if payment is not None else None,
+        _debt(finance, log),
+    )
+
+
+def _shares(finance: Finance, log: InputLog) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the yearly tax depreciation of equipment and of buildings."""
+    given = finance.tax.depreciation
+    status = Status.INPUT if given else Status.DEFAULT
+    name = log.text("finance.tax.depreciation", given or EQUIPMENT_TABLE, status)
+    own = log.catalog.get("depreciation", name, DepreciationTable).share_frac
+    house = log.catalog.get("depreciation", BUILDING_TABLE, DepreciationTable).share_frac
+    return tuple(own), tuple(house)
+
+
+def payment_of(payment: Payment, log: InputLog) -> Milestones:
+    """Return the scenario's payment terms of equipment."""
+    deposit = log.take("finance.payment.deposit_frac", payment.deposit_frac)
+    accepted = log.take("finance.payment.acceptance_frac", payment.acceptance_frac)
+    return Milestones(
+        deposit, payment.deposit_months_before, accepted, payment.acceptance_months_after
+    )
+
+
+def _debt(finance: Finance, log: InputLog) -> Debt | None:
+    """Return the scenario's loan."""
+    debt = finance.debt
+    if debt is None:
+        return None
+    months = max(round(log.take("finance.debt.term_years", debt.term_years) * MONTHS_PER_YEAR), 1)
+    share = log.take("finance.debt.share", debt.share)
+    return Debt(share, log.take("finance.debt.rate", debt.rate), months)

@@ -1,0 +1,1 @@
+"""Money of a plan: capital cost, running cost, present cost and budgets, in M USD."""

@@ -1,0 +1,169 @@
+"""Capital cost by class, network, sales and residual value, in M USD."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyomo.core as pyo
+
+from dcplan.economics.cash_flow import AssetClass
+from dcplan.planning.model.racks import kept
+from dcplan.planning.model.sets import Sets
+from dcplan.units import USD_PER_MUSD
+
+M = USD_PER_MUSD
+
+
+def capital(
+    model: pyo.ConcreteModel, sets: Sets, t: int, *, delivered: bool = False
+) -> dict[AssetClass, Any]:
+    """Return the capital cost of a quarter by class, which determines taxes and payment terms [M$].
+
+    Racks and their storage count in the quarter of their order, or of their delivery if
+    ``delivered``.
+    """
+    places, last = sets.places, len(sets.quarters) - 1
+    orders = [
+        o for o in sets.orders if t == (min(o[3] + places[o[:3]].lead, last) if delivered else o[3])
+    ]
+    racks = sum(places[o[:3]].rack_usd(o[3]) / M * model.buy[o] for o in orders)
+    stored = sum(
+        places[o[:3]].storage_usd / M * model.buy[o] for o in orders if places[o[:3]].storage_usd
+    )
+    if t == 0:
+        racks += sum(places[k].rack_usd(0) / M * model.fleet[k] for k in sets.fleet)
+        stored += sum(places[k].storage_usd / M * model.fleet[k] for k in sets.fleet)
+        stored += sum(h.storage_usd for h in sets.problem.halls) / M
+    units = [
+        (c, _fitted(model, sets, h.id, c.id, t)) for h in sets.problem.halls for c in h.coolings
+    ]
+    blocks = sum(
+        sets.problem.site(s).block_usd / M * _added(model.blocks, (s,), t) for s in _backed(model)
+    )
+    plants = sum(
+        _plant_usd(sets, s, o) / M * v for (s, o, q), v in model.onsite_buy.items() if q == t
+    )
+    return {
+        AssetClass.RACKS: racks,
+        AssetClass.STORAGE: stored,
+        AssetClass.EXISTING: _arrived(model, sets, t),
+        AssetClass.NETWORK: network(model, sets, t, "usd"),
+        AssetClass.BUILDING: sum(c.building_usd / M * x for c, x in units),
+        AssetClass.COOLING: sum(c.fit_out_usd / M * x for c, x in units),
+        AssetClass.POWER: blocks + plants,
+    }
+
+
+def capex(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
+    """Return capital cost and cancellation fees of a quarter [M$]."""
+    return sum(capital(model, sets, t).values()) + cancelled(model, sets, t)
+
+
+def _arrived(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
+    """Return the payments for orders that arrive in a quarter [M$]."""
+    return sum(
+        x.due_usd / M * kept(model, x, t)
+        for x in sets.problem.existing
+        if x.due_usd and x.first == t
+    )
+
+
+def cancelled(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
+    """Return the fees for cancelled orders, which are due in the first quarter [M$]."""
+    return sum(
+        x.cancel_usd / M * model.disposed[x.id, 0]
+        for x in sets.problem.existing
+        if x.cancel_usd is not None and t == 0
+    )
+
+
+def _plant_usd(sets: Sets, site: str, plant: str) -> float:
+    return next(o.usd for o in sets.problem.site(site).onsite if o.id == plant)
+
+
+def network(model: pyo.ConcreteModel, sets: Sets, t: int, what: str) -> Any:
+    """Return the cost of the network bought in a quarter [M$].
+
+    It uses integer switch counts if the model has step costs, otherwise per-port shares.
+
+    Ports that replace ended ports on their switches cost at least their own optics and cable.
+    """
+    total: Any = 0.0
+    for h, pairs in sets.served.items():
+        for f, c in pairs:
+            if (h, f, c) in sets.step_costs:
+                total += _added(model.network_musd, (h, f, c), t)
+            else:
+                total += sets.share(h, f, c, what) / M * model.ports_bought[h, f, c, t]
+                if (h, f, c, t) in model.reused and (what == "usd" or sets.relaxed):
+                    total -= sets.freed_usd(h, f, c) / M * model.reused[h, f, c, t]
+    if t == 0:
+        paid = {  # the search of large models keeps only some of the options
+            (h.id, f): usd
+            for h in sets.problem.halls
+            for f, usd in h.existing_units_usd.items()
+            if (h.id, f) in model.fabric
+        }
+        total -= sum(usd / M * model.fabric[key] for key, usd in paid.items())
+    return total
+
+
+def sold(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
+    """Return the sale value of assets in a quarter, which no budget counts [M$]."""
+    return sum(
+        x.resale_usd[t] / M * model.disposed[x.id, t]
+        for x in sets.problem.existing
+        if x.resale_usd and t in x.disposal_window
+    )
+
+
+def _fitted(model: pyo.ConcreteModel, sets: Sets, hall: str, cooling: str, t: int) -> Any:
+    """Return the hall units fitted in a quarter, without those in use by assets [units]."""
+    return _added(model.fitted, (hall, cooling), t) - (
+        sets.problem.hall(hall).existing_units.get(cooling, 0) if t == 0 else 0
+    )
+
+
+def _added(variable: pyo.Var, key: tuple[str, ...], t: int) -> Any:
+    return variable[(*key, t)] - (variable[(*key, t - 1)] if t > 0 else 0)
+
+
+def _backed(model: pyo.ConcreteModel) -> list[str]:
+    return list(dict.fromkeys(s for s, _ in model.blocks))
+
+
+def residual(model: pyo.ConcreteModel, sets: Sets) -> Any:
+    """Return the residual value at the end of the horizon [M$].
+
+    It is the market value of hardware, and the book value of buildings.
+    """
+    finance, t = sets.problem.finance, list(sets.quarters)
+    hardware = finance.hardware_residual_frac
+    total = sum(
+        sets.places[o[:3]].order_usd(o[3]) / M * hardware[o[3]] * model.buy[o] for o in sets.orders
+    )
+    total += sum(sets.places[k].order_usd(0) / M * hardware[0] * model.fleet[k] for k in sets.fleet)
+    total += sum(h.storage_usd for h in sets.problem.halls) / M * hardware[0]
+    last = len(t) - 1
+    total += sum(x.end_usd / M * kept(model, x, last) for x in sets.problem.existing)
+    for q in t:
+        total += hardware[q] * network(model, sets, q, "usd")
+        total += sum(
+            sets.problem.site(s).block_usd
+            / M
+            * finance.power_residual_frac[q]
+            * _added(model.blocks, (s,), q)
+            for s in _backed(model)
+        )
+        plants = ((s, o, v) for (s, o, x), v in model.onsite_buy.items() if x == q)
+        total += sum(
+            _plant_usd(sets, s, o) / M * finance.power_residual_frac[q] * v for s, o, v in plants
+        )
+        for hall in sets.problem.halls:
+            for c in hall.coolings:
+                book = (
+                    c.building_usd * finance.building_residual_frac[q]
+                    + c.fit_out_usd * finance.cooling_residual_frac[q]
+                )
+                total += book / M * _fitted(model, sets, hall.id, c.id, q)
+    return total

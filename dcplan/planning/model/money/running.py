@@ -1,0 +1,59 @@
+"""Running cost of a quarter: energy, operation and leases, in M USD."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyomo.core as pyo
+
+from dcplan.planning.model.onsite import grid_mwh
+from dcplan.planning.model.sets import Sets
+from dcplan.planning.problem.terms import SiteTerms
+from dcplan.units import KW_PER_MW, MONTHS_PER_QUARTER, USD_PER_MUSD
+
+M = USD_PER_MUSD
+
+
+def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
+    """Return energy, demand charge, maintenance, facility cost, staff and lease of a quarter [M$]."""
+    total: Any = 0.0
+    for site in sets.problem.sites:
+        total += site.usd_per_kwh[t] * KW_PER_MW / M * grid_mwh(model, site.id, t)
+        total += _onsite(model, site, t)
+        if site.demand_usd_per_kw_month > 0:
+            total += (
+                site.demand_usd_per_kw_month
+                * KW_PER_MW
+                * MONTHS_PER_QUARTER
+                / M
+                * model.billed_mw[site.id, t]
+            )
+        total += site.staff_usd_per_quarter / M * model.used[site.id, t]
+    for key, place in sets.places.items():
+        site = sets.problem.site(sets.problem.hall(key[0]).site)
+        total += (
+            (place.maintenance_usd_per_quarter + site.opex_usd_per_kw_quarter * place.rated_kw)
+            / M
+            * model.racks[key, t]
+        )
+    for hall in sets.problem.halls:
+        rent = sets.problem.site(hall.site).lease_usd_per_kw_month
+        if rent:
+            unit = rent[t] * MONTHS_PER_QUARTER * hall.it_mw * KW_PER_MW / M
+            total += sum(unit * model.fitted[hall.id, c.id, t] for c in hall.coolings)
+    return total
+
+
+def _onsite(model: pyo.ConcreteModel, site: SiteTerms, t: int) -> Any:
+    """Return fuel and fixed cost of on-site plants [M$]."""
+    total: Any = 0.0
+    for o in site.onsite:
+        if (site.id, o.id, t) in model.onsite_mwh:
+            total += o.usd_per_mwh / M * model.onsite_mwh[site.id, o.id, t]
+        serving = [
+            v
+            for (s, k, q), v in model.onsite_buy.items()
+            if (s, k) == (site.id, o.id) and q + o.lead <= t
+        ]
+        total += o.fixed_usd_per_quarter / M * sum(serving)
+    return total

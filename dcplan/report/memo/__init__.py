@@ -1,0 +1,1 @@
+"""Decision memo of a plan: one page, as Markdown and as HTML."""

@@ -1,0 +1,187 @@
+"""Cost after taxes and debt: hand calculations, and the weighted sum of payments."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dcplan.economics.cash_flow import CAPITAL, AssetClass, Flow, FlowGroup
+from dcplan.economics.monthly.financing import Debt, Financing, financed
+from dcplan.economics.monthly.payments import Milestones
+from dcplan.economics.monthly.side import owned_side, unserved_usd
+from dcplan.economics.monthly.statements import statements
+from dcplan.economics.monthly.weights import FlowWeights, financed_weights
+
+QUARTERS, LATER = 7, 3
+
+
+def test_the_cost_of_one_purchase_by_hand() -> None:
+    """900 of racks, half borrowed, sales tax 10 %, tax 20 %, one year, no discounting.
+
+    Sales tax 90. All is written off by 0.5 in the year and the rest at the end: 990 x 0.2 = 198
+    saved, of which the residual value 300 is taxed with 60. Debt: 450 at 12 %, 24 level payments
+    from the second month on; 11 in the horizon. Interest is what payments and balance exceed 450.
+    """
+    terms = Financing(
+        0.0,
+        5.0,
+        income_rate_frac=0.2,
+        equipment_shares=(0.5, 0.5),
+        sales_tax_frac=0.1,
+        debt=Debt(0.5, 0.12, 24),
+    )
+    racks = AssetClass.RACKS
+    flows = [
+        Flow(0, FlowGroup.CAPEX, "racks", 900.0, asset=racks),
+        Flow(3, FlowGroup.RESIDUAL, "racks", -300.0, at_end=True, asset=racks),
+    ]
+    found = financed(owned_side(flows, 4), terms)
+    level = 450.0 * 0.01 / (1.0 - 1.01**-24)
+    balance = 450.0 * 1.01**11 - level * (1.01**11 - 1.0) / 0.01
+    interest = 11 * level + balance - 450.0
+    payoff = balance * 1.01**0.5
+    expected = 990.0 - 300.0 - 198.0 + 60.0 + 11 * level + payoff - 450.0 - 0.2 * interest
+    assert found.npv_usd == pytest.approx(expected, abs=1e-9)
+    assert sum(found.steps.values()) + 600.0 == pytest.approx(expected, abs=1e-9)
+
+
+@st.composite
+def terms(draw: st.DrawFn) -> Financing:
+    rate = st.floats(0.0, 0.5)
+    years = draw(st.integers(1, 6))
+    due = st.builds(
+        Milestones, st.floats(0.0, 0.5), st.integers(1, 9), st.floats(0.0, 0.5), st.integers(1, 9)
+    )
+    debt = st.builds(Debt, st.floats(0.0, 1.0), st.floats(0.0, 0.2), st.integers(1, 40))
+    return Financing(
+        draw(rate),
+        draw(st.floats(1.0, 8.0)),
+        draw(rate),
+        (1.0 / years,) * years,
+        (0.025,) * 40,
+        draw(rate),
+        draw(st.floats(0.0, 0.05)),
+        draw(st.none() | due),
+        draw(st.none() | debt),
+    )
+
+
+@st.composite
+def payments(draw: st.DrawFn) -> list[Flow]:
+    usd = st.floats(0.0, 1e8)
+    quarter = st.integers(0, QUARTERS - 1)
+    bought = st.builds(
+        lambda t, a, x: Flow(t, FlowGroup.CAPEX, a, x, asset=a),
+        quarter,
+        st.sampled_from(sorted(CAPITAL)),
+        usd,
+    )
+    other = st.builds(
+        lambda t, g, x: Flow(t, g, g, x, asset=AssetClass.OTHER),
+        quarter,
+        st.sampled_from(
+            [FlowGroup.CAPEX, FlowGroup.ENERGY, FlowGroup.OPEX, FlowGroup.CLOUD, FlowGroup.UNSERVED]
+        ),
+        usd,
+    )
+    sold = st.builds(
+        lambda t, x: Flow(t, FlowGroup.RESIDUAL, "sale", -x, asset=AssetClass.OTHER), quarter, usd
+    )
+    later = st.builds(
+        lambda t, x: Flow(QUARTERS + t, FlowGroup.POST_HORIZON, "later", x, asset=AssetClass.OTHER),
+        st.integers(0, LATER - 1),
+        usd,
+    )
+    worth = st.builds(
+        lambda a, x: Flow(QUARTERS - 1, FlowGroup.RESIDUAL, a, -x, at_end=True, asset=a),
+        st.sampled_from(sorted(CAPITAL)),
+        usd,
+    )
+    return draw(st.lists(st.one_of(bought, other, sold, later, worth), min_size=1, max_size=12))
+
+
+def weight_of(weights: FlowWeights, flow: Flow) -> float:
+    t = flow.quarter
+    if flow.group is FlowGroup.POST_HORIZON:
+        return weights.after[t - QUARTERS]
+    if flow.group is FlowGroup.RESIDUAL:
+        return weights.end if flow.at_end else weights.fees[t]
+    if flow.group is FlowGroup.UNSERVED:
+        return weights.unserved[t]
+    if flow.group is FlowGroup.CAPEX:
+        return weights.fees[t] if flow.asset not in CAPITAL else weights.capital[flow.asset][t]
+    return weights.running[t]
+
+
+@settings(max_examples=60, deadline=None)
+@given(terms(), payments())
+def test_the_cost_is_the_weighted_sum_of_the_payments(found: Financing, flows: list[Flow]) -> None:
+    """What the model minimizes is what the cash flow by month costs, for any payments and terms."""
+    side = owned_side(flows, QUARTERS)
+    whole = financed(side, found, unserved_usd(flows, side.months)).npv_usd
+    weights = financed_weights(found, QUARTERS, LATER)
+    scale = sum(abs(f.usd) for f in flows)
+    parts = sum(weight_of(weights, f) * f.usd for f in flows)
+    assert whole == pytest.approx(parts, abs=1e-9 * max(scale, 1.0))
+
+
+def test_the_lines_of_a_side_add_up_to_its_cost() -> None:
+    terms = Financing(
+        0.08, 5.0, 0.25, (0.2,) * 5, (0.025,) * 40, 0.07, 0.01, debt=Debt(0.6, 0.07, 36)
+    )
+    flows = [
+        Flow(0, FlowGroup.CAPEX, "racks", 5e6, asset=AssetClass.RACKS),
+        Flow(2, FlowGroup.CAPEX, "building", 3e6, asset=AssetClass.BUILDING),
+        *(Flow(t, FlowGroup.OPEX, "staff", 2e5, asset=AssetClass.OTHER) for t in range(8)),
+        Flow(7, FlowGroup.RESIDUAL, "racks", -2e6, at_end=True, asset=AssetClass.RACKS),
+    ]
+    found = financed(owned_side(flows, 8), terms)
+    rate = terms.rate_per_year
+    lines = sum(found.after_tax.npvs_usd(rate).values())
+    lines += sum(found.after_tax.end_npvs_usd(rate).values())
+    lines += sum(npv for *_, npv in found.debt_lines(rate))
+    assert lines == pytest.approx(found.npv_usd, rel=1e-12)
+    assert np.isclose(
+        found.cash_usd.sum() + found.loan.owed_at_end_usd - 2e6,  # type: ignore[union-attr]
+        sum(x for _, x, _ in found.debt_lines(rate))
+        + sum(found.after_tax.sum_usd(x) for x in found.after_tax.lines)
+        - 2e6,
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(terms(), payments(), st.floats(1.0, 8.0))
+def test_cash_result_and_balance_agree_in_every_month(
+    found: Financing, flows: list[Flow], life_years: float
+) -> None:
+    """The balance sheet balances, debt is what amortization leaves, and deferred tax ends at 0."""
+    side = owned_side(flows, QUARTERS)
+    whole = financed(side, found, unserved_usd(flows, side.months))
+    made = statements(whole, found.income_rate_frac, {AssetClass.BUILDING: 39.0}, life_years)
+    near = 1e-9 * max(sum(abs(f.usd) for f in flows), 1.0)
+    assert np.abs(made.difference).max() <= near
+    assert abs(made.deferred_tax[-1]) <= near
+    assert abs(made.debt[-1]) <= near
+    assert np.abs(made.book_value[-1]) <= near
+    assert (made.debt >= -near).all()
+    assert abs(made.equity[-1] - made.prepaid[-1]) <= near
+    paid = float(made.contributed.sum()) + float(unserved_usd(flows, side.months).sum())
+    owed = whole.loan.owed_at_end_usd if whole.loan else 0.0
+    expected = float(whole.cash_usd.sum()) + owed + sum(whole.after_tax.outside_usd.values())
+    assert paid == pytest.approx(expected - sum(side.end_usd.values()), abs=10 * near)
+
+
+def test_deferred_tax_is_the_rate_times_the_difference_of_values() -> None:
+    """At a year's end: tau (book value - tax value); here 4/5 and 1/2 of 100, at 20 %: 6."""
+    terms_ = Financing(0.0, 5.0, income_rate_frac=0.2, equipment_shares=(0.5, 0.3, 0.2))
+    flows = [
+        Flow(0, FlowGroup.CAPEX, "racks", 100.0, asset=AssetClass.RACKS),
+        Flow(11, FlowGroup.RESIDUAL, "racks", -30.0, at_end=True, asset=AssetClass.RACKS),
+    ]
+    made = statements(financed(owned_side(flows, 12), terms_), 0.2, {}, 5.0)
+    assert made.book_value[11] == pytest.approx(80.0)
+    assert made.deferred_tax[11] == pytest.approx(0.2 * (80.0 - 50.0))
+    assert made.deferred_tax[23] == pytest.approx(0.2 * (60.0 - 20.0))
+    assert made.gain[-1] == pytest.approx(30.0 - 40.0)

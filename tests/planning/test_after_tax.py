@@ -1,0 +1,122 @@
+"""Plans of least cost after taxes and debt, against enumerated alternatives and the audit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dcplan.answers.plan.answer import plan
+from dcplan.answers.plan.request import PlanRequest
+from dcplan.economics.monthly.financing import Debt, Financing
+from dcplan.economics.monthly.payments import Milestones
+from dcplan.errors import InputError
+from dcplan.planning.audit import run as audit_run
+from dcplan.planning.audit.accounts import make_accounts
+from dcplan.planning.audit.measures import after_tax
+from dcplan.planning.goal import AFTER_TAX, Goal
+from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.solve.request import SolveRequest
+from dcplan.planning.solve.strategy import solve_problem
+from dcplan.scenario.load import load
+from tests.planning.brute_sites import Enumeration
+from tests.planning.tiny_sites import sites_menu
+
+ALTERNATIVES = 200
+REL, ABS_USD = 1e-5, 0.1
+"""Tolerance of limits in the audit, as in ``test_sites_brute``."""
+MACRS = (0.2, 0.32, 0.192, 0.1152, 0.1152, 0.0576)
+FILE = """
+dcplan: 1
+name: taxed
+extends: retrofit-air-hall.yaml
+objective: min_after_tax_cost
+finance:
+  tax: {income_rate: 0.25, depreciation: macrs-5, sales_tax_frac: 0.06}
+  debt: {share: 0.5, rate: 0.08, term_years: 3}
+  payment: {deposit_frac: 0.3, deposit_months_before: 6}
+"""
+
+
+def taxed(seed: int) -> PlanningProblem:
+    """A tiny menu with random taxes, payment terms and debt, without limits that couple quarters."""
+    problem, rng = sites_menu(seed), np.random.default_rng(seed)
+    due = Milestones(float(rng.uniform(0, 0.4)), int(rng.integers(1, 9)), 0.1, 2)
+    terms = Financing(
+        problem.finance.discount_rate,
+        5.0,
+        float(rng.uniform(0.0, 0.4)),
+        MACRS,
+        (1 / 39,) * 39,
+        float(rng.uniform(0.0, 0.1)),
+        float(rng.uniform(0.0, 0.02)),
+        due if rng.random() < 0.5 else None,
+        Debt(float(rng.uniform(0.0, 0.8)), 0.08, int(rng.integers(6, 40))),
+    )
+    finance = replace(problem.finance, financing=terms)
+    return replace(problem, finance=finance, goal=Goal(AFTER_TAX))
+
+
+def worse_than_none(seed: int, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Assert that no enumerated alternative beats the plan or its bound; return their number."""
+    monkeypatch.setattr(audit_run, "differences", lambda *_: [])
+    problem = taxed(seed)
+    best = Enumeration(sites_menu(seed)).best(ALTERNATIVES)
+    points = [d for _, d in best.others] + ([best.decisions] if best.decisions else [])
+    found = solve_problem(
+        problem, load("retrofit-air-hall"), SolveRequest(gap=1e-6, time_limit_s=60.0)
+    )
+    if math.isinf(best.usd):
+        assert found.decisions is None
+        return 0
+    assert found.audit is not None
+    assert found.audit.passed
+    for d in points:
+        usd = after_tax(problem, make_accounts(problem, d)).npv_usd
+        slack = REL * abs(usd) + ABS_USD
+        assert 1e6 * found.bound <= usd + slack
+        assert 1e6 * found.value <= usd + found.gap_frac * abs(usd) + slack
+    return len(points)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_alternative_beats_the_plan(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    worse_than_none(seed, monkeypatch)
+
+
+@pytest.mark.slow
+def test_no_alternative_beats_any_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = [worse_than_none(seed, monkeypatch) for seed in range(8, 60)]
+    assert max(counts) >= ALTERNATIVES
+    assert sum(counts) > 2_500
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("taxed")
+    source = Path("scenarios/retrofit-air-hall.yaml")
+    (folder / source.name).write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
+    path = folder / "taxed.yaml"
+    path.write_text(FILE, encoding="utf-8")
+    return path
+
+
+def test_the_objective_needs_taxes_or_debt() -> None:
+    with pytest.raises(InputError, match=r"needs finance\.tax, finance\.debt or"):
+        plan(PlanRequest("retrofit-air-hall", sets=["objective=min_after_tax_cost"]))
+
+
+@pytest.mark.slow
+def test_the_plan_of_the_objective_is_the_cheaper_one_after_taxes(file: Path) -> None:
+    metric = "cost.after_tax_npv_usd"
+    after = plan(PlanRequest(str(file), gap=0.005))
+    before = plan(PlanRequest(str(file), gap=0.005, sets=["objective=min_cost"]))
+    own, other = (float(x.metrics[metric].value or 0.0) for x in (after, before))
+    assert after.exit_code == before.exit_code == 0
+    assert own <= other * 1.005
+    bound = float(after.metrics["solver.bound_usd"].value or 0.0)
+    assert own * 0.995 <= bound + 1.0 <= own + 1.0
+    assert any("min_after_tax_cost" in w["message"] for w in before.warnings)

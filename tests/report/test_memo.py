@@ -1,0 +1,119 @@
+"""The decision memo: what the result has, and the command for what it lacks."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+import dcplan
+from dcplan.answers.explain.answer import explain
+from dcplan.report.memo.content import memo
+from dcplan.report.memo.text import memo_html, memo_markdown
+from dcplan.report.redact import redacted
+from dcplan.result import Result
+from dcplan.specs.plan.money import CASH_FLOW
+from tests.answers.purchasing import purchasing
+from tests.plans import planned
+
+ONE_PAGE_LINES = 75
+
+
+@pytest.fixture(scope="module")
+def starter() -> Result:
+    return planned("starter")
+
+
+def text(result: Result, *others: Result) -> str:
+    return memo_markdown(memo(result, others))
+
+
+def test_the_decision_is_the_headline_and_comes_first(starter: Result) -> None:
+    lines = [x for x in text(starter).splitlines() if x]
+    assert lines[:2] == ["# Decision memo: starter", f"**{starter.headline}**"]
+    assert len(lines) < ONE_PAGE_LINES
+
+
+def test_what_is_not_computed_has_its_command(starter: Result) -> None:
+    found = text(starter)
+    assert "not computed. Run `dcplan explain starter --switching-values`." in found
+    assert "not computed. Run `dcplan explain starter --why-not dgx-h200`." in found
+    assert "no cloud offers. Add `cloud:` and run `dcplan tco starter`." in found
+
+
+def test_cash_paid_is_without_sales_and_residual_value(starter: Result) -> None:
+    cash = CASH_FLOW.rows(starter.tables["cash_flow"])
+    total = sum(x.capex_usd + x.energy_usd + x.opex_usd + x.cloud_usd for x in cash)
+    (shown,) = re.findall(r"Cash paid [^|]+\| USD ([\d.]+) M", text(starter))
+    assert float(shown) * 1e6 == pytest.approx(total, abs=0.05e6)
+
+
+def test_sales_are_cash_and_no_part_of_the_value_left() -> None:
+    """58 nodes for 3.21 M USD; the metric of residual value has both, 19.5 M USD."""
+    result = planned("fleet-renewal", sets=["uncertainty.samples=20"])
+    found = text(result)
+    (sold,) = re.findall(r"Cash from sales of hardware \| USD ([\d.]+) M", found)
+    (left,) = re.findall(r"left at the end, not cash \| USD ([\d.]+) M", found)
+    assert sold == "3.21"
+    both = result.value("cost.residual_usd") / 1e6
+    assert float(left) + float(sold) == pytest.approx(both, abs=0.06)
+
+
+def test_answers_of_explain_replace_the_commands(starter: Result) -> None:
+    answer = explain(
+        "starter", why_not=["dgx-h200"], switching_value_of=["systems.dgx-h200.price_usd"]
+    )
+    found = text(starter, answer)
+    assert "--why-not" not in found
+    assert "--switching-values" not in found
+    cost = answer.frame("why_not")["npv_usd"][0]
+    assert f"One rack of dgx-h200 in the plan: +USD {cost / 1e3:.0f} k" in found
+    assert "No decision changes within the bounds of systems.dgx-h200.price" in found
+    assert "with answers of explain" in found
+
+
+def test_an_answer_on_another_scenario_is_refused(starter: Result) -> None:
+    other = replace(starter, verb="explain", scenario={**starter.scenario, "inputs_sha256": "x"})
+    with pytest.raises(ValueError, match="another scenario"):
+        memo(starter, [other])
+
+
+def test_only_a_plan_becomes_a_memo(starter: Result) -> None:
+    with pytest.raises(ValueError, match="only a plan that was found"):
+        memo(replace(starter, verb="tco"))
+    with pytest.raises(ValueError, match="status infeasible"):
+        memo(replace(starter, status="infeasible", tables={}))
+
+
+def test_risks_name_overdue_equipment_and_lead_times(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    result = dcplan.plan(purchasing(tmp_path_factory.mktemp("purchasing")))
+    found = text(result)
+    assert "Order the switchgear of a/new by 2026-05-07, 34 weeks before the plan starts" in found
+    assert "Lead time of air-chiller, building, power-block: 11 months (switchgear" in found
+    assert "Total |  |  |  |  | USD 54.9 M" in found  # 51.85 M of equipment and 3.09 M of rent
+
+
+def test_html_is_one_file_with_the_same_words(starter: Result) -> None:
+    made = memo(starter)
+    page = memo_html(made)
+    assert "<script" not in page
+    assert "http" not in page
+    words = re.sub(r"<style>.*?</style>|<[^>]+>", " ", page, flags=re.DOTALL)
+    for cell in ("USD 40.6 M", "Run first-model finishes by", "dcplan explain starter --why-not"):
+        assert cell in words
+        assert cell in memo_markdown(made)
+
+
+def test_a_name_of_the_scenario_cannot_become_markup(starter: Result) -> None:
+    made = memo(replace(starter, headline="a <b>bold</b> | `x` plan"))
+    assert "&lt;b&gt;" in memo_markdown(made)
+    assert "<b>bold" not in memo_html(made)
+
+
+def test_a_redacted_memo_withholds_amounts_of_items(starter: Result) -> None:
+    found = text(redacted(starter))
+    assert "| Total |  |  |  |  | withheld |" in found
+    assert "USD 34 M" not in found
