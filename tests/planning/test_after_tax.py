@@ -120,3 +120,12 @@ def test_the_plan_of_the_objective_is_the_cheaper_one_after_taxes(file: Path) ->
     bound = float(after.metrics["solver.bound_usd"].value or 0.0)
     assert own * 0.995 <= bound + 1.0 <= own + 1.0
     assert any("min_after_tax_cost" in w["message"] for w in before.warnings)
+
+
+def test_taxes_of_zero_are_taxes(file: Path) -> None:
+    """A rate of 0 is a financing, so the objective has a cost, and the metric is there."""
+    sets = ("finance.tax={income_rate: 0}", "finance.debt=null", "finance.payment=null")
+    found = plan(PlanRequest(str(file), sets=sets, gap=0.05))
+    assert found.metrics["cost.after_tax_npv_usd"].value == pytest.approx(
+        float(found.metrics["cost.npv_usd"].value or 0.0), rel=0.02
+    )

@@ -81,12 +81,6 @@ class Financing:
     milestones: Milestones | None = None
     debt: Debt | None = None
 
-    @property
-    def changes_cost(self) -> bool:
-        """Return whether a tax, a payment term or debt applies."""
-        rates = self.income_rate_frac, self.sales_tax_frac, self.property_tax_frac_per_year
-        return any(rates) or self.milestones is not None or self.debt is not None
-
     def shares(self, side: Side) -> dict[Line, tuple[float, ...]]:
         """Return the yearly tax depreciation of each capital line."""
         return {

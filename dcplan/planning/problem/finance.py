@@ -43,7 +43,7 @@ def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerm
     financing = financing_of(finance, rate, life, log)
     years = {asset: log.parameter("finance", key) for asset, key in PLANT_LIFE.items()}
     return FinanceTerms(
-        financing=financing if financing.changes_cost else None,
+        financing=financing if finance.has_financing else None,
         debt_share_frac=share,
         debt_service_frac=service,
         discount_rate=rate,
