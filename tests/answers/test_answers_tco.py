@@ -8,7 +8,7 @@ import pytest
 
 from dcplan.answers.plan.answer import plan
 from dcplan.answers.tco.answer import tco
-from dcplan.answers.tco.owned import compared
+from dcplan.answers.tco.comparison import compared
 from dcplan.answers.tco.sensitivity import Swing, sampled_npvs, vectors
 from dcplan.economics.monthly.side import INCOME_TAX
 from dcplan.economics.sampling import Marginal

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from dcplan.answers.common.result_blocks import describe, inputs_of
 from dcplan.answers.tco.break_even import OwnedLine, months_of, owned_line, utilization_of
+from dcplan.answers.tco.comparison import OWNED, Comparison, Rent, compared
 from dcplan.answers.tco.optimized import tco_of_plans
-from dcplan.answers.tco.owned import OWNED, Comparison, Rent, compared
 from dcplan.answers.tco.rented import DEBUGGING
 from dcplan.answers.tco.request import TcoRequest
 from dcplan.answers.tco.schedules import published_break_even, schedules

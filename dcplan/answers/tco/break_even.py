@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dcplan.answers.tco.comparison import Comparison, Rent, compared, from_today, resale_usd
 from dcplan.answers.tco.conventions import utilization_change
-from dcplan.answers.tco.owned import Comparison, Rent, compared, from_today, resale_usd
 from dcplan.answers.tco.request import TcoRequest
 from dcplan.economics.break_even import crossing, npv_break_even_months
 from dcplan.units import MONTHS_PER_YEAR

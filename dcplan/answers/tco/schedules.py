@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from dcplan.answers.common.statements import statements_table
-from dcplan.answers.tco.owned import OWNED, Comparison, Owned, Rent, from_today
+from dcplan.answers.tco.comparison import OWNED, Comparison, Rent, from_today
+from dcplan.answers.tco.owned import Owned
 from dcplan.answers.tco.owned_bill import NOTHING as NOTHING_OWNED
 from dcplan.catalog.schema import Accelerator, System
 from dcplan.economics.break_even import break_even_hours, npv_break_even_months

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dcplan.answers.tco.comparison import OWNED, Comparison, compared
 from dcplan.answers.tco.conventions import utilization_change
-from dcplan.answers.tco.owned import OWNED, Comparison, compared
 from dcplan.answers.tco.request import TcoRequest
 from dcplan.catalog.schema import Parameter
 from dcplan.economics.ranges import Array

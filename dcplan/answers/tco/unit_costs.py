@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dcplan.answers.tco.owned import OWNED, Comparison
+from dcplan.answers.tco.comparison import OWNED, Comparison
 from dcplan.catalog.schema import Accelerator, System
 from dcplan.economics.break_even import payback_months
 from dcplan.economics.discounting import irr

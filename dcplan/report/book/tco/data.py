@@ -10,8 +10,9 @@ import numpy as np
 
 from dcplan.answers.plan.tables import money
 from dcplan.answers.tco import rented
+from dcplan.answers.tco.comparison import Comparison, Rent
 from dcplan.answers.tco.conventions import has_conventions
-from dcplan.answers.tco.owned import LOST_GOODPUT, Comparison, Rent
+from dcplan.answers.tco.owned import LOST_GOODPUT
 from dcplan.answers.tco.rented_hours import BLOCK, SPOT, Hours, schedules
 from dcplan.catalog.schema import DepreciationTable, Offer, Parameter
 from dcplan.inputs.cloud_prices import LENGTHS, row_of
