@@ -108,7 +108,7 @@ def test_text_that_is_no_key_is_refused() -> None:
 def test_every_decision_and_limit_is_one_of_the_model() -> None:
     """Names of the registries are variables and constraints that some file of the model declares."""
     folder = Path(dcplan.__file__).parent / "planning" / "model"
-    text = "".join(f.read_text(encoding="utf-8") for f in folder.glob("*.py"))
+    text = "".join(f.read_text(encoding="utf-8") for f in folder.rglob("*.py"))
     assert [n for n in DECISIONS if not re.search(rf"model\.{n} = pyo\.Var", text)] == []
     assert [n for n in LIMITS if not re.search(rf"model\.{n} = pyo\.Constraint", text)] == []
     assert all(spec.words for spec in LIMITS.values() if spec.penalty_musd or spec.step)

@@ -10,7 +10,7 @@ from dcplan.economics.monthly.statements import statements
 from dcplan.result import Table
 from dcplan.specs.cost.statements import STATEMENTS, StatementRow
 
-MICRO = 6
+USD_DIGITS = 6
 """Digits of a USD that the table keeps, so that rounding of doubles is 0."""
 
 
@@ -44,7 +44,7 @@ def statements_table(
     return STATEMENTS.table(
         StatementRow(
             month=made.first_month + i + 1,
-            **{name: round(float(values[i]), MICRO) + 0.0 for name, values in columns.items()},
+            **{name: round(float(values[i]), USD_DIGITS) + 0.0 for name, values in columns.items()},
         )
         for i in range(len(made.operating))
     )
