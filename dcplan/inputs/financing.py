@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dcplan.catalog.schema import DepreciationTable
+from dcplan.economics.cash_flow import AssetClass
 from dcplan.economics.monthly.financing import Debt, Financing
 from dcplan.economics.monthly.payments import Milestones
 from dcplan.inputs.log import InputLog
@@ -12,6 +13,12 @@ from dcplan.scenario.schema.top import Payment
 from dcplan.units import MONTHS_PER_YEAR
 
 BUILDING_TABLE = "building-39"
+PLANT_LIFE = {
+    AssetClass.BUILDING: "building-life-years",
+    AssetClass.POWER: "power-life-years",
+    AssetClass.COOLING: "cooling-life-years",
+}
+"""Catalog parameters of service lives; all other capital has the life of hardware."""
 EQUIPMENT_TABLE = "straight-line-5"
 """Tax depreciation of equipment without a table in the scenario."""
 

@@ -72,6 +72,12 @@ def test_an_infeasible_scenario_has_no_frontier() -> None:
     assert frontier(asked).exit_code == 3
 
 
+def test_the_cost_after_taxes_needs_taxes_or_debt() -> None:
+    with pytest.raises(InputError) as caught:
+        frontier(FrontierRequest(FILE, x="cost.after_tax_npv_usd", y="power.peak_facility_mw"))
+    assert "needs finance.tax, finance.debt or" in caught.value.problems[0].cause
+
+
 def test_compute_needs_something_to_count_it_on() -> None:
     with pytest.raises(InputError) as caught:
         frontier(FrontierRequest(FILE, x="cost.npv_usd", y="compute.pflop_days", points=3))

@@ -9,7 +9,7 @@ import numpy as np
 
 from dcplan.answers.plan.plan_cost import FleetPlan, fleet_plan
 from dcplan.answers.tco.conventions import RESIDUAL, Conventions, conventions_of, planned_question
-from dcplan.answers.tco.owned import Owned, owned_of, tax_rate
+from dcplan.answers.tco.owned import Owned, owned_of
 from dcplan.answers.tco.owned_bill import Bill
 from dcplan.answers.tco.rented import Work, paid_in_full, rented_side, terms_of, work_of
 from dcplan.catalog.schema import System
@@ -82,7 +82,7 @@ class Comparison:
         work, log = replace(self.work, used_frac=used_frac), self.log
         months = self.owned.after_tax.months
         side, _, _ = rented_side(rent.offer, rent.term, work, months, log)
-        return _taxed(side, tax_rate(self.question, log)).npv_usd(self.rate)
+        return _taxed(side, self.owned.tax_rate_frac).npv_usd(self.rate)
 
     @property
     def hours(self) -> float:
@@ -113,7 +113,7 @@ def compared(question: Question) -> Comparison:
     stored_pb = fleet.accelerators * cost.storage_tb_per_accelerator / TB_PER_PB
     work = work_of(planned.scenario, log, fleet.accelerators, stored_pb, conventions)
     owned = owned_of(question, cost, log, bill=Bill(fleet, conventions, work.used_frac))
-    tax = tax_rate(question, log)
+    tax = owned.tax_rate_frac
     found = same_accelerator(planned, log) if conventions.counts_any_rent else []
     compared_with = tuple(found)
     rents = []

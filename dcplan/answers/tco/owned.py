@@ -16,19 +16,13 @@ from dcplan.economics.monthly.financing import WRITTEN_OFF, Financed, financed
 from dcplan.economics.monthly.payments import on_delivery
 from dcplan.economics.monthly.side import Line, Side, owned_side, unserved_usd
 from dcplan.economics.ranges import Array
-from dcplan.inputs.financing import financing_of
+from dcplan.inputs.financing import PLANT_LIFE, financing_of
 from dcplan.inputs.log import InputLog
 from dcplan.scenario.load import Question
 from dcplan.units import MONTHS_PER_YEAR, QUARTERS_PER_YEAR
 
 NOT_OWNED = frozenset({FlowGroup.CLOUD, FlowGroup.POST_HORIZON, FlowGroup.UNSERVED})
 LOST_GOODPUT = "goodput-loss-frac-of-owned"
-BOOK_LIVES = {
-    AssetClass.BUILDING: "building-life-years",
-    AssetClass.POWER: "power-life-years",
-    AssetClass.COOLING: "cooling-life-years",
-}
-"""Catalog parameters of service lives; all other capital has the life of hardware."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +37,6 @@ class Owned(Financed):
     """Service life of hardware."""
     life_years: Mapping[AssetClass, float]
     """Service lives of buildings, cooling and power."""
-
-
-def tax_rate(question: Question, log: InputLog) -> float:
-    """Return the income tax rate of the scenario, 0 by default."""
-    given = question.scenario.finance.tax.income_rate
-    return log.take("finance.tax.income_rate", given) if given else 0.0
 
 
 def owned_of(
@@ -82,7 +70,7 @@ def owned_of(
     counted = rent is None and (bill is None or bill.conventions.counts_owned(GOODPUT))
     loss = log.parameter("finance", LOST_GOODPUT) if counted else 0.0
     found = financed(side, terms, unserved_usd(cost.flows, side.months), loss)
-    lives = {asset: log.parameter("finance", key) for asset, key in BOOK_LIVES.items()}
+    lives = {asset: log.parameter("finance", key) for asset, key in PLANT_LIFE.items()}
     return Owned(
         found.before_tax,
         found.after_tax,

@@ -10,7 +10,7 @@ import numpy as np
 from dcplan.answers.plan.plan_cost import FleetPlan, SiteEnergy
 from dcplan.answers.tco.conventions import RESIDUAL, Conventions, owned_name
 from dcplan.economics.cash_flow import AssetClass
-from dcplan.economics.monthly.side import Line, Side
+from dcplan.economics.monthly.side import NOTHING, Line, Side
 from dcplan.economics.ranges import Array
 from dcplan.economics.rental import accelerators_usd_per_month
 from dcplan.economics.run_cost import run_energy_usd
@@ -21,8 +21,6 @@ from dcplan.scenario.load import Question
 from dcplan.scenario.schema.comparison import OwnLine
 from dcplan.scenario.schema.site import Tier
 from dcplan.units import HOURS_PER_MONTH, KW_PER_MW, MONTHS_PER_QUARTER
-
-NOTHING = Line("nothing owned")
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,10 @@ import numpy as np
 from dcplan.answers.common.statements import statements_table
 from dcplan.answers.tco.comparison import OWNED, Comparison, Rent, from_today
 from dcplan.answers.tco.owned import Owned
-from dcplan.answers.tco.owned_bill import NOTHING as NOTHING_OWNED
 from dcplan.catalog.schema import Accelerator, System
 from dcplan.economics.break_even import break_even_hours, npv_break_even_months
 from dcplan.economics.cash_flow import CAPITAL
-from dcplan.economics.monthly.side import INCOME_TAX, Side
+from dcplan.economics.monthly.side import INCOME_TAX, NOTHING, Side
 from dcplan.economics.price_trend import implied_yearly_factor, yearly_prices
 from dcplan.inputs.cloud_prices import LENGTHS
 from dcplan.result import Metric, Table
@@ -31,9 +30,7 @@ def bill_usd(side: Side) -> float:
 def bills_table(both: Comparison) -> Table:
     """List the bill of each side, the lowest first; a side without lines that count has none."""
     sides = {OWNED: both.owned.after_tax} | {r.name: r.side for r in both.rents}
-    bills = {
-        name: bill_usd(side) for name, side in sides.items() if not {*side.lines} <= {NOTHING_OWNED}
-    }
+    bills = {name: bill_usd(side) for name, side in sides.items() if not {*side.lines} <= {NOTHING}}
     if not bills:
         return specs.BILLS.table([])
     lowest, months = min(bills.values()), both.owned.after_tax.months

@@ -10,6 +10,7 @@ import numpy as np
 from dcplan.economics.cash_flow import AssetClass
 from dcplan.economics.monthly.book import book_months
 from dcplan.economics.monthly.financing import UNSERVED, WRITTEN_OFF, Financed
+from dcplan.economics.monthly.payments import Loan
 from dcplan.economics.monthly.side import GOODPUT_LOSS, INCOME_TAX, MILESTONES, Line
 from dcplan.economics.ranges import Array
 
@@ -120,14 +121,10 @@ def statements(
     sold[last], gain[last] = worth, worth - value[last]
     value[last:] = 0.0
     due, moved = zero.copy(), paid(MILESTONES)
-    interest, debt, service = zero.copy(), zero.copy(), zero.copy()
+    interest, debt, service = zero, zero, zero
     if found.loan is not None:
-        loan = found.loan
-        interest, service = padded(loan.interest), padded(loan.payments - loan.drawn)
-        debt = np.cumsum(interest - service)
-        due[last] = loan.owed_at_end_usd - loan.end_balance_usd
-        service[last] += loan.owed_at_end_usd
-        debt[last:] = debt[last] - loan.end_balance_usd
+        interest, debt, service = (padded(x) for x in _debt_of(found.loan))
+        due[last] = found.loan.owed_at_end_usd - found.loan.end_balance_usd
     expense = tax_rate_frac * (gain - operating - written - interest)
     tax = paid(INCOME_TAX) - padded(found.shield)
     return Statements(
@@ -146,3 +143,12 @@ def statements(
         debt,
         np.cumsum(expense - tax),
     )
+
+
+def _debt_of(loan: Loan) -> tuple[Array, Array, Array]:
+    """Return interest, balance and payments less new debt by month, paid back in the last one."""
+    service = loan.payments - loan.drawn
+    balance = np.cumsum(loan.interest - service)
+    balance[-1] -= loan.end_balance_usd
+    service[-1] += loan.owed_at_end_usd
+    return loan.interest, balance, service

@@ -5,20 +5,13 @@ from __future__ import annotations
 from dcplan.economics.cash_flow import AssetClass
 from dcplan.economics.discounting import straight_line_frac
 from dcplan.economics.loans import level_payment_usd
-from dcplan.inputs.financing import financing_of
+from dcplan.inputs.financing import PLANT_LIFE, financing_of
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.residual_value import residual_of
 from dcplan.planning.problem.terms import FinanceTerms
 from dcplan.provenance import Quantity
 from dcplan.scenario.schema import Finance
 from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR
-
-PLANT_LIFE = {
-    AssetClass.BUILDING: "building-life-years",
-    AssetClass.POWER: "power-life-years",
-    AssetClass.COOLING: "cooling-life-years",
-}
-"""Asset class -> catalog parameter of its life."""
 
 
 def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerms:

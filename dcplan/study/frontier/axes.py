@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.planning.goal import METRICS, measure_of
 from dcplan.scenario.load import Question
+from dcplan.specs.plan import metrics
 from dcplan.study.frontier.request import FrontierRequest
 
 COMPUTE_KEY = "compute.pflop_days"
@@ -66,6 +67,10 @@ def axes_asked(request: FrontierRequest, question: Question) -> tuple[Axis, Axis
     needs = {
         COMPUTE_KEY: ("workloads.capacity", work.capacity),
         FINISH_KEY: ("a job in workloads", work.jobs),
+        metrics.AFTER_TAX_NPV.key: (
+            "finance.tax, finance.debt or finance.payment",
+            question.scenario.finance.has_financing,
+        ),
     }
     problems += [
         Problem("DC015", f"{key} needs {block}", Place("frontier"))
