@@ -366,7 +366,7 @@ def test_a_search_without_time_still_gives_a_plan(
         return highs.Outcome(SolveStatus.LIMIT, math.inf, -math.inf, None, 0.0, 0)
 
     monkeypatch.setattr(large.HallSearch, "_halls", none)
-    monkeypatch.setattr(racks.RackStage, "improved", lambda _, found: found)
+    monkeypatch.setattr(racks.RackStage, "improved", lambda _, found, *__, **___: found)
     monkeypatch.setattr(whole, "MOST_COLUMNS", 0)
     request = SolveRequest(gap=0.005, time_limit_s=60)
     solved = strategy.solve_problem(problem, load("retrofit-air-hall"), request)

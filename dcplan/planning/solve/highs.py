@@ -89,6 +89,7 @@ def loaded(
         ("threads", 1),
         ("parallel", "off"),
         ("random_seed", seed),
+        ("mip_allow_restart", False),
     ):
         solver.setOptionValue(name, value)
     problem = highspy.HighsLp()

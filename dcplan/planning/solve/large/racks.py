@@ -7,6 +7,7 @@ Its model has integer switch counts (step costs). Limits that a plan still viola
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -17,9 +18,10 @@ from dcplan.planning.decisions import FABRIC, FITTED, RACKS, RUN, Decisions
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.solve.highs import Outcome, OutOfTimeError, Point, relaxation
+from dcplan.planning.solve.highs import Outcome, OutOfTimeError, Point, Watch, relaxation
 from dcplan.planning.solve.kept import PROGRAMS
-from dcplan.planning.solve.matrix import Matrix
+from dcplan.planning.solve.large.by_site import improved_by_site
+from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.planning.solve.request import SolveSession
 from dcplan.planning.solve.rounding import Failed, until_passed
 from dcplan.planning.solve.status import SolveStatus
@@ -32,6 +34,8 @@ RACK_GAP = 0.25
 """Share of the requested gap for racks and runs."""
 FIXED_SHARE, FREE_SHARE = 0.3, 0.5
 """Shares of the remaining time for one solve with given halls, and with free ones."""
+SITE_GAP, SITE_SHARE = 0.05, 0.1
+"""Share of the requested gap for the program of one site, and of the remaining time."""
 USED_EPS = 1e-6
 STRATEGY = (FABRIC.variable, FITTED.variable)
 
@@ -67,6 +71,15 @@ class SmallModel:
             for key, value in values.items()
         }
 
+    def of_full(self, values: Mapping[Key, float]) -> dict[int, float]:
+        """Return the integers of a plan of the full model by column of this one."""
+        found = {}
+        for i, key in enumerate(self.matrix.columns):
+            full = RUN.key(self.runs[key.ids[0]]) if key.name == RUN.variable else key
+            if self.matrix.integer[i] and full in values:
+                found[i] = values[full]
+        return found
+
 
 @dataclass(frozen=True)
 class RackStage:
@@ -92,13 +105,34 @@ class RackStage:
         )
         return found or self.rounds(part, part.matrix, {}, FREE_SHARE, least_s=least_s)
 
-    def improved(self, found: Found) -> Found | None:
-        """Return a better plan of the same fabrics and systems with other units of halls, if any."""
+    def improved(
+        self, found: Found, enough: float = -math.inf, *, by_site: bool = False
+    ) -> Found | None:
+        """Return a better plan of the same fabrics and systems with other units of halls, if any.
+
+        Sites are improved one at a time, and unless ``by_site``, then all together. The search ends
+        at the cost ``enough``.
+        """
         part = self._part(found.integer_values)
         if part is None:
             return None
-        start = _racks_of(part.matrix, found.integer_values)
-        return self.rounds(part, part.matrix, start, FREE_SHARE)
+        enough -= max(found.value - found.searched, 0.0)
+
+        def site(fixed: Mapping[int, float], near: Mapping[int, float]) -> Outcome:
+            return self.session.part(SITE_SHARE).solve(
+                *(part.matrix, SITE_GAP * self.session.gap),
+                fixed=fixed, start=near, presolve=True, silent=True,
+            )  # fmt: skip
+
+        start = part.of_full(found.integer_values)
+        first = improved_by_site(part.problem, part.matrix, start, site, enough)
+        better = first and self.rounds(part, part.matrix, {}, FREE_SHARE, first=first)
+        best = better if better and better.value < found.value else found
+        if by_site or best.value <= enough or self.session.clock.left() <= 0:
+            return better
+        start = _racks_of(part.matrix, best.integer_values)
+        joint = self.rounds(part, part.matrix, start, FREE_SHARE, enough=enough)
+        return min((x for x in (better, joint) if x), key=lambda x: x.value, default=None)
 
     def _part(self, chosen: Mapping[Key, float], least_s: float = 0.0) -> SmallModel | None:
         """Return the small problem of chosen halls and fabrics; None if they allow no solution in time."""
@@ -161,17 +195,20 @@ class RackStage:
         gap: float | None = None,
         least_s: float = 0.0,
         first: Outcome | None = None,
+        enough: float = -math.inf,
     ) -> Found | None:
         """Solve a small model, and again with tighter limits where the plan violates them.
 
-        ``first`` is a solution that is already there. The model is solved once, with presolve: its
-        bound is not used, so a second solve without presolve would prove nothing.
+        ``first`` is a solution that is already there. A solve ends at the objective ``enough``. The
+        model is solved once, with presolve: its bound is not used, so a second solve without
+        presolve would prove nothing.
         """
 
         def solve(tighter: Matrix, near: Mapping[int, float]) -> Outcome:
             return self.session.part(share).solve(
                 *(tighter, RACK_GAP * self.session.gap if gap is None else gap),
                 start=near, presolve=True, silent=True, least_s=least_s,
+                watch=_until(tighter, enough, self.session.request.stop),
             )  # fmt: skip
 
         def audited(tighter: Matrix, outcome: Outcome) -> tuple[Decisions, Audit]:
@@ -188,6 +225,20 @@ class RackStage:
             measured(self.problem.goal.measure, self.problem, found.decisions, found.audit.books),
             part.in_full(found.integer_values),
         )
+
+
+def _until(matrix: Matrix, enough: float, stop: Callable[[], bool] | None) -> Watch:
+    """Return a watch that ends a solve at a request to stop, or at a solution that costs ``enough``."""
+    if enough == -math.inf:
+        return Watch(stop=stop)
+    reached: list[float] = []
+
+    def improved(values: Vector) -> None:
+        cost = float(matrix.cost @ values) + matrix.offset
+        if cost <= enough:
+            reached.append(cost)
+
+    return Watch(stop=lambda: bool(reached) or (stop is not None and stop()), improved=improved)
 
 
 def with_halls(matrix: Matrix, chosen: Mapping[Key, float]) -> Matrix:

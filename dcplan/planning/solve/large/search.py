@@ -7,7 +7,8 @@
    branch), which gives a start.
 3. A solution of it gives halls and fabrics. They leave a small problem with integer switch counts, whose
    racks and runs HiGHS finds. Limits that the plan violates are tightened (``rounding``) until it
-   passes its audit (``racks``).
+   passes its audit (``racks``). Then the plan is improved site by site (``by_site``), and so are plans
+   of other solutions.
 4. If the complete model with integer switch counts is small enough, it gives the last bound (``whole``).
 """
 
@@ -47,6 +48,8 @@ EARLY = 4
 """Solutions after which one is made a plan, whatever it promises."""
 FIRST_WITHIN = 0.03
 """Distance from the bound from which a first solution is made a plan at once."""
+OTHER_SHARE = 0.5
+"""Share of the remaining time for plans of other solutions of the program of halls."""
 EXTRA = 0.15
 """Additional share of the time for a plan if the search found none."""
 TINY = 1e-6
@@ -72,7 +75,9 @@ class HallSearch:
         self.problem, self.stage, self.session = problem, stage, session
         self.gap = session.gap
         self.best: Found | None = None
-        self.bound, self.nodes, self.seen = -math.inf, 0, 0
+        self.bound, self.nodes = -math.inf, 0
+        self.others: list[tuple[float, dict[Key, float]]] = []
+        """Solutions of the program of halls that became no plan, with their costs."""
         self.slack = math.inf
         """Smallest difference between the cost of a plan and that of its halls in the relaxation."""
 
@@ -97,7 +102,9 @@ class HallSearch:
             rounded = _rounded_up(self.problem, relaxed, point.values)
             self._keep(self.stage.plan(rounded, EXTRA * self.session.clock.limit_s), self.bound)
         if self.best is not None and not self._done(self.bound) and self.session.clock.left() > 0:
-            self._keep(self.stage.improved(self.best), self.bound)
+            self._others()
+        if self.best is not None and not self._done(self.bound) and self.session.clock.left() > 0:
+            self._keep(self.stage.improved(self.best, self._enough()), self.bound)
         if not self._done(self.bound) and self.session.clock.left() > 0:
             proof = proved_whole(self.stage, self.best, self.bound)
             self.best, self.bound = proof.plan, proof.bound
@@ -212,18 +219,49 @@ class HallSearch:
         return outcome
 
     def _early(self, program: Matrix, values: Vector) -> None:
-        """Make the first plan of a solution that is close to the bound, or of a later one."""
-        self.seen += 1
+        """Make the first plan of a solution that is close to the bound, or of a later one.
+
+        It is improved by site at once, because a good plan ends the search earlier.
+        """
         cost = float(program.cost @ values) + program.offset
+        chosen = dict(zip(program.columns, values, strict=True))
         near = cost - self.bound <= FIRST_WITHIN * abs(cost)
-        if self.best is None and (near or self.seen >= EARLY):
-            self._plan(dict(zip(program.columns, values, strict=True)), cost)
+        if self.best is None and (near or len(self.others) + 1 >= EARLY):
+            self._plan(chosen, cost)
+            self._by_site(self.best, cost)
+        else:
+            self.others.append((cost, chosen))
 
     def _take(self, program: Matrix, outcome: Outcome) -> None:
-        """Make a plan of a solution of the program if it promises a better one."""
-        if outcome.values is None or outcome.objective + self._least_slack() > self._worth():
+        """Make a plan of a solution of the program if it promises a better one, improved by site."""
+        cost = outcome.objective
+        if outcome.values is None or cost + self._least_slack() > self._worth():
             return
-        self._plan(dict(zip(program.columns, outcome.values, strict=True)), outcome.objective)
+        found = self.stage.plan(dict(zip(program.columns, outcome.values, strict=True)))
+        self._keep(found, cost)
+        self.others = [x for x in self.others if abs(x[0] - cost) > TINY * abs(cost)]
+        if not self.session.request.screen:
+            self._by_site(found, cost)
+
+    def _others(self) -> None:
+        """Make plans of the other solutions of the program of halls, improved by site."""
+        until_s = self.session.clock.spent() + OTHER_SHARE * self.session.clock.left()
+        for cost, chosen in sorted(self.others, key=lambda x: x[0]):
+            late = self.session.stopped or self.session.clock.spent() > until_s
+            if late or self._done(self.bound) or cost + self._least_slack() > self._worth():
+                return
+            found = self.stage.plan(chosen)
+            self._keep(found, cost)
+            self._by_site(found, cost)
+
+    def _by_site(self, found: Found | None, cost: float) -> None:
+        """Improve a plan of halls with a cost in the relaxation."""
+        if found is not None and not self._done(self.bound):
+            self._keep(self.stage.improved(found, self._enough(), by_site=True), cost)
+
+    def _enough(self) -> float:
+        """Return the cost of a plan at which the bound proves the requested gap."""
+        return self.bound / (1.0 - self.gap if self.bound > 0 else 1.0 + self.gap)
 
     def _least_slack(self) -> float:
         return self.slack if math.isfinite(self.slack) else 0.0
