@@ -192,7 +192,8 @@ def main() -> None:
     """Measure what the command line names, or the goals."""
     words = sys.argv[1:]
     if words[:1] == ["what-ifs"]:
-        sys.stdout.write(what_ifs(int((*words, "100")[1])) + "\n")
+        for screen in (True, False):
+            sys.stdout.write(what_ifs(int((*words, "100")[1]), screen=screen) + "\n")
         return
     if words == ["million"]:
         sys.stdout.write(million() + "\n")
