@@ -68,7 +68,9 @@ def measure(name: str, gap: float, limit_s: float) -> str:
     )
 
 
-def what_ifs(count: int, *, screen: bool, name: str = "retrofit-air-hall", gap: float = 0.005) -> str:
+def what_ifs(
+    count: int, *, screen: bool, name: str = "retrofit-air-hall", gap: float = 0.005
+) -> str:
     """Seconds of many demands, each from its neighbor's plan, in those of one solve from nothing."""
     question = load(name)
     problem = build(question).problem

@@ -18,6 +18,7 @@ from dcplan.answers.plan.tables.lead_times import lead_times
 from dcplan.answers.plan.tables.limits import binding
 from dcplan.answers.plan.tables.overview import tables_of
 from dcplan.answers.plan.tables.procurement.schedule import purchases
+from dcplan.answers.plan.waiting import waiting_of
 from dcplan.answers.remedies.infeasible import Infeasible
 from dcplan.answers.remedies.search import explained
 from dcplan.answers.remedies.tables import with_remedies
@@ -33,6 +34,7 @@ from dcplan.errors import (
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import Built, build
 from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.problem.work.jobs.soonest import with_later_starts
 from dcplan.planning.solve.exact import UnknownDecisionError
 from dcplan.planning.solve.objective import solve_objective
 from dcplan.planning.solve.request import LEAST_S, Clock, SolveRequest
@@ -94,7 +96,7 @@ def _remedied(
     given = request.fix_decisions
 
     def prepared(changed: Question, its: Built) -> PlanningProblem:
-        return replace(its.problem, earlier=kept_from(request, changed, its))
+        return replace(with_later_starts(its.problem), earlier=kept_from(request, changed, its))
 
     asked = Infeasible(
         request,
@@ -109,27 +111,30 @@ def _remedied(
 
 def _solved(request: PlanRequest, question: Question, built: Built) -> Solved:
     """Solve a scenario, with the decisions of an earlier plan if there is one."""
-    given = request.fix_decisions
+    problem = replace(built.problem, earlier=kept_from(request, question, built))
     try:
-        return solve_objective(
-            replace(built.problem, earlier=kept_from(request, question, built)),
-            question,
-            SolveRequest(
-                gap=request.gap,
-                time_limit_s=request.time_limit_s,
-                fixed=decisions_of(given, "--fix-decisions") if given else None,
-                progress=request.progress,
-                stop=request.stop,
-                team=request.team,
-            ),
-        )
+        return solve_objective(problem, question, _search(request))
     except UnknownDecisionError as error:
         raise InputError([Problem("DC015", str(error), Place("--fix-decisions"))]) from error
 
 
+def _search(request: PlanRequest) -> SolveRequest:
+    """Return the request of the plan's solve."""
+    given = request.fix_decisions
+    return SolveRequest(
+        gap=request.gap,
+        time_limit_s=request.time_limit_s,
+        fixed=decisions_of(given, "--fix-decisions") if given else None,
+        progress=request.progress,
+        stop=request.stop,
+        team=request.team,
+    )
+
+
 def _answer(request: PlanRequest, question: Question, built: Built, solved: Solved) -> Result:
     """Return metrics, tables, expectations and warnings of a plan."""
-    metrics = metrics_of(solved, question.catalog)
+    waiting = waiting_of(solved, question, _search(request))
+    metrics = metrics_of(solved, question.catalog) | (waiting.metrics if waiting else {})
     more: dict[str, Table] = {}
     if question.scenario.uncertainty is not None:
         # scipy.optimize needs a second to import
@@ -153,7 +158,8 @@ def _answer(request: PlanRequest, question: Question, built: Built, solved: Solv
         tables=tables,
         inputs=inputs_of(built),
         expectations=expectations,
-        warnings=warnings_of(solved, question, tables, request.gap),
+        warnings=warnings_of(solved, question, tables, request.gap)
+        + (waiting.warnings(solved.value - solved.bound) if waiting else []),
     )
 
 

@@ -11,6 +11,7 @@ from dcplan.catalog.schema import CoolingOption, System
 from dcplan.inputs.heat_paths import tank_notes
 from dcplan.inputs.training.speed import host_note
 from dcplan.planning.problem.work.jobs.slow_storage import lost_note
+from dcplan.planning.problem.work.jobs.soonest import first_quarter
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.result import Table
@@ -123,18 +124,26 @@ def _tanks(solved: Solved, question: Question) -> list[str]:
 
 
 def _late_starts(solved: Solved) -> list[str]:
-    """Return a note for each start date set by the horizon rather than by demand."""
+    """Return a note for each start date set by the horizon or by limits rather than by demand."""
     problem, d = solved.problem, solved.decisions
     horizon_end = problem.quarters * DAYS_PER_QUARTER
     notes = []
     for run in d.runs if d else ():
         job = next(j for j in problem.jobs if j.id == run.job)
         late = run.start_month - job.first_month
-        if job.end_day >= horizon_end and late >= 2 * MONTHS_PER_QUARTER:
+        soonest = max(job.first_month, MONTHS_PER_QUARTER * first_quarter(problem, run))
+        if not job.may_wait and run.start_month > soonest:
+            notes.append(
+                f"{run.job} starts {run.start_month - soonest} months after its hardware could serve: "
+                "no plan starts every run as soon as its hardware can serve; dcplan explain shows "
+                "which limits bind"
+            )
+        elif job.may_wait and job.end_day >= horizon_end and late >= 2 * MONTHS_PER_QUARTER:
             why = "" if run.on_cloud else ", and hardware bought later has a higher residual value"
+            earlier = "" if job.dated else ", or leave out `may_wait` to start at once"
             notes.append(
                 f"{run.job} starts {late} months after its earliest start: the objective does not "
                 f"reward an early finish{why}; "
-                "set `deadline` to require an earlier finish"
+                f"set `deadline` to require an earlier finish{earlier}"
             )
     return notes

@@ -169,8 +169,8 @@ def _without_cloud(problem: PlanningProblem) -> PlanningProblem:
         replace(d, each={k: v for k, v in d.each.items() if not is_cloud(k[0])})
         for d in problem.demands
     )
-    own = tuple(c for c in problem.run_options if not c.on_cloud)
-    return replace(problem, offers=(), demands=demands, run_options=own)
+    own = problem.with_runs(lambda run: not run.on_cloud)
+    return replace(own, offers=(), demands=demands)
 
 
 def _without_orders(problem: PlanningProblem) -> PlanningProblem:
@@ -181,8 +181,8 @@ def _without_orders(problem: PlanningProblem) -> PlanningProblem:
     existing = {(x.key[0], x.key[2]) for x in problem.existing} | (
         {(problem.fleet.hall, problem.fleet.system)} if problem.fleet else set()
     )
-    own = tuple(c for c in problem.run_options if c.on_cloud or (c.place, c.system) in existing)
-    return replace(problem, orderable=frozenset(), run_options=own)
+    own = problem.with_runs(lambda run: run.on_cloud or (run.place, run.system) in existing)
+    return replace(own, orderable=frozenset())
 
 
 def _one_offer(problem: PlanningProblem, offer: str, term: str) -> PlanningProblem:
@@ -201,5 +201,5 @@ def _one_offer(problem: PlanningProblem, offer: str, term: str) -> PlanningProbl
         replace(d, each={k: v for k, v in d.each.items() if k[0] == place or not is_cloud(k[0])})
         for d in problem.demands
     )
-    run_options = tuple(c for c in problem.run_options if not c.on_cloud or c.place == place)
-    return replace(problem, offers=(only,), demands=demands, run_options=run_options)
+    its = problem.with_runs(lambda run: not run.on_cloud or run.place == place)
+    return replace(its, offers=(only,), demands=demands)

@@ -20,6 +20,7 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.demand import Demands, demand_terms
 from dcplan.planning.problem.work.jobs.candidates import JobCandidates
 from dcplan.planning.problem.work.jobs.job_terms import job_terms
+from dcplan.planning.problem.work.jobs.soonest import planned
 from dcplan.planning.problem.work.reference import ReferenceRates
 from dcplan.planning.problem.work.residency import countries_of, resident
 from dcplan.planning.problem.work.targets import Target, targets
@@ -95,7 +96,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         excluded=tuple(excluded),
         warnings=(*notes_of(question, log, excluded), *demands.notes),
     )
-    return Built(with_existing_fit_out(problem), log)
+    return Built(planned(with_existing_fit_out(problem)), log)
 
 
 def _refuse_objective(question: Question) -> None:

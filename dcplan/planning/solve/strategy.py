@@ -38,6 +38,7 @@ from dataclasses import replace
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.problem.work.jobs.soonest import with_later_starts
 from dcplan.planning.solve.audited import audited
 from dcplan.planning.solve.exact import exactly, with_margins
 from dcplan.planning.solve.highs import SMALL_COLUMNS, Outcome
@@ -46,7 +47,7 @@ from dcplan.planning.solve.kept import PROGRAMS
 from dcplan.planning.solve.large.racks import RackStage
 from dcplan.planning.solve.large.search import HallSearch
 from dcplan.planning.solve.matrix import Matrix
-from dcplan.planning.solve.request import SolveRequest, SolveSession
+from dcplan.planning.solve.request import LEAST_S, SolveRequest, SolveSession
 from dcplan.planning.solve.solved import Solved, SolveReport
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.scenario.load import Question
@@ -65,7 +66,8 @@ TINY = 1e-9
 def solve_problem(problem: PlanningProblem, question: Question, request: SolveRequest) -> Solved:
     """Solve a problem and audit the plan; a plan that fails its audit is never returned.
 
-    It is one search in this process; ``team.py`` runs several.
+    It is one search in this process; ``team.py`` runs several. If no plan starts every run as soon as
+    its hardware can serve, runs may start later.
 
     Raises
     ------
@@ -75,6 +77,17 @@ def solve_problem(problem: PlanningProblem, question: Question, request: SolveRe
     UnknownDecisionError
         If fixed decisions are no longer available.
     """
+    if request.fixed is not None:
+        problem = with_later_starts(problem)
+    found = _solved(problem, question, request)
+    if found.status is SolveStatus.INFEASIBLE and problem.later:
+        left_s = max(request.time_limit_s - found.seconds, LEAST_S)
+        return _solved(with_later_starts(problem), question, request.within(left_s))
+    return found
+
+
+def _solved(problem: PlanningProblem, question: Question, request: SolveRequest) -> Solved:
+    """Solve a problem with its run options."""
     session = SolveSession.of(question, request)
     base = PROGRAMS.compiled(replace(problem, margin_factor=0.0))
     if session.request.fixed is None and _is_large(base):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -26,9 +26,13 @@ class ScheduledJob(Part):
     precision: Annotated[tuple[Precision, ...], Field(min_length=1)]
     """Precision recipes of training, of equal quality for you; the plan may choose any of them."""
     start: Quarter | None = None
-    """Earliest start quarter. Default: the start of the horizon."""
+    """Planned start quarter. Without a deadline, the run starts as soon as hardware can serve in its
+    place, not before this quarter. Default: the start of the horizon."""
     deadline: Quarter | None = None
-    """The run ends by the last day of this quarter. Default: the end of the horizon."""
+    """The run ends by the last day of this quarter, and starts when that is cheapest. Default: the end
+    of the horizon."""
+    may_wait: bool = False
+    """Whether a run without a deadline may start later than hardware can serve, if that costs less."""
     deadline_days: Positive | None = None
     """Maximum duration of the run from its first day. Default: no limit."""
     deadline_confidence: Annotated[float, Field(gt=0.5, lt=1)] | None = None
@@ -41,6 +45,16 @@ class ScheduledJob(Part):
     """Data residency: only sites and cloud regions in these countries (two letters each)."""
     stack: str | None = None
     """Row of the catalog kind stacks. Default: the usual software stack of the accelerator."""
+
+    @model_validator(mode="after")
+    def _waits_without_a_deadline(self) -> Self:
+        if self.may_wait and self.deadline is not None:
+            code = "may_wait"
+            raise PydanticCustomError(
+                code,
+                "may_wait is for runs without a deadline: a run with one may always wait for it",
+            )
+        return self
 
 
 class Job(ScheduledJob):

@@ -48,6 +48,15 @@ AFTER = MetricSpec(
     "Post-horizon cost: commitments paid after the horizon, part of the net present cost",
     better=LOWER,
 )
+WAITING_SAVES = MetricSpec(
+    "cost.waiting_saves_usd",
+    "USD",
+    "Reduction of the objective's net present cost if runs without a deadline may start later than "
+    "their hardware can serve; only in plans with such runs",
+    better=LOWER,
+    needs="workloads.training",
+    label="Saved if runs without a deadline waited",
+)
 UNSERVED_COST = MetricSpec(
     "cost.unserved_usd",
     "USD",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from dcplan.inputs.cloud_prices import OfferTerms
 from dcplan.inputs.excluded import ExcludedOption
@@ -40,6 +40,7 @@ class PlanningProblem:
     fabrics: tuple[FabricOption, ...]
     jobs: tuple[JobTerms, ...]
     run_options: tuple[RunOption, ...]
+    """Ways to run the jobs."""
     demands: tuple[DemandTerms, ...]
     """Demands; those with a row of another demand follow it."""
     offers: tuple[OfferTerms, ...]
@@ -80,8 +81,15 @@ class PlanningProblem:
     """Period of each hour of the week from Monday 00:00 UTC; empty for one period."""
     pairs: tuple[PoolPair, ...] = ()
     """Pools of disaggregated services."""
+    later: tuple[RunOption, ...] = ()
+    """Starts of runs without a deadline after their hardware can serve, which are left out."""
     nearest: tuple[NearestLatency, ...] = ()
     """Nearest hardware of services whose latency limits no hardware meets."""
+
+    def with_runs(self, allowed: Callable[[RunOption], bool]) -> PlanningProblem:
+        """Return the problem with the allowed run options only."""
+        kept = tuple(run for run in self.run_options if allowed(run))
+        return replace(self, run_options=kept, later=tuple(filter(allowed, self.later)))
 
     @property
     def required(self) -> tuple[DemandTerms, ...]:

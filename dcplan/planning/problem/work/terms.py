@@ -49,6 +49,8 @@ class JobTerms:
     dated: bool = True
     """Whether it has a deadline, so that delays of its start count. Otherwise its planned end is
     inside the horizon."""
+    may_wait: bool = True
+    """Whether it may start later than its hardware can serve: with a deadline, or if asked for."""
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def improved_by_site(
         Objective at which the search ends.
     """
     places = _sites(problem, matrix)
-    sites = sorted({x for x in places.values()})
+    sites = sorted(set(places.values()))
     if len(sites) < 2 or len(start) < int(matrix.integer.sum()):
         return None
     values, best = dict(start), None

@@ -27,4 +27,5 @@ def job_terms(job: ScheduledJob, question: Question, log: InputLog) -> JobTerms:
         sites=job.sites or tuple(s.id for s in scenario.sites),
         cloud=job.sites is None,
         dated=job.deadline is not None,
+        may_wait=job.deadline is not None or job.may_wait,
     )

@@ -1,0 +1,90 @@
+"""What a plan would save if its runs without a deadline waited."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dcplan.answers.plan.calendar import quarter_at
+from dcplan.planning.goal import MONEY
+from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.problem.work.jobs.soonest import with_later_starts
+from dcplan.planning.solve.request import LEAST_S, SolveRequest
+from dcplan.planning.solve.solved import Solved
+from dcplan.planning.solve.strategy import solve_problem
+from dcplan.result import Metric
+from dcplan.scenario.load import Question
+from dcplan.specs.plan import metrics as specs
+from dcplan.units import MONTHS_PER_QUARTER, USD_PER_MUSD, money
+
+LEAST_GAP = 0.02
+"""Gap of the plan whose runs wait: it shows what waiting is worth, and nobody orders from it."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """The best plan found whose runs may start later, against the plan that starts them at once."""
+
+    saves_usd: float
+    """Reduction of the net present cost, at least 0. [USD]"""
+    later: tuple[tuple[str, str, str], ...]
+    """Run, quarter of its start, and quarter of its later start."""
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """Return what waiting saves."""
+        return specs.WAITING_SAVES(self.saves_usd)
+
+    def warnings(self, open_musd: float) -> list[dict[str, Any]]:
+        """Return what waiting saves in a sentence, if it is more than the proven gap [million USD]."""
+        if self.saves_usd <= open_musd * USD_PER_MUSD:
+            return []
+        runs = ", ".join(
+            f"{job} starts in {now}, as soon as its hardware can serve (cheapest: {late})"
+            for job, now, late in self.later
+        )
+        text = (
+            f"{runs}; waiting would reduce the net present cost by at least USD "
+            f"{money(self.saves_usd)}, "
+            "because hardware that is bought later has a higher residual value; set `may_wait: "
+            "true` for a run to let the plan wait"
+        )
+        return [{"code": "waiting", "message": text}]
+
+
+def waiting_of(solved: Solved, question: Question, request: SolveRequest) -> Waiting | None:
+    """Return what the runs of a plan would save if they waited; None if no run could wait.
+
+    Later starts are solved in the time that the request has left, at least 1 s, from the plan as a
+    start. The saving is a lower bound: the plan that waits has a proven gap of up to 2 %, and a large
+    problem is screened.
+    """
+    problem = solved.problem
+    if solved.audit is None or not problem.later or problem.goal.measure not in MONEY:
+        return None
+    if request.fixed is not None or (request.stop is not None and request.stop()):
+        return None
+    left_s = max(request.time_limit_s - solved.seconds, LEAST_S)
+    asked = replace(
+        request.within(left_s),
+        gap=max(request.gap, LEAST_GAP),
+        near=solved.integer_values,
+        screen=True,
+        team=None,
+        progress=None,
+    )
+    other = solve_problem(with_later_starts(problem), question, asked)
+    if other.decisions is None or solved.decisions is None:
+        return None
+    now = {run.job: run.start_month for run in solved.decisions.runs}
+    later = tuple(
+        (run.job, _quarter(problem, now[run.job]), _quarter(problem, run.start_month))
+        for run in other.decisions.runs
+        if run.start_month > now.get(run.job, run.start_month)
+    )
+    saves_usd = max(solved.value - other.value, 0.0) * USD_PER_MUSD
+    return Waiting(saves_usd if later else 0.0, later)
+
+
+def _quarter(problem: PlanningProblem, month: int) -> str:
+    return quarter_at(problem, month // MONTHS_PER_QUARTER)
