@@ -80,6 +80,17 @@ def test_a_run_without_an_early_start_keeps_all(problem: PlanningProblem) -> Non
     assert planned(replace(problem, run_options=late, later=())).run_options == late
 
 
+def test_variants_that_share_decisions_share_their_starts(problem: PlanningProblem) -> None:
+    """Power comes in the third quarter of one variant: runs may start then in both."""
+    late = build(load(NAME, sets=["sites.ashburn.utility_mw=[0.1,0.1,14,14]"])).problem
+    both = planned_together([problem, late])
+    for one in both:
+        own = [run.start_month for run in one.run_options if run.system == "gb200-nvl72"]
+        assert max(own) == 2 * MONTHS_PER_QUARTER
+        assert all(run.start_month > max(own) for run in one.later if run.system == "gb200-nvl72")
+    assert planned_together([problem])[0].run_options == problem.run_options
+
+
 @pytest.mark.slow
 def test_the_plan_says_what_waiting_saves() -> None:
     """It is the difference from the plan that may wait, within the proven gaps."""

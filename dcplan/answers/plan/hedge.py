@@ -51,6 +51,11 @@ def hedge(request: PlanRequest) -> Result:
     """
     h = resolve(request)
     found = together(h, TOGETHER_SHARE * h.left_s())
+    if found.outcome.status is SolveStatus.INFEASIBLE and any(
+        w.built.problem.later for w in h.variants
+    ):
+        h = h.waiting
+        found = together(h, TOGETHER_SHARE * h.left_s())
     if found.plans:
         found = replace(found, plans=settled(h, found.plans))
     count = len(h.variants)

@@ -14,6 +14,8 @@ from dcplan.planning.model.build import build_model
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import Built, build
 from dcplan.planning.problem.switch_steps import with_steps
+from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.problem.work.jobs.soonest import planned_together, with_later_starts
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.audited import audited_solution
 from dcplan.planning.solve.highs import Outcome
@@ -40,6 +42,10 @@ class HedgeVariant:
     question: Question
     built: Built
 
+    def of(self, problem: PlanningProblem) -> HedgeVariant:
+        """Return the variant with another problem."""
+        return replace(self, built=replace(self.built, problem=problem))
+
 
 @dataclass(frozen=True)
 class Hedged:
@@ -52,6 +58,12 @@ class Hedged:
     through: int
     """Last quarter with decisions common to all variants."""
     clock: Clock
+
+    @property
+    def waiting(self) -> Hedged:
+        """Return the hedge whose runs without a deadline may start later."""
+        later = [w.of(with_later_starts(w.built.problem)) for w in self.variants]
+        return replace(self, variants=tuple(later))
 
     @property
     def weights(self) -> list[float]:
@@ -121,7 +133,8 @@ def _variants(request: PlanRequest, asked: Hedge) -> tuple[HedgeVariant, ...]:
         problems.append(variants[0].question.tree.problem("DC015", cause, ("uncertainty", "hedge")))
     if problems:
         raise InputError(problems)
-    return tuple(variants)
+    shared = planned_together([w.built.problem for w in variants])
+    return tuple(w.of(problem) for w, problem in zip(variants, shared, strict=True))
 
 
 def together(h: Hedged, time_limit_s: float) -> Together:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 
 from dcplan.planning.problem.terms import Placement, PlanningProblem
@@ -39,6 +40,29 @@ def planned(problem: PlanningProblem) -> PlanningProblem:
 def with_later_starts(problem: PlanningProblem) -> PlanningProblem:
     """Return the problem with the starts that :func:`planned` left out, after all others."""
     return replace(problem, run_options=problem.run_options + problem.later, later=())
+
+
+def planned_together(problems: Sequence[PlanningProblem]) -> list[PlanningProblem]:
+    """Return problems of variants that share decisions, each with the starts that any of them has.
+
+    Hardware that serves later in one variant must not make its run impossible in another.
+    """
+    latest: dict[tuple[str, str, str], int] = defaultdict(int)
+    for problem in problems:
+        for run in problem.run_options:
+            key = run.job, run.place, run.system
+            latest[key] = max(latest[key], run.start_month)
+    found = []
+    for problem in problems:
+        also = [
+            run
+            for run in problem.later
+            if run.start_month <= latest.get((run.job, run.place, run.system), -1)
+        ]
+        gone = {id(run) for run in also}
+        later = tuple(run for run in problem.later if id(run) not in gone)
+        found.append(replace(problem, run_options=(*problem.run_options, *also), later=later))
+    return found
 
 
 def first_quarter(problem: PlanningProblem, run: RunOption) -> int:
