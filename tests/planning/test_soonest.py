@@ -10,7 +10,12 @@ from dcplan.answers.plan.answer import plan
 from dcplan.answers.plan.request import PlanRequest
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import PlanningProblem, SupplyTerms
-from dcplan.planning.problem.work.jobs.soonest import first_quarter, planned, with_later_starts
+from dcplan.planning.problem.work.jobs.soonest import (
+    first_quarter,
+    planned,
+    planned_together,
+    with_later_starts,
+)
 from dcplan.planning.problem.work.terms import RunOption
 from dcplan.result import Result
 from dcplan.scenario.load import load
