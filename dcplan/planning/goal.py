@@ -10,7 +10,7 @@ from dcplan.planning.keys import Key
 from dcplan.specs.plan import metrics
 from dcplan.units import USD_PER_MUSD
 
-COST, AFTER_TAX, CAPEX, CARBON, OWN_CARBON, COMPUTE, TIME, PEAK = (
+COST, AFTER_TAX, CAPEX, CARBON, OWN_CARBON, COMPUTE, TIME, PEAK, WAIT = (
     "cost",
     "after_tax_cost",
     "capex",
@@ -19,6 +19,7 @@ COST, AFTER_TAX, CAPEX, CARBON, OWN_CARBON, COMPUTE, TIME, PEAK = (
     "compute",
     "time",
     "peak",
+    "wait",
 )
 DAYS = "days:"
 """Prefix of a job's id: the duration of its run."""

@@ -9,11 +9,13 @@ import pytest
 from dcplan.answers.plan.answer import plan
 from dcplan.answers.plan.request import PlanRequest
 from dcplan.planning.problem.build import build
+from dcplan.planning.problem.energy import OnsiteTerms, TrancheTerms
 from dcplan.planning.problem.terms import PlanningProblem, SupplyTerms
 from dcplan.planning.problem.work.jobs.soonest import (
     first_quarter,
     planned,
     planned_together,
+    wait_months,
     with_later_starts,
 )
 from dcplan.planning.problem.work.terms import RunOption
@@ -39,15 +41,15 @@ def _plan(*sets: str) -> Result:
 
 
 def test_own_hardware_ordered_at_once_serves_after_its_lead(problem: PlanningProblem) -> None:
-    """GB200 racks ordered in the first quarter serve in the second, so no start is later."""
-    lead = {p.system: p.lead for p in problem.placements}
-    owned = [run for run in problem.run_options if not run.on_cloud]
-    assert owned
-    for run in owned:
-        assert run.start_month <= MONTHS_PER_QUARTER * lead[run.system]
+    """Racks ordered in the first quarter serve in the second, so no start is later."""
+    job = problem.jobs[0]
+    assert {p.lead for p in problem.placements} == {1}
+    assert job.planned_month == MONTHS_PER_QUARTER
+    assert max(run.start_month for run in problem.run_options) == MONTHS_PER_QUARTER
     assert problem.later
+    assert min(run.start_month for run in problem.later) > MONTHS_PER_QUARTER
     assert all(
-        run.start_month > MONTHS_PER_QUARTER * first_quarter(problem, run) for run in problem.later
+        wait_months(problem, run) == run.start_month - MONTHS_PER_QUARTER for run in problem.later
     )
 
 
@@ -58,6 +60,12 @@ def test_the_first_quarter_follows_from_power_and_supply(problem: PlanningProble
     site = problem.sites[0]
     ramp = replace(site, utility_mw=(*(2.0,) * 3, *site.utility_mw[3:]))
     assert first_quarter(replace(problem, sites=(ramp,)), run) == 3
+    plant = OnsiteTerms("gas", 20.0, 1e6, 0.0, 50.0, 400.0, 2, 1, 0)
+    dark = replace(site, utility_mw=(0.0,) * 4, onsite=(plant,))
+    assert first_quarter(replace(problem, sites=(dark,)), run) == 2
+    tranche = TrancheTerms("night", (0.0, 20.0, 20.0, 20.0), 100.0)
+    cut = replace(site, utility_mw=(0.0,) * 4, tranches=(tranche,))
+    assert first_quarter(replace(problem, sites=(cut,)), run) == 1
     placed = next(p for p in problem.placements if p.system == run.system)
     racks = -(-run.accelerators // placed.accelerators)
     slow = _with_supply(problem, run.system, racks)
@@ -81,8 +89,10 @@ def test_no_start_is_lost_and_a_run_with_a_deadline_keeps_its_own(problem: Plann
 
 
 def test_a_run_without_an_early_start_keeps_all(problem: PlanningProblem) -> None:
-    late = tuple(r for r in with_later_starts(problem).run_options if r in problem.later)
-    assert planned(replace(problem, run_options=late, later=())).run_options == late
+    job = replace(problem.jobs[0], first_month=0, planned_month=0)
+    late = problem.later
+    alone = planned(replace(problem, jobs=(job,), run_options=late, later=()))
+    assert alone.run_options == late
 
 
 def test_variants_that_share_decisions_share_their_starts(problem: PlanningProblem) -> None:
@@ -90,9 +100,8 @@ def test_variants_that_share_decisions_share_their_starts(problem: PlanningProbl
     late = build(load(NAME, sets=["sites.ashburn.utility_mw=[0.1,0.1,14,14]"])).problem
     both = planned_together([problem, late])
     for one in both:
-        own = [run.start_month for run in one.run_options if run.system == "gb200-nvl72"]
-        assert max(own) == 2 * MONTHS_PER_QUARTER
-        assert all(run.start_month > max(own) for run in one.later if run.system == "gb200-nvl72")
+        assert max(run.start_month for run in one.run_options) == 2 * MONTHS_PER_QUARTER
+        assert all(run.start_month > 2 * MONTHS_PER_QUARTER for run in one.later)
     assert planned_together([problem])[0].run_options == problem.run_options
 
 
@@ -108,8 +117,8 @@ def test_the_plan_says_what_waiting_saves() -> None:
     assert SAVES not in late.metrics
     notes = [w["message"] for w in soon.warnings if w["code"] == "waiting"]
     assert len(notes) == 1
-    assert "flagship starts in 2027-Q2" in notes[0]
-    assert "cheapest: 2027-Q4" in notes[0]
+    assert "starts flagship in 2027-Q4 instead of 2027-Q2" in notes[0]
+    assert "later starts would save at least USD" in soon.headline
 
 
 @pytest.mark.slow
@@ -119,5 +128,21 @@ def test_a_run_waits_where_no_plan_starts_at_once() -> None:
     assert found.status == "ok"
     run = next(iter(found.tables["jobs"].records()))
     assert run["start_quarter"] == "2027-Q4"
-    assert any("no plan starts every run as soon as" in w["message"] for w in found.warnings)
-    assert SAVES not in found.metrics
+    assert any("wait as few months in all as they must" in w["message"] for w in found.warnings)
+
+
+@pytest.mark.slow
+def test_runs_wait_no_longer_than_they_must() -> None:
+    """Hardware is paid in the second quarter: the run starts in the third, not in the fourth."""
+    found = _plan("finance.budget_usd=[1e6,600e6,600e6,600e6]")
+    run = next(iter(found.tables["jobs"].records()))
+    assert run["start_quarter"] == "2027-Q3"
+    assert float(found.metrics[SAVES].value or 0.0) > 0.0
+
+
+@pytest.mark.slow
+def test_a_plan_that_waited_can_be_kept() -> None:
+    late = _plan("workloads.training.flagship.may_wait=true")
+    kept = plan(PlanRequest(scenario=NAME, earlier=late, max_changes=0, time_limit_s=60))
+    assert kept.status == "ok"
+    assert kept.metrics["cost.npv_usd"].value == pytest.approx(late.metrics["cost.npv_usd"].value)

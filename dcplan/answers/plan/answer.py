@@ -70,6 +70,8 @@ def plan(request: PlanRequest) -> Result:
     if problems:
         raise InputError(problems)
     built = build(question)
+    if request.earlier is not None:  # its runs may have waited
+        built = replace(built, problem=with_later_starts(built.problem))
     found = presolve(question, built)
     if found:
         return _remedied(request, question, built, impossible(question, built, found), began)
@@ -96,12 +98,12 @@ def _remedied(
     given = request.fix_decisions
 
     def prepared(changed: Question, its: Built) -> PlanningProblem:
-        return replace(with_later_starts(its.problem), earlier=kept_from(request, changed, its))
+        return replace(its.problem, earlier=kept_from(request, changed, its))
 
     asked = Infeasible(
         request,
         question,
-        prepared(question, built),
+        with_later_starts(prepared(question, built)),
         Clock(limit_s),
         prepared,
         decisions_of(given, "--fix-decisions") if given else None,

@@ -14,7 +14,14 @@ from dcplan.result import Metric
 from dcplan.scenario.load import Question
 from dcplan.specs.metric import MetricSpec
 from dcplan.specs.plan import metrics as figures
-from dcplan.units import HOURS_PER_DAY, HOURS_PER_QUARTER, MONTHS_PER_QUARTER, money, si
+from dcplan.units import (
+    HOURS_PER_DAY,
+    HOURS_PER_QUARTER,
+    MONTHS_PER_QUARTER,
+    USD_PER_MUSD,
+    money,
+    si,
+)
 
 NAMED = 2
 """Items of one action that the headline names; it counts the others."""
@@ -49,6 +56,7 @@ def headline(question: Question, solved: Solved, metrics: dict[str, Metric], sta
             if figures.AFTER_TAX_NPV.key in metrics
             else []
         ),
+        *_waiting(solved, metrics),
         f"{number(figures.PEAK_FACILITY):.1f} MW peak facility power",
         *(
             f"run {j.id} takes {number(figures.DAYS, j.id):.0f} days at {j.confidence:.0%} "
@@ -104,6 +112,15 @@ def _excess(given: Sequence[str]) -> list[str]:
     if not given:
         return []
     return [f"the given decisions exceed {counted(len(given), 'limit')} ({given[0]})"]
+
+
+def _waiting(solved: Solved, metrics: dict[str, Metric]) -> list[str]:
+    """Return what later starts would save, if it is more than the proven gap."""
+    if figures.WAITING_SAVES.key not in metrics:
+        return []
+    usd = float(metrics[figures.WAITING_SAVES.key].value or 0.0)
+    open_usd = (solved.value - solved.bound) * USD_PER_MUSD
+    return [f"later starts would save at least USD {money(usd)}"] if usd > open_usd else []
 
 
 def _totals(solved: Solved, accelerators: float, racks: float) -> list[str]:

@@ -11,7 +11,7 @@ from dcplan.catalog.schema import CoolingOption, System
 from dcplan.inputs.heat_paths import tank_notes
 from dcplan.inputs.training.speed import host_note
 from dcplan.planning.problem.work.jobs.slow_storage import lost_note
-from dcplan.planning.problem.work.jobs.soonest import first_quarter
+from dcplan.planning.problem.work.jobs.soonest import wait_months
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.result import Table
@@ -128,15 +128,19 @@ def _late_starts(solved: Solved) -> list[str]:
     problem, d = solved.problem, solved.decisions
     horizon_end = problem.quarters * DAYS_PER_QUARTER
     notes = []
-    for run in d.runs if d else ():
+    for run in d.runs if d and solved.fixed is None else ():
         job = next(j for j in problem.jobs if j.id == run.job)
-        late = run.start_month - job.first_month
-        soonest = max(job.first_month, MONTHS_PER_QUARTER * first_quarter(problem, run))
-        if not job.may_wait and run.start_month > soonest:
+        late, waits = run.start_month - job.first_month, wait_months(problem, run)
+        if waits:
             notes.append(
-                f"{run.job} starts {run.start_month - soonest} months after its hardware could serve: "
-                "no plan starts every run as soon as its hardware can serve; dcplan explain shows "
-                "which limits bind"
+                f"{run.job} starts {waits} months after own hardware could serve it: no plan starts "
+                "all runs without a deadline at once, and in this one they wait as few months in "
+                "all as they must; budget, power, supply or other work is short"
+            )
+        elif not job.may_wait and late >= 2 * MONTHS_PER_QUARTER:
+            notes.append(
+                f"{run.job} starts {late} months after its planned quarter, because no own hardware "
+                "that can run it serves earlier (lead times, halls, power or supply)"
             )
         elif job.may_wait and job.end_day >= horizon_end and late >= 2 * MONTHS_PER_QUARTER:
             why = "" if run.on_cloud else ", and hardware bought later has a higher residual value"

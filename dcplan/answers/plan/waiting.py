@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dcplan.answers.plan.calendar import quarter_at
+from dcplan.economics.cash_flow import FlowGroup, totals_usd
 from dcplan.planning.goal import MONEY
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.jobs.soonest import with_later_starts
@@ -19,6 +20,8 @@ from dcplan.units import MONTHS_PER_QUARTER, USD_PER_MUSD, money
 
 LEAST_GAP = 0.02
 """Gap of the plan whose runs wait: it shows what waiting is worth, and nobody orders from it."""
+MOST_OF = 0.5
+"""Share of the saving from which a higher residual value is named as its cause."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,8 @@ class Waiting:
 
     saves_usd: float
     """Reduction of the net present cost, at least 0. [USD]"""
+    residual_usd: float
+    """Difference of the residual values at the end of the horizon, undiscounted. [USD]"""
     later: tuple[tuple[str, str, str], ...]
     """Run, quarter of its start, and quarter of its later start."""
 
@@ -39,15 +44,16 @@ class Waiting:
         """Return what waiting saves in a sentence, if it is more than the proven gap [million USD]."""
         if self.saves_usd <= open_musd * USD_PER_MUSD:
             return []
-        runs = ", ".join(
-            f"{job} starts in {now}, as soon as its hardware can serve (cheapest: {late})"
-            for job, now, late in self.later
+        runs = ", ".join(f"{job} in {late} instead of {now}" for job, now, late in self.later)
+        why = (
+            ", because hardware that is bought later has a higher residual value"
+            if self.residual_usd >= MOST_OF * self.saves_usd
+            else ""
         )
         text = (
-            f"{runs}; waiting would reduce the net present cost by at least USD "
-            f"{money(self.saves_usd)}, "
-            "because hardware that is bought later has a higher residual value; set `may_wait: "
-            "true` for a run to let the plan wait"
+            f"runs without a deadline start as soon as own hardware can serve; a plan that starts {runs} "
+            f"would reduce the net present cost by at least USD {money(self.saves_usd)}{why}; set "
+            "`may_wait: true` for a run to let the plan wait"
         )
         return [{"code": "waiting", "message": text}]
 
@@ -83,7 +89,11 @@ def waiting_of(solved: Solved, question: Question, request: SolveRequest) -> Wai
         if run.start_month > now.get(run.job, run.start_month)
     )
     saves_usd = max(solved.value - other.value, 0.0) * USD_PER_MUSD
-    return Waiting(saves_usd if later else 0.0, later)
+    return Waiting(saves_usd if later else 0.0, _residual_usd(other) - _residual_usd(solved), later)
+
+
+def _residual_usd(solved: Solved) -> float:
+    return -totals_usd(solved.audit.books.flows)[FlowGroup.RESIDUAL] if solved.audit else 0.0
 
 
 def _quarter(problem: PlanningProblem, month: int) -> str:

@@ -12,8 +12,9 @@ from dcplan.inputs.cloud_prices import cloud_place, offer_of
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.onsite import carbon_t
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.goal import AFTER_TAX, CAPEX, CARBON, COMPUTE, COST, DAYS, PEAK, TIME
+from dcplan.planning.goal import AFTER_TAX, CAPEX, CARBON, COMPUTE, COST, DAYS, PEAK, TIME, WAIT
 from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.problem.work.jobs.soonest import wait_months
 from dcplan.planning.problem.work.terms import PFLOPS, DemandTerms
 from dcplan.units import (
     DAYS_PER_MONTH,
@@ -41,8 +42,13 @@ def measured(name: str, problem: PlanningProblem, d: Decisions, books: Accounts)
             sum(books.site(problem, s.id, t, "facility_mw") for s in problem.sites)
             for t in quarters
         )
-    if name == TIME:
-        return sum(r.start_month * DAYS_PER_MONTH + r.finish_days for r in d.runs)
+    if name in (TIME, WAIT):
+        return sum(
+            wait_months(problem, r)
+            if name == WAIT
+            else r.start_month * DAYS_PER_MONTH + r.finish_days
+            for r in d.runs
+        )
     if name == COMPUTE:
         return -delivered_pflop_days(problem, d)
     own = sum(

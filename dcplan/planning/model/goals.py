@@ -17,11 +17,13 @@ from dcplan.planning.goal import (
     OWN_CARBON,
     PEAK,
     TIME,
+    WAIT,
 )
 from dcplan.planning.model.money.capital import capex
 from dcplan.planning.model.money.cost import after_tax_cost, present_cost
 from dcplan.planning.model.onsite import grid_mwh
 from dcplan.planning.model.sets import Sets
+from dcplan.planning.problem.work.jobs.soonest import wait_months
 from dcplan.planning.problem.work.terms import PFLOPS, RunOption
 from dcplan.units import (
     DAYS_PER_MONTH,
@@ -85,6 +87,7 @@ def measure(model: pyo.ConcreteModel, sets: Sets, name: str) -> Any:
         COMPUTE: lambda: -_delivered(model, sets),
         TIME: lambda: _jobs(model, sets, lambda c: c.start_month * DAYS_PER_MONTH + c.finish_days),
         PEAK: lambda: model.peak_all_mw,
+        WAIT: lambda: _jobs(model, sets, lambda c: wait_months(sets.problem, c)),
     }
     return found[name]()
 

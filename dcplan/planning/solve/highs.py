@@ -28,6 +28,9 @@ SIMPLEX_COLUMNS = 100_000
 """Larger linear programs are solved with the interior-point method (docs/decisions.md)."""
 WRONG_EPS = 1e-6
 """Excess of a bound over a plan, relative to the plan, from which the bound is wrong."""
+AGAIN = (("solver", "simplex"), ("presolve", "off"), ("solver", "ipm"))
+"""Options set one after the other where a linear program ends without an answer: with numbers of very
+different size HiGHS 1.15 may end with the status Unknown, which the next option settles."""
 QUIET = {
     "mip_heuristic_effort": 0.0,
     "mip_heuristic_run_rins": False,
@@ -254,8 +257,10 @@ def relaxation(matrix: Matrix, time_limit_s: float = math.inf) -> Point | None:
     proved = (kinds.kOptimal, kinds.kInfeasible, kinds.kUnboundedOrInfeasible)
     if solver.getModelStatus() == kinds.kTimeLimit:
         raise OutOfTimeError
-    if solver.getModelStatus() not in proved:
-        solver.setOptionValue("solver", "simplex")
+    for option, value in AGAIN:
+        if solver.getModelStatus() in proved:
+            break
+        solver.setOptionValue(option, value)
         solver.run()
     status = solver.getModelStatus()
     if status == kinds.kTimeLimit:

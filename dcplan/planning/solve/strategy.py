@@ -37,8 +37,9 @@ from dataclasses import replace
 
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.decisions import Decisions
+from dcplan.planning.goal import WAIT, Goal
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.problem.work.jobs.soonest import with_later_starts
+from dcplan.planning.problem.work.jobs.soonest import allowing, wait_months, with_later_starts
 from dcplan.planning.solve.audited import audited
 from dcplan.planning.solve.exact import exactly, with_margins
 from dcplan.planning.solve.highs import SMALL_COLUMNS, Outcome
@@ -60,6 +61,8 @@ ROUNDED = (
     "the model is solved; the audited plan costs more than its model because of integer counts of "
     "switches and scalable units"
 )
+WAIT_SHARE = 0.5
+"""Share of the remaining time to find the shortest wait of runs that cannot start at once."""
 TINY = 1e-9
 
 
@@ -67,7 +70,7 @@ def solve_problem(problem: PlanningProblem, question: Question, request: SolveRe
     """Solve a problem and audit the plan; a plan that fails its audit is never returned.
 
     It is one search in this process; ``team.py`` runs several. If no plan starts every run as soon as
-    its hardware can serve, runs may start later.
+    its hardware can serve, the runs wait as few months in all as they must.
 
     Raises
     ------
@@ -78,12 +81,30 @@ def solve_problem(problem: PlanningProblem, question: Question, request: SolveRe
         If fixed decisions are no longer available.
     """
     if request.fixed is not None:
-        problem = with_later_starts(problem)
+        return _solved(with_later_starts(problem), question, request)
     found = _solved(problem, question, request)
-    if found.status is SolveStatus.INFEASIBLE and problem.later:
-        left_s = max(request.time_limit_s - found.seconds, LEAST_S)
-        return _solved(with_later_starts(problem), question, request.within(left_s))
-    return found
+    none = found.audit is None and found.status in (SolveStatus.INFEASIBLE, SolveStatus.ROUNDING)
+    if not none or not problem.later:
+        return found
+    return _with_least_wait(problem, question, request.within(_left_s(request, found)))
+
+
+def _with_least_wait(problem: PlanningProblem, question: Question, request: SolveRequest) -> Solved:
+    """Solve a problem whose runs cannot all start at once: they wait as few months as they must."""
+    everything = with_later_starts(problem)
+    aimed = replace(everything, goal=Goal(WAIT, problem.goal.limits))
+    first = _solved(aimed, question, request.within(WAIT_SHARE * request.time_limit_s))
+    if first.decisions is None:
+        open_ = first.status is not SolveStatus.INFEASIBLE
+        last = request.within(_left_s(request, first))
+        return _solved(everything, question, last) if open_ else replace(first, problem=everything)
+    waits = {run.job: wait_months(everything, run) for run in first.decisions.runs}
+    near = replace(request.within(_left_s(request, first)), near=None)
+    return _solved(allowing(problem, waits), question, near)
+
+
+def _left_s(request: SolveRequest, found: Solved) -> float:
+    return max(request.time_limit_s - found.seconds, LEAST_S)
 
 
 def _solved(problem: PlanningProblem, question: Question, request: SolveRequest) -> Solved:

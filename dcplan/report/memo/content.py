@@ -46,8 +46,14 @@ def memo(result: Result, others: Sequence[Result] = ()) -> Memo:
     ValueError
         When the result is not a plan, or another answer is on another scenario.
     """
-    if result.verb != "plan" or PURCHASES.name not in result.tables:
-        msg = f"only a plan that was found can become a memo: this is {result.verb} with status {result.status}"
+    if result.verb != "plan" or not result.tables:
+        msg = f"a memo needs the result of dcplan plan with a plan: this is {result.verb} with status {result.status}"
+        raise ValueError(msg)
+    if PURCHASES.name not in result.tables:
+        msg = (
+            "a memo needs the purchases of one plan: a plan for several variants (--hedge) has none; "
+            "plan one variant with --variant"
+        )
         raise ValueError(msg)
     for other in others:
         _refuse_another(result, other)

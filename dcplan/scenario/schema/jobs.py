@@ -52,7 +52,8 @@ class ScheduledJob(Part):
             code = "may_wait"
             raise PydanticCustomError(
                 code,
-                "may_wait is for runs without a deadline: a run with one may always wait for it",
+                "may_wait is for runs without a deadline: a run with one may always wait for it; remove "
+                "may_wait or deadline",
             )
         return self
 

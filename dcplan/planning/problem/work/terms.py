@@ -50,7 +50,9 @@ class JobTerms:
     """Whether it has a deadline, so that delays of its start count. Otherwise its planned end is
     inside the horizon."""
     may_wait: bool = True
-    """Whether it may start later than its hardware can serve: with a deadline, or if asked for."""
+    """Whether it may start later than its planned month: with a deadline, or if asked for."""
+    planned_month: int = 0
+    """First month in which own hardware that can run it can serve; its first month without one."""
 
 
 @dataclass(frozen=True)

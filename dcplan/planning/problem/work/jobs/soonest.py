@@ -1,77 +1,92 @@
-"""Starts of runs without a deadline: as soon as the hardware of their place can serve.
+"""Starts of runs without a deadline: as soon as own hardware can serve.
 
 Hardware that is bought later has a higher residual value at the end of the horizon, so the cheapest plan
 of a run without a deadline buys and trains as late as possible. A planned start is no permission to
-wait: such starts are left out (:func:`planned`), unless the run has ``may_wait``, or no plan starts as
-early (:func:`with_later_starts`).
+wait: a run starts by the first quarter in which any own hardware that can run it can serve
+(:func:`planned`), unless it has ``may_wait``. Where no plan starts all runs as early, they wait as few
+months in all as they must (:func:`allowing`).
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from dcplan.planning.problem.terms import Placement, PlanningProblem
+from dcplan.planning.problem.terms import Placement, PlanningProblem, SiteTerms
 from dcplan.planning.problem.work.terms import RunOption
 from dcplan.units import KW_PER_MW, MONTHS_PER_QUARTER
 
 
 def planned(problem: PlanningProblem) -> PlanningProblem:
-    """Return the problem without starts that are later than the hardware of their place can serve.
+    """Return the problem without the starts at which a run waits.
 
-    The starts left out are in ``later``. A run keeps all its starts if none is early enough.
+    The starts left out are in ``later``. A run keeps all its starts if it always waits.
     """
-    soon: dict[str, list[RunOption]] = defaultdict(list)
-    late: dict[str, list[RunOption]] = defaultdict(list)
-    for job in problem.jobs:
-        for run in (x for x in problem.run_options if x.job == job.id):
-            waits = not job.may_wait and run.start_month > max(
-                job.first_month, MONTHS_PER_QUARTER * first_quarter(problem, run)
-            )
-            (late if waits else soon)[job.id].append(run)
-    later = tuple(run for job, runs in late.items() if soon[job] for run in runs)
-    gone = {id(run) for run in later}
-    kept = tuple(run for run in problem.run_options if id(run) not in gone)
-    return replace(problem, run_options=kept, later=later)
+    first = {job.id: job.first_month for job in problem.jobs}
+    own: dict[str, int] = {}
+    for run in problem.run_options:
+        if not run.on_cloud:
+            month = max(first[run.job], MONTHS_PER_QUARTER * first_quarter(problem, run))
+            own[run.job] = min(own.get(run.job, month), month)
+    return _divided(problem, first | own)
+
+
+def planned_together(problems: Sequence[PlanningProblem]) -> list[PlanningProblem]:
+    """Return problems of variants that share decisions, each with the latest planned starts of all.
+
+    Hardware that serves later in one variant must not make its run impossible in another.
+    """
+    latest: dict[str, int] = defaultdict(int)
+    for job in (job for problem in problems for job in problem.jobs):
+        latest[job.id] = max(latest[job.id], job.planned_month)
+    return [_divided(problem, latest) for problem in problems]
+
+
+def allowing(problem: PlanningProblem, months: Mapping[str, int]) -> PlanningProblem:
+    """Return the problem with the later starts that wait at most some months, by job."""
+    late = {x for x in months if not months[x]}
+    kept = [run for run in problem.later if run.job not in late]
+    return _with(problem, [run for run in kept if wait_months(problem, run) <= months[run.job]])
 
 
 def with_later_starts(problem: PlanningProblem) -> PlanningProblem:
     """Return the problem with the starts that :func:`planned` left out, after all others."""
-    return replace(problem, run_options=problem.run_options + problem.later, later=())
+    return _with(problem, problem.later)
 
 
-def planned_together(problems: Sequence[PlanningProblem]) -> list[PlanningProblem]:
-    """Return problems of variants that share decisions, each with the starts that any of them has.
+def wait_months(problem: PlanningProblem, run: RunOption) -> int:
+    """Return the months from the planned start of a job to the start of a run; 0 if it may wait."""
+    job = next(x for x in problem.jobs if x.id == run.job)
+    return 0 if job.may_wait else max(run.start_month - job.planned_month, 0)
 
-    Hardware that serves later in one variant must not make its run impossible in another.
-    """
-    latest: dict[tuple[str, str, str], int] = defaultdict(int)
-    for problem in problems:
-        for run in problem.run_options:
-            key = run.job, run.place, run.system
-            latest[key] = max(latest[key], run.start_month)
-    found = []
-    for problem in problems:
-        also = [
-            run
-            for run in problem.later
-            if run.start_month <= latest.get((run.job, run.place, run.system), -1)
-        ]
-        gone = {id(run) for run in also}
-        later = tuple(run for run in problem.later if id(run) not in gone)
-        found.append(replace(problem, run_options=(*problem.run_options, *also), later=later))
-    return found
+
+def _divided(problem: PlanningProblem, months: Mapping[str, int]) -> PlanningProblem:
+    """Return the problem with planned starts by job, and without the starts after them."""
+    jobs = tuple(replace(job, planned_month=months[job.id]) for job in problem.jobs)
+    options = problem.run_options + problem.later
+    problem = replace(problem, jobs=jobs, run_options=(), later=options)
+    soon = {run.job for run in options if not wait_months(problem, run)}
+    return _with(
+        problem, [run for run in options if run.job not in soon or not wait_months(problem, run)]
+    )
+
+
+def _with(problem: PlanningProblem, runs: Iterable[RunOption]) -> PlanningProblem:
+    """Return the problem with some of the later starts, after its run options."""
+    taken = tuple(runs)
+    gone = {id(run) for run in taken}
+    later = tuple(run for run in problem.later if id(run) not in gone)
+    return replace(problem, run_options=problem.run_options + taken, later=later)
 
 
 def first_quarter(problem: PlanningProblem, run: RunOption) -> int:
-    """Return the first quarter in which the hardware of a run can serve, without other work.
+    """Return the first quarter in which the own hardware of a run can serve, without other work.
 
-    A start in this quarter may still be impossible, because other work needs the same limits.
+    A start in this quarter may still be impossible, because other work needs the same limits. It is
+    the number of quarters of the horizon if the hardware never serves.
     """
-    if run.on_cloud:
-        return 0
     placed = [p for p in problem.placements if (p.hall, p.system) == (run.place, run.system)]
     return min((_first_of(problem, run, p) for p in placed), default=problem.quarters)
 
@@ -80,20 +95,18 @@ def _first_of(problem: PlanningProblem, run: RunOption, placed: Placement) -> in
     hall = problem.hall(run.place)
     site = problem.site(hall.site)
     racks = math.ceil(run.accelerators / placed.accelerators)
-    racks_mw = racks * placed.rated_kw / KW_PER_MW
-    site_mw = racks_mw * hall.cooling(placed.cooling).peak_pue
+    site_mw = racks * placed.rated_kw / KW_PER_MW * hall.cooling(placed.cooling).peak_pue
     built = max(hall.available_from, site.block_lead if hall.needs_blocks else 0)
-    own_mw = math.inf if site.onsite else 0.0
     vendors = [x.racks for x in problem.supply if x.system == run.system]
-    for t in range(problem.quarters):
+    for t in range(built, problem.quarters):
         ordered = max(t - placed.lead + 1, 0)
         bought = min(
             (sum(most[placed.first_order : ordered]) for most in vendors), default=math.inf
         )
         if ordered <= placed.first_order or placed.system not in problem.orderable:
             bought = 0.0
-        powered = t >= built and site.utility_mw[t] + own_mw >= site_mw
-        if powered and _owned(problem, placed, t) + bought >= racks:
+        enough = _owned(problem, placed, t) + bought >= racks
+        if enough and _site_mw(site, t) >= site_mw:
             return t
     return problem.quarters
 
@@ -107,3 +120,9 @@ def _owned(problem: PlanningProblem, placed: Placement, t: int) -> float:
     return given + sum(
         x.racks for x in problem.existing if x.key == placed.key and x.first <= t < x.last
     )
+
+
+def _site_mw(site: SiteTerms, t: int) -> float:
+    """Return the most power of a site in a quarter: firm, interruptible and from its own plants."""
+    own_mw = sum(x.unit_mw * x.most_units for x in site.onsite if x.lead <= t)
+    return site.utility_mw[t] + sum(x.mw[t] for x in site.tranches) + own_mw
