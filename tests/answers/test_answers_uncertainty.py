@@ -12,7 +12,7 @@ import pytest
 
 from dcplan.answers.explain.answer import explain
 from dcplan.answers.plan.answer import plan
-from dcplan.answers.plan.hedge_plans import Together
+from dcplan.answers.plan.hedge.plans import Together
 from dcplan.errors import InputError
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.explain.differences import summary
@@ -103,7 +103,7 @@ def test_a_hedge_without_a_common_plan_says_so(file: Path, monkeypatch: pytest.M
         none = Outcome(SolveStatus.INFEASIBLE, math.inf, math.inf, None, 0.0, 0)
         return Together(none, [], math.inf)
 
-    monkeypatch.setattr("dcplan.answers.plan.hedge.together", nothing)
+    monkeypatch.setattr("dcplan.answers.plan.hedge.answer.together", nothing)
     result = plan(file, hedge=True)
     assert (result.status, result.exit_code) == ("infeasible", 3)
     assert result.headline == "unsure: no plan with common first decisions exists"

@@ -7,7 +7,7 @@ import dataclasses
 
 import pytest
 
-from dcplan.answers.plan.hedge_plans import MARGIN_FACTORS
+from dcplan.answers.plan.hedge.plans import MARGIN_FACTORS
 from dcplan.economics.cash_flow import totals_usd
 from dcplan.planning.audit.accounts import Accounts, make_accounts
 from dcplan.planning.audit.checks import all_checks

@@ -61,7 +61,7 @@ def plan(request: PlanRequest) -> Result:
     """
     refuse_conflicts(request)
     if request.hedge:
-        from dcplan.answers.plan.hedge import hedge  # rarely used
+        from dcplan.answers.plan.hedge.answer import hedge  # rarely used
 
         return hedge(request)
     began = time.monotonic()

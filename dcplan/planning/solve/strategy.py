@@ -27,7 +27,7 @@
 
 ``team.py`` runs this tree several times at once, with other seeds. ``objective.py`` uses it for
 objectives other than cost. The plan of a hedge has its own solve
-with margins, ``answers/plan/hedge_plans.py: together``, because all variants are one program.
+with margins, ``answers/plan/hedge/plans.py: together``, because all variants are one program.
 """
 
 from __future__ import annotations

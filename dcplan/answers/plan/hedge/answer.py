@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dcplan.answers.common.result_blocks import describe, inputs_of, solver_block
 from dcplan.answers.plan.headline import percent
-from dcplan.answers.plan.hedge_plans import (
+from dcplan.answers.plan.hedge.plans import (
     Hedged,
     Together,
     alone,

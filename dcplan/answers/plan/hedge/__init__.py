@@ -1,0 +1,1 @@
+"""One plan for several variants with common first decisions."""
