@@ -148,7 +148,7 @@ def test_a_price_that_nothing_uses_is_said() -> None:
 def test_only_a_deadline_counts_late_starts() -> None:
     """By the end of 2027-Q4, delays counted, the run must start earlier than one that has no
     deadline."""
-    free = build(load(NAME)).problem
+    free = build(load(NAME, sets=["workloads.training.flagship.may_wait=true"])).problem
     tied = build(load(NAME, sets=["workloads.training.flagship.deadline=2027-Q4"])).problem
     assert not any(c.lead_months for c in free.run_options)
     just_in_time = max(c.start_month for c in tied.run_options if not c.lead_months)
