@@ -102,7 +102,7 @@ def moved(a: Result, b: Result) -> set[str]:
 
 MONEY_KEYS = {
     *("cost.npv_usd", "solver.bound_usd", "solver.gap_frac", "train.llama3.cost_usd"),
-    *("workloads.llama3.cost_usd", "cost.unused_usd"),
+    *("workloads.llama3.cost_usd", "cost.unused_usd", "cost.waiting_saves_usd"),
 }
 
 

@@ -289,7 +289,7 @@ def test_searches_on_every_engine_are_those_of_this_process(
 ) -> None:
     """The model of this instance is solved with an open gap, so every search ends by itself."""
     file = tmp_path / "small.yaml"
-    file.write_text(yaml.safe_dump(instance(4, 2, 2, 1, 2), sort_keys=False), encoding="utf-8")
+    file.write_text(yaml.safe_dump(instance(3, 2, 3, 1, 2), sort_keys=False), encoding="utf-8")
     question = load(str(file))
     problem = build(question).problem
     plain = SolveRequest(gap=1e-4, time_limit_s=60.0)

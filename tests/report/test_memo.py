@@ -80,7 +80,7 @@ def test_an_answer_on_another_scenario_is_refused(starter: Result) -> None:
 
 
 def test_only_a_plan_becomes_a_memo(starter: Result) -> None:
-    with pytest.raises(ValueError, match="only a plan that was found"):
+    with pytest.raises(ValueError, match="a memo needs the result of dcplan plan"):
         memo(replace(starter, verb="tco"))
     with pytest.raises(ValueError, match="status infeasible"):
         memo(replace(starter, status="infeasible", tables={}))
