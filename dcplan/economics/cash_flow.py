@@ -113,6 +113,9 @@ class Unit(StrEnum):
     KW_MONTH = "kW-months"
     KWH = "kWh"
     ACCELERATOR_HOUR = "accelerator-hours"
+    ACCELERATOR_MONTH = "accelerator-months"
+    ACCELERATOR = "accelerators"
+    MONTH = "months"
 
 
 @dataclass(frozen=True)
@@ -152,7 +155,7 @@ class Flow:
     offer: str = field(default="", kw_only=True)
     """Catalog id of the rented cloud offer."""
     term: str = field(default="", kw_only=True)
-    """Rental term of the offer."""
+    """Rental term of the offer; empty if the payment does not depend on the hours of a term."""
     shared: Sharing = field(default=Sharing(Driver.UNUSED), kw_only=True)
     """How workloads share it; only the audit of a plan knows this."""
     goods: Goods | None = field(default=None, kw_only=True)

@@ -278,13 +278,17 @@ USED_NEW = DecisionSpec(
 )
 BLOCK_PAIRS = DecisionSpec("block_pairs", lambda s: _quarters(s, [(x,) for x in s.two_sided]))
 CHANGED = DecisionSpec("changed", lambda s: s.orders)
+RENTING = DecisionSpec(
+    "renting",
+    lambda s: _quarters(s, [(i,) for i in range(len(s.problem.rent_fixed_usd_per_month))]),
+)
 
 DECISIONS: dict[str, DecisionSpec] = {
     x.variable: x
     for x in (
         *(BUY, FLEET, DISPOSED, FITTED, FABRIC, BLOCKS, ONSITE_BUY, COMMITTED, RUN),
         *(REPLICAS, HOSTED, RACKS, STEP, LEAF_GROUPS, LOAD_STEP, LOAD_GROUPS),
-        *(ONSITE_ON, USED, USED_NEW, BLOCK_PAIRS, CHANGED),
+        *(ONSITE_ON, USED, USED_NEW, BLOCK_PAIRS, CHANGED, RENTING),
     )
 }
 """Every integer variable of the model; decisions of a plan come first."""

@@ -1,5 +1,5 @@
-"""The same work owned, rented or both: who is cheapest, what each may use, the adders in the
-prices, what adds up."""
+"""The same work owned, rented or both: who is cheapest, what each may use, the costs of
+a rented hour, what adds up."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from dcplan.answers.tco.answer import tco
-from dcplan.answers.tco.rented import with_adders
 from dcplan.errors import InputError
 from dcplan.planning.problem.build import build
 from dcplan.result import Result
@@ -79,20 +78,16 @@ def test_work_before_any_hardware_can_come_cannot_be_owned(file: Path, tmp_path:
     assert "no plan for owned alone" in result.headline
 
 
-def test_the_adders_stand_in_the_price_of_an_hour(file: Path) -> None:
+def test_an_hour_in_use_has_its_accompanying_costs(file: Path) -> None:
     """5 % support on the rent; a TB at 23 USD, 0.02 and 0.81 USD a month over 730.5 h, with
     support."""
     built = build(load(file))
     (offer,) = built.problem.offers
     tb = sum(s.usable_tb for s in built.problem.storage)
-    loaded = with_adders(offer, tb, built.log)
     hour = (tb * 23.0 + 0.02 + 0.81) / 730.5 * 1.05
-    assert loaded.usd_per_accelerator_hour[0] == pytest.approx(
-        offer.usd_per_accelerator_hour[0] * 1.05 + hour
-    )
-    assert loaded.committed[0].usd_per_accelerator_hour[0] == pytest.approx(
-        offer.committed[0].usd_per_accelerator_hour[0] * 1.05 + hour
-    )
+    price = offer.usd_per_accelerator_hour[0]
+    assert offer.usd_per_used_hour(0) == pytest.approx(price * 1.05 + hour)
+    assert offer.usd_per_covered_hour(0) == pytest.approx(price * 1.05)
 
 
 def test_lines_and_bridge_add_up(result: Result) -> None:

@@ -126,7 +126,7 @@ def test_the_registries_hold_every_spec() -> None:
     assert len(LIMITS) == len(limits.DECLARED)
     text = "".join(
         f.read_text(encoding="utf-8")
-        for f in (Path(dcplan.__file__).parent / "planning" / "audit").glob("*.py")
+        for f in (Path(dcplan.__file__).parent / "planning" / "audit").rglob("*.py")
     )
     bought = {x.name for x in BOUGHT.values()}
     assert [

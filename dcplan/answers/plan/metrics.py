@@ -12,7 +12,6 @@ from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import System
 from dcplan.economics.cash_flow import FlowGroup, npv_usd, totals_usd
 from dcplan.planning.audit.accounts import Accounts
-from dcplan.planning.audit.cloud import rented_hours, rented_usd_per_hour
 from dcplan.planning.audit.measures import (
     after_tax,
     cloud_carbon_t,
@@ -20,6 +19,8 @@ from dcplan.planning.audit.measures import (
     used_accelerators,
 )
 from dcplan.planning.audit.onsite import carbon_t
+from dcplan.planning.audit.rent.flows import rented_usd_per_hour
+from dcplan.planning.audit.rent.use import rented_hours
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import PFLOPS, RunOption

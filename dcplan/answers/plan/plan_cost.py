@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dcplan.economics.cash_flow import Flow
@@ -10,8 +9,8 @@ from dcplan.errors import InputError
 from dcplan.inputs.excluded import ExcludedOption
 from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.accounts import Accounts
-from dcplan.planning.audit.cloud import rented_hours, use_by_month
 from dcplan.planning.audit.onsite import generated_mwh
+from dcplan.planning.audit.rent.use import rented_hours
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
@@ -20,7 +19,6 @@ from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.strategy import solve_problem
 from dcplan.scenario.load import Question
-from dcplan.units import MONTHS_PER_QUARTER
 
 FLEET_GAP = 0.001
 FLEET_TIME_LIMIT_S = 60.0
@@ -41,17 +39,14 @@ class PlanCost:
     """In service or on order in the last quarter, in complete racks."""
     rented_hours: float
     """Accelerator-hours rented on all offers."""
-    used_by_month: Mapping[str, tuple[float, ...]]
-    """Average accelerators of each offer in use, by month."""
 
 
 def plan_cost(problem: PlanningProblem, d: Decisions, flows: list[Flow]) -> PlanCost:
     """Collect the payments, owned capacity and rented capacity of a plan."""
-    last, months = problem.quarters - 1, problem.quarters * MONTHS_PER_QUARTER
+    last = problem.quarters - 1
     size = {p.key: p.accelerators for p in problem.placements}
     owned = sum(d.racks_ordered(key, last) * n for key, n in size.items())
     owned += sum(d.existing_racks(x, last) * size[x.key] for x in problem.existing)
-    used = {o.id: use_by_month(problem, d, o) for o in problem.offers}
     return PlanCost(
         flows=tuple(flows),
         quarters=problem.quarters,
@@ -60,7 +55,6 @@ def plan_cost(problem: PlanningProblem, d: Decisions, flows: list[Flow]) -> Plan
         storage_tb_per_accelerator=sum(s.usable_tb for s in problem.storage),
         owned_accelerators=owned,
         rented_hours=sum(rented_hours(problem, d, o.id) for o in problem.offers),
-        used_by_month={o: tuple(x.get(m, 0.0) for m in range(months)) for o, x in used.items()},
     )
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from dcplan.answers.plan.plan_cost import PlanCost, plan_cost
 from dcplan.errors import InputError
-from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, is_cloud, row_of
+from dcplan.inputs.cloud_prices import cloud_place, is_cloud, row_of
 from dcplan.inputs.excluded import ExcludedOption
 from dcplan.inputs.log import InputLog
-from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.goal import MONEY, OBJECTIVES, Goal
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
@@ -26,9 +24,6 @@ MOST_PAIRS = 12
 """Largest number of offers and terms planned one by one; above it, only the best mix is planned."""
 HYBRID_SHARE, OWNED_SHARE, RENTED_SHARE = 0.4, 0.3, 0.5
 """Shares of the remaining time at the start of each plan; offers and terms divide the last one."""
-
-Adders = Callable[[OfferTerms, float, InputLog], OfferTerms]
-"""Adds the costs that accompany a rented hour to an offer's prices, given its storage [TB]."""
 
 
 class Sourcing(StrEnum):
@@ -46,9 +41,8 @@ class SourcingPlan:
 
     sourcing: Sourcing
     cost: PlanCost | None
-    """At the offers' own prices."""
     gap_frac: float
-    """Proven gap of the plan at prices that include the accompanying costs."""
+    """Proven gap of the plan."""
     infeasible: bool
     proved: bool
     """Whether the search ended with a proof."""
@@ -74,15 +68,12 @@ class SourcingPlans:
     offers: tuple[str, ...]
     """Ids of the offers that a plan could rent."""
     excluded: tuple[ExcludedOption, ...]
+    notes: tuple[str, ...]
+    """What the plans do not count or use."""
 
 
-def sourcing_plans(
-    question: Question, gap: float, time_limit_s: float, adders: Adders
-) -> SourcingPlans:
+def sourcing_plans(question: Question, gap: float, time_limit_s: float) -> SourcingPlans:
     """Plan the scenario's work for each sourcing option.
-
-    Every plan uses rental prices that include the accompanying costs, so that rent is chosen only
-    at its full cost.
 
     Raises
     ------
@@ -103,9 +94,7 @@ def sourcing_plans(
     def plan(
         sourcing: Sourcing, problem: PlanningProblem, share: float, *pair: str
     ) -> SourcingPlan:
-        loaded = _loaded(problem, built.log, adders)
-        limit_s = share * clock.left(LEAST_S)
-        return _plan(sourcing, problem, loaded, question, gap, limit_s, *pair)
+        return _plan(sourcing, problem, question, gap, share * clock.left(LEAST_S), *pair)
 
     problem = replace(built.problem, goal=Goal(OBJECTIVES[question.scenario.objective]))
     rented = _without_orders(problem)
@@ -127,31 +116,24 @@ def sourcing_plans(
         problem.finance.discount_rate,
         tuple(o.id for o in problem.offers),
         problem.excluded,
+        problem.warnings,
     )
-
-
-def _loaded(problem: PlanningProblem, log: InputLog, adders: Adders) -> PlanningProblem:
-    stored_tb = sum(s.usable_tb for s in problem.storage)
-    return replace(problem, offers=tuple(adders(o, stored_tb, log) for o in problem.offers))
 
 
 def _plan(
     sourcing: Sourcing,
     problem: PlanningProblem,
-    loaded: PlanningProblem,
     question: Question,
     gap: float,
     time_limit_s: float,
     offer: str = "",
     term: str = "",
 ) -> SourcingPlan:
-    """Solve with the full rental prices, and account for the plan at the offers' list prices."""
-    solved = solve_problem(loaded, question, SolveRequest(gap=gap, time_limit_s=time_limit_s))
+    solved = solve_problem(problem, question, SolveRequest(gap=gap, time_limit_s=time_limit_s))
     infeasible = solved.status == SolveStatus.INFEASIBLE
     cost = None
     if solved.audit is not None and solved.decisions is not None:
-        flows = make_accounts(problem, solved.decisions).flows
-        cost = plan_cost(problem, solved.decisions, flows)
+        cost = plan_cost(problem, solved.decisions, solved.audit.books.flows)
     return SourcingPlan(
         sourcing,
         cost,

@@ -98,16 +98,17 @@ class Conventions:
 
 def conventions_of(question: Question, log: InputLog) -> Conventions:
     """Return the conventions of a scenario, recorded as inputs."""
-    given = question.scenario.comparison
+    given, cloud = question.scenario.comparison, question.scenario.cloud
+    without = frozenset(f"{RENTED}{name}" for name in cloud.leave_out) if cloud else frozenset()
     if given is None:
-        return Conventions()
+        return Conventions(left_out=without)
     hours = given.hours_per_month
     for name in ("leave_out", "only"):
         if getattr(given, name):
             log.text(f"comparison.{name}", ", ".join(getattr(given, name)), Status.INPUT)
     return Conventions(
         hours_per_month=log.take("comparison.hours_per_month", hours) if hours else HOURS_PER_MONTH,
-        left_out=frozenset(given.leave_out),
+        left_out=frozenset(given.leave_out) | without,
         only=frozenset(given.only or ()),
         quotes={question.catalog.get("cloud", x.id, Offer).id: x for x in given.rents},
         mixes={

@@ -9,13 +9,10 @@ from dataclasses import dataclass, replace
 from dcplan.answers.common.result_blocks import describe, inputs_of
 from dcplan.answers.plan.sourcing import Sourcing, SourcingPlan, SourcingPlans, sourcing_plans
 from dcplan.answers.tco.owned import Owned, owned_of
-from dcplan.answers.tco.rented import has_storage_price, rent_lines, with_adders
 from dcplan.answers.tco.request import TcoRequest
 from dcplan.answers.tco.schedules import owned_statements, taxes_table
 from dcplan.answers.tco.tables import bridge_table, lines_table, years_table
-from dcplan.catalog.schema import Offer
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_OK
-from dcplan.inputs.cloud_prices import row_of
 from dcplan.inputs.excluded import Kind
 from dcplan.result import Metric, Result, Table
 from dcplan.scenario.load import Question
@@ -50,7 +47,7 @@ def tco_of_plans(question: Question, request: TcoRequest, began: float) -> Resul
     InputError
         When the scenario has no plan, or an objective other than cost.
     """
-    made = sourcing_plans(question, request.gap, request.time_limit_s, with_adders)
+    made = sourcing_plans(question, request.gap, request.time_limit_s)
     options = [_option(plan, made, question) for plan in made.plans]
     options[0] = _cheapest(options)
     result = _answer(question, made, options, request.gap)
@@ -73,8 +70,7 @@ def _cheapest(options: list[SourcingOption]) -> SourcingOption:
 def _option(plan: SourcingPlan, made: SourcingPlans, question: Question) -> SourcingOption:
     if plan.cost is None:
         return SourcingOption(plan.name, None, plan, _reason(plan, made))
-    rent = rent_lines(plan.cost, made.log)
-    return SourcingOption(plan.name, owned_of(question, plan.cost, made.log, rent), plan)
+    return SourcingOption(plan.name, owned_of(question, plan.cost, made.log), plan)
 
 
 def _reason(plan: SourcingPlan, made: SourcingPlans) -> str:
@@ -183,21 +179,6 @@ def _notes(question: Question, made: SourcingPlans) -> list[str]:
     notes = [
         f"{x.id}: excluded, {x.reason}" for x in made.excluded if x.kind in (Kind.OFFER, Kind.TERM)
     ]
-    makers = {made.log.catalog.get("cloud", row_of(o), Offer).provider for o in made.offers}
-    notes += [
-        f"no storage price for {p}: the price of AWS S3 Standard is used"
-        for p in sorted(makers)
-        if not has_storage_price(p, made.log)
-    ]
-    if (
-        question.scenario.cloud is not None
-        and question.scenario.cloud.egress_tb_per_month is not None
-    ):
-        notes.append("cloud.egress_tb_per_month counts only if a fleet is given")
-    taxed = question.scenario.objective == "min_after_tax_cost"
-    chosen = "set-up" if taxed else "taxes, debt and set-up"
-    notes.append(
-        f"each option is planned for the lowest cost before {chosen}, and then priced with it all; "
-        "all options keep hardware in service and on order"
-    )
+    notes += made.notes
+    notes.append("all options keep hardware in service and on order")
     return notes

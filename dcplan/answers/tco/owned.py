@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,14 +14,14 @@ from dcplan.economics.cash_flow import AssetClass, FlowGroup, npv_usd
 from dcplan.economics.monthly.book import BookYears, book_years
 from dcplan.economics.monthly.financing import WRITTEN_OFF, Financed, financed
 from dcplan.economics.monthly.payments import on_delivery
-from dcplan.economics.monthly.side import Line, Side, owned_side, unserved_usd
-from dcplan.economics.ranges import Array
+from dcplan.economics.monthly.side import Side, owned_side, unserved_usd
 from dcplan.inputs.financing import PLANT_LIFE, financing_of
 from dcplan.inputs.log import InputLog
 from dcplan.scenario.load import Question
 from dcplan.units import MONTHS_PER_YEAR, QUARTERS_PER_YEAR
 
-NOT_OWNED = frozenset({FlowGroup.CLOUD, FlowGroup.POST_HORIZON, FlowGroup.UNSERVED})
+NOT_PAID = frozenset({FlowGroup.UNSERVED})
+NOT_OWNED = NOT_PAID | {FlowGroup.CLOUD, FlowGroup.POST_HORIZON}
 LOST_GOODPUT = "goodput-loss-frac-of-owned"
 
 
@@ -40,18 +40,15 @@ class Owned(Financed):
 
 
 def owned_of(
-    question: Question,
-    cost: PlanCost,
-    log: InputLog,
-    rent: Mapping[Line, Array] | None = None,
-    *,
-    bill: Bill | None = None,
+    question: Question, cost: PlanCost, log: InputLog, *, bill: Bill | None = None
 ) -> Owned:
-    """Add rent, taxes and debt to the plan's owned flows by month, and price each step.
+    """Add taxes and debt to the plan's flows by month, and price each step.
 
-    ``bill`` has the conventions of a given fleet; a plan has none.
+    ``bill`` has the conventions of a given fleet, whose rent is another side; a plan has none, and
+    its rent counts.
     """
-    flows = [f for f in cost.flows if f.group not in NOT_OWNED]
+    left_out = NOT_OWNED if bill is not None else NOT_PAID
+    flows = [f for f in cost.flows if f.group not in left_out]
     rate, life = cost.discount_rate, cost.life_quarters / QUARTERS_PER_YEAR
     terms = financing_of(question.scenario.finance, rate, life, log)
     start = npv_usd(flows, rate)
@@ -62,12 +59,8 @@ def owned_of(
     for name, after in bill.steps(side, question, log) if bill is not None else ():
         steps[name] = after.npv_usd(rate) - side.npv_usd(rate)
         side = after
-    if rent:
-        after = replace(side, lines={**side.lines, **rent})
-        steps["rent with accompanying costs"] = after.npv_usd(rate) - side.npv_usd(rate)
-        side = after
     # the duration of a plan's runs includes goodput; a given fleet has no runs
-    counted = rent is None and (bill is None or bill.conventions.counts_owned(GOODPUT))
+    counted = bill is not None and bill.conventions.counts_owned(GOODPUT)
     loss = log.parameter("finance", LOST_GOODPUT) if counted else 0.0
     found = financed(side, terms, unserved_usd(cost.flows, side.months), loss)
     lives = {asset: log.parameter("finance", key) for asset, key in PLANT_LIFE.items()}

@@ -4,31 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from dcplan.answers.plan.plan_cost import PlanCost
 from dcplan.answers.tco.conventions import Conventions
 from dcplan.answers.tco.rented_hours import SPOT, TermRent, rent_of_mix, rent_of_term, scaled
-from dcplan.catalog.schema import Offer, Parameter
-from dcplan.economics.cash_flow import FlowGroup
+from dcplan.catalog.schema import Offer
 from dcplan.economics.monthly.side import GOODPUT_LOSS, Line, Side
 from dcplan.economics.ranges import Array
 from dcplan.economics.rental import goodput_loss_usd
 from dcplan.economics.spot import spot_calendar_h, spot_usd_per_useful_h, spot_useful_frac
 from dcplan.inputs.cloud_prices import LENGTHS, OfferTerms, row_of
+from dcplan.inputs.cloud_prices.accompanying import (
+    CPU_PRICE,
+    DEBUGGING_PRICE,
+    NETWORK_PRICE,
+    SET_UP_PRICE,
+    egress_parameter,
+    has_egress_price,
+    has_storage_price,
+    storage_parameter,
+    support_parameter,
+)
 from dcplan.inputs.log import InputLog
 from dcplan.scenario.schema import Scenario
 from dcplan.scenario.schema.comparison import RentQuote
 from dcplan.units import GB_PER_TB, HOURS_PER_MONTH, MONTHS_PER_QUARTER, SECONDS_PER_HOUR, TB_PER_PB
 
-STORAGE_OF = "cloud-storage-of-"
-EGRESS_OF = "egress-usd-per-gb-"
-CPU_PRICE = "cloud-cpu-usd-per-accelerator-month"
-NETWORK_PRICE = "cloud-network-usd-per-accelerator-month"
-SET_UP_PRICE = "cloud-setup-usd-per-accelerator"
-DEBUGGING_PRICE = "cloud-debugging-usd-per-month"
 LOST_GOODPUT = "goodput-loss-frac-of-cloud"
 ACCELERATORS = Line("accelerators")
 SUPPORT = Line("support")
@@ -55,8 +58,6 @@ FULL_TOLERANCE = 1e-9
 """Tolerance of the sum of a mix's shares."""
 LEAST_USEFUL_FRAC = 0.01
 """Smallest useful share of spot hours; below it a comparison has no meaning."""
-STAND_IN = "aws"
-"""Provider whose prices replace those missing from another provider's price list."""
 
 
 @dataclass(frozen=True)
@@ -217,26 +218,10 @@ def _storage_usd(provider: str, log: InputLog, notes: list[str]) -> float:
     return log.parameter("finance", storage_parameter(provider, log))
 
 
-def storage_parameter(provider: str, log: InputLog) -> str:
-    """Return the catalog parameter with the storage price of a provider, or of its stand-in."""
-    return STORAGE_OF + (provider if has_storage_price(provider, log) else STAND_IN)
-
-
-def has_storage_price(provider: str, log: InputLog) -> bool:
-    """Return whether the catalog has a storage price for a provider."""
-    return log.catalog.find("finance", STORAGE_OF + provider, Parameter) is not None
-
-
 def _support_frac(provider: str, log: InputLog) -> float:
     """Return support cost over the bill; 0 if the provider's price list has none."""
     key = support_parameter(provider, log)
     return log.parameter("finance", key) if key else 0.0
-
-
-def support_parameter(provider: str, log: InputLog) -> str:
-    """Return the catalog parameter with the support fee of a provider; empty without one."""
-    key = f"support-of-{provider}"
-    return key if log.catalog.find("finance", key, Parameter) is not None else ""
 
 
 def _network_usd(provider: str, work: Work, log: InputLog, notes: list[str]) -> float:
@@ -244,15 +229,9 @@ def _network_usd(provider: str, work: Work, log: InputLog, notes: list[str]) -> 
     if not work.egress_tb_per_month:
         return base
     key = egress_parameter(provider, log)
-    if key != EGRESS_OF + provider:
+    if not has_egress_price(provider, log):
         notes.append(f"no egress price for {provider}: the price of AWS is used")
     return base + work.egress_tb_per_month * GB_PER_TB * log.parameter("finance", key)
-
-
-def egress_parameter(provider: str, log: InputLog) -> str:
-    """Return the catalog parameter with the egress price of a provider, or of its stand-in."""
-    known = log.catalog.find("finance", EGRESS_OF + provider, Parameter) is not None
-    return EGRESS_OF + (provider if known else STAND_IN)
 
 
 def work_of(
@@ -276,70 +255,3 @@ def work_of(
     egress = cloud.egress_tb_per_month if cloud else None
     each_month = log.take("cloud.egress_tb_per_month", egress) if egress else 0.0
     return Work(accelerators, used, pb, each_month, conventions)
-
-
-def with_adders(offer: OfferTerms, stored_tb: float, log: InputLog) -> OfferTerms:
-    """Return an offer whose hourly prices include the accompanying costs.
-
-    These are ``stored_tb`` of storage, network, CPU nodes and support. The plan's work already
-    includes goodput: the duration of its runs includes interruptions and restarts.
-    """
-    provider = log.catalog.get("cloud", row_of(offer.id), Offer).provider
-    share = _support_frac(provider, log)
-    month = stored_tb * _storage_usd(provider, log, [])
-    month += log.parameter("finance", NETWORK_PRICE)
-    month += log.parameter("finance", CPU_PRICE)
-    more = month / HOURS_PER_MONTH * (1.0 + share)
-
-    def loaded(prices: tuple[float, ...], extra: float) -> tuple[float, ...]:
-        return tuple(p * (1.0 + share) + extra for p in prices)
-
-    terms = tuple(
-        replace(c, usd_per_accelerator_hour=loaded(c.usd_per_accelerator_hour, more))
-        for c in offer.committed
-    )
-    hourly = loaded(offer.usd_per_accelerator_hour, more if offer.on_demand else 0.0)
-    return replace(offer, usd_per_accelerator_hour=hourly, committed=terms)
-
-
-def rent_lines(cost: PlanCost, log: InputLog) -> dict[Line, Array]:
-    """List the rent of a plan by month, with the accompanying costs.
-
-    Commitments after the horizon count in its last month. Storage is proportional to the
-    accelerators, as in a hall; set-up counts for the largest number rented at once.
-    """
-    months = cost.quarters * MONTHS_PER_QUARTER
-    rent, after = np.zeros(months), 0.0
-    for flow in cost.flows:
-        if flow.group is FlowGroup.CLOUD:
-            first = flow.quarter * MONTHS_PER_QUARTER
-            rent[first : first + MONTHS_PER_QUARTER] += flow.usd / MONTHS_PER_QUARTER
-        after += flow.usd if flow.group is FlowGroup.POST_HORIZON else 0.0
-    if not rent.any() and not after:
-        return {}
-    use = {o: np.array(x) for o, x in cost.used_by_month.items()}
-    existing = np.asarray(sum(use.values()))
-    provider = {o: log.catalog.get("cloud", row_of(o), Offer).provider for o in use}
-    each_tb = cost.storage_tb_per_accelerator
-    stored = sum(u * each_tb * _storage_usd(provider[o], log, []) for o, u in use.items())
-    rate = log.parameter("finance", NETWORK_PRICE)
-    cpu = log.parameter("finance", CPU_PRICE)
-    share = sum(u * _support_frac(provider[o], log) for o, u in use.items()) / np.maximum(
-        existing, 1e-9
-    )
-    lines = {
-        Line("rented accelerators"): rent,
-        Line("rented storage"): np.asarray(stored),
-        Line("rented network"): rate * existing,
-        CPU_NODES: cpu * existing,
-    }
-    lines[SUPPORT] = np.asarray(share * sum(lines.values()))
-    lines[SET_UP] = np.zeros(months)
-    if existing.any():
-        lines[SET_UP][int(np.flatnonzero(existing)[0])] = existing.max() * log.parameter(
-            "finance", SET_UP_PRICE
-        )
-    lines[DEBUGGING] = (existing > 0) * log.parameter("finance", DEBUGGING_PRICE)
-    if after:
-        lines[Line("commitments after the horizon")] = np.append(np.zeros(months - 1), after)
-    return lines

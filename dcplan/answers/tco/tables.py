@@ -46,7 +46,7 @@ def bridge_table(plan_npv_usd: float, steps: Mapping[str, float], owned_npv_usd:
     """List the steps from the plan's net present cost to the cost of owning."""
     return specs.BRIDGE.table(
         [
-            specs.BridgeRow("cost.npv_usd of plan, without cloud", plan_npv_usd),
+            specs.BridgeRow("cost.npv_usd of the plan's payments", plan_npv_usd),
             *(specs.BridgeRow(name, usd) for name, usd in steps.items()),
             specs.BridgeRow("owned.npv_usd", owned_npv_usd),
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dcplan.inputs.cloud_prices.accompanying import Extra, RentExtras, StoredWork, extras_of
 from dcplan.inputs.cloud_prices.places import (
     cloud_place,
     great_circle_km,
@@ -25,8 +26,12 @@ __all__ = [
     "ON_DEMAND",
     "SPOT",
     "CommitTerms",
+    "Extra",
     "OfferTerms",
+    "RentExtras",
+    "StoredWork",
     "cloud_place",
+    "extras_of",
     "great_circle_km",
     "is_cloud",
     "offer_of",

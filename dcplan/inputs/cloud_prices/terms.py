@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from dcplan.inputs.cloud_prices.accompanying import RentExtras
+from dcplan.units import HOURS_PER_MONTH
+
 ON_DEMAND: Final = "on-demand"
 LENGTHS = {"reserved-1y": 4, "reserved-3y": 12}
 """Duration of each commitment term. [quarters]."""
@@ -63,10 +66,20 @@ class OfferTerms:
     """Mean time until capacity is back after a reclaim."""
     longest_days: float | None = None
     """Longest use without a break; None if there is no limit."""
+    extras: RentExtras = field(default_factory=RentExtras)
+    """Costs that accompany the rent in a plan."""
 
     def connects(self, accelerators: int) -> bool:
         """Return whether one job may use that many accelerators."""
         return self.most_per_job is None or accelerators <= self.most_per_job
+
+    def usd_per_used_hour(self, t: int) -> float:
+        """Return the cost of an accelerator-hour by use from a quarter: price, extras, support."""
+        return self.extras.usd_per_hour(self.usd_per_accelerator_hour[t], HOURS_PER_MONTH)
+
+    def usd_per_covered_hour(self, t: int) -> float:
+        """Return what a commitment saves on an accelerator-hour by use: price and support."""
+        return self.usd_per_accelerator_hour[t] * (1.0 + self.extras.support_frac)
 
     @property
     def planned_terms(self) -> tuple[str, ...]:

@@ -18,9 +18,9 @@ from dcplan.economics.cash_flow import (
     Sharing,
     Unit,
 )
-from dcplan.planning.audit.cloud import cloud_flows
 from dcplan.planning.audit.existing import existing_flows
 from dcplan.planning.audit.onsite import flows_of, generated_mw, generated_mwh
+from dcplan.planning.audit.rent.flows import cloud_flows
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.exact_network import EMPTY, Network, exact_network
 from dcplan.planning.problem.terms import HallTerms, Placement, PlanningProblem, SiteTerms

@@ -18,7 +18,7 @@ from dcplan.economics.cash_flow import (
 from dcplan.economics.discounting import discount_factor
 from dcplan.inputs.cloud_prices import cloud_place
 from dcplan.planning.audit.accounts import Accounts
-from dcplan.planning.audit.cloud import in_force
+from dcplan.planning.audit.rent.use import in_force
 from dcplan.planning.audit.uses import EARLIER, UNUSED, Use, uses_of
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem

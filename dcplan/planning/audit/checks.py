@@ -9,11 +9,11 @@ from dcplan.economics.cash_flow import cash_out_usd, debt_usd
 from dcplan.facility.power import blocks_needed
 from dcplan.planning.audit.accounts import Accounts, overlap_days, storage_of
 from dcplan.planning.audit.check import RELATIVE, Check
-from dcplan.planning.audit.cloud import cloud_checks
 from dcplan.planning.audit.existing import existing_checks
 from dcplan.planning.audit.measures import measured, served
 from dcplan.planning.audit.onsite import carbon_t, limit_mw, limits
 from dcplan.planning.audit.packing import unplaced
+from dcplan.planning.audit.rent.checks import cloud_checks
 from dcplan.planning.audit.services import service_checks
 from dcplan.planning.check_ids import BOUGHT, CheckId, Part
 from dcplan.planning.decisions import Decisions

@@ -10,7 +10,7 @@ from enum import StrEnum
 from dcplan.economics.cash_flow import Driver
 from dcplan.inputs.cloud_prices import OfferTerms, cloud_place
 from dcplan.planning.audit.accounts import Accounts, overlap_days
-from dcplan.planning.audit.cloud import covered, in_force, uses
+from dcplan.planning.audit.rent.use import covered, in_force, uses
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import HallTerms, Placement, PlanningProblem
 from dcplan.planning.problem.work.terms import QUEUE, TOKENS, RunOption

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pyomo.core as pyo
 
 from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, offer_of
 from dcplan.planning.decisions import COMMITTED
+from dcplan.planning.model.rent_extras import add_extras, declare_extras, extras
 from dcplan.planning.model.sets import Sets
 from dcplan.units import (
     DAYS_PER_MONTH,
@@ -36,6 +38,7 @@ def declare_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.covered = pyo.Var(
         bound, list(sets.periods), list(sets.months), domain=pyo.NonNegativeReals
     )
+    declare_extras(model, sets)
 
 
 def add_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -67,6 +70,7 @@ def add_cloud(model: pyo.ConcreteModel, sets: Sets) -> None:
     if problem.cloud_max_accelerators is not None:
         model.cloud_limit = pyo.Constraint(periods, months, rule=every)
     _add_commitments(model, sets, months)
+    add_extras(model, sets, partial(_committed, model, sets))
 
 
 def _committed(
@@ -133,9 +137,11 @@ def _use(model: pyo.ConcreteModel, sets: Sets, offer: str, period: int, month: i
 def cloud(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     """Return the cost of rented accelerators in a quarter [M$].
 
-    It is the use at the on-demand price, minus the use that commitments cover.
+    It is the use at the price by the hour with the accompanying costs, minus the use that
+    commitments cover, and commitments, set-up and the costs of a quarter with rent.
     """
-    price = {o.id: o.usd_per_accelerator_hour[t] for o in sets.problem.offers}
+    price = {o.id: o.usd_per_used_hour(t) for o in sets.problem.offers}
+    saved = {o.id: o.usd_per_covered_hour(t) for o in sets.problem.offers}
     total: Any = 0.0
     for i, config in enumerate(sets.problem.run_options):
         days = sets.days_in_quarter(config, t) if config.on_cloud else 0.0
@@ -149,12 +155,12 @@ def cloud(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     for o, p, month in model.covered:
         if month // MONTHS_PER_QUARTER == t:
             hours = DAYS_PER_MONTH * HOURS_PER_DAY * sets.problem.periods[p]
-            total -= hours * price[o] / M * model.covered[o, p, month]
-    return total + _paid(model, sets, t)
+            total -= hours * saved[o] / M * model.covered[o, p, month]
+    return total + _paid(model, sets, t) + extras(model, sets, t)
 
 
 def after(model: pyo.ConcreteModel, sets: Sets) -> dict[int, Any]:
-    """Return the cost of commitments in quarters after the horizon [M$]."""
+    """Return the cost of commitments in quarters after the horizon, with support [M$]."""
     terms = [c.quarters for o in sets.problem.offers for c in o.committed]
     last = len(sets.quarters)
     return {t: _paid(model, sets, t) for t in range(last, last + max(terms, default=1) - 1)}
@@ -169,6 +175,7 @@ def _paid(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
             total += (
                 offer.node_accelerators
                 * commit.usd_per_accelerator_hour[q]
+                * (1.0 + offer.extras.support_frac)
                 * HOURS_PER_QUARTER
                 / M
                 * nodes

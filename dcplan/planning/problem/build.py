@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from dcplan.errors import InputError
+from dcplan.inputs.cloud_prices import StoredWork, extras_of
 from dcplan.inputs.cloud_prices import offers as cloud_offers
+from dcplan.inputs.cloud_prices.accompanying import LEFT_OUT, stand_in_notes
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.delays import start_delays
@@ -15,6 +17,7 @@ from dcplan.planning.problem.existing.fit_out import with_existing_fit_out
 from dcplan.planning.problem.hardware import hardware_of
 from dcplan.planning.problem.notes import notes_of
 from dcplan.planning.problem.places import site_terms
+from dcplan.planning.problem.storage import PlanStorage
 from dcplan.planning.problem.systems import parts_terms, supply_terms
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.demand import Demands, demand_terms
@@ -25,6 +28,7 @@ from dcplan.planning.problem.work.reference import ReferenceRates
 from dcplan.planning.problem.work.residency import countries_of, resident
 from dcplan.planning.problem.work.targets import Target, targets
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
+from dcplan.provenance import Status
 from dcplan.reliability.outlook import Bounds
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Scenario
@@ -55,7 +59,9 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
     excluded: list[ExcludedOption] = []
     sites = tuple(site_terms(site, scenario, log) for site in scenario.sites)
     own = hardware_of(question, log, sites, excluded)
-    rented = cloud_offers(scenario, log, excluded)
+    sent = _stored_work(own.storage, scenario, log)
+    offers = cloud_offers(scenario, log, excluded)
+    rented = tuple(replace(o, extras=extras_of(o.id, sent, log)) for o in offers)
     where = targets(own.placed, own.fabrics, own.halls, rented, {s.id: s.redundancy for s in sites})
     late = delays(
         start_delays(own.placed, own.halls, own.fleet, log), question, own.halls, own.orderable, log
@@ -94,9 +100,28 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         storage=own.storage.shares,
         storage_choices=own.storage.choices,
         excluded=tuple(excluded),
-        warnings=(*notes_of(question, log, excluded), *demands.notes),
+        warnings=(
+            *notes_of(question, log, excluded),
+            *demands.notes,
+            *stand_in_notes((o.id for o in rented), sent, log),
+        ),
     )
     return Built(planned(with_existing_fit_out(problem)), log)
+
+
+def _stored_work(storage: PlanStorage, scenario: Scenario, log: InputLog) -> StoredWork:
+    """Return what rented work stores and sends; storage is that of an accelerator in a hall."""
+    cloud = scenario.cloud
+    if cloud is None:
+        return StoredWork()
+    sent = cloud.egress_tb_per_month
+    if cloud.leave_out:
+        log.text("cloud.leave_out", ", ".join(cloud.leave_out), Status.INPUT)
+    return StoredWork(
+        sum(share.usable_tb for share in storage.shares),
+        log.take("cloud.egress_tb_per_month", sent) if sent is not None else 0.0,
+        [extra for name in cloud.leave_out for extra in LEFT_OUT[name]],
+    )
 
 
 def _refuse_objective(question: Question) -> None:

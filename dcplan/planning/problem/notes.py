@@ -31,8 +31,6 @@ def _warnings(question: Question) -> list[str]:
     ]
     notes += _sliced(question)
     notes += _idle_prices(question)
-    if scenario.cloud and scenario.cloud.egress_tb_per_month:
-        notes.append("`plan` does not count cloud.egress_tb_per_month in this version")
     if scenario.finance.has_financing and scenario.objective == "min_cost":
         notes.append(
             "the plan has the lowest cost before taxes, payment terms and debt; objective: "

@@ -60,7 +60,7 @@ class Recourse:
     rows: list[Row]
     matrix: csr_array
     price: Mapping[tuple[str, int], float]
-    """Present cost of renting one accelerator on demand for a quarter."""
+    """Present cost of renting one accelerator on demand for a quarter, with accompanying costs."""
     wanted: Mapping[tuple[str, int], float]
     limits: Mapping[tuple[str, P, int], float]
     """Accelerators of the replicas of services, by column of own accelerators."""
@@ -169,9 +169,15 @@ def recourse_of(
         (o.id, p, t) for o in problem.offers for p in range(len(problem.periods)) for t in quarters
     ]
     left = [(d.id, t) for d in problem.required for t in quarters]
-    price = {o.id: o.usd_per_accelerator_hour for o in problem.offers}
     by_offer = {
-        (o, t): HOURS_PER_QUARTER * price[o][t] * factor[t] for o in price for t in quarters
+        (o.id, t): HOURS_PER_QUARTER * o.usd_per_used_hour(t) * factor[t]
+        for o in problem.offers
+        for t in quarters
+    }
+    saved = {
+        (o.id, t): HOURS_PER_QUARTER * o.usd_per_covered_hour(t) * factor[t]
+        for o in problem.offers
+        for t in quarters
     }
     hours = {d.id: d.rented_hours_frac for d in problem.demands}
     rows, matrix = _rows(problem, own, rent, cover, left)
@@ -184,7 +190,7 @@ def recourse_of(
         energy_usd=np.array([_energy_usd(problem, d, key, t) * factor[t] for d, key, t in own]),
         rent_usd=np.array([hours[d] * by_offer[o, t] for d, o, t in rent]),
         rent_hours_frac=np.array([hours[d] for d, _, _ in rent]),
-        cover_usd=np.array([problem.periods[p] * by_offer[o, t] for o, p, t in cover]),
+        cover_usd=np.array([problem.periods[p] * saved[o, t] for o, p, t in cover]),
         left_usd=np.array([_unmet_usd(problem, d, t) * factor[t] for d, t in left]),
         priced=np.array(
             [d.unmet_usd is not None for d in problem.required for _ in quarters], dtype=bool
@@ -220,7 +226,7 @@ def _unmet_usd(problem: PlanningProblem, demand: str, t: int) -> float:
     rents = [
         HOURS_PER_QUARTER
         * part.rented_hours_frac
-        * o.usd_per_accelerator_hour[t]
+        * o.usd_per_used_hour(t)
         / (part.share * part.each[cloud_place(o.id), o.accelerator])
         for part in problem.demand_parts(demand)
         for o in problem.offers

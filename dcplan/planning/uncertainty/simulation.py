@@ -18,7 +18,7 @@ from dcplan.economics.discounting import discount_factor
 from dcplan.economics.sampling import Marginal, samples
 from dcplan.inputs.cloud_prices import HOURLY, offer_of
 from dcplan.planning.audit.accounts import Accounts
-from dcplan.planning.audit.cloud import in_force
+from dcplan.planning.audit.rent.use import in_force
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import RunOption

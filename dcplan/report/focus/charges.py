@@ -80,6 +80,9 @@ UNITS = {
     Unit.KW_MONTH: "kW-Months",
     Unit.KWH: "kWh",
     Unit.ACCELERATOR_HOUR: "Accelerator-Hours",
+    Unit.ACCELERATOR_MONTH: "Accelerator-Months",
+    Unit.ACCELERATOR: "Accelerators",
+    Unit.MONTH: "Months",
 }
 """Unit of goods -> its name in FOCUS."""
 MONTHS = {
@@ -95,13 +98,15 @@ MONTHS = {
 def charges_of(paid: Payment) -> Iterator[Charge]:
     """Yield the charges of one payment.
 
-    A purchase and a sale are billed in the first month of their quarter, all other payments in
-    thirds. An asset costs the same amount in each month of its life, from its first month in
+    A purchase, the set-up of a rent and a sale are billed in the first month of their quarter, all
+    other payments in thirds. An asset costs the same amount in each month of its life, from its first month in
     service. A commitment is billed as a purchase, and costs as used and unused hours.
     """
     first = paid.quarter * MONTHS_PER_QUARTER
     if paid.group is FlowGroup.RESIDUAL:
         yield _once(paid, first, Category.CREDIT, paid.usd)
+    elif paid.unit is Unit.ACCELERATOR:  # set-up of rented accelerators
+        yield _once(paid, first, Category.PURCHASE, paid.usd)
     elif paid.group is not FlowGroup.CAPEX:
         for month in range(first, first + MONTHS_PER_QUARTER):
             yield from _running(paid, month)

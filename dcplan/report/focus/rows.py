@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from dcplan.economics.cash_flow import AssetClass, Unit
+from dcplan.inputs.cloud_prices import Extra
 from dcplan.report.focus.charges import Category, Charge, Status
 from dcplan.report.focus.payments import Payment
 from dcplan.result import Cell
@@ -73,6 +74,8 @@ OWNED = "on-prem"
 Service = tuple[str, str, str]
 """Category, subcategory and name."""
 RENTED: Service = ("Compute", "Virtual Machines", "Rented accelerators")
+STORED: Service = ("Storage", "Object Storage", "Storage of rented accelerators")
+AROUND: Service = ("Other", "Other (Other)", "Services of rented accelerators")
 SITE: Service = ("Other", "Other (Other)", "Site and its operation")
 STORAGE: Service = ("Storage", "Other (Storage)", "Owned storage")
 RACKS: Service = ("Compute", "Other (Compute)", "Owned racks")
@@ -192,7 +195,8 @@ def _resource(charge: Charge) -> dict[str, Cell]:
     if paid.provider:
         if paid.used is not None and charge.status is not Status.USED:
             return {}
-        parts, name, kind = (paid.provider, paid.place, paid.item), paid.item, "Instance"
+        parts, name = (paid.provider, paid.place, paid.item), paid.item
+        kind = "Instance" if paid.unit is Unit.ACCELERATOR_HOUR else "Service"
     elif paid.life_months is not None:
         bought = quarter_name(paid.quarter)
         parts = (paid.place or paid.site, paid.item, bought)
@@ -214,6 +218,8 @@ def _kind(paid: Payment) -> str:
 
 
 def _service(paid: Payment) -> Service:
+    if paid.provider and paid.unit is not Unit.ACCELERATOR_HOUR:
+        return STORED if paid.item == Extra.STORAGE else AROUND
     if paid.provider:
         return RENTED
     if paid.unit is Unit.RACK:  # also racks on order, sold or cancelled

@@ -28,6 +28,11 @@ from dcplan.scenario.schema.jobs import Job, PostTrainingJob, ScheduledJob
 from dcplan.scenario.schema.queue import Queued
 from dcplan.scenario.schema.service import Inference
 
+AccompanyingCost = Literal[
+    "storage", "network-and-egress", "cpu-nodes", "support", "set-up", "debugging"
+]
+"""Cost that accompanies a rent, by its name in `cloud.leave_out` and `comparison.leave_out`."""
+
 
 class Workloads(Part):
     """All demand."""
@@ -64,7 +69,10 @@ class Cloud(Part):
     """Maximum accelerators of one offer. Default:
     `finance/cloud-capacity-per-offer-accelerators`."""
     egress_tb_per_month: NonNegative | None = None
-    """Data leaving the cloud; counted in the comparison of a fleet (`tco`). Default: none."""
+    """Data leaving the cloud in a month. A plan pays it in each quarter with rent, at the highest
+    egress price of the offers in use. Default: none."""
+    leave_out: tuple[AccompanyingCost, ...] = ()
+    """Costs that accompany the rent and do not count, such as set-up. Default: all count."""
     price_change_frac_per_year: YearlyChange | None = None
     """Annual change of cloud prices, from the start of the horizon on. Default: 0."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from dcplan.answers.plan.calendar import quarter_at
-from dcplan.planning.audit.cloud import covered, in_force, use_by_time
+from dcplan.planning.audit.rent.use import covered, in_force, use_by_time
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.result import Table

@@ -92,6 +92,11 @@ class PlanningProblem:
         return replace(self, run_options=kept, later=tuple(filter(allowed, self.later)))
 
     @property
+    def rent_fixed_usd_per_month(self) -> tuple[float, ...]:
+        """Return the different costs of a month with rent, whatever its size, lowest first."""
+        return tuple(sorted({x for o in self.offers if (x := o.extras.fixed_usd_per_month)}))
+
+    @property
     def required(self) -> tuple[DemandTerms, ...]:
         """Return the demands with a row of their own."""
         return tuple(d for d in self.demands if d.row_id == d.id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dcplan.economics.cash_flow import FlowGroup
+from dcplan.economics.cash_flow import Unit
 from dcplan.inputs.cloud_prices import row_of
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.measures import used_accelerators
@@ -77,7 +77,7 @@ def finance_facts(facts: Facts, problem: PlanningProblem, d: Decisions) -> None:
 
 def rent_facts(facts: Facts, problem: PlanningProblem, books: Accounts) -> Iterator[AmountRow]:
     """Write the hourly price of every offer in use; yield each line's hours at that price."""
-    paid = [f for f in books.flows if f.group in (FlowGroup.CLOUD, FlowGroup.POST_HORIZON)]
+    paid = [f for f in books.flows if f.goods and f.goods.unit is Unit.ACCELERATOR_HOUR]
     for offer in problem.offers:
         terms = {offer.term: offer.usd_per_accelerator_hour[0]} if offer.on_demand else {}
         terms |= {c.term: c.usd_per_accelerator_hour[0] for c in offer.committed}

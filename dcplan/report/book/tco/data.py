@@ -15,7 +15,7 @@ from dcplan.answers.tco.conventions import has_conventions
 from dcplan.answers.tco.owned import LOST_GOODPUT
 from dcplan.answers.tco.rented_hours import BLOCK, SPOT, Hours, schedules
 from dcplan.catalog.schema import DepreciationTable, Offer, Parameter
-from dcplan.inputs.cloud_prices import LENGTHS, row_of
+from dcplan.inputs.cloud_prices import LENGTHS, accompanying, row_of
 from dcplan.inputs.financing import BUILDING_TABLE, EQUIPMENT_TABLE
 from dcplan.inputs.residual_value import residual_of
 from dcplan.provenance import Quantity, Status
@@ -64,10 +64,10 @@ TERMS: tuple[tuple[BookTerm, tuple[str, ...]], ...] = (
     (BookTerm.POWER_LIFE, ("finance.power-life-years",)),
     (BookTerm.LOST_OWNED, (f"finance.{LOST_GOODPUT}",)),
     (BookTerm.LOST_RENTED, (f"finance.{rented.LOST_GOODPUT}",)),
-    (BookTerm.CPU_NODES, (f"finance.{rented.CPU_PRICE}",)),
-    (BookTerm.NETWORK, (f"finance.{rented.NETWORK_PRICE}",)),
-    (BookTerm.SET_UP, (f"finance.{rented.SET_UP_PRICE}",)),
-    (BookTerm.DEBUGGING, (f"finance.{rented.DEBUGGING_PRICE}",)),
+    (BookTerm.CPU_NODES, (f"finance.{accompanying.CPU_PRICE}",)),
+    (BookTerm.NETWORK, (f"finance.{accompanying.NETWORK_PRICE}",)),
+    (BookTerm.SET_UP, (f"finance.{accompanying.SET_UP_PRICE}",)),
+    (BookTerm.DEBUGGING, (f"finance.{accompanying.DEBUGGING_PRICE}",)),
 )
 """Terms that inputs give, each with the keys of the input; the first that the answer used counts."""
 
@@ -162,15 +162,15 @@ def _left(both: Comparison) -> Iterator[specs.LeftRow]:
 def _rent(rent: Rent, both: Comparison) -> specs.RentRow:
     log, offer = both.log, rent.offer
     provider = log.catalog.get("cloud", row_of(offer.id), Offer).provider
-    support = rented.support_parameter(provider, log)
-    egress = rented.egress_parameter(provider, log) if both.work.egress_tb_per_month else ""
+    support = accompanying.support_parameter(provider, log)
+    egress = accompanying.egress_parameter(provider, log) if both.work.egress_tb_per_month else ""
     one = functools.partial(_same_row, both)
     return specs.RentRow(
         rent=rent.name,
         offer=offer.id,
         term=rent.term,
         node_accelerators=offer.node_accelerators,
-        storage_input=one(rented.storage_parameter(provider, log)),
+        storage_input=one(accompanying.storage_parameter(provider, log)),
         support_input=one(support) if support else None,
         egress_input=one(egress) if egress else None,
         interruptions_frac=rented.interruptions_frac(offer, both.work, log, [])

@@ -60,7 +60,9 @@ class Lot:
 
     @property
     def quantity(self) -> float:
-        """Return the sum of the amounts, in the unit of the goods."""
+        """Return the sum of the amounts, in the unit of the goods; support is one lot."""
+        if self.goods.unit is Unit.LOT and self.first.offer:
+            return 1.0
         return sum(f.goods.quantity for f in self.flows if f.goods)
 
 
@@ -115,11 +117,12 @@ def _lots(flows: Sequence[Flow]) -> Iterator[Lot]:
 
 
 def _rents(flows: Sequence[Flow]) -> Iterator[Lot]:
-    """Yield the rents: each commitment, and on demand each offer and term."""
+    """Yield the rents: each commitment, on demand each offer and term, and each accompanying cost."""
     found: dict[tuple[object, ...], list[Flow]] = defaultdict(list)
     for f in flows:
         if f.group in RENT and f.goods is not None:
-            found[f.offer, f.term, f.goods.serves_from].append(f)
+            term = f.term if f.goods.unit is Unit.ACCELERATOR_HOUR else ""
+            found[f.offer, term, f.goods.serves_from, f.goods.item].append(f)
     for lot in found.values():
         yield Lot(tuple(sorted(lot, key=lambda f: f.quarter)))
 
@@ -254,8 +257,9 @@ def _alternative(plan: Plan, f: Flow) -> Alternative | None:
 
 
 def _rent(plan: Plan, lot: Lot) -> PurchaseRow:
-    """Return the row of a commitment, or of all use of an offer under another term."""
+    """Return the row of a commitment, of all use of an offer under another term, or of a cost of it."""
     f, goods = lot.first, lot.goods
+    hours = goods.unit is Unit.ACCELERATOR_HOUR
     row = plan.question.catalog.find("cloud", row_of(f.offer), Offer)
     committed = goods.serves_from is not None
     last = lot.flows[-1].quarter
@@ -263,7 +267,7 @@ def _rent(plan: Plan, lot: Lot) -> PurchaseRow:
     quarters = f"{quarter_at(plan.problem, f.quarter)} to {quarter_at(plan.problem, last)}"
     return PurchaseRow(
         vendor=row.provider if row else NOT_NAMED,
-        item=f"{goods.item} {f.term}",
+        item=f"{goods.item} {f.term}" if hours else f"{goods.item} of {f.offer}",
         place=goods.place,
         quantity=lot.quantity,
         unit=goods.unit.value,
@@ -289,7 +293,7 @@ def _rent(plan: Plan, lot: Lot) -> PurchaseRow:
         alternative_difference_usd=None,
         note="a part is paid after the horizon" if last >= plan.problem.quarters else "",
         group=FlowGroup.CLOUD.value,
-        line=f.offer,
+        line=f.offer if hours else f.line,
         quarter=quarter_at(plan.problem, f.quarter),
     )
 

@@ -1,0 +1,1 @@
+"""Rented accelerators of a plan, recomputed: use, every payment and every limit."""
