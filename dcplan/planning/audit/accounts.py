@@ -18,6 +18,7 @@ from dcplan.economics.cash_flow import (
     Sharing,
     Unit,
 )
+from dcplan.planning.audit.left import BUILDING, FIT_OUT, left
 from dcplan.planning.audit.existing import existing_flows
 from dcplan.planning.audit.onsite import flows_of, generated_mw, generated_mwh
 from dcplan.planning.audit.rent.flows import cloud_flows
@@ -119,7 +120,7 @@ def make_accounts(problem: PlanningProblem, d: Decisions) -> Accounts:
         )
         for c, usd, t in _priced(problem)
     ]
-    books.flows += _residual(problem, books.flows)
+    books.flows += left(problem, d, books.flows)
     return books
 
 
@@ -270,12 +271,12 @@ def _fitting(problem: PlanningProblem, d: Decisions, hall: HallTerms, t: int) ->
         new = d.fitted.get((hall.id, c.id, t), 0) - before
         if new:
             usd, fitted = new * c.fit_out_usd, Goods(c.id, new, Unit.HALL, hall.id, t)
-            line, cooling = "cooling and fit-out", AssetClass.COOLING
-            flows.append(_bought(problem, t, cooling, line, usd, hall.site, use, fitted))
+            cooling = AssetClass.COOLING
+            flows.append(_bought(problem, t, cooling, FIT_OUT, usd, hall.site, use, fitted))
             if c.building_usd:
-                usd, shell = new * c.building_usd, replace(fitted, item="building")
+                usd, shell = new * c.building_usd, replace(fitted, item=BUILDING)
                 building = AssetClass.BUILDING
-                flows.append(_bought(problem, t, building, "building", usd, hall.site, use, shell))
+                flows.append(_bought(problem, t, building, BUILDING, usd, hall.site, use, shell))
     return flows
 
 
@@ -354,30 +355,3 @@ def overlap_days(first_day: float, days: float, t: int) -> float:
     """
     begin, end = t * DAYS_PER_QUARTER, (t + 1) * DAYS_PER_QUARTER
     return max(0.0, min(first_day + days, end) - max(first_day, begin))
-
-
-def _residual(problem: PlanningProblem, flows: list[Flow]) -> list[Flow]:
-    """Return the residual value at the end of the horizon, from the capital flows."""
-    finance, last = problem.finance, problem.quarters - 1
-    share = {
-        AssetClass.RACKS: finance.hardware_residual_frac,
-        AssetClass.NETWORK: finance.hardware_residual_frac,
-        AssetClass.STORAGE: finance.hardware_residual_frac,
-        AssetClass.BUILDING: finance.building_residual_frac,
-        AssetClass.COOLING: finance.cooling_residual_frac,
-        AssetClass.POWER: finance.power_residual_frac,
-    }
-    return [
-        Flow(
-            last,
-            FlowGroup.RESIDUAL,
-            f.line,
-            -f.usd * share[f.asset][f.quarter],
-            f.site,
-            at_end=True,
-            asset=f.asset,
-            shared=f.shared,
-        )
-        for f in flows
-        if f.group is FlowGroup.CAPEX and f.asset in share
-    ]

@@ -18,8 +18,8 @@ def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerm
     """Resolve ``finance:`` with the catalog's defaults.
 
     Hardware keeps the residual curve's share of its price at the end of the horizon; buildings,
-    power and cooling keep their straight-line book value. Otherwise the model would stop buying
-    near the end.
+    power and cooling keep their straight-line book value, and halls only the part that racks use.
+    Otherwise the model would stop buying near the end.
     """
     rate = log.chosen("finance.discount_rate", finance.discount_rate, "finance", "discount-rate")
     life = log.chosen(
@@ -47,6 +47,12 @@ def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerm
         building_residual_frac=book(AssetClass.BUILDING),
         power_residual_frac=book(AssetClass.POWER),
         cooling_residual_frac=book(AssetClass.COOLING),
+        empty_hall_frac=log.chosen(
+            "finance.empty_hall_residual_frac",
+            finance.empty_hall_residual_frac,
+            "finance",
+            "empty-hall-residual-frac",
+        ),
         plant_life_months=tuple((a, round(life * MONTHS_PER_YEAR)) for a, life in years.items()),
     )
 

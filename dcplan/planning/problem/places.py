@@ -115,7 +115,7 @@ def hall_terms(
     """Resolve one hall type and each of its cooling options."""
     scenario = question.scenario
     key = f"sites.{site.id}.halls.{hall.id}"
-    it_mw = log.take(f"{key}.it_mw", hall.it_mw)
+    it_mw = log.take(f"{key}.it_mw", hall.it_mw) / hall.modules
     row = log.catalog.get("sites", site.location, CatalogSite)
     zone = site.climate_zone or row.climate_zone or "all"
     coolings = [
@@ -134,14 +134,15 @@ def hall_terms(
         id=f"{site.id}/{hall.id}",
         site=site.id,
         name=hall.id,
-        count=hall.count,
-        racks=hall.racks,
+        count=hall.count * hall.modules,
+        racks=hall.racks // hall.modules,
         it_mw=it_mw,
         existing=hall.existing,
         available_from=max(available, 0),
         needs_blocks=not hall.existing and site.lease is None,
         coolings=tuple(coolings),
         rack_units=log.chosen(f"{key}.rack_units", hall.rack_units, "facility", "rack-units"),
+        full_kw=it_mw * KW_PER_MW * log.parameter("facility", "full-hall-frac"),
         storage_kw=storage[0],
         storage_racks=storage[1],
         storage_usd=storage[2],
@@ -164,7 +165,7 @@ def _cooling(
     weather = weather or weather_of(f"zone-{zone}", None, None)
     air_frac = row.room_air_frac.value if row.room_air_frac else 1.0
     at = Setting(
-        site.location, zone, weather, size_class(it_mw), air_frac, supply_c=_supply_c(row, log)
+        site.location, zone, weather, size_class(it_mw * hall.modules), air_frac, supply_c=_supply_c(row, log)
     )
     try:
         found = performance(row, at, log)
@@ -177,12 +178,12 @@ def _cooling(
     wue = log.take(f"{key}.{row.id}.wue_l_per_kwh", water) if water else 0.0
     air, liquid = hall.air_mw, hall.liquid_mw
     air_mw = (
-        log.take(f"{key}.air_mw", air)
+        log.take(f"{key}.air_mw", air) / hall.modules
         if air
         else it_mw * log.take(f"cooling.{row.id}.air_share_frac", row.air_share_frac)
     )
     liquid_mw = (
-        log.take(f"{key}.liquid_mw", liquid)
+        log.take(f"{key}.liquid_mw", liquid) / hall.modules
         if liquid
         else it_mw * log.take(f"cooling.{row.id}.liquid_share_frac", row.liquid_share_frac)
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dcplan.economics.cash_flow import AssetClass, FlowGroup
+from dcplan.planning.audit.left import BUILDING, FIT_OUT
 from dcplan.report.book.calc import Calc
 from dcplan.report.book.data.term import Term, added, dot, largest, when
 from dcplan.report.book.grid import NOWHERE, Key, Row, total
@@ -30,6 +31,8 @@ KEPT = {
     AssetClass.POWER: "power",
 }
 """Asset class of a capital line -> its share of residual value."""
+OF_HALLS = {FIT_OUT: "fit_out_usd", BUILDING: "building_usd"}
+"""Cost line of a hall -> the price of one unit."""
 AS_PLANNED = " (as planned)"
 
 
@@ -96,7 +99,7 @@ def _capital(c: Calc, site: str) -> None:
     _pay(c, (FlowGroup.CAPEX, "storage", site), stores + c.decision("storage given", here) * given)
     bills = total(c.rows["network usd", (hall, "", "")] for hall in of_site(c.source, site))
     _pay(c, (FlowGroup.CAPEX, "network", site), bills)
-    for line, name in (("cooling and fit-out", "fit_out_usd"), ("building", "building_usd")):
+    for line, name in OF_HALLS.items():
         _pay(c, (FlowGroup.CAPEX, line, site), _products(c, "units new", name, _fitted(c, site)))
     blocks = c.decision("blocks new", here) * c.fact("block_usd", here)
     _pay(c, (FlowGroup.CAPEX, "power blocks", site), blocks)
@@ -184,7 +187,8 @@ def _residual(c: Calc) -> None:
         kind = KEPT.get(c.source.assets.get((group, base, site), AssetClass.OTHER))
         if group != FlowGroup.CAPEX or kind is None:
             continue
-        term = -dot(row.span(), shares[kind].span())
+        worth = row if name not in OF_HALLS else _in_use(c, name, site)
+        term = -dot(worth.span(), shares[kind].span())
         done[base, site] = done.get((base, site), 0.0) + term.value
         _left(c, name, base, site, term)
     for line, values in c.source.flows.items():
@@ -199,6 +203,12 @@ def _residual(c: Calc) -> None:
         if abs(rest) > TINY * max(abs(whole), 1.0):
             c.rest[line] = np.array([rest])
             _left(c, name, name, site, rest)
+
+
+def _in_use(c: Calc, line: str, site: str) -> Row:
+    """Write the price of the hall units that racks use at the end, by quarter of the fit-out."""
+    paid = _products(c, "units valued", OF_HALLS[line], _fitted(c, site))
+    return c.cost.line(f"{line}, in use at the end", (site, "", "residual"), "USD", paid)
 
 
 def _left(c: Calc, label: str, line: str, site: str, value: Term | float) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from dcplan.provenance import (
     EnergyPrice,
@@ -170,6 +171,9 @@ class Hall(Part):
     """Catalog cooling options to choose from; each hall uses one."""
     count: Annotated[int, Field(ge=1, le=1000, strict=True)] = 1
     """Number of identical halls of this type."""
+    modules: Annotated[int, Field(ge=1, le=1000, strict=True)] = 1
+    """Equal parts in which a hall is built, each paid when a plan needs it. `racks`, `it_mw`, `air_mw`
+    and `liquid_mw` are those of the whole hall; `racks` must be a multiple of it."""
     existing: bool = False
     """Whether the hall already exists: only fit-out is paid, no building and no power blocks."""
     available_from: Quarter | None = None
@@ -185,6 +189,14 @@ class Hall(Part):
     weather."""
     wue_l_per_kwh: NonNegative | None = None
     """Your own annual WUE, water per IT energy. Default: computed."""
+
+    @model_validator(mode="after")
+    def _whole_modules(self) -> Hall:
+        if self.racks % self.modules:
+            code = "modules"
+            text = "racks ({racks}) must be a multiple of modules ({modules})"
+            raise PydanticCustomError(code, text, {"racks": self.racks, "modules": self.modules})
+        return self
 
 
 class Site(Part):

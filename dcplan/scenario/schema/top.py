@@ -130,6 +130,9 @@ class Finance(Part):
     """Residual value of hardware: a market curve of used hardware (low, mid, high), the share of the
     price left at the end of life (a straight line from the price), or none. 0 means none: worth
     nothing from its order on. Buildings, power and cooling keep their book value. Default: mid."""
+    empty_hall_residual_frac: Fraction | None = None
+    """Share of its book value that a hall without racks keeps at the end; a hall in use keeps all, a
+    hall in part use its part. Default: `finance/empty-hall-residual-frac`."""
     tax: Tax = Tax()
     """Taxes, which count in the cost after taxes and in `tco`."""
     debt: Debt | None = None

@@ -1,4 +1,4 @@
-"""Capital cost by class, network, sales and residual value, in M USD."""
+"""Capital cost by class, network and sales, in M USD."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def capital(
         stored += sum(places[k].storage_usd / M * model.fleet[k] for k in sets.fleet)
         stored += sum(h.storage_usd for h in sets.problem.halls) / M
     units = [
-        (c, _fitted(model, sets, h.id, c.id, t)) for h in sets.problem.halls for c in h.coolings
+        (c, fitted(model, sets, h.id, c.id, t)) for h in sets.problem.halls for c in h.coolings
     ]
     blocks = sum(
-        sets.problem.site(s).block_usd / M * _added(model.blocks, (s,), t) for s in _backed(model)
+        sets.problem.site(s).block_usd / M * added(model.blocks, (s,), t) for s in backed(model)
     )
     plants = sum(
-        _plant_usd(sets, s, o) / M * v for (s, o, q), v in model.onsite_buy.items() if q == t
+        plant_usd(sets, s, o) / M * v for (s, o, q), v in model.onsite_buy.items() if q == t
     )
     return {
         AssetClass.RACKS: racks,
@@ -77,7 +77,7 @@ def cancelled(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     )
 
 
-def _plant_usd(sets: Sets, site: str, plant: str) -> float:
+def plant_usd(sets: Sets, site: str, plant: str) -> float:
     return next(o.usd for o in sets.problem.site(site).onsite if o.id == plant)
 
 
@@ -92,7 +92,7 @@ def network(model: pyo.ConcreteModel, sets: Sets, t: int, what: str) -> Any:
     for h, pairs in sets.served.items():
         for f, c in pairs:
             if (h, f, c) in sets.step_costs:
-                total += _added(model.network_musd, (h, f, c), t)
+                total += added(model.network_musd, (h, f, c), t)
             else:
                 total += sets.share(h, f, c, what) / M * model.ports_bought[h, f, c, t]
                 if (h, f, c, t) in model.reused and (what == "usd" or sets.relaxed):
@@ -117,53 +117,16 @@ def sold(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     )
 
 
-def _fitted(model: pyo.ConcreteModel, sets: Sets, hall: str, cooling: str, t: int) -> Any:
+def fitted(model: pyo.ConcreteModel, sets: Sets, hall: str, cooling: str, t: int) -> Any:
     """Return the hall units fitted in a quarter, without those in use by assets [units]."""
-    return _added(model.fitted, (hall, cooling), t) - (
+    return added(model.fitted, (hall, cooling), t) - (
         sets.problem.hall(hall).existing_units.get(cooling, 0) if t == 0 else 0
     )
 
 
-def _added(variable: pyo.Var, key: tuple[str, ...], t: int) -> Any:
+def added(variable: pyo.Var, key: tuple[str, ...], t: int) -> Any:
     return variable[(*key, t)] - (variable[(*key, t - 1)] if t > 0 else 0)
 
 
-def _backed(model: pyo.ConcreteModel) -> list[str]:
+def backed(model: pyo.ConcreteModel) -> list[str]:
     return list(dict.fromkeys(s for s, _ in model.blocks))
-
-
-def residual(model: pyo.ConcreteModel, sets: Sets) -> Any:
-    """Return the residual value at the end of the horizon [M$].
-
-    It is the market value of hardware, and the book value of buildings.
-    """
-    finance, t = sets.problem.finance, list(sets.quarters)
-    hardware = finance.hardware_residual_frac
-    total = sum(
-        sets.places[o[:3]].order_usd(o[3]) / M * hardware[o[3]] * model.buy[o] for o in sets.orders
-    )
-    total += sum(sets.places[k].order_usd(0) / M * hardware[0] * model.fleet[k] for k in sets.fleet)
-    total += sum(h.storage_usd for h in sets.problem.halls) / M * hardware[0]
-    last = len(t) - 1
-    total += sum(x.end_usd / M * kept(model, x, last) for x in sets.problem.existing)
-    for q in t:
-        total += hardware[q] * network(model, sets, q, "usd")
-        total += sum(
-            sets.problem.site(s).block_usd
-            / M
-            * finance.power_residual_frac[q]
-            * _added(model.blocks, (s,), q)
-            for s in _backed(model)
-        )
-        plants = ((s, o, v) for (s, o, x), v in model.onsite_buy.items() if x == q)
-        total += sum(
-            _plant_usd(sets, s, o) / M * finance.power_residual_frac[q] * v for s, o, v in plants
-        )
-        for hall in sets.problem.halls:
-            for c in hall.coolings:
-                book = (
-                    c.building_usd * finance.building_residual_frac[q]
-                    + c.fit_out_usd * finance.cooling_residual_frac[q]
-                )
-                total += book / M * _fitted(model, sets, hall.id, c.id, q)
-    return total

@@ -8,7 +8,8 @@ import pyomo.core as pyo
 
 from dcplan.economics.monthly.weights import FlowWeights, financed_weights, level_weights
 from dcplan.planning.model.cloud import after, cloud
-from dcplan.planning.model.money.capital import cancelled, capex, capital, network, residual, sold
+from dcplan.planning.model.money.capital import cancelled, capex, capital, network, sold
+from dcplan.planning.model.money.left import add_left, residual
 from dcplan.planning.model.money.running import running
 from dcplan.planning.model.sets import Sets
 from dcplan.units import USD_PER_MUSD
@@ -29,6 +30,7 @@ def add_money(model: pyo.ConcreteModel, sets: Sets) -> None:
     shares, so that rounded-up switch counts stay within them.
     """
     finance = sets.problem.finance
+    add_left(model, sets)
     if finance.budget_usd is not None or finance.budget_total_usd is not None:
         _add_budget(model, sets)
     model.npv = pyo.Objective(expr=present_cost(model, sets), sense=pyo.minimize)

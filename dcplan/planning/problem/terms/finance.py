@@ -22,6 +22,8 @@ class FinanceTerms:
     building_residual_frac: tuple[float, ...]
     power_residual_frac: tuple[float, ...]
     cooling_residual_frac: tuple[float, ...]
+    empty_hall_frac: float = 1.0
+    """Share of its book value that a hall unit without racks keeps."""
     debt_share_frac: float = 0.0
     """Share of capital spending that lenders pay in the same quarter."""
     debt_service_frac: tuple[float, ...] = ()

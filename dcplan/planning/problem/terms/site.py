@@ -64,6 +64,8 @@ class HallTerms:
     coolings: tuple[CoolingTerms, ...]
     rack_units: float = math.inf
     """Height of a rack; infinite if the height is no limit. [U]"""
+    full_kw: float = 1.0
+    """Rated power of the racks at which one hall of the type counts as full."""
     storage_kw: float = 0.0
     storage_racks: float = 0.0
     storage_usd: float = 0.0

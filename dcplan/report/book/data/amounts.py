@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.left import valued_units
 from dcplan.planning.audit.onsite import generated_mw, generated_mwh
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import Placement, PlanningProblem
@@ -33,6 +34,7 @@ def _at_research_power(problem: PlanningProblem, d: Decisions, place: Placement,
 def _all(
     problem: PlanningProblem, d: Decisions, books: Accounts, placed: list[Placement]
 ) -> Iterator[tuple[str, tuple[str, str, str], int, float]]:
+    valued = {hall.id: valued_units(problem, d, hall) for hall in problem.halls}
     for t in range(problem.quarters):
         for p in placed:
             served = _at_research_power(problem, d, p, t)
@@ -66,6 +68,10 @@ def _all(
             yield "blocks new", (site.id, "", ""), t, new
             yield "MWh made", (site.id, "", ""), t, generated_mwh(d, site, t)
             yield "MW made", (site.id, "", ""), t, generated_mw(d, site, t)
+        for hall in problem.halls:
+            for c in hall.coolings:
+                units = valued[hall.id].get((c.id, t), 0.0)
+                yield "units valued", (hall.id, c.id, ""), t, units
         finance = problem.finance
         for kind, shares in (
             ("hardware", finance.hardware_residual_frac),
