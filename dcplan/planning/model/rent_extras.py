@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 import pyomo.core as pyo
 
-from dcplan.inputs.cloud_prices import OfferTerms, is_cloud, offer_of
+from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, is_cloud, offer_of
 from dcplan.planning.decisions import RENTING
 from dcplan.planning.model.sets import Sets
+from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.problem.work.terms import RunOption
 from dcplan.units import MONTHS_PER_QUARTER, USD_PER_MUSD
 
 M = USD_PER_MUSD
@@ -28,11 +31,13 @@ def add_extras(model: pyo.ConcreteModel, sets: Sets, reserved: Any) -> None:
     r"""Limit the accelerators in use to those set up, and charge each quarter with rent.
 
     .. math::
-       r_{opm} \le \sum_{\tau \le t} s_{o\tau}, \qquad
-       r_{opm} \le R_o\,z_{f(o)t}, \qquad F_t \ge f\,z_{ft}
+       r_{opm} \le \sum_{\tau \le t} s_{o\tau}, \qquad F_t \ge f\,z_{ft}, \\
+       \sum_{i \in j,\ f} x_{im} \le z_{ft}, \qquad
+       \sum_{o \in f} v_{dot} / V_{dot} \le z_{ft}
 
     with r the accelerators of offer o reserved in period p of month m, s the accelerators set up, z
-    whether an offer of fixed cost f is in use, and F the fixed cost of the quarter.
+    whether an offer of fixed cost f is in use, F the fixed cost of the quarter, x the runs of job j,
+    v the accelerators rented for demand d, and V those that serve all of it.
 
     Parameters
     ----------
@@ -43,43 +48,97 @@ def add_extras(model: pyo.ConcreteModel, sets: Sets, reserved: Any) -> None:
     reserved : callable
         Terms of the accelerators of an offer reserved in a period and month.
     """
-    offers = {o.id: o for o in sets.problem.offers}
-    most = {o.id: _most(sets, o) for o in offers.values()}
-    costs = sets.problem.rent_fixed_usd_per_month
-    charged = [o.id for o in offers.values() if o.extras.fixed_usd_per_month]
-    periods, months = list(sets.periods), list(sets.months)
+    paid = [o.id for o in sets.problem.offers if o.extras.set_up_usd]
 
     def set_up(m: pyo.ConcreteModel, o: str, p: int, month: int) -> Any:
         parts = reserved(o, p, month)
         done = [m.set_up[o, q] for q in range(month // MONTHS_PER_QUARTER + 1)]
         return sum(parts) <= sum(done) if parts else pyo.Constraint.Skip
 
-    def in_use(m: pyo.ConcreteModel, o: str, p: int, month: int) -> Any:
-        parts = reserved(o, p, month)
-        if not parts or not most[o]:
-            return pyo.Constraint.Skip
-        level = costs.index(offers[o].extras.fixed_usd_per_month)
-        return sum(parts) <= most[o] * m.renting[level, month // MONTHS_PER_QUARTER]
-
-    def charge(m: pyo.ConcreteModel, level: int, t: int) -> Any:
-        each = costs[level] * MONTHS_PER_QUARTER / M
-        return m.rent_fixed_musd[t] >= each * m.renting[level, t]
-
-    paid = [o.id for o in offers.values() if o.extras.set_up_usd]
-    model.rent_set_up = pyo.Constraint(paid, periods, months, rule=set_up)
-    model.rent_in_use = pyo.Constraint(charged, periods, months, rule=in_use)
-    model.rent_charged = pyo.Constraint(range(len(costs)), list(sets.quarters), rule=charge)
+    model.rent_set_up = pyo.Constraint(paid, list(sets.periods), list(sets.months), rule=set_up)
+    costs = sets.problem.rent_fixed_usd_per_month
+    if costs:
+        _add_fixed(model, sets, costs)
+    _add_whole_runs(model, sets, paid)
 
 
-def _most(sets: Sets, offer: OfferTerms) -> float:
-    """Return the most accelerators of an offer that the work can take at the same time."""
-    problem = sets.problem
-    jobs: dict[str, int] = {}
-    for run in problem.run_options:
-        if is_cloud(run.place) and offer_of(run.place) == offer.id:
-            jobs[run.job] = max(jobs.get(run.job, 0), run.accelerators)
-    served = any(offer.accelerator in {k for _, k in d.each} for d in problem.demands)
-    return offer.max_accelerators if served else min(offer.max_accelerators, sum(jobs.values()))
+def _add_fixed(model: pyo.ConcreteModel, sets: Sets, costs: tuple[float, ...]) -> None:
+    """Charge the costs of a quarter with rent, by the offers that each job and demand uses."""
+    problem, levels = sets.problem, range(len(costs))
+    level = {
+        o.id: costs.index(o.extras.fixed_usd_per_month)
+        for o in problem.offers
+        if o.extras.fixed_usd_per_month
+    }
+    runs: dict[tuple[str, int, int], list[int]] = defaultdict(list)
+    for (place, month), found in sets.runs_in_month.items():
+        for i in found if offer_of(place) in level and is_cloud(place) else ():
+            runs[problem.run_options[i].job, level[offer_of(place)], month].append(i)
+
+    def job(m: pyo.ConcreteModel, j: str, n: int, month: int) -> Any:
+        return sum(m.run[i] for i in runs[j, n, month]) <= m.renting[n, month // MONTHS_PER_QUARTER]
+
+    def demand(m: pyo.ConcreteModel, d: str, n: int, t: int) -> Any:
+        parts = [
+            m.rented[d, o.id, t] / _all_of(problem, d, o, t)
+            for o in problem.offers
+            if level.get(o.id) == n and (d, o.id, t) in m.rented
+        ]
+        return sum(parts) <= m.renting[n, t] if parts else pyo.Constraint.Skip
+
+    def charge(m: pyo.ConcreteModel, n: int, t: int) -> Any:
+        return m.rent_fixed_musd[t] >= costs[n] * MONTHS_PER_QUARTER / M * m.renting[n, t]
+
+    model.rent_of_job = pyo.Constraint(list(runs), rule=job)
+    demands = [d.id for d in problem.demands]
+    model.rent_of_demand = pyo.Constraint(demands, levels, list(sets.quarters), rule=demand)
+    model.rent_charged = pyo.Constraint(levels, list(sets.quarters), rule=charge)
+
+
+def _add_whole_runs(model: pyo.ConcreteModel, sets: Sets, paid: list[str]) -> None:
+    r"""Add rows that follow for whole runs, because fractions of a run share quarters and set-up.
+
+    .. math::
+       \sum_{i \in j,\ o} g_i x_i \le \sum_\tau s_{o\tau}, \qquad
+       \sum_{i \in j} f_i\,n_i\,x_i \le \sum_t F_t
+
+    with g the accelerators of run option i, f the fixed cost of its offer, n its quarters.
+    """
+    problem, quarters = sets.problem, list(sets.quarters)
+    fixed = {o.id: o.extras.fixed_usd_per_month * MONTHS_PER_QUARTER / M for o in problem.offers}
+    rented: dict[str, list[int]] = defaultdict(list)
+    for i, run in enumerate(problem.run_options):
+        if run.on_cloud:
+            rented[run.job].append(i)
+
+    def set_up(m: pyo.ConcreteModel, j: str, o: str) -> Any:
+        found = [i for i in rented[j] if offer_of(problem.run_options[i].place) == o]
+        used = sum(problem.run_options[i].accelerators * m.run[i] for i in found)
+        return used <= sum(m.set_up[o, q] for q in quarters) if found else pyo.Constraint.Skip
+
+    def charge(m: pyo.ConcreteModel, j: str) -> Any:
+        runs = [(i, problem.run_options[i]) for i in rented[j]]
+        cost = sum(fixed[offer_of(run.place)] * _quarters(sets, run) * m.run[i] for i, run in runs)
+        return cost <= sum(m.rent_fixed_musd[t] for t in quarters)
+
+    model.set_up_of_run = pyo.Constraint(list(rented), paid, rule=set_up)
+    charged = list(rented) if problem.rent_fixed_usd_per_month else []
+    model.charge_of_run = pyo.Constraint(charged, rule=charge)
+
+
+def _quarters(sets: Sets, run: RunOption) -> int:
+    """Return the quarters of the horizon in which a run reserves accelerators."""
+    first, end = run.start_month, min(run.start_month + run.months, len(sets.months))
+    return (end - 1) // MONTHS_PER_QUARTER - first // MONTHS_PER_QUARTER + 1
+
+
+def _all_of(problem: PlanningProblem, demand: str, offer: OfferTerms, t: int) -> float:
+    """Return the accelerators of an offer that serve all of a demand, at most those it has."""
+    terms = problem.demand(demand)
+    each = terms.share * terms.each[cloud_place(offer.id), offer.accelerator]
+    wanted = problem.demand(terms.row_id).wanted[t]
+    most = float(max(offer.max_accelerators, 1))
+    return min(wanted / each, most) if wanted > 0 and each > 0 else most
 
 
 def extras(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
