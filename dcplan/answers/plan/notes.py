@@ -10,6 +10,7 @@ from dcplan.answers.plan.tables.network import choice_notes, too_small
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.inputs.heat_paths import tank_notes
 from dcplan.inputs.training.speed import host_note
+from dcplan.planning.audit.left import new_units, used_units
 from dcplan.planning.problem.work.jobs.slow_storage import lost_note
 from dcplan.planning.problem.work.jobs.soonest import wait_months
 from dcplan.planning.solve.solved import Solved
@@ -18,6 +19,9 @@ from dcplan.result import Table
 from dcplan.scenario.load import Question
 from dcplan.specs.plan.money import BENCHMARKS, Inside
 from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER
+
+MOSTLY_EMPTY = 0.5
+"""Share of a new hall in use below which a note names it."""
 
 
 def warnings_of(
@@ -30,6 +34,7 @@ def warnings_of(
         "note": [
             *solved.problem.warnings,
             *_late_starts(solved),
+            *_empty_halls(solved),
             *(f"without an answer: {text}" for text in solved.lost),
         ],
         "given": [
@@ -46,6 +51,27 @@ def warnings_of(
         "tiers": choice_notes(choices) if choices else [],
     }
     return [{"code": code, "message": text} for code, texts in kinds.items() for text in texts]
+
+
+def _empty_halls(solved: Solved) -> list[str]:
+    """Return a note for each new hall of which work fills less than half at its peak."""
+    problem, d = solved.problem, solved.decisions
+    if d is None or problem.finance.empty_hall_frac >= 1.0:
+        return []
+    found = []
+    for hall in problem.halls:
+        if hall.existing:
+            continue
+        built = sum(new_units(problem, d, hall).values())
+        used = used_units(problem, d, hall)
+        if used < MOSTLY_EMPTY * built:
+            found.append(
+                f"{hall.id}: {built * hall.it_mw:g} MW is built, and work fills "
+                f"{used * hall.it_mw:.2g} MW of it at its peak; the rest keeps "
+                f"{problem.finance.empty_hall_frac:.0%} of its book value. Give the hall `modules` "
+                "to build it in parts, or a smaller it_mw"
+            )
+    return found
 
 
 def _outside(benchmarks: Table) -> list[str]:

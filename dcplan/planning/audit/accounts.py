@@ -18,8 +18,8 @@ from dcplan.economics.cash_flow import (
     Sharing,
     Unit,
 )
-from dcplan.planning.audit.left import BUILDING, FIT_OUT, left
 from dcplan.planning.audit.existing import existing_flows
+from dcplan.planning.audit.left import BUILDING, FIT_OUT, left
 from dcplan.planning.audit.onsite import flows_of, generated_mw, generated_mwh
 from dcplan.planning.audit.rent.flows import cloud_flows
 from dcplan.planning.decisions import Decisions

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Sharing
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.terms import HallTerms, PlanningProblem
+from dcplan.planning.problem.terms import HallTerms, Placement, PlanningProblem
+from dcplan.planning.problem.work.terms import DemandTerms
 
 Unit = tuple[str, int]
 """Cooling of a hall, and quarter in which units of it are fitted."""
@@ -35,9 +36,7 @@ def _received(
     problem: PlanningProblem, asset: AssetClass, line: str, usd: float, site: str, use: Sharing
 ) -> Flow:
     end = problem.quarters - 1
-    return Flow(
-        end, FlowGroup.RESIDUAL, line, -usd, site, at_end=True, asset=asset, shared=use
-    )
+    return Flow(end, FlowGroup.RESIDUAL, line, -usd, site, at_end=True, asset=asset, shared=use)
 
 
 def _of_hall(problem: PlanningProblem, d: Decisions, hall: HallTerms) -> Iterator[Flow]:
@@ -55,12 +54,12 @@ def _of_hall(problem: PlanningProblem, d: Decisions, hall: HallTerms) -> Iterato
 def valued_units(problem: PlanningProblem, d: Decisions, hall: HallTerms) -> dict[Unit, float]:
     """Return the units of a hall whose book value counts, by cooling and quarter of the fit-out.
 
-    Racks in service in the last quarter use the units with the highest book value first. Units
-    without racks keep a share of their book value.
+    Work fills the units with the highest book value first. Units without work keep a share of their
+    book value.
     """
     found: dict[Unit, float] = {}
     used, empty = used_units(problem, d, hall), problem.finance.empty_hall_frac
-    new = _new_units(problem, d, hall)
+    new = new_units(problem, d, hall)
     for unit in sorted(new, key=lambda x: _book_usd(problem, hall, x), reverse=True):
         taken = min(used, new[unit])
         used -= taken
@@ -69,15 +68,42 @@ def valued_units(problem: PlanningProblem, d: Decisions, hall: HallTerms) -> dic
 
 
 def used_units(problem: PlanningProblem, d: Decisions, hall: HallTerms) -> float:
-    """Return the hall units that the racks of the last quarter fill, by their rated power."""
-    last = problem.quarters - 1
-    kw = sum(
-        d.racks(problem, p.key, last) * p.rated_kw for p in problem.placements if p.hall == hall.id
+    """Return the hall units that work fills at its peak, by rated power.
+
+    It is the power of the accelerators that demands need in their peak quarter and that runs use, at
+    most that of all racks of the hall. Without demands and runs, racks count.
+    """
+    racks = sum(_racks(problem, d, p) * p.rated_kw for p in problem.placements if p.hall == hall.id)
+    work = _work_kw(problem, d, hall) if problem.has_work else racks
+    return min(work, racks) / hall.full_kw
+
+
+def _racks(problem: PlanningProblem, d: Decisions, place: Placement) -> int:
+    """Return all racks of a placement, in service at any time."""
+    given = sum(x.racks for x in problem.existing if x.key == place.key)
+    return given + d.racks_ordered(place.key, problem.quarters - 1)
+
+
+def _work_kw(problem: PlanningProblem, d: Decisions, hall: HallTerms) -> float:
+    each, total = problem.accelerator_kw, 0.0
+    for demand in problem.demands:
+        t, wanted = problem.peak_quarter(demand), problem.demand(demand.row_id).wanted
+        found = _serving(d, demand, t)
+        amount = demand.share * sum(demand.each[key] * n for key, n in found)
+        needed = min(1.0, wanted[t] / amount) if amount else 0.0
+        total += needed * sum(each[key] * n for key, n in found if key[0] == hall.id)
+    return total + sum(
+        each[hall.id, r.system] * r.accelerators for r in d.runs if r.place == hall.id
     )
-    return kw / hall.full_kw
 
 
-def _new_units(problem: PlanningProblem, d: Decisions, hall: HallTerms) -> dict[Unit, int]:
+def _serving(d: Decisions, demand: DemandTerms, t: int) -> list[tuple[tuple[str, str], float]]:
+    """Return the accelerators that serve a demand in a quarter, with their hall and system."""
+    return [((h, k), n) for (c, h, _, k, q), n in d.serving.items() if (c, q) == (demand.id, t)]
+
+
+def new_units(problem: PlanningProblem, d: Decisions, hall: HallTerms) -> dict[Unit, int]:
+    """Return the units of a hall that a plan fits, by cooling and quarter."""
     found = {}
     for c in hall.coolings:
         before = hall.existing_units.get(c.id, 0)

@@ -165,7 +165,12 @@ def _cooling(
     weather = weather or weather_of(f"zone-{zone}", None, None)
     air_frac = row.room_air_frac.value if row.room_air_frac else 1.0
     at = Setting(
-        site.location, zone, weather, size_class(it_mw * hall.modules), air_frac, supply_c=_supply_c(row, log)
+        site.location,
+        zone,
+        weather,
+        size_class(it_mw * hall.modules),
+        air_frac,
+        supply_c=_supply_c(row, log),
     )
     try:
         found = performance(row, at, log)

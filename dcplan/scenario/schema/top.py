@@ -131,7 +131,7 @@ class Finance(Part):
     price left at the end of life (a straight line from the price), or none. 0 means none: worth
     nothing from its order on. Buildings, power and cooling keep their book value. Default: mid."""
     empty_hall_residual_frac: Fraction | None = None
-    """Share of its book value that a hall without racks keeps at the end; a hall in use keeps all, a
+    """Share of its book value that a hall without work keeps at the end; a full hall keeps all, a
     hall in part use its part. Default: `finance/empty-hall-residual-frac`."""
     tax: Tax = Tax()
     """Taxes, which count in the cost after taxes and in `tco`."""

@@ -78,6 +78,7 @@ def cancelled(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
 
 
 def plant_usd(sets: Sets, site: str, plant: str) -> float:
+    """Return the price of one unit of a plant on site."""
     return next(o.usd for o in sets.problem.site(site).onsite if o.id == plant)
 
 
@@ -125,8 +126,10 @@ def fitted(model: pyo.ConcreteModel, sets: Sets, hall: str, cooling: str, t: int
 
 
 def added(variable: pyo.Var, key: tuple[str, ...], t: int) -> Any:
+    """Return how much more of a cumulative variable there is than in the quarter before."""
     return variable[(*key, t)] - (variable[(*key, t - 1)] if t > 0 else 0)
 
 
 def backed(model: pyo.ConcreteModel) -> list[str]:
+    """Return the sites with power blocks."""
     return list(dict.fromkeys(s for s, _ in model.blocks))

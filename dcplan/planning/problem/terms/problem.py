@@ -97,6 +97,25 @@ class PlanningProblem:
         return tuple(sorted({x for o in self.offers if (x := o.extras.fixed_usd_per_month)}))
 
     @property
+    def has_work(self) -> bool:
+        """Return whether demands or runs need accelerators; a given fleet may have none."""
+        return bool(self.demands or self.run_options)
+
+    def peak_quarter(self, demand: DemandTerms) -> int:
+        """Return the last quarter in which a demand is largest."""
+        wanted = self.demand(demand.row_id).wanted
+        return max(range(len(wanted)), key=lambda t: (wanted[t], t))
+
+    @property
+    def accelerator_kw(self) -> dict[tuple[str, str], float]:
+        """Return the rated power of an accelerator by hall and system, largest of the coolings."""
+        found: dict[tuple[str, str], float] = {}
+        for p in self.placements:
+            each, key = p.rated_kw / p.accelerators, (p.hall, p.system)
+            found[key] = max(found.get(key, 0.0), each)
+        return found
+
+    @property
     def required(self) -> tuple[DemandTerms, ...]:
         """Return the demands with a row of their own."""
         return tuple(d for d in self.demands if d.row_id == d.id)

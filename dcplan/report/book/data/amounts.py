@@ -70,8 +70,7 @@ def _all(
             yield "MW made", (site.id, "", ""), t, generated_mw(d, site, t)
         for hall in problem.halls:
             for c in hall.coolings:
-                units = valued[hall.id].get((c.id, t), 0.0)
-                yield "units valued", (hall.id, c.id, ""), t, units
+                yield "units valued", (hall.id, c.id, ""), t, valued[hall.id].get((c.id, t), 0.0)
         finance = problem.finance
         for kind, shares in (
             ("hardware", finance.hardware_residual_frac),
