@@ -119,7 +119,7 @@ def test_a_hall_of_40_mw_for_three_racks_does_not_come_back(made: dict[str, Resu
     the rule, building and fit-out keep more than 450 M USD."""
     assert residual(made["book"]) > 4.5e8
     assert residual(made["whole"]) < 0.01 * residual(made["book"])
-    assert any("40 MW is built" in str(w["message"]) for w in made["whole"].warnings)
+    assert any("40 MW is fitted" in str(w["message"]) for w in made["whole"].warnings)
 
 
 def test_a_hall_in_modules_pays_for_one_of_them(made: dict[str, Result]) -> None:

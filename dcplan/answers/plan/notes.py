@@ -21,7 +21,7 @@ from dcplan.specs.plan.money import BENCHMARKS, Inside
 from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER
 
 MOSTLY_EMPTY = 0.5
-"""Share of a new hall in use below which a note names it."""
+"""Share of a fitted hall in use below which a note names it."""
 
 
 def warnings_of(
@@ -54,19 +54,17 @@ def warnings_of(
 
 
 def _empty_halls(solved: Solved) -> list[str]:
-    """Return a note for each new hall of which work fills less than half at its peak."""
+    """Return a note for each fitted hall of which work fills less than half at its peak."""
     problem, d = solved.problem, solved.decisions
     if d is None or problem.finance.empty_hall_frac >= 1.0:
         return []
     found = []
     for hall in problem.halls:
-        if hall.existing:
-            continue
         built = sum(new_units(problem, d, hall).values())
         used = used_units(problem, d, hall)
         if used < MOSTLY_EMPTY * built:
             found.append(
-                f"{hall.id}: {built * hall.it_mw:g} MW is built, and work fills "
+                f"{hall.id}: {built * hall.it_mw:g} MW is fitted, and work fills "
                 f"{used * hall.it_mw:.2g} MW of it at its peak; the rest keeps "
                 f"{problem.finance.empty_hall_frac:.0%} of its book value. Give the hall `modules` "
                 "to build it in parts, or a smaller it_mw"

@@ -298,7 +298,7 @@ def _running(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[Fl
 def _site_running(
     problem: PlanningProblem, d: Decisions, books: Accounts, site: SiteTerms, t: int, *, used: bool
 ) -> list[Flow]:
-    flows = []
+    flows, level = [], problem.finance.level(t)
 
     def pay(group: FlowGroup, line: str, usd: float, by: Driver, goods: Goods, *place: str) -> None:
         use, other = Sharing(by, place), AssetClass.OTHER
@@ -308,22 +308,22 @@ def _site_running(
         peak = books.site(problem, site.id, t, "facility_mw") - generated_mw(d, site, t)
         billed = max(peak, site.minimum_take_frac * site.utility_mw[t] if used else 0.0)
         months = Goods("grid", billed * KW_PER_MW * MONTHS_PER_QUARTER, Unit.KW_MONTH)
-        usd = months.quantity * site.demand_usd_per_kw_month
+        usd = level * months.quantity * site.demand_usd_per_kw_month
         pay(FlowGroup.ENERGY, Charge.DEMAND, usd, Driver.PEAK, months)
     if used:
         months = Goods("staff", MONTHS_PER_QUARTER, Unit.SITE_MONTH)
-        pay(FlowGroup.OPEX, Charge.STAFF, site.staff_usd_per_quarter, Driver.RATED, months)
+        pay(FlowGroup.OPEX, Charge.STAFF, level * site.staff_usd_per_quarter, Driver.RATED, months)
     for place in problem.placements:
         hall = problem.hall(place.hall)
         if hall.site != site.id:
             continue
         n = d.racks(problem, place.key, t)
         if n:
-            usd = n * place.maintenance_usd_per_quarter
+            usd = level * n * place.maintenance_usd_per_quarter
             months = Goods(place.system, n * MONTHS_PER_QUARTER, Unit.RACK_MONTH, hall.id)
             pay(FlowGroup.OPEX, Charge.MAINTENANCE, usd, Driver.HOURS, months, *place.key)
             kw = n * place.rated_kw
-            usd = kw * site.opex_usd_per_kw_quarter
+            usd = level * kw * site.opex_usd_per_kw_quarter
             months = Goods(place.system, kw * MONTHS_PER_QUARTER, Unit.KW_MONTH, hall.id)
             pay(FlowGroup.OPEX, Charge.FACILITY, usd, Driver.RATED, months, *place.key)
     if site.lease_usd_per_kw_month:

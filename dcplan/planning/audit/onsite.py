@@ -129,6 +129,7 @@ def flows_of(problem: PlanningProblem, d: Decisions, site: SiteTerms) -> Iterabl
     rated, burned = Sharing(Driver.RATED), Sharing(Driver.ENERGY)
     for o in site.onsite:
         for t in range(quarters):
+            level = problem.finance.level(t)
             use = Sharing(Driver.RATED, serves=(t + o.lead, quarters))
             new = d.onsite.get((site.id, o.id, t), 0)
             if new and o.usd:
@@ -139,14 +140,14 @@ def flows_of(problem: PlanningProblem, d: Decisions, site: SiteTerms) -> Iterabl
                 )
             units = units_serving(d, site, o, t)
             if units and o.fixed_usd_per_quarter:
-                line, usd = f"upkeep of {o.id}", units * o.fixed_usd_per_quarter
+                line, usd = f"upkeep of {o.id}", level * units * o.fixed_usd_per_quarter
                 months = Goods(o.id, units * MONTHS_PER_QUARTER, Unit.PLANT_MONTH)
                 yield Flow(
                     t, FlowGroup.OPEX, line, usd, site.id, asset=other, shared=rated, goods=months
                 )
             mwh = d.onsite_mwh.get((site.id, o.id, t), 0.0)
             if mwh:
-                line, usd = f"energy of {o.id}", mwh * o.usd_per_mwh
+                line, usd = f"energy of {o.id}", level * mwh * o.usd_per_mwh
                 kwh = Goods(o.id, mwh * KW_PER_MW, Unit.KWH)
                 yield Flow(
                     t, FlowGroup.ENERGY, line, usd, site.id, asset=other, shared=burned, goods=kwh

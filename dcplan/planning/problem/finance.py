@@ -47,6 +47,7 @@ def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerm
         building_residual_frac=book(AssetClass.BUILDING),
         power_residual_frac=book(AssetClass.POWER),
         cooling_residual_frac=book(AssetClass.COOLING),
+        price_level=price_level(finance, quarters, log),
         empty_hall_frac=log.chosen(
             "finance.empty_hall_residual_frac",
             finance.empty_hall_residual_frac,
@@ -55,6 +56,17 @@ def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerm
         ),
         plant_life_months=tuple((a, round(life * MONTHS_PER_YEAR)) for a, life in years.items()),
     )
+
+
+def price_level(finance: Finance, quarters: int, log: InputLog) -> tuple[float, ...]:
+    """Return the running costs of each quarter over those of today; empty without inflation.
+
+    It is (1 + i)^(t / 4), with i the yearly rate.
+    """
+    if finance.inflation_frac_per_year is None:
+        return ()
+    rate = log.take("finance.inflation_frac_per_year", finance.inflation_frac_per_year)
+    return tuple((1.0 + rate) ** (t / QUARTERS_PER_YEAR) for t in range(quarters))
 
 
 def _debt(finance: Finance, quarters: int, log: InputLog) -> tuple[float, tuple[float, ...]]:

@@ -9,6 +9,7 @@ from dcplan.inputs.cooling import Setting, performance, weather_at, weather_of
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.energy import onsite_terms, tranche_terms
+from dcplan.planning.problem.finance import price_level
 from dcplan.planning.problem.storage import given_storage
 from dcplan.planning.problem.terms import CoolingTerms, HallTerms, SiteTerms
 from dcplan.provenance import Quantity, Status
@@ -34,7 +35,7 @@ def site_terms(site: Site, scenario: Scenario, log: InputLog) -> SiteTerms:
     return SiteTerms(
         id=site.id,
         utility_mw=log.series(f"{key}.utility_mw", site.utility_mw, quarters),
-        usd_per_kwh=_usd_per_kwh(site, row, quarters, log),
+        usd_per_kwh=_usd_per_kwh(site, row, scenario, log),
         demand_usd_per_kw_month=log.take(f"{key}.energy.demand_usd_per_kw_month", demand)
         if demand
         else 0.0,
@@ -59,18 +60,28 @@ def site_terms(site: Site, scenario: Scenario, log: InputLog) -> SiteTerms:
     )
 
 
-def _usd_per_kwh(site: Site, row: CatalogSite, quarters: int, log: InputLog) -> tuple[float, ...]:
-    """Return the price of energy by quarter; of a time-of-use tariff, the mean by hours of the week."""
+def _usd_per_kwh(
+    site: Site, row: CatalogSite, scenario: Scenario, log: InputLog
+) -> tuple[float, ...]:
+    """Return the price of energy by quarter; of a time-of-use tariff, the mean by hours of the week.
+
+    A price by quarter is nominal; other prices rise with inflation.
+    """
     key, periods = f"sites.{site.id}.energy", site.energy.time_of_use
+    quarters = scenario.horizon.quarters
+    level = price_level(scenario.finance, quarters, log) or (1.0,) * quarters
     if not periods:
         price = site.energy.usd_per_kwh or _listed(row.usd_per_kwh)
-        return log.series(f"{key}.usd_per_kwh", price, quarters)
+        found = log.series(f"{key}.usd_per_kwh", price, quarters)
+        rises = len(price) == 1
+        return tuple(x * usd for x, usd in zip(level, found, strict=True)) if rises else found
     mean = [0.0] * quarters
     for x in periods:
         own = f"{key}.time_of_use.{x.id}"
         share = log.take(f"{own}.hours_per_week", x.hours_per_week) / HOURS_PER_WEEK
         prices = log.series(f"{own}.usd_per_kwh", x.usd_per_kwh, quarters)
-        mean = [total + share * usd for total, usd in zip(mean, prices, strict=True)]
+        rise = level if len(x.usd_per_kwh) == 1 else (1.0,) * quarters
+        mean = [total + share * usd * up for total, usd, up in zip(mean, prices, rise, strict=True)]
     return tuple(mean)
 
 

@@ -41,6 +41,7 @@ def cost_sheet(c: Calc) -> None:
     sheet, source = c.cost, c.source
     sheet.heading("Facts")
     c.facts["months", NOWHERE] = sheet.fact("months of a quarter", NOWHERE, "", MONTHS_PER_QUARTER)
+    c.write_series(sheet, NOWHERE, ("price_level",))
     for key in placements(source):
         c.write_facts(sheet, key, ("price_usd", "maintenance_usd", "storage_usd"))
     for hall in halls(source):
@@ -120,19 +121,25 @@ def _running(c: Calc, site: str) -> None:
         _pay(
             c,
             (FlowGroup.ENERGY, "demand charge", site),
-            billed * KW_PER_MW * each * c.fact("months"),
+            _risen(c, billed * KW_PER_MW * each * c.fact("months")),
         )
+
+
+def _risen(c: Calc, term: Term) -> Term:
+    """Return a running cost at the prices of each quarter."""
+    level = c.facts.get(("price_level", NOWHERE))
+    return term if level is None else term * level
 
 
 def _facility(c: Calc, site: str) -> None:
     """Write the payments for staff, upkeep and the lease."""
     here, placed, fitted = (site, "", ""), _placed(c, site), _fitted(c, site)
     used = total(c.decision("units", key) for key in fitted) > 0
-    _pay(c, (FlowGroup.OPEX, "staff", site), when(used, c.fact("staff_usd", here), 0))
+    _pay(c, (FlowGroup.OPEX, "staff", site), _risen(c, when(used, c.fact("staff_usd", here), 0)))
     upkeep = _products(c, "racks", "maintenance_usd", placed)
-    _pay(c, (FlowGroup.OPEX, "hardware maintenance", site), upkeep)
+    _pay(c, (FlowGroup.OPEX, "hardware maintenance", site), _risen(c, upkeep))
     rated = added(c.rows["rated", key] * c.fact("opex_usd_per_kw", here) for key in placed)
-    _pay(c, (FlowGroup.OPEX, "facility", site), rated)
+    _pay(c, (FlowGroup.OPEX, "facility", site), _risen(c, rated))
     rent = c.fact("lease_usd_per_kw_month", here)
     if np.any(rent.values):
         mw = _products(c, "units", "it_mw", fitted)

@@ -126,6 +126,10 @@ class Finance(Part):
     """Service life of accelerator systems and networks. Default: `finance/hardware-life-years`."""
     hardware_price_change_frac_per_year: YearlyChange | None = None
     """Annual change of system prices, from the start of the horizon on."""
+    inflation_frac_per_year: YearlyChange | None = None
+    """Annual rise of running costs from the start of the horizon on: energy prices that
+    are not given by quarter, demand charge, staff, maintenance, facility and plants on site.
+    Hardware, cloud and lease have changes of their own. Default: 0."""
     residual: Residual | None = None
     """Residual value of hardware: a market curve of used hardware (low, mid, high), the share of the
     price left at the end of life (a straight line from the price), or none. 0 means none: worth

@@ -76,7 +76,7 @@ def onsite(problem: PlanningProblem, d: Decisions) -> Table:
                             ordered_mw=n * o.unit_mw,
                             capex_usd=n * o.usd,
                             generated_mwh=mwh,
-                            energy_usd=mwh * o.usd_per_mwh,
+                            energy_usd=problem.finance.level(t) * mwh * o.usd_per_mwh,
                         )
                     )
     return specs.ONSITE.table(rows)

@@ -17,22 +17,25 @@ M = USD_PER_MUSD
 def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     """Return energy, demand charge, maintenance, facility cost, staff and lease of a quarter [M$]."""
     total: Any = 0.0
+    level = sets.problem.finance.level(t)
     for site in sets.problem.sites:
         total += site.usd_per_kwh[t] * KW_PER_MW / M * grid_mwh(model, site.id, t)
-        total += _onsite(model, site, t)
+        total += level * _onsite(model, site, t)
         if site.demand_usd_per_kw_month > 0:
             total += (
-                site.demand_usd_per_kw_month
+                level
+                * site.demand_usd_per_kw_month
                 * KW_PER_MW
                 * MONTHS_PER_QUARTER
                 / M
                 * model.billed_mw[site.id, t]
             )
-        total += site.staff_usd_per_quarter / M * model.used[site.id, t]
+        total += level * site.staff_usd_per_quarter / M * model.used[site.id, t]
     for key, place in sets.places.items():
         site = sets.problem.site(sets.problem.hall(key[0]).site)
         total += (
-            (place.maintenance_usd_per_quarter + site.opex_usd_per_kw_quarter * place.rated_kw)
+            level
+            * (place.maintenance_usd_per_quarter + site.opex_usd_per_kw_quarter * place.rated_kw)
             / M
             * model.racks[key, t]
         )

@@ -22,6 +22,8 @@ class FinanceTerms:
     building_residual_frac: tuple[float, ...]
     power_residual_frac: tuple[float, ...]
     cooling_residual_frac: tuple[float, ...]
+    price_level: tuple[float, ...] = ()
+    """Running costs of each quarter over those of today; empty without inflation."""
     empty_hall_frac: float = 1.0
     """Share of its book value that a hall unit without racks keeps."""
     debt_share_frac: float = 0.0
@@ -33,6 +35,10 @@ class FinanceTerms:
 
     financing: Financing | None = None
     """Taxes, payment terms and debt; None if the scenario has none of them."""
+
+    def level(self, t: int) -> float:
+        """Return the running costs of a quarter over those of today."""
+        return self.price_level[t] if self.price_level else 1.0
 
     def life_months(self, asset: AssetClass) -> int:
         """Return the months over which an asset is written off."""

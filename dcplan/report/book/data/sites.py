@@ -9,14 +9,14 @@ from dcplan.inputs.cloud_prices import row_of
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.measures import used_accelerators
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
+from dcplan.planning.problem.terms import FinanceTerms, PlanningProblem, SiteTerms
 from dcplan.report.book.data.facts import Facts, Frozen, Place
 from dcplan.report.book.data.term import Term, power
 from dcplan.specs.plan.book import AmountRow
 from dcplan.units import DAYS_PER_QUARTER, KW_PER_MW, QUARTERS_PER_YEAR
 
 
-def site_facts(facts: Facts, site: SiteTerms, quarters: int) -> None:
+def site_facts(facts: Facts, site: SiteTerms, finance: FinanceTerms, quarters: int) -> None:
     """Write the tariffs and fixed costs of a site, by quarter if they vary."""
     key, at = f"sites.{site.id}", Place(facts, (site.id, "", ""))
     for name, unit, group in (
@@ -35,11 +35,19 @@ def site_facts(facts: Facts, site: SiteTerms, quarters: int) -> None:
     for t in range(quarters):
         now = Place(facts, at.where, t)
         price = f"{key}.energy.usd_per_kwh"
-        tariff = facts.input(price) if facts.knows(price) else Frozen.BY_QUARTER
+        tariff: Term | Frozen = Frozen.BY_QUARTER
+        if facts.knows(price):
+            tariff = facts.input(price)
+            tariff = tariff * _level(facts, t) if finance.price_level else tariff
         now.write("usd_per_kwh", "USD/kWh", site.usd_per_kwh[t], tariff)
         now.write("utility_mw", "MW", site.utility_mw[t], Frozen.CAPACITY)
         rent = site.lease_usd_per_kw_month[t] if site.lease_usd_per_kw_month else 0.0
         now.write("lease_usd_per_kw_month", "USD/kW/month", rent, _lease(facts, key, t))
+
+
+def _level(facts: Facts, t: int) -> Term:
+    """Return the running costs of a quarter over those of today, as a formula of inflation."""
+    return power(1 + facts.input("finance.inflation_frac_per_year"), t / QUARTERS_PER_YEAR)
 
 
 def _staff(facts: Facts, key: str) -> Term | Frozen:
@@ -71,6 +79,8 @@ def finance_facts(facts: Facts, problem: PlanningProblem, d: Decisions) -> None:
     at, unit = Place(facts, ("", "", "")), "fraction per year"
     rate = facts.input("finance.discount_rate", "finance.discount-rate")
     at.write("discount_rate", unit, problem.finance.discount_rate, rate)
+    for t, level in enumerate(problem.finance.price_level):
+        Place(facts, at.where, t).write("price_level", "", level, _level(facts, t))
     used = used_accelerators(problem, d) * DAYS_PER_QUARTER
     at.write("used_accelerator_days", "days", used, Frozen.COUNTED)
 

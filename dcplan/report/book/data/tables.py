@@ -72,7 +72,7 @@ def book_data(
         for option, ports in _networks(problem, d, books, hall):
             piece_facts(facts, option, ports, question.catalog)
     for site in problem.sites:
-        site_facts(facts, site, problem.quarters)
+        site_facts(facts, site, problem.finance, problem.quarters)
     finance_facts(facts, problem, d)
     hours = list(rent_facts(facts, problem, books))
     rows = (*amounts(problem, d, books, placed), *hours)
