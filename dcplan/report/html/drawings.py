@@ -55,6 +55,9 @@ def fabric(row: Mapping[str, object]) -> Chart:
             _box(x - min(step, 40) / 2 + 2, y, min(step, 40) - 4, 24, COLORS[i % len(COLORS)])
             for x in xs
         ]
+    ports, live = (int(str(row[x] or 0)) for x in ("nic_ports", "nic_ports_in_service"))
+    if live < ports:
+        words += f"; {live:,} of the NIC ports are of racks in service in the last quarter"
     links = f"{int(str(row['leaf_spine_links'] or 0)):,} leaf-spine and {int(str(row['spine_core_links'] or 0)):,} "
     parts.append("</svg>")
     words += f"; {links}spine-core links, {int(str(row['transceivers'] or 0)):,} transceivers"

@@ -17,6 +17,7 @@ from dcplan.report.html.charts import Chart
 from dcplan.result import Cell, Result
 from dcplan.specs.frontier import FRONTIER
 from dcplan.specs.headers import header
+from dcplan.specs.plan.fleet import FLEET, Origin
 from dcplan.specs.plan.workloads import SERVED_BY
 from dcplan.specs.serve.options import FRONTIER_POINTS
 from dcplan.specs.table import Section
@@ -98,18 +99,13 @@ def _power(result: Result) -> Chart:
 
 
 def _capacity(result: Result) -> list[Chart]:
+    """Accelerators of every origin by system, and rented ones by offer."""
     quarters = _quarters(result)
     by: dict[str, list[float]] = defaultdict(lambda: [0.0] * len(quarters))
-    for row in _rows(result, "racks"):
-        begins = str(row["serves_from"])
-        if "-Q" not in begins or not isinstance(row["accelerators"], int | float):
-            continue
-        first = max(quarter_index(begins) - quarter_index(quarters[0]), 0)
-        for t in range(first, len(quarters)):
-            by[str(row["system"])][t] += _number(row["accelerators"])
-    for row in _rows(result, "cloud"):
-        t = quarters.index(str(row["quarter"])) if str(row["quarter"]) in quarters else 0
-        by[f"rented {row['offer']}"][t] += _number(row["average_accelerators"])
+    for row in _rows(result, FLEET.name):
+        rented = row["origin"] == Origin.RENTED
+        name = f"rented {row['system']}" if rented else str(row["system"])
+        by[name][quarters.index(str(row["quarter"]))] += _number(row["accelerators"])
     return [charts.capacity(quarters, by)] if by else []
 
 
@@ -146,7 +142,12 @@ def _waterfall(result: Result) -> Chart:
 
 def _cash(result: Result) -> Chart:
     rows = _rows(result, "cash_flow")
-    groups = {g: [_number(row.get(f"{g}_usd")) for row in rows] for g in GROUPS}
+    names = ("capex", "energy", "opex", "cloud", "sales", "debt_drawn", "debt_service")
+    signs = {"debt_drawn": -1.0}
+    groups = {
+        name.replace("_", " "): [signs.get(name, 1.0) * _number(r.get(f"{name}_usd")) for r in rows]
+        for name in names
+    }
     return charts.cash(
         [str(row["quarter"]) for row in rows], {g: v for g, v in groups.items() if any(v)}
     )

@@ -65,7 +65,11 @@ UNSERVED_COST = MetricSpec(
     main=True,
 )
 RESIDUAL = MetricSpec(
-    "cost.residual_usd", "USD", "Residual value at the end of the horizon", better=HIGHER, main=True
+    "cost.residual_usd",
+    "USD",
+    "Sales of hardware, and residual value at the end of the horizon",
+    better=HIGHER,
+    main=True,
 )
 
 PEAK_FACILITY = MetricSpec(

@@ -62,11 +62,14 @@ class CashRow:
     opex_usd: Annotated[float, Column("Staff, maintenance, lease and upkeep of the quarter")]
     cloud_usd: Annotated[float, Column("Rent in the quarter, on demand and committed")]
     unserved_usd: Annotated[float, Column("Value of unserved demand in the quarter; not a payment")]
-    residual_usd: Annotated[
+    sales_usd: Annotated[
+        float, Column("Sales of hardware in the quarter; negative, because it is money received")
+    ]
+    end_value_usd: Annotated[
         float,
         Column(
-            "Sales in the quarter and, in the last quarter, residual value; negative is value "
-            "received or kept"
+            "In the last quarter, value of what the plan still owns; negative, and no payment: "
+            "nobody sold it"
         ),
     ]
     debt_drawn_usd: Annotated[
@@ -77,7 +80,7 @@ class CashRow:
         float,
         Column(
             "Payments that a budget limits: capital cost, energy, operating cost and rent, plus "
-            "debt service, minus debt drawn; without sales, residual value and unserved demand; "
+            "debt service, minus debt drawn; without sales, end value and unserved demand; "
             "undiscounted"
         ),
     ]
@@ -87,7 +90,7 @@ CASH_FLOW = TableSpec(
     "cash_flow",
     CashRow,
     "Cash flow by quarter, undiscounted",
-    brief=lambda x: bool(x.cash_out_usd or x.residual_usd),
+    brief=lambda x: bool(x.cash_out_usd or x.sales_usd or x.end_value_usd),
     section=Section.COST,
     by_item=True,
 )

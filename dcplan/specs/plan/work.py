@@ -84,6 +84,9 @@ class NetworkRow:
     nic_ports: Annotated[
         int, Column("NIC ports of all racks in the last quarter: ordered, fixed or existing")
     ]
+    nic_ports_in_service: Annotated[
+        int, Column("Of these ports, those of racks in service in the last quarter, not sold")
+    ]
     leaf_switches: Annotated[int, Column("Leaf switches for these ports")]
     spine_switches: Annotated[int, Column("Spine switches for these ports")]
     core_switches: Annotated[int, Column("Core switches for these ports")]

@@ -46,11 +46,16 @@ def cost(books: Accounts) -> Table:
 def cash_flow(problem: PlanningProblem, books: Accounts) -> Table:
     """Return cost groups and debt by quarter of the horizon.
 
-    Post-horizon cost of commitments is not part of any quarter.
+    Post-horizon cost of commitments is not part of any quarter. The value of what the plan still
+    owns at the end is no payment.
     """
     by: dict[tuple[int, FlowGroup], float] = defaultdict(float)
+    kept: dict[int, float] = defaultdict(float)
     for f in books.flows:
-        by[f.quarter, f.group] += f.usd
+        if f.at_end:
+            kept[f.quarter] += f.usd
+        else:
+            by[f.quarter, f.group] += f.usd
     finance, paid = problem.finance, cash_out_usd(books.flows, problem.quarters)
     borrowed, served = debt_usd(
         books.flows, problem.quarters, finance.debt_share_frac, finance.debt_service_frac
@@ -63,7 +68,8 @@ def cash_flow(problem: PlanningProblem, books: Accounts) -> Table:
             opex_usd=by[t, FlowGroup.OPEX],
             cloud_usd=by[t, FlowGroup.CLOUD],
             unserved_usd=by[t, FlowGroup.UNSERVED],
-            residual_usd=by[t, FlowGroup.RESIDUAL],
+            sales_usd=by[t, FlowGroup.RESIDUAL],
+            end_value_usd=kept[t],
             debt_drawn_usd=borrowed[t],
             debt_service_usd=served[t],
             cash_out_usd=paid[t] - borrowed[t] + served[t],
@@ -81,9 +87,10 @@ def benchmarks(
 ) -> Table:
     """Return unit costs and ratios with their public ranges; values outside are flagged.
 
-    Accelerators and facility power are those of the last quarter. With hardware that exists before
-    the plan, capital cost per accelerator and per MW is left out: the plan does not pay for all of
-    that hardware.
+    Accelerators and facility power are those of the last quarter. Capital cost per accelerator and
+    per MW is left out if the plan does not pay for all of it: with hardware or halls that exist
+    before the plan, with a lease, with rent, or if hardware has left by then. The share of the
+    network is left out if networks exist before the plan.
     """
     last = problem.quarters - 1
     accelerators, capex = (
@@ -92,22 +99,36 @@ def benchmarks(
     facility = sum(books.site(problem, s.id, last, "facility_mw") for s in problem.sites)
     if not accelerators or not facility:
         return specs.BENCHMARKS.table(())
-    paid_in_full = not any(d.existing_racks(x, last) for x in problem.existing)
     equipment = [f for f in books.flows if f.group is FlowGroup.CAPEX and f.asset in EQUIPMENT]
     compute = sum(f.usd for f in equipment)
     network = sum(f.usd for f in equipment if f.asset is AssetClass.NETWORK)
     values = {
         **(
             {"band-usd-per-accelerator": capex / accelerators, "band-usd-per-mw": capex / facility}
-            if paid_in_full
+            if _pays_for_all(problem, d, books)
             else {}
         ),
         "band-w-per-accelerator": facility * 1e6 / accelerators,
-        "band-network-share-frac": network / compute if compute else 0.0,
+        **(
+            {}
+            if problem.existing or not compute
+            else {"band-network-share-frac": network / compute}
+        ),
     }
     return specs.BENCHMARKS.table(
         _benchmark(catalog.get("finance", key, Parameter), value) for key, value in values.items()
     )
+
+
+def _pays_for_all(problem: PlanningProblem, d: Decisions, books: Accounts) -> bool:
+    """Return whether the capital cost of a plan is that of all its accelerators and of their halls."""
+    last = problem.quarters - 1
+    used = [h for h in problem.halls if books.halls[h.id, last].racks]
+    built = all(not h.existing and not problem.site(h.site).lease_usd_per_kw_month for h in used)
+    stays = all(
+        d.racks(problem, p.key, last) == d.racks_ordered(p.key, last) for p in problem.placements
+    )
+    return built and stays and not problem.existing and not d.rented and not d.committed
 
 
 def _benchmark(published: Parameter, value: float) -> specs.BenchmarkRow:

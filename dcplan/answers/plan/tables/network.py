@@ -29,6 +29,7 @@ def network(problem: PlanningProblem, d: Decisions, books: Accounts) -> Table:
                     hall=h.id,
                     fabric=d.fabric.get(h.id),
                     nic_ports=n.ports,
+                    nic_ports_in_service=_in_service(problem, d, h),
                     leaf_switches=c.leaf,
                     spine_switches=c.spine,
                     core_switches=c.core,
@@ -40,6 +41,13 @@ def network(problem: PlanningProblem, d: Decisions, books: Accounts) -> Table:
                 )
             )
     return specs.NETWORK.table(rows)
+
+
+def _in_service(problem: PlanningProblem, d: Decisions, hall: HallTerms) -> int:
+    """Return the NIC ports of the racks of a hall in service in the last quarter."""
+    last = problem.quarters - 1
+    placed = (p for p in problem.placements if p.hall == hall.id)
+    return sum(d.racks(problem, p.key, last) * p.ports for p in placed)
 
 
 def storage(problem: PlanningProblem, d: Decisions) -> Table:

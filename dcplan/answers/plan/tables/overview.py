@@ -5,6 +5,7 @@ from __future__ import annotations
 from dcplan.answers.plan.tables import (
     cloud,
     financing,
+    fleet,
     hardware,
     money,
     network,
@@ -33,6 +34,7 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], question: Question) ->
     choices = network.storage_choices(problem, d)
     return {
         "racks": hardware.racks(problem, d),
+        "fleet": fleet.fleet(problem, d),
         "halls": site.halls(problem, d, books),
         "power": site.power(problem, d, books),
         "onsite": site.onsite(problem, d),
