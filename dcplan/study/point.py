@@ -136,9 +136,15 @@ def _planned(solved: Solved, request: SolveRequest) -> str:
     """Return the status of a point with a plan, by its gap and by what ended the search."""
     if solved.status != SolveStatus.LIMIT or solved.gap_frac <= request.gap:
         return OK
-    if request.screen and not solved.timed:
+    if is_screened(solved, request):
         return SCREENED
     return WIDE if solved.ended and not solved.timed else TIMEOUT
+
+
+def is_screened(solved: Solved, request: SolveRequest) -> bool:
+    """Whether a plan has an open gap because only a plan and a bound were requested."""
+    late = solved.status is SolveStatus.LIMIT and solved.gap_frac > request.gap
+    return request.screen and late and not solved.timed and solved.audit is not None
 
 
 def failed_point(error: InputError) -> dict[str, Any]:
