@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
-from dcplan.answers.plan.notes import _open_gap
+from dcplan.answers.plan.notes import _open_gap, accepting
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.checks import Check
 from dcplan.planning.audit.run import Audit
@@ -272,7 +272,17 @@ def test_an_open_gap_says_what_ended_the_search(retrofit: tuple[PlanningProblem,
     (text,) = _open_gap(replace(late, ended="a reason", timed=True), 0.001)
     assert "a reason; a longer --time-limit may help" in text
     (text,) = _open_gap(replace(late, ended="a reason"), 0.001)
-    assert "a reason; more time would give the same plan" in text
+    assert "a reason; more time would give the same plan: accept this gap with --gap 0." in text
+    accepted = float(text.split("--gap ")[1])
+    assert solved.gap_frac <= accepted <= 1.1 * solved.gap_frac
+    assert _open_gap(late, accepted) == []
+
+
+@pytest.mark.parametrize(
+    ("gap_frac", "given"), [(0.00712, "0.0072"), (0.0501, "0.051"), (0.5, "0.5"), (1.234, "1.3")]
+)
+def test_a_gap_to_accept_is_rounded_up(gap_frac: float, given: str) -> None:
+    assert accepting(gap_frac) == f"accept this gap with --gap {given}"
 
 
 def test_time_that_ends_a_part_is_known() -> None:
