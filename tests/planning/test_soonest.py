@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from dcplan.answers.plan import waiting
 from dcplan.answers.plan.answer import plan
 from dcplan.answers.plan.request import PlanRequest
+from dcplan.answers.plan.waiting import Waiting, waiting_of
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.energy import OnsiteTerms, TrancheTerms
 from dcplan.planning.problem.terms import PlanningProblem, SupplyTerms
@@ -19,6 +21,10 @@ from dcplan.planning.problem.work.jobs.soonest import (
     with_later_starts,
 )
 from dcplan.planning.problem.work.terms import RunOption
+from dcplan.planning.solve.request import SolveRequest
+from dcplan.planning.solve.solved import Solved
+from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.strategy import solve_problem
 from dcplan.result import Result
 from dcplan.scenario.load import load
 from dcplan.units import MONTHS_PER_QUARTER
@@ -119,6 +125,36 @@ def test_the_plan_says_what_waiting_saves() -> None:
     assert len(notes) == 1
     assert "starts flagship in 2027-Q4 instead of 2027-Q2" in notes[0]
     assert "later starts would save at least USD" in soon.headline
+
+
+@pytest.mark.parametrize(
+    ("saves_usd", "proved_usd"), [(2.0, 2.0), (1.0, 0.0), (0.0, 0.0), (None, 0.0)]
+)
+def test_a_saving_counts_above_the_proven_gap(saves_usd: float | None, proved_usd: float) -> None:
+    later = (("flagship", "2027-Q2", "2027-Q4"),)
+    found = Waiting(saves_usd, 1.0, residual_usd=0.0, later=later)
+    assert found.proved_usd == proved_usd
+    assert bool(found.warnings) is (saves_usd is None or proved_usd > 0)
+
+
+def test_a_saving_that_time_left_open_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second solve ends without a plan: the answer, its gate and its note say so."""
+
+    def no_plan(_problem: object, _question: object, request: SolveRequest) -> Solved:
+        status = SolveStatus.LIMIT
+        assert request.screen
+        return replace(solved, status=status, decisions=None, audit=None)
+
+    question = load(NAME)
+    built = build(question)
+    request = SolveRequest(gap=0.1, time_limit_s=60.0)
+    solved = solve_problem(built.problem, question, request)
+    monkeypatch.setattr(waiting, "solve_problem", no_plan)
+    found = waiting_of(solved, question, request)
+    assert found is not None
+    assert found.metrics[SAVES].value is None
+    assert [w["code"] for w in found.warnings] == ["waiting"]
+    assert "give a higher --time-limit" in found.warnings[0]["message"]
 
 
 @pytest.mark.slow
