@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dcplan.answers.plan.metrics import metrics_of
+from dcplan.answers.plan.waiting import waiting_of
 from dcplan.engine.engines import Stopped, asked_to_stop
 from dcplan.errors import InputError, Place
 from dcplan.planning.explain.differences import summary
@@ -128,8 +129,14 @@ def solved_point(question: Question, request: SolveRequest) -> dict[str, Any]:
     status = _planned(solved, request)
     late = status == TIMEOUT
     message = f"gap {solved.gap_frac:.2%} after {request.time_limit_s:g} s" if late else ""
-    metrics = {key: metric.value for key, metric in metrics_of(solved, question.catalog).items()}
-    return _document(status, message, solved, metrics)
+    # a screened sweep has many points: what later starts save would be one more solve of each
+    waiting = None if request.screen else waiting_of(solved, question, request)
+    found = metrics_of(solved, question.catalog) | (waiting.metrics if waiting else {})
+    metrics = {key: metric.value for key, metric in found.items()}
+    document = _document(status, message, solved, metrics)
+    if waiting and waiting.timed:
+        document["reproducible"] = False
+    return document
 
 
 def _planned(solved: Solved, request: SolveRequest) -> str:

@@ -19,6 +19,8 @@ from dcplan.scenario.load import Question
 from dcplan.specs.plan import metrics as specs
 from dcplan.units import MONTHS_PER_QUARTER, USD_PER_MUSD, money
 
+WAITING = "waiting"
+"""Code of the warning on what later starts would save."""
 LEAST_GAP = 0.02
 """Gap of the plan whose runs wait: it shows what waiting is worth, and nobody orders from it."""
 MOST_OF = 0.5
@@ -37,6 +39,8 @@ class Waiting:
     """Difference of the residual values at the end of the horizon, undiscounted. [USD]"""
     later: tuple[tuple[str, str, str], ...] = ()
     """Run, quarter of its start, and quarter of its later start."""
+    timed: bool = False
+    """Whether time ended a part of the search, so that another machine may find another saving."""
 
     @property
     def metrics(self) -> dict[str, Metric]:
@@ -54,7 +58,7 @@ class Waiting:
         """Return what waiting saves in a sentence, or that it is unknown."""
         if self.saves_usd is None:
             text = f"what later starts of runs would save is {specs.WAITING_SAVES.unknown}"
-            return [{"code": "waiting", "message": text}]
+            return [{"code": WAITING, "message": text}]
         if not self.proved_usd:
             return []
         runs = ", ".join(f"{job} in {late} instead of {now}" for job, now, late in self.later)
@@ -68,7 +72,7 @@ class Waiting:
             f"would reduce the net present cost by at least USD {money(self.proved_usd)}{why}; set "
             "`may_wait: true` for a run to let the plan wait"
         )
-        return [{"code": "waiting", "message": text}]
+        return [{"code": WAITING, "message": text}]
 
 
 def waiting_of(solved: Solved, question: Question, request: SolveRequest) -> Waiting | None:
@@ -99,7 +103,7 @@ def waiting_of(solved: Solved, question: Question, request: SolveRequest) -> Wai
         return None
     open_usd = (solved.value - solved.bound) * USD_PER_MUSD
     if other.decisions is None or solved.decisions is None:  # the plan itself is one: time ended
-        return Waiting(None, open_usd)
+        return Waiting(None, open_usd, timed=True)
     now = {run.job: run.start_month for run in solved.decisions.runs}
     later = tuple(
         (run.job, _quarter(problem, now[run.job]), _quarter(problem, run.start_month))
@@ -108,7 +112,8 @@ def waiting_of(solved: Solved, question: Question, request: SolveRequest) -> Wai
     )
     saves_usd = max(solved.value - other.value, 0.0) * USD_PER_MUSD
     residual_usd = _residual_usd(other) - _residual_usd(solved)
-    return Waiting(saves_usd if later else 0.0, open_usd, residual_usd, later)
+    timed = not other.reproducible
+    return Waiting(saves_usd if later else 0.0, open_usd, residual_usd, later, timed)
 
 
 def _residual_usd(solved: Solved) -> float:

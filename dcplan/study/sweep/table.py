@@ -13,6 +13,7 @@ from dcplan.answers.plan.notes import accepting
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK
 from dcplan.result import Cell, Result, Table
 from dcplan.specs import sweep as specs
+from dcplan.specs.plan.metrics import WAITING_SAVES
 from dcplan.study.bounds import AsIs
 from dcplan.study.point import ANSWERED, OK, PENDING, SCREENED, WIDE
 from dcplan.study.sweep.layout import Layout
@@ -24,6 +25,7 @@ Documents = Sequence[Mapping[str, Any]]
 FEW = (
     "cost.npv_usd",
     "cost.capex_usd",
+    WAITING_SAVES.key,
     "accelerators.total",
     "power.peak_facility_mw",
     "carbon.operational_t",
