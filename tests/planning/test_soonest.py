@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from dcplan.answers.explain.answer import explain
 from dcplan.answers.plan import waiting
 from dcplan.answers.plan.answer import plan
 from dcplan.answers.plan.request import PlanRequest
@@ -27,6 +28,7 @@ from dcplan.planning.solve.status import SolveStatus
 from dcplan.planning.solve.strategy import solve_problem
 from dcplan.result import Result
 from dcplan.scenario.load import load
+from dcplan.specs.explain import LATE_STARTS
 from dcplan.units import MONTHS_PER_QUARTER
 
 NAME = "train-405b-in-90-days"
@@ -182,3 +184,15 @@ def test_a_plan_that_waited_can_be_kept() -> None:
     kept = plan(PlanRequest(scenario=NAME, earlier=late, max_changes=0, time_limit_s=60))
     assert kept.status == "ok"
     assert kept.metrics["cost.npv_usd"].value == pytest.approx(late.metrics["cost.npv_usd"].value)
+
+
+@pytest.mark.slow
+def test_explain_names_the_budget_that_makes_a_run_wait() -> None:
+    """Hardware is paid in the third quarter only, so the run cannot start in the second."""
+    late = ["finance.budget_usd=[1e6,1e6,600e6,600e6]"]
+    found = explain(NAME, sets=late, gap=0.02, time_limit_s=120)
+    limits = [row.limit for row in LATE_STARTS.rows(found.tables["late_starts"])]
+    assert limits == ["budget up to 2027-Q1"]
+    (note,) = [w["message"] for w in found.warnings if w["code"] == "late"]
+    assert note.startswith("flagship waits")
+    assert "late_starts" not in explain(NAME, gap=0.02, time_limit_s=120).tables
