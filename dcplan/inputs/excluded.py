@@ -29,6 +29,8 @@ class Cause(StrEnum):
     """No layout of the job fits in memory."""
     UNSUPPORTED = "unsupported"
     """The accelerator does not run the job's software or precision."""
+    LATE = "late"
+    """No run of the job on the option ends in time, because its hardware may be late."""
     NO_PRICE = "no price"
     """The option has no price."""
     OTHER = "other"

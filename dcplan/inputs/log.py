@@ -10,6 +10,9 @@ from dcplan.catalog.schema import Parameter
 from dcplan.provenance import Quantity, Status
 from dcplan.units import unit_of
 
+FORMAT_DEFAULT = "default of the scenario format"
+"""Source of a value that the scenario leaves out."""
+
 
 @dataclass(frozen=True)
 class Input:
@@ -80,10 +83,15 @@ class InputLog:
         """Return the given value, or a default of the scenario format, recorded as such."""
         if given is not None:
             return self.take(key, Quantity(value=given, status=Status.INPUT))
-        return self.take(
-            key,
-            Quantity(value=default, status=Status.DEFAULT, source="default of the scenario format"),
-        )
+        return self.take(key, Quantity(value=default, status=Status.DEFAULT, source=FORMAT_DEFAULT))
+
+    def answered(self, key: str, *, given: bool, default: bool) -> bool:
+        """Return the answer to a question of the scenario format; another one than the default is given."""
+        status, source = Status.INPUT, None
+        if given == default:
+            status, source = Status.DEFAULT, FORMAT_DEFAULT
+        self.text(key, str(given).lower(), status, source)
+        return given
 
     def chosen(self, key: str, given: Quantity | None, kind: str, default: str) -> float:
         """Return the given value, or the catalog parameter that replaces it."""

@@ -70,6 +70,14 @@ class Goal:
         """Return all measures that the model must contain."""
         return {self.measure, *(limit.measure for limit in self.limits)}
 
+    @property
+    def serves_only_demands(self) -> bool:
+        """Return whether a best plan serves no more than each demand.
+
+        Work beyond a demand improves no measure but compute.
+        """
+        return COMPUTE not in self.measures
+
 
 @dataclass(frozen=True)
 class EarlierPlan:

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 from dcplan.errors import Problem
 from dcplan.inputs.cloud_prices import cloud_place
-from dcplan.inputs.excluded import Cause, Kind
+from dcplan.inputs.excluded import Cause, ExcludedOption, Kind
 from dcplan.planning.problem.build import Built
-from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.problem.terms import Placement, PlanningProblem
 from dcplan.planning.problem.work.terms import DemandTerms
 from dcplan.provenance import Path
 from dcplan.scenario.load import Question
@@ -40,7 +40,9 @@ def _jobs(question: Question, problem: PlanningProblem) -> list[Problem]:
         reasons = [x for x in problem.excluded if x.kind is Kind.JOB and x.id == job.id]
         memory = bool(reasons) and all(x.cause is Cause.MEMORY for x in reasons)
         unsupported = bool(reasons) and all(x.cause is Cause.UNSUPPORTED for x in reasons)
-        words = list(dict.fromkeys(f"{x.where}: {x.reason}" for x in reasons))
+        words = list(
+            dict.fromkeys(f"{x.where}: {x.reason}{_serves_from(problem, x)}" for x in reasons)
+        )
         shown = (
             "; ".join(words[:4]) or _unplaced(problem) or "none of the available systems may run it"
         )
@@ -64,6 +66,31 @@ def _jobs(question: Question, problem: PlanningProblem) -> list[Problem]:
             question.tree.problem(code, f"{job.id}: {what}: {shown}{more}", where, help=help_text)
         )
     return problems
+
+
+def _serves_from(problem: PlanningProblem, option: ExcludedOption) -> str:
+    """Return when the hardware of an option that is too late serves, if it does not yet."""
+    if option.cause is not Cause.LATE:
+        return ""
+    for p in problem.placements:
+        if f"{p.hall} {p.system}" == option.where:
+            quarter = _first_of(problem, p)
+            if 0 < quarter < problem.quarters:
+                name = quarter_name(quarter_index(problem.start) + quarter)
+                return f"; the hardware serves from {name}"
+    return ""
+
+
+def _first_of(problem: PlanningProblem, placed: Placement) -> int:
+    """Return the first quarter in which a placement has existing, ordered or new racks."""
+    fleet = problem.fleet
+    if fleet and (fleet.hall, fleet.system) == (placed.hall, placed.system):
+        return 0
+    firsts = [x.first for x in problem.existing if x.key == placed.key]
+    if placed.system in problem.orderable:
+        firsts.append(placed.first_order + placed.lead)
+    opens = problem.hall(placed.hall).available_from
+    return max(min(firsts, default=problem.quarters), opens)
 
 
 def _unsupported(job: ScheduledJob) -> tuple[str, str]:

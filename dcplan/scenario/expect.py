@@ -91,6 +91,7 @@ def check_metrics(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[Prob
 
 
 Values = Mapping[str, float | str | None]
+OTHER_VERB = "not a metric of this verb"
 
 
 def evaluate(
@@ -141,11 +142,12 @@ def _one(
     spec = registry.metric_of(VERB, e.metric)
     absent = spec.absent if spec else None
     if e.metric not in values and absent is None:
-        return row | {"reason": "not a metric of this verb"}
+        return row | {"reason": "this plan has no such value" if spec else OTHER_VERB}
     observed = values.get(e.metric, absent)
     if not isinstance(observed, int | float):
         # an unknown value is not within its limits, so the expectation does not pass
-        return row | {"passed": False, "reason": "the value is not a number"}
+        unknown = spec.unknown if spec and observed is None else ""
+        return row | {"passed": False, "reason": unknown or "the value is not a number"}
     row["observed"] = observed
     tests = _absolute(e, observed)
     if _changes(e):

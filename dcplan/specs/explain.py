@@ -151,6 +151,12 @@ class ConflictRow:
 
 
 CONFLICT = TableSpec("conflict", ConflictRow, "Why there is no plan", section=Section.LIMITS)
+LATE_STARTS = TableSpec(
+    "late_starts",
+    ConflictRow,
+    "Why runs cannot all start as soon as their hardware can serve",
+    section=Section.LIMITS,
+)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,13 @@ class FrontierRow:
         Column("Accelerators of fixed, existing and ordered hardware in the point's plan"),
     ]
     systems: Annotated[str | None, Column("Accelerators by system")]
-    status: Annotated[str, Column("Solver status at this point")]
+    status: Annotated[
+        str,
+        Column(
+            "Solver status at this point; screened: an audited plan with a gap above the requested one, "
+            "not searched further"
+        ),
+    ]
 
 
 FRONTIER = TableSpec(

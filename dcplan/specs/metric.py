@@ -41,6 +41,8 @@ class MetricSpec:
         Block of the scenario without which no result has it, such as ``uncertainty.inputs``.
     absent : float, optional
         Value where a result lacks the key: a system that is not bought has no racks.
+    unknown : str
+        Reason why a value may be None, with the next step.
     main : bool, default False
         Whether the short form on the terminal and the head of the page show it.
     label : str
@@ -60,6 +62,7 @@ class MetricSpec:
     better: Better = Better.NEITHER
     needs: str = ""
     absent: float | None = None
+    unknown: str = ""
     main: bool = False
     label: str = ""
     ids: tuple[str, ...] = field(init=False)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dcplan.answers.plan.metrics import metrics_of
+from dcplan.answers.plan.waiting import waiting_of
 from dcplan.engine.engines import Stopped, asked_to_stop
 from dcplan.errors import InputError, Place
 from dcplan.planning.explain.differences import summary
@@ -128,17 +129,29 @@ def solved_point(question: Question, request: SolveRequest) -> dict[str, Any]:
     status = _planned(solved, request)
     late = status == TIMEOUT
     message = f"gap {solved.gap_frac:.2%} after {request.time_limit_s:g} s" if late else ""
-    metrics = {key: metric.value for key, metric in metrics_of(solved, question.catalog).items()}
-    return _document(status, message, solved, metrics)
+    # a screened sweep has many points: what later starts save would be one more solve of each
+    waiting = None if request.screen else waiting_of(solved, question, request)
+    found = metrics_of(solved, question.catalog) | (waiting.metrics if waiting else {})
+    metrics = {key: metric.value for key, metric in found.items()}
+    document = _document(status, message, solved, metrics)
+    if waiting and waiting.timed:
+        document["reproducible"] = False
+    return document
 
 
 def _planned(solved: Solved, request: SolveRequest) -> str:
     """Return the status of a point with a plan, by its gap and by what ended the search."""
     if solved.status != SolveStatus.LIMIT or solved.gap_frac <= request.gap:
         return OK
-    if request.screen and not solved.timed:
+    if is_screened(solved, request):
         return SCREENED
     return WIDE if solved.ended and not solved.timed else TIMEOUT
+
+
+def is_screened(solved: Solved, request: SolveRequest) -> bool:
+    """Whether a plan has an open gap because only a plan and a bound were requested."""
+    late = solved.status is SolveStatus.LIMIT and solved.gap_frac > request.gap
+    return request.screen and late and not solved.timed and solved.audit is not None
 
 
 def failed_point(error: InputError) -> dict[str, Any]:

@@ -9,16 +9,21 @@ import sys
 from pathlib import Path
 
 import pytest
+from pyomo.core import ConcreteModel
 
 from dcplan.answers.explain.answer import explain
 from dcplan.answers.plan.answer import plan
+from dcplan.answers.plan.hedge import plans
 from dcplan.answers.plan.hedge.plans import Together
+from dcplan.answers.plan.request import PlanRequest
 from dcplan.errors import InputError
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.explain.differences import summary
 from dcplan.planning.problem.build import build
+from dcplan.planning.solve import kept, matrix
 from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.uncertainty.hedge import first_of
 from dcplan.scenario.load import load
 from dcplan.scenario.set_keys import FIELDS, set_key
 from dcplan.specs.explain import SWITCHING_VALUES
@@ -96,6 +101,27 @@ def test_a_hedge_is_between_knowing_and_guessing(file: Path) -> None:
     assert [row.variant for row in rows] == ["base", "boom", "slump"]
     expected = sum(row.weight * row.hedged_npv_usd for row in rows)
     assert value["hedge.npv_usd"] == pytest.approx(expected)
+
+
+def test_a_variant_that_is_planned_again_is_compiled_once(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """3 variants, each alone with and without the first decisions: 3 programs for 6 and more plans."""
+    compiled = []
+    build_once = matrix.compile_model
+
+    def counted(model: ConcreteModel) -> matrix.Matrix:
+        compiled.append(model)
+        return build_once(model)
+
+    monkeypatch.setattr(kept, "compile_model", counted)
+    monkeypatch.setattr(plans, "PROGRAMS", kept.Programs())
+    h = plans.resolve(PlanRequest(str(file), hedge=True))
+    for w in h.variants:
+        free = plans.alone(h, w, {}, 60.0)
+        fixed = plans.alone(h, w, first_of(free.integer_values, h.through), 60.0)
+        assert fixed.value == pytest.approx(free.value, rel=0.01)
+    assert 1 <= len(compiled) <= len(h.variants)
 
 
 def test_a_hedge_without_a_common_plan_says_so(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,8 @@ import pytest
 
 from dcplan.answers.explain.answer import explain
 from dcplan.answers.plan.answer import plan
+from dcplan.answers.remedies.amounts import joined
+from dcplan.answers.remedies.change import Change, Move, after
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_NO, EXIT_OK
 from dcplan.result import Result
 from dcplan.specs import no_plan as specs
@@ -141,3 +143,30 @@ def test_no_time_for_remedies_says_what_to_run_next(short: str) -> None:
     result = plan(short, remedies_limit_s=0.1)
     assert "no remedy found in time" in result.headline
     assert any("dcplan explain" in note["message"] for note in result.warnings)
+
+
+def test_kinds_of_change_are_counted() -> None:
+    """Four moves together are four kinds; a date before them is one more."""
+
+    def change(size: float) -> Change:
+        return Change((f"a={size}",), "a", (("a",),))
+
+    four = joined([Move(change, (1.0,))] * 4)
+    assert (four.kinds, four.few) == (4, False)
+    assert joined([Move(change, (1.0,))] * 3).few
+    assert after(change(1.0), four).kinds == 5
+
+
+@pytest.mark.slow
+def test_remedies_of_few_kinds_are_preferred() -> None:
+    """Five limits are short. More power, rent and budget are enough, so no hall grows as well."""
+    sets = [
+        "finance.budget_usd=[5e6,3e6,1e6,1e6,1e6,1e6,1e6,1e6]",
+        "cloud.max_accelerators=64",
+        "sites.frankfurt.utility_mw=0.5",
+    ]
+    found = plan(RETROFIT, sets=sets, time_limit_s=120)
+    rows = remedies(found)
+    assert rows
+    assert all(len(edits(row)) <= 3 for row in rows)
+    assert_each_holds(found, RETROFIT, sets)

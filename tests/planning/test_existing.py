@@ -13,6 +13,7 @@ import pytest
 from dcplan.answers.plan.answer import plan
 from dcplan.economics.cash_flow import AssetClass, FlowGroup, cash_out_usd, totals_usd
 from dcplan.errors import InputError
+from dcplan.inputs.excluded import Cause
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.decision_table import columns_of, to_table
@@ -368,3 +369,39 @@ def test_a_full_hall_is_renewed_and_the_bound_holds(tmp_path: Path, count: int, 
     assert result.value("accelerators.dgx-h200") >= 503
     assert result.value("solver.bound_usd") <= result.value("cost.npv_usd") + 1.0
     assert result.value("cost.npv_usd") < 60e6
+
+
+@pytest.mark.parametrize(
+    ("systems", "quarter"), [("dgx-h200", "2027-Q4"), ("gb200-nvl72", "2027-Q2")]
+)
+def test_a_job_that_ordered_hardware_is_too_late_for_names_its_quarter(
+    systems: str, quarter: str
+) -> None:
+    """The order is expected in the last quarter of 2027; a new rack has one quarter of lead time.
+
+    The run takes 60 days of 91.3, and the deadline counts a late delivery.
+    """
+    job = (
+        "{id: tune, model: llama-3.1-8b, tokens: 8e12, seq_len: 8192, global_batch_tokens: 4e6, "
+        "precision: [bf16], deadline: 2027-Q1, sites: [frankfurt]}"
+    )
+    sets = [
+        f"workloads.training=[{job}]",
+        f"systems=[{systems}]",
+        "assets=[]",
+        "cloud=null",
+        "workloads.capacity=[]",
+        "workloads.inference=[]",
+        "sites.frankfurt.halls.liquid.it_mw=0.3",
+        "sites.frankfurt.halls.old-air.it_mw=0.01",
+        "orders.po-1.accelerators=72",
+        "orders.po-1.expected=2027-Q4",
+        "orders.po-1.slip_days={p10: 0, p50: 20, p90: 89}",
+    ]
+    question = load("fleet-renewal", sets=sets)
+    built = build(question)
+    (found,) = presolve(question, built)
+    assert "no run option meets its deadline" in found.cause
+    assert "none of the available systems" not in found.cause
+    assert f"the hardware serves from {quarter}" in found.cause
+    assert any(x.cause is Cause.LATE for x in built.problem.excluded)

@@ -8,6 +8,7 @@ from dcplan.scenario.load import load
 
 RESTART = "reliability.restart-h"
 LEAD = "systems.gb200-nvl72.lead_quarters"
+WAITS = "workloads.training.flagship.may_wait"
 CONFIDENCE = "jobs.flagship.deadline_confidence"
 
 
@@ -19,6 +20,14 @@ def test_the_users_own_parameter_is_an_input_and_not_a_default() -> None:
     own = rows("prices.restart-h.value=0.2")[RESTART]
     assert (own.value, own.status) == (0.2, "input")
     assert rows()[RESTART].status == "estimate"
+
+
+def test_whether_a_run_may_wait_is_an_input() -> None:
+    """`diff` of two saved answers compares these rows; a run with a deadline may always wait."""
+    given, default = rows("workloads.training.flagship.may_wait=true")[WAITS], rows()[WAITS]
+    assert (given.value, given.status) == ("true", "input")
+    assert (default.value, default.status) == ("false", "default")
+    assert WAITS not in rows("workloads.training.flagship.deadline=2027-Q4")
 
 
 def test_defaults_of_the_format_are_listed_as_defaults() -> None:

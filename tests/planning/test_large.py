@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 import yaml
 
-from dcplan.answers.plan.notes import _open_gap
+from dcplan.answers.plan.notes import _open_gap, accepting
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.checks import Check
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions, from_solution
-from dcplan.planning.goal import TIME, Goal
+from dcplan.planning.goal import COMPUTE, COST, OWN_CARBON, TIME, Goal, Limit
 from dcplan.planning.keys import Key
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.build import build
@@ -167,15 +167,19 @@ def test_strong_rows_lift_the_bound_of_a_real_menu(
     assert point.objective > 1.01 * plain.objective
 
 
-def test_strong_rows_of_demands_are_for_least_cost_only() -> None:
-    """Another goal may serve more than a demand, so its share in a hall may exceed one."""
+@pytest.mark.parametrize("goal", [Goal(COMPUTE), Goal(COST, (Limit(COMPUTE, -1.0),))])
+def test_strong_rows_of_demands_are_not_for_compute(goal: Goal) -> None:
+    """Most compute serves more than a demand, so its share in a hall may exceed one."""
     problem = build(load("retrofit-air-hall")).problem
     base = _matrix(problem)
     rows = {key.ids[0] for key in strengthened(base, problem).rows if key.name == HALL_SHARE}
-    other = replace(problem, goal=Goal(TIME))
+    other = replace(problem, goal=goal)
     kept = {key.ids[0] for key in strengthened(base, other).rows if key.name == HALL_SHARE}
     assert kept == {job.id for job in problem.jobs} & rows
-    assert kept < rows or not problem.demands
+    assert kept < rows
+    limited = replace(problem, goal=Goal(TIME, (Limit(OWN_CARBON, 1.0),)))
+    also = {key.ids[0] for key in strengthened(base, limited).rows if key.name == HALL_SHARE}
+    assert also == rows
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -268,7 +272,17 @@ def test_an_open_gap_says_what_ended_the_search(retrofit: tuple[PlanningProblem,
     (text,) = _open_gap(replace(late, ended="a reason", timed=True), 0.001)
     assert "a reason; a longer --time-limit may help" in text
     (text,) = _open_gap(replace(late, ended="a reason"), 0.001)
-    assert "a reason; more time would give the same plan" in text
+    assert "a reason; more time would give the same plan: accept this gap with --gap 0." in text
+    accepted = float(text.split("--gap ")[1])
+    assert solved.gap_frac <= accepted <= 1.1 * solved.gap_frac
+    assert _open_gap(late, accepted) == []
+
+
+@pytest.mark.parametrize(
+    ("gap_frac", "given"), [(0.00712, "0.0072"), (0.0501, "0.051"), (0.5, "0.5"), (1.234, "1.3")]
+)
+def test_a_gap_to_accept_is_rounded_up(gap_frac: float, given: str) -> None:
+    assert accepting(gap_frac) == f"accept this gap with --gap {given}"
 
 
 def test_time_that_ends_a_part_is_known() -> None:

@@ -8,16 +8,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dcplan.planning.audit.accounts import make_accounts
+from dcplan.planning.audit.measures import measured
+from dcplan.planning.goal import CAPEX, CARBON, COST, OWN_CARBON, PEAK, Goal, Limit
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import DemandTerms
+from dcplan.planning.solve import highs
 from dcplan.planning.solve.kept import MOST_KEPT, Programs
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.planning.solve.strategy import solve_problem
+from dcplan.planning.solve.strong import strengthened
 from dcplan.scenario.load import Question, load
+from tests.planning.optimum import optimum
 from tests.planning.tiny import tiny_menu
 from tests.planning.tiny_services import services_menu
 from tests.planning.tiny_sites import sites_menu
@@ -66,6 +72,40 @@ def test_a_kept_program_equals_a_compiled_one(menu: str, seed: int) -> None:
     for factor in (1.0, float(np.random.default_rng(seed).uniform(0.5, 1.5)), 0.0, 1.0):
         changed = asked(problem, factor)
         assert same(programs.compiled(changed), compile_model(build_model(changed)[0]))
+
+
+LIMITED = (CAPEX, OWN_CARBON, PEAK)
+
+
+@pytest.mark.parametrize("measure", LIMITED)
+@pytest.mark.parametrize("seed", range(4))
+def test_a_kept_program_with_another_limit_equals_a_compiled_one(measure: str, seed: int) -> None:
+    """The points of a frontier differ in the limit alone; limits on another measure are compiled."""
+    problem, programs = tiny_menu(seed), Programs()
+    for most, name in ((5.0, measure), (7.5, measure), (7.5, COST), (2.0, measure)):
+        changed = replace(problem, goal=Goal(CARBON, (Limit(name, most),)))
+        assert same(programs.compiled(changed), compile_model(build_model(changed)[0]))
+    assert programs.count == 2
+
+
+@pytest.mark.parametrize("measure", LIMITED)
+@pytest.mark.parametrize("seed", range(12))
+def test_strong_rows_cut_no_best_plan_under_a_limit(measure: str, seed: int) -> None:
+    """The optimum under a limit half way between two plans is equal with and without them."""
+    problem = sites_menu(seed) if seed % 2 else tiny_menu(seed)
+    values = []
+    for aim in (Goal(measure), Goal(COST)):
+        _, decisions = optimum(replace(problem, margin_factor=0.0, goal=aim))
+        if decisions is None:
+            return  # some menus have no plan
+        values.append(measured(measure, problem, decisions, make_accounts(problem, decisions)))
+    limit = Limit(measure, sum(values) / 2)
+    asked = replace(problem, margin_factor=0.0, goal=Goal(COST, (limit,)))
+    base = compile_model(build_model(asked)[0])
+    plain, strong = (
+        highs.solve(m, gap=0.0, time_limit_s=FULL_S) for m in (base, strengthened(base, asked))
+    )
+    assert strong.objective == pytest.approx(plain.objective, rel=1e-6)
 
 
 def test_another_change_than_of_demands_is_compiled() -> None:

@@ -6,8 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from dcplan.answers.explain.answer import explain
+from dcplan.answers.plan import waiting
 from dcplan.answers.plan.answer import plan
 from dcplan.answers.plan.request import PlanRequest
+from dcplan.answers.plan.waiting import Waiting, waiting_of
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.energy import OnsiteTerms, TrancheTerms
 from dcplan.planning.problem.terms import PlanningProblem, SupplyTerms
@@ -19,8 +22,13 @@ from dcplan.planning.problem.work.jobs.soonest import (
     with_later_starts,
 )
 from dcplan.planning.problem.work.terms import RunOption
+from dcplan.planning.solve.request import SolveRequest
+from dcplan.planning.solve.solved import Solved
+from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.strategy import solve_problem
 from dcplan.result import Result
 from dcplan.scenario.load import load
+from dcplan.specs.explain import LATE_STARTS
 from dcplan.units import MONTHS_PER_QUARTER
 
 NAME = "train-405b-in-90-days"
@@ -121,6 +129,36 @@ def test_the_plan_says_what_waiting_saves() -> None:
     assert "later starts would save at least USD" in soon.headline
 
 
+@pytest.mark.parametrize(
+    ("saves_usd", "proved_usd"), [(2.0, 2.0), (1.0, 0.0), (0.0, 0.0), (None, 0.0)]
+)
+def test_a_saving_counts_above_the_proven_gap(saves_usd: float | None, proved_usd: float) -> None:
+    later = (("flagship", "2027-Q2", "2027-Q4"),)
+    found = Waiting(saves_usd, 1.0, residual_usd=0.0, later=later)
+    assert found.proved_usd == proved_usd
+    assert bool(found.warnings) is (saves_usd is None or proved_usd > 0)
+
+
+def test_a_saving_that_time_left_open_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second solve ends without a plan: the answer, its gate and its note say so."""
+
+    def no_plan(_problem: object, _question: object, request: SolveRequest) -> Solved:
+        status = SolveStatus.LIMIT
+        assert request.screen
+        return replace(solved, status=status, decisions=None, audit=None)
+
+    question = load(NAME)
+    built = build(question)
+    request = SolveRequest(gap=0.1, time_limit_s=60.0)
+    solved = solve_problem(built.problem, question, request)
+    monkeypatch.setattr(waiting, "solve_problem", no_plan)
+    found = waiting_of(solved, question, request)
+    assert found is not None
+    assert found.metrics[SAVES].value is None
+    assert [w["code"] for w in found.warnings] == ["waiting"]
+    assert "give a higher --time-limit" in found.warnings[0]["message"]
+
+
 @pytest.mark.slow
 def test_a_run_waits_where_no_plan_starts_at_once() -> None:
     """A budget that pays for the hardware in the third quarter only: the run starts after it."""
@@ -146,3 +184,15 @@ def test_a_plan_that_waited_can_be_kept() -> None:
     kept = plan(PlanRequest(scenario=NAME, earlier=late, max_changes=0, time_limit_s=60))
     assert kept.status == "ok"
     assert kept.metrics["cost.npv_usd"].value == pytest.approx(late.metrics["cost.npv_usd"].value)
+
+
+@pytest.mark.slow
+def test_explain_names_the_budget_that_makes_a_run_wait() -> None:
+    """Hardware is paid in the third quarter only, so the run cannot start in the second."""
+    late = ["finance.budget_usd=[1e6,1e6,600e6,600e6]"]
+    found = explain(NAME, sets=late, gap=0.02, time_limit_s=120)
+    limits = [row.limit for row in LATE_STARTS.rows(found.tables["late_starts"])]
+    assert limits == ["budget up to 2027-Q1"]
+    (note,) = [w["message"] for w in found.warnings if w["code"] == "late"]
+    assert note.startswith("flagship waits")
+    assert "late_starts" not in explain(NAME, gap=0.02, time_limit_s=120).tables

@@ -13,6 +13,7 @@ from dcplan.report.memo.content import memo
 from dcplan.report.memo.text import memo_html, memo_markdown
 from dcplan.report.redact import redacted
 from dcplan.result import Result
+from dcplan.specs.plan.metrics import WAITING_SAVES
 from dcplan.specs.plan.money import CASH_FLOW
 from tests.answers.purchasing import purchasing
 from tests.plans import planned
@@ -71,6 +72,21 @@ def test_answers_of_explain_replace_the_commands(starter: Result) -> None:
     assert f"One rack of dgx-h200 in the plan: +USD {cost / 1e3:.0f} k" in found
     assert "No decision changes within the bounds of systems.dgx-h200.price" in found
     assert "with answers of explain" in found
+
+
+def test_what_later_starts_save_is_an_alternative(starter: Result) -> None:
+    saving = WAITING_SAVES(6.5e6)
+    known = replace(
+        starter,
+        metrics=starter.metrics | saving,
+        warnings=[*starter.warnings, {"code": "waiting", "message": "at least USD 6.5 M"}],
+    )
+    line = "Later starts of runs without a deadline: at least USD 6.5 M less net present cost."
+    assert line in text(known)
+    assert line in text(redacted(known))
+    assert "Later starts" not in text(replace(starter, metrics=known.metrics))
+    open_ = replace(known, metrics=starter.metrics | WAITING_SAVES(None))
+    assert "not computed. Run `dcplan plan starter` with a higher `--time-limit`." in text(open_)
 
 
 def test_an_answer_on_another_scenario_is_refused(starter: Result) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dcplan.scenario.expect import check_metrics, evaluate, known_metrics
 from dcplan.scenario.schema import Expectation
+from dcplan.specs.plan.metrics import WAITING_SAVES
 from tests.scenario.samples import GOOD, asked
 
 VALUES: dict[str, float | str | None] = {
@@ -55,6 +56,7 @@ def test_what_was_not_bought_counts_as_nought() -> None:
         ("cost.npv_usd", {"change_pct_max": 5}, "no base"),
         ("cost.npv_usd", {"change_max": 5, "against": "last"}, "no base"),
         ("owned.npv_usd", {"max": 1}, "not a metric of this verb"),
+        ("cost.waiting_saves_usd", {"max": 1}, "this plan has no such value"),
     ],
 )
 def test_what_cannot_be_checked_is_skipped_with_its_reason(
@@ -72,6 +74,15 @@ def test_what_is_not_known_fails_its_gate(value: str | None, limits: dict) -> No
     [row] = evaluate([Expectation(id="e", metric="m", **limits)], {"m": value})
     assert row["passed"] is False
     assert row["reason"] == "the value is not a number"
+
+
+def test_an_unknown_value_with_a_known_reason_names_it() -> None:
+    """Time ended before the saving of later starts was known: the gate says so, and what to do."""
+    gate = Expectation(id="e", metric=WAITING_SAVES.key, max=1)
+    [row] = evaluate([gate], {WAITING_SAVES.key: None})
+    assert row["passed"] is False
+    assert row["reason"] == WAITING_SAVES.unknown
+    assert "--time-limit" in row["reason"]
 
 
 def test_who_and_how_severe_are_kept() -> None:

@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 
+from dcplan.answers.common.result_blocks import inputs_of
 from dcplan.answers.diff.answer import Side, differences
 from dcplan.answers.diff.request import DiffRequest
 from dcplan.answers.plan.answer import plan
 from dcplan.errors import InputError
+from dcplan.planning.problem.build import build
 from dcplan.result import Metric, Result
+from dcplan.scenario.load import load
 from dcplan.scenario.revisions import checked_out
 from dcplan.specs.plan.decided import DECISIONS
 from dcplan.study.regression.diff import diff as answer
@@ -340,3 +343,17 @@ def test_a_path_that_a_revision_lacks_is_wrong_input(
     with pytest.raises(InputError, match="HEAD has no nonexist"):
         resolved("git:HEAD:nonexist", "a.yaml", tmp_path / "store")
     assert resolved("git:HEAD", "b.yaml", tmp_path / "store").files == {}
+
+
+@pytest.mark.parametrize("saved", [True, False])
+def test_a_run_that_may_wait_is_a_changed_input(saved: bool) -> None:
+    """In saved answers and in scenarios: one side leaves the default, the other gives `true`."""
+    key = "workloads.training.flagship.may_wait"
+    sides = []
+    for sets in ((), (f"{key}=true",)):
+        question = load("train-405b-in-90-days", sets=sets)
+        result = Result("plan", "ok", 0, "", inputs=inputs_of(build(question)))
+        sides.append(Side(result, None if saved else question))
+    found = differences("x", *sides).inputs
+    assert [(x.key, x.before) for x in found] == [(key, "false")]
+    assert str(found[0].after).lower() == "true"

@@ -4,6 +4,7 @@ refused."""
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,21 @@ import pytest
 
 from dcplan.answers.plan.answer import plan
 from dcplan.engine.engines import Processes
-from dcplan.errors import InputError
+from dcplan.errors import EXIT_INCOMPLETE, EXIT_OK, InputError
+from dcplan.planning.problem.build import build
+from dcplan.planning.solve.request import SolveRequest
+from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.strategy import solve_problem
+from dcplan.scenario.load import load
+from dcplan.scenario.ref import ScenarioRef
+from dcplan.study.frontier import point
+from dcplan.study.frontier.point import Step
+from dcplan.study.frontier.proof import undominated, with_common_bounds
 from dcplan.study.frontier.request import FrontierRequest
 from dcplan.study.frontier.run import frontier
+from dcplan.study.frontier.steps import Steps
 from dcplan.study.lines import Runner
+from dcplan.study.point import SCREENED
 from dcplan.study.store import Store
 
 FILE = "train-405b-in-90-days"
@@ -93,6 +105,80 @@ def test_ends_are_not_dominated() -> None:
     for (carbon, cost), (later_carbon, later_cost) in itertools.pairwise(at):
         assert later_cost <= cost + 1.0
         assert later_carbon >= carbon * (1 - 0.02)
+
+
+def tight(at: tuple[float, float], bound: float, status: str = SCREENED) -> dict[str, Any]:
+    gap = (at[0] - bound) / at[0]
+    return {"x": at[0], "y": at[1], "bound": bound, "gap_frac": gap, "status": status}
+
+
+def test_a_bound_of_a_looser_limit_holds_for_a_tighter_one() -> None:
+    points = [
+        tight((100.0, 9.0), 99.5, "optimal"),
+        tight((102.0, 8.0), 97.0),  # (102 - 99.5) / 102 = 2.45 %
+        {"x": None, "status": "limit"},
+        tight((110.0, 7.0), 108.0),  # its own bound is higher: 1.82 %
+        tight((111.0, 6.0), 100.0),  # (111 - 108) / 111 = 2.70 %
+    ]
+    found = with_common_bounds(points, 0.025)
+    gaps = [d.get("gap_frac") for d in found]
+    assert gaps == pytest.approx([0.005, 2.5 / 102, None, 2 / 110, 3 / 111])
+    assert [d["status"] for d in found] == ["optimal", "optimal", "limit", "optimal", SCREENED]
+
+
+def test_a_point_that_another_beats_is_left_out() -> None:
+    """A screened plan under a looser limit may cost more than one under a tighter limit."""
+    at = [(10.0, 9.0), (12.0, 8.0), (11.0, 7.0), (11.0, 7.0), (11.0, 6.5), (13.0, 5.0)]
+    found = undominated([tight(x, 1.0) for x in at] + [{"x": None}])
+    assert [d["x"] and (d["x"], d["y"]) for d in found] == [at[0], at[4], at[5], None]
+
+
+def test_steps_between_the_ends_are_screened_and_the_last_end_is_proved() -> None:
+    step = Step(0, "", "", ScenarioRef("x"), "cost.npv_usd", "carbon.operational_t", "")
+    steps = Steps(step, Runner(), screen=True)
+    assert [s.screen for s in steps.ends()] == [False, True, False]
+    between = [s for line in steps.lines("", 9.0, 1.0, 12) for s in line]
+    assert [s.screen for s in between] == [True] * 10 + [False]
+    proved = [s.screen for line in Steps(step, Runner()).lines("", 9.0, 1.0, 12) for s in line]
+    assert not any(proved)
+
+
+@pytest.mark.parametrize(
+    ("status", "next_status"), [(SolveStatus.OPTIMAL, "met"), (SolveStatus.LIMIT, "infeasible")]
+)
+def test_only_a_proved_plan_past_the_next_limits_replaces_their_points(
+    status: SolveStatus, next_status: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The unlimited plan emits less than every limit of the line; with an open gap it proves nothing."""
+    question = load(FILE)
+    built = build(question)
+    free = solve_problem(built.problem, question, SolveRequest(gap=0.1, time_limit_s=60.0))
+    step = Step(5, "", "", ScenarioRef(FILE), "cost.npv_usd", "carbon.operational_t", "limited")
+    line = replace(step, from_y=9e6, to_y=1e6, left=2)
+    monkeypatch.setattr(point, "_asked", lambda *_: (question, built))
+    answers = [
+        replace(free, status=status),
+        replace(free, status=SolveStatus.INFEASIBLE, audit=None),
+    ]
+    monkeypatch.setattr(point, "solve_problem", lambda *_: answers.pop(0))
+    first = point.solve_step(line, None)
+    assert first["y"] < 1e6
+    assert first["reached"] == (first["y"] if status is SolveStatus.OPTIMAL else 5e6)
+    assert point.solve_step(replace(line, left=1), first)["status"] == next_status
+
+
+@pytest.mark.slow
+def test_points_between_proved_ends_are_screened() -> None:
+    asked = FrontierRequest("retrofit-air-hall", y="carbon.operational_t", points=4, gap=0.02)
+    found = frontier(asked)
+    rows = found.tables["frontier"].records()
+    assert found.exit_code in (EXIT_OK, EXIT_INCOMPLETE)  # 4 if time ended a point
+    assert [rows[0]["status"], rows[-1]["status"]] == ["optimal", "optimal"]
+    assert {r["status"] for r in rows[1:-1]} <= {SCREENED, "optimal", "limit"}
+    assert all(isinstance(r["gap_frac"], float) for r in rows)
+    screened = sum(r["status"] == SCREENED for r in rows)
+    said = [w["message"] for w in found.warnings if w["code"] == "screened"]
+    assert [text.split()[0] for text in said] == ([str(screened)] if screened else [])
 
 
 def test_engines_and_what_is_kept_change_no_point(tmp_path: Path) -> None:

@@ -7,14 +7,18 @@ from typing import Any
 
 import pytest
 
+from dcplan.answers.plan.answer import plan
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK
+from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.planning.solve.strategy import ROUNDED
+from dcplan.scenario.load import load
 from dcplan.scenario.ref import ScenarioRef
+from dcplan.specs.plan.metrics import WAITING_SAVES
 from dcplan.study import point as points
 from dcplan.study.lines import Runner
-from dcplan.study.point import Point, well_formed
+from dcplan.study.point import Point, solved_point, well_formed
 from dcplan.study.store import Store
 from dcplan.study.sweep.layout import Layout
 from dcplan.study.sweep.proof import MOST_CHANGES, shown
@@ -120,6 +124,21 @@ def test_a_missing_proof_is_said_and_interrupted(tmp_path: Path) -> None:
     ended = sweep_result(made, 0.0, stopped=True)
     assert (ended.status, ended.exit_code) == ("interrupted", EXIT_INTERRUPTED)
     assert "Proof is missing for points 1, 5" in ended.warnings[0]["message"]
+
+
+@pytest.mark.slow
+def test_a_sweep_shows_what_later_starts_save_where_points_are_proved() -> None:
+    """The plan that waits is one more solve, which a screened point leaves out."""
+    name = "train-405b-in-90-days"
+    made = laid_out(SweepRequest(name, sets=("finance.discount_rate=0.08,0.10",), gap=0.02))
+    table = sweep(made, Runner()).tables["sweep"]
+    saved = [float(str(row[WAITING_SAVES.key])) for row in table.records()]
+    alone = plan(name, sets=["finance.discount_rate=0.08"], gap=0.02)
+    found = float(alone.metrics[WAITING_SAVES.key].value or 0.0)
+    assert saved[0] == pytest.approx(found, abs=0.02 * alone.value("cost.npv_usd"))
+    assert saved[0] > 0.0
+    screened = solved_point(load(name), SolveRequest(gap=0.02, time_limit_s=60.0, screen=True))
+    assert WAITING_SAVES.key not in screened["metrics"]
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from dcplan.answers.common.result_blocks import describe, inputs_of, solver_block
 from dcplan.answers.explain.infeasible import no_plan, remedied
+from dcplan.answers.explain.late_start import late_start_note, late_start_table, waiting_runs
 from dcplan.answers.explain.request import ExplainRequest
 from dcplan.answers.explain.resolve import Base, resolve
 from dcplan.answers.explain.shadow_prices import binding_table, unused_capacity_table
@@ -61,6 +62,9 @@ def _answer(base: Base) -> Result:
     changed = what_if(base) if request.what_if else None
     if changed is not None:
         tables |= changed.tables
+    late = waiting_runs(base)
+    if late:
+        tables["late_starts"] = late_start_table(base)
     tables["binding"] = binding_table(base)
     tables["unused_capacity"] = unused_capacity_table(base)
     tables["excluded"] = excluded_options(asked.built.problem)
@@ -77,7 +81,11 @@ def _answer(base: Base) -> Result:
         metrics={**money_metrics(solved, question.catalog), **solver_metrics(solved)},
         tables=tables,
         inputs=inputs_of(asked.built),
-        warnings=[*_warnings(base), *(changed.warnings if changed is not None else ())],
+        warnings=[
+            *_warnings(base),
+            *([late_start_note(late, tables["late_starts"])] if late else []),
+            *(changed.warnings if changed is not None else ()),
+        ],
         run={"seconds": round(asked.clock.spent(), 3)},
     )
 

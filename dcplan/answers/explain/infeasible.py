@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import replace
 
 from dcplan.answers.common.request import ScenarioRequest
@@ -15,6 +16,7 @@ from dcplan.planning.explain.elastic import conflict
 from dcplan.planning.keys import Key
 from dcplan.planning.limits import family_of, is_users, place_of, words_of
 from dcplan.planning.problem.build import Built
+from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.request import Clock
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Result, Table
@@ -55,13 +57,21 @@ def search_of(
 
 def conflict_table(question: Question, solved: Solved, time_limit_s: float) -> Table:
     """Return the user's limits in the conflict, one line per limit."""
+    rows = users_conflict(solved.matrix, time_limit_s)
+    return specs.CONFLICT.table(conflict_rows(question, rows, solved.problem.start))
+
+
+def users_conflict(matrix: Matrix, time_limit_s: float) -> list[Key]:
+    """Return the rows of the user's limits in the conflict of a program."""
+    return [row for row in conflict(matrix, time_limit_s) if is_users(row)]
+
+
+def conflict_rows(question: Question, rows: Iterable[Key], start: str) -> list[specs.ConflictRow]:
+    """Return the limits of rows in words, one for each limit."""
     families: dict[Key, list[Key]] = defaultdict(list)
-    for row in conflict(solved.matrix, time_limit_s):
-        if is_users(row):
-            families[family_of(row)].append(row)
-    return specs.CONFLICT.table(
-        specs.ConflictRow(
-            words_of(rows[0], solved.problem.start)[0], place_of(rows[0], question), len(rows)
-        )
+    for row in rows:
+        families[family_of(row)].append(row)
+    return [
+        specs.ConflictRow(words_of(rows[0], start)[0], place_of(rows[0], question), len(rows))
         for rows in families.values()
-    )
+    ]

@@ -153,7 +153,7 @@ def _answer(request: PlanRequest, question: Question, built: Built, solved: Solv
         verb="plan",
         status=status,
         exit_code=code,
-        headline=headline(question, solved, metrics, status),
+        headline=headline(question, solved, metrics, status, waiting),
         scenario=describe(question),
         solver=solver_block(solved),
         metrics=metrics,
@@ -161,7 +161,7 @@ def _answer(request: PlanRequest, question: Question, built: Built, solved: Solv
         inputs=inputs_of(built),
         expectations=expectations,
         warnings=warnings_of(solved, question, tables, request.gap)
-        + (waiting.warnings(solved.value - solved.bound) if waiting else []),
+        + (waiting.warnings if waiting else []),
     )
 
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from dcplan.answers.plan.calendar import quarter_at
+from dcplan.answers.plan.waiting import Waiting
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.goal import MONEY
 from dcplan.planning.problem.terms import Placement, PlanningProblem
@@ -14,14 +15,7 @@ from dcplan.result import Metric
 from dcplan.scenario.load import Question
 from dcplan.specs.metric import MetricSpec
 from dcplan.specs.plan import metrics as figures
-from dcplan.units import (
-    HOURS_PER_DAY,
-    HOURS_PER_QUARTER,
-    MONTHS_PER_QUARTER,
-    USD_PER_MUSD,
-    money,
-    si,
-)
+from dcplan.units import HOURS_PER_DAY, HOURS_PER_QUARTER, MONTHS_PER_QUARTER, money, si
 
 NAMED = 2
 """Items of one action that the headline names; it counts the others."""
@@ -37,7 +31,13 @@ STATUS = {
 """What precedes the gap, by status."""
 
 
-def headline(question: Question, solved: Solved, metrics: dict[str, Metric], status: str) -> str:
+def headline(
+    question: Question,
+    solved: Solved,
+    metrics: dict[str, Metric],
+    status: str,
+    waiting: Waiting | None = None,
+) -> str:
     """Return the answer in one sentence."""
 
     def number(spec: MetricSpec, *ids: str) -> float:
@@ -56,7 +56,11 @@ def headline(question: Question, solved: Solved, metrics: dict[str, Metric], sta
             if figures.AFTER_TAX_NPV.key in metrics
             else []
         ),
-        *_waiting(solved, metrics),
+        *(
+            [f"later starts would save at least USD {money(waiting.proved_usd)}"]
+            if waiting and waiting.proved_usd
+            else []
+        ),
         f"{number(figures.PEAK_FACILITY):.1f} MW peak facility power",
         *(
             f"run {j.id} takes {number(figures.DAYS, j.id):.0f} days at {j.confidence:.0%} "
@@ -112,15 +116,6 @@ def _excess(given: Sequence[str]) -> list[str]:
     if not given:
         return []
     return [f"the given decisions exceed {counted(len(given), 'limit')} ({given[0]})"]
-
-
-def _waiting(solved: Solved, metrics: dict[str, Metric]) -> list[str]:
-    """Return what later starts would save, if it is more than the proven gap."""
-    if figures.WAITING_SAVES.key not in metrics:
-        return []
-    usd = float(metrics[figures.WAITING_SAVES.key].value or 0.0)
-    open_usd = (solved.value - solved.bound) * USD_PER_MUSD
-    return [f"later starts would save at least USD {money(usd)}"] if usd > open_usd else []
 
 
 def _totals(solved: Solved, accelerators: float, racks: float) -> list[str]:

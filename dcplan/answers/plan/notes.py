@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
 from dcplan.answers.plan.headline import percent
@@ -90,11 +91,25 @@ def _plain(value: float) -> str:
 SAME_PLAN = "more time would give the same plan"
 
 
+def accepting(gap_frac: float) -> str:
+    """Return the step that accepts a reached gap, rounded up to two digits.
+
+    Examples
+    --------
+    >>> accepting(0.00712), accepting(0.0989)
+    ('accept this gap with --gap 0.0072', 'accept this gap with --gap 0.099')
+    """
+    exact = Decimal(gap_frac)
+    last = Decimal(1).scaleb(exact.adjusted() - 1)
+    return f"accept this gap with --gap {exact.quantize(last, ROUND_CEILING).normalize():f}"
+
+
 def _open_gap(solved: Solved, gap: float) -> list[str]:
     """Explain a gap above the requested one."""
     found = []
     if solved.ended and solved.gap_frac > gap:
-        again = "a longer --time-limit may help" if solved.timed else SAME_PLAN
+        same = f"{SAME_PLAN}: {accepting(solved.gap_frac)}"
+        again = "a longer --time-limit may help" if solved.timed else same
         found.append(f"the proven gap is {percent(solved.gap_frac)}: {solved.ended}; {again}")
     elif solved.status == SolveStatus.LIMIT and solved.gap_frac > gap:
         found.append(

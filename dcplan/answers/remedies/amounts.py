@@ -74,7 +74,8 @@ def joined(moves: Iterable[Move]) -> Move:
         return whole
 
     price = sum(x.price_musd for x in parts)
-    return replace(parts[0], change=change, price_musd=price)
+    kinds = sum(x.kinds for x in parts)
+    return replace(parts[0], change=change, price_musd=price, kinds=kinds)
 
 
 def _share(field: Field, given: list[float], t: int | None) -> float:

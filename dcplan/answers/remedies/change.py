@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 
 from dcplan.provenance import Path
 
+MOST_KINDS = 3
+"""Kinds of change in one remedy; remedies with more are shown only where no smaller one was found."""
+
 
 @dataclass(frozen=True)
 class Change:
@@ -35,6 +38,8 @@ class Move:
         Size that is known to be too small.
     price_musd : float
         Rough price of the change, for the order of the tests only.
+    kinds : int
+        Number of kinds of change in it.
     """
 
     change: Callable[[float], Change | None]
@@ -43,6 +48,12 @@ class Move:
     price_musd: float = 0.0
     screened: bool = False
     """Whether the largest size is tried first, because a kind that cannot help is common."""
+    kinds: int = 1
+
+    @property
+    def few(self) -> bool:
+        """Return whether a person can follow the change: at most ``MOST_KINDS`` kinds."""
+        return self.kinds <= MOST_KINDS
 
 
 def both(first: Change, second: Change) -> Change:
@@ -61,4 +72,4 @@ def after(first: Change, move: Move) -> Move:
         second = move.change(size)
         return None if second is None else both(first, second)
 
-    return replace(move, change=change)
+    return replace(move, change=change, kinds=1 + move.kinds)

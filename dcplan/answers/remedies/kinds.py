@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from dcplan.answers.remedies.amounts import Group, groups_of, joined, lacking_move, sized_move
-from dcplan.answers.remedies.change import Move, after
+from dcplan.answers.remedies.change import MOST_KINDS, Move, after
 from dcplan.answers.remedies.infeasible import Infeasible
 from dcplan.answers.remedies.times import time_moves
 from dcplan.errors import InputError
@@ -77,9 +77,31 @@ def _lacks(asked: Infeasible, matrix: Matrix, soft: Container[Key]) -> Relaxed |
     return whole if whole.found else found
 
 
-def mixes(asked: Infeasible, part: PlanningProblem, matrix: Matrix) -> Iterable[Move]:
-    """Yield changes of several limits; after each, the most expensive one may not change."""
+def mixes(
+    asked: Infeasible, part: PlanningProblem, matrix: Matrix, enough: Callable[[], bool]
+) -> Iterable[Move]:
+    """Yield changes of several limits, those of few kinds first.
+
+    Parameters
+    ----------
+    enough : callable
+        Whether a remedy of few kinds was found, so that larger changes are left out.
+    """
     groups = groups_of(matrix.rows, asked.question)
+    found = list(_lacking(asked, part, matrix, dict(groups)))
+    many = [parts for parts in found if len(parts) > MOST_KINDS]
+    yield from (joined(parts.values()) for parts in found if 1 < len(parts) <= MOST_KINDS)
+    for parts in many:
+        if enough():
+            return
+        yield joined(_fewer(asked, part, matrix, groups, parts).values())
+    yield from (joined(parts.values()) for parts in many if not enough())
+
+
+def _lacking(
+    asked: Infeasible, part: PlanningProblem, matrix: Matrix, groups: dict[Group, Sequence[Key]]
+) -> Iterable[dict[Group, Move]]:
+    """Yield what several limits lack together; after each, the most expensive one may not change."""
     for _ in range(MIXES):
         if asked.done:
             return
@@ -89,9 +111,30 @@ def mixes(asked: Infeasible, part: PlanningProblem, matrix: Matrix) -> Iterable[
         parts = _parts(groups, found.lacks, part, asked.question)
         if not parts:
             return
-        if len(parts) > 1:
-            yield joined(parts.values())
+        yield parts
         del groups[max(parts, key=lambda group: parts[group].price_musd)]
+
+
+def _fewer(
+    asked: Infeasible,
+    part: PlanningProblem,
+    matrix: Matrix,
+    groups: Mapping[Group, Sequence[Key]],
+    parts: Mapping[Group, Move],
+) -> Mapping[Group, Move]:
+    """Return fewer kinds of change that could be enough: one kind after the other is left out.
+
+    The most expensive kind is left out first, and stays if the others cannot replace it.
+    """
+    for group in sorted(parts, key=lambda x: -parts[x].price_musd):
+        if len(parts) <= MOST_KINDS or asked.done:
+            break
+        left = {row for other in parts if other != group for row in groups[other]}
+        found = _lacks(asked, matrix, left)
+        less = _parts(groups, found.lacks, part, asked.question) if found is not None else {}
+        if less:
+            parts = less
+    return parts
 
 
 def dated_mixes(asked: Infeasible) -> Iterable[Move]:

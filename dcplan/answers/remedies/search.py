@@ -71,11 +71,18 @@ def explained(asked: Infeasible) -> Explained:
         for x in (_first(asked, move) for move in moves(asked, part, soft, known=whole))
         if x is not None
     ]
+
+    def few_found() -> bool:
+        return any(move.few for move, *_ in found)
+
     if len(found) < FEW:
-        mixed = mixes(asked, part, soft) if whole else site_mixes(asked, part, soft)
+        mixed = mixes(asked, part, soft, few_found) if whole else site_mixes(asked, part, soft)
         mixed = itertools.chain(site_moves(asked.question), mixed, dated_mixes(asked))
-        found += [x for x in (_first(asked, move) for move in mixed) if x is not None]
-    found = sorted(_least([(x, x[2]) for x in found]), key=_order)[:MOST]
+        for move in mixed:
+            remedy = _first(asked, move) if move.few or not few_found() else None
+            found += [] if remedy is None else [remedy]
+    small = [x for x in found if x[0].few]
+    found = sorted(_least([(x, x[2]) for x in small or found]), key=_order)[:MOST]
     near = [_nearer(asked, *x) for x in found]
     kept = _least([(x, x) for x in near])
     return Explained(part, served, tuple(sorted(kept, key=lambda x: (x.cost_usd, x.size))))

@@ -28,8 +28,9 @@ from dcplan.units import (
 
 def measured(name: str, problem: PlanningProblem, d: Decisions, books: Accounts) -> float:
     """Return a recomputed measure of :mod:`dcplan.planning.goal`."""
-    if name.startswith(DAYS):
-        return sum(r.days for r in d.runs if r.job == name.removeprefix(DAYS))
+    of_runs = _of_runs(name, problem, d)
+    if of_runs is not None:
+        return of_runs
     quarters = range(problem.quarters)
     if name == COST:
         return npv_usd(books.flows, problem.finance.discount_rate) / USD_PER_MUSD
@@ -42,13 +43,6 @@ def measured(name: str, problem: PlanningProblem, d: Decisions, books: Accounts)
             sum(books.site(problem, s.id, t, "facility_mw") for s in problem.sites)
             for t in quarters
         )
-    if name in (TIME, WAIT):
-        return sum(
-            wait_months(problem, r)
-            if name == WAIT
-            else r.start_month * DAYS_PER_MONTH + r.finish_days
-            for r in d.runs
-        )
     if name == COMPUTE:
         return -delivered_pflop_days(problem, d)
     own = sum(
@@ -57,6 +51,17 @@ def measured(name: str, problem: PlanningProblem, d: Decisions, books: Accounts)
         for t in quarters
     )
     return own + (cloud_carbon_t(problem, d) if name == CARBON else 0.0)
+
+
+def _of_runs(name: str, problem: PlanningProblem, d: Decisions) -> float | None:
+    """Return a measure that is a sum over the runs [days, or months of WAIT]; None for another one."""
+    if name.startswith(DAYS):
+        return sum(r.days for r in d.runs if r.job == name.removeprefix(DAYS))
+    if name == TIME:
+        return sum(r.start_month * DAYS_PER_MONTH + r.finish_days for r in d.runs)
+    if name == WAIT:
+        return sum(wait_months(problem, r) for r in d.runs)
+    return None
 
 
 def after_tax(problem: PlanningProblem, books: Accounts) -> Financed:

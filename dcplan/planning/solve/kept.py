@@ -1,25 +1,30 @@
-"""Compiled programs of this process, kept for problems that differ from them in demands only.
+"""Compiled programs of this process, kept for problems that differ from them in right sides only.
 
-A what-if often changes a demand alone. A demand without replicas is the right side of its rows and
-nothing else, so the program of the last problem is used again with other right sides. A program for
-equal problems is used again as it is.
+A what-if often changes a demand alone, and the points of a frontier differ in the limit on a measure. A
+demand without replicas and a limit are the right sides of their rows and nothing else, so the program
+of the last problem is used again with other right sides. A program for equal problems is used again as
+it is.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from dcplan.planning.goal import Goal, Limit
 from dcplan.planning.keys import Key
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.solve.matrix import Matrix, compile_model
+from dcplan.planning.solve.matrix import Matrix, Vector, compile_model
 from dcplan.planning.solve.strong import DEMAND
 
 WITHOUT_SITE = "without_site"
 """Row of a demand without one site in a quarter."""
+GOAL_LIMIT = "goal_limit"
+"""Row of the limit on a measure."""
 MOST_KEPT = 6
 """Programs kept: of a chain of what-ifs, the complete ones and those of two choices of halls."""
 MOST_COLUMNS = 60_000
@@ -37,7 +42,7 @@ class Programs:
         """Return the program of a problem, compiled or from a kept one."""
         for number in reversed(self.kept):
             before, matrix = self.kept[number]
-            found = _of_demands(problem, before, matrix)
+            found = _with_limits(problem, before, matrix)
             if found is not None:
                 self.kept.move_to_end(number)
                 return found
@@ -57,33 +62,63 @@ PROGRAMS = Programs()
 """Programs of this process."""
 
 
-def _of_demands(problem: PlanningProblem, before: PlanningProblem, matrix: Matrix) -> Matrix | None:
-    """Return the program with the demands of a problem; None if more than demands differs."""
+def _with_limits(
+    problem: PlanningProblem, before: PlanningProblem, matrix: Matrix
+) -> Matrix | None:
+    """Return the program with the demands and the limits of a problem; None if more differs."""
     if len(problem.demands) != len(before.demands):
         return None
     same = tuple(
         replace(d, wanted=old.wanted)
         for d, old in zip(problem.demands, before.demands, strict=True)
     )
-    if replace(problem, demands=same) != before:
+    if replace(problem, demands=same, goal=before.goal) != before:
         return None
-    if all(d.wanted == o.wanted for d, o in zip(problem.demands, before.demands, strict=True)):
+    if _unlimited(problem.goal) != _unlimited(before.goal):
+        return None
+    asked = any(d.wanted != o.wanted for d, o in zip(problem.demands, before.demands, strict=True))
+    if asked and any(d.replica for d in problem.demands):  # their number depends on the demand
+        return None
+    lower = _moved(matrix, matrix.row_lower, _wanted(before), _wanted(problem))
+    upper = _moved(matrix, matrix.row_upper, _most(before.goal), _most(problem.goal))
+    if lower is None or upper is None:
+        return None
+    if lower is matrix.row_lower and upper is matrix.row_upper:
         return matrix
-    if any(d.replica for d in problem.demands):  # their number of replicas depends on the demand
-        return None
-    rows = {key: i for i, key in enumerate(matrix.rows)}
-    lower, now, old = matrix.row_lower.copy(), _limits(problem), _limits(before)
-    for key, value in now.items():
-        if value == old[key]:
-            continue
+    return replace(matrix, row_lower=lower, row_upper=upper)
+
+
+def _moved(
+    matrix: Matrix, side: Vector, old: Mapping[Key, float], now: Mapping[Key, float]
+) -> Vector | None:
+    """Return the right sides of the rows with other values; None if a row is not of its value alone.
+
+    A demand that nothing serves has no row or one of constants, and a measure may have a constant.
+    """
+    changed = {key: value for key, value in now.items() if value != old[key]}
+    if not changed:
+        return side
+    rows, found = {key: i for i, key in enumerate(matrix.rows)}, side.copy()
+    for key, value in changed.items():
         i = rows.get(key)
-        if i is None or (lower[i], matrix.row_upper[i]) != (old[key], np.inf):
-            return None  # a demand that nothing serves has no row, or one of constants
-        lower[i] = value
-    return replace(matrix, row_lower=lower)
+        one_sided = i is not None and np.isinf([matrix.row_lower[i], matrix.row_upper[i]]).any()
+        if i is None or side[i] != old[key] or not one_sided:
+            return None
+        found[i] = value
+    return found
 
 
-def _limits(problem: PlanningProblem) -> dict[Key, float]:
+def _unlimited(goal: Goal) -> Goal:
+    """Return a goal with the measures of its limits, without their values."""
+    return replace(goal, limits=tuple(Limit(x.measure, 0.0) for x in goal.limits))
+
+
+def _most(goal: Goal) -> dict[Key, float]:
+    """Return the right side of the row of each limited measure."""
+    return {Key(GOAL_LIMIT, (x.measure,)): x.most for x in goal.limits}
+
+
+def _wanted(problem: PlanningProblem) -> dict[Key, float]:
     """Return the right side of each row of a demand."""
     found = {}
     for d in problem.required:

@@ -14,6 +14,11 @@
        Halls, fabrics and sites first, then racks and runs (large/), for LARGE_SHARE of the time.
     3. neither found a plan: with_margins
        HiGHS on the full model, with increasing margins for rounding.
+    4. no plan starts every run as soon as its hardware can serve: _with_least_wait
+       - All later starts are allowed, and 1 to 3 minimize the months that runs wait in all (goal WAIT),
+         in WAIT_SHARE of the remaining time.
+       - Then 1 to 3 minimize the goal of the problem, where each run waits at most as in that plan;
+         every later start is allowed if that time ended without a plan.
 
     A plan is OPTIMAL if its audited cost is within the requested gap of the bound. If it is not,
     its status is LIMIT, and ``ended`` says what limits the gap unless time does.

@@ -3,8 +3,8 @@
 The program limits what a hall serves by its racks and its racks by its open units, so the relaxation
 opens a part of a hall for a part of a demand. These rows limit the share of each demand and of each
 job that a hall, a site or the new halls of a site take by what is open there (strong rows of facility
-location: Krarup and Pruzan 1983, The simple plant location problem, section 3). They exclude no plan
-of least cost, so the bound with them holds for all plans.
+location: Krarup and Pruzan 1983, The simple plant location problem, section 3). A best plan satisfies
+them, so the bound with them holds for all plans.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from dcplan.planning.decisions import FITTED, RUN, USED, USED_NEW
-from dcplan.planning.goal import MONEY
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.matrix import Matrix, Row
@@ -38,8 +37,8 @@ def strengthened(matrix: Matrix, problem: PlanningProblem) -> Matrix:
        \sum_{i \in j,h,t} x_i \le \sum_c f_{hct}
 
     and the same over the halls of a site with :math:`y_{st}` (a site in use), and over its new halls.
-    A plan of least cost never serves more than a demand, so its shares are at most 1. If more is
-    wanted (another objective, a limit on a measure), only the rows of jobs are added.
+    Work beyond a demand improves no measure but compute, so a best plan exists whose shares are at
+    most 1. Where compute is the objective or has a limit, only the rows of jobs are added.
 
     Parameters
     ----------
@@ -49,7 +48,7 @@ def strengthened(matrix: Matrix, problem: PlanningProblem) -> Matrix:
         The problem of the program.
     """
     taken = _jobs(matrix, problem)
-    if problem.goal.measure in MONEY and not problem.goal.limits:
+    if problem.goal.serves_only_demands:
         taken |= _demands(matrix)
     place = {key: i for i, key in enumerate(matrix.columns)}
     site = {h.id: h.site for h in problem.halls}

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from dcplan.answers.explain.bounds import Origin
+from dcplan.answers.plan.waiting import WAITING
 from dcplan.economics.cash_flow import Unit
 from dcplan.report.html.figures import ranked
 from dcplan.report.memo.blocks import Block, Grid, Items, Note, change, counted, usd
@@ -13,6 +14,7 @@ from dcplan.report.text.next_steps import scenario_words
 from dcplan.report.text.numbers import plain
 from dcplan.result import Result, Table
 from dcplan.specs.explain import SWITCHING_VALUES, WHY_NOT, SwitchingValueRow
+from dcplan.specs.plan.metrics import WAITING_SAVES
 from dcplan.specs.plan.purchases import PURCHASES, PurchaseRow
 from dcplan.specs.tco import RENTED, SOURCING, SourcingRow
 
@@ -51,7 +53,22 @@ def alternatives(answers: Sequence[Result]) -> Iterator[Block]:
             "Price of the hardware alone; racks at the same rate of large matrix products; power, "
             "space and delivery not counted."
         )
-    yield Items((*_systems(answers), *_sources(answers)))
+    yield Items((*_systems(answers), *_sources(answers), *_later(plan)))
+
+
+def _later(plan: Result) -> Iterator[str]:
+    """Yield what later starts of runs would save, where the plan's answer names it."""
+    if not any(w["code"] == WAITING for w in plan.warnings):
+        return
+    saved = plan.metrics[WAITING_SAVES.key].value
+    if saved is None:
+        command = f"dcplan plan {scenario_words(plan)}"
+        yield f"Later starts of runs: not computed. Run `{command}` with a higher `--time-limit`."
+        return
+    yield (
+        f"Later starts of runs without a deadline: at least {usd(saved)} less net present cost. Set "
+        "`may_wait: true` for a run to let it wait."
+    )
 
 
 def _systems(answers: Sequence[Result]) -> Iterator[str]:

@@ -55,6 +55,7 @@ WAITING_SAVES = MetricSpec(
     "their hardware can serve; only in plans with such runs",
     better=LOWER,
     needs="workloads.training",
+    unknown="not computed: the time limit ended the search before; give a higher --time-limit",
     label="Saved if runs without a deadline waited",
 )
 UNSERVED_COST = MetricSpec(

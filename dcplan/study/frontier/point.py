@@ -23,7 +23,7 @@ from dcplan.scenario.load import Question
 from dcplan.scenario.ref import ScenarioRef
 from dcplan.study.digest import content_key
 from dcplan.study.frontier.axes import Axis, axis_of
-from dcplan.study.point import packed, readable, unpacked
+from dcplan.study.point import SCREENED, is_screened, packed, readable, unpacked
 from dcplan.units import DAYS_PER_QUARTER
 
 SLACK = 1e-6
@@ -56,6 +56,8 @@ class Step:
     """Points left in the sequence, including this one."""
     gap: float = 0.01
     time_limit_s: float = 60.0
+    screen: bool = False
+    """Whether a plan and a bound are enough (``SolveRequest.screen``)."""
 
 
 def prepared(question: Question, x: Axis, y: Axis) -> Built:
@@ -99,7 +101,8 @@ def solve_step(step: Step, before: Mapping[str, Any] | None) -> dict[str, Any]:
     )
     problem, most = built.problem, math.nan
     if step.goal == "limited":
-        if abs(reached - step.to_y) <= SLACK * max(abs(step.from_y), 1.0):
+        met = reached <= step.to_y + SLACK * max(abs(step.from_y), 1.0)  # measures are minimized
+        if met:
             return _document(MET, before, {"reached": reached, "line": step.to_y})
         # the rest in equal steps: no point occurs twice
         most = reached + (step.to_y - reached) / step.left
@@ -117,18 +120,23 @@ def solve_step(step: Step, before: Mapping[str, Any] | None) -> dict[str, Any]:
         problem = replace(problem, goal=Goal((x if step.goal == "x" else y).measure))
     given = str(before.get("start") or "") if before else ""
     near = unpacked(given) if given else None
-    solved = solve_problem(
-        problem,
-        question,
-        SolveRequest(gap=step.gap, time_limit_s=step.time_limit_s, near=near, stop=asked_to_stop),
+    request = SolveRequest(
+        gap=step.gap,
+        time_limit_s=step.time_limit_s,
+        near=near,
+        screen=step.screen,
+        stop=asked_to_stop,
     )
+    solved = solve_problem(problem, question, request)
     if solved.status == SolveStatus.INTERRUPTED:
         raise Stopped
     here = _found(solved, question, built.problem, (x, y))
     if step.goal == "limited":
         here["line"] = step.to_y
-        here["reached"] = min(most, here["y"]) if here["y"] is not None else most
-    return {**_document(solved.status, before, here), "seconds": time.monotonic() - began}
+        # a plan with an open gap may not be the best one for the limits that it also satisfies
+        here["reached"] = min(most, here["y"]) if solved.status is SolveStatus.OPTIMAL else most
+    status = SCREENED if is_screened(solved, request) else str(solved.status)
+    return {**_document(status, before, here), "seconds": time.monotonic() - began}
 
 
 def complete(document: Mapping[str, Any]) -> bool:

@@ -9,6 +9,8 @@ from dcplan.scenario.ref import ScenarioRef
 from dcplan.specs.request import Flag
 
 MOST_POINTS = 200
+ENDS, ALL = "ends", "all"
+PROVE = (ENDS, ALL)
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,14 @@ class FrontierRequest(ScenarioRef):
         int, Flag("number of points, including both ends", low=2, high=MOST_POINTS)
     ] = 15
     gap: Annotated[float, Flag("relative gap at which each solve may stop", low=0)] = 0.01
+    prove: Annotated[
+        str,
+        Flag(
+            "points to prove to --gap: ends, or all; the points between proved ends are screened, "
+            "with their gap printed",
+            choices=PROVE,
+        ),
+    ] = ENDS
     time_limit_s: Annotated[
         float,
         Flag(

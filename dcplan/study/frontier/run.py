@@ -16,7 +16,8 @@ from dcplan.specs.request import checked
 from dcplan.study.digest import content_key
 from dcplan.study.frontier.axes import axes_asked
 from dcplan.study.frontier.point import CONTENT, MET, SLACK, Step, prepared
-from dcplan.study.frontier.request import FrontierRequest
+from dcplan.study.frontier.proof import undominated, with_common_bounds
+from dcplan.study.frontier.request import ENDS, FrontierRequest
 from dcplan.study.frontier.steps import AMONG, FIRST, LAST, Document, Steps
 from dcplan.study.frontier.table import frontier_result, no_frontier
 from dcplan.study.lines import Runner
@@ -66,7 +67,7 @@ def frontier(
     )
     count = request.points
     told = (lambda done: progress(done + 1, count)) if progress else None
-    steps = Steps(asked, runner, told)
+    steps = Steps(asked, runner, request.prove == ENDS, told)
     first, among, last = steps.ends()
     steps.run([[first]], None)
     found = steps.known.get(FIRST)
@@ -83,17 +84,29 @@ def frontier(
         steps.run(steps.lines(last.key, cheap["y"], best["y"], count), cheap)
         between = [steps.known[i] for i in sorted(steps.known) if i >= 0]
         points += [d for d in between if d["status"] != MET]
-    answer = frontier_result(question, built, points, axes, stopped=runner.stop())
+    shown = undominated(with_common_bounds(points, request.gap))
+    answer = frontier_result(question, built, shown, axes, gap=request.gap, stopped=runner.stop())
+    if len(shown) < len(points):
+        answer = _noted(
+            answer,
+            f"{len(points) - len(shown)} of {len(points)} points are left out: another point is at "
+            "least as good in both metrics",
+        )
     answer = replace(answer, run={"seconds": round(time.monotonic() - began, 3)})
     if best.get("y") is None and answer.exit_code == EXIT_OK:
         return replace(answer, status="incomplete", exit_code=EXIT_INCOMPLETE)
     if len(points) == 1 and best.get("y") is not None:
-        note = (
+        return _noted(
+            answer,
             f"the plan with the lowest {request.x} also has the best {request.y}: "
-            "there is no trade-off"
+            "there is no trade-off",
         )
-        return replace(answer, warnings=[*answer.warnings, {"code": "note", "message": note}])
     return answer
+
+
+def _noted(answer: Result, text: str) -> Result:
+    """Return the answer with a further note."""
+    return replace(answer, warnings=[*answer.warnings, {"code": "note", "message": text}])
 
 
 def _best(found: Document, among: Document | None) -> Document:

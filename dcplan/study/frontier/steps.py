@@ -29,6 +29,8 @@ class Steps:
     asked: Step
     """Common fields of all steps; its time limit is that of all steps together."""
     runner: Runner
+    screen: bool = False
+    """Whether points between the ends are screened."""
     told: Callable[[int], None] | None = None
     """Called with the number of known points between the ends."""
     known: dict[int, Document] = field(default_factory=dict)
@@ -48,13 +50,14 @@ class Steps:
     def ends(self) -> tuple[Step, Step, Step]:
         """Return the steps for lowest x, for the best y among such plans, and for lowest y."""
         first = self.step(FIRST, "x", "", ENDS_SHARE / 3)
-        among = self.step(AMONG, "among", first.key, ENDS_SHARE / 3)
+        among = self.step(AMONG, "among", first.key, ENDS_SHARE / 3, screen=self.screen)
         return first, among, self.step(LAST, "y", among.key, ENDS_SHARE / 3)
 
     def lines(self, before: str, far: float, near: float, points: int) -> list[list[Step]]:
-        """Return the points between the ends, each sequence over its part of the range.
+        """Return the points after the first end, each sequence over its part of the range.
 
-        The first point of a sequence starts from the plan with the lowest x.
+        The first point of a sequence starts from the plan with the lowest x. The last point of the
+        last sequence is the other end, which is proved.
         """
         count, lines = points - 1, []
         for first in range(0, count, LINE):
@@ -71,6 +74,7 @@ class Steps:
                         from_y=ends[0],
                         to_y=ends[1],
                         left=size - i,
+                        screen=self.screen and first + i < count - 1,
                     )
                 )
                 key = line[-1].key

@@ -16,7 +16,7 @@ from dcplan.scenario.load import Question
 from dcplan.specs import frontier as specs
 from dcplan.study.frontier.axes import Axis
 from dcplan.study.frontier.steps import Document
-from dcplan.study.point import CRASHED, FAILED
+from dcplan.study.point import CRASHED, FAILED, SCREENED
 from dcplan.units import money, unit_of
 
 
@@ -34,9 +34,16 @@ def frontier_result(
     points: Sequence[Document],
     axes: tuple[Axis, Axis],
     *,
+    gap: float,
     stopped: bool,
 ) -> Result:
-    """Return the table of all points, the one with the lowest first metric first."""
+    """Return the table of all points, the one with the lowest first metric first.
+
+    Parameters
+    ----------
+    gap : float
+        Requested gap.
+    """
     first, second = axes
     found = _points(points, axes)
     there = [p.at for p in found if p.at is not None]
@@ -62,7 +69,7 @@ def frontier_result(
             specs.FRONTIER.name: specs.FRONTIER.wide_table(rows, (), second=(first.key, second.key))
         },
         inputs=inputs_of(built),
-        warnings=_notes(found),
+        warnings=_screened(found, gap) + _notes(found),
     )
 
 
@@ -124,6 +131,17 @@ def _points(documents: Sequence[Document], axes: tuple[Axis, Axis]) -> list[Foun
 def _systems(document: Document) -> str:
     words = [f"{int(float(n or 0)):,} {k}" for k, n in document["systems"].items()]
     return ", ".join(words) or "rented only"
+
+
+def _screened(found: Sequence[Found], gap: float) -> list[dict[str, str]]:
+    """Say how many points are screened, and with which gaps."""
+    gaps = [p.row.gap_frac or 0.0 for p in found if p.row.status == SCREENED]
+    text = (
+        f"{len(gaps)} points are screened: each has an audited plan and a bound, with gaps up to "
+        f"{max(gaps, default=0.0):.2%} where {gap:.2%} was requested. --prove all solves each point "
+        "to the requested gap"
+    )
+    return [{"code": "screened", "message": text}] if gaps else []
 
 
 def _notes(found: Sequence[Found]) -> list[dict[str, str]]:

@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dcplan.answers.common.result_blocks import describe
+from dcplan.answers.plan.notes import accepting
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK
 from dcplan.result import Cell, Result, Table
 from dcplan.specs import sweep as specs
+from dcplan.specs.plan.metrics import WAITING_SAVES
 from dcplan.study.bounds import AsIs
 from dcplan.study.point import ANSWERED, OK, PENDING, SCREENED, WIDE
 from dcplan.study.sweep.layout import Layout
@@ -23,6 +25,7 @@ Documents = Sequence[Mapping[str, Any]]
 FEW = (
     "cost.npv_usd",
     "cost.capex_usd",
+    WAITING_SAVES.key,
     "accelerators.total",
     "power.peak_facility_mw",
     "carbon.operational_t",
@@ -119,12 +122,14 @@ def _left(layout: Layout) -> list[dict[str, str]]:
 def _wide(layout: Layout, documents: Documents) -> list[dict[str, str]]:
     """Say how far above the requested gap the search of some points ended."""
     wide = [float(d["gap_frac"]) for d in documents if d["status"] == WIDE]
+    if not wide:
+        return []
     text = (
         f"{len(wide)} points have gaps above {layout.request.gap:.2%}, up to "
-        f"{max(wide, default=0.0):.2%}: integer numbers of racks and switches limit them, more time "
-        "gives the same plans"
+        f"{max(wide):.2%}: integer numbers of racks and switches limit them, more time gives the same "
+        f"plans: {accepting(max(wide))}"
     )
-    return [{"code": "gap", "message": text}] if wide else []
+    return [{"code": "gap", "message": text}]
 
 
 def _screened(layout: Layout, documents: Documents) -> list[dict[str, str]]:

@@ -19,6 +19,7 @@ from dcplan.planning.problem.work.jobs.soonest import planned_together, with_lat
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.audited import audited_solution
 from dcplan.planning.solve.highs import Outcome
+from dcplan.planning.solve.kept import PROGRAMS
 from dcplan.planning.solve.large.racks import MOST_STEPS
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.request import LEAST_S, Clock
@@ -204,7 +205,7 @@ def alone(
         problem = replace(
             with_steps(variant.built.problem, MOST_STEPS, exact=True), margin_factor=factor
         )
-        matrix = compile_model(build_model(problem)[0])
+        matrix = PROGRAMS.compiled(problem)  # a variant is planned three times
         existing = {i: firsts[c] for i, c in enumerate(matrix.columns) if c in firsts} or None
         outcome = highs.solve(
             matrix,

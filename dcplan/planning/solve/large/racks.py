@@ -127,7 +127,7 @@ class RackStage:
         start = part.of_full(found.integer_values)
         first = improved_by_site(part.problem, part.matrix, start, site, enough)
         better = (
-            first if first is None else self.rounds(part, part.matrix, {}, FREE_SHARE, first=first)
+            None if first is None else self.rounds(part, part.matrix, {}, FREE_SHARE, first=first)
         )
         best = better if better and better.value < found.value else found
         if by_site or best.value <= enough or self.session.clock.left() <= 0:

@@ -64,7 +64,11 @@ class JobCandidates:
             self.paces.refine((x, self._near(x, terms)) for x in asked)
         for target in able:
             best = self._best(job, terms, target)
-            result += choice.starts(choice.undominated(best, terms), terms)
+            found = choice.starts(choice.undominated(best, terms), terms)
+            result += found
+            if best and not found:
+                at, text = f"{target.place} {target.system}", choice.too_late(best, terms)
+                self.excluded.append(ExcludedOption(Kind.JOB, job.id, at, text, Cause.LATE))
         return result
 
     def _asked(self, job: Job, terms: JobTerms, where: Iterable[Target]) -> list[Asked]:

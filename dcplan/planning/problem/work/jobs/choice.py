@@ -115,6 +115,16 @@ def why_none(
     return most, Cause.OTHER
 
 
+def too_late(run_options: Sequence[RunOption], terms: JobTerms) -> str:
+    """Return why no start of a place's runs ends in time: delays of their hardware count."""
+    run = min(run_options, key=lambda x: x.finish_days if terms.dated else x.days)
+    late_days = run.finish_days - run.days if terms.dated else 0.0
+    left_days = terms.end_day - terms.first_month * DAYS_PER_MONTH
+    until = "its deadline" if terms.dated else "the end of the horizon"
+    late = f" and late delivery adds {late_days:.0f}" if late_days >= 1.0 else ""
+    return f"a run takes {run.days:.0f} days{late}, and {left_days:.0f} days are left until {until}"
+
+
 def joint_cause(causes: Sequence[Cause]) -> Cause:
     """Return the cause of a place without an option from those of its precisions."""
     if Cause.MEMORY in causes:

@@ -5,9 +5,15 @@ from __future__ import annotations
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.work.terms import JobTerms
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema import ScheduledJob
+from dcplan.scenario.schema import Scenario, ScheduledJob
 from dcplan.scenario.schema.jobs import DEADLINE_CONFIDENCE
 from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, quarter_index
+
+
+def _key(job: ScheduledJob, scenario: Scenario) -> str:
+    """Return the key of a job for ``--set``."""
+    block = "training" if job in scenario.workloads.training else "post_training"
+    return f"workloads.{block}.{job.id}"
 
 
 def job_terms(job: ScheduledJob, question: Question, log: InputLog) -> JobTerms:
@@ -16,6 +22,8 @@ def job_terms(job: ScheduledJob, question: Question, log: InputLog) -> JobTerms:
     start = quarter_index(scenario.horizon.start)
     first = quarter_index(job.start) - start if job.start else 0
     last = quarter_index(job.deadline) - start + 1 if job.deadline else scenario.horizon.quarters
+    if job.deadline is None:  # a run with a deadline may always wait for it
+        log.answered(_key(job, scenario) + ".may_wait", given=job.may_wait, default=False)
     return JobTerms(
         id=job.id,
         first_month=first * MONTHS_PER_QUARTER,
