@@ -4,6 +4,7 @@ columns, the search of halls, room taken for whole switches."""
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,9 +26,11 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs, strategy
 from dcplan.planning.solve.large import racks, whole
 from dcplan.planning.solve.large import search as large
+from dcplan.planning.solve.large import thinned as thinned_runs
 from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
 from dcplan.planning.solve.large.merged import merged
 from dcplan.planning.solve.large.sums import with_sums
+from dcplan.planning.solve.large.thinned import thinned
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.request import SolveRequest, SolveSession
 from dcplan.planning.solve.rounding import beyond_reach, shortfalls, tightened
@@ -113,7 +116,7 @@ def test_strong_rows_and_merged_demands_exclude_no_least_cost(seed: int) -> None
     """The integer optimum is that of the enumeration; the linear bound is at least as high."""
     problem = tiny_menu(seed)
     base = compile_model(build_model(problem)[0])
-    strong = merged(strengthened(base, problem))
+    strong = strengthened(compile_model(build_model(merged(problem))[0]), problem)
     best = best_cost(problem)
     found = highs.solve(strong, gap=0.0, time_limit_s=60)
     assert found.objective * 1e6 == pytest.approx(best, rel=1e-6, abs=1.0)
@@ -143,7 +146,7 @@ def test_two_demands_that_differ_in_utilization_are_one(tmp_path: Path) -> None:
     file.write_text(yaml.safe_dump(found), encoding="utf-8")
     problem = build(load(file)).problem
     base = _matrix(problem)
-    one = merged(base)
+    one = _matrix(merged(problem))
     serving = {key.ids[0] for key in one.columns if key.name == "serving"}
     assert serving == {first["id"], third["id"]}
     limit = {key: float(x) for key, x in zip(one.rows, one.row_lower, strict=True)}
@@ -182,7 +185,8 @@ def test_strong_rows_of_demands_are_for_least_cost_only() -> None:
 def test_the_bound_of_halls_and_fabrics_is_below_every_plan(seed: int) -> None:
     problem = tiny_menu(seed)
     base = _matrix(problem)
-    program = with_sums(merged(strengthened(with_work(base, problem), problem)), problem)
+    one = merged(problem)
+    program = with_sums(strengthened(with_work(_matrix(one), one), one), one)
     halls = highs.solve(
         program, gap=0.0, time_limit_s=60, relaxed=~large.is_strategic(program), presolve=False
     )
@@ -215,8 +219,9 @@ def test_the_search_of_halls_finds_the_optimum(
 
     request = SolveRequest(gap=1e-6, time_limit_s=60)
     session = SolveSession.of(load("retrofit-air-hall"), request)
-    stage = racks.RackStage(problem, _matrix(problem), passed, session)
-    answer = large.HallSearch(problem, stage, session).solve()
+    program = _matrix(problem)
+    stage = racks.RackStage(problem, program, passed, session)
+    answer = large.HallSearch(problem, program, stage, session).solve()
     best = best_cost(problem) / 1e6
     if math.isinf(best):
         assert answer.plan is None
@@ -397,3 +402,36 @@ def test_a_network_that_does_not_exist_leaves_reach_free() -> None:
     assert beyond_reach(full, values)[names[0]] == pytest.approx(20.0)
     values[ports] = 900.0
     assert names[0] not in beyond_reach(full, values)
+
+
+def test_few_runs_give_the_relaxation_of_all(
+    retrofit: tuple[PlanningProblem, Matrix], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The least work of a group and one run for each quarter give every column and row of its work."""
+    problem, base = replace(retrofit[0], margin_factor=0.0), retrofit[1]
+    assert thinned(problem) is problem
+    monkeypatch.setattr(thinned_runs, "MANY_RUNS", 0)
+    few = thinned(problem)
+    assert len(few.run_options) < 0.2 * len(problem.run_options)
+    all_, less = with_work(base, problem), with_work(_matrix(few), few)
+    cloud = {key: few.run_options[key.ids[0]] for key in less.columns if key.name == "run"}
+    assert list(cloud.values()) == [
+        problem.run_options[key.ids[0]] for key in all_.columns if key.name == "run"
+    ]
+    assert _entries(less) == _entries(all_)
+    other = replace(problem, goal=Goal(TIME))
+    assert thinned(other) is other
+
+
+def _entries(matrix: Matrix) -> dict[str, object]:
+    """Columns, rows and entries of a program, without the numbers of its runs."""
+    names = [Key("run") if key.name == "run" else key for key in matrix.columns]
+    limits = zip(matrix.rows, matrix.row_lower.tolist(), matrix.row_upper.tolist(), strict=True)
+    entries = zip(
+        (names[i] for i in matrix.owner),
+        (matrix.rows[i] for i in matrix.index),
+        matrix.value.round(9).tolist(),
+        strict=True,
+    )
+    costs = zip(names, matrix.cost.tolist(), matrix.upper.tolist(), strict=True)
+    return {"costs": Counter(costs), "limits": Counter(limits), "entries": Counter(entries)}

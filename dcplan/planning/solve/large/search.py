@@ -3,8 +3,8 @@
 1. The relaxation replaces runs by work (``aggregate``), merges demands that are equal (``merged``),
    and has strong rows (``strong``). Its linear program gives the first bound.
 2. Its program with whole halls, fabrics, sites and sums of them (``sums``) gives a higher bound. A
-   very large one is first solved with only the systems that the linear program uses (price and
-   branch), which gives a start.
+   very large one gets a first plan of the linear program's halls, rounded up, and is first solved
+   with only the fabrics and systems that the linear program uses, which gives a start.
 3. A solution of it gives halls and fabrics. They leave a small problem with integer switch counts, whose
    racks and runs HiGHS finds. Limits that the plan violates are tightened (``rounding``) until it
    passes its audit (``racks``). Then the plan is improved site by site (``by_site``), and so are plans
@@ -21,13 +21,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.planning.decisions import DECISIONS, FABRIC, FITTED, RACKS, RUN, Branch
+from dcplan.planning.decisions import DECISIONS, Branch
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.highs import Outcome, OutOfTimeError, Point, Watch, relaxation
 from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
-from dcplan.planning.solve.large.merged import merged
-from dcplan.planning.solve.large.racks import Found, RackStage, with_halls
+from dcplan.planning.solve.large.racks import STRATEGY, Found, RackStage, with_halls
+from dcplan.planning.solve.large.restricted import rounded_up, unused
 from dcplan.planning.solve.large.sums import SUM, with_sums
 from dcplan.planning.solve.large.whole import proved_whole
 from dcplan.planning.solve.matrix import Matrix, Vector
@@ -68,11 +68,17 @@ class Answer:
 
 
 class HallSearch:
-    """Search of one large model; ``stage`` has its columns without margins and step costs."""
+    """Search of one large model; ``stage`` makes plans of its halls."""
 
-    def __init__(self, problem: PlanningProblem, stage: RackStage, session: SolveSession) -> None:
-        """Begin a search; the clock of the session ends it."""
-        self.problem, self.stage, self.session = problem, stage, session
+    def __init__(
+        self, problem: PlanningProblem, program: Matrix, stage: RackStage, session: SolveSession
+    ) -> None:
+        """Begin a search; the clock of the session ends it.
+
+        ``problem`` and its program have the relaxation of the problem of the stage.
+        """
+        self.problem, self.program = problem, program
+        self.stage, self.session = stage, session
         self.gap = session.gap
         self.best: Found | None = None
         self.bound, self.nodes = -math.inf, 0
@@ -96,11 +102,12 @@ class HallSearch:
         self.bound = point.objective
         if near:
             self._plan(near, self.bound)
+        elif self._restricts(relaxed):  # a first plan before the program of halls, which takes long
+            self._round_up(relaxed, point, gap=self.gap)
         if not self._done(self.bound) and not self._of_halls(relaxed, point):
             return Answer(None, math.inf, self.nodes, infeasible=True)
         if self.best is None and not self.session.stopped:
-            rounded = _rounded_up(self.problem, relaxed, point.values)
-            self._keep(self.stage.plan(rounded, EXTRA * self.session.clock.limit_s), self.bound)
+            self._round_up(relaxed, point, EXTRA * self.session.clock.limit_s)
         if self.best is not None and not self._done(self.bound) and self.session.clock.left() > 0:
             self._others()
         if self.best is not None and not self._done(self.bound) and self.session.clock.left() > 0:
@@ -137,12 +144,12 @@ class HallSearch:
     def _of_halls(self, relaxed: Matrix, point: Point, *, early: bool = True) -> bool:
         """Solve the program of halls for its bound and a plan; return whether it has a solution.
 
-        A very large one is first solved with the systems of the linear program only, if the request
-        asks for it.
+        A very large one is first solved with the fabrics and systems of the linear program only, if
+        the request asks for it.
         """
         program = with_sums(relaxed, self.problem)
         start: dict[int, float] = {}
-        if self.session.request.restrict and len(relaxed.columns) > RESTRICT_COLUMNS:
+        if self._restricts(relaxed):
             start = self._restricted(program, relaxed, point.values)
             if self._done(self.bound):
                 return True
@@ -152,6 +159,17 @@ class HallSearch:
             return False
         self._take(program, outcome)
         return True
+
+    def _round_up(
+        self, relaxed: Matrix, point: Point, least_s: float = 0.0, gap: float | None = None
+    ) -> None:
+        """Make a plan of the linear program's halls, rounded up."""
+        found = self.stage.plan(rounded_up(self.problem, relaxed, point.values), least_s, gap)
+        if found is not None:
+            self._keep(found, found.searched)
+
+    def _restricts(self, relaxed: Matrix) -> bool:
+        return self.session.request.restrict and len(relaxed.columns) > RESTRICT_COLUMNS
 
     def _promises(self, relaxed: Matrix, near: Mapping[Key, float]) -> bool:
         """Return whether the halls of a plan may give a clearly better one, by their linear program."""
@@ -163,21 +181,19 @@ class HallSearch:
         """Return the relaxation and its solution; runs replace work where it uses work."""
         kept: set[Group] = set()
         while True:
-            work = with_work(self.stage.base, self.problem, kept)
-            relaxed = strengthened(merged(work), self.problem)
+            relaxed = strengthened(with_work(self.program, self.problem, kept), self.problem)
             point = relaxation(relaxed, self.session.clock.left())
             used = set() if point is None else groups_used(relaxed, point.values)
-            if not used or kept or len(relaxed.columns) > RESTRICT_COLUMNS:
+            if not used or kept or self.stage.relaxed or len(relaxed.columns) > RESTRICT_COLUMNS:
                 return relaxed, point
             kept |= used
 
     def _restricted(self, program: Matrix, relaxed: Matrix, values: Vector) -> dict[int, float]:
-        """Return the halls of a plan with the systems of a solution of the linear program."""
-        used = _systems(relaxed, values) | {x.key[2] for x in self.problem.existing}
-        used |= {self.problem.fleet.system} if self.problem.fleet else set()
-        closed = _of_other_systems(program, self.problem, used)
-        less = without(program, closed)
-        outcome = self._halls(less, {}, self.session.part(RESTRICTED_SHARE), bounds=False)
+        """Return the halls of a plan with the fabrics and systems of a solution of the linear program."""
+        less = without(program, unused(program, self.problem, relaxed, values))
+        rounded = rounded_up(self.problem, relaxed, values)
+        start = {i: rounded[less.columns[i]] for i in less.of(STRATEGY)}
+        outcome = self._halls(less, start, self.session.part(RESTRICTED_SHARE), bounds=False)
         if outcome.values is None:
             return {}
         self._take(less, outcome)
@@ -311,45 +327,3 @@ def is_strategic(matrix: Matrix) -> npt.NDArray[np.bool_]:
             for key in matrix.columns
         ]
     )
-
-
-def _systems(matrix: Matrix, values: Vector) -> set[str]:
-    """Return the systems that have racks in a solution."""
-    return {matrix.columns[i].ids[2] for i in matrix.of((RACKS.variable,)) if values[i] > TINY}
-
-
-def _of_other_systems(matrix: Matrix, problem: PlanningProblem, kept: set[str]) -> list[int]:
-    """Return the columns of racks, runs and work on systems that are not kept."""
-    system = {
-        "buy": 2, "racks": 2, "fleet": 2, "serving": 3, "training": 2, "replicas": 3, "hosted": 3,
-        "paused": 2, "work": 2,
-    }  # fmt: skip
-    found = []
-    for i, key in enumerate(matrix.columns):
-        if key.name == RUN.variable:
-            run = problem.run_options[key.ids[0]]
-            other = not run.on_cloud and run.system not in kept
-        else:
-            other = key.name in system and key.ids[system[key.name]] not in kept
-        if other and matrix.lower[i] <= 0:
-            found.append(i)
-    return found
-
-
-def _rounded_up(problem: PlanningProblem, relaxed: Matrix, values: Vector) -> dict[Key, float]:
-    """Return the halls of a solution rounded up, with the fabric that serves most classes of NICs.
-
-    Of these it has the largest reach. It is an expensive plan, but a plan.
-    """
-    chosen = {
-        key: math.ceil(v - TINY) if key.name == FITTED.variable else 0.0
-        for key, v in zip(relaxed.columns, values, strict=True)
-    }
-    taken = {FABRIC.key(o.hall, o.id): o for o in problem.fabrics}
-    widest: dict[str, tuple[int, int, float, Key]] = {}
-    for key, v in zip(relaxed.columns, values, strict=True):
-        if key in taken and v > TINY:
-            option = taken[key]
-            found = (len(option.reach), option.least_reach, float(v), key)
-            widest[option.hall] = max(widest.get(option.hall, found), found)
-    return chosen | {key: 1.0 for *_, key in widest.values()}
