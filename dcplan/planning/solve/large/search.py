@@ -39,6 +39,8 @@ RESTRICT_COLUMNS = 20_000
 """Relaxations above this size are first solved with the systems of the linear program only."""
 RESTRICTED_SHARE = 0.4
 """Share of the time for the restricted program."""
+LEAST_GAP = 0.05
+"""Smallest share of the requested gap for the program of halls."""
 SEARCH_GAP = 0.3
 """Share of the requested gap at which the program of halls ends; racks and switches take the rest."""
 WORTH = 0.25
@@ -84,6 +86,8 @@ class HallSearch:
         self.bound, self.nodes = -math.inf, 0
         self.others: list[tuple[float, dict[Key, float]]] = []
         """Solutions of the program of halls that became no plan, with their costs."""
+        self.restricted = math.inf
+        """Cost of the best solution of the restricted program."""
         self.slack = math.inf
         """Smallest difference between the cost of a plan and that of its halls in the relaxation."""
 
@@ -196,7 +200,8 @@ class HallSearch:
         outcome = self._halls(less, start, self.session.part(RESTRICTED_SHARE), bounds=False)
         if outcome.values is None:
             return {}
-        self._take(less, outcome)
+        self.restricted = outcome.objective
+        self._take(less, outcome, by_site=False)
         there = dict(zip(less.columns, outcome.values, strict=True))
         whole = np.flatnonzero(is_strategic(program))
         return {int(i): float(round(there.get(program.columns[i], 0.0))) for i in whole}
@@ -220,9 +225,10 @@ class HallSearch:
 
         outcome = session.solve(
             program,
-            SEARCH_GAP * self.gap,
+            self._gap_of_halls(),
             relaxed=~is_strategic(program),
             start=start,
+            prove=bool(start) and bounds,
             presolve=False,
             watch=Watch(
                 self._shown,
@@ -233,6 +239,14 @@ class HallSearch:
         )
         self.nodes += outcome.nodes
         return outcome
+
+    def _gap_of_halls(self) -> float:
+        """Return the gap of the program of halls; it is smaller where that proves the best plan."""
+        if self.best is None or not math.isfinite(self.restricted):
+            return SEARCH_GAP * self.gap
+        proved = self.best.value - self.gap * abs(self.best.value)
+        needed = (self.restricted - proved) / max(abs(self.restricted), TINY)
+        return min(max(needed, LEAST_GAP * self.gap), SEARCH_GAP * self.gap)
 
     def _early(self, program: Matrix, values: Vector) -> None:
         """Make the first plan of a solution that is close to the bound, or of a later one.
@@ -248,7 +262,7 @@ class HallSearch:
         else:
             self.others.append((cost, chosen))
 
-    def _take(self, program: Matrix, outcome: Outcome) -> None:
+    def _take(self, program: Matrix, outcome: Outcome, *, by_site: bool = True) -> None:
         """Make a plan of a solution of the program if it promises a better one, improved by site."""
         cost = outcome.objective
         if outcome.values is None or cost + self._least_slack() > self._worth():
@@ -256,7 +270,7 @@ class HallSearch:
         found = self.stage.plan(dict(zip(program.columns, outcome.values, strict=True)))
         self._keep(found, cost)
         self.others = [x for x in self.others if abs(x[0] - cost) > TINY * abs(cost)]
-        if not self.session.request.screen:
+        if by_site and not self.session.request.screen:
             self._by_site(found, cost)
 
     def _others(self) -> None:
