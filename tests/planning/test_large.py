@@ -28,7 +28,7 @@ from dcplan.planning.solve.large import racks, whole
 from dcplan.planning.solve.large import search as large
 from dcplan.planning.solve.large import thinned as thinned_runs
 from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
-from dcplan.planning.solve.large.merged import merged
+from dcplan.planning.solve.large.merged import merged, of_merged
 from dcplan.planning.solve.large.sums import with_sums
 from dcplan.planning.solve.large.thinned import thinned
 from dcplan.planning.solve.matrix import Matrix, compile_model
@@ -116,7 +116,7 @@ def test_strong_rows_and_merged_demands_exclude_no_least_cost(seed: int) -> None
     """The integer optimum is that of the enumeration; the linear bound is at least as high."""
     problem = tiny_menu(seed)
     base = compile_model(build_model(problem)[0])
-    strong = strengthened(compile_model(build_model(merged(problem))[0]), problem)
+    strong = strengthened(of_merged(base, problem, merged(problem)), problem)
     best = best_cost(problem)
     found = highs.solve(strong, gap=0.0, time_limit_s=60)
     assert found.objective * 1e6 == pytest.approx(best, rel=1e-6, abs=1.0)
@@ -146,7 +146,11 @@ def test_two_demands_that_differ_in_utilization_are_one(tmp_path: Path) -> None:
     file.write_text(yaml.safe_dump(found), encoding="utf-8")
     problem = build(load(file)).problem
     base = _matrix(problem)
-    one = _matrix(merged(problem))
+    lean = merged(problem)
+    one = of_merged(base, problem, lean)
+    assert highs.relaxation(_matrix(lean)).objective == pytest.approx(
+        highs.relaxation(one).objective, rel=1e-9
+    )
     serving = {key.ids[0] for key in one.columns if key.name == "serving"}
     assert serving == {first["id"], third["id"]}
     limit = {key: float(x) for key, x in zip(one.rows, one.row_lower, strict=True)}
@@ -199,13 +203,42 @@ def test_the_bound_of_halls_and_fabrics_is_below_every_plan(seed: int) -> None:
 def test_the_search_of_halls_finds_the_optimum(
     seed: int, restrict: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tiny models in the stages of large ones: the plan of the enumeration, and no bound above it.
+    """Tiny models in the stages of large ones: the plan of the enumeration, and no bound above it."""
+    problem = replace(tiny_menu(seed), margin_factor=0.0)
+    answer = _searched(problem, problem, restrict, monkeypatch)
+    best = best_cost(problem) / 1e6
+    if math.isinf(best):
+        assert answer.plan is None
+        return
+    assert answer.bound <= best * (1 + 1e-6) + 1e-6
+    assert answer.plan is not None
+    assert answer.plan.value == pytest.approx(best, rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_search_without_the_program_of_all_runs_finds_a_plan(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tiny models as those with many runs: a plan where there is one, and no bound above the best."""
+    monkeypatch.setattr(thinned_runs, "MANY_RUNS", 0)
+    problem = replace(tiny_menu(seed), margin_factor=0.0)
+    answer = _searched(problem, merged(thinned(problem)), 0, monkeypatch)
+    best = best_cost(problem) / 1e6
+    assert (answer.plan is None) == math.isinf(best)
+    assert answer.bound <= best * (1 + 1e-6) + 1e-6 or answer.plan is None
+    if answer.plan is not None:
+        assert best - 1e-6 <= answer.plan.value <= 1.05 * best + 1e-6
+
+
+def _searched(
+    problem: PlanningProblem, lean: PlanningProblem, restrict: int, monkeypatch: pytest.MonkeyPatch
+) -> large.Answer:
+    """The answer of the search of halls, also with the program of few runs and demands, ``lean``.
 
     The systems of tiny models are in no catalog, so every plan passes.
     """
     monkeypatch.setattr(racks, "MOST_STEPS", -1)
     monkeypatch.setattr(large, "RESTRICT_COLUMNS", restrict)
-    problem = replace(tiny_menu(seed), margin_factor=0.0)
     cost: list[float] = []
     monkeypatch.setattr(racks, "measured", lambda *_: cost[-1])
 
@@ -219,16 +252,10 @@ def test_the_search_of_halls_finds_the_optimum(
 
     request = SolveRequest(gap=1e-6, time_limit_s=60)
     session = SolveSession.of(load("retrofit-air-hall"), request)
-    program = _matrix(problem)
-    stage = racks.RackStage(problem, program, passed, session)
-    answer = large.HallSearch(problem, program, stage, session).solve()
-    best = best_cost(problem) / 1e6
-    if math.isinf(best):
-        assert answer.plan is None
-        return
-    assert answer.bound <= best * (1 + 1e-6) + 1e-6
-    assert answer.plan is not None
-    assert answer.plan.value == pytest.approx(best, rel=1e-5, abs=1e-6)
+    relaxed = lean is not problem
+    program = with_work(_matrix(lean), lean) if relaxed else _matrix(lean)
+    stage = racks.RackStage(problem, program, passed, session, relaxed)
+    return large.HallSearch(lean, program, stage, session).solve()
 
 
 def test_a_search_that_ends_before_its_time_says_why(

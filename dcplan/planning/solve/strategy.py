@@ -46,7 +46,7 @@ from dcplan.planning.solve.highs import SMALL_COLUMNS, Outcome
 from dcplan.planning.solve.hosting import columns_without_services, has_replicas
 from dcplan.planning.solve.kept import PROGRAMS
 from dcplan.planning.solve.large.aggregate import with_work
-from dcplan.planning.solve.large.merged import merged
+from dcplan.planning.solve.large.merged import merged, of_merged
 from dcplan.planning.solve.large.racks import RackStage
 from dcplan.planning.solve.large.search import HallSearch
 from dcplan.planning.solve.large.thinned import thinned
@@ -153,9 +153,6 @@ def _by_halls(
     ``lean`` has the same relaxation. A problem with many runs has no program of all of them, ``base``.
     """
     plain = replace(problem, margin_factor=0.0)
-    program = PROGRAMS.compiled(lean)
-    if base is None:
-        program = with_work(program, lean)
 
     def audit_of(
         part: PlanningProblem, matrix: Matrix, outcome: Outcome
@@ -163,7 +160,12 @@ def _by_halls(
         return audited(plain, matrix, outcome, session.question, part)
 
     part = session.part(LARGE_SHARE)
-    stage = RackStage(plain, program if base is None else base, audit_of, part, base is None)
+    if base is None:
+        program = with_work(PROGRAMS.compiled(lean), lean)
+        stage = RackStage(plain, program, audit_of, part, relaxed=True)
+    else:
+        program = of_merged(base, plain, lean)
+        stage = RackStage(plain, base, audit_of, part)
     search = HallSearch(lean, program, stage, part)
     solve = search.screened if session.request.screen else search.solve
     answer = solve(session.request.near)

@@ -13,7 +13,12 @@ from dataclasses import replace
 from dcplan.planning.goal import COMPUTE
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import DemandTerms
+from dcplan.planning.solve.large.aggregate import without
+from dcplan.planning.solve.matrix import Matrix
+from dcplan.planning.solve.strong import DEMAND, SERVING
 
+SERVED = (SERVING, "rented")
+"""Columns that serve a demand."""
 ALIKE_EPS = 1e-9
 """Largest relative difference of ratios that count as the same."""
 
@@ -41,6 +46,21 @@ def merged(problem: PlanningProblem) -> PlanningProblem:
         else:
             kept.append(demand)
     return problem if len(kept) == len(problem.demands) else replace(problem, demands=tuple(kept))
+
+
+def of_merged(matrix: Matrix, problem: PlanningProblem, lean: PlanningProblem) -> Matrix:
+    """Return the program of the problem with merged demands, from that of the problem."""
+    asked = {d.id: d.wanted for d in lean.demands}
+    changed = {d.id for d in problem.demands if asked.get(d.id) != d.wanted}
+    if not changed:
+        return matrix
+    lower = matrix.row_lower.copy()
+    for i, key in enumerate(matrix.rows):
+        if key.name == DEMAND and key.ids[0] in changed:
+            demand, t = key.ids
+            lower[i] = asked[demand][t] if demand in asked else -math.inf
+    gone = (i for i in matrix.of(SERVED) if matrix.columns[i].ids[0] not in asked)
+    return without(replace(matrix, row_lower=lower), gone)
 
 
 def _has_more(demand: DemandTerms) -> bool:
