@@ -39,6 +39,8 @@ RESTRICT_COLUMNS = 20_000
 """Relaxations above this size are first solved with the systems of the linear program only."""
 RESTRICTED_SHARE = 0.4
 """Share of the time for the restricted program."""
+BOUND_SHARE = 0.75
+"""Share of the remaining time for the bound of a very large program; better plans take the rest."""
 LEAST_GAP = 0.05
 """Smallest share of the requested gap for the program of halls."""
 SEARCH_GAP = 0.3
@@ -157,7 +159,8 @@ class HallSearch:
             start = self._restricted(program, relaxed, point.values)
             if self._done(self.bound):
                 return True
-        outcome = self._halls(program, start, self.session, early=early)
+        session = self.session.part(BOUND_SHARE) if start else self.session
+        outcome = self._halls(program, start, session, early=early)
         self.bound = max(self.bound, outcome.bound)
         if outcome.status is SolveStatus.INFEASIBLE:
             return False
