@@ -58,7 +58,7 @@ class Decisions:
 
     def racks(self, problem: PlanningProblem, key: P, t: int) -> int:
         """Return the racks in service in a quarter: delivered and not at the end of life."""
-        place = next(p for p in problem.placements if p.key == key)
+        place = problem.placed[key]
         life = problem.finance.life_quarters
         fleet = self.fleet.get(key, 0) if t < life else 0
         existing = sum(
@@ -88,7 +88,7 @@ class Decisions:
 
     def racks_kept(self, problem: PlanningProblem, key: P, t: int) -> int:
         """Return the racks ordered before a quarter that have not reached their end of life in it."""
-        lead = next(p.lead for p in problem.placements if p.key == key)
+        lead = problem.placed[key].lead
         life = problem.finance.life_quarters
         fleet = self.fleet.get(key, 0) if 0 < t < life else 0
         existing = sum(

@@ -4,6 +4,7 @@ columns, the search of halls, room taken for whole switches."""
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,9 +26,11 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs, strategy
 from dcplan.planning.solve.large import racks, whole
 from dcplan.planning.solve.large import search as large
+from dcplan.planning.solve.large import thinned as thinned_runs
 from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
-from dcplan.planning.solve.large.merged import merged
+from dcplan.planning.solve.large.merged import merged, of_merged
 from dcplan.planning.solve.large.sums import with_sums
+from dcplan.planning.solve.large.thinned import thinned
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.request import SolveRequest, SolveSession
 from dcplan.planning.solve.rounding import beyond_reach, shortfalls, tightened
@@ -113,7 +116,7 @@ def test_strong_rows_and_merged_demands_exclude_no_least_cost(seed: int) -> None
     """The integer optimum is that of the enumeration; the linear bound is at least as high."""
     problem = tiny_menu(seed)
     base = compile_model(build_model(problem)[0])
-    strong = merged(strengthened(base, problem))
+    strong = strengthened(of_merged(base, problem, merged(problem)), problem)
     best = best_cost(problem)
     found = highs.solve(strong, gap=0.0, time_limit_s=60)
     assert found.objective * 1e6 == pytest.approx(best, rel=1e-6, abs=1.0)
@@ -143,7 +146,11 @@ def test_two_demands_that_differ_in_utilization_are_one(tmp_path: Path) -> None:
     file.write_text(yaml.safe_dump(found), encoding="utf-8")
     problem = build(load(file)).problem
     base = _matrix(problem)
-    one = merged(base)
+    lean = merged(problem)
+    one = of_merged(base, problem, lean)
+    assert highs.relaxation(_matrix(lean)).objective == pytest.approx(
+        highs.relaxation(one).objective, rel=1e-9
+    )
     serving = {key.ids[0] for key in one.columns if key.name == "serving"}
     assert serving == {first["id"], third["id"]}
     limit = {key: float(x) for key, x in zip(one.rows, one.row_lower, strict=True)}
@@ -186,7 +193,8 @@ def test_strong_rows_of_demands_are_not_for_compute(goal: Goal) -> None:
 def test_the_bound_of_halls_and_fabrics_is_below_every_plan(seed: int) -> None:
     problem = tiny_menu(seed)
     base = _matrix(problem)
-    program = with_sums(merged(strengthened(with_work(base, problem), problem)), problem)
+    one = merged(problem)
+    program = with_sums(strengthened(with_work(_matrix(one), one), one), one)
     halls = highs.solve(
         program, gap=0.0, time_limit_s=60, relaxed=~large.is_strategic(program), presolve=False
     )
@@ -199,13 +207,42 @@ def test_the_bound_of_halls_and_fabrics_is_below_every_plan(seed: int) -> None:
 def test_the_search_of_halls_finds_the_optimum(
     seed: int, restrict: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tiny models in the stages of large ones: the plan of the enumeration, and no bound above it.
+    """Tiny models in the stages of large ones: the plan of the enumeration, and no bound above it."""
+    problem = replace(tiny_menu(seed), margin_factor=0.0)
+    answer = _searched(problem, problem, restrict, monkeypatch)
+    best = best_cost(problem) / 1e6
+    if math.isinf(best):
+        assert answer.plan is None
+        return
+    assert answer.bound <= best * (1 + 1e-6) + 1e-6
+    assert answer.plan is not None
+    assert answer.plan.value == pytest.approx(best, rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_search_without_the_program_of_all_runs_finds_a_plan(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tiny models as those with many runs: a plan where there is one, and no bound above the best."""
+    monkeypatch.setattr(thinned_runs, "MANY_RUNS", 0)
+    problem = replace(tiny_menu(seed), margin_factor=0.0)
+    answer = _searched(problem, merged(thinned(problem)), 0, monkeypatch)
+    best = best_cost(problem) / 1e6
+    assert (answer.plan is None) == math.isinf(best)
+    assert answer.bound <= best * (1 + 1e-6) + 1e-6 or answer.plan is None
+    if answer.plan is not None:
+        assert best - 1e-6 <= answer.plan.value <= 1.05 * best + 1e-6
+
+
+def _searched(
+    problem: PlanningProblem, lean: PlanningProblem, restrict: int, monkeypatch: pytest.MonkeyPatch
+) -> large.Answer:
+    """The answer of the search of halls, also with the program of few runs and demands, ``lean``.
 
     The systems of tiny models are in no catalog, so every plan passes.
     """
     monkeypatch.setattr(racks, "MOST_STEPS", -1)
     monkeypatch.setattr(large, "RESTRICT_COLUMNS", restrict)
-    problem = replace(tiny_menu(seed), margin_factor=0.0)
     cost: list[float] = []
     monkeypatch.setattr(racks, "measured", lambda *_: cost[-1])
 
@@ -219,15 +256,10 @@ def test_the_search_of_halls_finds_the_optimum(
 
     request = SolveRequest(gap=1e-6, time_limit_s=60)
     session = SolveSession.of(load("retrofit-air-hall"), request)
-    stage = racks.RackStage(problem, _matrix(problem), passed, session)
-    answer = large.HallSearch(problem, stage, session).solve()
-    best = best_cost(problem) / 1e6
-    if math.isinf(best):
-        assert answer.plan is None
-        return
-    assert answer.bound <= best * (1 + 1e-6) + 1e-6
-    assert answer.plan is not None
-    assert answer.plan.value == pytest.approx(best, rel=1e-5, abs=1e-6)
+    relaxed = lean is not problem
+    program = with_work(_matrix(lean), lean) if relaxed else _matrix(lean)
+    stage = racks.RackStage(problem, program, passed, session, relaxed)
+    return large.HallSearch(lean, program, stage, session).solve()
 
 
 def test_a_search_that_ends_before_its_time_says_why(
@@ -411,3 +443,36 @@ def test_a_network_that_does_not_exist_leaves_reach_free() -> None:
     assert beyond_reach(full, values)[names[0]] == pytest.approx(20.0)
     values[ports] = 900.0
     assert names[0] not in beyond_reach(full, values)
+
+
+def test_few_runs_give_the_relaxation_of_all(
+    retrofit: tuple[PlanningProblem, Matrix], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The least work of a group and one run for each quarter give every column and row of its work."""
+    problem, base = replace(retrofit[0], margin_factor=0.0), retrofit[1]
+    assert thinned(problem) is problem
+    monkeypatch.setattr(thinned_runs, "MANY_RUNS", 0)
+    few = thinned(problem)
+    assert len(few.run_options) < 0.2 * len(problem.run_options)
+    all_, less = with_work(base, problem), with_work(_matrix(few), few)
+    cloud = {key: few.run_options[key.ids[0]] for key in less.columns if key.name == "run"}
+    assert list(cloud.values()) == [
+        problem.run_options[key.ids[0]] for key in all_.columns if key.name == "run"
+    ]
+    assert _entries(less) == _entries(all_)
+    other = replace(problem, goal=Goal(TIME))
+    assert thinned(other) is other
+
+
+def _entries(matrix: Matrix) -> dict[str, object]:
+    """Columns, rows and entries of a program, without the numbers of its runs."""
+    names = [Key("run") if key.name == "run" else key for key in matrix.columns]
+    limits = zip(matrix.rows, matrix.row_lower.tolist(), matrix.row_upper.tolist(), strict=True)
+    entries = zip(
+        (names[i] for i in matrix.owner),
+        (matrix.rows[i] for i in matrix.index),
+        matrix.value.round(9).tolist(),
+        strict=True,
+    )
+    costs = zip(names, matrix.cost.tolist(), matrix.upper.tolist(), strict=True)
+    return {"costs": Counter(costs), "limits": Counter(limits), "entries": Counter(entries)}

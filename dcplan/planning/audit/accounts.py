@@ -80,15 +80,13 @@ def make_accounts(problem: PlanningProblem, d: Decisions) -> Accounts:
     """Recompute all accounts of a plan."""
     books = Accounts()
     for hall in problem.halls:
+        keys = [p.key for p in problem.placements if p.hall == hall.id]
         for t in range(problem.quarters):
             chosen = d.fabric.get(hall.id)
             serving = exact_network(
-                problem,
-                hall.id,
-                chosen,
-                {p.key: d.racks(problem, p.key, t) for p in problem.placements},
+                problem, hall.id, chosen, {key: d.racks(problem, key, t) for key in keys}
             )
-            kept = {p.key: d.racks_kept(problem, p.key, t) for p in problem.placements}
+            kept = {key: d.racks_kept(problem, key, t) for key in keys}
             live = {key: n + d.racks_new(problem, key, t) for key, n in kept.items()}
             bought = exact_network(problem, hall.id, chosen, live)
             books.ordered_networks[hall.id, t] = bought

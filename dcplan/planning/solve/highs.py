@@ -199,6 +199,8 @@ def _once(
     solver.setOptionValue("mip_min_logging_interval", 0.5)
     if not presolve:
         solver.setOptionValue("presolve", "off")
+    if len(matrix.columns) > SIMPLEX_COLUMNS:
+        solver.setOptionValue("mip_lp_solver", "ipx")
     for name, value in QUIET.items() if request.prove else ():
         solver.setOptionValue(name, value)
     start = request.start

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from dcplan.planning.decisions import Decisions
 from dcplan.planning.goal import MONEY
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.solve.kept import PROGRAMS
 from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.units import USD_PER_MUSD
@@ -28,7 +30,8 @@ class Solved:
     """Lower bound of the goal's measure over all plans."""
     seconds: float
     nodes: int
-    matrix: Matrix
+    program: Matrix | None
+    """The program of the plan; None if it is not compiled, because the problem has many runs."""
     problem: PlanningProblem
     fixed: dict[int, float] | None = None
     solver_gap_frac: float = math.inf
@@ -49,6 +52,11 @@ class Solved:
     """Those that ended with an answer; the others were ended by a proof, a request to stop or an error."""
     lost: tuple[str, ...] = ()
     """Searches of the same problem without an answer, each with its error."""
+
+    @functools.cached_property
+    def matrix(self) -> Matrix:
+        """Return the program of the plan, which is compiled when it is first asked for."""
+        return self.program or PROGRAMS.compiled(self.problem)
 
     @property
     def reproducible(self) -> bool:
@@ -84,7 +92,7 @@ class SolveReport:
     bound: float
     seconds: float
     nodes: int
-    matrix: Matrix
+    program: Matrix | None
     problem: PlanningProblem
     fixed: dict[int, float] | None
     search_gap: float
@@ -105,7 +113,7 @@ class SolveReport:
             self.bound,
             self.seconds,
             self.nodes,
-            self.matrix,
+            self.program,
             self.problem,
             self.fixed,
             self.search_gap,

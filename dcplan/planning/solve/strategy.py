@@ -50,8 +50,11 @@ from dcplan.planning.solve.exact import exactly, with_margins
 from dcplan.planning.solve.highs import SMALL_COLUMNS, Outcome
 from dcplan.planning.solve.hosting import columns_without_services, has_replicas
 from dcplan.planning.solve.kept import PROGRAMS
+from dcplan.planning.solve.large.aggregate import with_work
+from dcplan.planning.solve.large.merged import merged, of_merged
 from dcplan.planning.solve.large.racks import RackStage
 from dcplan.planning.solve.large.search import HallSearch
+from dcplan.planning.solve.large.thinned import thinned
 from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.request import LEAST_S, SolveRequest, SolveSession
 from dcplan.planning.solve.solved import Solved, SolveReport
@@ -115,12 +118,13 @@ def _left_s(request: SolveRequest, found: Solved) -> float:
 def _solved(problem: PlanningProblem, question: Question, request: SolveRequest) -> Solved:
     """Solve a problem with its run options."""
     session = SolveSession.of(question, request)
-    base = PROGRAMS.compiled(replace(problem, margin_factor=0.0))
-    if session.request.fixed is None and _is_large(base):
-        found = _by_halls(problem, session, base)
-    else:
-        found = exactly(problem, session, base)
-    return judged(found, session)
+    plain = replace(problem, margin_factor=0.0)
+    free = session.request.fixed is None
+    lean = thinned(plain) if free else plain
+    base = PROGRAMS.compiled(plain) if lean is plain else None
+    if base is not None and not (free and _is_large(base)):
+        return judged(exactly(problem, session, base), session)
+    return judged(_by_halls(problem, session, base, merged(lean)), session)
 
 
 def judged(found: Solved, session: SolveSession) -> Solved:
@@ -146,8 +150,13 @@ def _is_large(base: Matrix) -> bool:
     return len(base.columns) > SMALL_COLUMNS
 
 
-def _by_halls(problem: PlanningProblem, session: SolveSession, base: Matrix) -> Solved:
-    """Search halls first; if that finds no plan, solve the full model with margins."""
+def _by_halls(
+    problem: PlanningProblem, session: SolveSession, base: Matrix | None, lean: PlanningProblem
+) -> Solved:
+    """Search halls first; if that finds no plan, solve the full model with margins.
+
+    ``lean`` has the same relaxation. A problem with many runs has no program of all of them, ``base``.
+    """
     plain = replace(problem, margin_factor=0.0)
 
     def audit_of(
@@ -156,8 +165,13 @@ def _by_halls(problem: PlanningProblem, session: SolveSession, base: Matrix) -> 
         return audited(plain, matrix, outcome, session.question, part)
 
     part = session.part(LARGE_SHARE)
-    stage = RackStage(plain, base, audit_of, part)
-    search = HallSearch(plain, stage, part)
+    if base is None:
+        program = with_work(PROGRAMS.compiled(lean), lean)
+        stage = RackStage(plain, program, audit_of, part, relaxed=True)
+    else:
+        program = of_merged(base, plain, lean)
+        stage = RackStage(plain, base, audit_of, part)
+    search = HallSearch(lean, program, stage, part)
     solve = search.screened if session.request.screen else search.solve
     answer = solve(session.request.near)
     plan, stopped = answer.plan, session.stopped

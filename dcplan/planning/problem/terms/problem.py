@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -90,6 +91,11 @@ class PlanningProblem:
         """Return the problem with the allowed run options only."""
         kept = tuple(run for run in self.run_options if allowed(run))
         return replace(self, run_options=kept, later=tuple(filter(allowed, self.later)))
+
+    @functools.cached_property
+    def placed(self) -> Mapping[tuple[str, str, str], Placement]:
+        """Return the placements by hall, cooling and system."""
+        return {p.key: p for p in self.placements}
 
     @property
     def rent_fixed_usd_per_month(self) -> tuple[float, ...]:

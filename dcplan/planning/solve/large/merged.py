@@ -1,97 +1,88 @@
 """Demands that every accelerator serves in the same way, as one demand.
 
-Two demands are equal if their columns have the same cost, limits and entries in every row but those
-of the demands, and the amounts that they serve are in one ratio. What serves one may then serve the
-other, so only their sum matters: the program with the sum has the same optimum.
+Two demands are equal if they differ in their amounts only, and what an accelerator serves of them is
+in one ratio for all accelerators. What serves one may then serve the other, so only their sum matters:
+the problem with the sum has the same optimum.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-import numpy as np
-
-from dcplan.planning.keys import Key
+from dcplan.planning.goal import COMPUTE
+from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.problem.work.terms import DemandTerms
 from dcplan.planning.solve.large.aggregate import without
 from dcplan.planning.solve.matrix import Matrix
-from dcplan.planning.solve.strong import DEMAND
+from dcplan.planning.solve.strong import DEMAND, SERVING
 
+SERVED = (SERVING, "rented")
+"""Columns that serve a demand."""
 ALIKE_EPS = 1e-9
-"""Largest relative difference of values that count as the same."""
+"""Largest relative difference of ratios that count as the same."""
 
 
-@dataclass
-class _Demand:
-    """Columns that serve a demand: by their ids without the demand, what they serve and take."""
+def merged(problem: PlanningProblem) -> PlanningProblem:
+    """Return the problem with one demand in place of those that every accelerator serves in the same way.
 
-    rows: dict[int, int] = field(default_factory=dict)
-    """Quarter -> row."""
-    columns: dict[Key, int] = field(default_factory=dict)
-    served: dict[Key, float] = field(default_factory=dict)
-    taken: dict[Key, tuple[float, ...]] = field(default_factory=dict)
-
-
-def merged(matrix: Matrix) -> Matrix:
-    """Return the program with one demand in place of those that every accelerator serves in the same way.
-
-    The first demand of each group stays; its limits become those of the sum, in its unit.
+    The first demand of each group stays; it asks for the sum, in its unit. Demands stay apart where
+    they have a price, replicas, parts, pools or a limit of their own.
     """
-    demands = _demands(matrix)
-    lower = matrix.row_lower.copy()
-    gone: list[int] = []
-    kept: dict[tuple[tuple[Key, tuple[float, ...]], ...], list[_Demand]] = defaultdict(list)
-    for demand in demands.values():
-        group = kept[tuple(sorted(demand.taken.items()))]
-        for first in group:
-            ratio = _ratio(first, demand)
+    if COMPUTE in problem.goal.measures:
+        return problem
+    bound = {d.row for d in problem.demands} | {
+        x for p in problem.pairs for x in (p.prefill, p.decode)
+    }
+    kept: list[DemandTerms] = []
+    for demand in problem.demands:
+        others = () if demand.id in bound or _has_more(demand) else enumerate(kept)
+        for n, first in others:
+            ratio = None if first.id in bound else _ratio(first, demand)
             if ratio is not None:
-                for t, row in demand.rows.items():
-                    lower[first.rows[t]] += lower[row] / ratio
-                    lower[row] = -np.inf
-                gone += demand.columns.values()
+                wanted = zip(first.wanted, demand.wanted, strict=True)
+                kept[n] = replace(first, wanted=tuple(x + y / ratio for x, y in wanted))
                 break
         else:
-            group.append(demand)
-    return without(replace(matrix, row_lower=lower), gone) if gone else matrix
+            kept.append(demand)
+    return problem if len(kept) == len(problem.demands) else replace(problem, demands=tuple(kept))
 
 
-def _ratio(first: _Demand, other: _Demand) -> float | None:
+def of_merged(matrix: Matrix, problem: PlanningProblem, lean: PlanningProblem) -> Matrix:
+    """Return the program of the problem with merged demands, from that of the problem."""
+    asked = {d.id: d.wanted for d in lean.demands}
+    changed = {d.id for d in problem.demands if asked.get(d.id) != d.wanted}
+    if not changed:
+        return matrix
+    lower = matrix.row_lower.copy()
+    for i, key in enumerate(matrix.rows):
+        if key.name == DEMAND and key.ids[0] in changed:
+            demand, t = key.ids
+            lower[i] = asked[demand][t] if demand in asked else -math.inf
+    gone = (i for i in matrix.of(SERVED) if matrix.columns[i].ids[0] not in asked)
+    return without(replace(matrix, row_lower=lower), gone)
+
+
+def _has_more(demand: DemandTerms) -> bool:
+    """Return whether more than the amounts of a demand matters."""
+    parts = demand.row or demand.peak_part or demand.kept_frac_without_site
+    return bool(parts or demand.replica) or demand.unmet_usd is not None
+
+
+def _ratio(first: DemandTerms, other: DemandTerms) -> float | None:
     """Return what each accelerator serves of the other demand per unit of the first; None if it differs."""
-    if first.rows.keys() != other.rows.keys() or not first.served:
+    same = replace(
+        other,
+        id=first.id,
+        wanted=first.wanted,
+        each=first.each,
+        load=first.load,
+        scenario_unit=first.scenario_unit,
+    )
+    if same != first or other.each.keys() != first.each.keys() or not first.each:
         return None
-    ratios = [other.served[key] / value for key, value in first.served.items()]
+    if min(first.each.values()) <= 0:
+        return None
+    ratios = [other.each[key] / value for key, value in first.each.items()]
     low, high = min(ratios), max(ratios)
     return ratios[0] if low > 0 and math.isclose(low, high, rel_tol=ALIKE_EPS) else None
-
-
-def _demands(matrix: Matrix) -> dict[str, _Demand]:
-    """Return the demands whose columns serve nothing else, with no other limit on the demand."""
-    rows = {r: key.ids for r, key in enumerate(matrix.rows) if key.name == DEMAND}
-    found: dict[str, _Demand] = defaultdict(_Demand)
-    mixed: set[str] = set()
-    for r, (demand, t) in rows.items():
-        found[demand].rows[t] = r
-        if not np.isinf(matrix.row_upper[r]) or np.isinf(matrix.row_lower[r]):
-            mixed.add(demand)
-    owners: list[tuple[int, list[tuple[int, float]], list[tuple[int, float]]]] = []
-    touched = np.isin(matrix.index, np.array(list(rows), dtype=np.int64))
-    for i in np.unique(matrix.owner[touched]).tolist():
-        part = slice(matrix.start[i], matrix.start[i + 1])
-        entries = list(zip(matrix.index[part].tolist(), matrix.value[part].tolist(), strict=True))
-        owners.append(
-            (i, [e for e in entries if e[0] in rows], [e for e in entries if e[0] not in rows])
-        )
-    for i, own, other in owners:
-        name, ids = matrix.columns[i]
-        demand, t = rows[own[0][0]]
-        if len(own) > 1 or ids[0] != demand or ids[-1] != t or matrix.integer[i]:
-            mixed |= {rows[r][0] for r, _ in own}
-            continue
-        key = Key(name, ids[1:])
-        found[demand].columns[key] = i
-        found[demand].served[key] = own[0][1]
-        limits = (float(matrix.cost[i]), float(matrix.lower[i]), float(matrix.upper[i]))
-        found[demand].taken[key] = (*limits, *(x for entry in sorted(other) for x in entry))
-    return {name: demand for name, demand in found.items() if name not in mixed}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dcplan.planning.audit.measures import measured
@@ -83,27 +83,33 @@ class SmallModel:
 
 @dataclass(frozen=True)
 class RackStage:
-    """The full model, without rounding margins and step costs, and what judges its plans."""
+    """The full problem, without rounding margins and step costs, and what judges its plans.
+
+    ``base`` is its program; for a problem with many runs a relaxation of it (``thinned``), which names
+    the systems of given halls but not the runs.
+    """
 
     problem: PlanningProblem
     base: Matrix
     auditor: Auditor
     session: SolveSession
+    relaxed: bool = False
 
-    def plan(self, chosen: Mapping[Key, float], least_s: float = 0.0) -> Found | None:
+    def plan(
+        self, chosen: Mapping[Key, float], least_s: float = 0.0, gap: float | None = None
+    ) -> Found | None:
         """Return the plan of chosen halls and fabrics; None if no try passes the audit.
 
         The units of the halls are first as chosen, then free if that gives no plan. The racks of the
-        plan in the request are a start.
+        plan in the request are a start. ``gap`` is that of the racks, if not RACK_GAP.
         """
         part = self._part(chosen, least_s)
         if part is None:
             return None
         start = _racks_of(part.matrix, self.session.request.near or {})
-        found = self.rounds(
-            part, with_halls(part.matrix, chosen), start, FIXED_SHARE, least_s=least_s
-        )
-        return found or self.rounds(part, part.matrix, {}, FREE_SHARE, least_s=least_s)
+        given = with_halls(part.matrix, chosen)
+        found = self.rounds(part, given, start, FIXED_SHARE, gap=gap, least_s=least_s)
+        return found or self.rounds(part, part.matrix, {}, FREE_SHARE, gap=gap, least_s=least_s)
 
     def improved(
         self, found: Found, enough: float = -math.inf, *, by_site: bool = False
@@ -138,31 +144,51 @@ class RackStage:
 
     def _part(self, chosen: Mapping[Key, float], least_s: float = 0.0) -> SmallModel | None:
         """Return the small problem of chosen halls and fabrics; None if they allow no solution in time."""
+        point = self._point(self.base, chosen, least_s)
+        if point is None:
+            return None
+        problem, there = self._narrowed(chosen, self._systems(point))
+        base: Matrix = self.base
+        runs: Sequence[int] = range(len(self.problem.run_options))
+        if self.relaxed:
+            base, runs = PROGRAMS.compiled(problem), there
+            point = self._point(base, chosen, least_s)
+            if point is None:
+                return None
+        likely = self._likely(base, runs, point)
+        kept = tuple(i for i in there if i in likely)
+        options = tuple(self.problem.run_options[i] for i in kept)
+        problem = with_steps(replace(problem, run_options=options), MOST_STEPS, exact=True)
+        return SmallModel(problem, PROGRAMS.compiled(problem), kept)
+
+    def _point(self, base: Matrix, chosen: Mapping[Key, float], least_s: float) -> Point | None:
+        """Return the linear optimum of chosen halls and fabrics; None if there is none in time."""
         try:
-            left_s = self.session.clock.left(least_s)
-            point = relaxation(with_halls(self.base, chosen), left_s)
+            return relaxation(with_halls(base, chosen), self.session.clock.left(least_s))
         except OutOfTimeError:
             self.session.clock.note(SolveStatus.LIMIT)
             return None
-        if point is None:
-            return None
+
+    def _narrowed(
+        self, chosen: Mapping[Key, float], systems: set[tuple[str, str]]
+    ) -> tuple[PlanningProblem, list[int]]:
+        """Return the problem of chosen fabrics and some systems of halls, and the runs that it keeps."""
         fabrics = {key.ids for key, v in chosen.items() if key.name == FABRIC.variable and round(v)}
-        systems = self._systems(point) | {(x.key[0], x.key[2]) for x in self.problem.existing}
+        systems = systems | {(x.key[0], x.key[2]) for x in self.problem.existing}
         if self.problem.fleet:
             systems.add((self.problem.fleet.hall, self.problem.fleet.system))
-        runs = tuple(
+        there = [
             i
-            for i in self._likely(point)
-            if (run := self.problem.run_options[i]).on_cloud or (run.place, run.system) in systems
-        )
+            for i, run in enumerate(self.problem.run_options)
+            if run.on_cloud or (run.place, run.system) in systems
+        ]
         problem = replace(
             self.problem,
             fabrics=tuple(o for o in self.problem.fabrics if (o.hall, o.id) in fabrics),
             placements=tuple(p for p in self.problem.placements if (p.hall, p.system) in systems),
-            run_options=tuple(self.problem.run_options[i] for i in runs),
+            run_options=tuple(self.problem.run_options[i] for i in there),
         )
-        problem = with_steps(problem, MOST_STEPS, exact=True)
-        return SmallModel(problem, PROGRAMS.compiled(problem), runs)
+        return problem, there
 
     def _systems(self, point: Point) -> set[tuple[str, str]]:
         """Return the halls and systems with racks in a solution."""
@@ -173,19 +199,21 @@ class RackStage:
                 found.add((hall, system))
         return found
 
-    def _likely(self, point: Point) -> list[int]:
-        """Return the runs that the linear program uses, and the nearest few of each job."""
-        runs: dict[str, list[tuple[bool, float, int]]] = defaultdict(list)
+    def _likely(self, base: Matrix, runs: Sequence[int], point: Point) -> set[int]:
+        """Return the runs that the linear program uses, and the nearest few of each job.
+
+        ``runs`` are the runs of the full problem by column of the program.
+        """
+        found: dict[str, list[tuple[bool, float, int]]] = defaultdict(list)
         needed = set()
-        for i in self.base.of((RUN.variable,)):
-            run = self.base.columns[i].ids[0]
+        for i in base.of((RUN.variable,)):
+            run = runs[base.columns[i].ids[0]]
             job = self.problem.run_options[run].job
-            runs[job].append((point.values[i] < USED_EPS, float(point.reduced_costs[i]), run))
-            if self.base.lower[i] > 0:
+            found[job].append((point.values[i] < USED_EPS, float(point.reduced_costs[i]), run))
+            if base.lower[i] > 0:
                 needed.add(run)
-        each = max(MOST_RUNS // max(len(runs), 1), LEAST_RUNS)
-        best = {run for found in runs.values() for *_, run in sorted(found)[:each]}
-        return sorted(best | needed)
+        each = max(MOST_RUNS // max(len(found), 1), LEAST_RUNS)
+        return needed | {run for options in found.values() for *_, run in sorted(options)[:each]}
 
     def rounds(
         self,

@@ -3,8 +3,8 @@
 1. The relaxation replaces runs by work (``aggregate``), merges demands that are equal (``merged``),
    and has strong rows (``strong``). Its linear program gives the first bound.
 2. Its program with whole halls, fabrics, sites and sums of them (``sums``) gives a higher bound. A
-   very large one is first solved with only the systems that the linear program uses (price and
-   branch), which gives a start.
+   very large one gets a first plan of the linear program's halls, rounded up, and is first solved
+   with only the fabrics and systems that the linear program uses, which gives a start.
 3. A solution of it gives halls and fabrics. They leave a small problem with integer switch counts, whose
    racks and runs HiGHS finds. Limits that the plan violates are tightened (``rounding``) until it
    passes its audit (``racks``). Then the plan is improved site by site (``by_site``), and so are plans
@@ -21,13 +21,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.planning.decisions import DECISIONS, FABRIC, FITTED, RACKS, RUN, Branch
+from dcplan.planning.decisions import DECISIONS, Branch
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.highs import Outcome, OutOfTimeError, Point, Watch, relaxation
 from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
-from dcplan.planning.solve.large.merged import merged
-from dcplan.planning.solve.large.racks import Found, RackStage, with_halls
+from dcplan.planning.solve.large.racks import STRATEGY, Found, RackStage, with_halls
+from dcplan.planning.solve.large.restricted import rounded_up, unused
 from dcplan.planning.solve.large.sums import SUM, with_sums
 from dcplan.planning.solve.large.whole import proved_whole
 from dcplan.planning.solve.matrix import Matrix, Vector
@@ -39,6 +39,10 @@ RESTRICT_COLUMNS = 20_000
 """Relaxations above this size are first solved with the systems of the linear program only."""
 RESTRICTED_SHARE = 0.4
 """Share of the time for the restricted program."""
+BOUND_SHARE = 0.75
+"""Share of the remaining time for the bound of a very large program; better plans take the rest."""
+LEAST_GAP = 0.05
+"""Smallest share of the requested gap for the program of halls."""
 SEARCH_GAP = 0.3
 """Share of the requested gap at which the program of halls ends; racks and switches take the rest."""
 WORTH = 0.25
@@ -68,16 +72,24 @@ class Answer:
 
 
 class HallSearch:
-    """Search of one large model; ``stage`` has its columns without margins and step costs."""
+    """Search of one large model; ``stage`` makes plans of its halls."""
 
-    def __init__(self, problem: PlanningProblem, stage: RackStage, session: SolveSession) -> None:
-        """Begin a search; the clock of the session ends it."""
-        self.problem, self.stage, self.session = problem, stage, session
+    def __init__(
+        self, problem: PlanningProblem, program: Matrix, stage: RackStage, session: SolveSession
+    ) -> None:
+        """Begin a search; the clock of the session ends it.
+
+        ``problem`` and its program have the relaxation of the problem of the stage.
+        """
+        self.problem, self.program = problem, program
+        self.stage, self.session = stage, session
         self.gap = session.gap
         self.best: Found | None = None
         self.bound, self.nodes = -math.inf, 0
         self.others: list[tuple[float, dict[Key, float]]] = []
         """Solutions of the program of halls that became no plan, with their costs."""
+        self.restricted = math.inf
+        """Cost of the best solution of the restricted program."""
         self.slack = math.inf
         """Smallest difference between the cost of a plan and that of its halls in the relaxation."""
 
@@ -96,11 +108,12 @@ class HallSearch:
         self.bound = point.objective
         if near:
             self._plan(near, self.bound)
+        elif self._restricts(relaxed):  # a first plan before the program of halls, which takes long
+            self._round_up(relaxed, point, gap=self.gap)
         if not self._done(self.bound) and not self._of_halls(relaxed, point):
             return Answer(None, math.inf, self.nodes, infeasible=True)
         if self.best is None and not self.session.stopped:
-            rounded = _rounded_up(self.problem, relaxed, point.values)
-            self._keep(self.stage.plan(rounded, EXTRA * self.session.clock.limit_s), self.bound)
+            self._round_up(relaxed, point, EXTRA * self.session.clock.limit_s)
         if self.best is not None and not self._done(self.bound) and self.session.clock.left() > 0:
             self._others()
         if self.best is not None and not self._done(self.bound) and self.session.clock.left() > 0:
@@ -137,21 +150,33 @@ class HallSearch:
     def _of_halls(self, relaxed: Matrix, point: Point, *, early: bool = True) -> bool:
         """Solve the program of halls for its bound and a plan; return whether it has a solution.
 
-        A very large one is first solved with the systems of the linear program only, if the request
-        asks for it.
+        A very large one is first solved with the fabrics and systems of the linear program only, if
+        the request asks for it.
         """
         program = with_sums(relaxed, self.problem)
         start: dict[int, float] = {}
-        if self.session.request.restrict and len(relaxed.columns) > RESTRICT_COLUMNS:
+        if self._restricts(relaxed):
             start = self._restricted(program, relaxed, point.values)
             if self._done(self.bound):
                 return True
-        outcome = self._halls(program, start, self.session, early=early)
+        session = self.session.part(BOUND_SHARE) if start else self.session
+        outcome = self._halls(program, start, session, early=early)
         self.bound = max(self.bound, outcome.bound)
         if outcome.status is SolveStatus.INFEASIBLE:
             return False
         self._take(program, outcome)
         return True
+
+    def _round_up(
+        self, relaxed: Matrix, point: Point, least_s: float = 0.0, gap: float | None = None
+    ) -> None:
+        """Make a plan of the linear program's halls, rounded up."""
+        found = self.stage.plan(rounded_up(self.problem, relaxed, point.values), least_s, gap)
+        if found is not None:
+            self._keep(found, found.searched)
+
+    def _restricts(self, relaxed: Matrix) -> bool:
+        return self.session.request.restrict and len(relaxed.columns) > RESTRICT_COLUMNS
 
     def _promises(self, relaxed: Matrix, near: Mapping[Key, float]) -> bool:
         """Return whether the halls of a plan may give a clearly better one, by their linear program."""
@@ -163,24 +188,23 @@ class HallSearch:
         """Return the relaxation and its solution; runs replace work where it uses work."""
         kept: set[Group] = set()
         while True:
-            work = with_work(self.stage.base, self.problem, kept)
-            relaxed = strengthened(merged(work), self.problem)
+            relaxed = strengthened(with_work(self.program, self.problem, kept), self.problem)
             point = relaxation(relaxed, self.session.clock.left())
             used = set() if point is None else groups_used(relaxed, point.values)
-            if not used or kept or len(relaxed.columns) > RESTRICT_COLUMNS:
+            if not used or kept or self.stage.relaxed or len(relaxed.columns) > RESTRICT_COLUMNS:
                 return relaxed, point
             kept |= used
 
     def _restricted(self, program: Matrix, relaxed: Matrix, values: Vector) -> dict[int, float]:
-        """Return the halls of a plan with the systems of a solution of the linear program."""
-        used = _systems(relaxed, values) | {x.key[2] for x in self.problem.existing}
-        used |= {self.problem.fleet.system} if self.problem.fleet else set()
-        closed = _of_other_systems(program, self.problem, used)
-        less = without(program, closed)
-        outcome = self._halls(less, {}, self.session.part(RESTRICTED_SHARE), bounds=False)
+        """Return the halls of a plan with the fabrics and systems of a solution of the linear program."""
+        less = without(program, unused(program, self.problem, relaxed, values))
+        rounded = rounded_up(self.problem, relaxed, values)
+        start = {i: rounded[less.columns[i]] for i in less.of(STRATEGY)}
+        outcome = self._halls(less, start, self.session.part(RESTRICTED_SHARE), bounds=False)
         if outcome.values is None:
             return {}
-        self._take(less, outcome)
+        self.restricted = outcome.objective
+        self._take(less, outcome, by_site=False)
         there = dict(zip(less.columns, outcome.values, strict=True))
         whole = np.flatnonzero(is_strategic(program))
         return {int(i): float(round(there.get(program.columns[i], 0.0))) for i in whole}
@@ -204,9 +228,10 @@ class HallSearch:
 
         outcome = session.solve(
             program,
-            SEARCH_GAP * self.gap,
+            self._gap_of_halls(),
             relaxed=~is_strategic(program),
             start=start,
+            prove=bool(start) and bounds,
             presolve=False,
             watch=Watch(
                 self._shown,
@@ -217,6 +242,14 @@ class HallSearch:
         )
         self.nodes += outcome.nodes
         return outcome
+
+    def _gap_of_halls(self) -> float:
+        """Return the gap of the program of halls; it is smaller where that proves the best plan."""
+        if self.best is None or not math.isfinite(self.restricted):
+            return SEARCH_GAP * self.gap
+        proved = self.best.value - self.gap * abs(self.best.value)
+        needed = (self.restricted - proved) / max(abs(self.restricted), TINY)
+        return min(max(needed, LEAST_GAP * self.gap), SEARCH_GAP * self.gap)
 
     def _early(self, program: Matrix, values: Vector) -> None:
         """Make the first plan of a solution that is close to the bound, or of a later one.
@@ -232,7 +265,7 @@ class HallSearch:
         else:
             self.others.append((cost, chosen))
 
-    def _take(self, program: Matrix, outcome: Outcome) -> None:
+    def _take(self, program: Matrix, outcome: Outcome, *, by_site: bool = True) -> None:
         """Make a plan of a solution of the program if it promises a better one, improved by site."""
         cost = outcome.objective
         if outcome.values is None or cost + self._least_slack() > self._worth():
@@ -240,7 +273,7 @@ class HallSearch:
         found = self.stage.plan(dict(zip(program.columns, outcome.values, strict=True)))
         self._keep(found, cost)
         self.others = [x for x in self.others if abs(x[0] - cost) > TINY * abs(cost)]
-        if not self.session.request.screen:
+        if by_site and not self.session.request.screen:
             self._by_site(found, cost)
 
     def _others(self) -> None:
@@ -311,45 +344,3 @@ def is_strategic(matrix: Matrix) -> npt.NDArray[np.bool_]:
             for key in matrix.columns
         ]
     )
-
-
-def _systems(matrix: Matrix, values: Vector) -> set[str]:
-    """Return the systems that have racks in a solution."""
-    return {matrix.columns[i].ids[2] for i in matrix.of((RACKS.variable,)) if values[i] > TINY}
-
-
-def _of_other_systems(matrix: Matrix, problem: PlanningProblem, kept: set[str]) -> list[int]:
-    """Return the columns of racks, runs and work on systems that are not kept."""
-    system = {
-        "buy": 2, "racks": 2, "fleet": 2, "serving": 3, "training": 2, "replicas": 3, "hosted": 3,
-        "paused": 2, "work": 2,
-    }  # fmt: skip
-    found = []
-    for i, key in enumerate(matrix.columns):
-        if key.name == RUN.variable:
-            run = problem.run_options[key.ids[0]]
-            other = not run.on_cloud and run.system not in kept
-        else:
-            other = key.name in system and key.ids[system[key.name]] not in kept
-        if other and matrix.lower[i] <= 0:
-            found.append(i)
-    return found
-
-
-def _rounded_up(problem: PlanningProblem, relaxed: Matrix, values: Vector) -> dict[Key, float]:
-    """Return the halls of a solution rounded up, with the fabric that serves most classes of NICs.
-
-    Of these it has the largest reach. It is an expensive plan, but a plan.
-    """
-    chosen = {
-        key: math.ceil(v - TINY) if key.name == FITTED.variable else 0.0
-        for key, v in zip(relaxed.columns, values, strict=True)
-    }
-    taken = {FABRIC.key(o.hall, o.id): o for o in problem.fabrics}
-    widest: dict[str, tuple[int, int, float, Key]] = {}
-    for key, v in zip(relaxed.columns, values, strict=True):
-        if key in taken and v > TINY:
-            option = taken[key]
-            found = (len(option.reach), option.least_reach, float(v), key)
-            widest[option.hall] = max(widest.get(option.hall, found), found)
-    return chosen | {key: 1.0 for *_, key in widest.values()}
