@@ -27,6 +27,8 @@ BOOKED = "training_use"
 """Row that counts a run's hours, by hall, system and quarter."""
 PEAKS = ("accelerators_for_jobs", "serving_ahead", "fabric_speed")
 """Rows of peaks, which apply to single runs."""
+CREDITS = ("used_units_work",)
+"""Rows to which a run gives room in proportion to its size: a group gives that of its largest run."""
 WORK = "work"
 """Name of the columns that replace runs: job, hall, system and the row that counts them."""
 TINY = 1e-6
@@ -51,12 +53,19 @@ class _Work:
     quarters: dict[int, None] = field(default_factory=dict)
     sign: float = 0.0
     other: dict[int, float] | None = None
+    credit: dict[int, float] = field(default_factory=dict)
+    """Most room that a run gives, by row; negative."""
     cost: float = 0.0
     alike: bool = True
     members: list[int] = field(default_factory=list)
 
     def take(
-        self, column: int, cost: float, booked: dict[int, float], other: dict[int, float]
+        self,
+        column: int,
+        cost: float,
+        booked: dict[int, float],
+        credit: dict[int, float],
+        other: dict[int, float],
     ) -> None:
         """Add a run to the group.
 
@@ -67,6 +76,8 @@ class _Work:
         signs = {float(np.sign(v)) for v in booked.values()} | ({self.sign} if self.sign else set())
         self.alike &= bool(booked) and other == self.other and cost == self.cost and len(signs) == 1
         self.sign = signs.pop() if signs else 0.0
+        for row, v in credit.items():
+            self.credit[row] = min(self.credit.get(row, 0.0), v)
         self.least = min(self.least, sum(abs(v) for v in booked.values()))
         self.quarters |= dict.fromkeys(booked)
         self.members.append(column)
@@ -86,7 +97,7 @@ def with_work(matrix: Matrix, problem: PlanningProblem, kept: Iterable[Group] = 
     for (job, hall, system), work in works.items():
         for row in work.quarters:  # the row may count more than is used
             (upper if work.sign < 0 else lower)[row] = np.inf if work.sign < 0 else -np.inf
-            entries = {row: work.sign * work.least, **(work.other or {})}
+            entries = {row: work.sign * work.least, **(work.other or {}), **work.credit}
             key = Key(WORK, (job, hall, system, matrix.rows[row]))
             columns.append(_Column(work.cost, 1.0, key, entries))
     own = [i for i in range(len(matrix.columns)) if i not in gone]
@@ -123,8 +134,10 @@ def _works(
             continue
         entries = _own(matrix, i).entries
         booked = {row: v for row, v in entries.items() if kinds[row] == BOOKED}
-        other = {row: v for row, v in entries.items() if row not in booked and row not in peaks}
-        works[group].take(i, float(matrix.cost[i]), booked, other)
+        credit = {row: v for row, v in entries.items() if kinds[row] in CREDITS}
+        rest = entries.keys() - booked.keys() - credit.keys() - peaks
+        other = {row: entries[row] for row in rest}
+        works[group].take(i, float(matrix.cost[i]), booked, credit, other)
     return {group: work for group, work in works.items() if work.alike}
 
 

@@ -1,8 +1,9 @@
 """A problem with few of its runs, whose aggregate relaxation is that of all runs.
 
-The relaxation (``aggregate``) keeps of all runs of a job on a system of a hall their least work and the
-quarters that they use. So the run with the least work, and one run for each quarter, give the same
-relaxation. Its program has a fraction of the columns, which are mostly runs.
+The relaxation (``aggregate``) keeps of all runs of a job on a system of a hall their least work, the
+quarters that they use, and the most room that one gives for the value of a hall. So the run with the
+least work, the largest one, and one run for each quarter, give the same relaxation. Its program has
+a fraction of the columns, which are mostly runs.
 """
 
 from __future__ import annotations
@@ -38,7 +39,10 @@ def thinned(problem: PlanningProblem) -> PlanningProblem:
 
 
 def _needed(problem: PlanningProblem, sets: Sets, runs: list[int]) -> Iterable[int]:
-    """Return the run of a group with the least work and one for each quarter; all if one has no work."""
+    """Return the runs of a group with the least work and of the largest size, and one for each quarter.
+
+    It is all of them if one has no work.
+    """
     if problem.run_options[runs[0]].on_cloud:
         return runs
     least, least_work = runs[0], math.inf
@@ -54,4 +58,5 @@ def _needed(problem: PlanningProblem, sets: Sets, runs: list[int]) -> Iterable[i
             return runs
         if work < least_work:
             least, least_work = i, work
-    return {least, *of_quarter.values()}
+    largest = max(runs, key=lambda i: problem.run_options[i].accelerators)
+    return {least, largest, *of_quarter.values()}
