@@ -181,3 +181,14 @@ def test_an_hour_by_use_has_its_share_of_the_month_and_support() -> None:
     """(3 + 50 / 730.5) x 1.1 USD."""
     offer = with_extras(rented_menu((1.0,))).offers[0]
     assert offer.usd_per_used_hour(0) == pytest.approx((3.0 + 50.0 / 730.5) * 1.1)
+
+
+def test_two_offers_together_serve_what_neither_has() -> None:
+    """5 accelerators, of which each offer has 3 and pays debugging."""
+    problem = two_offers((1.0,))
+    offers = tuple(
+        dataclasses.replace(o, extras=EXTRAS, max_accelerators=3) for o in problem.offers
+    )
+    d, _ = best_plan(dataclasses.replace(problem, offers=offers))
+    assert sum(d.rented.values()) == pytest.approx(5.0)
+    assert max(d.rented.values()) <= 3.0 + 1e-6

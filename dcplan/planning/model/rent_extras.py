@@ -133,12 +133,16 @@ def _quarters(sets: Sets, run: RunOption) -> int:
 
 
 def _all_of(problem: PlanningProblem, demand: str, offer: OfferTerms, t: int) -> float:
-    """Return the accelerators of an offer that serve all of a demand, at most those it has."""
+    """Return the accelerators of an offer that serve all of a demand.
+
+    Without an amount of its own, such as that of a pool, it is what all offers have.
+    """
     terms = problem.demand(demand)
     each = terms.share * terms.each[cloud_place(offer.id), offer.accelerator]
     wanted = problem.demand(terms.row_id).wanted[t]
-    most = float(max(offer.max_accelerators, 1))
-    return min(wanted / each, most) if wanted > 0 and each > 0 else most
+    if wanted > 0 and each > 0:
+        return wanted / each
+    return float(max(offer.max_accelerators, 1) * len(problem.offers))
 
 
 def extras(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
