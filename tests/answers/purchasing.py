@@ -29,6 +29,7 @@ cloud:
   terms: [on-demand, reserved-1y]
   prices: {aws-p5en-48xlarge: {reserved_1y_usd_per_h: 18, on_demand_usd_per_h: 60}}
   max_accelerators: 160
+  leave_out: [storage, network-and-egress, cpu-nodes, support, set-up, debugging]
 """
 
 

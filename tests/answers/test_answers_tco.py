@@ -50,13 +50,13 @@ def test_without_taxes_and_debt_only_the_months_differ() -> None:
     bare = tco(FILE, sets=["finance.tax={}", "finance.debt=null", "sensitivity=null"])
     steps = dict(bare.tables["bridge"].rows)
     assert list(steps) == [
-        "cost.npv_usd of plan, without cloud",
+        "cost.npv_usd of the plan's payments",
         "payments by month instead of mid-quarter",
         "lost goodput",
         "owned.npv_usd",
     ]
     first, last = (
-        float(str(steps["cost.npv_usd of plan, without cloud"])),
+        float(str(steps["cost.npv_usd of the plan's payments"])),
         float(str(steps["owned.npv_usd"])),
     )
     lost = float(str(steps["lost goodput"]))

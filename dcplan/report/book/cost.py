@@ -215,7 +215,7 @@ def _residual(c: Calc) -> None:
 def _in_use(c: Calc, line: str, site: str) -> Row:
     """Write the price of the hall units that racks use at the end, by quarter of the fit-out."""
     paid = _products(c, "units valued", OF_HALLS[line], _fitted(c, site))
-    return c.cost.line(f"{line}, in use at the end", (site, "", "residual"), "USD", paid)
+    return c.cost.line(f"{line}, in use at the end", (site, "", ""), "USD", paid)
 
 
 def _left(c: Calc, label: str, line: str, site: str, value: Term | float) -> None:
