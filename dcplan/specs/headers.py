@@ -112,6 +112,7 @@ HEADERS = {
     "extra_mean_mw": "Extra mean load, MW",
     "fabric_usd": "Network price, USD",
     "facility_kw_per_pflops": "Facility power, kW/(PFLOP/s)",
+    "facility_kwh_per_year": "Facility, kWh/year",
     "facility_mw": "Facility power, MW",
     "failure_rates_frac": "From failure rates, %",
     "failures_frac": "From random failures, %",
