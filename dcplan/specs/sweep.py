@@ -59,9 +59,9 @@ class BoundRow:
     """Effect of one input between its bounds."""
 
     input: Annotated[str, Column("Key of the input, varied alone")]
-    low: Annotated[float, Column("Low bound of the input")]
-    now: Annotated[float, Column("Value of the input in the scenario")]
-    high: Annotated[float, Column("High bound of the input")]
+    low: Annotated[float | str, Column("Low bound of the input; a name for a residual curve")]
+    now: Annotated[float | str, Column("Value of the input in the scenario")]
+    high: Annotated[float | str, Column("High bound of the input; a name for a residual curve")]
     npv_at_low_usd: Annotated[
         float | None,
         Column("Net present cost of the re-solved plan with the input at its low bound"),

@@ -215,6 +215,23 @@ class TornadoRow:
 
 
 @dataclass(frozen=True)
+class TokenTornadoRow:
+    """One input at its bounds, and the cost of tokens of the reference job."""
+
+    input: InputKey
+    low: Annotated[float, Column("Low bound of the input")]
+    now: Now
+    high: Annotated[float, Column("High bound of the input")]
+    usd_per_million_tokens_at_low: Annotated[
+        float, Column("Present cost of owning per million tokens, with the input at its low bound")
+    ]
+    usd_per_million_tokens_at_high: Annotated[
+        float, Column("Present cost of owning per million tokens, with the input at its high bound")
+    ]
+    swing_usd_per_million_tokens: Annotated[float, Column("Absolute difference of the two")]
+
+
+@dataclass(frozen=True)
 class RiskRow:
     """One side in the Monte Carlo simulation."""
 
@@ -340,6 +357,14 @@ TORNADO = TableSpec(
     TornadoRow,
     "Cost of owning minus the cheapest rent, with one input at its bounds",
     first=8,
+    section=Section.RISK,
+    by_item=True,
+)
+TOKEN_TORNADO = TableSpec(
+    "token_tornado",
+    TokenTornadoRow,
+    "Cost of a million tokens of the reference job on the owned fleet, with one input at its bounds",
+    first=5,
     section=Section.RISK,
     by_item=True,
 )

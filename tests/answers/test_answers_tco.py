@@ -9,7 +9,7 @@ import pytest
 from dcplan.answers.plan.answer import plan
 from dcplan.answers.tco.answer import tco
 from dcplan.answers.tco.comparison import compared
-from dcplan.answers.tco.sensitivity import Swing, sampled_npvs, vectors
+from dcplan.answers.tco.sensitivity.swings import Swing, sampled_npvs, vectors
 from dcplan.economics.monthly.side import INCOME_TAX
 from dcplan.economics.sampling import Marginal
 from dcplan.errors import InputError
@@ -47,7 +47,7 @@ def test_the_owned_cost_reconciles_with_the_plan_step_by_step(result: Result) ->
 
 
 def test_without_taxes_and_debt_only_the_months_differ() -> None:
-    bare = tco(FILE, sets=["finance.tax={}", "finance.debt=null", "sensitivity=null"])
+    bare = tco(FILE, sets=["finance.tax={}", "finance.debt=null", "sensitivity.inputs=[]"])
     steps = dict(bare.tables["bridge"].rows)
     assert list(steps) == [
         "cost.npv_usd of the plan's payments",
@@ -119,7 +119,7 @@ def test_a_building_is_written_off_over_39_years_and_the_rest_by_the_scenario_s_
     year run them: 0.21 x (4.2 + 0.2 x 69.3 + 31.3 / 39) = 4.0 M USD. Over five years the building
     alone would save 1.3 M USD.
     """
-    owned = compared(load(FILE, sets=["sites.colo.lease=null", "sensitivity=null"])).owned
+    owned = compared(load(FILE, sets=["sites.colo.lease=null", "sensitivity.inputs=[]"])).owned
     year = {x.label: float(cash[:12].sum()) for x, cash in owned.before_tax.lines.items()}
     building = year.pop("building")
     other = (
@@ -144,7 +144,7 @@ def test_interest_on_the_loan_saves_its_tax() -> None:
 
     What the 47 pay beyond the debt that they settle is interest, 5.88 M USD; 21 % of it is saved.
     """
-    result = tco(FILE, sets=["sensitivity=null", "finance.discount_rate=0"])
+    result = tco(FILE, sets=["sensitivity.inputs=[]", "finance.discount_rate=0"])
     found, r = lines(result, "owned"), 0.09 / 12
     debt = 0.5 * sum(
         found[name][0] for name in ("racks dgx-h200", "storage", "network", "cooling and fit-out")
@@ -160,19 +160,19 @@ def test_interest_on_the_loan_saves_its_tax() -> None:
 def test_on_demand_is_paid_for_used_hours(result: Result) -> None:
     used = lines(result, "coreweave-h200.on-demand")["accelerators"][0]
     assert used == pytest.approx(1024 * 0.7 * 6.305 * 730.5 * 48)
-    busier = tco(FILE, sets=["fleet.utilization_frac=1.0", "sensitivity=null"])
+    busier = tco(FILE, sets=["fleet.utilization_frac=1.0", "sensitivity.inputs=[]"])
     assert lines(busier, "coreweave-h200.on-demand")["accelerators"][0] == pytest.approx(used / 0.7)
 
 
 def test_break_even_moves_as_it_must(result: Result) -> None:
     months = value(result, "break_even.coreweave-h200.on-demand.months")
-    dearer = tco(FILE, sets=["systems.dgx-h200.price_usd=700000", "sensitivity=null"])
+    dearer = tco(FILE, sets=["systems.dgx-h200.price_usd=700000", "sensitivity.inputs=[]"])
     assert value(dearer, "break_even.coreweave-h200.on-demand.months") > months
     at = value(result, "break_even.coreweave-h200.on-demand.utilization_frac")
     assert 0.1 < at < 0.7  # owning wins at 70 %
     assert value(dearer, "break_even.coreweave-h200.on-demand.utilization_frac") > at
     cheap = tco(
-        FILE, sets=["cloud.prices.coreweave-h200.on_demand_usd_per_h=4", "sensitivity=null"]
+        FILE, sets=["cloud.prices.coreweave-h200.on_demand_usd_per_h=4", "sensitivity.inputs=[]"]
     )
     assert cheap.metrics["break_even.coreweave-h200.on-demand.months"].value is None
     assert [
@@ -186,7 +186,13 @@ def test_what_cannot_be_compared_is_refused_with_the_place() -> None:
     with pytest.raises(InputError) as error:
         tco(
             FILE,
-            sets=["fleet=null", "fabric=null", "fabrics=all", "cloud=null", "sensitivity=null"],
+            sets=[
+                "fleet=null",
+                "fabric=null",
+                "fabrics=all",
+                "cloud=null",
+                "sensitivity.inputs=[]",
+            ],
         )
     causes = [p.cause for p in error.value.problems]
     assert any("fleet" in c for c in causes)
@@ -196,9 +202,9 @@ def test_what_cannot_be_compared_is_refused_with_the_place() -> None:
         ("horizon.quarters=30", "not like for like"),
     ):
         with pytest.raises(InputError) as error:
-            tco(FILE, sets=[change, "sensitivity=null"])
+            tco(FILE, sets=[change, "sensitivity.inputs=[]"])
         assert words in error.value.problems[0].cause
-    reasons = [w["message"] for w in tco(FILE, sets=["sensitivity=null"]).warnings]
+    reasons = [w["message"] for w in tco(FILE, sets=["sensitivity.inputs=[]"]).warnings]
     assert any("coreweave-h200 reserved-1y: excluded, no reserved-1y price" in r for r in reasons)
 
 
@@ -213,7 +219,7 @@ def number(cells: dict[str, object], column: str) -> float:
 
 def test_a_bound_of_the_tornado_is_the_answer_there(result: Result) -> None:
     row = frame(result, "tornado")["systems.dgx-h200.price_usd"]
-    there = tco(FILE, sets=[f"systems.dgx-h200.price_usd={row['high']}", "sensitivity=null"])
+    there = tco(FILE, sets=[f"systems.dgx-h200.price_usd={row['high']}", "sensitivity.inputs=[]"])
     assert number(row, "owned_at_high_usd") == pytest.approx(
         value(there, "owned.npv_usd"), rel=1e-9
     )
@@ -223,7 +229,7 @@ def test_a_bound_of_the_tornado_is_the_answer_there(result: Result) -> None:
 
 def test_the_discount_rate_is_exact_between_its_bounds(result: Result) -> None:
     row = frame(result, "tornado")["finance.discount_rate"]
-    there = tco(FILE, sets=["finance.discount_rate=0.12", "sensitivity=null"])
+    there = tco(FILE, sets=["finance.discount_rate=0.12", "sensitivity.inputs=[]"])
     assert (row["low"], row["high"]) == (
         0.08,
         0.12,
@@ -250,7 +256,7 @@ def test_samples_come_close_to_the_exact_answer_where_several_inputs_move_at_onc
     drawn = {key: np.array([x]) for key, (_, x, _) in points.items()}
     guessed = sampled_npvs(now, swings, drawn, both.rate)
     exact = tco(
-        FILE, sets=[*(f"{key}={x!r}" for key, (_, x, _) in points.items()), "sensitivity=null"]
+        FILE, sets=[*(f"{key}={x!r}" for key, (_, x, _) in points.items()), "sensitivity.inputs=[]"]
     )
     assert float(guessed["owned"][0]) == pytest.approx(value(exact, "owned.npv_usd"), rel=2e-3)
     name = "coreweave-h200.on-demand"
@@ -279,8 +285,93 @@ def test_the_spread_holds_every_side_and_who_wins_adds_up(result: Result) -> Non
 def test_a_switching_value_makes_both_sides_equal() -> None:
     dear = tco(FILE, sets=["prices.dgx-h200.price_usd={value: 350000, low: 300000, high: 600000}"])
     at = number(frame(dear, "tornado")["systems.dgx-h200.price_usd"], "switches_at")
-    there = tco(FILE, sets=[f"systems.dgx-h200.price_usd={at!r}", "sensitivity=null"])
+    there = tco(FILE, sets=[f"systems.dgx-h200.price_usd={at!r}", "sensitivity.inputs=[]"])
     best = min(
         value(there, k) for k in there.metrics if k.startswith("rented.") and k.endswith(".npv_usd")
     )
     assert value(there, "owned.npv_usd") == pytest.approx(best, rel=1e-3)
+
+
+STANDARD = ("finance.discount_rate", "finance.residual", "fleet.utilization_frac")
+PLAIN = "sensitivity=null"
+
+
+@pytest.fixture(scope="module")
+def plain() -> Result:
+    """The comparison of a scenario that names no inputs."""
+    return tco(FILE, sets=[PLAIN])
+
+
+def test_a_scenario_without_sensitivity_has_both_tornados_and_no_samples(plain: Result) -> None:
+    assert set(frame(plain, "tornado")) == set(STANDARD)
+    assert set(frame(plain, "token_tornado")) == {*STANDARD, "reference.mfu_frac"}
+    assert "risk" not in plain.tables
+
+
+def test_an_empty_list_of_inputs_leaves_the_tornados_out() -> None:
+    found = tco(FILE, sets=["sensitivity.inputs=[]"]).tables
+    assert not {"tornado", "token_tornado", "risk"} & set(found)
+
+
+def test_named_inputs_come_with_the_standard_ones(result: Result) -> None:
+    assert set(STANDARD) <= set(frame(result, "tornado"))
+    assert "cloud.price_change_frac_per_year" in frame(result, "tornado")
+    # a change of rents does not move the cost of owned tokens
+    assert "cloud.price_change_frac_per_year" not in frame(result, "token_tornado")
+
+
+@pytest.mark.parametrize(("end", "share"), [("low", 0.15), ("high", 0.275)])
+def test_the_residual_value_at_a_bound_is_the_answer_with_that_curve(
+    plain: Result, end: str, share: float
+) -> None:
+    """Curves of the catalog after four years: 0.15, 0.175 (mid) and 0.275 of the price."""
+    row = frame(plain, "tornado")["finance.residual"]
+    there = tco(FILE, sets=["sensitivity.inputs=[]", f"finance.residual={end}"])
+    assert (row["now"], row[end]) == (pytest.approx(0.175), pytest.approx(share))
+    assert number(row, f"owned_at_{end}_usd") == pytest.approx(
+        value(there, "owned.npv_usd"), rel=1e-9
+    )
+    tokens = frame(plain, "token_tornado")["finance.residual"]
+    assert number(tokens, f"usd_per_million_tokens_at_{end}") == pytest.approx(
+        value(there, "owned.usd_per_million_tokens"), rel=1e-9
+    )
+
+
+def test_a_share_left_at_the_end_of_life_moves_between_the_curves_there() -> None:
+    """A life of five years: the low curve leaves 0.1, the high one 0.2; 0.3 is above both."""
+    inside = frame(tco(FILE, sets=[PLAIN, "finance.residual=0.12"]), "tornado")["finance.residual"]
+    above = frame(tco(FILE, sets=[PLAIN, "finance.residual=0.3"]), "tornado")["finance.residual"]
+    assert [inside[x] for x in ("low", "now", "high")] == pytest.approx([0.1, 0.12, 0.2])
+    assert [above[x] for x in ("low", "now", "high")] == pytest.approx([0.1, 0.3, 0.3])
+
+
+def test_tokens_cost_less_in_proportion_to_the_mfu(plain: Result) -> None:
+    """The interval of a step time of Megatron Core on Hopper is 5 % wide on either side."""
+    row = frame(plain, "token_tornado")["reference.mfu_frac"]
+    now, tokens = (value(plain, k) for k in ("reference.mfu_frac", "owned.usd_per_million_tokens"))
+    assert [row[x] for x in ("low", "now", "high")] == pytest.approx([now / 1.05, now, now * 1.05])
+    assert number(row, "usd_per_million_tokens_at_low") == pytest.approx(tokens * 1.05)
+    assert number(row, "usd_per_million_tokens_at_high") == pytest.approx(tokens / 1.05)
+
+
+@pytest.mark.parametrize(
+    ("key", "change"),
+    [
+        ("fleet.utilization_frac", "fleet.utilization_frac=0.9"),
+        ("finance.discount_rate", "finance.discount_rate=0.12"),
+    ],
+)
+def test_the_cost_of_tokens_at_a_bound_is_the_answer_there(
+    plain: Result, key: str, change: str
+) -> None:
+    row = frame(plain, "token_tornado")[key]
+    there = tco(FILE, sets=["sensitivity.inputs=[]", change])
+    assert number(row, "usd_per_million_tokens_at_high") == pytest.approx(
+        value(there, "owned.usd_per_million_tokens"), rel=1e-9
+    )
+
+
+def test_a_standard_input_that_moves_no_cost_is_left_out() -> None:
+    only = "comparison={only: [owned.racks, rented.accelerators]}"
+    found = frame(tco(FILE, sets=[PLAIN, only, "cloud.terms=[reserved-1y]"]), "tornado")
+    assert set(found) == {"finance.discount_rate"}  # no residual; a commitment is paid in full

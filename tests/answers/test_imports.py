@@ -90,7 +90,7 @@ def test_an_imported_price_is_what_the_answer_uses(prices: Path, tmp_path: Path)
     ]
     assert any(p.term == "on-demand" for p in weave.prices)
     assert result.metrics["rows.imported"].value == 3
-    answer = tco("own-or-rent-1024-h200", sets=["sensitivity=null"], catalogs=[str(folder)])
+    answer = tco("own-or-rent-1024-h200", sets=["sensitivity.inputs=[]"], catalogs=[str(folder)])
     row = next(
         r for r in answer.inputs if r["key"] == "cloud.aws-p5en-48xlarge.on_demand_usd_per_h"
     )

@@ -287,6 +287,14 @@ def test_every_worked_example_of_cost_comes_out_of_a_verb() -> None:
     given = [r for r in rows if r["basis"] == "given"]
     assert len({r["id"] for r in given}) > 35
     assert [(r["id"], r["figure"], r["computed"]) for r in given if r["verdict"] != "exact"] == []
+    printed = [r for r in given if r["published_low"] is not None]
+    assert len(printed) > 60
+    outside = [
+        (r["id"], r["figure"], r["computed"])
+        for r in printed
+        if not r["published_low"] <= r["computed"] <= r["published_high"]
+    ]
+    assert outside == []  # half a percent is exact, but not the printed digit
     assert {r["id"] for r in rows if r["basis"] == "arithmetic"} == {
         "excel-pmt", "excel-pmt-in-advance", "excel-irr", "excel-irr-four-years", "excel-xirr",
         "book-70b-gpu-hours",

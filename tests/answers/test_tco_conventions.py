@@ -178,6 +178,31 @@ def test_own_lines_by_hand() -> None:
     assert "already inside" not in " ".join(str(w["message"]) for w in out.warnings)
 
 
+def test_an_own_line_counts_units_and_bears_a_share() -> None:
+    """1,000 square feet at 875 USD, of which electrical work is 42.5 %: 371,875 USD once."""
+    own = "{id: electrical, usd: 875, units: 1000, share_frac: 0.425}"
+    assert lines(answer(f"comparison.lines=[{own}]"))["electrical"] == pytest.approx(371_875)
+    monthly = "{id: electrical, usd_per_month: 10, units: 3}"
+    assert lines(answer(f"comparison.lines=[{monthly}]"))["electrical"] == pytest.approx(36 * 30)
+
+
+def test_the_energy_of_a_site_is_its_power_and_hours() -> None:
+    """8 x 0.95 kW at half use are 3.8 kW, at a PUE of 1.2 4.56 kW, and 12 x 730 h of it a year."""
+    change = ("comparison.average_accelerator_kw=0.95", "fleet.utilization_frac=0.5")
+    found = row(answer(*change), "energy", "dc")
+    assert found["it_kw"] == pytest.approx(3.8)
+    assert found["facility_kw"] == pytest.approx(4.56)
+    assert found["overhead_kw"] == pytest.approx(0.76)
+    assert found["facility_kwh_per_year"] == pytest.approx(4.56 * 12 * 730)
+
+
+def test_the_energy_of_a_plan_is_the_energy_that_is_billed() -> None:
+    """Without own power the bill is the plan's: kWh a year x 3 years x 0.08 USD."""
+    found = answer("comparison.hours_per_month=null")
+    kwh = row(found, "energy", "dc")["facility_kwh_per_year"]
+    assert lines(found)["energy"] == pytest.approx(kwh * 3 * 0.08)
+
+
 def test_an_overlay_value_inside_a_lump_gives_a_note() -> None:
     part = "prices.facility-maintenance-usd-per-kw-year.value=10"
     tax = "finance.tax.property_tax_frac_per_year=0.01"

@@ -29,7 +29,7 @@ PAYMENT = (
 
 @pytest.fixture(scope="module")
 def result() -> Result:
-    return tco(FILE, sets=["sensitivity=null", TERMS, PAYMENT])
+    return tco(FILE, sets=["sensitivity.inputs=[]", TERMS, PAYMENT])
 
 
 def value(result: Result, key: str) -> float:
@@ -46,7 +46,7 @@ def given(result: Result) -> dict[str, float]:
 
 
 def test_the_order_of_terms_changes_no_price(result: Result) -> None:
-    other = tco(FILE, sets=["sensitivity=null", "cloud.terms=[on-demand]", PAYMENT])
+    other = tco(FILE, sets=["sensitivity.inputs=[]", "cloud.terms=[on-demand]", PAYMENT])
     for offer in ("coreweave-h200", "aws-p5en-48xlarge"):
         key = f"rented.{offer}.on-demand.npv_usd"
         assert value(result, key) == value(other, key)
@@ -75,14 +75,16 @@ def test_a_capacity_block_is_paid_by_the_whole_day(result: Result) -> None:
 
 
 def test_spot_alone_is_compared_and_says_when_the_clock_is_too_short() -> None:
-    only = tco(FILE, sets=["sensitivity=null", "cloud.terms=[spot]", "fleet.utilization_frac=1.0"])
+    only = tco(
+        FILE, sets=["sensitivity.inputs=[]", "cloud.terms=[spot]", "fleet.utilization_frac=1.0"]
+    )
     rows = specs.RENTED.rows(only.tables["rented"])
     assert {row.term for row in rows} == {"spot"}
     assert all("rent more accelerators" in row.note for row in rows)
 
 
 def test_milestones_shift_payments_and_add_interest_alone(result: Result) -> None:
-    plain = tco(FILE, sets=["sensitivity=null", TERMS])
+    plain = tco(FILE, sets=["sensitivity.inputs=[]", TERMS])
     gear = sum(
         row[2]
         for row in plain.tables["lines"].rows
@@ -124,10 +126,11 @@ def test_unit_costs_follow_from_the_present_cost(result: Result) -> None:
 
 
 def test_the_return_makes_both_sides_cost_the_same() -> None:
-    result = tco(FILE, sets=["sensitivity=null", "finance.debt=null"])
+    result = tco(FILE, sets=["sensitivity.inputs=[]", "finance.debt=null"])
     found = value(result, "owned.irr_frac")
     there = tco(
-        FILE, sets=["sensitivity=null", "finance.debt=null", f"finance.discount_rate={found!r}"]
+        FILE,
+        sets=["sensitivity.inputs=[]", "finance.debt=null", f"finance.discount_rate={found!r}"],
     )
     rents = [
         v.value
@@ -144,7 +147,7 @@ def test_the_return_makes_both_sides_cost_the_same() -> None:
 
 def test_quotes_of_two_terms_imply_the_price_change() -> None:
     sets = [
-        "sensitivity=null",
+        "sensitivity.inputs=[]",
         "cloud.offers=[coreweave-h200]",
         "cloud.terms=[reserved-1y,reserved-3y]",
         "cloud.prices.coreweave-h200={reserved_1y_usd_per_h: 57.6, reserved_3y_usd_per_h: 43.2}",
@@ -161,8 +164,8 @@ def test_another_currency_needs_a_rate_and_says_what_it_was() -> None:
         load(FILE, sets=[price])
     assert "no rate for EUR" in error.value.problems[0].cause
     euro, dollar = (
-        tco(FILE, sets=["sensitivity=null", "fx={EUR: 1.08}", price]),
-        tco(FILE, sets=["sensitivity=null", "systems.dgx-h200.price_usd=324000"]),
+        tco(FILE, sets=["sensitivity.inputs=[]", "fx={EUR: 1.08}", price]),
+        tco(FILE, sets=["sensitivity.inputs=[]", "systems.dgx-h200.price_usd=324000"]),
     )
     assert value(euro, "owned.npv_usd") == pytest.approx(value(dollar, "owned.npv_usd"), rel=1e-12)
     row = next(r for r in euro.inputs if r["key"] == "systems.dgx-h200.price_usd")
@@ -189,7 +192,11 @@ def test_the_factors_of_months_are_those_of_the_table() -> None:
 
 
 def test_the_break_even_utilization_is_where_both_cost_the_same() -> None:
-    sets = ["sensitivity=null", "cloud.offers=[coreweave-h200]", "cloud.terms=[on-demand,spot]"]
+    sets = [
+        "sensitivity.inputs=[]",
+        "cloud.offers=[coreweave-h200]",
+        "cloud.terms=[on-demand,spot]",
+    ]
     key = "break_even.coreweave-h200.{}.utilization_frac"
     for term in ("on-demand", "spot"):
         found = [
@@ -205,7 +212,7 @@ def test_the_break_even_utilization_is_where_both_cost_the_same() -> None:
 def test_a_commitment_that_outlasts_the_horizon_is_not_had_for_less() -> None:
     """Six quarters of three years: paid to the end, or the cheapest other way; never 18 months of
     the 3-year price."""
-    sets = ["sensitivity=null", "horizon.quarters=6", "cloud.offers=[coreweave-h200]"]
+    sets = ["sensitivity.inputs=[]", "horizon.quarters=6", "cloud.offers=[coreweave-h200]"]
     both = tco(FILE, sets=[*sets, "cloud.terms=[on-demand,reserved-3y]"])
     alone = tco(FILE, sets=[*sets, "cloud.terms=[reserved-3y]"])
     price = 20.18 / 8
@@ -224,7 +231,7 @@ def test_a_commitment_that_outlasts_the_horizon_is_not_had_for_less() -> None:
 
 
 def test_a_rest_is_taken_on_the_shorter_commitment_where_that_is_cheapest() -> None:
-    sets = ["sensitivity=null", "cloud.terms=[on-demand,reserved-1y,reserved-3y]"]
+    sets = ["sensitivity.inputs=[]", "cloud.terms=[on-demand,reserved-1y,reserved-3y]"]
     result = tco(FILE, sets=sets)
     rents = specs.RENTED.rows(result.tables["rented"])
     notes = {(row.offer, row.term): row.note for row in rents}
@@ -235,9 +242,12 @@ def test_a_rest_is_taken_on_the_shorter_commitment_where_that_is_cheapest() -> N
 def test_the_discount_rate_stays_exact_with_deposits_years_ahead() -> None:
     pay = "finance.payment={deposit_frac: 0.9, deposit_months_before: 60}"
     result = tco(FILE, sets=[pay, "sensitivity={inputs: [finance.discount_rate], samples: 5}"])
-    row = dict(zip(result.tables["tornado"].columns, result.tables["tornado"].rows[0], strict=True))
+    rows = result.tables["tornado"].records()
+    row = next(r for r in rows if r["input"] == "finance.discount_rate")
     for bound in ("low", "high"):
-        there = tco(FILE, sets=[pay, "sensitivity=null", f"finance.discount_rate={row[bound]}"])
+        there = tco(
+            FILE, sets=[pay, "sensitivity.inputs=[]", f"finance.discount_rate={row[bound]}"]
+        )
         assert row[f"owned_at_{bound}_usd"] == pytest.approx(
             value(there, "owned.npv_usd"), rel=1e-9
         )
@@ -247,7 +257,7 @@ def test_the_return_counts_a_deposit_on_its_day(result: Result) -> None:
     """With the deposit half a year ahead the return is lower, not higher, than its present cost
     says."""
     sets = [
-        "sensitivity=null",
+        "sensitivity.inputs=[]",
         "finance.debt=null",
         "cloud.offers=[coreweave-h200]",
         "cloud.terms=[on-demand]",
@@ -262,7 +272,7 @@ def test_the_return_counts_a_deposit_on_its_day(result: Result) -> None:
 
 
 def test_both_sides_have_storage_where_the_scenario_names_none() -> None:
-    result = tco(FILE, sets=["sensitivity=null", "storage=null"])
+    result = tco(FILE, sets=["sensitivity.inputs=[]", "storage=null"])
     assert line(result, "owned", "storage") > 0
     # 1 TB an accelerator at 23 USD a month, for 48 months
     assert line(result, "aws-p5en-48xlarge.on-demand", "storage") == pytest.approx(
@@ -272,7 +282,7 @@ def test_both_sides_have_storage_where_the_scenario_names_none() -> None:
 
 def test_a_loan_at_its_own_rate_is_worth_nothing() -> None:
     own = (1 + 0.09 / 12) ** 12 - 1
-    sets = ["sensitivity=null", "finance.tax={}", f"finance.discount_rate={own!r}"]
+    sets = ["sensitivity.inputs=[]", "finance.tax={}", f"finance.discount_rate={own!r}"]
     for term in (4, 10, 30):
         result = tco(
             FILE, sets=[*sets, f"finance.debt={{share: 1, rate: 0.09, term_years: {term}}}"]
@@ -285,7 +295,7 @@ def test_a_loan_at_its_own_rate_is_worth_nothing() -> None:
 
 def test_hardware_at_the_end_of_its_life_keeps_its_residual() -> None:
     def racks(quarters: int) -> float:
-        sets = ["sensitivity=null", "finance.residual=0.3", f"horizon.quarters={quarters}"]
+        sets = ["sensitivity.inputs=[]", "finance.residual=0.3", f"horizon.quarters={quarters}"]
         return line(tco(FILE, sets=sets), "owned", "residual racks dgx-h200")
 
     assert racks(20) == pytest.approx(-0.3 * 128 * 350_000)  # 30 % after five years
@@ -293,7 +303,7 @@ def test_hardware_at_the_end_of_its_life_keeps_its_residual() -> None:
 
 
 def test_whole_racks_and_missing_staff_are_said() -> None:
-    sets = ["sensitivity=null", "fleet.accelerators=1000", "sites.colo.staff=null"]
+    sets = ["sensitivity.inputs=[]", "fleet.accelerators=1000", "sites.colo.staff=null"]
     told = " ".join(str(w["message"]) for w in tco(FILE, sets=sets).warnings)
     assert "1,024 accelerators are paid for, 1,000 are required" in told
     assert "no staff" in told
@@ -320,14 +330,16 @@ def test_wrong_inputs_are_refused_where_they_stand(change: str, words: str) -> N
 
 
 def test_an_offer_named_twice_counts_once() -> None:
-    once = tco(FILE, sets=["sensitivity=null", "cloud.offers=[aws-p5en-48xlarge]"])
-    twice = tco(FILE, sets=["sensitivity=null", "cloud.offers=[aws-p5en-48xlarge, p5en.48xlarge]"])
+    once = tco(FILE, sets=["sensitivity.inputs=[]", "cloud.offers=[aws-p5en-48xlarge]"])
+    twice = tco(
+        FILE, sets=["sensitivity.inputs=[]", "cloud.offers=[aws-p5en-48xlarge, p5en.48xlarge]"]
+    )
     assert once.tables["rented"].rows == twice.tables["rented"].rows
 
 
 def test_a_side_that_is_worth_more_than_it_costs_has_no_unit_cost() -> None:
     sets = [
-        "sensitivity=null",
+        "sensitivity.inputs=[]",
         "finance.discount_rate=0.25",
         "finance.tax.income_rate=0.7",
         "finance.debt={share: 1, rate: 0, term_years: 30}",
@@ -345,7 +357,7 @@ def test_rates_of_another_currency_can_be_varied() -> None:
         "systems.dgx-h200.price_usd={value: 3e5, currency: EUR}",
     )
     result = tco(FILE, sets=[fx, price, "sensitivity={inputs: [fx.EUR], samples: 10, seed: 0}"])
-    (row,) = specs.TORNADO.rows(result.tables["tornado"])
+    row = next(r for r in specs.TORNADO.rows(result.tables["tornado"]) if r.input == "fx.EUR")
     assert (row.input, row.low, row.now, row.high) == ("fx.EUR", 0.9, 1.1, 1.3)
     assert (
         row.owned_at_high_usd > row.owned_at_low_usd
@@ -356,10 +368,10 @@ def test_mfu_is_of_the_peak_of_the_jobs_own_precision() -> None:
     """H200: 1,979 TFLOP/s in fp8, 989 in bf16; over the wrong one fp8 would seem to use nearly
     all."""
     sets = [
-        "sensitivity=null",
+        "sensitivity.inputs=[]",
         "fleet.reference={model: llama-3.1-70b, seq_len: 8192, precision: fp8}",
     ]
-    half, eighth = tco(FILE, sets=["sensitivity=null"]), tco(FILE, sets=sets)
+    half, eighth = tco(FILE, sets=["sensitivity.inputs=[]"]), tco(FILE, sets=sets)
     assert value(eighth, "reference.mfu_frac") < value(half, "reference.mfu_frac")
     rates = value(eighth, "reference.mfu_frac") * 1979 / (value(half, "reference.mfu_frac") * 989)
     prices = value(half, "owned.usd_per_pflop_day") / value(eighth, "owned.usd_per_pflop_day")

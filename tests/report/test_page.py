@@ -149,6 +149,19 @@ def test_influence_is_the_plans_own_answer_at_the_bound(result: Result) -> None:
     assert widths == sorted(widths, reverse=True)
 
 
+def test_rate_and_residual_value_are_among_the_assumptions_by_influence(result: Result) -> None:
+    """Neither has bounds in the scenario: the catalog gives 8 to 12 % and a low and a high curve."""
+    found = {x.key: x for x in influences(result)}
+    rate = next(x for key, x in found.items() if key.startswith("finance.discount"))
+    assert (rate.low, rate.high) == (0.08, 0.12)
+    left = found["finance.residual"]
+    for curve, usd in (("low", left.at_low_usd), ("high", left.at_high_usd)):
+        sets = [f"finance.residual={curve}"]
+        there = plan("train-405b-in-90-days", sets=sets, fix_decisions=result)
+        assert usd == pytest.approx(float(str(there.metrics["cost.npv_usd"].value)), rel=1e-9)
+    assert f"{left.swing_usd / 1e6:,.1f}"[:3] in page(result)
+
+
 def test_hostile_text_stays_text() -> None:
     evil = '<script>alert(1)</script>"&\x1b[31m'
     table = Table((evil, "usd"), ((evil, 1.0), ("=1+1", 2.0)))

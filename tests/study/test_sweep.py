@@ -491,7 +491,39 @@ def test_named_inputs_without_bounds_are_told(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     asked = laid_out(SweepRequest(str(file), bounds=True))
-    assert [a.key for a in asked.axes] == ["sites.s.energy.usd_per_kwh"]
+    assert [a.key for a in asked.axes] == [
+        "sites.s.energy.usd_per_kwh",
+        "finance.discount_rate",
+        "finance.residual",
+        "workloads.capacity.r.utilization_frac",
+    ]
     assert asked.notes == [
         "sites.s.utility_mw: left out, because this plan has no such input with low and high"
     ]
+
+
+def test_standard_inputs_have_bounds_of_the_catalog(tmp_path: Path) -> None:
+    """A throughput without bounds moves by exp(0.5), the width of a quantity nobody measured."""
+    file = tmp_path / "standard.yaml"
+    service = (
+        "  inference:\n"
+        "    - {id: chat, tokens_per_s: [0, 100], tokens_per_s_per_accelerator: {dgx-h200: 1000}}\n"
+    )
+    file.write_text(TINY + service, encoding="utf-8")
+    found = {a.key: a for a in laid_out(SweepRequest(str(file), bounds=True)).axes}
+    assert found["finance.discount_rate"].numbers == (0.08, 0.1, 0.12)
+    assert found["finance.residual"].values == ("low", "mid", "high")
+    assert found["workloads.capacity.r.utilization_frac"].numbers == (0.4, 0.6, 0.9)
+    key = "workloads.inference.chat.tokens_per_s_per_accelerator.dgx-h200"
+    assert found[key].numbers == pytest.approx((606.53, 1000.0, 1648.72), rel=1e-5)
+
+
+def test_a_residual_curve_at_its_bounds_is_a_plan_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "tiny.yaml"
+    file.write_text(TINY, encoding="utf-8")
+    swings = sweep(laid_out(SweepRequest(str(file), bounds=True)), Runner(Store(tmp_path)))
+    row = next(r for r in swings.tables["bounds"].records() if r["input"] == "finance.residual")
+    assert (row["low"], row["now"], row["high"]) == ("low", "mid", "high")
+    for end in ("low", "high"):
+        there = plan(str(file), sets=[f"finance.residual={end}"])
+        assert row[f"npv_at_{end}_usd"] == pytest.approx(there.value("cost.npv_usd"), rel=0.005)

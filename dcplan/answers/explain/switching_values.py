@@ -67,7 +67,8 @@ def _inputs(base: Base) -> list[str]:
     if problems:
         raise InputError(problems)
     asked = base.asked.question.scenario.sensitivity
-    given = list(names) or [key for key in (asked.inputs if asked else ()) if key in rows]
+    varied = (asked.inputs or ()) if asked else ()
+    given = list(names) or [key for key in varied if key in rows]
     if given:
         return given
     question = base.asked.question

@@ -12,7 +12,7 @@ from dcplan.answers.tco.optimized import tco_of_plans
 from dcplan.answers.tco.rented import DEBUGGING
 from dcplan.answers.tco.request import TcoRequest
 from dcplan.answers.tco.schedules import published_break_even, schedules
-from dcplan.answers.tco.sensitivity import Risk, risk_of
+from dcplan.answers.tco.sensitivity.risk import Risk, risk_of
 from dcplan.answers.tco.tables import bridge_table, lines_table, pair_table, years_table
 from dcplan.answers.tco.unit_costs import returns, term_structure, unit_costs
 from dcplan.catalog.schema import Accelerator, Offer, System

@@ -68,6 +68,11 @@ class Comparison:
         return self.work.conventions
 
     @property
+    def bill(self) -> Bill:
+        """The owned fleet under the conventions."""
+        return Bill(self.fleet, self.conventions, self.work.used_frac)
+
+    @property
     def log(self) -> InputLog:
         """The input log."""
         return self.fleet.log

@@ -24,6 +24,17 @@ from dcplan.units import HOURS_PER_MONTH, KW_PER_MW, MONTHS_PER_QUARTER
 
 
 @dataclass(frozen=True)
+class SiteMonth:
+    """Energy of a site in one month [kWh]."""
+
+    it_kwh: float
+    facility_kwh: float
+    """IT with cooling and power losses."""
+    grid_kwh: float
+    """Facility without what plants on site generate."""
+
+
+@dataclass(frozen=True)
 class Bill:
     """A planned fleet, and the conventions under which its lines count."""
 
@@ -66,7 +77,32 @@ class Bill:
             cash += accelerators_usd_per_month(fleet.accelerators, rate, hours.hours_per_month)
         if line.usd is not None:
             cash[0] += log.take(f"{key}.usd", line.usd)
+        for name in ("units", "share_frac"):
+            factor: Quantity | None = getattr(line, name)
+            if factor is not None:
+                cash *= log.take(f"{key}.{name}", factor)
         return cash
+
+    def kwh_by_month(self, energy: SiteEnergy, kw: Quantity | None) -> list[SiteMonth]:
+        """Return the energy of a site in a month of each quarter, by its hours and own power.
+
+        An own average power applies to the fleet's site; it has the PUE of the plan.
+        """
+        hours = self.conventions.hours_per_month
+        found = []
+        for t, it_mwh in enumerate(energy.it_mwh):
+            pue = energy.facility_mwh[t] / it_mwh if it_mwh else 1.0
+            if kw is not None and energy.site == self.fleet.site:
+                used = self.fleet.accelerators * self.used_frac * hours
+                it, facility = (
+                    float(np.asarray(run_energy_usd(kw.value, x, used, 1.0))) for x in (1.0, pue)
+                )
+                found.append(SiteMonth(it, facility, facility))
+                continue
+            scale = KW_PER_MW / MONTHS_PER_QUARTER * hours / HOURS_PER_MONTH
+            series = (it_mwh, energy.facility_mwh[t], energy.grid_mwh[t])
+            found.append(SiteMonth(*(x * scale for x in series)))
+        return found
 
     def _energy(self, side: Side, question: Question, log: InputLog) -> dict[Line, Array] | None:
         """Return the energy lines under own hours, own power or tiers; None if nothing is own."""
@@ -80,8 +116,7 @@ class Bill:
             log.take("comparison.average_accelerator_kw", kw)
         total = np.zeros(side.months)
         for energy in self.fleet.energy:
-            own = kw if energy.site == self.fleet.site else None
-            total += self._site_usd(energy, own, tiers[energy.site], log)
+            total += self._site_usd(energy, kw, tiers[energy.site], log)
         grid = side.of((AssetClass.GRID_ENERGY,)) or [Line("energy", AssetClass.GRID_ENERGY)]
         return {line: total if i == 0 else 0.0 * total for i, line in enumerate(grid)}
 
@@ -89,13 +124,9 @@ class Bill:
         self, energy: SiteEnergy, kw: Quantity | None, tiers: tuple[Tier, ...], log: InputLog
     ) -> Array:
         """Return the cost of a site's energy by month."""
-        month, found = self.conventions.hours_per_month, []
-        for t, price in enumerate(energy.usd_per_kwh):
-            pue = energy.facility_mwh[t] / energy.it_mwh[t] if energy.it_mwh[t] else 1.0
-            kwh = energy.grid_mwh[t] * KW_PER_MW / MONTHS_PER_QUARTER * month / HOURS_PER_MONTH
-            if kw is not None:
-                used = self.fleet.accelerators * self.used_frac * month
-                kwh = float(np.asarray(run_energy_usd(kw.value, pue, used, 1.0)))
+        found = []
+        for month, price in zip(self.kwh_by_month(energy, kw), energy.usd_per_kwh, strict=True):
+            kwh = month.grid_kwh
             usd = _tiered_usd(energy.site, kwh, tiers, log) if tiers else kwh * price
             found += [usd] * MONTHS_PER_QUARTER
         return np.array(found)

@@ -64,6 +64,30 @@ def _peak_pflops(both: Comparison) -> float | None:
     return None if chip.bf16_tflops is None else chip.bf16_tflops.value / TFLOPS_PER_PFLOPS
 
 
+def energy_table(both: Comparison) -> Table:
+    """List the average power and the yearly energy of each site of the owned side."""
+    given, bill = both.question.scenario.comparison, both.bill
+    kw = given.average_accelerator_kw if given is not None else None
+    hours = both.conventions.hours_per_month
+    rows = []
+    for energy in both.fleet.energy:
+        months = bill.kwh_by_month(energy, kw)
+        it, facility = (
+            float(np.mean([getattr(m, name) for m in months]))
+            for name in ("it_kwh", "facility_kwh")
+        )
+        rows.append(
+            specs.EnergyRow(
+                site=energy.site,
+                it_kw=it / hours,
+                facility_kw=facility / hours,
+                overhead_kw=(facility - it) / hours,
+                facility_kwh_per_year=facility * MONTHS_PER_YEAR,
+            )
+        )
+    return specs.ENERGY.table(rows)
+
+
 def months_table(both: Comparison) -> Table:
     """List the payments of each side by month, with those before and after the horizon."""
     cash = {OWNED: both.owned.cash_usd} | {r.name: r.side.cash_usd for r in both.rents}
@@ -183,6 +207,7 @@ def schedules(both: Comparison) -> Mapping[str, Table]:
     """Return all schedules of a comparison by name."""
     return {
         specs.BILLS.name: bills_table(both),
+        specs.ENERGY.name: energy_table(both),
         specs.MONTHS.name: months_table(both),
         specs.TAXES.name: taxes_table(both.owned),
         STATEMENTS.name: owned_statements(both.owned),

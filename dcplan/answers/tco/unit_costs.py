@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -33,6 +34,26 @@ REFERENCE = Reference(model="llama-3.1-70b", seq_len=8192)
 """The default reference job."""
 
 
+@dataclass(frozen=True)
+class ReferenceWork:
+    """Work of the fleet on its reference job; hours alone where the job has no speed."""
+
+    hours: Utilization
+    """Share of hours in use, with the MFU of the reference job if that is known."""
+    peak_pflops: float = 0.0
+    """Peak of one accelerator at the job's precision."""
+    flops_per_token: float = 0.0
+    spread_frac: float = 0.0
+    """Half width of the 80 % interval of the job's step time."""
+    why_not: str = ""
+    """Reason if the job has no speed."""
+
+    @property
+    def mfu_frac(self) -> float | None:
+        """MFU of the reference job; None where the job has no speed."""
+        return None if self.why_not else float(np.asarray(self.hours.mfu_frac))
+
+
 def unit_costs(
     both: Comparison, npvs: Mapping[str, float]
 ) -> tuple[dict[str, Metric], Table, list[str]]:
@@ -42,7 +63,7 @@ def unit_costs(
     hours in use and MFU of the reference job. Lost goodput is a cost line of each side, so it does
     not divide the work.
     """
-    use, peak_pflops, per_token, why = _use(both)
+    work = reference_work(both)
     where = f"({_reference(both).model} on {_system(both)})"
     hours, count = both.hours / both.work.accelerators, both.work.accelerators
     rows: list[specs.UnitRow] = []
@@ -52,21 +73,37 @@ def unit_costs(
             rows.append(specs.UnitRow(side))
             continue
         owned_hour, used_hour = (
-            float(np.asarray(usd_per_accelerator_hour(npv, count, hours, use, x)))
+            float(np.asarray(usd_per_accelerator_hour(npv, count, hours, work.hours, x)))
             for x in ("owned", "allocated")
         )
-        day = token = None
-        if peak_pflops is not None and per_token is not None:
-            day = float(
-                np.asarray(usd_per_delivered_pflop_day(npv, count, peak_pflops, hours, use))
-            )
-            token = float(np.asarray(usd_per_million_trained_tokens(day, per_token)))
+        day, token = _work_usd(both, work, npv)
         rows.append(specs.UnitRow(side, owned_hour, used_hour, day, token))
         if side == OWNED and day is not None:
-            metrics |= specs.REFERENCE_MFU(float(np.asarray(use.mfu_frac)))
+            metrics |= specs.REFERENCE_MFU(work.mfu_frac)
             metrics |= specs.OWNED_PFLOP_DAY(day, label=f"{specs.OWNED_PFLOP_DAY.meaning} {where}")
             metrics |= specs.OWNED_TOKENS(token, label=f"{specs.OWNED_TOKENS.meaning} {where}")
+    why = [f"no cost per PFLOP-day: {work.why_not}"] if work.why_not else []
     return metrics, specs.UNITS.table(rows), why
+
+
+def tokens_usd(both: Comparison, npv_usd: float) -> float | None:
+    """Return the cost of a million tokens of the reference job [USD].
+
+    None for a fleet that costs nothing, or a job without a speed.
+    """
+    return _work_usd(both, reference_work(both), npv_usd)[1] if npv_usd > 0.0 else None
+
+
+def _work_usd(
+    both: Comparison, work: ReferenceWork, npv_usd: float
+) -> tuple[float | None, float | None]:
+    """Return the cost of a PFLOP-day and of a million tokens; None for a job without a speed."""
+    if work.why_not:
+        return None, None
+    hours, count = both.hours / both.work.accelerators, both.work.accelerators
+    day = usd_per_delivered_pflop_day(npv_usd, count, work.peak_pflops, hours, work.hours)
+    token = usd_per_million_trained_tokens(day, work.flops_per_token)
+    return float(np.asarray(day)), float(np.asarray(token))
 
 
 def _reference(both: Comparison) -> Reference:
@@ -79,11 +116,8 @@ def _system(both: Comparison) -> str:
     return fleet.system if fleet else ""
 
 
-def _use(both: Comparison) -> tuple[Utilization, float | None, float | None, list[str]]:
-    """Return the utilization, the peak of an accelerator and the FLOP per token.
-
-    All are for the reference job.
-    """
+def reference_work(both: Comparison) -> ReferenceWork:
+    """Return the fleet's work on its reference job, which is recorded as an input."""
     question, log = both.question, both.log
     fleet = question.scenario.fleet
     given = fleet.reference if fleet else None
@@ -98,10 +132,10 @@ def _use(both: Comparison) -> tuple[Utilization, float | None, float | None, lis
     shape = architecture(job.model, question)
     rate = reference_tflops(job, shape, chip.id, system.accelerators, each, log)
     if isinstance(rate, str):
-        return hours, None, None, [f"no cost per PFLOP-day: {rate}"]
+        return ReferenceWork(hours, why_not=rate)
     spec = hardware(chip.id, job.precision, each, log, moe=shape.moe_layers > 0)
     if isinstance(spec, str):
-        return hours, None, None, [f"no cost per PFLOP-day: {spec}"]
+        return ReferenceWork(hours, why_not=spec)
     peak = spec.peak_tflops  # at the job's precision
     use = Utilization(hours.allocated_frac, mfu_frac=rate / peak)
     log.text(
@@ -110,7 +144,7 @@ def _use(both: Comparison) -> tuple[Utilization, float | None, float | None, lis
         Status.INPUT if given else Status.DEFAULT,
     )
     tokens = model_flops_per_token(shape, job.seq_len, 0.0)
-    return use, peak / TFLOPS_PER_PFLOPS, tokens, []
+    return ReferenceWork(use, peak / TFLOPS_PER_PFLOPS, tokens, spec.spread_frac)
 
 
 def returns(both: Comparison, rent: Side | None) -> dict[str, Metric]:

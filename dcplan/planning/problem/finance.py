@@ -25,7 +25,6 @@ def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerm
     life = log.chosen(
         "finance.hardware_life_years", finance.hardware_life_years, "finance", "hardware-life-years"
     )
-    left = residual_of(finance, life, log)
     ages = [(quarters - t) / QUARTERS_PER_YEAR for t in range(quarters)]
     total, by_quarter = _budget(finance.budget_usd, log)
 
@@ -43,7 +42,7 @@ def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerm
         life_quarters=round(life * QUARTERS_PER_YEAR),
         budget_total_usd=total,
         budget_usd=by_quarter,
-        hardware_residual_frac=tuple(left(age) if age <= life else 0.0 for age in ages),
+        hardware_residual_frac=hardware_left(finance, life, quarters, log),
         building_residual_frac=book(AssetClass.BUILDING),
         power_residual_frac=book(AssetClass.POWER),
         cooling_residual_frac=book(AssetClass.COOLING),
@@ -56,6 +55,18 @@ def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerm
         ),
         plant_life_months=tuple((a, round(life * MONTHS_PER_YEAR)) for a, life in years.items()),
     )
+
+
+def hardware_left(
+    finance: Finance, life_years: float, quarters: int, log: InputLog
+) -> tuple[float, ...]:
+    """Return the share of the price of hardware left at the end, by the quarter of its payment.
+
+    Nothing is left after the end of life.
+    """
+    left = residual_of(finance, life_years, log)
+    ages = [(quarters - t) / QUARTERS_PER_YEAR for t in range(quarters)]
+    return tuple(left(age) if age <= life_years else 0.0 for age in ages)
 
 
 def price_level(finance: Finance, quarters: int, log: InputLog) -> tuple[float, ...]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from dcplan.inputs.stand_ins import RESIDUAL
 from dcplan.report.book.cash import live_metrics
+from dcplan.report.book.data.amounts import HARDWARE, LEFT, LEFT_AT_HIGH, LEFT_AT_LOW
+from dcplan.report.book.data.term import Array
 from dcplan.report.book.sheets import calculated
 from dcplan.report.book.source import Source, source_of
 from dcplan.result import Result
@@ -42,24 +46,55 @@ def influences(result: Result) -> list[Influence]:
     source = source_of(result)
     base, _ = calculated(source)
     fixed = replace(source, rest=base.rest)
-    found = []
-    for row in result.inputs:
-        key, value, low, high = str(row["key"]), row["value"], row.get("low"), row.get("high")
-        if (
-            key not in source.live
-            or not isinstance(value, int | float)
-            or not isinstance(low, int | float)
-            or not isinstance(high, int | float)
-            or low >= high
-        ):
-            continue
-        at = [npv_with(fixed, key, float(bound)) for bound in (low, high)]
-        found.append(Influence(key, float(value), float(low), float(high), at[0], at[1]))
+    found = [
+        Influence(key, value, low, high, npv_with(fixed, key, low), npv_with(fixed, key, high))
+        for key, value, low, high in _bounded(result, source)
+    ]
+    found += _residual(fixed)
     return sorted(found, key=lambda x: (-x.swing_usd, x.key))
+
+
+def _bounded(result: Result, source: Source) -> Iterator[tuple[str, float, float, float]]:
+    """Yield the live inputs with a low and a high bound."""
+    for row in result.inputs:
+        key, value = str(row["key"]), row["value"]
+        low, high = source.spans.get(key, (row.get("low"), row.get("high")))
+        if (
+            key in source.live
+            and isinstance(value, int | float)
+            and isinstance(low, int | float)
+            and isinstance(high, int | float)
+            and low < high
+        ):
+            yield key, float(value), float(low), float(high)
+
+
+def _residual(fixed: Source) -> list[Influence]:
+    """Return the influence of the residual value of hardware, if the result has its bounds.
+
+    Its values are shares of the price of the first quarter left at the end of the horizon.
+    """
+    key = (HARDWARE, "", "")
+    if not {LEFT_AT_LOW, LEFT_AT_HIGH} <= set(fixed.amounts):
+        return []
+    now = fixed.amount(LEFT, key)
+    ends = [fixed.amount(name, key) for name in (LEFT_AT_LOW, LEFT_AT_HIGH)]
+    low_usd, high_usd = (_npv(_with_left(fixed, shares)) for shares in ends)
+    low, high = (float(shares[0]) for shares in ends)
+    return [Influence(RESIDUAL, float(now[0]), low, high, low_usd, high_usd)]
+
+
+def _with_left(source: Source, shares: Array) -> Source:
+    left = {**source.amounts.get(LEFT, {}), (HARDWARE, "", ""): shares}
+    return replace(source, amounts={**source.amounts, LEFT: left})
 
 
 def npv_with(source: Source, key: str, value: float) -> float:
     """Return the net present cost of the same decisions with another value of an input [USD]."""
     changed = replace(source.inputs[key], number=value)
-    calc, _ = calculated(replace(source, inputs={**source.inputs, key: changed}))
+    return _npv(replace(source, inputs={**source.inputs, key: changed}))
+
+
+def _npv(source: Source) -> float:
+    calc, _ = calculated(source)
     return live_metrics(calc)[NPV].value

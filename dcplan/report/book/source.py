@@ -53,6 +53,8 @@ class Source:
     """Asset class of each of these lines."""
     live: Mapping[str, str | None]
     """Inputs of formulas, with the name in ``--set`` of those that can be edited."""
+    spans: Mapping[str, tuple[Cell, Cell]] = field(default_factory=dict)
+    """Low and high bound of each of these inputs; an earlier result has none."""
     limits: Mapping[tuple[str, str], tuple[int, Array, Array]] = field(default_factory=dict)
     """First quarter, use and limit from then to the end of the horizon, by check and place, from the
     audit."""
@@ -123,6 +125,7 @@ def source_from(
         _flows(flows, first, length),
         {_line(row): AssetClass(str(row["asset"])) for row in flows},
         {str(row["key"]): _text(row["set_as"]) for row in live},
+        {str(row["key"]): (row["low"], row["high"]) for row in live if "low" in row},
         limits or {},
     )
 

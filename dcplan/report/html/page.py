@@ -192,6 +192,7 @@ def _ranked_note(result: Result) -> str:
 
 def _assumptions(result: Result, inputs: Sequence[Influence]) -> TitledView:
     swings = {x.key: x.swing_usd for x in inputs}
+    ends = {x.key: (x.low, x.high) for x in inputs}
     rows = sorted(
         result.inputs, key=lambda row: (-swings.get(str(row["key"]), 0.0), str(row["key"]))
     )
@@ -200,8 +201,7 @@ def _assumptions(result: Result, inputs: Sequence[Influence]) -> TitledView:
         (
             str(r["key"]),
             r["value"],
-            r.get("low"),
-            r.get("high"),
+            *ends.get(str(r["key"]), (r.get("low"), r.get("high"))),
             str(r["unit"] or ""),
             str(r["status"]),
             swings.get(str(r["key"])),

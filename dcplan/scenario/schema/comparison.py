@@ -54,6 +54,10 @@ class OwnLine(Part):
     """Amount paid every month."""
     usd_per_accelerator_hour: HourPrice | None = None
     """Amount per accelerator and hour, used or not, for the required accelerators."""
+    units: Positive | None = None
+    """Number of units, such as square feet of a building, of which each costs the amount. Default: 1."""
+    share_frac: Fraction | None = None
+    """Share of the amount that this line bears. Default: 1."""
 
     @model_validator(mode="after")
     def _amount(self) -> OwnLine:

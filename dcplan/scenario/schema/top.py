@@ -153,8 +153,10 @@ class Finance(Part):
 class Sensitivity(Part):
     """Inputs that ``tco`` varies, and the number of samples."""
 
-    inputs: tuple[str, ...] = ()
-    """Keys of inputs as `dcplan check -v` lists them; each needs bounds, here or in the catalog."""
+    inputs: tuple[str, ...] | None = None
+    """Keys of inputs as `dcplan check -v` lists them; each needs bounds, here or in the catalog.
+    `tco` adds the discount rate, the residual value, the utilization and the MFU of the reference
+    job; an empty list leaves out the tornados."""
     samples: Count | None = None
     """Number of Monte Carlo samples. Default: 10,000."""
     seed: int | None = None

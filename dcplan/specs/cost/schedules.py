@@ -40,6 +40,19 @@ class BillRow:
 
 
 @dataclass(frozen=True)
+class EnergyRow:
+    """Average power and energy of one site of the owned side, by the hours of the comparison."""
+
+    site: Annotated[str, Column("Site")]
+    it_kw: Annotated[float, Column("Average power of IT: systems, network and storage")]
+    facility_kw: Annotated[float, Column("Average power of IT with cooling and power losses")]
+    overhead_kw: Annotated[float, Column("Average power of cooling and power losses")]
+    facility_kwh_per_year: Annotated[
+        float, Column("Energy of the facility in a year of the horizon")
+    ]
+
+
+@dataclass(frozen=True)
 class MonthRow:
     """One month of the horizon; the cash columns depend on the sides compared."""
 
@@ -99,6 +112,14 @@ BILLS = TableSpec(
     "bills",
     BillRow,
     "Bills before income tax and debt, undiscounted, without residual value",
+    shown=Shown.VERBOSE,
+    section=Section.COST,
+    by_item=True,
+)
+ENERGY = TableSpec(
+    "energy",
+    EnergyRow,
+    "Average power and energy of the owned side",
     shown=Shown.VERBOSE,
     section=Section.COST,
     by_item=True,

@@ -72,6 +72,10 @@ class LiveRow:
             "Name of the input in --set and overrides; empty if an edit could change the decisions"
         ),
     ]
+    low: Annotated[float | None, Column("Low bound of the input, its own or the catalog's")] = None
+    high: Annotated[float | None, Column("High bound of the input, its own or the catalog's")] = (
+        None
+    )
 
 
 FACTS = TableSpec("book_facts", FactRow, "Values for the workbook", Shown.DATA)

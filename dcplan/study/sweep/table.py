@@ -14,7 +14,7 @@ from dcplan.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK
 from dcplan.result import Cell, Result, Table
 from dcplan.specs import sweep as specs
 from dcplan.specs.plan.metrics import WAITING_SAVES
-from dcplan.study.bounds import AsIs
+from dcplan.study.bounds import AsIs, ends_of
 from dcplan.study.point import ANSWERED, OK, PENDING, SCREENED, WIDE
 from dcplan.study.sweep.layout import Layout
 from dcplan.study.sweep.points import Values
@@ -208,7 +208,7 @@ def _swings(layout: Layout, documents: Documents) -> list[specs.BoundRow]:
         swing = abs(high - low) if isinstance(low, float) and isinstance(high, float) else None
         near = swing is not None and swing <= gap * max(abs(low or 0.0), abs(high or 0.0))
         states = "; ".join(str(d["status"]) for d in ends if d["status"] != OK)
-        least, now, most = axis.numbers
+        least, now, most = ends_of(axis)
         rows.append(
             specs.BoundRow(
                 input=axis.key,

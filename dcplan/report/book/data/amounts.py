@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dcplan.inputs.log import InputLog
+from dcplan.inputs.residual_value import residual_ends
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.left import valued_units
 from dcplan.planning.audit.onsite import generated_mw, generated_mwh
 from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.finance import hardware_left
 from dcplan.planning.problem.terms import Placement, PlanningProblem
+from dcplan.scenario.load import Question
 from dcplan.specs.plan.book import AmountRow
+from dcplan.units import QUARTERS_PER_YEAR
+
+LEFT, HARDWARE = "share left", "hardware"
+"""Amount with the share of a price left at the end of the horizon, and its kind of asset."""
+LEFT_AT_LOW, LEFT_AT_HIGH = f"{LEFT} at low", f"{LEFT} at high"
+"""The same at the bounds of the residual value."""
 
 
 def amounts(
@@ -20,6 +30,17 @@ def amounts(
         if amount:
             place, cooling, item = (x or None for x in where)
             yield AmountRow(what, place, cooling, item, t, amount)
+
+
+def shares_left_at_bounds(problem: PlanningProblem, question: Question) -> Iterator[AmountRow]:
+    """Yield the share of hardware's price left at the end, at both bounds of the residual value."""
+    life = problem.finance.life_quarters / QUARTERS_PER_YEAR
+    ends = residual_ends(question.scenario.finance, life, question.catalog)
+    for what, finance in zip((LEFT_AT_LOW, LEFT_AT_HIGH), ends, strict=True):
+        log = InputLog(question.catalog)  # the bounds are no inputs of the plan
+        for t, share in enumerate(hardware_left(finance, life, problem.quarters, log)):
+            if share:
+                yield AmountRow(what, HARDWARE, None, None, t, share)
 
 
 def _at_research_power(problem: PlanningProblem, d: Decisions, place: Placement, t: int) -> float:
@@ -73,9 +94,9 @@ def _all(
                 yield "units valued", (hall.id, c.id, ""), t, valued[hall.id].get((c.id, t), 0.0)
         finance = problem.finance
         for kind, shares in (
-            ("hardware", finance.hardware_residual_frac),
+            (HARDWARE, finance.hardware_residual_frac),
             ("building", finance.building_residual_frac),
             ("cooling", finance.cooling_residual_frac),
             ("power", finance.power_residual_frac),
         ):
-            yield "share left", (kind, "", ""), t, shares[t]
+            yield LEFT, (kind, "", ""), t, shares[t]

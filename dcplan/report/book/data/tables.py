@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.stand_ins import Span, span_of
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import (
@@ -16,13 +17,14 @@ from dcplan.planning.problem.terms import (
     PortClass,
 )
 from dcplan.planning.solve.solved import Solved
-from dcplan.report.book.data.amounts import amounts
+from dcplan.report.book.data.amounts import amounts, shares_left_at_bounds
 from dcplan.report.book.data.editable import live_inputs
 from dcplan.report.book.data.facts import Facts, Frozen
 from dcplan.report.book.data.hardware import hall_facts, piece_facts, rack_facts
 from dcplan.report.book.data.sites import finance_facts, rent_facts, site_facts
 from dcplan.result import Table
 from dcplan.scenario.load import Question
+from dcplan.scenario.set_keys import FIELDS
 from dcplan.specs.plan import book as specs
 
 
@@ -34,6 +36,8 @@ class BookData:
     amounts: tuple[specs.AmountRow, ...]
     live: Mapping[str, str | Frozen]
     """Name in ``--set`` of each input of a formula, or the reason why it cannot be edited."""
+    spans: Mapping[str, Span] = field(default_factory=dict)
+    """Bounds of these inputs, where there are any."""
 
 
 def book_tables(solved: Solved, question: Question, log: InputLog) -> dict[str, Table]:
@@ -45,12 +49,19 @@ def book_tables(solved: Solved, question: Question, log: InputLog) -> dict[str, 
 
 def tables_of(data: BookData) -> dict[str, Table]:
     """Return the data of a workbook as tables of a result."""
-    keys = ((key, None if isinstance(name, Frozen) else name) for key, name in data.live.items())
+    live = [
+        specs.LiveRow(key, None if isinstance(name, Frozen) else name, *_ends(data.spans.get(key)))
+        for key, name in data.live.items()
+    ]
     return {
         specs.FACTS.name: specs.FACTS.table(data.facts.rows),
         specs.AMOUNTS.name: specs.AMOUNTS.table(data.amounts),
-        specs.LIVE.name: specs.LIVE.table(specs.LiveRow(*pair) for pair in keys),
+        specs.LIVE.name: specs.LIVE.table(live),
     }
+
+
+def _ends(span: Span | None) -> tuple[float | None, float | None]:
+    return (span[0], span[2]) if span is not None else (None, None)
 
 
 def book_data(
@@ -75,8 +86,15 @@ def book_data(
         site_facts(facts, site, problem.finance, problem.quarters)
     finance_facts(facts, problem, d)
     hours = list(rent_facts(facts, problem, books))
-    rows = (*amounts(problem, d, books, placed), *hours)
-    return BookData(facts, rows, live_inputs(facts, problem, d, question))
+    shares = shares_left_at_bounds(problem, question)
+    rows = (*amounts(problem, d, books, placed), *hours, *shares)
+    live = live_inputs(facts, problem, d, question)
+    spans = {
+        key: span
+        for key in live
+        if (span := span_of(FIELDS.get(key, key), log.rows.get(key), question.catalog))
+    }
+    return BookData(facts, rows, live, spans)
 
 
 def _is_used(problem: PlanningProblem, d: Decisions, p: Placement) -> bool:

@@ -1,0 +1,1 @@
+"""Sensitivity of owning against renting: tornados, switching values and Monte Carlo simulation."""
