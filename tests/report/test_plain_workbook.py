@@ -7,12 +7,33 @@ from pathlib import Path
 import openpyxl
 import pytest
 
+from dcplan.answers.tco.answer import tco
 from dcplan.answers.train.answer import train
+from dcplan.report.book.grid import column
 from dcplan.report.book.plain.sums import formulas
 from dcplan.report.book.write import workbook
 from dcplan.result import Metric, Result, Table
 from tests.report.books import cells, recalculated, zeroed
 
+BOTH = """
+dcplan: 1
+name: both
+horizon: {start: 2027-Q1, quarters: 4}
+finance: {tax: {income_rate: 0.21, depreciation: macrs-5, sales_tax_frac: 0.05}}
+sites:
+  - id: frankfurt
+    location: de-frankfurt
+    utility_mw: 4
+    halls: [{id: air, existing: true, racks: 60, rack_kw_max: 34, it_mw: 1.8, cooling: [air-chiller]}]
+systems: [mi325x-8]
+fabrics: [eth-400]
+workloads:
+  capacity:
+    - {id: research, pflops_delivered: [0, 40, 60, 20], utilization_frac: 0.6,
+       reference: {model: llama-3.1-70b, seq_len: 8192}}
+cloud: {offers: [aws-p5en-48xlarge], terms: [on-demand], max_accelerators: 2048, max_accelerators_per_offer: 2048}
+"""
+"""Work that may be owned or rented, without a fleet."""
 COSTS = Table(
     ("part", "usd", "share_frac"), (("a", 2.0, 0.4), ("b", 3.0, 0.6), ("total", 5.0, 1.0))
 )
@@ -84,3 +105,43 @@ def test_an_answer_of_training_has_every_value_of_its_tables(tmp_path: Path) -> 
     assert found["Summary", "A2"] == result.headline
     meanings = [value for (sheet, at), value in found.items() if sheet == "Columns"]
     assert "Memory, GiB" in meanings
+
+
+def test_statements_and_steps_follow_from_their_columns() -> None:
+    """Result 9 - 1 - 2 - 3 - 1 = 2; paid in 1 + 5 + 1 - 4 - 9 = -6; equity -4, then -4 - 4 = -8."""
+    names = (
+        "month", "operating_usd", "depreciation_usd", "interest_usd", "gain_usd", "tax_expense_usd",
+        "result_usd", "capital_paid_usd", "tax_paid_usd", "debt_paid_usd", "sold_usd",
+        "contributed_usd", "equity_usd",
+    )  # fmt: skip
+    row = (1.0, 2.0, 3.0, 9.0, 1.0, 2.0, 5.0, 1.0, -4.0, 9.0, -6.0)
+    found = formulas(Table(names, ((1, *row, -4.0), (2, *row, -8.0))), 6)
+    assert found[0, 6] == "E6-B6-C6-D6-F6"
+    assert found[0, 11] == "B6+H6+I6+J6-K6"
+    assert [found[0, 12], found[1, 12]] == ["L6+G6", "M6+L7+G7"]
+    steps = Table(("step", "usd"), (("cost", 5.0), ("tax", -2.0), ("owned", 3.0)))
+    assert formulas(steps, 6) == {(2, 1): "SUM(B6:B7)"}
+    options = Table(("option", "npv_usd", "above_hybrid_usd"), (("a", 5.0, 0.0), ("b", 7.0, 2.0)))
+    assert formulas(options, 6) == {(0, 2): "B6-B$6", (1, 2): "B7-B$6"}
+
+
+def test_a_comparison_without_a_fleet_has_a_workbook_with_its_statements(tmp_path: Path) -> None:
+    (tmp_path / "both.yaml").write_text(BOTH, encoding="utf-8")
+    result = tco(tmp_path / "both.yaml")
+    file = tmp_path / "book.xlsx"
+    file.write_bytes(workbook(result))
+    again = cells(recalculated(zeroed(file)), values=True)
+    assert {"Summary", "sourcing", "bridge", "taxes", "statements", "years", "Inputs"} <= {
+        sheet for sheet, _ in again
+    }
+    live = cells(file, values=False)
+    for name, least in (("statements", 60), ("sourcing", 3), ("bridge", 1), ("taxes", 1)):
+        table = result.tables[name]
+        formed = 0
+        for n, row in enumerate(table.rows):
+            for i, value in enumerate(row):
+                at = f"{column(i)}{6 + n}"
+                formed += str(live.get((name, at), "")).startswith("=")
+                if isinstance(value, int | float):
+                    assert again[name, at] == pytest.approx(value, rel=1e-9, abs=0.01), (name, at)
+        assert formed >= least, name

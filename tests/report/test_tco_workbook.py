@@ -103,11 +103,14 @@ def made(
 
 
 def figures(file: Path) -> dict[str, float | str]:
-    """Live figures of the summary, by their keys in the answer; "never" as text."""
+    """Live figures of the summary, by their keys in the answer; "never" and "none" as text."""
     sheet = openpyxl.load_workbook(file, data_only=True)["Summary"]
-    found: dict[str, float | str] = {}
-    for row in sheet.iter_rows(min_row=8, values_only=True):
-        if row[8] != "live":
+    found: dict[str, float | str] = {
+        "owned.irr_frac": _number(sheet["B6"].value),
+        "owned.payback_months": _number(sheet["B7"].value),
+    }
+    for row in sheet.iter_rows(min_row=10, values_only=True):
+        if row[12] != "live":
             continue
         name = str(row[0])
         side = "owned" if name == "owned" else f"rented.{name}"
@@ -116,6 +119,8 @@ def figures(file: Path) -> dict[str, float | str]:
         if name == "owned":
             continue
         found[f"break_even.{name}.months"] = _number(row[6])
+        found[f"break_even.{name}.cash_months"] = _number(row[8])
+        found[f"break_even.{name}.hours"] = _number(row[9])
         if row[7] != "n/a" and "capacity-block" not in name:
             found[f"break_even.{name}.utilization_frac"] = _number(row[7])
     return found
@@ -131,7 +136,7 @@ def assert_same(found: Mapping[str, float | str], result: Result) -> None:
     for key, value in found.items():
         answer = result.metrics[key].value
         if answer is None:
-            assert value == "never", key
+            assert value in ("never", "none"), key
         else:
             assert value == pytest.approx(answer, rel=SAME), key
 
@@ -197,6 +202,35 @@ def test_a_figure_that_differs_from_the_answer_turns_its_check(made: Made, tmp_p
     opened.save(tmp_path / "wrong.xlsx")
     again = cells(recalculated(tmp_path / "wrong.xlsx"), values=True)
     assert again["Summary", "B3"] == "CHECK"
+
+
+def test_the_return_is_a_live_irr_that_discounts_the_saved_money_to_nothing(made: Made) -> None:
+    """IRR is a formula on Return; at that yearly rate the row of saved money is worth nothing."""
+    opened = openpyxl.load_workbook(made.file)
+    rows = list(opened["Return"].iter_rows(min_row=5, values_only=True))
+    assert sum("IRR(" in str(row[5]) for row in rows) == len(tco_source(made.result).rents)
+    book = computed(tco_source(made.result))
+    name = next(iter(book.rents))
+    flow = next(r for r in book.back.rows if r.label == "money saved" and r.key[0] == name)
+    years = next(r for r in book.back.rows if r.label == "time").values
+    rate = book.rows[f"{name} irr"].value
+    assert rate == pytest.approx(made.result.metrics["owned.irr_frac"].value, rel=SAME)
+    worth = flow.values * (1.0 + rate) ** -years
+    assert abs(worth.sum()) < 1e-9 * abs(worth).sum()
+
+
+def test_money_saved_from_the_first_month_on_has_no_return(
+    packaged: Result, tmp_path: Path
+) -> None:
+    """All capital is borrowed and nothing is taxed: no month of owning costs more than the rent."""
+    file = tmp_path / "all-debt.xlsx"
+    file.write_bytes(workbook(packaged))
+    edits = {"finance.debt.share": 1.0, "finance.tax.sales_tax_frac": 0.0}
+    found = figures(recalculated(edited(file, edits)))
+    again = tco(PACKAGED, sets=[f"{key}={value!r}" for key, value in edits.items()])
+    assert again.metrics["owned.irr_frac"].value is None
+    assert (found["owned.irr_frac"], found["owned.payback_months"]) == ("none", 0.0)
+    assert_same(found, again)
 
 
 def test_schedules_by_hand(packaged: Result) -> None:

@@ -21,6 +21,12 @@ from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR
 
 LABELS = ("Line", "Side", "Class", "Rule", "Unit", "Value or total")
 OWN, RENT = "Own", "Rent"
+HALVES = 2
+"""Columns of a month on the sheet of returns."""
+NEAR = np.arange(-1.0, 2.0, 0.05)
+FAR = (-12.0, -8.0, -5.0, -3.0, -2.0, -1.5), (2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.7)
+RATES = np.expm1(np.concatenate([FAR[0], NEAR, FAR[1]]))
+"""Yearly rates at which present values are computed: all that a return may have, close near 0."""
 CHART_ROWS = 22
 """Empty rows at the top of the break-even sheet, for the chart."""
 
@@ -38,6 +44,8 @@ class Book:
     tax: Sheet
     cash: Sheet
     even: Sheet
+    back: Sheet
+    rates: Sheet
     rows: dict[str, Row] = field(default_factory=dict)
     capital: dict[Row, AssetClass] = field(default_factory=dict)
     """Purchases by month, with their asset class."""
@@ -111,6 +119,20 @@ def started(source: TcoSource) -> Book:
             tuple(str(k) for k in range(n + 1)),
             labels=LABELS,
         ),
+        Sheet(
+            "Return",
+            "Return of owning over each rent",
+            "Columns are times in months: payments in the middle of a month, the end of the horizon.",
+            half_months(source.axis.months, n),
+            labels=LABELS,
+        ),
+        Sheet(
+            "Rates",
+            "Present value of the money that owning saves, by yearly rate",
+            "A return lies where the sign changes. With none or several there is no single return.",
+            tuple(f"{rate:.4g}" for rate in RATES),
+            labels=LABELS,
+        ),
     )
     _timing(book)
     _shares_left(book)
@@ -118,6 +140,18 @@ def started(source: TcoSource) -> Book:
     power_sheet(book.calc)
     cost_sheet(book.calc)
     return book
+
+
+def half_months(months: Array, horizon: int) -> tuple[str, ...]:
+    """Return the times of half-months, from the middle of the first month to the end of the horizon.
+
+    Examples
+    --------
+    >>> half_months(np.array([0.0, 1.0]), 2)
+    ('0.5', '1', '1.5', '2')
+    """
+    first, last = float(months[0]) + 0.5, max(float(months[-1]) + 0.5, float(horizon))
+    return tuple(f"{first + j / HALVES:g}" for j in range(round((last - first) * HALVES) + 1))
 
 
 def _timing(book: Book) -> None:

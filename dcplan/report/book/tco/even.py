@@ -7,7 +7,7 @@ import numpy as np
 from dcplan.economics.cash_flow import CAPITAL, EQUIPMENT
 from dcplan.inputs.cloud_prices import LENGTHS
 from dcplan.report.book.data.term import Term, added, dot, number, power, sum_of, when
-from dcplan.report.book.grid import NOWHERE, Row
+from dcplan.report.book.grid import NOWHERE, Row, Sheet
 from dcplan.report.book.source import placements
 from dcplan.report.book.tco.book import Book
 from dcplan.report.book.tco.own import SIDE, THIRDS
@@ -57,8 +57,11 @@ def _from_today(book: Book, side: str) -> Row:
         rule = (side, "", "1 where the payments after the horizon count")
         mark = 1.0 * (k.values == axis.horizon)
         last = sheet.frozen("last month", rule, "", mark, "derived", total=False)
-        term = term + last * sum_of(cash.span(count - late, count))
-    return sheet.line("cash out", (side, "", "counted at the end of the month"), "USD", term)
+        after = last * sum_of(cash.span(count - late, count))
+        rule = (side, "", "payments after the horizon, in its last month")
+        term = term + book.keep(f"{side} late", sheet.line("late cash out", rule, "USD", after))
+    rule = (side, "", "counted at the end of the month")
+    return book.keep(f"{side} from today", sheet.line("cash out", rule, "USD", term))
 
 
 def _present(book: Book, side: str, cash: Row) -> Row:
@@ -113,29 +116,24 @@ def _rent(book: Book, name: str) -> None:
         spent - book.rows["curve owned"],
         total=False,
     )
-    values, stays = lead.values, np.zeros(n + 1)
-    running = 1.0
-    for t in range(n, -1, -1):
-        running *= 1.0 if values[t] >= 0 else 0.0
-        stays[t] = running
+    owned, rented = book.rows["owned npv"], book.rows[f"{name} npv"]
+    found = months_ahead(sheet, name, lead, when(owned <= rented, n, -1))
+    rule = (name, "", "linear inside the month; -1: never")
+    book.keep(f"{name} months", sheet.fact("break-even", rule, "months", found))
+    _utilization(book, name)
+
+
+def months_ahead(sheet: Sheet, name: str, lead: Row, never: Term | float) -> Term:
+    """Return the months from which a lead by month stays at or above zero, linear inside a month."""
+    n = len(lead.values) - 1
+    stays = np.logical_and.accumulate(lead.values[::-1] >= 0)[::-1] * 1.0
     rule = (name, "", "1 from the month on in which owning stays ahead")
     row = sheet.line("stays ahead", rule, "", Term(stays, str), total=False)
     row.formula = flag(lead >= 0) * ahead(row, 1.0)
     first = sheet.fact("first such month", (name, "", ""), "", n + 1 - sum_of(row.span()))
-    _months(book, name, first, lead)
-    _utilization(book, name)
-
-
-def _months(book: Book, name: str, first: Row, lead: Row) -> None:
-    """Write the month of the break-even; -1 for never."""
-    sheet, n = book.even, book.source.axis.horizon
     place = Term(min(first.value, n), lambda t: f"MIN({first.cell.text()}, {n})")
     at, last = picked(lead, place + 1), picked(lead, place)
-    owned, rented = book.rows["owned npv"], book.rows[f"{name} npv"]
-    late = when(owned <= rented, n, -1)
-    found = when(first > n, late, when(first > 0, first - at / (at - last), 0))
-    rule = (name, "", "linear inside the month; -1: never")
-    book.keep(f"{name} months", sheet.fact("break-even", rule, "months", found))
+    return when(first > n, never, when(first > 0, first - at / (at - last), 0))
 
 
 def energy_slope(book: Book) -> None:

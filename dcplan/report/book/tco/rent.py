@@ -91,7 +91,7 @@ def _rent(book: Book, rent: RentRow) -> None:
     rows.append(sheet.line("debugging", (name, "", "each month"), "USD", person))
     book.rents[name] = list(rows)
     tax = rent_tax(book, name)
-    rows += [tax] if tax is not None else []
+    rows += [book.keep(f"{name} tax", tax)] if tax is not None else []
     book.rents[name] = rows
     rule = (name, "", "after tax")
     book.keep(f"{name} cash", sheet.line("cost of renting", rule, "USD", total(rows)))

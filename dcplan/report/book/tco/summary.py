@@ -23,10 +23,33 @@ HEADS = (
     "Per used hour, USD/h",
     "Break-even, months",
     "Break-even utilization",
+    "Break-even by cash, months",
+    "Break-even, hours",
+    "Return of owning, a year",
+    "Payback, months",
     "Kind",
 )
-FIRST_SIDE = 8
+KIND = len(HEADS) - 1
+EVENS = (
+    (6, "months", "months", "months"),
+    (7, "use", "utilization_frac", "fraction"),
+    (8, "cash months", "cash_months", "months"),
+    (9, "hours", "hours", "h"),
+)
+"""Column, name of the row, end of the key and unit of each break-even of a rent."""
+RETURN, PAYBACK = 10, 11
+"""Columns of the return and the payback of owning over a rent."""
+FIRST_SIDE = 10
 """Row of the first side on the summary, from 1."""
+LIVE = (
+    "rented.",
+    "break_even.",
+    "owned.npv",
+    "owned.usd_per_accelerator",
+    "owned.irr",
+    "owned.payback",
+)
+"""Starts of the keys of figures that the summary computes."""
 DICTIONARY = (
     ("Present cost", "Payments less money in, discounted to the first day of the horizon"),
     ("Payments", "Positive is paid, negative is received; nominal, in the middle of their month"),
@@ -36,6 +59,13 @@ DICTIONARY = (
     ("Goodput loss", "Cost of the additional hardware or hours that replace lost work"),
     ("Break-even, months", "Month from which owning has cost no more, if all is then sold"),
     ("Break-even utilization", "Share of used hours above which owning costs less"),
+    (
+        "Return of owning",
+        "Rate at which the money that owning saves over a rent has no present value",
+    ),
+    ("Payback, months", "Month from which owning has paid no more, undiscounted, without resale"),
+    ("Break-even by cash", "The same with payments after the horizon, in its last month"),
+    ("Break-even, hours", "Clock hours until the saved rent equals the purchase, before tax"),
     ("PUE", "Power usage effectiveness: facility energy over IT energy"),
     ("IT", "Servers, switches and storage"),
     ("Share left", "Residual value over price, by quarter of purchase"),
@@ -46,9 +76,8 @@ FIXED = (
     "the facility model computes from the climate.",
     "The months of payments, milestones and commitments.",
     "A residual value curve. A number for finance.residual is an input and can be edited.",
-    "Return, payback and cost of work (PFLOP-day, tokens), the risk simulation and the tornado; the "
-    "break-even utilization of capacity blocks, and of a fleet without fleet.utilization_frac, in "
-    "gray on Summary.",
+    "Cost of work (PFLOP-day, tokens), the risk simulation and the tornados; the break-even utilization "
+    "of capacity blocks, and of a fleet without fleet.utilization_frac, in gray on Summary.",
 )
 """What an edit does not change."""
 COVER = (
@@ -113,10 +142,10 @@ def summary_page(writer: Writer, book: Book) -> dict[str, Term]:
     head(writer, page, "Summary", f"As exported: {book.source.result.headline}")
     bold = writer.format(bold=True, bottom=1, text_wrap=True)
     last = FIRST_SIDE + len(rents)
-    _decision(writer, book, last)
+    places: dict[str, Term] = {}
+    _decision(writer, book, last, places)
     for i, text in enumerate(HEADS):
         page.write_string(FIRST_SIDE - 2, i, text, bold)
-    places: dict[str, Term] = {}
     _side(writer, book, "owned", FIRST_SIDE, places)
     for i, name in enumerate(rents):
         _side(writer, book, name, FIRST_SIDE + 1 + i, places)
@@ -125,13 +154,13 @@ def summary_page(writer: Writer, book: Book) -> dict[str, Term]:
     at = _answers(writer, book, at + 2)
     page.insert_chart(at + 2, 0, _curve(writer, book))
     page.set_column(0, 0, 44)
-    page.set_column(1, max(8, 1 + len(rents)), 17)
+    page.set_column(1, max(KIND, 1 + len(rents)), 17)
     page.freeze_panes(FIRST_SIDE - 1, 1)
     return places
 
 
-def _decision(writer: Writer, book: Book, last: int) -> None:
-    """Write the cheapest side, and what it saves over the cheapest of the others."""
+def _decision(writer: Writer, book: Book, last: int, places: dict[str, Term]) -> None:
+    """Write the cheapest side, what it saves over the cheapest of the others, return and payback."""
     page, bold = writer.sheets["Summary"], writer.format(bold=True)
     costs = {"owned": book.rows["owned npv"].value}
     costs |= {name: book.rows[f"{name} npv"].value for name in book.rents}
@@ -146,6 +175,43 @@ def _decision(writer: Writer, book: Book, last: int) -> None:
     rents = f"B{FIRST_SIDE + 1}:B{last}"
     over = costs["owned"] - min(usd for name, usd in costs.items() if name != "owned")
     page.write_formula(4, 1, f"=B{FIRST_SIDE}-MIN({rents})", writer.number("formula", "USD"), over)
+    cheapest = min(book.rents, key=lambda name: book.rows[f"{name} npv"].value)
+    for row, label, at, unit, made, key in (
+        (5, "Return of owning over that rent", RETURN, "fraction", _return_of, "owned.irr_frac"),
+        (
+            6,
+            "Payback over that rent, months",
+            PAYBACK,
+            "months",
+            _payback_of,
+            "owned.payback_months",
+        ),
+    ):
+        page.write_string(row, 0, label, bold)
+        cells = f"{column(at)}{FIRST_SIDE + 1}:{column(at)}{last}"
+        text = f"=INDEX({cells}, MATCH(MIN({rents}), {rents}, 0))"
+        _, value = made(book, cheapest)
+        page.write_formula(row, 1, text, writer.number("formula", unit), value)
+        if isinstance(value, float) and book.source.result.metrics[key].value is not None:
+            cell = f"N(Summary!$B${row + 1})"  # 0 for a word
+            places[key] = Term(value, lambda t, cell=cell: cell)  # type: ignore[misc]
+
+
+def _return_of(book: Book, name: str) -> tuple[str, float | str]:
+    """Return the formula and the value of the return of owning over a rent."""
+    rate, count = book.rows[f"{name} irr"], book.rows[f"{name} returns"]
+    text = f'=IF({count.cell.text()}=1, {rate.cell.text()}, "none")'
+    return text, rate.value if count.value == 1 else "none"
+
+
+def _payback_of(book: Book, name: str) -> tuple[str, float | str]:
+    return _or_never(book.rows[f"{name} payback"])
+
+
+def _or_never(row: Row) -> tuple[str, float | str]:
+    """Return the formula and the value of a cell in which -1 is never."""
+    cell = row.cell.text()
+    return f'=IF({cell}<0, "never", {cell})', row.value if row.value >= 0 else "never"
 
 
 def _side(writer: Writer, book: Book, name: str, row: int, places: dict[str, Term]) -> None:
@@ -169,17 +235,14 @@ def _side(writer: Writer, book: Book, name: str, row: int, places: dict[str, Ter
     places[f"{prefix}.usd_per_accelerator_hour"] = _cell(per, f"F{row}")
     if name != "owned":
         _even(writer, book, name, row, places)
-    page.write_string(at, 8, "live")
+    page.write_string(at, KIND, "live")
 
 
 def _even(writer: Writer, book: Book, name: str, row: int, places: dict[str, Term]) -> None:
-    """Write the break-even of a rent; never in words."""
+    """Write the break-evens of a rent, its return and payback; never and none in words."""
     page, rented = writer.sheets["Summary"], book.source.result.tables["rented"].records()
     answer = next(row for row in rented if f"{row['offer']}.{row['term']}" == name)
-    for at, what, key, unit in (
-        (6, "months", "months", "months"),
-        (7, "use", "utilization_frac", "fraction"),
-    ):
+    for at, what, key, unit in EVENS:
         found = book.rows.get(f"{name} {what}")
         if found is None:
             exported = book.source.result.metrics[f"break_even.{name}.{key}"].value
@@ -189,15 +252,15 @@ def _even(writer: Writer, book: Book, name: str, row: int, places: dict[str, Ter
             else:
                 page.write_string(row - 1, at, str(answer[f"break_even_{key}"]))
             continue
-        cell = found.cell.text()
-        value: Any = found.value if found.value >= 0 else "never"
-        look = writer.number("formula", unit)
-        page.write_formula(row - 1, at, f'=IF({cell}<0, "never", {cell})', look, value)
+        text, value = _or_never(found)
+        page.write_formula(row - 1, at, text, writer.number("formula", unit), value)
         if found.value >= 0:
-            places[f"break_even.{name}.{key}"] = Term(
-                found.value,
-                lambda t, cell=cell: cell,  # type: ignore[misc]
-            )
+            places[f"break_even.{name}.{key}"] = found.cell
+    for at, unit, (text, value) in (
+        (RETURN, "fraction", _return_of(book, name)),
+        (PAYBACK, "months", _payback_of(book, name)),
+    ):
+        page.write_formula(row - 1, at, text, writer.number("formula", unit), value)
 
 
 def _cell(value: float, address: str) -> Term:
@@ -215,7 +278,7 @@ def _others(writer: Writer, book: Book, row: int) -> int:
             continue
         page.write_string(row - 1, 0, name)
         page.write_number(row - 1, 1, float(record["npv_usd"] or 0.0), gray)
-        page.write_string(row - 1, 8, f"as exported: not among the {MOST_RENTS} cheapest")
+        page.write_string(row - 1, KIND, f"as exported: not among the {MOST_RENTS} cheapest")
         row += 1
     return row
 
@@ -253,7 +316,7 @@ def _answers(writer: Writer, book: Book, row: int) -> int:
     bold = writer.format(bold=True, bottom=1)
     page.write_string(row - 1, 0, "Other figures of the answer, as exported", bold)
     for key, metric in in_order(book.source.result.metrics).items():
-        if key.startswith(("rented.", "break_even.", "owned.npv", "owned.usd_per_accelerator")):
+        if key.startswith(LIVE):
             continue
         row += 1
         page.write_string(row - 1, 0, metric.label)

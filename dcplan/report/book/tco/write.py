@@ -19,6 +19,7 @@ from dcplan.report.book.tco.own import (
     residuals,
 )
 from dcplan.report.book.tco.rent import rent_sheet
+from dcplan.report.book.tco.returns import return_sheets
 from dcplan.report.book.tco.source import TcoSource
 from dcplan.report.book.tco.summary import DICTIONARY, cover_page, curve, summary_page
 from dcplan.report.book.tco.tax import own_tax
@@ -35,6 +36,8 @@ ORDER = (
     "Tax",
     "Cash",
     "Break_even",
+    "Return",
+    "Rates",
     "Decisions",
     "Calc_Power",
     "Calc_Fabric",
@@ -63,6 +66,7 @@ def computed(source: TcoSource) -> Book:
     cash_sheet(book)
     energy_slope(book)
     even_sheet(book)
+    return_sheets(book)
     return book
 
 
@@ -81,6 +85,8 @@ def write_tco(writer: Writer, source: TcoSource) -> dict[str, Term]:
         book.tax,
         book.cash,
         book.even,
+        book.back,
+        book.rates,
         c.decisions,
         c.power,
         c.fabric,
