@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 import dcplan
 from dcplan.answers.explain.answer import explain
-from dcplan.report.memo.content import memo
+from dcplan.report.memo.blocks import Items
+from dcplan.report.memo.content import Memo, memo
 from dcplan.report.memo.text import memo_html, memo_markdown
 from dcplan.report.redact import redacted
 from dcplan.result import Result
@@ -133,3 +137,56 @@ def test_a_redacted_memo_withholds_amounts_of_items(starter: Result) -> None:
     found = text(redacted(starter))
     assert "| Total |  |  |  |  | withheld |" in found
     assert "USD 34 M" not in found
+
+
+def longest(result: Result) -> Memo:
+    """The memo with every part as long as its limits of rows allow, in lines that wrap."""
+    rent = "Rent of aws-p5en-48xlarge, reserved-3y: USD 119.3 M present cost, +USD 45.8 M against owning"
+    value = (
+        "systems.gb200-nvl72.price_usd at 4,150,000 (now 3,400,000, default bounds): racks of gb200-nvl72 "
+        "in columbus/liquid changes from 51 to 12; keeping the plan costs up to USD 12.5 M"
+    )
+    more = {
+        "Alternatives": 6 * (rent,),
+        "Risks": 6 * (rent,),
+        "What would change the decision": 4 * (value,),
+    }
+    made = memo(result)
+    parts = tuple(
+        (title, (*blocks, *((Items(more[title]),) if title in more else ())))
+        for title, blocks in made.parts
+    )
+    return replace(made, parts=parts)
+
+
+def test_the_page_takes_the_paper_of_the_printer(starter: Result) -> None:
+    page = memo_html(memo(starter))
+    (rule,) = re.findall(r"@page\{([^}]*)\}", page)
+    assert "size" not in rule  # a page of A4 would be scaled or cut on Letter
+    assert page.count('<div class="pairs">') == 1  # figures alone are printed in two halves
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.parametrize("paper", ["A4", "letter"])
+def test_the_longest_memo_prints_on_one_page(starter: Result, tmp_path: Path, paper: str) -> None:
+    chromium = shutil.which("chromium")
+    assert chromium, "Chromium is not installed"
+    file, out = tmp_path / "memo.html", tmp_path / "memo.pdf"
+    text = memo_html(longest(starter)).replace("@page{", f"@page{{size:{paper};")
+    file.write_text(text, encoding="utf-8")
+    subprocess.run(
+        [
+            chromium,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-pdf-header-footer",
+            f"--print-to-pdf={out}",
+            file.as_uri(),
+        ],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
+    assert out.read_bytes().count(b"/MediaBox") == 1

@@ -11,6 +11,8 @@ from dcplan.report.text.markdown import escaped, table_text
 from dcplan.report.text.numbers import printable
 from dcplan.report.text.view import View
 
+PAIR = 2
+"""Columns of a table of figures, which is printed in two halves."""
 CODE = re.compile(r"`([^`]+)`")
 STYLE = (
     "body{margin:0 auto;max-width:48rem;padding:1rem;font:14px/1.4 system-ui,sans-serif;color:#1a1d21;"
@@ -19,8 +21,12 @@ STYLE = (
     "table{border-collapse:collapse;font-size:.85rem;width:100%}th,td{padding:.1rem .4rem;"
     "border-bottom:1px solid #d5dae1;text-align:left;vertical-align:top}.n{text-align:right;"
     "white-space:nowrap}code{background:#f3f5f8;overflow-wrap:anywhere}"
-    "@page{size:A4;margin:14mm}@media print{body{max-width:none;padding:0;font-size:10px}}"
+    "@page{margin:10mm}@media print{body{max-width:none;padding:0;font-size:10.5px;line-height:1.25}"
+    "h1{font-size:14px}h2{font-size:12px;margin:5px 0 1px;break-after:avoid}p,ul{margin:2px 0}"
+    "ul{padding-left:14px}table{font-size:10px}th,td{padding:0 4px}tr,li{break-inside:avoid}"
+    ".pairs{columns:2;column-gap:24px}}"
 )
+"""Of the paper that the printer has: the memo fits on one page of A4 and of Letter."""
 
 
 def memo_markdown(memo: Memo) -> str:
@@ -87,4 +93,5 @@ def _html(block: Block) -> str:
         return "<tr>" + "".join(f"<{tag}{k}>{_plain(x)}</{tag}>" for k, x in pairs) + "</tr>"
 
     rows = "\n".join(row("td", cells) for cells in block.rows)
-    return f"<table>\n{row('th', block.headers)}\n{rows}\n</table>"
+    table = f"<table>\n{row('th', block.headers)}\n{rows}\n</table>"
+    return f'<div class="pairs">{table}</div>' if len(block.headers) == PAIR else table
