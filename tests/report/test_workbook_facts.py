@@ -13,6 +13,7 @@ from dcplan.planning.problem.terms import HallTerms, SiteTerms
 from dcplan.report.book.data.facts import Facts, Frozen, Place
 from dcplan.report.book.data.hardware import hall_facts
 from dcplan.report.book.data.sites import site_facts
+from tests.planning.tiny import tiny_menu
 from tests.report.books import planned_with_facts
 
 HALL = ("a/b", "", "")
@@ -82,6 +83,7 @@ SITE = SiteTerms(
     staff_usd_per_quarter=0.0,
     opex_usd_per_kw_quarter=318.0 / 4,
 )
+FINANCE = tiny_menu(0).finance
 COMMON = {
     "sites.s.carbon.grid_g_per_kwh": 300.0,
     "power.block-mw-default": 2.0,
@@ -93,7 +95,7 @@ def test_a_tariff_by_quarter_is_frozen_and_says_so() -> None:
     tariffs = {f"sites.s.energy.usd_per_kwh[{t}]": x for t, x in enumerate(SITE.usd_per_kwh)}
     fixed = {"finance.fixed-opex-usd-per-kw-year": 318.0}
     facts = facts_with(COMMON | tariffs | fixed)
-    site_facts(facts, SITE, 5)
+    site_facts(facts, SITE, FINANCE, 5)
     rows = found(facts)
     assert [rows[f"usd_per_kwh[{t}]"] for t in (0, 4)] == [
         (0.05, Frozen.BY_QUARTER),
@@ -122,7 +124,7 @@ def test_a_lease_rises_each_year_and_pays_for_the_upkeep() -> None:
         "sites.s.staff.usd_per_person_year": 250_000.0,
     }
     facts = facts_with(COMMON | given)
-    site_facts(facts, replace(site, usd_per_kwh=(0.05,) * 5), 5)
+    site_facts(facts, replace(site, usd_per_kwh=(0.05,) * 5), FINANCE, 5)
     rows = found(facts)
     rise = "POWER(1 + [finance.lease-escalator-frac-per-year], 1)"
     text = f"[sites.s.lease.usd_per_kw_month] * {rise}"
