@@ -13,6 +13,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "plan": (
         "plan.metrics",
         "plan.decided",
+        "plan.fleet",
         "plan.purchases",
         "plan.site",
         "plan.work",

@@ -15,9 +15,11 @@ from dcplan.planning.audit.left import BUILDING, FIT_OUT, new_units, used_units,
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.solve.kept import Programs
 from dcplan.planning.solve.matrix import compile_model
 from dcplan.result import Result
 from tests.planning.optimum import optimum
+from tests.planning.test_rent_extras import two_offers
 from tests.planning.tiny import tiny_menu
 
 TEXT = """
@@ -156,3 +158,32 @@ def test_work_beyond_the_demand_fills_nothing() -> None:
     more = replace(d, serving={key: 2.0 * n for key, n in d.serving.items()})
     for hall in problem.halls:
         assert used_units(problem, more, hall) <= 1.0001 * max(used_units(problem, d, hall), 1e-9)
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.3])
+def test_a_kept_program_with_another_demand_is_the_compiled_one(factor: float) -> None:
+    """Right sides of the work of a demand follow it; rent with a fixed cost is compiled again."""
+    for seed in range(12):
+        first = partly(seed)
+        demands = first.demands
+        other = replace(
+            first,
+            demands=tuple(replace(d, wanted=tuple(factor * x for x in d.wanted)) for d in demands),
+        )
+        programs = Programs()
+        programs.compiled(first)
+        kept, new = programs.compiled(other), compile_model(build_model(other)[0])
+        assert kept.columns == new.columns
+        assert kept.row_lower == pytest.approx(new.row_lower)
+        assert kept.row_upper == pytest.approx(new.row_upper)
+        assert kept.value == pytest.approx(new.value)
+
+
+def test_rent_with_a_fixed_cost_is_compiled_for_each_demand() -> None:
+    first = two_offers((1.0, 2.0))
+    more = tuple(replace(d, wanted=(3.0, 4.0)) for d in first.demands)
+    other = replace(first, demands=more)
+    programs = Programs()
+    programs.compiled(first)
+    kept, new = programs.compiled(other), compile_model(build_model(other)[0])
+    assert kept.value == pytest.approx(new.value)

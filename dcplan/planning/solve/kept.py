@@ -25,6 +25,8 @@ WITHOUT_SITE = "without_site"
 """Row of a demand without one site in a quarter."""
 GOAL_LIMIT = "goal_limit"
 """Row of the limit on a measure."""
+PEAK_WORK = "peak_work_needed"
+"""Row of the work of a demand that fills halls."""
 MOST_KEPT = 6
 """Programs kept: of a chain of what-ifs, the complete ones and those of two choices of halls."""
 MOST_COLUMNS = 60_000
@@ -77,15 +79,27 @@ def _with_limits(
     if _unlimited(problem.goal) != _unlimited(before.goal):
         return None
     asked = any(d.wanted != o.wanted for d, o in zip(problem.demands, before.demands, strict=True))
-    if asked and any(d.replica for d in problem.demands):  # their number depends on the demand
+    if asked and not _only_right_sides(problem, before):
         return None
     lower = _moved(matrix, matrix.row_lower, _wanted(before), _wanted(problem))
-    upper = _moved(matrix, matrix.row_upper, _most(before.goal), _most(problem.goal))
+    upper = _moved(matrix, matrix.row_upper, _most(before), _most(problem))
     if lower is None or upper is None:
         return None
     if lower is matrix.row_lower and upper is matrix.row_upper:
         return matrix
     return replace(matrix, row_lower=lower, row_upper=upper)
+
+
+def _only_right_sides(problem: PlanningProblem, before: PlanningProblem) -> bool:
+    """Return whether other demands change right sides alone.
+
+    The number of replicas depends on the demand, and so do the coefficients of rent with a fixed cost;
+    another peak quarter is another column of work.
+    """
+    if any(d.replica for d in problem.demands) or problem.rent_fixed_usd_per_month:
+        return False
+    peaks = [[p.peak_quarter(d) for d in p.demands] for p in (problem, before)]
+    return problem.finance.empty_hall_frac >= 1.0 or peaks[0] == peaks[1]
 
 
 def _moved(
@@ -113,9 +127,14 @@ def _unlimited(goal: Goal) -> Goal:
     return replace(goal, limits=tuple(Limit(x.measure, 0.0) for x in goal.limits))
 
 
-def _most(goal: Goal) -> dict[Key, float]:
-    """Return the right side of the row of each limited measure."""
-    return {Key(GOAL_LIMIT, (x.measure,)): x.most for x in goal.limits}
+def _most(problem: PlanningProblem) -> dict[Key, float]:
+    """Return the right side of the row of each limited measure and of the work of each demand."""
+    found = {Key(GOAL_LIMIT, (x.measure,)): x.most for x in problem.goal.limits}
+    if problem.finance.empty_hall_frac < 1.0:
+        for d in problem.demands:
+            wanted = problem.demand(d.row_id).wanted[problem.peak_quarter(d)]
+            found[Key(PEAK_WORK, (d.id,))] = wanted
+    return found
 
 
 def _wanted(problem: PlanningProblem) -> dict[Key, float]:
