@@ -174,6 +174,7 @@ def test_hardware_may_serve_ahead_of_a_dated_run() -> None:
     sets = [
         "workloads.training.flagship.deadline=2027-Q4",
         "workloads.training.flagship.start=2027-Q4",
+        "finance.empty_hall_residual_frac=1",
     ]
     result = _plan(*sets, "workloads.training.flagship.tokens=5e12")
     row = result.frame("schedule").iloc[0]

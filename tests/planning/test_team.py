@@ -260,7 +260,7 @@ def test_a_search_without_restriction_begins_with_all_systems(
         large.HallSearch, "_restricted", lambda *_: calls.append("restricted") or {}
     )
     question = load("retrofit-air-hall")
-    request = SolveRequest(0.02, 60.0, restrict=restrict)
+    request = SolveRequest(0.005, 60.0, restrict=restrict)
     assert solve_problem(build(question).problem, question, request).audit is not None
     assert calls == ["restricted"] * restrict
 

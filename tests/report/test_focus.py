@@ -206,7 +206,7 @@ def test_the_unit_and_the_provider_make_the_service_not_the_text_of_a_line() -> 
     assert service(AssetClass.EXISTING, Unit.RACK) == ("Compute", "on-prem")
     assert service(AssetClass.EXISTING, Unit.LOT) == ("Storage", "on-prem")
     assert service(AssetClass.COOLING, Unit.HALL) == ("Other", "on-prem")
-    assert service(AssetClass.OTHER, Unit.RACK, "lambda") == ("Compute", "lambda")
+    assert service(AssetClass.OTHER, Unit.ACCELERATOR_HOUR, "lambda") == ("Compute", "lambda")
 
 
 def test_a_result_without_flows_is_refused() -> None:
