@@ -9,15 +9,32 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from html import escape
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from dcplan.errors import EXIT_INFEASIBLE, did_you_mean
 from dcplan.units import unit_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
+T = TypeVar("T")
 SCHEMA = "dcplan.result/1"
 Cell = str | float | int | bool | None
+
+
+class AbsentError(LookupError):
+    """An answer has no metric, table or input of this name; the message names the nearest one."""
+
+
+class NoPlanError(Exception):
+    """An answer has no plan; ``result`` has its conflict, balance and remedies."""
+
+    exit_code = EXIT_INFEASIBLE
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+        super().__init__(f"{result.headline} [status: {result.status}]")
 
 
 @dataclass(frozen=True)
@@ -84,17 +101,30 @@ class Result:
     warnings: list[dict[str, Any]] = field(default_factory=list)
     run: Mapping[str, Any] = field(default_factory=dict)
 
+    def require_plan(self) -> Result:
+        """Return this answer if it has figures; else raise.
+
+        Raises
+        ------
+        NoPlanError
+            If the question is infeasible, or no plan was found in time.
+        """
+        if not self.metrics and self.status != "ok":
+            raise NoPlanError(self)
+        return self
+
     def value(self, key: str) -> float:
         """Return the numeric value of a metric.
 
         Raises
         ------
-        KeyError
+        AbsentError
             If the metric does not exist or is not a number.
         """
-        metric = self.metrics[key]
+        metric = self._named("metric", self.metrics, key)
         if not isinstance(metric.value, int | float):
-            raise KeyError(key)
+            msg = f"metric {key!r} is not a number: {metric.value!r}"
+            raise AbsentError(msg)
         return float(metric.value)
 
     def input_value(self, key: str) -> float:
@@ -102,20 +132,54 @@ class Result:
 
         Raises
         ------
-        KeyError
+        AbsentError
             If the answer has no such input, or it is not a number.
         """
-        found = next((row["value"] for row in self.inputs if row["key"] == key), None)
-        if not isinstance(found, int | float):
-            raise KeyError(key)
-        return float(found)
+        row = self._named("input", {str(row["key"]): row for row in self.inputs}, key)
+        if not isinstance(row["value"], int | float):
+            msg = f"input {key!r} is not a number: {row['value']!r}"
+            raise AbsentError(msg)
+        return float(row["value"])
 
     def frame(self, table: str) -> pd.DataFrame:
-        """Return one table as a pandas DataFrame."""
+        """Return a table, ``metrics`` or ``inputs`` as a pandas DataFrame.
+
+        Raises
+        ------
+        AbsentError
+            If the answer has no such table.
+        """
         import pandas as pd
 
-        found = self.tables[table]
+        if table == "inputs":
+            return pd.DataFrame([dict(row) for row in self.inputs])
+        if table == "metrics":
+            return pd.DataFrame([{"metric": k, **asdict(m)} for k, m in self.metrics.items()])
+        found = self._named("table", self.tables, table)
         return pd.DataFrame(list(found.rows), columns=list(found.columns))
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return ``metrics``, every table and ``inputs`` as pandas DataFrames by name."""
+        return {name: self.frame(name) for name in ("metrics", *self.tables, "inputs")}
+
+    def _named(self, kind: str, items: Mapping[str, T], key: str) -> T:
+        if key not in items:
+            hint = did_you_mean(key, items)
+            why = f"the {self.verb} answer has no {kind} {key!r}; its status is {self.status}"
+            raise AbsentError(f"{why}; {hint}" if hint else why)
+        return items[key]
+
+    def _repr_html_(self) -> str:
+        """Return what Jupyter shows: the headline, warnings, metrics, and each table folded."""
+        shown = [
+            (m.label or key, _cell_text(m.value), m.unit, key) for key, m in self.metrics.items()
+        ]
+        metrics = Table(("metric", "value", "unit", "key"), tuple(shown))
+        parts = [f"<p><b>{escape(self.headline)}</b></p>"]
+        parts += [f"<p>{escape(str(w.get('message', '')))}</p>" for w in self.warnings]
+        parts += [_folded("metrics", metrics)] if shown else []
+        parts += [_folded(name, table) for name, table in self.tables.items() if table.rows]
+        return "\n".join(parts)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the published JSON shape."""
@@ -148,6 +212,35 @@ class Result:
             )
             + "\n"
         )
+
+
+MOST_ROWS = 200
+"""Rows of a table that Jupyter shows."""
+
+
+def _folded(name: str, table: Table) -> str:
+    """Return a table of HTML that opens on a click."""
+    head = "".join(f"<th>{escape(column)}</th>" for column in table.columns)
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{escape(_cell_text(cell))}</td>' for cell in row)}</tr>"
+        for row in table.rows[:MOST_ROWS]
+    )
+    count = len(table.rows)
+    more = f", the first {MOST_ROWS:,}" if count > MOST_ROWS else ""
+    summary = (
+        f"<summary>{escape(name)} ({count:,} {'row' if count == 1 else 'rows'}{more})</summary>"
+    )
+    body = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f"<details>{summary}{body}</details>"
+
+
+def _cell_text(cell: Cell) -> str:
+    """Return a cell with at most six significant digits."""
+    if cell is None:
+        return ""
+    if isinstance(cell, float):
+        return f"{cell:,.0f}" if abs(cell) >= 1e6 else f"{cell:,.6g}"
+    return f"{cell:,}" if isinstance(cell, int) and not isinstance(cell, bool) else str(cell)
 
 
 def _plain(value: Any) -> Any:

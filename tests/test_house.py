@@ -25,6 +25,7 @@ FLOORS: list[set[str]] = [
     {"planning"},
     {"answers"},
     {"report", "study"},
+    {"api"},
     {"cli", "__main__"},
 ]
 PHYSICS = {"llm", "training", "serving", "reliability", "demand", "fabric", "facility", "economics"}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.result import SCHEMA, Metric, Result, Table, from_dict
+from dcplan.result import SCHEMA, AbsentError, Metric, Result, Table, from_dict
 
 
 def a_result() -> Result:
@@ -105,8 +105,8 @@ def test_another_document_is_refused(schema: str | None) -> None:
 
 
 @pytest.mark.parametrize("key", ["no.such", "train.a.finish"])
-def test_value_of_a_missing_or_textual_metric_is_a_key_error(key: str) -> None:
-    with pytest.raises(KeyError):
+def test_value_of_a_missing_or_textual_metric_is_refused(key: str) -> None:
+    with pytest.raises(AbsentError, match=key):
         a_result().value(key)
 
 

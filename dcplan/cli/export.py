@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from dcplan.cli.command import command
-from dcplan.cli.exports import SUFFIX, Target, write_export
+from dcplan.specs.export import SUFFIX, Target
 from dcplan.specs.request import Flag
 
 
@@ -45,6 +45,7 @@ class ExportRequest:
 @command
 def export(request: ExportRequest) -> None:
     """Export a saved result to a workbook, CSV, memo, NetBox or FOCUS."""
+    from dcplan.report.exports import write_export
     from dcplan.report.redact import redacted
     from dcplan.report.saved import read_result
 

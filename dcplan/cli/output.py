@@ -75,7 +75,8 @@ def emit(  # one argument per output flag
             note(printable(f"{tag(warning['code'])}: {warning['message']}"))
     color = not no_color and not os.environ.get("NO_COLOR")
     if out is not None and out.suffix.lower() == BOOK_SUFFIX and fmt is Format.TABLE:
-        from dcplan.cli.exports import Target, write_export
+        from dcplan.report.exports import write_export
+        from dcplan.specs.export import Target
 
         write_export(result, Target.XLSX, out)
         return

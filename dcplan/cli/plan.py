@@ -49,9 +49,9 @@ def plan(
     output: Output,
 ) -> None:
     """Find the cheapest plan of a scenario: what to buy or rent, where and when."""
-    from dcplan.cli.exports import export_all, folder_of, targets_of
+    from dcplan.api.plan import plan as answer
     from dcplan.cli.output import check_writable
-    from dcplan.report.planned import plan as answer
+    from dcplan.report.exports import export_all, folder_of, targets_of
     from dcplan.report.progress import SolveProgress
     from dcplan.report.redact import redacted
     from dcplan.report.saved import read_result

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 @command
 def tco(request: TcoRequest, output: Output) -> Result:
     """Compare the cost of owning, renting and combining both over the horizon."""
-    from dcplan.report.compared import tco as answer
+    from dcplan.api.tco import tco as answer
 
     output.refuse_unwritable()
     return answer(request)

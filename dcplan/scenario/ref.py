@@ -2,19 +2,56 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+from dcplan.errors import InputError, Place, Problem
 from dcplan.specs.request import Flag
 
 if TYPE_CHECKING:
     from dcplan.scenario.load import Question
 
 
+def set_text(key: str, value: Any) -> str:
+    """Return the text of one change, as ``--set`` takes it.
+
+    Parameters
+    ----------
+    key : str
+        Dotted key of an input.
+    value : str, float, bool, list, dict or None
+        A text is read as on the command line, so ``"shift(1)"`` moves a quarter; other values are
+        written as JSON.
+
+    Raises
+    ------
+    InputError
+        DC050 when the value is not a number, a text, a list or a mapping.
+
+    Examples
+    --------
+    >>> set_text("finance.discount_rate", 0.08), set_text("sites.a.power_mw", [10, 20])
+    ('finance.discount_rate=0.08', 'sites.a.power_mw=[10, 20]')
+    """
+    if isinstance(value, str):
+        return f"{key}={value}"
+    try:
+        return f"{key}={json.dumps(value, allow_nan=False)}"
+    except (TypeError, ValueError) as error:
+        cause = f"{key}: {value!r} is not a number, a text, a list or a mapping"
+        raise InputError([Problem("DC050", cause, Place("sets"))]) from error
+
+
 Variant = Annotated[str | None, Flag("named variant in the file's `scenarios:`")]
 Sets = Annotated[
     tuple[str, ...],
-    Flag("change of an input, applied last; repeatable", names=("--set",), metavar="K=V"),
+    Flag(
+        "change of an input, applied last; repeatable",
+        names=("--set",),
+        metavar="K=V",
+        pair=set_text,
+    ),
 ]
 Catalogs = Annotated[
     tuple[str, ...], Flag("catalog overlay folder; repeatable, the last one takes precedence")

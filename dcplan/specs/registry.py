@@ -44,8 +44,8 @@ VERBS: dict[str, tuple[str, ...]] = {
     ),
     "calibrate": ("validation.calibrate",),
     "import": ("imports",),
-    "catalog": ("catalog",),
-    "doctor": ("doctor",),
+    "catalog": ("reference.catalog",),
+    "doctor": ("reference.doctor",),
     "tco": ("tco", "cost.schedules", "cost.statements", "plan.tco_book", "plan.book"),
 }
 """Verb -> modules of ``dcplan.specs`` whose declarations its results may hold."""

@@ -49,6 +49,8 @@ class Flag:
         One text may hold several values, separated by commas.
     once : bool
         A list of at most one value: a flag that is given twice is refused, not replaced.
+    pair : callable, optional
+        Makes one text of a key and its value. In Python, the field then also accepts a mapping.
     """
 
     help: str
@@ -65,6 +67,7 @@ class Flag:
     lower: bool = False
     comma: bool = False
     once: bool = False
+    pair: Callable[[str, Any], str] | None = None
 
 
 @dataclass(frozen=True)
@@ -184,6 +187,8 @@ def _frozen(field: Field, value: Any) -> Any:
         return value
     if value is None and not field.optional:
         return () if field.required else field.default
+    if field.flag.pair is not None and isinstance(value, Mapping):
+        return tuple(field.flag.pair(key, x) for key, x in value.items())
     if (field.flag.comma or field.flag.once) and isinstance(value, str):
         value = (value,)
     if not isinstance(value, Sequence) or isinstance(value, str):
@@ -272,7 +277,8 @@ def verb(request: type[Q], name: str) -> Callable[[Callable[[Q], A]], Callable[.
             )
 
         call.__signature__ = signature_of(request)  # type: ignore[attr-defined]
-        call.__doc__ = f"{inspect.getdoc(function)}\n\n{parameters_text(request)}"
+        text, mark, raised = (inspect.getdoc(function) or "").partition("\nRaises\n")
+        call.__doc__ = f"{text.rstrip()}\n\n{parameters_text(request)}\n{mark}{raised}"
         return call
 
     return decorate
@@ -299,7 +305,10 @@ def signature_of(request: type) -> inspect.Signature:
 
 def _annotation(field: Field) -> str:
     text = getattr(field.kind, "__name__", str(field.kind))
+    if isinstance(field.kind, type) and issubclass(field.kind, str):
+        text = "str"  # a name of a fixed list
     text = f"Sequence[{text}]" if field.repeated else text
+    text = f"{text} | Mapping[str, Any]" if field.flag.pair is not None else text
     return f"{text} | None" if field.optional else text
 
 

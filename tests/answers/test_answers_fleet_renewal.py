@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from dcplan.report.planned import plan
+from dcplan.api.plan import plan
 from dcplan.result import Result
 from dcplan.specs.plan.decided import RACKS
 from dcplan.specs.plan.money import BENCHMARKS, CASH_FLOW, COST

@@ -10,8 +10,8 @@ from dcplan.answers.plan.answer import plan
 from dcplan.answers.plan.request import PlanRequest
 from dcplan.answers.tco.answer import tco
 from dcplan.answers.tco.request import TcoRequest
+from dcplan.api.plan import plan as planned
 from dcplan.report.book.write import workbook
-from dcplan.report.planned import plan as planned
 from dcplan.specs import tco as specs
 from tests.report.books import recalculated, summary, zeroed
 

@@ -12,13 +12,13 @@ import openpyxl
 import pytest
 
 from dcplan.answers.plan.workloads import workloads_of
+from dcplan.api.plan import plan
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.problem.work.terms import DemandTerms
 from dcplan.report.book.workloads import PARTS
 from dcplan.report.book.write import workbook
 from dcplan.report.html import charts
 from dcplan.report.html.figures import figures_of
-from dcplan.report.planned import plan
 from dcplan.report.redact import redacted
 from dcplan.result import Result
 from dcplan.specs.table import Section

@@ -126,3 +126,16 @@ def test_most_terms_name_a_metric_a_column_or_a_table() -> None:
     named = [(t.id, word.strip()) for t in terms() for word in t.used_in.split(",") if word.strip()]
     assert len(named) > 100
     assert sum(word in known for _, word in named) > 60
+
+
+def test_the_page_of_python_has_every_function_and_each_of_its_parameters() -> None:
+    import inspect
+
+    import dcplan
+
+    made = PAGES["reference/python.md"]()
+    for name in dcplan.FUNCTIONS:
+        part = made.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+        assert f"dcplan.{name}(" in part
+        for parameter in inspect.signature(getattr(dcplan, name)).parameters:
+            assert re.search(rf"`[^`]*\b{parameter}\b[^`]*`", part), (name, parameter)

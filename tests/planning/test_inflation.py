@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from dcplan.api.plan import plan
 from dcplan.economics.cash_flow import FlowGroup, npv_usd
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.uncertainty.simulation import Evaluator, SampledScenario
 from dcplan.report.book.write import workbook
-from dcplan.report.planned import plan
 from tests.planning.optimum import optimum
 from tests.planning.tiny import tiny_menu
 from tests.report.books import editable, edited, recalculated, summary, zeroed

@@ -12,10 +12,10 @@ import pytest
 
 from dcplan.answers.explain.answer import explain
 from dcplan.answers.tco.answer import tco
+from dcplan.api.plan import plan
 from dcplan.report.book.write import workbook
 from dcplan.report.csvs import metrics_csv, table_csv
 from dcplan.report.html.page import page
-from dcplan.report.planned import plan
 from dcplan.report.redact import redacted
 from dcplan.report.text.markdown import LIMIT, markdown
 from dcplan.result import Metric, Result, Table

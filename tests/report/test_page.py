@@ -13,10 +13,10 @@ import pytest
 
 from dcplan.answers.facility.answer import facility
 from dcplan.answers.tco.answer import tco
+from dcplan.api.plan import plan
 from dcplan.report.book.influence import influences
 from dcplan.report.html.figures import figures_of
 from dcplan.report.html.page import page
-from dcplan.report.planned import plan
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.plan.decided import JOBS
 from tests.plans import planned

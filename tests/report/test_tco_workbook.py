@@ -14,10 +14,10 @@ import yaml
 
 from dcplan.answers.imports.workbook import import_book
 from dcplan.answers.tco.request import TcoRequest
+from dcplan.api.tco import tco
 from dcplan.report.book.tco.source import tco_source
 from dcplan.report.book.tco.write import computed
 from dcplan.report.book.write import workbook
-from dcplan.report.compared import tco
 from dcplan.report.html.page import page
 from dcplan.report.redact import redacted
 from dcplan.result import Result

@@ -15,10 +15,10 @@ import pytest
 import yaml
 
 from dcplan.answers.imports.workbook import import_book
+from dcplan.api.plan import plan
 from dcplan.errors import InputError
 from dcplan.report.book.data.tables import BookData
 from dcplan.report.book.write import workbook
-from dcplan.report.planned import plan
 from dcplan.result import Result, Table
 from tests.plans import planned
 from tests.report.books import (

@@ -10,9 +10,9 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
+from dcplan.api.plan import plan
 from dcplan.errors import InputError
 from dcplan.report.ci import github, junit, problem_notes
-from dcplan.report.planned import plan
 from dcplan.report.text.markdown import markdown
 from dcplan.result import Result
 from dcplan.scenario.expect import evaluate

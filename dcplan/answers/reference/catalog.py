@@ -13,7 +13,7 @@ from dcplan.catalog.loader import Catalog, load
 from dcplan.catalog.schema import KINDS, Row
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem, did_you_mean
 from dcplan.result import Cell, Result
-from dcplan.specs import catalog as specs
+from dcplan.specs.reference import catalog as specs
 from dcplan.units import unit_of
 
 KEY_FIELDS = {

@@ -12,7 +12,7 @@ from dcplan.catalog.locate import data_dir
 from dcplan.errors import EXIT_BUG, EXIT_OK
 from dcplan.planning.solve import highs
 from dcplan.result import Result
-from dcplan.specs.doctor import VERSIONS, VersionRow
+from dcplan.specs.reference.doctor import VERSIONS, VersionRow
 
 PACKAGES = ("typer", "rich", "pydantic", "PyYAML", "numpy", "scipy", "pandas", "pyomo", "highspy")
 

@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 from dcplan.report.pages import reference, validation
+from dcplan.report.pages.python import python_page
 
-PAGES = reference.PAGES | validation.PAGES
+PAGES = reference.PAGES | {"reference/python.md": python_page} | validation.PAGES
 """Every page that ``make docs`` writes and git ignores, by its path under ``docs/``."""
 
 

@@ -59,16 +59,32 @@ def diff(request: DiffRequest, home: Path, engine: Engine | None = None) -> Resu
     except InputError as error:
         raise second.told(first.told(error)) from error
     answers = {key: kept[w] for key, w in wanted.items()}
+    return _answer(first, second, answers, exit_code=request.exit_code)
+
+
+def of_results(before: Result, after: Result) -> Result:
+    """Compare two finished answers."""
+    names = (str(result.scenario.get("name") or result.verb) for result in (before, after))
+    first, second = (
+        Ref(name, {}, result) for name, result in zip(names, (before, after), strict=True)
+    )
+    return _answer(first, second, {})
+
+
+def _answer(
+    first: Ref, second: Ref, answers: Mapping[tuple[int, str], Kept], *, exit_code: bool = False
+) -> Result:
+    """Return the comparison of two references whose scenarios are solved."""
     tables, parts = _compared(first, second, answers)
     differs = any(table.rows for table in tables.values())
     many = "" if len(parts) <= 1 else f"{len(parts)} scenarios; "
     return Result(
         "diff",
         "ok",
-        EXIT_NO if request.exit_code and differs else EXIT_OK,
-        f"{before} against {after}: "
+        EXIT_NO if exit_code and differs else EXIT_OK,
+        f"{first.text} against {second.text}: "
         + (many + "; ".join(_told(parts)) if differs else "no difference"),
-        scenario={"name": f"{before}..{after}"},
+        scenario={"name": f"{first.text}..{second.text}"},
         tables=tables,
         warnings=_warnings([one.result for one in answers.values()]),
     )

@@ -4,31 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dcplan.specs.export import SEVERAL, SUFFIX, Target
+
 if TYPE_CHECKING:
     from dcplan.result import Result
-
-
-class Target(StrEnum):
-    """Formats that a result can be exported to."""
-
-    CSV = "csv"
-    JSON = "json"
-    XLSX = "xlsx"
-    HTML = "html"
-    MD = "md"
-    FOCUS = "focus"
-    PURCHASES = "purchases"
-    MEMO = "memo"
-    NETBOX = "netbox"
-
-
-SEVERAL = tuple(target for target in Target if target is not Target.NETBOX)
-"""Formats that ``--export`` accepts."""
-SUFFIX = {Target.FOCUS: "focus.csv", Target.PURCHASES: "purchases.csv", Target.MEMO: "memo.md"}
 
 
 def targets_of(text: str | None) -> list[Target]:

@@ -1,0 +1,1 @@
+"""The functions of ``import dcplan``: one for each verb, with the same arguments and answers."""

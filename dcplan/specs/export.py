@@ -1,0 +1,24 @@
+"""Formats that a result can be exported to."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Target(StrEnum):
+    """Formats that a result can be exported to."""
+
+    CSV = "csv"
+    JSON = "json"
+    XLSX = "xlsx"
+    HTML = "html"
+    MD = "md"
+    FOCUS = "focus"
+    PURCHASES = "purchases"
+    MEMO = "memo"
+    NETBOX = "netbox"
+
+
+SEVERAL = tuple(target for target in Target if target is not Target.NETBOX)
+"""Formats that ``--export`` accepts."""
+SUFFIX = {Target.FOCUS: "focus.csv", Target.PURCHASES: "purchases.csv", Target.MEMO: "memo.md"}

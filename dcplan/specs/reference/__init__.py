@@ -1,0 +1,1 @@
+"""Metrics and tables of the verbs that answer from the catalogs and the machine."""
