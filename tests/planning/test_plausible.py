@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from dcplan.errors import InputError
 from dcplan.planning.problem.sanity_checks import sanity_notes
 from dcplan.scenario.load import load
 
@@ -26,6 +29,10 @@ def test_shipped_scenarios_raise_no_doubt() -> None:
         ("sites.ashburn.halls.liquid.it_mw=8000", "check the unit"),  # kW for MW
         ("sites.ashburn.halls.liquid.it_mw=0.2", "more than the hall's"),
         ("systems.dgx-h100.price_usd=280e3", "not in `systems`"),
+        ("sites.ashburn.energy.usd_per_kwh=0.83", "83 USD/MWh is 0.083 USD/kWh"),
+        ("sites.ashburn.utility_mw=1400", "127 times the IT power of its halls"),  # 1400 / 11
+        ("sites.ashburn.halls.liquid.pue=4.2", "check the decimal point"),
+        ("finance.budget_usd=60", "below the price of one unit of the cheapest system"),
     ],
 )
 def test_each_slip_is_doubted(change: str, words: str) -> None:
@@ -38,3 +45,38 @@ def test_an_ordinary_quote_is_not_doubted() -> None:
         sanity_notes(load("train-405b-in-90-days", sets=["systems.gb200-nvl72.price_usd=3.0e6"]))
         == []
     )
+
+
+SERVICE = """
+  inference:
+    - {id: chat, model: llama-3.1-70b, isl: 1000, osl: 500, slo: {ttft_ms: 2000, tpot_ms: 50},
+       tokens_per_s: 1e5, tokens_per_s_per_accelerator: {dgx-h200: RATE}}
+"""
+
+
+@pytest.mark.parametrize(("rate", "doubted"), [(14_000, False), (14_200, True)])
+def test_throughput_above_the_arithmetic_of_the_accelerator_is_doubted(
+    rate: float, doubted: bool, tmp_path: Path, repo: Path
+) -> None:
+    """H200 SXM: 1,979 dense FP8 TFLOP/s (NVIDIA datasheet, 3,958 with sparsity); Llama 3.1 70B has
+    70.6 billion parameters: 1979e12 / (2 * 70.6e9) = 14,016 tokens/s."""
+    text = (repo / "scenarios" / "train-405b-in-90-days.yaml").read_text(encoding="utf-8")
+    file = tmp_path / "a.yaml"
+    file.write_text(
+        text.replace("\nobjective:", SERVICE.replace("RATE", str(rate)) + "\nobjective:"),
+        encoding="utf-8",
+    )
+    found = [
+        text for text in sanity_notes(load(str(file))) if "tokens/s of one accelerator" in text
+    ]
+    assert bool(found) == doubted, found
+
+
+def test_a_peak_pue_below_the_annual_one_is_refused() -> None:
+    hall = "sites.ashburn.halls.liquid"
+    given = [f"{hall}.pue=1.4", f"{hall}.peak_pue=1.2"]
+    with pytest.raises(
+        InputError, match=r"peak_pue \(1\.2\) must be at least the annual pue \(1\.4\)"
+    ):
+        load("train-405b-in-90-days", sets=given)
+    assert load("train-405b-in-90-days", sets=[given[0], f"{hall}.peak_pue=1.4"])

@@ -9,18 +9,101 @@ from collections.abc import Iterator
 
 from dcplan.catalog.lint import quantities
 from dcplan.catalog.loader import load as load_catalog
-from dcplan.catalog.schema import System
+from dcplan.catalog.schema import Accelerator, Model, Offer, System
+from dcplan.catalog.schema import Site as SiteRow
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.load import Question
 from dcplan.units import KW_PER_MW
 
 REMARK_RATIO = 4.0
 """Ratio of a user's value to the catalog value, or its inverse, from which dcplan adds a note."""
+UTILITY_RATIO = 20.0
+"""Ratio of a site's utility power to the IT power of its halls from which dcplan adds a note. A site
+that keeps power for later halls stays below it."""
+MOST_PUE = 3.0
+"""Annual PUE from which dcplan adds a note; surveys of existing halls stay below it."""
+FLOPS_PER_PARAM_TOKEN = 2.0
+"""Operations of one parameter for one token: a multiplication and an addition."""
 
 
 def sanity_notes(question: Question) -> list[str]:
     """Return one sentence for each value of a scenario that is probably wrong."""
-    return [*_prices(question), *_halls(question), *_unused(question)]
+    return [
+        *_prices(question),
+        *_energy(question),
+        *_halls(question),
+        *_budget(question),
+        *_throughput(question),
+        *_unused(question),
+    ]
+
+
+def _energy(question: Question) -> Iterator[str]:
+    """Find energy prices far from those of the location, and utility power far above the halls."""
+    for site in question.scenario.sites:
+        row = question.catalog.find("sites", site.location, SiteRow)
+        usual = row.usd_per_kwh if row is not None else None
+        for now in (site.energy.usd_per_kwh or ())[:1] if usual is not None else ():
+            if usual is not None and _far(now, usual):
+                yield (
+                    f"{site.id}: energy.usd_per_kwh = {now.value:g} is {now.value / usual.value:.3g} times "
+                    f"the catalog price of {site.location}, {usual.value:g} USD/kWh ({now.at}); check the "
+                    "unit (83 USD/MWh is 0.083 USD/kWh)"
+                )
+        most = max(site.utility_mw, key=lambda u: u.value)
+        it_mw = sum(hall.it_mw.value * hall.count for hall in site.halls)
+        if it_mw > 0 and most.value > UTILITY_RATIO * it_mw:
+            yield (
+                f"{site.id}: utility_mw = {most.value:g} is {most.value / it_mw:,.0f} times the IT power of "
+                f"its halls, {it_mw:g} MW ({most.at}); check the unit"
+            )
+
+
+def _budget(question: Question) -> Iterator[str]:
+    """Find a budget below the price of every named system."""
+    scenario, catalog = question.scenario, question.catalog
+    if scenario.finance.budget_usd is None or scenario.systems == "all":
+        return
+    prices = [catalog.get("systems", name, System).price_usd for name in scenario.systems]
+    known = [price.value for price in prices if price is not None]
+    most = max(scenario.finance.budget_usd, key=lambda q: q.value)
+    if known and 0 < most.value < min(known):
+        yield (
+            f"finance.budget_usd = {most.value:,.0f} USD is below the price of one unit of the cheapest "
+            f"system, {min(known):,.0f} USD ({most.at}); check the unit"
+        )
+
+
+def _throughput(question: Question) -> Iterator[str]:
+    """Find throughput of services beyond the fastest arithmetic of the accelerator.
+
+    A token needs at least two operations of each active parameter.
+    """
+    for service in question.scenario.workloads.inference:
+        model = question.catalog.find("models", service.model, Model) if service.model else None
+        params = (model.active_params_b or model.params_b) if model is not None else None
+        for name, rate in service.tokens_per_s_per_accelerator.items() if params else ():
+            peak = _peak_tflops(question, name)
+            if params is None or peak is None:
+                continue
+            most = peak * 1e12 / (FLOPS_PER_PARAM_TOKEN * params.value * 1e9)
+            if rate.value > most:
+                yield (
+                    f"{service.id}: {rate.value:,.0f} tokens/s of one accelerator of {name} is above "
+                    f"{most:,.0f}, its peak arithmetic over two operations for each active parameter of "
+                    f"{service.model} ({rate.at}); check whether the value is that of a node or a replica"
+                )
+
+
+def _peak_tflops(question: Question, name: str) -> float | None:
+    """Return the highest dense peak of the accelerator of a system, an offer or itself."""
+    find = question.catalog.find
+    holder = find("systems", name, System) or find("cloud", name, Offer)
+    row = find("accelerators", holder.accelerator if holder is not None else name, Accelerator)
+    if row is None:
+        return None
+    peaks = (row.bf16_tflops, row.fp16_tflops, row.fp8_tflops, row.fp6_tflops, row.fp4_tflops)
+    return max((peak.value for peak in peaks if peak is not None), default=None)
 
 
 def _prices(question: Question) -> Iterator[str]:
@@ -60,6 +143,11 @@ def _halls(question: Question) -> Iterator[str]:
                 yield (
                     f"{place}: it_mw = {it_mw:g} is far above utility_mw, at most {most:g} "
                     f"({hall.it_mw.at}); check the unit"
+                )
+            if hall.pue is not None and hall.pue.value > MOST_PUE:
+                yield (
+                    f"{site.id}/{hall.id}: pue = {hall.pue.value:g} is above {MOST_PUE:g} ({hall.pue.at}); "
+                    "check the decimal point"
                 )
             if hall.rack_kw_max.value > it_mw * KW_PER_MW:
                 rack_kw = hall.rack_kw_max.value

@@ -198,6 +198,15 @@ class Hall(Part):
             raise PydanticCustomError(code, text, {"racks": self.racks, "modules": self.modules})
         return self
 
+    @model_validator(mode="after")
+    def _peak_above_mean(self) -> Hall:
+        if self.pue is not None and self.peak_pue is not None:
+            annual, peak = self.pue.value, self.peak_pue.value
+            if peak < annual:
+                text = "peak_pue ({peak}) must be at least the annual pue ({annual})"
+                raise PydanticCustomError("peak_pue", text, {"peak": peak, "annual": annual})
+        return self
+
 
 class Site(Part):
     """One place with one utility connection."""
