@@ -203,8 +203,11 @@ class Hall(Part):
         if self.pue is not None and self.peak_pue is not None:
             annual, peak = self.pue.value, self.peak_pue.value
             if peak < annual:
-                text = "peak_pue ({peak}) must be at least the annual pue ({annual})"
-                raise PydanticCustomError("peak_pue", text, {"peak": peak, "annual": annual})
+                code, text = (
+                    "peak_pue",
+                    "peak_pue ({peak}) must be at least the annual pue ({annual})",
+                )
+                raise PydanticCustomError(code, text, {"peak": peak, "annual": annual})
         return self
 
 
