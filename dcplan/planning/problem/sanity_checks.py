@@ -17,7 +17,7 @@ from dcplan.units import KW_PER_MW
 
 REMARK_RATIO = 4.0
 """Ratio of a user's value to the catalog value, or its inverse, from which dcplan adds a note."""
-UTILITY_RATIO = 20.0
+UTILITY_RATIO = 100.0
 """Ratio of a site's utility power to the IT power of its halls from which dcplan adds a note. A site
 that keeps power for later halls stays below it."""
 MOST_PUE = 3.0
