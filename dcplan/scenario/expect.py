@@ -10,6 +10,7 @@ from typing import Any
 
 from dcplan.catalog.loader import Catalog
 from dcplan.errors import Problem, did_you_mean
+from dcplan.scenario.days import days_of, is_date, is_day
 from dcplan.scenario.schema import Expectation, Scenario
 from dcplan.scenario.tree import Tree
 from dcplan.specs import registry
@@ -80,6 +81,7 @@ def check_metrics(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[Prob
             hint = did_you_mean(against, (BASE, FILE, *scenario.scenarios))
             problems.append(tree.problem("DC013", cause, ("expect", i, "against"), hint=hint))
         if expectation.metric in known or _of_other_verb(expectation.metric):
+            problems += _wrong_kind(expectation, i, tree)
             continue
         cause = f"{expectation.id}: unknown metric {expectation.metric!r}"
         hint = did_you_mean(expectation.metric, known)
@@ -87,6 +89,28 @@ def check_metrics(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[Prob
         problems.append(
             tree.problem("DC040", cause, where, hint=hint, help="metrics: dcplan schema result")
         )
+    return problems
+
+
+def _wrong_kind(e: Expectation, i: int, tree: Tree) -> list[Problem]:
+    """Return limits that are dates for a number, or numbers for a date."""
+    spec = registry.metric_of(VERB, e.metric)
+    dated = spec is not None and spec.date
+    problems = []
+    for name in ("min", "max", "equals"):
+        limit = getattr(e, name)
+        if limit is not None and isinstance(limit, str) != dated:
+            wanted = "a date (2027-09-01) or a quarter (2027-Q3)" if dated else "a number"
+            cause = f"{e.id}: {name} of {e.metric} is {wanted}, not {limit}"
+            problems.append(tree.problem("DC004", cause, ("expect", i, name)))
+        elif isinstance(limit, str) and not is_day(limit):
+            cause = f"{e.id}: {limit} is not a day of the calendar"
+            problems.append(tree.problem("DC004", cause, ("expect", i, name)))
+    for name in ("change_pct_min", "change_pct_max", "tol"):
+        if dated and getattr(e, name) is not None:
+            cause = f"{e.id}: {e.metric} is a date, which has no {name}"
+            help_text = "use change_min or change_max, in days"
+            problems.append(tree.problem("DC015", cause, ("expect", i, name), help=help_text))
     return problems
 
 
@@ -144,18 +168,26 @@ def _one(
     if e.metric not in values and absent is None:
         return row | {"reason": "this plan has no such value" if spec else OTHER_VERB}
     observed = values.get(e.metric, absent)
-    if not isinstance(observed, int | float):
+    dated = spec is not None and spec.date
+    if dated and is_date(observed):
+        number = days_of(str(observed))[0]
+    elif isinstance(observed, int | float):
+        number = float(observed)
+    else:
         # an unknown value is not within its limits, so the expectation does not pass
         unknown = spec.unknown if spec and observed is None else ""
         return row | {"passed": False, "reason": unknown or "the value is not a number"}
     row["observed"] = observed
-    tests = _absolute(e, observed)
+    tests = _absolute(e, number)
     if _changes(e):
         base = bases.get(e.against or BASE, "no base; use dcplan test --base git:REV")
         before = base if isinstance(base, str) else _of_base(base, e.metric)
-        if isinstance(before, int | float):
+        if dated and is_date(before):
             row["base"] = before
-            tests += _relative(e, observed, float(before))
+            tests += _relative(e, number, days_of(str(before))[0], " days")
+        elif isinstance(before, int | float):
+            row["base"] = before
+            tests += _relative(e, number, float(before))
         else:
             row["reason"] = before or "the base has no value for this metric"
     row["limit"] = ", ".join(text for _, text in tests) or None
@@ -181,20 +213,23 @@ def _changes(e: Expectation) -> bool:
 
 
 def _absolute(e: Expectation, observed: float) -> list[tuple[bool, str]]:
+    """Return the tests of a number, or of a day; a quarter holds from its first to its last day."""
     tests = []
-    if e.max is not None:
-        tests.append((observed <= e.max, f"<= {e.max:g}"))
-    if e.min is not None:
-        tests.append((observed >= e.min, f">= {e.min:g}"))
-    if e.equals is not None:
-        tests.append(
-            (abs(observed - e.equals) <= (e.tol or 0.0), f"= {e.equals:g} ± {e.tol or 0:g}")
-        )
+    for limit, mark in ((e.max, "<="), (e.min, ">="), (e.equals, "=")):
+        if limit is None:
+            continue
+        low, high = days_of(limit) if isinstance(limit, str) else (limit, limit)
+        room = e.tol or 0.0 if mark == "=" else 0.0
+        above, below = observed >= low - room, observed <= high + room
+        text = limit if isinstance(limit, str) else f"{limit:g}" + f" ± {room:g}" * (mark == "=")
+        tests.append(({"<=": below, ">=": above, "=": below and above}[mark], f"{mark} {text}"))
     return tests
 
 
-def _relative(e: Expectation, observed: float, before: float) -> list[tuple[bool, str]]:
-    """Return tests of changes; growth from 0 exceeds every percentage."""
+def _relative(
+    e: Expectation, observed: float, before: float, of: str = ""
+) -> list[tuple[bool, str]]:
+    """Return tests of changes, with their unit; growth from 0 exceeds every percentage."""
     change = observed - before
     pct = (
         100.0 * change / abs(before)
@@ -204,10 +239,10 @@ def _relative(e: Expectation, observed: float, before: float) -> list[tuple[bool
         else 0.0
     )
     tests = []
-    for value, limit, unit in ((change, e.change_max, ""), (pct, e.change_pct_max, " %")):
+    for value, limit, unit in ((change, e.change_max, of), (pct, e.change_pct_max, " %")):
         if limit is not None:
             tests.append((value <= limit, f"change <= {limit:g}{unit} (is {value:+.4g}{unit})"))
-    for value, limit, unit in ((change, e.change_min, ""), (pct, e.change_pct_min, " %")):
+    for value, limit, unit in ((change, e.change_min, of), (pct, e.change_pct_min, " %")):
         if limit is not None:
             tests.append((value >= limit, f"change >= {limit:g}{unit} (is {value:+.4g}{unit})"))
     return tests

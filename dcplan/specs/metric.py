@@ -47,6 +47,8 @@ class MetricSpec:
         Whether the short form on the terminal and the head of the page show it.
     label : str
         Short name for people; the meaning where it is left out.
+    date : bool, default False
+        Whether the value is a date such as ``2027-09-01``.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class MetricSpec:
     unknown: str = ""
     main: bool = False
     label: str = ""
+    date: bool = False
     ids: tuple[str, ...] = field(init=False)
     """Kinds of the ids in the key, in their order."""
 

@@ -134,3 +134,68 @@ def test_a_looser_limit_never_fails_what_a_tighter_one_passes(
     assert passed(max=limit + slack) or not passed(max=limit)
     assert passed(min=limit - slack) or not passed(min=limit)
     assert passed(max=limit) or passed(min=limit)
+
+
+FINISH = "train.job.finish"
+
+
+def finished(day: str | None, base: str | None = None, **limits: Any) -> dict[str, Any]:
+    gate = Expectation(id="e", metric=FINISH, **limits)
+    [row] = evaluate([gate], {FINISH: day}, {"base": {FINISH: base}} if base else {})
+    return row
+
+
+@pytest.mark.parametrize(
+    ("limits", "passed", "limit"),
+    [
+        ({"max": "2027-08-21"}, True, "<= 2027-08-21"),
+        ({"max": "2027-08-20"}, False, "<= 2027-08-20"),
+        ({"max": "2027-Q3"}, True, "<= 2027-Q3"),  # up to 30 September
+        ({"max": "2027-Q2"}, False, "<= 2027-Q2"),
+        ({"min": "2027-Q3"}, True, ">= 2027-Q3"),  # from 1 July
+        ({"min": "2027-Q4"}, False, ">= 2027-Q4"),
+        ({"equals": "2027-Q3"}, True, "= 2027-Q3"),
+        ({"equals": "2027-08-22"}, False, "= 2027-08-22"),
+    ],
+)
+def test_a_finish_is_compared_with_a_date_or_a_quarter(
+    limits: dict, passed: bool, limit: str
+) -> None:
+    row = finished("2027-08-21", **limits)
+    assert (row["passed"], row["limit"], row["observed"]) == (passed, limit, "2027-08-21")
+
+
+@pytest.mark.parametrize(("day", "last"), [("2027-09-30", True), ("2027-10-01", False)])
+def test_a_quarter_ends_with_its_last_day(day: str, last: bool) -> None:
+    assert finished(day, max="2027-Q3")["passed"] is last
+    assert finished("2028-12-31", max="2028-Q4")["passed"] is True
+
+
+def test_a_change_of_a_finish_is_in_days() -> None:
+    """From 2027-08-21 to 2027-09-01: 10 days in August and 1 in September."""
+    row = finished("2027-09-01", "2027-08-21", change_max=10)
+    assert (row["passed"], row["base"]) == (False, "2027-08-21")
+    assert row["limit"] == "change <= 10 days (is +11 days)"
+    assert finished("2027-09-01", "2027-08-21", change_max=11)["passed"] is True
+
+
+def test_a_finish_that_is_not_known_fails_its_gate() -> None:
+    assert finished(None, max="2027-Q3")["passed"] is False
+
+
+def test_a_limit_of_the_wrong_kind_is_refused(tmp_path: Path) -> None:
+    text = GOOD + (
+        "expect:\n"
+        "  - {id: a, metric: train.job.finish, max: 90}\n"
+        "  - {id: b, metric: train.job.days, max: 2027-Q3}\n"
+        "  - {id: c, metric: train.job.finish, max: 2027-02-29}\n"
+        "  - {id: d, metric: train.job.finish, change_pct_max: 3}\n"
+    )
+    question = asked(tmp_path, text)
+    found = [p.cause for p in check_metrics(question.scenario, question.catalog, question.tree)]
+    assert found == [
+        "a: max of train.job.finish is a date (2027-09-01) or a quarter (2027-Q3), not 90.0",
+        "b: max of train.job.days is a number, not 2027-Q3",
+        "c: 2027-02-29 is not a day of the calendar",
+        "d: train.job.finish is a date, which has no change_pct_max",
+    ]

@@ -241,7 +241,7 @@ def in_order(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
 def limits_text(e: Mapping[str, Any]) -> str:
     """Limits of an expectation in the unit in which its metric is shown."""
     marks = (("max", "<="), ("min", ">="), ("equals", "="))
-    own = [f"{mark} {_told(e, float(e[key]))}" for key, mark in marks if e.get(key) is not None]
+    own = [f"{mark} {_told(e, e[key])}" for key, mark in marks if e.get(key) is not None]
     return ", ".join(
         [*own, *(x for x in str(e.get("limit") or "").split(", ") if x.startswith("change"))]
     )
@@ -252,8 +252,10 @@ def observed_text(e: Mapping[str, Any]) -> str:
     return _told(e, e["observed"])
 
 
-def _told(e: Mapping[str, Any], value: float) -> str:
+def _told(e: Mapping[str, Any], value: float | str) -> str:
     """Return a figure of an expectation; in full where it and its limit would look the same."""
+    if isinstance(value, str):
+        return value  # a date or a quarter
     key, seen = str(e["metric"]), e.get("observed")
     limits = [e[k] for k in ("max", "min", "equals") if e.get(k) is not None]
     alike = any(shown(key, x) == shown(key, seen) and x != seen for x in limits)

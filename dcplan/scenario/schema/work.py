@@ -232,6 +232,10 @@ class PartsPerQuarter(Part):
     """Power blocks; one block holds UPS, generator and transformer."""
 
 
+DateLimit = Annotated[str, Field(pattern=r"^\d{4}-(Q[1-4]|(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01]))$")]
+"""A date such as ``2027-09-01``, or a quarter such as ``2027-Q3``."""
+
+
 class Expectation(Part):
     """A pass/fail test of a metric, absolute or relative to a base (CI)."""
 
@@ -239,18 +243,18 @@ class Expectation(Part):
     """Name of the expectation, shown in every report."""
     metric: str
     """Key of the metric."""
-    min: float | None = None
-    """Minimum of the metric."""
-    max: float | None = None
-    """Maximum of the metric."""
-    equals: float | None = None
-    """Required value of the metric, within tol."""
+    min: float | DateLimit | None = None
+    """Minimum of the metric; of a finish, a date (2027-09-01) or a quarter (2027-Q3)."""
+    max: float | DateLimit | None = None
+    """Maximum of the metric; of a finish, a date or a quarter, up to its last day."""
+    equals: float | DateLimit | None = None
+    """Required value of the metric, within tol; of a finish, a date or a quarter."""
     tol: Annotated[float, Field(ge=0)] | None = None
     """Absolute tolerance of equals. Default: 0."""
     change_min: float | None = None
-    """Minimum change from the base: answer minus base."""
+    """Minimum change from the base: answer minus base, in days for a finish."""
     change_max: float | None = None
-    """Maximum change from the base: answer minus base."""
+    """Maximum change from the base: answer minus base, in days for a finish."""
     change_pct_min: float | None = None
     """Minimum change from the base in percent."""
     change_pct_max: float | None = None

@@ -147,6 +147,7 @@ FINISH = MetricSpec(
     "train.<job>.finish",
     "",
     "Finish date at the required confidence, including possible delays of the start",
+    date=True,
 )
 JOB_COST = MetricSpec(
     "train.<job>.cost_usd",
