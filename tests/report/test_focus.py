@@ -89,7 +89,8 @@ def test_the_bill_of_each_month_and_site_is_the_cash_paid_less_real_sales(name: 
     cash: dict[tuple[str, str], float] = defaultdict(float)
     for flow in filter(paid_of, FLOWS.rows(result.tables["flows"])):
         months = months_of(flow.quarter)
-        once = flow.group in (FlowGroup.CAPEX, FlowGroup.RESIDUAL)
+        set_up = flow.group == FlowGroup.CLOUD and flow.unit == Unit.ACCELERATOR
+        once = set_up or flow.group in (FlowGroup.CAPEX, FlowGroup.RESIDUAL)
         for month in months[:1] if once else months:
             cash[month, flow.site] += flow.usd if once else flow.usd / 3
     billed: dict[tuple[str, str], float] = defaultdict(float)

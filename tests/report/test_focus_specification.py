@@ -67,12 +67,15 @@ SERVICES = {
     ("Compute", "Virtual Machines"),
     ("Networking", "Network Infrastructure"),
     ("Storage", "Other (Storage)"),
+    ("Storage", "Object Storage"),
     ("Other", "Other (Other)"),
 }
 """Allowed pairs of category and subcategory that a plan may have."""
 DECIMAL = re.compile(r"-?\d+(\.\d+)?([eE]-?\d+)?")
 MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
-UNIT = re.compile(r"(Racks|Halls|Blocks|Plants|Lots|kWh|[A-Za-z]+-(Months|Hours))")
+UNIT = re.compile(
+    r"(Racks|Halls|Blocks|Plants|Lots|Accelerators|Months|kWh|[A-Za-z]+-(Months|Hours))"
+)
 DEFECTS = {
     "CommitmentDiscountStatus-C-000-C",
     "CommitmentDiscountStatus-C-002-C",
@@ -139,7 +142,8 @@ def test_what_depends_on_the_category(rows: list[dict[str, str]]) -> None:
         used = usage and row["CommitmentDiscountStatus"] != "Unused"
         assert bool(row["ConsumedQuantity"]) == used
         assert bool(row["ConsumedUnit"]) == used
-        covers_later = row["ChargeCategory"] == "Purchase" and "cancel" not in row["x_Line"]
+        ended = "cancel" in row["x_Line"] or row["PricingUnit"] == "Accelerators"  # set-up of rent
+        covers_later = row["ChargeCategory"] == "Purchase" and not ended
         assert not covers_later or float(row["EffectiveCost"]) == 0.0
         if row["ChargeCategory"] == "Credit":
             assert row["EffectiveCost"] == row["BilledCost"] == row["ListCost"]

@@ -401,3 +401,29 @@ def test_what_was_not_compared_has_not_passed(limit: float, passed: bool | None)
     [row] = evaluate([e], {"m": 10.0})
     assert row["passed"] is passed
     assert row["reason"].startswith("no base")
+
+
+def test_a_change_of_the_command_line_is_compared_with_the_unchanged_base(project: Path) -> None:
+    """Energy at 0.3 instead of the site's price: the drift of energy cost is above 5 %."""
+    change = {"sites.s.energy.usd_per_kwh": 0.3}
+    asked = GatesRequest(
+        ("scenarios",), "git:main", sets=tuple(f"{k}={v}" for k, v in change.items())
+    )
+    result = gates(asked, project / ".dcplan")
+    assert verdicts(result)["", "drift"] == "FAILED"
+    plain = gates(GatesRequest(("scenarios",), "git:main"), project / ".dcplan")
+    assert verdicts(plain)["", "drift"] == "passed"
+    words = ("--set", "sites.s.energy.usd_per_kwh=0.3", "--base", "git:main")
+    ran = spawn("test", "scenarios", *words, cwd=project)
+    assert ran.code == 1
+    assert "FAIL" in ran.out
+
+
+def test_junit_has_the_seconds_of_each_plan_and_none_of_a_stored_one(project: Path) -> None:
+    for known in (False, True):
+        result = gates(GatesRequest(("scenarios",)), project / ".dcplan")
+        (suite,) = Xml.fromstring(junit(result)).iter("testsuite")  # noqa: S314 - our own text
+        cases = [float(case.attrib["time"]) for case in suite.iter("testcase")]
+        assert (float(suite.attrib["time"]) == 0.0) is known
+        assert sum(cases) == pytest.approx(float(suite.attrib["time"]), abs=0.002)
+        assert sum(seconds > 0 for seconds in cases) == (0 if known else 2)  # a case for each plan

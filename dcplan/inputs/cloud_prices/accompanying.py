@@ -95,7 +95,7 @@ class RentExtras:
 
         Examples
         --------
-        >>> RentExtras(support_frac=0.1, storage_usd_per_month=73.0).usd_per_hour(2.0, 730.0)
+        >>> round(RentExtras(support_frac=0.1, storage_usd_per_month=73.0).usd_per_hour(2.0, 730.0), 9)
         2.31
         """
         return (price_usd + self.usd_per_month / hours_per_month) * (1.0 + self.support_frac)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +100,7 @@ def gates(request: GatesRequest, home: Path, engine: Engine | None = None) -> Re
     found.sort(key=lambda x: ORDER.index(x.verdict))
     own = [kept[case.wanted] for case in cases]
     gone = (
-        _gone(request.files, home, base, cases, kept)
+        _gone(request, home, base, cases, kept)
         if base and reference is None and request.variant is None
         else []
     )
@@ -108,7 +108,7 @@ def gates(request: GatesRequest, home: Path, engine: Engine | None = None) -> Re
 
 
 def _gone(
-    files: Sequence[str], home: Path, base: str, cases: Sequence[Case], kept: Mapping[Wanted, Kept]
+    request: GatesRequest, home: Path, base: str, cases: Sequence[Case], kept: Mapping[Wanted, Kept]
 ) -> list[str]:
     """Name the expectations of the base that are removed now."""
     found = []
@@ -117,12 +117,12 @@ def _gone(
         now.setdefault(str(Path(case.wanted.scenario)), set()).update(
             e.id for e in kept[case.wanted].question.scenario.expect
         )
-    for text in files:
+    for text in request.files:
         own, other = resolved(text, text, home), resolved(base, text, home)
         lone = next(iter(own.files.values())) if len(own.files) == 1 else None
         for name, path in other.files.items():
             try:
-                known = replace(cases[0].wanted, scenario=str(path), variant=None).question()
+                known = request.at_base(path, None).question()
             except InputError:
                 continue  # a base that does not load is refused at its first use
             here = own.files.get(name) or (lone if len(other.files) == 1 else None)
@@ -209,12 +209,12 @@ def _base(
     if file is None:
         return None, f"new: not in {base}"
     try:
-        known = request.wanted(file, None).question().scenario.scenarios if variant else ()
+        known = request.at_base(file, None).question().scenario.scenarios if variant else ()
     except InputError as error:
         raise other.told(error) from error
     if variant is not None and variant not in known:
         return None, f"new: no variant {variant!r} in {base}"
-    return request.wanted(file, variant), ""
+    return request.at_base(file, variant), ""
 
 
 def _checked(
@@ -288,7 +288,14 @@ def _result(
         ],
         warnings=[{"code": "gone", "message": text} for text in gone]
         + [{"code": "note", "message": t} for t in notes],
+        run={"plans": [_time(case, one) for case, one in zip(cases, kept, strict=True)]},
     )
+
+
+def _time(case: Case, kept: Kept) -> dict[str, Any]:
+    """Return the seconds that a plan took in this run; 0 if it was stored."""
+    seconds = 0.0 if kept.known else float(kept.result.run.get("seconds", 0.0))
+    return {"scenario": case.name, "variant": case.wanted.variant or "", "seconds": seconds}
 
 
 def _row(x: Checked) -> specs.GateRow:

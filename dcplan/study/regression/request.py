@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
-from dcplan.scenario.ref import Catalogs, ScenarioRef, Variant
+from dcplan.scenario.ref import Catalogs, ScenarioRef, Sets, Variant
 from dcplan.specs.request import Flag
 
 
@@ -29,6 +29,7 @@ class GatesRequest:
         Flag("reference for changes: git:REV, a folder, a file or a result", metavar="REF"),
     ] = None
     variant: Variant = None
+    sets: Sets = ()
     catalogs: Catalogs = ()
     exit_zero: Annotated[
         bool, Flag("exit with 0 if an expectation fails; codes 2, 3 and 4 stay")
@@ -41,5 +42,9 @@ class GatesRequest:
     no_cache: Annotated[bool, Flag("ignore stored plans and solve again")] = False
 
     def wanted(self, file: object, variant: str | None) -> Wanted:
-        """Return a plan of this request."""
+        """Return a plan of this request, with its changes."""
+        return replace(self.at_base(file, variant), sets=self.sets)
+
+    def at_base(self, file: object, variant: str | None) -> Wanted:
+        """Return a plan of the base, without the changes of this request."""
         return Wanted(str(file), variant, (), self.catalogs, self.gap, self.time_limit_s)
