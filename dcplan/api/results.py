@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dcplan.answers.diff.request import DiffRequest
+from dcplan.answers.diff.request import SIDES, DiffRequest
 from dcplan.api.studies import PythonWorkers
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.report.exports import write_export
@@ -17,7 +17,6 @@ from dcplan.specs.request import verb
 from dcplan.study.regression import diff as regression
 from dcplan.study.store import home
 
-SIDES = 2
 ENDINGS = {f".{name}": target for target, name in SUFFIX.items()} | {
     f".{target}": target for target in (Target.JSON, Target.XLSX, Target.HTML, Target.MD)
 }
@@ -95,8 +94,9 @@ def diff(before: str | Path | Result, after: str | Path | Result, **options: Any
         A scenario, a folder of scenarios, a saved result, ``git:REV`` or ``git:REV:path``; or two
         results.
     **options
-        ``variant``, ``sets`` (for ``after`` only), ``catalogs``, ``gap``, ``time_limit_s``,
-        ``no_cache``, ``engine`` and ``jobs``, as in ``dcplan diff``. Two results take none.
+        ``labels`` (names of both sides), ``variant``, ``sets`` (for ``after`` only), ``catalogs``,
+        ``gap``, ``time_limit_s``, ``no_cache``, ``engine`` and ``jobs``, as in ``dcplan diff``. Two
+        results take only ``labels``.
 
     Raises
     ------
@@ -104,10 +104,11 @@ def diff(before: str | Path | Result, after: str | Path | Result, **options: Any
         When a reference does not exist, an option is unknown, or only one side is a result.
     """
     if isinstance(before, Result) and isinstance(after, Result):
+        labels = options.pop("labels", ())
         if options:
             cause = f"{', '.join(options)}: two results are compared as they are"
             raise InputError([Problem("DC050", cause, Place("diff"))])
-        return regression.of_results(before, after)
+        return regression.of_results(before, after, labels)
     if isinstance(before, Result) or isinstance(after, Result):
         cause = "one side is a result, and the other side is a reference"
         help_text = "give two results, or save the result with dcplan.export and give its path"

@@ -37,6 +37,12 @@ class Output:
         False
     )
     no_color: Annotated[bool, Flag("plain text without color (also NO_COLOR)")] = False
+    no_progress: Annotated[bool, Flag("hide the progress on stderr, of verbs that show it")] = False
+
+    @property
+    def shows_progress(self) -> bool:
+        """Whether a verb may show its progress on stderr."""
+        return not (self.quiet or self.no_progress)
 
     def refuse_unwritable(self) -> None:
         """Refuse an output file that cannot be written before the computation starts."""
@@ -64,13 +70,6 @@ class Debug:
     """Flag of every command; ``dcplan.__main__`` reads it after a bug."""
 
     debug: Annotated[bool, Flag("show the traceback of a bug")] = False
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Progress flag of verbs with a long run time."""
-
-    no_progress: Annotated[bool, Flag("hide the progress on stderr")] = False
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dcplan.answers.diff.request import DiffRequest
+from dcplan.answers.diff.request import SIDES, DiffRequest
 from dcplan.cli.command import Output, command
 from dcplan.engine.request import Workers
 
 if TYPE_CHECKING:
     from dcplan.result import Result
-
-SIDES = 2
 
 
 @command

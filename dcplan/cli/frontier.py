@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from dcplan.cli.command import Output, Progress, Stop, command
+from dcplan.cli.command import Output, Stop, command
 from dcplan.engine.request import Workers
 from dcplan.study.frontier.request import FrontierRequest
 
@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 
 @command
-def frontier(
-    request: FrontierRequest, workers: Workers, output: Output, progress: Progress, stop: Stop
-) -> Result:
+def frontier(request: FrontierRequest, workers: Workers, output: Output, stop: Stop) -> Result:
     """Show the trade-off between two metrics."""
     from dcplan.study.frontier.run import frontier as answer
     from dcplan.study.frontier.steps import LINE
@@ -24,7 +22,7 @@ def frontier(
     from dcplan.study.store import Memory, Store, home
 
     output.refuse_unwritable()
-    shown = not (output.quiet or progress.no_progress) and sys.stderr.isatty()
+    shown = output.shows_progress and sys.stderr.isatty()
     store = Memory() if request.no_cache else Store(home() / "points")
     engine = workers.of(1 + (request.points - 2) // LINE)
     return answer(request, Runner(store, engine, stop), _told if shown else None)

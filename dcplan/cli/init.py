@@ -89,7 +89,10 @@ def init(request: InitRequest) -> None:
 
 
 def template(service: Service) -> str:
-    """Return the text of a workflow."""
+    """Return the text of a workflow, which installs the version that wrote it."""
     from importlib.resources import files
 
-    return (files("dcplan.cli") / "templates" / f"{service.value}.yml").read_text(encoding="utf-8")
+    from dcplan import __version__
+
+    text = (files("dcplan.cli") / "templates" / f"{service.value}.yml").read_text(encoding="utf-8")
+    return text.replace("VERSION", __version__)

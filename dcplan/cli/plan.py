@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dcplan.answers.plan.request import PlanRequest
-from dcplan.cli.command import Output, Progress, Stop, command
+from dcplan.cli.command import Output, Stop, command
 from dcplan.engine.request import Searches
 from dcplan.specs.request import Flag
 
@@ -41,12 +41,7 @@ class PlanFiles:
 
 @command
 def plan(
-    request: PlanRequest,
-    files: PlanFiles,
-    searches: Searches,
-    progress: Progress,
-    stop: Stop,
-    output: Output,
+    request: PlanRequest, files: PlanFiles, searches: Searches, stop: Stop, output: Output
 ) -> None:
     """Find the cheapest plan of a scenario: what to buy or rent, where and when."""
     from dcplan.api.plan import plan as answer
@@ -61,9 +56,10 @@ def plan(
     if output.out is not None:
         check_writable(output.out / "x" if targets else output.out)
     team = searches.team()
-    hidden = output.quiet or progress.no_progress
     with (
-        nullcontext() if hidden else SolveProgress(sys.stderr, limit_s=request.time_limit_s) as bar
+        SolveProgress(sys.stderr, limit_s=request.time_limit_s)
+        if output.shows_progress
+        else nullcontext() as bar
     ):
         result = answer(
             replace(

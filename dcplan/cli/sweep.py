@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from dcplan.cli.command import Output, Progress, Stop, command
+from dcplan.cli.command import Output, Stop, command
 from dcplan.engine.request import Workers
 from dcplan.study.sweep.request import SweepRequest
 
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 
 @command
-def sweep(
-    request: SweepRequest, workers: Workers, output: Output, progress: Progress, stop: Stop
-) -> None:
+def sweep(request: SweepRequest, workers: Workers, output: Output, stop: Stop) -> None:
     """Plan many variants of a scenario: a grid, pairs or random samples.
 
     Axes come from `sweep:` in the file or from --set: K=a,b or K=choice(a,b),
@@ -35,7 +33,7 @@ def sweep(
     output.refuse_unwritable()
     layout = laid_out(request)
     store = Store(request.store or home() / "points")
-    counter = None if output.quiet or progress.no_progress else Counter(sys.stderr)
+    counter = Counter(sys.stderr) if output.shows_progress else None
     runner = Runner(store, workers.of(len(layout.values)), stop)
     result = answer(layout, runner, counter)
     output.write(result)

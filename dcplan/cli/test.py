@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from dcplan.cli.command import Output, command
@@ -29,9 +30,12 @@ class CiFormat(StrEnum):
     MD = "md"
     JUNIT = "junit"
     GITHUB = "github"
+    SARIF = "sarif"
 
 
-CiFmt = Annotated[CiFormat, Flag("table, json, csv, md, junit or github", names=("--format", "-f"))]
+CiFmt = Annotated[
+    CiFormat, Flag("table, json, csv, md, junit, github or sarif", names=("--format", "-f"))
+]
 
 
 @dataclass(frozen=True)
@@ -46,40 +50,50 @@ class CiOutput(Output):
         return self.fmt is CiFormat.JUNIT
 
     def annotate(self, error: Exception) -> None:
-        """Mark lines with errors in a pull request, in addition to the report on stderr."""
-        from dcplan.cli.output import until_closed
+        """Write input errors in the format of a CI service, in addition to the report on stderr."""
         from dcplan.errors import InputError
         from dcplan.report.ci import problem_notes
+        from dcplan.report.sarif import sarif_of_problems
 
-        if self.fmt is CiFormat.GITHUB and isinstance(error, InputError):
-            with until_closed(sys.stdout):
-                sys.stdout.write(problem_notes(error.problems))
+        if not isinstance(error, InputError):
+            return
+        if self.fmt is CiFormat.GITHUB:
+            self._put(problem_notes(error.problems), None)
+        elif self.fmt is CiFormat.SARIF:
+            self._put(sarif_of_problems(error.problems), self.out)
+
+    def _put(self, text: str, out: Path | None) -> None:
+        """Write a text to stdout or to a file."""
+        from dcplan.cli.output import until_closed
+        from dcplan.report.files import write_whole
+
+        if out is not None:
+            write_whole(out, text)
+            return
+        with until_closed(sys.stdout):
+            sys.stdout.write(text)
 
     def write(self, result: Result, *, to_file: bool = True) -> None:
         """Write the document to stdout or to ``--out``, warnings to stderr."""
-        from dcplan.cli.output import emit, note, until_closed
+        from dcplan.cli.output import emit, note
         from dcplan.report.ci import github, junit
-        from dcplan.report.files import write_whole
+        from dcplan.report.sarif import sarif
 
         out = self.out if to_file else None
-        if self.fmt not in (CiFormat.JUNIT, CiFormat.GITHUB):
-            emit(
-                result,
-                fmt=Format(self.fmt.value),
-                out=out,
-                quiet=self.quiet,
-                verbose=self.verbose,
-                no_color=self.no_color,
-            )
-            return
-        text = junit(result) if self.is_junit else github(result)
-        if out is None:
-            with until_closed(sys.stdout):
-                sys.stdout.write(text)
-        else:
-            write_whole(out, text)
-            if not self.quiet:
+        made = {CiFormat.JUNIT: junit, CiFormat.GITHUB: github, CiFormat.SARIF: sarif}
+        if self.fmt in made:
+            self._put(made[self.fmt](result), out)
+            if out is not None and not self.quiet:
                 note(result.headline)
+            return
+        emit(
+            result,
+            fmt=Format(self.fmt.value),
+            out=out,
+            quiet=self.quiet,
+            verbose=self.verbose,
+            no_color=self.no_color,
+        )
 
 
 @command

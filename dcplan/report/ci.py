@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from xml.etree import ElementTree as Xml
 
@@ -24,7 +24,7 @@ def junit(result: Result) -> str:
     by: dict[str, list[Mapping[str, Any]]] = {}
     for e in result.expectations:
         by.setdefault(str(e["scenario"]), []).append(e)
-    without_plan = _without_plan(result)
+    without_plan = plans_without_answer(result)
     for plan in without_plan:
         by.setdefault(str(plan["scenario"]), [])
     times = _seconds(result)
@@ -68,7 +68,7 @@ def _seconds(result: Result) -> dict[tuple[str, str], float]:
 def _case(suite: Xml.Element, name: str, e: Mapping[str, Any], seconds: float) -> None:
     """Add one expectation; the first one of a plan has the time of the plan."""
     title = f"{e['id']} [{e['variant']}]" if e.get("variant") else str(e["id"])
-    file, line, _ = _place(str(e.get("at") or ""))
+    file, line, _ = place_of(str(e.get("at") or ""))
     case = Xml.SubElement(
         suite,
         "testcase",
@@ -88,7 +88,7 @@ def _case(suite: Xml.Element, name: str, e: Mapping[str, Any], seconds: float) -
             Xml.SubElement(case, "system-out").text = text
 
 
-def _without_plan(result: Result) -> list[dict[str, Any]]:
+def plans_without_answer(result: Result) -> list[dict[str, Any]]:
     """Return the scenarios without a plan: infeasible, or not found in time."""
     table = result.tables.get("plans")
     return (
@@ -123,27 +123,25 @@ def github(result: Result) -> str:
     ]
     lines += [
         _note("error", str(row["status"]), f"{row['scenario']}:1:1", str(row["answer"]))
-        for row in _without_plan(result)
+        for row in plans_without_answer(result)
     ][:MOST]
     lines += [
         _note("warning", str(w["code"]), "", str(w["message"]))
         for w in result.warnings
         if w["code"] == "gone"
     ]
-    lines += _conflicts(result)
+    lines += [_note("error", *found) for found in conflicts(result)][:MOST]
     return "\n".join([*lines, _plain(result.headline)]) + "\n"
 
 
-def _conflicts(result: Result) -> list[str]:
-    """Return the reasons for infeasibility, of one scenario or of many."""
+def conflicts(result: Result) -> Iterator[tuple[str, str, str]]:
+    """Yield code, place and text of each reason for infeasibility, of one scenario or of many."""
     names = {"conflict": ("place", "cause", "remedy"), "checked": ("at", "finding", "help")}
-    found = []
     for table, (place, cause, remedy) in names.items():
         for row in result.tables[table].records() if table in result.tables else ():
             if row.get("code"):
                 text = "; ".join(str(x) for x in (row[cause], row[remedy]) if x)
-                found.append(_note("error", str(row["code"]), str(row[place] or ""), text))
-    return found[:MOST]
+                yield str(row["code"]), str(row[place] or ""), text
 
 
 def problem_notes(problems: Iterable[Problem]) -> str:
@@ -169,7 +167,7 @@ def _note(kind: str, title: str, at: str, text: str) -> str:
     >>> _note("error", "a,b", "x.yaml:3:5", "50 % more" + chr(10) + "::error::forged")
     '::error file=x.yaml,line=3,col=5,title=dcplan (a%2Cb)::50 %25 more%0A::error::forged'
     """
-    file, line, column = _place(at)
+    file, line, column = place_of(at)
     where = [f"file={_property(file)}", f"line={line}", f"col={column}"] if file and line else []
     return f"::{kind} {','.join([*where, f'title=dcplan ({_property(title)})'])}::{_data(text)}"
 
@@ -190,12 +188,12 @@ def _plain(text: str) -> str:
     return printable(text).replace("::", ": :").replace("##[", "# #[")
 
 
-def _place(at: str) -> tuple[str, int, int]:
+def place_of(at: str) -> tuple[str, int, int]:
     """Return file relative to the working folder, line and column.
 
     Examples
     --------
-    >>> _place("a.yaml:3:5"), _place("--set x")
+    >>> place_of("a.yaml:3:5"), place_of("--set x")
     (('a.yaml', 3, 5), ('--set x', 0, 0))
     """
     parts = at.rsplit(":", 2)

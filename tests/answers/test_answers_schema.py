@@ -111,3 +111,27 @@ def test_the_catalog_schema_refuses_a_row_without_a_source() -> None:
     data = parse(read_text(file), str(file)).data
     del data["systems"][0]["source"]
     assert any("'source' is a required property" in e for e in errors("catalog", data))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"extends": "a.yaml", "name": "b"},
+        {"extends": "a.yaml", "sites": [{"id": "ashburn", "utility_mw": 20}]},
+        {"extends": "a.yaml", "finance": {"budget_usd": "60e6"}},
+    ],
+)
+def test_a_file_with_extends_gives_only_what_changes(change: dict[str, Any]) -> None:
+    assert errors("scenario", {"dcplan": 1, **change}) == []
+    assert errors("scenario", {**change, "sitse": []}) != []
+    del change["extends"]
+    assert errors("scenario", {"dcplan": 1, **change}) != []  # a whole file needs its fields
+
+
+@pytest.mark.parametrize("text", ["60e6", "1.5e+3", "-2E-4", "7.e3"])
+def test_numbers_with_exponents_that_yaml_11_reads_as_texts_are_numbers(text: str) -> None:
+    """PyYAML reads 60e6 as a text, because YAML 1.1 asks for a dot and a sign (tag float)."""
+    file = ROOT / "scenarios" / "train-405b-in-90-days.yaml"
+    data = parse(read_text(file), str(file)).data
+    assert errors("scenario", {**data, "finance": {"budget_usd": text}}) == []
+    assert errors("scenario", {**data, "finance": {"budget_usd": "sixty"}}) != []

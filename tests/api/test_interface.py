@@ -158,6 +158,11 @@ def test_a_difference_of_two_results_is_that_of_their_files(
     assert row["after"] == other.value("cost.npv_usd")
 
 
+def test_two_results_have_their_labels(main_job: dcplan.Result) -> None:
+    found = dcplan.diff(main_job, main_job, labels=["today", "tomorrow"])
+    assert found.headline == "today against tomorrow: no difference"
+
+
 def test_a_result_and_a_path_are_not_compared(main_job: dcplan.Result) -> None:
     with pytest.raises(dcplan.InputError, match="one side is a result"):
         dcplan.diff(main_job, MAIN)

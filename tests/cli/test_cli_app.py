@@ -8,11 +8,13 @@ import statistics
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from dcplan import cli
 from dcplan.cli.app import SUMMARIES, load
+from tests.cli.conftest import spawn
 
 HEAVY = (
     "pandas",
@@ -81,3 +83,12 @@ def test_every_module_with_a_command_is_a_verb() -> None:
     verbs = {m.name.rstrip("_") for m in pkgutil.iter_modules(cli.__path__)}
     helpers = {"app", "command", "complete", "exports", "options", "output"}
     assert verbs - helpers == set(SUMMARIES)
+
+
+@pytest.mark.parametrize(
+    "verb", ["plan", "diff", "test", "sweep", "frontier", "explain", "tco", "check"]
+)
+def test_every_verb_that_solves_takes_no_progress(verb: str) -> None:
+    """A script gives the flag to all of them."""
+    ran = spawn(verb, "--help", cwd=Path())
+    assert "--no-progress" in ran.out

@@ -3,7 +3,9 @@ branch."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import dcplan
 from tests.cli.conftest import TINY, spawn
 from tests.study.test_diff import git
 
@@ -149,3 +152,49 @@ def test_init_starts_from_packaged_examples_alone(tmp_path: Path) -> None:
         assert "no packaged example" in ran.err
     assert 'did you mean "starter"' in ran.err
     assert not (tmp_path / "new").exists()
+
+
+ACTION = Path(__file__).parents[2] / "action.yml"
+
+
+def test_the_workflows_install_the_version_that_wrote_them(tmp_path: Path) -> None:
+    for service, file in (("github", ".github/workflows/dcplan.yml"), ("gitlab", ".gitlab-ci.yml")):
+        assert spawn("init", service, "--ci", service, cwd=tmp_path).code == 0
+        text = (tmp_path / service / file).read_text()
+        assert f'install "dcplan=={dcplan.__version__}"' in text
+        assert "VERSION" not in text
+
+
+def test_the_action_gates_a_change_and_reports_it(branch: Path) -> None:
+    """The shell steps of action.yml run as a runner runs them; only the installation is left out."""
+    action = yaml.safe_load(ACTION.read_text(encoding="utf-8"))
+    steps = {step["name"]: step for step in action["runs"]["steps"]}
+    given = {name: spec["default"] for name, spec in action["inputs"].items()}
+    given["base"] = "git:origin/main"
+    output, summary = branch.parent / "output", branch.parent / "summary.md"
+    done = {}
+    for name in ("check", "test", "report"):
+        values = {
+            key: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda m: given[m[1]], text)
+            for key, text in steps[name]["env"].items()
+        }
+        env = environment(branch, GITHUB_OUTPUT=str(output), GITHUB_STEP_SUMMARY=str(summary))
+        done[name] = run(steps[name]["run"], branch, env | values)
+    assert {name: d.returncode for name, d in done.items()} == {"check": 0, "test": 1, "report": 0}
+    assert output.read_text() == "exit-code=1\n"
+    assert "::error file=scenarios/tiny.yaml" in done["test"].stdout
+    found = json.loads((branch / "dcplan.sarif").read_text())["runs"][0]["results"]
+    assert {x["ruleId"] for x in found} == {"expectation"}
+    assert "failures=" in (branch / "dcplan-junit.xml").read_text()
+    assert "it\\_mw" in summary.read_text()
+
+
+def test_the_hook_checks_the_files_that_it_is_given(branch: Path) -> None:
+    (hook,) = yaml.safe_load((ACTION.parent / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    files = re.compile(hook["files"])
+    assert files.search("scenarios/tiny.yaml")
+    assert not files.search("docs/a.yaml")
+    env = environment(branch)
+    assert run(f"{hook['entry']} scenarios/tiny.yaml", branch, env).returncode == 0
+    (branch / "scenarios" / "tiny.yaml").write_text("dcplan: 1\n", encoding="utf-8")
+    assert run(f"{hook['entry']} scenarios/tiny.yaml", branch, env).returncode == 2

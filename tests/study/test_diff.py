@@ -357,3 +357,19 @@ def test_a_run_that_may_wait_is_a_changed_input(saved: bool) -> None:
     found = differences("x", *sides).inputs
     assert [(x.key, x.before) for x in found] == [(key, "false")]
     assert str(found[0].after).lower() == "true"
+
+
+def test_two_alternatives_of_one_file_have_their_labels(repository: Path) -> None:
+    home = repository / ".dcplan"
+    path = "scenarios/tiny.yaml"
+    more = {"sets": ("sites.s.energy.usd_per_kwh=0.2",), "labels": ("today", "dear power")}
+    found = diff(path, path, home, **more)
+    assert found.headline.startswith("today against dear power: net present cost +USD ")
+    assert found.scenario["name"] == "today..dear power"
+    assert diff(path, path, home, labels=("a", "b")).headline == "a against b: no difference"
+
+
+@pytest.mark.parametrize("labels", [("one",), ("a", "b", "c"), ("same", "same")])
+def test_labels_are_two_different_names(repository: Path, labels: tuple[str, ...]) -> None:
+    with pytest.raises(InputError, match="two different names are needed, of A and of B"):
+        diff("scenarios/tiny.yaml", "scenarios/tiny.yaml", repository / ".dcplan", labels=labels)

@@ -8,6 +8,9 @@ from typing import Annotated
 from dcplan.scenario.ref import Catalogs, Sets, Variant
 from dcplan.specs.request import Flag
 
+SIDES = 2
+"""Number of compared answers."""
+
 
 @dataclass(frozen=True)
 class DiffRequest:
@@ -27,6 +30,12 @@ class DiffRequest:
     variant: Variant = None
     sets: Sets = ()
     catalogs: Catalogs = ()
+    labels: Annotated[
+        tuple[str, ...],
+        Flag(
+            "name of A, then of B, in the report; give it twice", names=("--label",), metavar="NAME"
+        ),
+    ] = ()
     exit_code: Annotated[bool, Flag("exit with 1 if there is a difference")] = False
     gap: Annotated[float, Flag("relative gap at which each solve may stop", low=0)] = 0.005
     time_limit_s: Annotated[

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dcplan.answers.reference.editor_schema import for_editors
 from dcplan.catalog.field_docs import described, parts_of
 from dcplan.catalog.loader import PUBLISHED
 from dcplan.catalog.schema import KINDS, Row
@@ -28,7 +29,8 @@ def schema(what: str) -> dict[str, Any]:
         top = described({"$defs": {"Scenario": document}}, {"Scenario": Scenario})["$defs"][
             "Scenario"
         ]
-        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **top}
+        made = for_editors(top, Scenario.__name__)
+        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
     if what == "catalog":
         return _catalog()
     if what == "result":

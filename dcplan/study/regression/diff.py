@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from dcplan.answers.diff.answer import Differences, Side, differences
-from dcplan.answers.diff.request import DiffRequest
+from dcplan.answers.diff.request import SIDES, DiffRequest
 from dcplan.engine.engines import Engine
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
 from dcplan.result import Result, Table
@@ -36,6 +36,7 @@ def diff(request: DiffRequest, home: Path, engine: Engine | None = None) -> Resu
     """
     before, after, variant = request.before, request.after, request.variant
     first, second = resolved(before, after, home), resolved(after, before, home)
+    first, second = _labeled(first, second, request.labels)
     if request.sets and second.result is not None:
         cause = f"{after} is a saved result, but --set changes scenarios only"
         raise InputError(
@@ -62,13 +63,35 @@ def diff(request: DiffRequest, home: Path, engine: Engine | None = None) -> Resu
     return _answer(first, second, answers, exit_code=request.exit_code)
 
 
-def of_results(before: Result, after: Result) -> Result:
-    """Compare two finished answers."""
+def of_results(before: Result, after: Result, labels: Sequence[str] = ()) -> Result:
+    """Compare two finished answers.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        Their two names in the report; empty for the names of their scenarios.
+
+    Raises
+    ------
+    InputError
+        When there are not two different labels.
+    """
     names = (str(result.scenario.get("name") or result.verb) for result in (before, after))
     first, second = (
         Ref(name, {}, result) for name, result in zip(names, (before, after), strict=True)
     )
-    return _answer(first, second, {})
+    return _answer(*_labeled(first, second, labels), {})
+
+
+def _labeled(first: Ref, second: Ref, labels: Sequence[str]) -> tuple[Ref, Ref]:
+    """Return both references with their labels; refuse any number of labels but two."""
+    if not labels:
+        return first, second
+    if len(labels) != SIDES or labels[0] == labels[1]:
+        cause = f"{', '.join(labels)}: two different names are needed, of A and of B"
+        help_text = "--label today --label 'second hall'"
+        raise InputError([Problem("DC050", cause, Place("--label"), help=help_text)])
+    return replace(first, label=labels[0]), replace(second, label=labels[1])
 
 
 def _answer(
@@ -82,9 +105,9 @@ def _answer(
         "diff",
         "ok",
         EXIT_NO if exit_code and differs else EXIT_OK,
-        f"{first.text} against {second.text}: "
+        f"{first.name} against {second.name}: "
         + (many + "; ".join(_told(parts)) if differs else "no difference"),
-        scenario={"name": f"{first.text}..{second.text}"},
+        scenario={"name": f"{first.name}..{second.name}"},
         tables=tables,
         warnings=_warnings([one.result for one in answers.values()]),
     )
@@ -114,7 +137,8 @@ def _compared(
     states: list[specs.StateRow] = []
     every = Differences([], [], [])
     parts: list[str] = []
-    for name in sorted({n for _, n in _names(first, second)}):
+    names = sorted({n for _, n in _names(first, second)})
+    for name in names:
         old, new = (_side(ref, answers.get((i, name))) for i, ref in enumerate((first, second)))
         if old is None or new is None:
             state = "added" if old is None else "removed"
@@ -128,7 +152,8 @@ def _compared(
         every.decisions.extend(found.decisions)
         if old.result.status != new.result.status:
             states.append(specs.StateRow(name, "status", _state(old.result), _state(new.result)))
-        parts.append(_headline(name, old.result, new.result, found))
+        labeled = first.label and len(names) == 1
+        parts.append(_headline("" if labeled else name, old.result, new.result, found))
     tables = {
         "metrics_changed": specs.METRICS_CHANGED.table(every.metrics),
         "inputs_changed": specs.INPUTS_CHANGED.table(every.inputs),
@@ -193,7 +218,7 @@ def _shown(row: specs.InputChange, first: Ref, second: Ref) -> specs.InputChange
 def _headline(name: str, a: Result, b: Result, found: Differences) -> str:
     """Summarize the changes: cost, peak, and the number of inputs and decisions."""
     if not found:
-        return f"{name} unchanged"
+        return f"{name} unchanged".strip()
     words = []
     by = {row.metric: row for row in found.metrics}
     for spec, label in ((figures.NPV, "net present cost"), (figures.CAPEX, "capex")):
@@ -216,11 +241,11 @@ def _headline(name: str, a: Result, b: Result, found: Differences) -> str:
         (len(found.metrics), "figure"),
     )
     words.append(", ".join(f"{n} {word}{'s' * (n != 1)}" for n, word in counts) + " changed")
-    return f"{name} " + ", ".join(words)
+    return f"{name} {', '.join(words)}".strip()
 
 
 def _told(parts: list[str]) -> list[str]:
-    changed = [p for p in parts if not p.endswith(" unchanged")]
+    changed = [p for p in parts if not p.endswith("unchanged")]
     rest = len(parts) - len(changed)
     return [
         *changed[:3],

@@ -22,6 +22,13 @@ class Ref:
     result: Result | None = None
     root: Path | None = None
     """Folder of a checked-out revision."""
+    label: str = ""
+    """Name in the report; empty for the reference."""
+
+    @property
+    def name(self) -> str:
+        """The name in the report."""
+        return self.label or self.text
 
     def shown(self, text: str) -> str:
         """Return a place with the revision instead of its folder."""
