@@ -34,7 +34,7 @@ class ExportRequest:
     answers: Annotated[
         tuple[Path, ...],
         Flag(
-            "saved result of explain or tco on the same scenario, for the memo; repeatable",
+            "saved result of explain or tco on the same scenario, for memo and page; repeatable",
             metavar="RESULT",
             names=("--with",),
         ),

@@ -82,7 +82,7 @@ def write_export(result: Result, target: Target, path: Path, others: Sequence[Re
 
             write_bytes(path, workbook(result))
         else:
-            write_whole(path, _text(result, target))
+            write_whole(path, _text(result, target, others))
         if target is Target.FOCUS:
             from dcplan.report.focus.export import VERSION
 
@@ -96,7 +96,7 @@ def write_export(result: Result, target: Target, path: Path, others: Sequence[Re
     return f"{path}"
 
 
-def _text(result: Result, target: Target) -> str:
+def _text(result: Result, target: Target, others: Sequence[Result]) -> str:
     if target is Target.JSON:
         return result.to_json()
     if target is Target.FOCUS:
@@ -111,7 +111,7 @@ def _text(result: Result, target: Target) -> str:
         return markdown(result)
     from dcplan.report.html.page import page
 
-    return page(result)
+    return page(result, others)
 
 
 def _csv(result: Result, folder: Path) -> str:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -17,7 +21,10 @@ from dcplan.api.plan import plan
 from dcplan.report.book.influence import influences
 from dcplan.report.html.figures import figures_of
 from dcplan.report.html.page import page
+from dcplan.report.memo.blocks import Grid
+from dcplan.report.memo.content import memo
 from dcplan.result import Metric, Result, Table
+from dcplan.specs.explain import WHY_NOT, WhyNotRow
 from dcplan.specs.plan.decided import JOBS
 from tests.plans import planned
 
@@ -111,6 +118,29 @@ def test_the_answer_comes_first_and_the_command_makes_it_again(text: str, result
         "Method and limits",
     ):
         assert title in text
+
+
+def test_the_decision_stands_first_with_the_figures_of_the_memo(text: str, result: Result) -> None:
+    """Money, dates, purchases, alternatives and risks: every cell of the memo is on the page."""
+    top = text[text.index('id="decision"') : text.index('class="tiles"')]
+    for title, blocks in memo(result).parts:
+        assert f"<h3>{title}</h3>" in top
+        for block in blocks:
+            for row in block.rows if isinstance(block, Grid) else ():
+                assert all(escape(cell) in top for cell in row)
+    assert "<h3>Cash flow</h3>" in top
+
+
+def test_answers_on_the_same_scenario_are_in_the_decision(result: Result) -> None:
+    row = WhyNotRow("dgx-h200", 4.5e6, *[0.0] * 7, "both plans are proved")
+    answer = replace(result, verb="explain", tables={"why_not": WHY_NOT.table([row])})
+    assert "Another system in the whole plan: not computed. Run" in page(result)
+    sentence = (
+        "One rack of dgx-h200 in the plan: +USD 4.5 M net present cost; both plans are proved."
+    )
+    assert sentence in page(result, [answer])
+    with pytest.raises(ValueError, match="another scenario"):
+        page(result, [replace(answer, scenario={"inputs_sha256": "x"})])
 
 
 def test_the_same_result_is_the_same_page(result: Result, text: str) -> None:
@@ -257,6 +287,30 @@ def test_tables_sort_by_a_click(browser: Any, text: str, tmp_path: Path) -> None
     assert order == "ascending"
     assert values == sorted(values)
     assert len(values) > 5
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_a_table_is_copied_as_csv(browser: Any, text: str, tmp_path: Path, result: Result) -> None:
+    """The button hands the whole table to the clipboard: header and rows, numbers without commas."""
+    file = tmp_path / "page.html"
+    file.write_text(text, encoding="utf-8")
+    browser.get(file.as_uri())
+    script = """
+    const copies = [];
+    document.execCommand = () => { copies.push(document.activeElement.value); return true; };
+    const tables = [...document.querySelectorAll('table.sorts')];
+    const table = tables.find(t => t.caption.textContent.startsWith('Training runs'));
+    const button = table.caption.querySelector('button');
+    button.click();
+    return [copies[0], button.textContent];
+    """
+    copied, said = browser.execute_script(script)
+    rows = list(csv.reader(io.StringIO(copied)))
+    assert said == "copied"
+    assert len(rows) == 1 + len(result.tables["jobs"].rows)
+    assert rows[0][0] == "Job"
+    assert rows[1][rows[0].index("Accelerators")] == "3580"
 
 
 @pytest.mark.browser

@@ -37,6 +37,8 @@ class Kind(StrEnum):
 
 UNUSED, EARLIER = "(unused)", "(paid before the plan)"
 """Names in place of a workload; ids of workloads have no parentheses."""
+LEAST_IDLE = 1e-6
+"""Accelerators below which the rest is the rounding of a sum, not idle hardware."""
 NAMES = {UNUSED: Kind.UNUSED, EARLIER: Kind.EARLIER}
 
 
@@ -112,7 +114,8 @@ def _of_hall(
     other_mwh = books.halls[hall.id, t].facility_mwh - direct  # network and storage
     for p, of in parts.items():
         idle = racks[p] * p.accelerators - sum(x.accelerators for x in of.values())
-        for workload, x in {**of, UNUSED: _Part(max(idle, 0.0))}.items():
+        unused = _Part(idle if idle > LEAST_IDLE else 0.0)
+        for workload, x in {**of, UNUSED: unused}.items():
             each, cooling = x.accelerators / p.accelerators, hall.cooling(p.cooling)
             mwh = (each * p.idle_average_kw + x.more_kw) * hours * cooling.pue
             amounts = {

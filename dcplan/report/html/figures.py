@@ -23,6 +23,8 @@ from dcplan.specs.serve.options import FRONTIER_POINTS
 from dcplan.specs.table import Section
 from dcplan.units import quarter_index
 
+DECISION = "decision"
+"""Key of the pictures that stand with the decision."""
 MOST_INPUTS = 12
 """Inputs of a tornado."""
 MOST_SERIES = 12
@@ -41,7 +43,7 @@ def figures_of(result: Result, inputs: Sequence[Influence]) -> dict[str, tuple[C
     if _has_money(result, "cost", "usd") and "cost.npv_usd" in result.metrics:
         found[Section.COST].append(_waterfall(result))
     if _has_money(result, "cash_flow", "cash_out_usd"):
-        found[Section.COST].append(_cash(result))
+        found[DECISION].append(_cash(result))
     if _rows(result, "jobs"):
         found[Section.ORDERS] += _gantt(result)
     found[Section.DESIGN] += [drawings.fabric(row) for row in _rows(result, "network")]

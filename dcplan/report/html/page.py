@@ -11,7 +11,10 @@ from markupsafe import Markup
 
 from dcplan.report.book.influence import Influence
 from dcplan.report.html.charts import Chart
-from dcplan.report.html.figures import figures_of, has_ranks, ranked
+from dcplan.report.html.figures import DECISION, figures_of, has_ranks, ranked
+from dcplan.report.memo.blocks import Block
+from dcplan.report.memo.content import memo
+from dcplan.report.memo.text import with_code
 from dcplan.report.text.headings import label_of, title_of
 from dcplan.report.text.markdown import verdict
 from dcplan.report.text.numbers import in_order, printable, shown
@@ -19,6 +22,7 @@ from dcplan.report.text.view import View, view
 from dcplan.result import Metric, Result, Table
 from dcplan.specs import registry
 from dcplan.specs.plan.limits import CHECKS
+from dcplan.specs.plan.purchases import PURCHASES
 from dcplan.specs.table import Section, Shown
 
 NEARLY = 0.99
@@ -66,8 +70,19 @@ class Part:
         return "".join(c if c.isalnum() else "-" for c in self.title.casefold())
 
 
-def page(result: Result) -> str:
-    """Return the whole report as HTML."""
+def page(result: Result, others: Sequence[Result] = ()) -> str:
+    """Return the whole report as HTML.
+
+    Parameters
+    ----------
+    others : sequence of Result
+        Answers of ``explain`` and ``tco`` on the same scenario, for the decision of a plan.
+
+    Raises
+    ------
+    ValueError
+        When another answer is on another scenario.
+    """
     loader = Environment(
         loader=PackageLoader("dcplan.report.html", "."),
         autoescape=True,
@@ -77,16 +92,16 @@ def page(result: Result) -> str:
         keep_trailing_newline=True,
     )
     loader.filters["svg"] = Markup  # pictures of our own, their text escaped
+    loader.filters["code"] = _with_code
     inputs = ranked(result)
-    parts = [
-        part
-        for part in _parts(result, figures_of(result, inputs), inputs)
-        if part.charts or part.tables
-    ]
+    figures = figures_of(result, inputs)
+    parts = [part for part in _parts(result, figures, inputs) if part.charts or part.tables]
     return loader.get_template("page.html").render(
         name=str(result.scenario.get("name") or result.verb),
         headline=result.headline,
         status=result.status,
+        decision=_decision(result, others),
+        decision_charts=figures.get(DECISION, ()),
         tiles=[(label, shown(key, m.value), m.unit) for label, key, m in _main(result)],
         expectations=[
             (verdict(e), e.get("id") or "", e["metric"], e.get("note") or "")
@@ -98,6 +113,20 @@ def page(result: Result) -> str:
         facts=_facts(result),
         command=_command(result),
     )
+
+
+def _with_code(text: str) -> Markup:
+    """Return a sentence with its commands as code; its text is escaped."""
+    return Markup(with_code(text))  # noqa: S704 - escaped
+
+
+def _decision(
+    result: Result, others: Sequence[Result]
+) -> tuple[tuple[str, tuple[Block, ...]], ...]:
+    """Return the parts of the decision of a plan: money and dates, purchases, alternatives, risks."""
+    if result.verb != "plan" or PURCHASES.name not in result.tables:
+        return ()
+    return memo(result, others).parts
 
 
 def _plain(cell: object) -> object:

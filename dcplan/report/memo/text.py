@@ -42,16 +42,16 @@ def _markdown(block: Block) -> str:
     if isinstance(block, Grid):
         return table_text(View(block.headers, block.rows, block.numeric))
     if isinstance(block, Items):
-        return "".join(f"- {_with_code(line)}\n" for line in block.lines)
-    return f"{_with_code(block.text)}\n"
+        return "".join(f"- {_marked_code(line)}\n" for line in block.lines)
+    return f"{_marked_code(block.text)}\n"
 
 
-def _with_code(text: str) -> str:
+def _marked_code(text: str) -> str:
     """Escape a sentence for Markdown, except its commands.
 
     Examples
     --------
-    >>> _with_code("1 * 2: run `dcplan plan a_b.yaml`.") == "1 " + chr(92) + "* 2: run `dcplan plan a_b.yaml`."
+    >>> _marked_code("1 * 2: run `dcplan plan a_b.yaml`.") == "1 " + chr(92) + "* 2: run `dcplan plan a_b.yaml`."
     True
     """
     pieces = CODE.split(printable(text))
@@ -77,15 +77,22 @@ def _plain(text: str) -> str:
     return escape(printable(text))
 
 
-def _inline(text: str) -> str:
+def with_code(text: str) -> str:
+    """Return a sentence as escaped HTML, with its commands as code.
+
+    Examples
+    --------
+    >>> with_code("a < b: run `dcplan check x`")
+    'a &lt; b: run <code>dcplan check x</code>'
+    """
     return CODE.sub(r"<code>\1</code>", _plain(text))
 
 
 def _html(block: Block) -> str:
     if isinstance(block, Items):
-        return "<ul>" + "".join(f"<li>{_inline(x)}</li>" for x in block.lines) + "</ul>"
+        return "<ul>" + "".join(f"<li>{with_code(x)}</li>" for x in block.lines) + "</ul>"
     if not isinstance(block, Grid):
-        return f"<p>{_inline(block.text)}</p>"
+        return f"<p>{with_code(block.text)}</p>"
     kinds = [' class="n"' if right else "" for right in block.numeric]
 
     def row(tag: str, cells: tuple[str, ...]) -> str:
