@@ -19,6 +19,7 @@ from dcplan.answers.facility.answer import facility
 from dcplan.answers.tco.answer import tco
 from dcplan.api.plan import plan
 from dcplan.report.book.influence import influences
+from dcplan.report.html import charts
 from dcplan.report.html.figures import figures_of
 from dcplan.report.html.page import page
 from dcplan.report.memo.blocks import Grid
@@ -128,7 +129,7 @@ def test_the_decision_stands_first_with_the_figures_of_the_memo(text: str, resul
         for block in blocks:
             for row in block.rows if isinstance(block, Grid) else ():
                 assert all(escape(cell) in top for cell in row)
-    assert "<h3>Cash flow</h3>" in top
+    assert "Cash flow</h2>" in top
 
 
 def test_answers_on_the_same_scenario_are_in_the_decision(result: Result) -> None:
@@ -219,6 +220,14 @@ def test_a_facility_has_a_page() -> None:
         site="us-ashburn", cooling="direct-liquid-tower", it_mw=20, system="gb300-nvl72"
     )
     assert "Racks of the hall" in page(found)
+
+
+def test_the_break_even_is_where_the_running_sums_cross_for_good() -> None:
+    """Paid by month: owning 10, 1, 1, 1 and renting 4 each. Sums 10, 11, 12, 13 and 4, 8, 12, 16."""
+    chart = charts.cumulative({"owned": [10e6, 1e6, 1e6, 1e6], "a.on-demand": [4e6] * 4})
+    assert chart.words.endswith("a.on-demand costs more from month 4")
+    never = charts.cumulative({"owned": [10e6, 1e6], "a": [4e6, 1e6]})
+    assert never.words.endswith("a never costs more than owning")
 
 
 def test_other_answers_have_a_page_too() -> None:

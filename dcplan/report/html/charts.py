@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from dcplan.units import USD_PER_MUSD
@@ -254,6 +255,48 @@ def frontier(points: Sequence[tuple[float, float]], x: str, y: str) -> Chart:
     axes.set_ylabel(y)
     words = f"{len(points)} points of {x} against {y}"
     return Chart("Frontier", _svg(figure, "frontier", words), words)
+
+
+def cumulative(paid: Mapping[str, Sequence[float]]) -> Chart:
+    """Draw running sums of monthly payments [USD]; the first series is owning, the others are rents.
+
+    The words name the month from which each rent has cost more than owning, to the end.
+    """
+    figure, axes = _figure()
+    sums = {name: [x / USD_PER_MUSD for x in accumulate(values)] for name, values in paid.items()}
+    for i, (name, values) in enumerate(sums.items()):
+        width = 2.5 if i == 0 else 1.5
+        axes.plot(range(len(values)), values, COLORS[i], label=name, linewidth=width)
+    (_, owned), *rents = sums.items()
+    said = []
+    for name, values in rents:
+        month = lasting_from(owned, values)
+        found = (
+            "never costs more than owning" if month is None else f"costs more from month {month}"
+        )
+        said.append(f"{name} {found}")
+        if month is not None:
+            axes.plot(month - 1, values[month - 1], color=INK, marker="o", markersize=4)
+    months = [str(month) for month in range(1, len(owned) + 1)]
+    _ruler(axes, months, "USD M paid", legend=False)
+    axes.set_xlabel("month")
+    axes.legend(frameon=False, fontsize=9, loc="upper left", labelcolor=INK)
+    words = f"Cumulative cash after tax, without resale; {'; '.join(said)}"
+    return Chart("Break-even in cash", _svg(figure, "cumulative", words), words)
+
+
+def lasting_from(owned: Sequence[float], rent: Sequence[float]) -> int | None:
+    """Return the first month from which a rent has cost more than owning, to the end.
+
+    Examples
+    --------
+    >>> lasting_from([5.0, 5.0, 6.0], [2.0, 6.0, 8.0]), lasting_from([5.0, 9.0], [6.0, 7.0])
+    (2, None)
+    """
+    month = None
+    for i, (own, other) in enumerate(zip(owned, rent, strict=True), 1):
+        month = (month or i) if other > own else None
+    return month
 
 
 def _cut(name: str, most: int) -> str:

@@ -15,18 +15,22 @@ from dcplan.report.book.influence import Influence, influences
 from dcplan.report.html import charts, drawings
 from dcplan.report.html.charts import Chart
 from dcplan.result import Cell, Result
+from dcplan.specs.cost.schedules import MONTHS
 from dcplan.specs.frontier import FRONTIER
 from dcplan.specs.headers import header
 from dcplan.specs.plan.fleet import FLEET, Origin
 from dcplan.specs.plan.workloads import SERVED_BY
 from dcplan.specs.serve.options import FRONTIER_POINTS
 from dcplan.specs.table import Section
+from dcplan.specs.tco import RENTED
 from dcplan.units import quarter_index
 
 DECISION = "decision"
-"""Key of the pictures that stand with the decision."""
+"""Key of the pictures at the top of the page."""
 MOST_INPUTS = 12
 """Inputs of a tornado."""
+MOST_RENTS = 4
+"""Rents that the picture of the break-even compares with owning, the cheapest first."""
 MOST_SERIES = 12
 """Pairs of workload and system in a picture."""
 P10 = NormalDist().inv_cdf(0.1)
@@ -51,7 +55,9 @@ def figures_of(result: Result, inputs: Sequence[Influence]) -> dict[str, tuple[C
     if _rows(result, "frontier"):
         found[Section.ORDERS] += _frontier(result)
     if _rows(result, FRONTIER_POINTS.name):
-        found[Section.LIMITS].append(_interactivity(result))
+        found[DECISION].append(_interactivity(result))
+    if _rows(result, MONTHS.name) and _rows(result, RENTED.name):
+        found[DECISION].append(_break_even(result))
     if _rows(result, "tornado"):
         found[Section.RISK].append(_tornado(result))
     if inputs:
@@ -243,6 +249,16 @@ def _interactivity(result: Result) -> Chart:
     rows = _rows(result, FRONTIER_POINTS.name)
     points = [(_number(row[x]), _number(row[y])) for row in rows]
     return charts.frontier(points, header(x), header(y))
+
+
+def _break_even(result: Result) -> Chart:
+    """Cash of owning and of the cheapest rents by month."""
+    rows = _rows(result, MONTHS.name)
+    ways = [f"{r['offer']}.{r['term']}" for r in _rows(result, RENTED.name)]
+    keys = {"owned": "owned_usd"} | {way: f"{way}_usd" for way in ways[:MOST_RENTS]}
+    return charts.cumulative(
+        {name: [_number(row[key]) for row in rows] for name, key in keys.items() if key in rows[0]}
+    )
 
 
 def _tornado(result: Result) -> Chart:
