@@ -27,6 +27,7 @@ def printed_by(cells: list[dict[str, Any]]) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_every_cell_prints_what_the_notebook_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:

@@ -17,12 +17,12 @@ from dcplan.units import KW_PER_MW
 
 REMARK_RATIO = 4.0
 """Ratio of a user's value to the catalog value, or its inverse, from which dcplan adds a note."""
-UTILITY_RATIO = 100.0
+REMARK_UTILITY_RATIO = 100.0
 """Ratio of a site's utility power to the IT power of its halls from which dcplan adds a note. A site
 that keeps power for later halls stays below it."""
-MOST_PUE = 3.0
+REMARK_PUE = 3.0
 """Annual PUE from which dcplan adds a note; surveys of existing halls stay below it."""
-FLOPS_PER_PARAM_TOKEN = 2.0
+REMARK_FLOPS_PER_PARAM_TOKEN = 2.0
 """Operations of one parameter for one token: a multiplication and an addition."""
 
 
@@ -52,7 +52,7 @@ def _energy(question: Question) -> Iterator[str]:
                 )
         most = max(site.utility_mw, key=lambda u: u.value)
         it_mw = sum(hall.it_mw.value * hall.count for hall in site.halls)
-        if it_mw > 0 and most.value > UTILITY_RATIO * it_mw:
+        if it_mw > 0 and most.value > REMARK_UTILITY_RATIO * it_mw:
             yield (
                 f"{site.id}: utility_mw = {most.value:g} is {most.value / it_mw:,.0f} times the IT power of "
                 f"its halls, {it_mw:g} MW ({most.at}); check the unit"
@@ -86,7 +86,7 @@ def _throughput(question: Question) -> Iterator[str]:
             peak = _peak_tflops(question, name)
             if params is None or peak is None:
                 continue
-            most = peak * 1e12 / (FLOPS_PER_PARAM_TOKEN * params.value * 1e9)
+            most = peak * 1e12 / (REMARK_FLOPS_PER_PARAM_TOKEN * params.value * 1e9)
             if rate.value > most:
                 yield (
                     f"{service.id}: {rate.value:,.0f} tokens/s of one accelerator of {name} is above "
@@ -144,9 +144,9 @@ def _halls(question: Question) -> Iterator[str]:
                     f"{place}: it_mw = {it_mw:g} is far above utility_mw, at most {most:g} "
                     f"({hall.it_mw.at}); check the unit"
                 )
-            if hall.pue is not None and hall.pue.value > MOST_PUE:
+            if hall.pue is not None and hall.pue.value > REMARK_PUE:
                 yield (
-                    f"{site.id}/{hall.id}: pue = {hall.pue.value:g} is above {MOST_PUE:g} ({hall.pue.at}); "
+                    f"{site.id}/{hall.id}: pue = {hall.pue.value:g} is above {REMARK_PUE:g} ({hall.pue.at}); "
                     "check the decimal point"
                 )
             if hall.rack_kw_max.value > it_mw * KW_PER_MW:
