@@ -35,7 +35,7 @@ from dcplan.planning.solve.request import SolveSession
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.planning.solve.strong import strengthened
 
-RESTRICT_COLUMNS = 20_000
+RESTRICT_COLUMNS = 10_000
 """Relaxations above this size are first solved with the systems of the linear program only."""
 RESTRICTED_SHARE = 0.4
 """Share of the time for the restricted program."""
