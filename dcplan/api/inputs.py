@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dcplan.answers.reference.catalog import catalog_list
+from dcplan.answers.reference.catalog import catalog_list, catalog_show
 from dcplan.result import Result
 from dcplan.scenario.ref import ScenarioRef
 from dcplan.specs.request import verb
@@ -26,20 +26,26 @@ def load(ref: ScenarioRef) -> Question:
     return ref.question()
 
 
-def catalog(kind: str | None = None, catalogs: Sequence[str] = ()) -> Result:
-    """Return the kinds of catalog rows, or the rows of one kind.
+def catalog(
+    kind: str | None = None, key: str | None = None, catalogs: Sequence[str] = ()
+) -> Result:
+    """Return the kinds of catalog rows, the rows of one kind, or every value of one row.
 
     Parameters
     ----------
     kind : str, optional
         Such as ``systems``: the table ``rows`` has its rows with their main figures. Without it,
         the table ``rows`` counts the rows of every kind.
+    key : str, optional
+        Id of a row: the table has each of its values with unit, bounds, status and source.
     catalogs : sequence of str
         Overlay folders.
 
     Raises
     ------
     InputError
-        When the kind does not exist, or an overlay is wrong.
+        When the kind or the row does not exist, or an overlay is wrong.
     """
+    if kind is not None and key is not None:
+        return catalog_show(kind, key, catalogs)
     return catalog_list(kind, catalogs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -43,11 +43,12 @@ def axis_text(key: str, values: Any) -> str:
     """
     if isinstance(values, str):
         return f"{key}={values}"
-    if not isinstance(values, Sequence) or not values:
+    each = list(values) if isinstance(values, Iterable) and not isinstance(values, Mapping) else []
+    if not each:
         help_text = f"axes={{{key!r}: [1, 2]}}"
         cause = f"{key}: {values!r} is not a list of values"
         raise InputError([Problem("DC050", cause, Place("axes"), help=help_text)])
-    texts = (set_text("", value).removeprefix("=") for value in values)
+    texts = (set_text("", value).removeprefix("=") for value in each)
     return f"{key}=choice({','.join(texts)})"
 
 

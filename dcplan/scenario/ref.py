@@ -22,7 +22,7 @@ def set_text(key: str, value: Any) -> str:
         Dotted key of an input.
     value : str, float, bool, list, dict or None
         A text is read as on the command line, so ``"shift(1)"`` moves a quarter; other values are
-        written as JSON.
+        written as JSON. Numbers and arrays of numpy are numbers and lists.
 
     Raises
     ------
@@ -37,10 +37,19 @@ def set_text(key: str, value: Any) -> str:
     if isinstance(value, str):
         return f"{key}={value}"
     try:
-        return f"{key}={json.dumps(value, allow_nan=False)}"
+        return f"{key}={json.dumps(value, allow_nan=False, default=_plain)}"
     except (TypeError, ValueError) as error:
         cause = f"{key}: {value!r} is not a number, a text, a list or a mapping"
         raise InputError([Problem("DC050", cause, Place("sets"))]) from error
+
+
+def _plain(value: Any) -> Any:
+    """Return a number or an array of numpy as a number or a list, and a date as a text."""
+    for name in ("tolist", "isoformat"):
+        if hasattr(value, name):
+            return getattr(value, name)()
+    msg = f"{type(value).__name__} has no text"
+    raise TypeError(msg)
 
 
 Variant = Annotated[str | None, Flag("named variant in the file's `scenarios:`")]

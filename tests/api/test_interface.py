@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import inspect
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import dcplan
+from dcplan.api.studies import axis_text
 from dcplan.cli.app import SUMMARIES
 from dcplan.result import Metric, Table
+from dcplan.scenario.ref import set_text
 
 VERBS = [
     *("load", "check", "plan", "explain", "sweep", "frontier", "train", "serve", "tco", "fabric"),
@@ -74,6 +78,15 @@ def test_changes_may_be_a_mapping(main_job: dcplan.Result) -> None:
     typed = dcplan.load(MAIN, sets=["finance.discount_rate=0.09", "horizon.start=2026-Q4"])
     assert given.scenario == typed.scenario
     assert given.scenario.finance.discount_rate != dcplan.load(MAIN).scenario.finance.discount_rate
+
+
+def test_numbers_of_numpy_and_dates_are_values() -> None:
+    rate = dcplan.load(MAIN, sets={"finance.discount_rate": np.float64(0.09)})
+    assert rate.scenario == dcplan.load(MAIN, sets=["finance.discount_rate=0.09"]).scenario
+    mw = dcplan.load(MAIN, sets={"sites.ashburn.utility_mw": np.array([14, 14, 15, 15])})
+    assert [q.value for q in mw.scenario.sites[0].utility_mw] == [14, 14, 15, 15]
+    assert set_text("a", dt.date(2027, 9, 1)) == 'a="2027-09-01"'
+    assert axis_text("a", np.linspace(1, 2, 3)) == "a=choice(1.0,1.5,2.0)"
 
 
 def test_a_change_that_is_no_value_is_refused() -> None:
@@ -203,6 +216,8 @@ def test_rows_of_a_catalog_are_a_frame() -> None:
     assert rows.loc["gb200-nvl72", "accelerators"] == 72
     kinds = dcplan.catalog().frame("rows")
     assert kinds.set_index("kind").loc["systems", "rows"] == len(rows)
+    row = dcplan.catalog("systems", "gb200-nvl72").frame("values").set_index("field")
+    assert row.loc["accelerators", "value"] == rows.loc["gb200-nvl72", "accelerators"]
 
 
 def test_jupyter_shows_the_headline_and_each_table_without_markup_of_the_data() -> None:
