@@ -183,7 +183,13 @@ class InputError(Exception):
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems: tuple[Problem, ...] = tuple(sorted(problems, key=_order))
-        super().__init__("\n\n".join(problem.text() for problem in self.problems))
+        super().__init__(
+            self.problems
+        )  # an exception is copied to another process by its arguments
+
+    def __str__(self) -> str:
+        """Return every problem as text."""
+        return "\n\n".join(problem.text() for problem in self.problems)
 
 
 def _order(problem: Problem) -> tuple[str, int, int]:

@@ -33,8 +33,12 @@ class NoPlanError(Exception):
     exit_code = EXIT_INFEASIBLE
 
     def __init__(self, result: Result) -> None:
+        super().__init__(result)  # an exception is copied to another process by its arguments
         self.result = result
-        super().__init__(f"{result.headline} [status: {result.status}]")
+
+    def __str__(self) -> str:
+        """Return the headline and the status."""
+        return f"{self.result.headline} [status: {self.result.status}]"
 
 
 @dataclass(frozen=True)

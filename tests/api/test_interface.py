@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import inspect
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -242,3 +243,16 @@ def test_jupyter_shows_the_headline_and_each_table_without_markup_of_the_data() 
 
 def test_every_frame_is_a_frame_of_pandas(main_job: dcplan.Result) -> None:
     assert all(isinstance(frame, pd.DataFrame) for frame in main_job.frames().values())
+
+
+def test_errors_reach_another_process() -> None:
+    """Dask and multiprocessing pickle what a task raises."""
+    with pytest.raises(dcplan.InputError) as wrong:
+        dcplan.load("no-such-file.yaml")
+    copied = pickle.loads(pickle.dumps(wrong.value))  # noqa: S301 - our own bytes
+    assert copied.problems == wrong.value.problems
+    assert str(copied) == str(wrong.value)
+    missing = dcplan.NoPlanError(dcplan.Result("plan", "infeasible", 3, "no plan"))
+    again = pickle.loads(pickle.dumps(missing))  # noqa: S301 - our own bytes
+    assert str(again) == "no plan [status: infeasible]"
+    assert again.result == missing.result
