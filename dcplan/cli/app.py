@@ -19,7 +19,7 @@ EPILOG = (
 )
 
 SUMMARIES = {
-    "init": "Write a starter scenario, its JSON Schema for editors and a CI workflow.",
+    "init": "Write a first scenario, its JSON Schema for editors and a CI workflow.",
     "plan": "Find the cheapest plan of a scenario: what to buy or rent, where and when.",
     "explain": "Explain a plan: binding limits, the value of relaxing them, why not X.",
     "diff": "Compare two results or scenarios: inputs, decisions and figures.",

@@ -8,7 +8,7 @@ import pytest
 
 from dcplan.answers.plan.tables.fleet import fleet
 from dcplan.planning.decisions import Decisions
-from dcplan.report.html.figures import figures_of
+from dcplan.report.html.figures import DECISION, figures_of
 from dcplan.result import Result
 from dcplan.specs.plan.fleet import FLEET, Origin
 from dcplan.specs.plan.money import BENCHMARKS, CASH_FLOW
@@ -89,7 +89,7 @@ def test_cash_has_sales_and_not_the_value_still_owned(renewal: Result) -> None:
     assert left == pytest.approx(renewal.metrics["cost.residual_usd"].value)
     assert sum(r.sales_usd for r in rows) < -1e6
     assert [bool(r.end_value_usd) for r in rows] == [False] * (len(rows) - 1) + [True]
-    (chart,) = [x for x in figures_of(renewal, ())[Section.COST] if x.title == "Cash flow"]
+    (chart,) = [x for x in figures_of(renewal, ())[DECISION] if x.title == "Cash flow"]
     debt = sum(r.debt_service_usd - r.debt_drawn_usd for r in rows)
     paid = sum(r.capex_usd + r.energy_usd + r.opex_usd + r.cloud_usd + r.sales_usd for r in rows)
     assert f"{(paid + debt) / 1e6:,.1f} million USD in all" in chart.words
