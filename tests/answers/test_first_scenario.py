@@ -65,6 +65,7 @@ def test_every_size_can_be_built(tmp_path: Path, power: str) -> None:
     [
         ("location", "us-ashbrn", 'did you mean "us-ashburn"?'),
         ("power_mw", "much", "a number from 0.1 to 10,000 MW is needed"),
+        ("power_mw", "1_000", "a number from 0.1 to 10,000 MW is needed"),  # a text in YAML 1.2
         ("power_mw", "nan", "a number from 0.1 to 10,000 MW is needed"),
         ("run", "train", "`train MODEL TOKENS` or `serve MODEL REQUESTS_PER_S` is needed"),
         ("run", "train llama-3.1-405 1e12", 'did you mean "llama-3.1-405b"?'),
@@ -78,6 +79,12 @@ def test_a_wrong_answer_names_what_is_needed(name: str, text: str, said: str) ->
     with pytest.raises(InputError) as caught:
         checked_answer(name, text, load_catalog(), FIRST)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["../own", "a b", "", "x: y"])
+def test_a_name_is_that_of_a_file(name: str) -> None:
+    with pytest.raises(InputError, match="letters and digits"):
+        written(name, FirstAnswers(), load_catalog(), FIRST)
 
 
 def test_a_script_gives_the_answers_as_flags(tmp_path: Path) -> None:

@@ -13,6 +13,9 @@ from dcplan.units import KW_PER_MW, quarter_index, quarter_name
 
 TRAIN, SERVE = "train", "serve"
 RUN = re.compile(r"(train|serve)\s+(\S+)\s+(\S+)")
+NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+NAME = re.compile(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*")
+"""Name of a plan, which is also the name of its file."""
 QUARTER = re.compile(r"\d{4}-Q[1-4]")
 LEAST_QUARTERS, SERVED_QUARTERS, MOST_QUARTERS = 4, 8, 40
 """Quarters of the plan: at least; from the first quarter of a service on; at most."""
@@ -122,10 +125,8 @@ def _budget(text: str, _: Catalog) -> Problem | None:
 
 
 def _number(text: str) -> float | None:
-    try:
-        value = float(text.replace("_", ""))
-    except ValueError:
-        return None
+    """Return a number as YAML reads it; None for any other text."""
+    value = float(text) if NUMBER.fullmatch(text) else math.inf
     return value if math.isfinite(value) else None
 
 
@@ -142,7 +143,14 @@ def first_scenario(name: str, given: FirstAnswers, catalog: Catalog, first: str)
         Name of the plan.
     first : str
         First quarter of the plan.
+
+    Raises
+    ------
+    InputError
+        When the name cannot be that of a file.
     """
+    if NAME.fullmatch(name) is None:
+        raise InputError([_wrong("name", f"{name!r}: letters and digits, with . _ - between them")])
     verb, model, amount = RUN.fullmatch(given.run).groups()  # type: ignore[union-attr] # checked
     when = given.when or quarter_name(quarter_index(first) + LEAST_QUARTERS - 1)
     ahead = quarter_index(when) - quarter_index(first)

@@ -218,7 +218,7 @@ def _shown(row: specs.InputChange, first: Ref, second: Ref) -> specs.InputChange
 def _headline(name: str, a: Result, b: Result, found: Differences) -> str:
     """Summarize the changes: cost, peak, and the number of inputs and decisions."""
     if not found:
-        return f"{name} unchanged".strip()
+        return f"{name} unchanged"
     words = []
     by = {row.metric: row for row in found.metrics}
     for spec, label in ((figures.NPV, "net present cost"), (figures.CAPEX, "capex")):
@@ -245,7 +245,7 @@ def _headline(name: str, a: Result, b: Result, found: Differences) -> str:
 
 
 def _told(parts: list[str]) -> list[str]:
-    changed = [p for p in parts if not p.endswith("unchanged")]
+    changed = [p for p in parts if not p.endswith(" unchanged")]
     rest = len(parts) - len(changed)
     return [
         *changed[:3],
