@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -42,8 +43,15 @@ def explain(request: ExplainRequest, value: Value, stop: Stop, output: Output) -
 
         return documented(request.scenario)
     from dcplan.answers.explain.answer import explain as answer
+    from dcplan.report.progress import SolveProgress
 
-    return answer(replace(request, stop=stop))
+    name = Path(request.scenario).name
+    with (
+        SolveProgress.of(f"Explaining {name}", request, color=not output.no_color)
+        if output.shows_progress
+        else nullcontext() as bar
+    ):
+        return answer(replace(request, stop=stop, progress=bar))
 
 
 def _refuse_result(word: str) -> None:

@@ -57,7 +57,9 @@ def plan(
         check_writable(output.out / "x" if targets else output.out)
     team = searches.team()
     with (
-        SolveProgress(sys.stderr, limit_s=request.time_limit_s)
+        SolveProgress.of(
+            f"Planning {Path(request.scenario).name}", request, color=not output.no_color
+        )
         if output.shows_progress
         else nullcontext() as bar
     ):
@@ -66,7 +68,7 @@ def plan(
                 request,
                 fix_decisions=read_result(files.fix_decisions) if files.fix_decisions else None,
                 earlier=read_result(files.earlier) if files.earlier else None,
-                progress=bar or (lambda *_: None),
+                progress=bar,
                 stop=stop,
                 team=team,
             )

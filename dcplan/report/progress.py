@@ -2,65 +2,78 @@
 
 from __future__ import annotations
 
-import math
+import sys
 import time
 from typing import IO
 
 from rich.console import Console
 from rich.live import Live
-from rich.text import Text
+
+from dcplan.answers.common.request import ScenarioRequest
+from dcplan.planning.solve.status import SolveEvent
+from dcplan.report.live import SolveView, amount
 
 QUIET_SECONDS = 30.0
 
 
 class SolveProgress:
-    """A live line on a terminal; elsewhere one line every 30 seconds."""
+    """A view of the solve on a terminal; elsewhere one line every 30 seconds."""
 
-    def __init__(self, stream: IO[str], *, limit_s: float) -> None:
-        self.stream, self.limit_s = stream, limit_s
-        self.live = Live(console=Console(file=stream), transient=True) if stream.isatty() else None
-        self.began = time.monotonic()
-        self.last = self.began
+    def __init__(
+        self, stream: IO[str], title: str, *, limit_s: float, gap: float, color: bool = True
+    ) -> None:
+        """Begin on a stream; ``title`` names what is computed, ``gap`` is the requested one."""
+        self.stream, self.view = stream, SolveView(title, limit_s=limit_s, gap=gap)
+        console = Console(file=stream, no_color=not color or None, highlight=False, emoji=False)
+        shown = stream.isatty() and not console.is_dumb_terminal
+        self.live = Live(self.view, console=console, transient=True) if shown else None
+        self.last = self.view.began
+
+    @classmethod
+    def of(cls, title: str, request: ScenarioRequest, *, color: bool) -> SolveProgress:
+        """Return the progress of a request, on stderr."""
+        limit_s, gap = request.time_limit_s, request.gap
+        return cls(sys.stderr, title, limit_s=limit_s, gap=gap, color=color)
 
     def __enter__(self) -> SolveProgress:
-        """Start the live line."""
+        """Start the view."""
         if self.live:
             self.live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Remove the live line."""
+        """Remove the view."""
         if self.live:
             self.live.stop()
 
-    def __call__(self, seconds: float, incumbent: float, bound: float, nodes: int) -> None:
-        """Show seconds, incumbent, bound and gap."""
-        text = progress_text(time.monotonic() - self.began, incumbent, bound, self.limit_s)
-        if self.live:
-            self.live.update(Text(text))
-        elif time.monotonic() - self.last > QUIET_SECONDS:
+    def __call__(self, event: SolveEvent) -> None:
+        """Show an event."""
+        self.view.add(event)
+        if self.live is None and time.monotonic() - self.last > QUIET_SECONDS:
             self.last = time.monotonic()
-            self.stream.write(text + "\n")
+            spent_s = self.view.solving_s(self.last - self.view.began)
+            text = progress_text(self.view.event, spent_s, self.view.limit_s)
+            self.stream.write(f"{text}; {self.view.phase}\n")
             self.stream.flush()
 
 
-def progress_text(seconds: float, incumbent: float, bound: float, limit_s: float) -> str:
-    """One line: time of limit, best cost, bound and gap. Costs in M USD.
+def progress_text(event: SolveEvent, seconds: float, limit_s: float) -> str:
+    """One line: time of limit, best plan, bound and gap.
 
     Examples
     --------
-    >>> progress_text(12.0, 45.0, 44.1, 120.0)
-    'solving: 12 s of 120 s, best 45.0 M USD, bound 44.1 M USD, gap 2.0%'
+    >>> from dcplan.planning.solve.status import Phase
+    >>> progress_text(SolveEvent(Phase.HALLS, 45.0, 44.1, plans=2), 12.0, 120.0)
+    'solving: 12 s of 120 s, best 45.000 M USD, bound 44.100 M USD, gap 2.0%, 2 audited plans'
     """
-    if not math.isfinite(incumbent):
-        return f"solving: {seconds:.0f} s of {limit_s:.0f} s, no plan yet"
-    if not math.isfinite(bound):
-        return (
-            f"solving: {seconds:.0f} s of {limit_s:.0f} s, best {incumbent:.1f} M USD, no bound yet"
-        )
-    gap = (incumbent - bound) / max(abs(incumbent), 1e-9)
-    found = f"best {incumbent:.1f} M USD, bound {bound:.1f} M USD, gap {gap:.1%}"
-    return f"solving: {seconds:.0f} s of {limit_s:.0f} s, {found}"
+    text = f"solving: {seconds:.0f} s of {limit_s:.0f} s"
+    best, bound = amount(event.best, event.measure), amount(event.bound, event.measure)
+    if not best:
+        return f"{text}, no plan yet"
+    plans = f", {event.plans} audited plan{'s' if event.plans > 1 else ''}" if event.plans else ""
+    if not bound:
+        return f"{text}, best {best}, no bound yet{plans}"
+    return f"{text}, best {best}, bound {bound}, gap {event.gap_frac:.1%}{plans}"
 
 
 class Counter:

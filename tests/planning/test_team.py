@@ -34,7 +34,7 @@ from dcplan.planning.solve.large import search as large
 from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.request import SolveRequest, SolveSession
 from dcplan.planning.solve.solved import Solved
-from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.status import Phase, SolveEvent, SolveStatus
 from dcplan.planning.solve.strategy import solve_problem
 from dcplan.scenario.load import Question, load
 from tests.bench.instances import instance
@@ -225,12 +225,12 @@ def test_late_searches_are_not_awaited(tiny: Any, monkeypatch: pytest.MonkeyPatc
 
 
 def test_workers_receive_no_callbacks_and_the_progress_is_shown_here(tiny: Any) -> None:
-    shown: list[tuple[float, float, float, int]] = []
+    shown: list[SolveEvent] = []
     engine = Fake({0: open_(tiny[2], 0.95), 1: open_(tiny[2], 0.97)})
-    asked(tiny, engine, progress=lambda *x: shown.append(x), stop=lambda: False)
+    asked(tiny, engine, progress=shown.append, stop=lambda: False)
     request = team.unpacked(engine.asked[0].inputs)[2]
     assert (request.progress, request.stop, request.team) == (None, None, None)
-    assert shown[0][1:] == (math.inf, -math.inf, 0)
+    assert shown[0] == SolveEvent(Phase.SEARCHES)
 
 
 def test_every_search_has_a_seed_and_odd_ones_are_not_restricted(

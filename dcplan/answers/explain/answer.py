@@ -20,7 +20,7 @@ from dcplan.answers.plan.tables.excluded import excluded_options
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK
 from dcplan.planning.explain.shortages import is_expressible
 from dcplan.planning.presolve import presolve
-from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.status import Phase, SolveStatus, begin
 from dcplan.result import Result, Table
 from dcplan.specs.explain import BINDING
 from dcplan.specs.request import verb
@@ -65,6 +65,7 @@ def _answer(base: Base) -> Result:
     late = waiting_runs(base)
     if late:
         tables["late_starts"] = late_start_table(base)
+    begin(request.progress, Phase.LIMITS)
     tables["binding"] = binding_table(base)
     tables["unused_capacity"] = unused_capacity_table(base)
     tables["excluded"] = excluded_options(asked.built.problem)

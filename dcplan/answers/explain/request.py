@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from dcplan.answers.common.request import ScenarioRequest
+from dcplan.planning.solve.status import Progress
 from dcplan.specs.request import Flag
 
 
@@ -25,6 +26,10 @@ class ExplainRequest(ScenarioRequest):
     time_limit_s: Annotated[
         float, Flag("time limit of all solves together", unit="s", low=1, names=("--time-limit",))
     ] = 300.0
+    progress: Annotated[
+        Progress | None,
+        Flag("callback of each phase, plan and bound of the searches", python_only=True),
+    ] = None
     why_not: Annotated[
         tuple[str, ...],
         Flag("cost of buying one rack of this system; repeatable", metavar="SYSTEM"),

@@ -66,6 +66,7 @@ class Asked:
                 near=near,
                 fixed=fixed,
                 screen=screen,
+                progress=self.request.progress,
                 stop=self.request.stop,
             ),
         )

@@ -39,7 +39,7 @@ from dcplan.planning.solve.exact import UnknownDecisionError
 from dcplan.planning.solve.objective import solve_objective
 from dcplan.planning.solve.request import LEAST_S, Clock, SolveRequest
 from dcplan.planning.solve.solved import Solved
-from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.status import Phase, SolveStatus, begin
 from dcplan.result import Result, Table
 from dcplan.scenario.expect import check_metrics, evaluate
 from dcplan.scenario.load import Question
@@ -65,6 +65,7 @@ def plan(request: PlanRequest) -> Result:
 
         return hedge(request)
     began = time.monotonic()
+    begin(request.progress, Phase.OPTIONS)
     question = request.question()
     problems = check_metrics(question.scenario, question.catalog, question.tree)
     if problems:
@@ -93,6 +94,7 @@ def _remedied(
     """Return the answer without a plan with its balance and with tested remedies."""
     if not request.remedies_limit_s:
         return answer
+    begin(request.progress, Phase.REMEDIES)
     left_s = max(request.time_limit_s - (time.monotonic() - began), LEAST_S)
     limit_s = min(left_s, request.remedies_limit_s)
     given = request.fix_decisions
@@ -135,6 +137,7 @@ def _search(request: PlanRequest) -> SolveRequest:
 
 def _answer(request: PlanRequest, question: Question, built: Built, solved: Solved) -> Result:
     """Return metrics, tables, expectations and warnings of a plan."""
+    begin(request.progress, Phase.WAITING)
     waiting = waiting_of(solved, question, _search(request))
     metrics = metrics_of(solved, question.catalog) | (waiting.metrics if waiting else {})
     more: dict[str, Table] = {}
@@ -142,8 +145,10 @@ def _answer(request: PlanRequest, question: Question, built: Built, solved: Solv
         # scipy.optimize needs a second to import
         from dcplan.answers.plan.simulation import simulation_of
 
+        begin(request.progress, Phase.SAMPLES)
         spread, more = simulation_of(solved, question.scenario.uncertainty, built.log, request.stop)
         metrics |= spread
+    begin(request.progress, Phase.TABLES)
     values = {k: m.value for k, m in metrics.items()}
     expectations = evaluate(question.scenario.expect, values, variant=question.variant)
     tables = tables_of(solved, metrics, question) | more

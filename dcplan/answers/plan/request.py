@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from dcplan.answers.common.request import ScenarioRequest
 from dcplan.engine.request import Team
 from dcplan.errors import InputError, Place, Problem
+from dcplan.planning.solve.status import Progress
 from dcplan.result import Result, Table
 from dcplan.specs.request import Flag
 
@@ -36,8 +37,8 @@ class PlanRequest(ScenarioRequest):
     ] = None
     hedge: Annotated[bool, Flag("one plan for all variants that uncertainty.hedge names")] = False
     progress: Annotated[
-        Callable[[float, float, float, int], None] | None,
-        Flag("callback with seconds, incumbent, bound and nodes", python_only=True),
+        Progress | None,
+        Flag("callback of each phase, plan and bound of the search", python_only=True),
     ] = None
     team: Annotated[
         Team | None,

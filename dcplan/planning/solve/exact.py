@@ -12,7 +12,7 @@ from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.audited import audited, failed
-from dcplan.planning.solve.highs import SMALL_COLUMNS, Outcome
+from dcplan.planning.solve.highs import SMALL_COLUMNS, Outcome, Watch
 from dcplan.planning.solve.hosting import has_replicas, in_hosting_stages
 from dcplan.planning.solve.kept import PROGRAMS
 from dcplan.planning.solve.large.racks import MOST_STEPS
@@ -21,7 +21,7 @@ from dcplan.planning.solve.request import LEAST_S, SolveSession
 from dcplan.planning.solve.rounding import Failed, until_passed
 from dcplan.planning.solve.solved import Solved, SolveReport
 from dcplan.planning.solve.starts import CHOICES, known
-from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.status import Phase, SolveStatus
 from dcplan.planning.solve.strong import strengthened
 from dcplan.result import Table
 
@@ -62,6 +62,7 @@ def exactly(problem: PlanningProblem, session: SolveSession, base: Matrix) -> So
         return report(outcome).of(outcome.status)
 
     def audit_of(model: Matrix, x: Outcome) -> tuple[Decisions, Audit]:
+        session.reporter.enter(Phase.AUDIT)
         return audited(plain, model, x, session.question, stepped)
 
     if given is not None:  # given decisions cannot change, so their violations are the answer
@@ -79,6 +80,7 @@ def exactly(problem: PlanningProblem, session: SolveSession, base: Matrix) -> So
         return with_margins(problem, session, report(outcome))
     whole = found.integer_values
     solved = report(found.outcome).of(outcome.status, found.decisions, found.audit, whole)
+    session.reporter.passed(solved.value)
     if solved.gap_frac <= session.gap or outcome.status is not SolveStatus.OPTIMAL:
         return solved
     return _second(session, stepped, matrix, solved, audit_of)
@@ -167,7 +169,8 @@ def with_margins(problem: PlanningProblem, session: SolveSession, report: SolveR
         )
         tried = replace(problem, margin_factor=factor, parts=parts)
         matrix = compile_model(build_model(tried)[0])
-        outcome = session.solve(matrix, session.gap)
+        told = session.reporter.of_solver(Phase.MARGINS, bounds=False)
+        outcome = session.solve(matrix, session.gap, watch=Watch(told, session.request.stop))
         if outcome.values is None:
             none = outcome.status is SolveStatus.INFEASIBLE
             status = SolveStatus.ROUNDING if none else outcome.status

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from dcplan.planning.keys import Key
 from dcplan.planning.solve.matrix import Matrix, Vector
-from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.status import SolverProgress, SolveStatus
 
 SMALL_COLUMNS = 1_000
 """Models up to this size are solved with and without presolve. It costs little time there, and HiGHS
@@ -116,15 +116,11 @@ def loaded(
     return solver
 
 
-Progress = Callable[[float, float, float, int], None]
-"""Callback with seconds, incumbent, bound and nodes."""
-
-
 @dataclass(frozen=True)
 class Watch:
     """Callbacks of a solve."""
 
-    progress: Progress | None = None
+    progress: SolverProgress | None = None
     stop: Callable[[], bool] | None = None
     """Function that returns whether to end now."""
     improved: Callable[[Vector], None] | None = None

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.planning.decisions import HOSTED, REPLICAS
-from dcplan.planning.solve.highs import Outcome
+from dcplan.planning.solve.highs import Outcome, Watch
 from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.request import SolveSession
 from dcplan.planning.solve.starts import CHOICES, integer_values, start_from
-from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.status import Phase, SolveStatus
 
 SERVED = (REPLICAS.variable, HOSTED.variable)
 """Integers that the first stage relaxes."""
@@ -40,7 +40,9 @@ def in_hosting_stages(matrix: Matrix, plain: Matrix, session: SolveSession, gap:
     ``plain`` is the same model without integer switch counts, which is a relaxation.
     """
     loose = replace(plain, integer=plain.integer & ~_mask(plain, SERVED))
-    first = session.part(FIRST_SHARE).solve(loose, FIRST_GAP * gap)
+    told = session.reporter.of_solver(Phase.FRACTIONS, plans=False)
+    watch = Watch(told, session.request.stop)
+    first = session.part(FIRST_SHARE).solve(loose, FIRST_GAP * gap, watch=watch)
     if first.values is None:
         return first
     second = _complete(matrix, start_from(matrix, plain, first.values), session, gap)

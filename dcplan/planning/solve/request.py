@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.engine.request import Team
+from dcplan.planning.goal import COST
 from dcplan.planning.keys import Key
 from dcplan.planning.solve import highs
-from dcplan.planning.solve.highs import Outcome, Progress, Watch
+from dcplan.planning.solve.highs import Outcome, Watch
 from dcplan.planning.solve.matrix import Matrix
-from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.status import Phase, Progress, Reporter, SolveStatus
 from dcplan.result import Table
 from dcplan.scenario.load import Question
 
@@ -64,7 +65,7 @@ class SolveRequest:
     near : mapping, optional
         Integers of a plan for a similar problem, as a start.
     progress : callable, optional
-        Called with seconds, incumbent, bound and nodes.
+        Called with each :class:`~dcplan.planning.solve.status.SolveEvent`.
     screen : bool
         Whether an audited plan and a bound are enough, whatever the gap between them.
     stop : callable, optional
@@ -101,11 +102,13 @@ class SolveSession:
     question: Question
     request: SolveRequest
     clock: Clock = field(default_factory=lambda: Clock(0.0))
+    reporter: Reporter = field(default_factory=Reporter)
 
     @classmethod
-    def of(cls, question: Question, request: SolveRequest) -> SolveSession:
-        """Start the clock of a request."""
-        return cls(question, request, Clock(request.time_limit_s))
+    def of(cls, question: Question, request: SolveRequest, measure: str = COST) -> SolveSession:
+        """Start the clock of a request that minimizes a measure."""
+        reporter = Reporter(request.progress, measure)
+        return cls(question, request, Clock(request.time_limit_s), reporter)
 
     @property
     def gap(self) -> float:
@@ -140,7 +143,7 @@ class SolveSession:
         least_s: float = 0.0,
     ) -> Outcome:
         """Solve a program in the remaining time, at least ``least_s`` [s]."""
-        progress = None if silent else self.request.progress
+        told = None if silent else self.reporter.of_solver(Phase.EXACT, started=bool(start))
         outcome = highs.solve(
             matrix,
             gap=gap,
@@ -150,7 +153,7 @@ class SolveSession:
             start=start,
             prove=prove,
             presolve=presolve,
-            watch=watch or Watch(progress, self.request.stop),
+            watch=watch or Watch(told, self.request.stop),
             seed=self.request.seed,
         )
         self.clock.note(outcome.status)

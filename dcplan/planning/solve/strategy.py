@@ -58,7 +58,7 @@ from dcplan.planning.solve.large.thinned import thinned
 from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.request import LEAST_S, SolveRequest, SolveSession
 from dcplan.planning.solve.solved import Solved, SolveReport
-from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.status import Phase, SolveStatus
 from dcplan.scenario.load import Question
 
 HOSTING_COLUMNS = 5_000
@@ -117,7 +117,7 @@ def _left_s(request: SolveRequest, found: Solved) -> float:
 
 def _solved(problem: PlanningProblem, question: Question, request: SolveRequest) -> Solved:
     """Solve a problem with its run options."""
-    session = SolveSession.of(question, request)
+    session = SolveSession.of(question, request, problem.goal.measure)
     plain = replace(problem, margin_factor=0.0)
     free = session.request.fixed is None
     lean = thinned(plain) if free else plain
@@ -162,6 +162,7 @@ def _by_halls(
     def audit_of(
         part: PlanningProblem, matrix: Matrix, outcome: Outcome
     ) -> tuple[Decisions, Audit]:
+        session.reporter.enter(Phase.AUDIT)
         return audited(plain, matrix, outcome, session.question, part)
 
     part = session.part(LARGE_SHARE)

@@ -22,7 +22,7 @@ from dcplan.planning.solve.highs import WRONG_EPS
 from dcplan.planning.solve.kept import PROGRAMS
 from dcplan.planning.solve.request import SolveRequest, SolveSession
 from dcplan.planning.solve.solved import Solved, SolveReport
-from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.status import Phase, SolveEvent, SolveStatus
 from dcplan.planning.solve.strategy import judged, solve_problem
 from dcplan.scenario.load import Question
 
@@ -76,7 +76,8 @@ def solve_together(problem: PlanningProblem, question: Question, request: SolveR
         return solve_problem(problem, question, request)
     from dcplan.engine.engines import Chain  # multiprocessing takes long to import
 
-    run = _Run(SolveSession.of(question, request), request.team.searches)
+    session = SolveSession.of(question, request, problem.goal.measure)
+    run = _Run(session, request.team.searches)
     sent = replace(request, team=None, progress=None, stop=None)
     inputs = packed((problem, question, sent))
     chains = [Chain((Search(inputs, seed),)) for seed in range(run.searches)]
@@ -161,14 +162,20 @@ class _Run:
 
     def ending(self) -> bool:
         """Return whether to end now, and report the progress."""
-        clock, progress = self.session.clock, self.session.request.progress
+        clock = self.session.clock
         spent = clock.spent()
-        if progress is not None and spent - self.shown_s >= SHOWN_S:
+        if spent - self.shown_s >= SHOWN_S:
             self.shown_s = spent
-            best = combined(self.found) if self.found else None
-            value, bound = (best.value, best.bound) if best else (math.inf, -math.inf)
-            progress(spent, value, bound, best.nodes if best else 0)
+            self.session.reporter.tell(self._event())
         return self.session.stopped or spent > LATE * clock.limit_s + START_S
+
+    def _event(self) -> SolveEvent:
+        """Return what the searches that ended have found."""
+        event = replace(self.session.reporter.event, phase=Phase.SEARCHES)
+        if not self.found:
+            return event
+        best, plans = combined(self.found), sum(x.audit is not None for x in self.found)
+        return replace(event, best=best.value, bound=best.bound, nodes=best.nodes, plans=plans)
 
     def answer(self, problem: PlanningProblem) -> Solved:
         """Return the answer of all searches that ended."""

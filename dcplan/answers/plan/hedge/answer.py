@@ -22,7 +22,7 @@ from dcplan.answers.plan.tables.overview import tables_of
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_INTERRUPTED, EXIT_OK
 from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.solved import Solved
-from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.status import Phase, SolveStatus, begin
 from dcplan.planning.uncertainty.hedge import cvar, first_of
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.plan import metrics as figures
@@ -49,6 +49,7 @@ def hedge(request: PlanRequest) -> Result:
     InputError
         When there is no ``uncertainty.hedge``, or a variant has no plan.
     """
+    begin(request.progress, Phase.OPTIONS)
     h = resolve(request)
     found = together(h, TOGETHER_SHARE * h.left_s())
     if found.outcome.status is SolveStatus.INFEASIBLE and any(
@@ -56,6 +57,7 @@ def hedge(request: PlanRequest) -> Result:
     ):
         h = h.waiting
         found = together(h, TOGETHER_SHARE * h.left_s())
+    begin(request.progress, Phase.VARIANTS)
     if found.plans:
         found = replace(found, plans=settled(h, found.plans))
     count = len(h.variants)

@@ -24,6 +24,7 @@ from dcplan.planning.solve.large.racks import MOST_STEPS
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.request import LEAST_S, Clock
 from dcplan.planning.solve.solved import Solved
+from dcplan.planning.solve.status import Phase, Reporter, SolverProgress
 from dcplan.planning.uncertainty.hedge import Stack, first_of, stacked
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Hedge
@@ -155,7 +156,7 @@ def together(h: Hedged, time_limit_s: float) -> Together:
             stack.matrix,
             gap=h.request.gap,
             time_limit_s=clock.left(LEAST_S),
-            watch=highs.Watch(h.request.progress, h.request.stop),
+            watch=highs.Watch(_told(h, factor), h.request.stop),
         )
         bound = outcome.bound if factor == 0 else bound
         if outcome.values is None:
@@ -169,6 +170,12 @@ def together(h: Hedged, time_limit_s: float) -> Together:
     failed = next(p.audit for p in plans if p.audit is not None and not p.audit.passed)
     msg = "the hedged plan fails its audit: " + "; ".join(failed.problems[:5])
     raise AuditError(msg)
+
+
+def _told(h: Hedged, factor: float) -> SolverProgress | None:
+    """Return the callback of a common solve; with margins its bound does not hold."""
+    phase = Phase.MARGINS if factor else Phase.TOGETHER
+    return Reporter(h.request.progress).of_solver(phase, bounds=not factor)
 
 
 def settled(h: Hedged, plans: Sequence[Solved]) -> list[Solved]:

@@ -24,7 +24,7 @@ from dcplan.planning.solve.large.by_site import improved_by_site
 from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.planning.solve.request import SolveSession
 from dcplan.planning.solve.rounding import Failed, until_passed
-from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.status import Phase, SolveStatus
 
 MOST_RUNS, LEAST_RUNS = 1_500, 15
 """Runs that the linear program of given halls prefers: maximum in all, minimum of each job."""
@@ -103,6 +103,7 @@ class RackStage:
         The units of the halls are first as chosen, then free if that gives no plan. The racks of the
         plan in the request are a start. ``gap`` is that of the racks, if not RACK_GAP.
         """
+        self.session.reporter.enter(Phase.RACKS)
         part = self._part(chosen, least_s)
         if part is None:
             return None
@@ -119,6 +120,7 @@ class RackStage:
         Sites are improved one at a time, and unless ``by_site``, then all together. The search ends
         at the cost ``enough``.
         """
+        self.session.reporter.enter(Phase.RACKS)
         part = self._part(found.integer_values)
         if part is None:
             return None
@@ -248,13 +250,11 @@ class RackStage:
         found = until_passed(self.problem, model, begun, solve, audited)
         if isinstance(found, Failed):
             return None
-        return Found(
-            found.outcome.objective,
-            found.decisions,
-            found.audit,
-            measured(self.problem.goal.measure, self.problem, found.decisions, found.audit.books),
-            part.in_full(found.integer_values),
-        )
+        books, measure = found.audit.books, self.problem.goal.measure
+        value = measured(measure, self.problem, found.decisions, books)
+        self.session.reporter.passed(value)
+        whole = part.in_full(found.integer_values)
+        return Found(found.outcome.objective, found.decisions, found.audit, value, whole)
 
 
 def _until(matrix: Matrix, enough: float, stop: Callable[[], bool] | None) -> Watch:

@@ -32,7 +32,7 @@ from dcplan.planning.solve.large.sums import SUM, with_sums
 from dcplan.planning.solve.large.whole import proved_whole
 from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.planning.solve.request import SolveSession
-from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.status import Phase, SolveStatus
 from dcplan.planning.solve.strong import strengthened
 
 RESTRICT_COLUMNS = 10_000
@@ -98,6 +98,7 @@ class HallSearch:
 
         ``near`` is a plan of a similar model.
         """
+        self.session.reporter.enter(Phase.RELAXATION)
         try:
             relaxed, point = self._relaxed()
         except OutOfTimeError:
@@ -105,7 +106,7 @@ class HallSearch:
             return Answer(None, -math.inf, 0)
         if point is None:
             return Answer(None, -math.inf, 0, infeasible=True)
-        self.bound = point.objective
+        self._prove(point.objective)
         if near:
             self._plan(near, self.bound)
         elif self._restricts(relaxed):  # a first plan before the program of halls, which takes long
@@ -120,7 +121,8 @@ class HallSearch:
             self._keep(self.stage.improved(self.best, self._enough()), self.bound)
         if not self._done(self.bound) and self.session.clock.left() > 0:
             proof = proved_whole(self.stage, self.best, self.bound)
-            self.best, self.bound = proof.plan, proof.bound
+            self.best = proof.plan
+            self._prove(proof.bound)
             self.nodes += proof.nodes
             if proof.plan is None and proof.bound == math.inf:
                 return Answer(None, math.inf, self.nodes, infeasible=True)
@@ -161,7 +163,7 @@ class HallSearch:
                 return True
         session = self.session.part(BOUND_SHARE) if start else self.session
         outcome = self._halls(program, start, session, early=early)
-        self.bound = max(self.bound, outcome.bound)
+        self._prove(outcome.bound)
         if outcome.status is SolveStatus.INFEASIBLE:
             return False
         self._take(program, outcome)
@@ -226,6 +228,8 @@ class HallSearch:
         def improved(values: Vector) -> None:
             self._early(program, values)
 
+        phase = Phase.HALLS if bounds else Phase.RESTRICTED
+        told = session.reporter.of_solver(phase, plans=False, bounds=bounds, started=bool(start))
         outcome = session.solve(
             program,
             self._gap_of_halls(),
@@ -234,7 +238,7 @@ class HallSearch:
             prove=bool(start) and bounds,
             presolve=False,
             watch=Watch(
-                self._shown,
+                told,
                 session.request.stop,
                 improved if early else None,
                 self._done if bounds and not start else None,
@@ -320,11 +324,9 @@ class HallSearch:
         best = self.best
         return best is not None and best.value - bound <= self.gap * abs(best.value)
 
-    def _shown(self, seconds: float, value: float, bound: float, nodes: int) -> None:
-        if self.session.request.progress:
-            value = self.best.value if self.best else math.inf
-            spent = self.session.clock.spent()
-            self.session.request.progress(spent, value, max(bound, self.bound), nodes)
+    def _prove(self, bound: float) -> None:
+        self.bound = max(self.bound, bound)
+        self.session.reporter.proved(self.bound)
 
 
 ENDED = (

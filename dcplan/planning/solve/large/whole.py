@@ -21,7 +21,7 @@ from dcplan.planning.solve.kept import PROGRAMS
 from dcplan.planning.solve.large.racks import MOST_STEPS, Found, RackStage, SmallModel
 from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.starts import known, without_switches
-from dcplan.planning.solve.status import SolveStatus
+from dcplan.planning.solve.status import Phase, SolveStatus
 from dcplan.planning.solve.strong import strengthened
 
 MOST_COLUMNS = 6_000
@@ -54,6 +54,7 @@ def proved_whole(stage: RackStage, best: Found | None, bound: float) -> Proof:
     matrix = strengthened(PROGRAMS.compiled(problem), problem)
     if len(matrix.columns) > MOST_COLUMNS:
         return begun
+    stage.session.reporter.enter(Phase.WHOLE)
     try:
         point = highs.relaxation(matrix, stage.session.clock.left())
     except highs.OutOfTimeError:
@@ -84,14 +85,17 @@ def _proved(stage: RackStage, model: SmallModel, start: Mapping[int, float], beg
         here = session.solve(model.matrix, LEAST_GAP * gap, fixed=start, silent=True)
         if here.values is not None:
             beyond = (best.value - here.objective) / max(abs(best.value), TINY)
+    told = session.reporter.of_solver(Phase.WHOLE, plans=False, started=bool(start))
     outcome = session.solve(
         model.matrix,
         max(gap - max(beyond, 0.0), LEAST_GAP * gap),
         start=start,
         prove=best is not None,
+        watch=highs.Watch(told, session.request.stop),
     )
     none_better = math.inf if best is None else best.value  # columns above it are left out
     bound = max(begun.bound, min(outcome.bound, none_better))
+    session.reporter.proved(bound)
     if outcome.values is None:
         return Proof(best, bound, outcome.nodes)
     found = stage.rounds(model, model.matrix, {}, AUDIT_SHARE, gap=gap, first=outcome)
