@@ -10,6 +10,8 @@ FENCE = re.compile(r"^( *)```(\w+)?(?: +(.*))?$")
 TITLE = re.compile(r'title="([^"]+)"')
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 SECONDS = re.compile(r"\b\d[\d,.]* (m?s|seconds)\b")
+BARS = re.compile("[▁▂▃▄▅▆▇█]([ ▁▂▃▄▅▆▇█]*[▁▂▃▄▅▆▇█])?")
+"""A time series as block characters; their heights follow the numbers."""
 SKIP = "…"
 """A line of an expected output that stands for any lines."""
 CLOSE = 0.02
@@ -76,13 +78,15 @@ def commands(block: Block) -> list[Command]:
 
 
 def same(expected: list[str], got: list[str], close: float = CLOSE) -> bool:
-    """Whether an output is as written: text to the letter, numbers within ``close``, seconds
-    any, ``…`` any lines.
+    """Whether an output is as written: text to the letter, numbers within ``close``, seconds and
+    heights of bars any, ``…`` any lines.
 
     >>> same(["a  1,000 kW in 3.2 s", "…", "end"], ["a 1,010 kW in 9.9 s", "x", "y", "end"])
     True
     >>> same(["32 leaves"], ["33 leaves"]), same(["a"], ["b"]), same(["a"], ["a", "b"])
     (False, False, False)
+    >>> same(["cash ▁▂ █ USD 9.0"], ["cash ▁▃▁█ USD 9.1"])
+    True
     """
     expected, got = _stripped(expected), _stripped(got)
     if SKIP not in expected:
@@ -104,7 +108,7 @@ def _stripped(lines: list[str]) -> list[str]:
 
 
 def _same_line(a: str, b: str, close: float) -> bool:
-    a, b = SECONDS.sub("N s", a), SECONDS.sub("N s", b)
+    a, b = (BARS.sub("█", SECONDS.sub("N s", line)) for line in (a, b))
     if NUMBER.sub("#", a) != NUMBER.sub("#", b):
         return False
     numbers = zip(NUMBER.findall(a), NUMBER.findall(b), strict=True)

@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from dcplan.report.text.bars import quarter_lines
 from dcplan.report.text.terminal import table_text, write_text
 from dcplan.result import Metric, Result, Table
+from dcplan.specs.plan.money import CASH_FLOW, CashRow
 
 LONG = "a reason that goes on " * 20
 SHORT = 5
@@ -165,3 +167,50 @@ def test_a_plan_that_fails_an_expectation_is_not_said_to_be_missing() -> None:
     text = text_of(found)
     assert "why there is no plan" not in text
     assert "dcplan tco a.yaml" in text
+
+
+def by_quarter(load_mw: list[float], limit_mw: float | None, cash_usd: list[float]) -> Result:
+    """A plan with a power, a cash flow and a fleet table of some quarters of 2027 and later."""
+    quarters = [f"{2027 + i // 4}-Q{i % 4 + 1}" for i in range(len(cash_usd))]
+    power = [("s", q, mw, limit_mw) for q, mw in zip(quarters, load_mw, strict=True)]
+    cash = [CashRow(q, *([0.0] * 9), usd) for q, usd in zip(quarters, cash_usd, strict=True)]
+    fleet = [(q, hall, 64) for q in quarters[1:] for hall in ("s/a", "s/b")]
+    return Result(
+        *("plan", "ok", 0, "x"),
+        tables={
+            "power": Table(("site", "quarter", "facility_mw", "utility_mw"), tuple(power)),
+            "cash_flow": CASH_FLOW.table(cash),
+            "fleet": Table(("quarter", "hall", "accelerators"), tuple(fleet)),
+        },
+    )
+
+
+def test_quarters_have_a_line_for_power_cash_and_accelerators() -> None:
+    """4 of 8 MW is half of a full bar; a quarter without a row of the fleet has no accelerators."""
+    found = by_quarter([0.0, 2.0, 4.0, 4.0], 8.0, [40e6, 5e6, 5e6, 10e6])
+    assert quarter_lines(found) == [
+        "Facility power 2027-Q1  ▂▄▄ 2027-Q4  max 4.0 MW (50.0% of utility)",
+        "Cash out       2027-Q1 █▁▁▂ 2027-Q4  max USD 40 M",
+        "Accelerators   2027-Q1  ███ 2027-Q4  max 128",
+    ]
+
+
+def test_power_without_a_limit_is_as_high_as_its_largest_value() -> None:
+    line = quarter_lines(by_quarter([1.0, 2.0, 4.0], None, [1e6] * 3))[0]
+    assert line == "Facility power 2027-Q1 ▂▄█ 2027-Q3  max 4.0 MW"
+
+
+def test_a_plan_of_ten_years_fits_a_terminal_and_short_ones_have_no_lines() -> None:
+    lines = quarter_lines(by_quarter([3.0] * 40, 4.0, [1e9] * 40))
+    assert max(map(len, lines)) <= 80
+    assert lines[1] == f"Cash out       2027-Q1 {'█' * 14} 2036-Q4  max USD 1 bn"  # 3 quarters each
+    assert quarter_lines(by_quarter([3.0] * 2, 4.0, [1e9] * 2)) == []
+
+
+def test_only_output_with_block_characters_has_the_lines() -> None:
+    found = by_quarter([1.0, 2.0, 4.0], 8.0, [1e6] * 3)
+    for encoding, there in (("utf-8", True), ("ascii", False), ("latin-1", False)):
+        stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+        write_text(found, stream, color=False)
+        stream.seek(0)
+        assert ("2027-Q1 ▁▂▄ 2027-Q3" in stream.read()) is there

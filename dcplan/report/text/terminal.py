@@ -9,6 +9,7 @@ from typing import IO
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from dcplan.report.text.bars import bars, quarter_lines
 from dcplan.report.text.headings import label_of, title_of
 from dcplan.report.text.next_steps import next_commands
 from dcplan.report.text.numbers import limits_text, observed_text, printable, shown, shown_in
@@ -32,6 +33,7 @@ def write_text(result: Result, stream: IO[str], *, color: bool, verbose: bool = 
     own = bool(metrics(result.verb))  # figures of a verb without its own are those of the plan
     if own and not verbose:
         _metrics(console, stream, result, verbose=False)
+    _quarters(console, result)
     later = []
     order = list(Section)
     for name, spec in sorted(tables(result.verb).items(), key=lambda x: order.index(x[1].section)):
@@ -64,25 +66,8 @@ def _as_lists(console: Console, made: View) -> None:
                 console.print(f"{head.ljust(width)}  {cell}", markup=False)
 
 
-BARS = " ▁▂▃▄▅▆▇█"
-SERIES = {
-    "power": ("facility_mw", "utility_mw"),
-    "cash_flow": ("cash_out_usd",),
-    "quarters": ("pue",),
-}
+SERIES = {"power": ("facility_mw", "utility_mw"), "quarters": ("pue",)}
 """Columns of time series that a terminal shows as bars."""
-
-
-def bars(values: Sequence[float]) -> str:
-    """One character a value, as high as it is between nothing and the largest.
-
-    Examples
-    --------
-    >>> bars([0.0, 1.0, 4.0, 8.0]), bars([0.0, 0.0])
-    (' ▁▄█', '  ')
-    """
-    top = max((abs(v) for v in values), default=0.0)
-    return "".join(BARS[round(abs(v) / top * (len(BARS) - 1))] if top else " " for v in values)
 
 
 def _bars(console: Console, name: str, table: Table) -> None:
@@ -103,6 +88,19 @@ def _bars(console: Console, name: str, table: Table) -> None:
             console.print(f"{key} {header(column)}  {bars(values)}  {ends}".strip(), markup=False)
 
 
+def _quarters(console: Console, result: Result) -> None:
+    """Power, cash and accelerators of a plan by quarter, where the output has block characters."""
+    lines = quarter_lines(result) if _has_blocks(console) else []
+    if lines:
+        console.print()
+    for line in lines:
+        console.print(line, markup=False)
+
+
+def _has_blocks(console: Console) -> bool:
+    return console.encoding.lower().startswith("utf")
+
+
 def _section(
     console: Console, stream: IO[str], verb: str, name: str, table: Table, *, verbose: bool
 ) -> bool:
@@ -112,7 +110,7 @@ def _section(
         return False
     console.print()
     console.print(title_of(verb, name), style="bold", markup=False)
-    if stream.isatty() and console.encoding.lower().startswith("utf"):
+    if stream.isatty() and _has_blocks(console):
         _bars(console, name, table)
     write_table(console, stream, made)
     if made.more:
