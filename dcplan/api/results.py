@@ -18,7 +18,8 @@ from dcplan.study.regression import diff as regression
 from dcplan.study.store import home
 
 ENDINGS = {f".{name}": target for target, name in SUFFIX.items()} | {
-    f".{target}": target for target in (Target.JSON, Target.XLSX, Target.HTML, Target.MD)
+    f".{target}": target
+    for target in (Target.JSON, Target.XLSX, Target.HTML, Target.MD, Target.PARQUET)
 }
 """Ending of a file name -> its format; the longer endings come first."""
 
@@ -47,10 +48,10 @@ def export(result: Result, path: str | Path, to: str | None = None) -> Path:
     result : Result
         A finished answer.
     path : str or Path
-        The file, or the folder of ``csv`` and ``netbox``.
+        The file, or the folder of ``csv``, ``parquet`` and ``netbox``.
     to : str, optional
-        ``json``, ``xlsx``, ``html``, ``md``, ``csv``, ``focus``, ``purchases``, ``memo`` or
-        ``netbox``; by default the format of the file's ending, and ``csv`` for a path without one.
+        ``json``, ``xlsx``, ``html``, ``md``, ``csv``, ``parquet``, ``focus``, ``purchases``,
+        ``memo`` or ``netbox``; by default the format of the file's ending, and ``csv`` for a path without one.
 
     Raises
     ------

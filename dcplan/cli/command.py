@@ -29,7 +29,8 @@ class Output:
     out: Annotated[
         Path | None,
         Flag(
-            "write to this file instead of stdout; FILE.xlsx is a workbook", names=("--out", "-o")
+            "write to this file instead of stdout; NAME.xlsx is a workbook, NAME.parquet a folder",
+            names=("--out", "-o"),
         ),
     ] = None
     quiet: Annotated[bool, Flag("hide warnings on stderr", names=("--quiet", "-q"))] = False
@@ -45,7 +46,7 @@ class Output:
         return not (self.quiet or self.no_progress)
 
     def refuse_unwritable(self) -> None:
-        """Refuse an output file that cannot be written before the computation starts."""
+        """Refuse an output that cannot be written before the computation starts."""
         from dcplan.cli.output import check_writable
 
         if self.out is not None:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from dcplan.cli.command import command
-from dcplan.specs.export import SUFFIX, Target
+from dcplan.specs.export import FOLDERS, SUFFIX, Target
 from dcplan.specs.request import Flag
 
 
@@ -24,12 +24,14 @@ class ExportRequest:
     to: Annotated[
         Target,
         Flag(
-            "csv (a folder), xlsx, focus, purchases or memo (of a plan), netbox (of a fabric answer), "
+            "csv or parquet (a folder), xlsx, focus, purchases or memo (of a plan), "
+            "netbox (of a fabric answer), "
             "html, md, json"
         ),
     ]
     out: Annotated[
-        Path | None, Flag("folder for csv and netbox, otherwise a file", names=("--out", "-o"))
+        Path | None,
+        Flag("folder for csv, parquet and netbox, otherwise a file", names=("--out", "-o")),
     ] = None
     answers: Annotated[
         tuple[Path, ...],
@@ -44,7 +46,7 @@ class ExportRequest:
 
 @command
 def export(request: ExportRequest) -> None:
-    """Export a saved result to a workbook, CSV, memo, NetBox or FOCUS."""
+    """Export a saved result to a workbook, CSV, Parquet, memo, NetBox or FOCUS."""
     from dcplan.report.exports import write_export
     from dcplan.report.redact import redacted
     from dcplan.report.saved import read_result
@@ -56,6 +58,10 @@ def export(request: ExportRequest) -> None:
     if to is Target.JSON and request.out is None:
         sys.stdout.write(result.to_json())
         return
-    folder = to in (Target.CSV, Target.NETBOX)
-    default = request.result_file.with_suffix("" if folder else f".{SUFFIX.get(to, to)}")
+    if to is Target.PARQUET:
+        from dcplan.report.parquet import refuse_without_pyarrow
+
+        refuse_without_pyarrow("--to")
+    suffix = "" if to in FOLDERS - {Target.PARQUET} else f".{SUFFIX.get(to, to)}"
+    default = request.result_file.with_suffix(suffix)
     typer.echo(write_export(result, to, request.out or default, others))

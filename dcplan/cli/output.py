@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from dcplan.result import Result
 
 STORE = Path(".dcplan")
-BOOK_SUFFIX = ".xlsx"
-"""Ending of a file that is a workbook instead of text."""
+BOOK_SUFFIX, PARQUET_SUFFIX = ".xlsx", ".parquet"
+"""Endings of a workbook and of a folder of Parquet files, which are written instead of text."""
 
 
 @contextmanager
@@ -64,7 +64,7 @@ def emit(  # one argument per output flag
     Raises
     ------
     InputError
-        When the file is a workbook, and the answer has none.
+        When the file is a workbook, and the answer has none, or Parquet, and its package is missing.
     """
     from dcplan.report.files import write_whole
     from dcplan.report.text.numbers import printable
@@ -74,11 +74,15 @@ def emit(  # one argument per output flag
         for warning in result.warnings:
             note(printable(f"{tag(warning['code'])}: {warning['message']}"))
     color = not no_color and not os.environ.get("NO_COLOR")
-    if out is not None and out.suffix.lower() == BOOK_SUFFIX and fmt is Format.TABLE:
+    if (
+        out is not None
+        and out.suffix.lower() in (BOOK_SUFFIX, PARQUET_SUFFIX)
+        and fmt is Format.TABLE
+    ):
         from dcplan.report.exports import write_export
         from dcplan.specs.export import Target
 
-        write_export(result, Target.XLSX, out)
+        write_export(result, Target(out.suffix.lower()[1:]), out)
         return
     if out is not None:
         write_whole(out, document(result, fmt, color=False, verbose=verbose))
@@ -99,10 +103,17 @@ def check_writable(path: Path) -> None:
     ------
     OSError
         With the path.
+    InputError
+        When the path is a folder of Parquet files, and their package is not installed.
     """
+    if path.suffix.lower() == PARQUET_SUFFIX:
+        from dcplan.report.parquet import refuse_without_pyarrow
+
+        refuse_without_pyarrow("--out")
     folder = next((p for p in path.absolute().parents if p.exists()), Path("/"))
-    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        reason = "is a folder" if path.is_dir() else "cannot be written"
+    wrong = path.is_dir() and path.suffix.lower() != PARQUET_SUFFIX
+    if wrong or not folder.is_dir() or not os.access(folder, os.W_OK):
+        reason = "is a folder" if wrong else "cannot be written"
         raise OSError(errno.EACCES, reason, str(path))
 
 

@@ -33,7 +33,8 @@ class PlanFiles:
     export: Annotated[
         str | None,
         Flag(
-            "export xlsx,csv,html,md,json,focus,purchases,memo to the folder --out", metavar="LIST"
+            "export xlsx,csv,parquet,html,md,json,focus,purchases,memo to the folder --out",
+            metavar="LIST",
         ),
     ] = None
     redact: Annotated[bool, Flag("omit user prices and line-item costs")] = False

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dcplan.specs.export import SEVERAL, SUFFIX, Target
+from dcplan.specs.export import FOLDERS, SEVERAL, SUFFIX, Target
 
 if TYPE_CHECKING:
     from dcplan.result import Result
@@ -19,7 +19,7 @@ def targets_of(text: str | None) -> list[Target]:
     Raises
     ------
     InputError
-        When a format is not known.
+        When a format is not known, or its package is not installed.
     """
     from dcplan.errors import InputError, Place, Problem, did_you_mean
 
@@ -32,6 +32,10 @@ def targets_of(text: str | None) -> list[Target]:
                 [Problem("DC050", cause, Place("--export"), did_you_mean(name, list(SEVERAL)))]
             )
         found.append(Target(name))
+    if Target.PARQUET in found:
+        from dcplan.report.parquet import refuse_without_pyarrow
+
+        refuse_without_pyarrow("--export")
     return found
 
 
@@ -57,7 +61,7 @@ def folder_of(targets: list[Target], out: Path | None) -> Path | None:
 def write_export(result: Result, target: Target, path: Path, others: Sequence[Result] = ()) -> str:
     """Write one format and return a note on the written files.
 
-    ``path`` is a folder for CSV and NetBox, else a file. ``others`` are answers on the same
+    ``path`` is a folder for CSV, Parquet and NetBox, else a file. ``others`` are answers on the same
     scenario, which a memo includes.
 
     Raises
@@ -73,6 +77,10 @@ def write_export(result: Result, target: Target, path: Path, others: Sequence[Re
     try:
         if target is Target.CSV:
             return _csv(result, path)
+        if target is Target.PARQUET:
+            from dcplan.report.parquet import write_parquet
+
+            return f"{write_parquet(result, path)} files in {path}"
         if target is Target.NETBOX:
             return _netbox(result, path)
         if target is Target.MEMO:
@@ -160,9 +168,9 @@ def _netbox(result: Result, folder: Path) -> str:
 
 def path_of(folder: Path, name: str, target: Target) -> Path:
     """Return the path of a format for ``--export``."""
-    return (
-        folder / "csv" if target is Target.CSV else folder / f"{name}.{SUFFIX.get(target, target)}"
-    )
+    if target in FOLDERS:
+        return folder / target
+    return folder / f"{name}.{SUFFIX.get(target, target)}"
 
 
 def export_all(result: Result, targets: list[Target], folder: Path) -> None:

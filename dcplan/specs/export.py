@@ -9,6 +9,7 @@ class Target(StrEnum):
     """Formats that a result can be exported to."""
 
     CSV = "csv"
+    PARQUET = "parquet"
     JSON = "json"
     XLSX = "xlsx"
     HTML = "html"
@@ -21,4 +22,6 @@ class Target(StrEnum):
 
 SEVERAL = tuple(target for target in Target if target is not Target.NETBOX)
 """Formats that ``--export`` accepts."""
+FOLDERS = frozenset({Target.CSV, Target.PARQUET, Target.NETBOX})
+"""Formats of several files."""
 SUFFIX = {Target.FOCUS: "focus.csv", Target.PURCHASES: "purchases.csv", Target.MEMO: "memo.md"}
