@@ -7,7 +7,7 @@ from typing import Annotated
 
 from dcplan.specs.columns import Variant
 from dcplan.specs.metric import MetricSpec
-from dcplan.specs.table import Column, TableSpec
+from dcplan.specs.table import Column, Section, TableSpec
 
 EXCLUDED_OPTIONS = MetricSpec(
     "check.excluded_options", "", "Excluded candidates, each with a reason"
@@ -29,4 +29,21 @@ class CheckedRow:
     help: Annotated[str | None, Column("Remedy")]
 
 
+@dataclass(frozen=True)
+class ClassValueRow:
+    """A value of a catalog or a default that decides, where the scenario has none."""
+
+    input: Annotated[str, Column("Key of the input; several with the same value are one row")]
+    value: Annotated[float | str, Column("Value that the plan uses")]
+    unit: Annotated[str, Column("Unit of the value")]
+    set_instead: Annotated[str, Column("Field that replaces it with your own figure")]
+    source: Annotated[str, Column("Source of the value, without its address")]
+
+
+CLASS_VALUES = TableSpec(
+    "class_values",
+    ClassValueRow,
+    "Class values that decide: give your own figures where you know them",
+    section=Section.LIMITS,
+)
 CHECKED = TableSpec("checked", CheckedRow, "Checked scenarios")

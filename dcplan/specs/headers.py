@@ -237,6 +237,7 @@ HEADERS = {
     "serve_from": "Serves from",
     "serves_from": "Serves from",
     "set_as": "Set with",
+    "set_instead": "Set instead",
     "share_frac": "Share, %",
     "short_usd_per_h": "Shorter term, USD/h",
     "short_years": "Shorter term, years",

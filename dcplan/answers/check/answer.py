@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dcplan.answers.check.class_values import class_values
 from dcplan.answers.common.result_blocks import describe, inputs_of
 from dcplan.answers.plan.no_plan import conflict_of
 from dcplan.answers.plan.tables.excluded import excluded_options
@@ -37,7 +38,8 @@ def check(ref: ScenarioRef) -> Result:
     built = build(planned_question(question) if has_conventions(question) else question)
     found = presolve(question, built)
     problem = built.problem
-    tables = {"excluded": excluded_options(problem)}
+    inputs = inputs_of(built)
+    tables = {"class_values": class_values(inputs), "excluded": excluded_options(problem)}
     if found:
         tables["conflict"] = conflict_of(found)
     parts = (
@@ -58,6 +60,6 @@ def check(ref: ScenarioRef) -> Result:
         scenario=describe(question),
         metrics=EXCLUDED_OPTIONS(len(problem.excluded)),
         tables=tables,
-        inputs=inputs_of(built),
+        inputs=inputs,
         warnings=[{"code": "note", "message": text} for text in problem.warnings],
     )
