@@ -76,9 +76,14 @@ SAME = ("inputs_sha256", "catalogs_sha256")
 """Digests of a result's scenario block that two answers on one question share."""
 
 
+def on_same_question(result: Result, other: Result) -> bool:
+    """Whether two answers have the same scenario, variant, changes and catalogs."""
+    return all(other.scenario.get(key) == result.scenario.get(key) for key in SAME)
+
+
 def _refuse_another(result: Result, other: Result) -> None:
     """Reject an answer on another scenario, variant, change or catalog."""
-    if any(other.scenario.get(key) != result.scenario.get(key) for key in SAME):
+    if not on_same_question(result, other):
         msg = (
             f"the answer of {other.verb} is on another scenario, variant, --set or catalog than the "
             "plan: compute it again with those of the plan"
