@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, TypeVar
 
@@ -117,7 +117,8 @@ def _facts(result: Result) -> Iterator[Fact]:
     if not {PURCHASES.name, CASH_FLOW.name, FLOWS.name} <= set(result.tables):
         return
     for fact in (*money_of(result), *dates_of(result)):
-        yield fact
+        spec = registry.metric_of(result.verb, fact.metric) if fact.metric else None
+        yield replace(fact, name=spec.label) if spec is not None and spec.label else fact
         if fact.at:
             yield Fact(f"{fact.name}, when", fact.at)
 

@@ -16,7 +16,7 @@ from dcplan.units import money, unit_of
 
 MOST_INPUTS = 3
 """Inputs that the first sentence names."""
-MOST_TILES = 8
+MOST_TILES = 6
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,15 @@ def tiles(changes: Result) -> list[tuple[str, str]]:
     ]
 
 
+def _kept(text: str) -> str:
+    """Return a number whose mark stays on its line."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def _quoted(sides: tuple[Side, Side]) -> list[str]:
+    return [f"“{side.label}”" for side in sides]
+
+
 def sentences(sides: tuple[Side, Side], changes: Result) -> list[str]:
     """Return what differs and what it costs; the first sentence is the answer."""
     rows = FIGURES_COMPARED.rows(changes.tables[FIGURES_COMPARED.name])
@@ -82,7 +91,7 @@ def _inputs(sides: tuple[Side, Side], changes: Result) -> str:
         return "No input differs."
     named = [f"{x.key} {_cell(x.before)} → {_cell(x.after)}" for x in rows[:MOST_INPUTS]]
     more = f" and {len(rows) - MOST_INPUTS} more" if len(rows) > MOST_INPUTS else ""
-    text = f"Inputs that differ, {sides[0].label} → {sides[1].label}: {'; '.join(named)}{more}."
+    text = f"Inputs that differ, {' → '.join(_quoted(sides))}: {'; '.join(named)}{more}."
     if sides[0].result.verb == "plan":
         text += f" {decisions} decision{'s' * (decisions != 1)} differ{'s' * (decisions == 1)}."
     return text
@@ -98,7 +107,7 @@ def _cell(value: Cell) -> str:
 
 def _cost(sides: tuple[Side, Side], known: dict[str, FigureCompared]) -> Iterator[str]:
     """Yield cash paid and net present cost of both."""
-    first, second = (side.label for side in sides)
+    first, second = _quoted(sides)
     paid, npv = known.get(PAID), known.get(figures.NPV.key)
     if npv is None or npv.change is None:
         return
@@ -120,7 +129,7 @@ def _cost(sides: tuple[Side, Side], known: dict[str, FigureCompared]) -> Iterato
 
 
 def _dates(sides: tuple[Side, Side], known: dict[str, FigureCompared]) -> Iterator[str]:
-    first, second = (side.label for side in sides)
+    first, second = _quoted(sides)
     found = [known[name] for name in (FIRST_ORDER, LAST_ORDER, IN_SERVICE) if name in known]
     same = [f"{x.figure.lower()} {x.before}" for x in found if x.before == x.after]
     moved = [
@@ -135,7 +144,7 @@ def _dates(sides: tuple[Side, Side], known: dict[str, FigureCompared]) -> Iterat
 
 
 def _runs(sides: tuple[Side, Side], changes: Result) -> Iterator[str]:
-    first, second = (side.label for side in sides)
+    first, second = _quoted(sides)
     for x in RUNS_COMPARED.rows(changes.tables[RUNS_COMPARED.name]):
         if x.finish_before != x.finish_after:
             yield (
@@ -149,4 +158,4 @@ def _states(sides: tuple[Side, Side]) -> Iterator[str]:
     for side in sides:
         gap = side.result.metrics.get(figures.GAP.key)
         proven = "" if gap is None else f", proven gap {shown(figures.GAP.key, gap.value)}"
-        yield f"{side.label}: status {side.result.status}{proven}. {side.result.headline}."
+        yield f"“{side.label}”: status {side.result.status}{proven}. {side.result.headline}."
