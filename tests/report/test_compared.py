@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import dcplan
-from dcplan.report.html.page import page
 from dcplan.result import Result
 from dcplan.specs.regression.compared import FIGURES_COMPARED, QUARTERS_COMPARED
-from tests.cli.conftest import Ran
 from tests.plans import planned
 from tests.report.test_page import outline
 
@@ -74,29 +71,6 @@ def test_cash_paid_and_its_quarters_are_those_of_both_plans(before: Result, afte
     last = quarters[-1]
     assert [last.paid_to_date_before_usd, last.paid_to_date_after_usd] == pytest.approx(paid)
     assert last.accelerators_after == after.metrics["accelerators.total"].value
-
-
-def test_a_redacted_page_has_no_price(
-    here: Callable[..., Ran], tmp_path: Path, before: Result, after: Result
-) -> None:
-    files = [
-        str(dcplan.export(x, tmp_path / f"{n}.json")) for x, n in ((before, "a"), (after, "b"))
-    ]
-    ran = here("report", *files, "--redact", "-o", str(tmp_path / "page.html"))
-    assert ran.code == 0, ran.err
-    text = (tmp_path / "page.html").read_text("utf-8")
-    assert "4,600,000" not in text
-    assert "4.60" not in text
-    assert "systems.gb200-nvl72.price_usd" in text
-
-
-def test_one_result_is_the_page_of_export(
-    here: Callable[..., Ran], tmp_path: Path, before: Result
-) -> None:
-    file = dcplan.export(before, tmp_path / "a.json")
-    assert here("report", str(file)).code == 0
-    saved = (tmp_path / "a.html").read_text("utf-8")
-    assert saved == page(dcplan.read(file))
 
 
 def test_answers_of_different_verbs_are_refused(before: Result, tmp_path: Path) -> None:

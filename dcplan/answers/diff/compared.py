@@ -100,8 +100,12 @@ def _figures(
             verdicts.get(known.metric, "") if known.metric else "",
         )
     facts = {x.metric for x in (*first.values(), *second.values())}
-    for key in dict.fromkeys((*a.metrics, *b.metrics)):
-        spec = registry.metric_of(a.verb, key)
+    order = {spec.key: i for i, spec in enumerate(registry.metrics(a.verb))}
+    specs_of = {x: registry.metric_of(a.verb, x) for x in {*a.metrics, *b.metrics}}
+    # a saved result has its metrics in the order of their keys
+    known = {x: order[spec.key] for x, spec in specs_of.items() if spec is not None}
+    for key in sorted(known, key=lambda x: (known[x], x)):
+        spec = specs_of[key]
         if spec is None or not spec.main or key in facts:
             continue
         pair = [r.metrics.get(key) for r in (a, b)]
