@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import dcplan
-from dcplan.report.book.influence import influences
+from dcplan.report.html.figures import ranked
 from dcplan.report.html.page import page
 from dcplan.report.text.headings import title_of
 from dcplan.result import Result, from_dict
@@ -110,7 +110,7 @@ def strangers(text: str, document: dict[str, Any], result: Result) -> Iterator[s
     reader = Reader()
     reader.feed(text)
     tables = {title_of(result.verb, name): table for name, table in document["tables"].items()}
-    swings = {x.key: x for x in influences(result)} if "book_facts" in result.tables else {}
+    swings = {x.key: x for x in ranked(result)}
     for grid in reader.grids:
         rows = [row for row in grid.rows if row]
         if grid.caption in tables:
@@ -190,7 +190,7 @@ def _of_decision(rows: list[Any], document: dict[str, Any]) -> Iterator[str]:
             left[row["falls"]] = left.get(row["falls"], 0.0) - row["usd"]
     cells = [x for r in tables.get("purchases", []) for x in r.values()]
     sources = [
-        *(paid + [sum(paid)] + list(left.values()) + list(counts.values())),
+        *(*paid, sum(paid), *left.values(), *counts.values()),
         *(*bought.values(), sum(bought.values()), *cells),
         *(m["value"] for m in document["metrics"].values()),
     ]

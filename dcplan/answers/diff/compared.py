@@ -103,8 +103,8 @@ def _figures(
     order = {spec.key: i for i, spec in enumerate(registry.metrics(a.verb))}
     specs_of = {x: registry.metric_of(a.verb, x) for x in {*a.metrics, *b.metrics}}
     # a saved result has its metrics in the order of their keys
-    known = {x: order[spec.key] for x, spec in specs_of.items() if spec is not None}
-    for key in sorted(known, key=lambda x: (known[x], x)):
+    ranks = {x: order[spec.key] for x, spec in specs_of.items() if spec is not None}
+    for key in sorted(ranks, key=lambda x: (ranks[x], x)):
         spec = specs_of[key]
         if spec is None or not spec.main or key in facts:
             continue
