@@ -25,8 +25,8 @@ OF_BOTH = ("_before", "_after")
 """Endings of columns that one of the two answers fills, before the unit."""
 OF_EACH = ("Risks", "Alternatives", "What would change the decision")
 """Parts of a memo that the page shows of each plan."""
-NO_CHANGE = frozenset({"scenario"})
-"""Columns that say the same in every row of two answers."""
+NOT_SHOWN = frozenset({"scenario", "delivery_before", "delivery_after"})
+"""Columns in JSON alone: the page has one pair of answers, and its tables fit on a screen."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def _both(name: str, labels: tuple[str, str], changes: Result) -> TitledView | N
     kept = [
         i
         for i, head in enumerate(table.columns)
-        if head not in NO_CHANGE and not _empty(table, head)
+        if head not in NOT_SHOWN and not _empty(table, head)
     ]
     top = largest_usd(table.columns, rows)
     heads, cells = [], []
