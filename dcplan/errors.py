@@ -50,6 +50,7 @@ CODES: dict[str, str] = {
     "DC053": "a table of runs that cannot be read",
     "DC054": "a length that no cable or transceiver reaches",
     "DC055": "a trace of requests that cannot be read",
+    "DC056": "two results that cannot be compared",
     "DC060": "weather that cannot be used",
     "DC061": "a cooling option that does not support the request",
     "DC062": "a flag of `dcplan facility`",
@@ -102,6 +103,8 @@ MEANINGS: dict[str, str] = {
     "speed, a part or a change that works.",
     "DC055": "The trace lacks a column, or a value of a request is not a time or a number of tokens. The message has "
     "the line and the formats that dcplan reads.",
+    "DC056": "The two results are answers of different verbs, or they have neither a figure nor a table in common. "
+    "Make both with the same verb.",
     "DC060": "The weather file cannot be read, the climate zone has no data, or the site has no weather.",
     "DC061": "The cooling option does not support this system, rack power or supply temperature; the message states "
     "why.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,14 @@ from dcplan.answers.diff.request import SIDES, DiffRequest
 from dcplan.api.studies import PythonWorkers
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.report.exports import write_export
+from dcplan.report.files import write_whole
+from dcplan.report.html.compared import compared_page
+from dcplan.report.html.compared_text import Side
+from dcplan.report.redact import redacted
 from dcplan.report.saved import read_result
 from dcplan.result import Result
 from dcplan.specs.export import SUFFIX, Target
+from dcplan.specs.regression.diff import INPUTS_CHANGED
 from dcplan.specs.request import verb
 from dcplan.study.regression import diff as regression
 from dcplan.study.store import home
@@ -40,7 +46,15 @@ def read(path: str | Path) -> Result:
     return read_result(Path(path))
 
 
-def export(result: Result, path: str | Path, to: str | None = None) -> Path:
+def export(
+    result: Result,
+    path: str | Path,
+    to: str | None = None,
+    *,
+    against: Result | None = None,
+    labels: Sequence[str] = (),
+    answers: Sequence[Result] = (),
+) -> Path:
     """Write a result as a file or as a folder of files, and return its path.
 
     Parameters
@@ -52,17 +66,91 @@ def export(result: Result, path: str | Path, to: str | None = None) -> Path:
     to : str, optional
         ``json``, ``xlsx``, ``html``, ``md``, ``csv``, ``parquet``, ``focus``, ``purchases``,
         ``memo`` or ``netbox``; by default the format of the file's ending, and ``csv`` for a path without one.
+    against : Result, optional
+        Another answer of the same verb. The file is then one page, ``html``, that compares both.
+    labels : sequence of str, optional
+        Names of ``result`` and ``against`` on that page; by default those of their scenarios.
+    answers : sequence of Result, optional
+        Answers of ``explain`` or ``tco`` on the same scenario, for the memo and the page.
 
     Raises
     ------
     InputError
-        DC050 when the format is unknown, or this answer cannot have it.
+        DC050 when the format is unknown, or this answer cannot have it; DC056 when ``against`` is of
+        another verb.
     OSError
         When the path cannot be written.
     """
     path = Path(path)
-    write_export(result, _target(path, to), path)
+    target = _target(path, to)
+    if against is None:
+        write_export(result, target, path, answers)
+    elif target is Target.HTML:
+        export_both(result, against, path, labels, answers)
+    else:
+        cause = f"{target}: two results are compared as html"
+        raise InputError([Problem("DC050", cause, Place("to"))])
     return path
+
+
+def export_both(
+    first: Result,
+    second: Result,
+    path: Path,
+    labels: Sequence[str] = (),
+    answers: Sequence[Result] = (),
+    *,
+    redact: bool = False,
+) -> None:
+    """Write one page that compares two answers of the same verb.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        Names of both on the page; empty for those of their scenarios.
+    answers : sequence of Result
+        Answers of ``explain`` or ``tco`` on the scenario of either plan.
+    redact : bool
+        Whether to omit user prices and amounts by item.
+
+    Raises
+    ------
+    InputError
+        DC056 when the verbs differ or nothing is in common, DC050 when an answer is on neither
+        scenario.
+    """
+    _refuse_different(first, second)
+    names = tuple(labels) or _names(first, second)
+    changes = regression.of_results(first, second, names)
+    if redact:
+        open_inputs = redacted(changes).tables[INPUTS_CHANGED.name]
+        first, second = redacted(first), redacted(second)
+        answers = [redacted(x) for x in answers]
+        changes = regression.of_results(first, second, names)
+        changes.tables[INPUTS_CHANGED.name] = open_inputs
+    sides = (Side(names[0], first, tuple(answers)), Side(names[1], second, tuple(answers)))
+    try:
+        text = compared_page(sides, changes)
+    except ValueError as error:
+        raise InputError([Problem("DC050", str(error), Place("--with"))]) from error
+    write_whole(path, text)
+
+
+def _refuse_different(first: Result, second: Result) -> None:
+    common = {*first.metrics, *first.tables} & {*second.metrics, *second.tables}
+    if first.verb == second.verb and (common or first.verb == "plan"):
+        return
+    cause = f"an answer of {first.verb} and an answer of {second.verb}"
+    if first.verb == second.verb:
+        cause = f"two answers of {first.verb} with no figure and no table in common"
+    help_text = f"make both with dcplan {first.verb} ... -f json -o RESULT"
+    raise InputError([Problem("DC056", cause, Place("report"), help=help_text)])
+
+
+def _names(first: Result, second: Result) -> tuple[str, str]:
+    """Return the names of both scenarios; A and B where they are the same."""
+    names = [str(x.scenario.get("name") or x.verb) for x in (first, second)]
+    return ("A", "B") if names[0] == names[1] else (names[0], names[1])
 
 
 def _target(path: Path, to: str | None) -> Target:

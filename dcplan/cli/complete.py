@@ -29,6 +29,11 @@ def models(incomplete: str) -> list[str]:
     return [*_files(incomplete, (".json", ".yaml", ".yml")), *ids("models")(incomplete)]
 
 
+def results(incomplete: str) -> list[str]:
+    """Return folders and JSON files, which hold saved results, that match the typed text."""
+    return _files(incomplete, (".json",))
+
+
 def ids(kind: str) -> Callable[[str], list[str]]:
     """Return the completer of the ids of a catalog kind."""
 
@@ -82,6 +87,7 @@ def of(what: str) -> Callable[[str], list[str]]:
     """Return the completer that a flag names, by default the ids of a catalog kind."""
     known: dict[str, Callable[[str], list[str]]] = {
         "scenarios": scenarios,
+        "results": results,
         "models": models,
         "kinds": kinds,
         "rows": rows,

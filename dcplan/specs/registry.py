@@ -27,7 +27,7 @@ VERBS: dict[str, tuple[str, ...]] = {
         "no_plan",
     ),
     "explain": ("explain", "no_plan"),
-    "diff": ("regression.diff",),
+    "diff": ("regression.diff", "regression.compared"),
     "test": ("regression.gates",),
     "sweep": ("sweep",),
     "frontier": ("frontier", "no_plan"),

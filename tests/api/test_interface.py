@@ -23,8 +23,8 @@ VERBS = [
     *("load", "check", "plan", "explain", "sweep", "frontier", "train", "serve", "tco", "fabric"),
     *("facility", "validate", "diff", "export", "read", "catalog"),
 ]
-NOT_IN_PYTHON = {"calibrate", "doctor", "import", "init", "schema", "show", "test"}
-"""Verbs that read or write files of a project: they have no function."""
+NOT_IN_PYTHON = {"calibrate", "doctor", "import", "init", "report", "schema", "show", "test"}
+"""Verbs that read or write files of a project: they have no function. ``export`` writes the page of ``report``."""
 MAIN = "train-405b-in-90-days"
 
 

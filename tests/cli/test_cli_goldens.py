@@ -21,6 +21,7 @@ VERBS = [
     "validate",
     "calibrate",
     "show",
+    "report",
     "export",
     "schema",
     "doctor",

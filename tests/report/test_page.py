@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from html import escape
 from html.parser import HTMLParser
@@ -234,25 +232,6 @@ def test_other_answers_have_a_page_too() -> None:
     text = page(tco("own-or-rent-1024-h200", sets=["sensitivity.samples=10"]))
     assert "What decides" in text
     assert "Rental options for the same work" in text
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.options import Options
-    from selenium.webdriver.chrome.service import Service
-
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    assert chromium, "Chromium is not installed"
-    assert driver, "chromedriver is not installed"
-    options = Options()
-    options.binary_location = chromium
-    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    found = webdriver.Chrome(options=options, service=Service(driver))
-    yield found
-    found.quit()
 
 
 @pytest.mark.browser

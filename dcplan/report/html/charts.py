@@ -124,6 +124,40 @@ def capacity(quarters: Sequence[str], counts: Mapping[str, Sequence[float]]) -> 
     return Chart("Capacity by quarter", _svg(figure, "capacity", words), words)
 
 
+def paired(
+    name: str,
+    title: str,
+    quarters: Sequence[str],
+    bars: Mapping[str, Sequence[float]],
+    lines: Mapping[str, Sequence[float]],
+    unit: str,
+    words: str,
+) -> Chart:
+    """Draw two answers by quarter as bars next to each other.
+
+    Parameters
+    ----------
+    name : str
+        Name of the picture in the page's ids.
+    bars : mapping
+        Values by the label of each answer.
+    lines : mapping
+        Further values, dashed: a limit, or sums to date; in the order of the bars.
+    """
+    figure, axes = _figure()
+    places, width = range(len(quarters)), 0.8 / max(1, len(bars))
+    for i, (label, values) in enumerate(bars.items()):
+        at = [x + (i - (len(bars) - 1) / 2) * width for x in places]
+        axes.bar(at, values, width, color=COLORS[i % len(COLORS)], label=label)
+    for i, (label, values) in enumerate(lines.items()):
+        color = COLORS[i % len(COLORS)] if len(lines) > 1 else INK
+        axes.plot(
+            places, values, color=color, linestyle="--", marker="o", markersize=3, label=label
+        )
+    _ruler(axes, quarters, unit)
+    return Chart(title, _svg(figure, name, words), words)
+
+
 def workloads(quarters: Sequence[str], series: Sequence[tuple[str, str, Sequence[float]]]) -> Chart:
     """Accelerators by quarter, stacked by workload and system: one color for each workload.
 

@@ -83,6 +83,34 @@ def page(result: Result, others: Sequence[Result] = ()) -> str:
     ValueError
         When another answer is on another scenario.
     """
+    inputs = ranked(result)
+    figures = figures_of(result, inputs)
+    parts = [part for part in _parts(result, figures, inputs) if part.charts or part.tables]
+    return (
+        templates()
+        .get_template("page.html")
+        .render(
+            name=str(result.scenario.get("name") or result.verb),
+            headline=result.headline,
+            status=result.status,
+            decision=_decision(result, others),
+            decision_charts=figures.get(DECISION, ()),
+            tiles=[(label, shown(key, m.value), m.unit) for label, key, m in _main(result)],
+            expectations=[
+                (verdict(e), e.get("id") or "", e["metric"], e.get("note") or "")
+                for e in result.expectations
+            ],
+            warnings=[str(w["message"]) for w in result.warnings],
+            parts=parts,
+            limits=_limits(result),
+            facts=_facts(result),
+            command=_command(result),
+        )
+    )
+
+
+def templates() -> Environment:
+    """Return the templates of the pages; they escape every text."""
     loader = Environment(
         loader=PackageLoader("dcplan.report.html", "."),
         autoescape=True,
@@ -93,26 +121,7 @@ def page(result: Result, others: Sequence[Result] = ()) -> str:
     )
     loader.filters["svg"] = Markup  # pictures of our own, their text escaped
     loader.filters["code"] = _with_code
-    inputs = ranked(result)
-    figures = figures_of(result, inputs)
-    parts = [part for part in _parts(result, figures, inputs) if part.charts or part.tables]
-    return loader.get_template("page.html").render(
-        name=str(result.scenario.get("name") or result.verb),
-        headline=result.headline,
-        status=result.status,
-        decision=_decision(result, others),
-        decision_charts=figures.get(DECISION, ()),
-        tiles=[(label, shown(key, m.value), m.unit) for label, key, m in _main(result)],
-        expectations=[
-            (verdict(e), e.get("id") or "", e["metric"], e.get("note") or "")
-            for e in result.expectations
-        ],
-        warnings=[str(w["message"]) for w in result.warnings],
-        parts=parts,
-        limits=_limits(result),
-        facts=_facts(result),
-        command=_command(result),
-    )
+    return loader
 
 
 def _with_code(text: str) -> Markup:

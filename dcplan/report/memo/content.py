@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dcplan.economics.cash_flow import FlowGroup, Unit
+from dcplan.answers.plan.summary import dates_of, lots_of, money_of, total_usd
+from dcplan.economics.cash_flow import Unit
 from dcplan.report.memo.alternatives import alternatives, flips
 from dcplan.report.memo.blocks import Block, Grid, Items, Note, change, counted, usd
 from dcplan.report.text.next_steps import scenario_words
@@ -14,8 +15,7 @@ from dcplan.report.text.numbers import shown
 from dcplan.result import Result
 from dcplan.specs.plan import metrics as figures
 from dcplan.specs.plan.limits import LIMITS, NO_CHANGE_USD
-from dcplan.specs.plan.money import CASH_FLOW, FLOWS, CashRow, Falls
-from dcplan.specs.plan.purchases import PURCHASES, PurchaseRow
+from dcplan.specs.plan.purchases import PURCHASES
 from dcplan.specs.plan.site import LEAD_TIMES
 
 MOST_PURCHASES, MOST_LIMITS, MOST_LEADS = 6, 3, 2
@@ -76,9 +76,14 @@ SAME = ("inputs_sha256", "catalogs_sha256")
 """Digests of a result's scenario block that two answers on one question share."""
 
 
+def on_same_question(result: Result, other: Result) -> bool:
+    """Whether two answers have the same scenario, variant, changes and catalogs."""
+    return all(other.scenario.get(key) == result.scenario.get(key) for key in SAME)
+
+
 def _refuse_another(result: Result, other: Result) -> None:
     """Reject an answer on another scenario, variant, change or catalog."""
-    if any(other.scenario.get(key) != result.scenario.get(key) for key in SAME):
+    if not on_same_question(result, other):
         msg = (
             f"the answer of {other.verb} is on another scenario, variant, --set or catalog than the "
             "plan: compute it again with those of the plan"
@@ -88,99 +93,36 @@ def _refuse_another(result: Result, other: Result) -> None:
 
 def _money_and_dates(result: Result) -> Iterator[Block]:
     """Yield the figures that the decision rests on."""
-    cash = CASH_FLOW.rows(result.tables[CASH_FLOW.name])
-    paid = [_paid(row) for row in cash]
-    total = sum(x for x in paid if x is not None)
-    hidden = any(x is None for x in paid)
-    flows = FLOWS.rows(result.tables[FLOWS.name])
-    sales = [f.usd for f in flows if f.group == FlowGroup.RESIDUAL and f.falls != Falls.END]
-    rows = [
-        ("Cash paid over the horizon, before tax and financing", usd(None if hidden else total))
-    ]
-    if any(sales):
-        rows.append(("Cash from sales of hardware", usd(-sum(x for x in sales if x))))
-    if not hidden and any(paid):
-        most = max(range(len(cash)), key=lambda i: paid[i] or 0.0)
-        rows.append((f"Largest quarter, {cash[most].quarter}", usd(paid[most])))
-    kept = [f.usd for f in flows if f.group == FlowGroup.RESIDUAL and f.falls == Falls.END]
-    left = None if any(x is None for x in kept) else -sum(kept)
-    rows.append(("Value of hardware and buildings left at the end, not cash", usd(left)))
-    if figures.NPV.key in result.metrics:
-        rows.append(
-            ("Net present cost, after that value", usd(result.metrics[figures.NPV.key].value))
-        )
-    if figures.AFTER_TAX_NPV.key in result.metrics:
-        taxed = result.metrics[figures.AFTER_TAX_NPV.key].value
-        rows.append(("The same after taxes, payment terms and debt", usd(taxed)))
-    bought = PURCHASES.rows(result.tables[PURCHASES.name])
-    for label, months in (
-        ("First order", [x.order_month for x in bought]),
-        ("First deposit", [x.deposit_month for x in bought]),
-        ("Last order", [x.order_month for x in bought]),
-        ("First capacity in service", [x.delivery_month for x in bought]),
-    ):
-        known = sorted(m for m in months if m)
-        if known:
-            rows.append((label, known[-1] if label == "Last order" else known[0]))
-    rows += [
-        (f"Run {job[0]} finishes by", str(m.value))
-        for key, m in result.metrics.items()
-        if (job := figures.FINISH.ids_in(key)) is not None
-    ]
+    rows = [(f"{x.name}, {x.at}" if x.at else x.name, usd(x.value)) for x in money_of(result)]
+    rows += [(x.name, str(x.value)) for x in dates_of(result)]
     yield Grid(("Figure", "Value"), tuple(rows), (False, True))
-
-
-def _paid(row: CashRow) -> float | None:
-    """Return the payments of a quarter without debt; None in a redacted result."""
-    parts = (row.capex_usd, row.energy_usd, row.opex_usd, row.cloud_usd)
-    return None if any(x is None for x in parts) else sum(parts)
 
 
 def _bought(result: Result) -> Iterator[Block]:
     """Yield the largest purchases by vendor and item."""
-    lots: dict[tuple[str, str, str], list[PurchaseRow]] = {}
-    for row in PURCHASES.rows(result.tables[PURCHASES.name]):
-        lots.setdefault((row.vendor, row.item, row.unit), []).append(row)
+    lots = lots_of(result)
     if not lots:
         yield Note("The plan buys and rents nothing.")
         return
-    ordered = sorted(lots.items(), key=lambda x: -(_sum(x[1]) or 0.0))
-    rows = [_lot(vendor, item, found) for (vendor, item, _), found in ordered[:MOST_PURCHASES]]
-    rest = [row for _, found in ordered[MOST_PURCHASES:] for row in found]
+    rows = [
+        (
+            x.vendor,
+            x.item,
+            counted(x.quantity, x.unit),
+            x.order or "before the plan",
+            x.delivery,
+            usd(x.amount_usd),
+        )
+        for x in lots[:MOST_PURCHASES]
+    ]
+    rest = lots[MOST_PURCHASES:]
     if rest:
-        left = len(ordered) - MOST_PURCHASES
-        rows.append((f"{left} more", "", "", "", "", usd(_sum(rest))))
-    everything = [row for found in lots.values() for row in found]
-    rows.append(("Total", "", "", "", "", usd(_sum(everything))))
+        amount = usd(total_usd([x.amount_usd for x in rest]))
+        rows.append((f"{len(rest)} more", "", "", "", "", amount))
+    rows.append(("Total", "", "", "", "", usd(total_usd([x.amount_usd for x in lots]))))
     heads = ("Vendor", "Item", "Quantity", "Order", "In service", "Amount")
     yield Grid(heads, tuple(rows), (False, False, True, False, False, True))
     yield Note("Every purchase with its payments: `--export purchases`.")
-
-
-def _sum(rows: Sequence[PurchaseRow]) -> float | None:
-    """Return the sum of amounts [USD]; None in a redacted result."""
-    amounts = [row.amount_usd for row in rows]
-    return None if any(x is None for x in amounts) else sum(amounts)
-
-
-def _lot(vendor: str, item: str, rows: Sequence[PurchaseRow]) -> tuple[str, ...]:
-    """Return the row of all purchases of one item from one vendor."""
-    quantity = sum(row.quantity for row in rows)
-    return (
-        vendor,
-        item,
-        counted(quantity, rows[0].unit),
-        _span([row.order_month for row in rows]) or "before the plan",
-        _span([row.delivery_month for row in rows]),
-        usd(_sum(rows)),
-    )
-
-
-def _span(months: Sequence[str]) -> str:
-    known = sorted(m for m in months if m)
-    if not known:
-        return ""
-    return known[0] if known[0] == known[-1] else f"{known[0]} to {known[-1]}"
 
 
 def _risks(result: Result) -> Iterator[Block]:

@@ -7,18 +7,23 @@ from dataclasses import replace
 from pathlib import Path
 
 from dcplan.answers.diff.answer import Differences, Side, differences
+from dcplan.answers.diff.compared import Compared, compared
 from dcplan.answers.diff.request import SIDES, DiffRequest
 from dcplan.engine.engines import Engine
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
 from dcplan.result import Result, Table
 from dcplan.scenario.load import load
 from dcplan.specs.plan import metrics as figures
+from dcplan.specs.regression import compared as both
 from dcplan.specs.regression import diff as specs
 from dcplan.study.regression.kept import Kept, plans
 from dcplan.study.regression.refs import Ref, resolved
 from dcplan.study.regression.request import Wanted
 from dcplan.study.store import Store
 from dcplan.units import money
+
+CHANGES = (specs.METRICS_CHANGED, specs.INPUTS_CHANGED, specs.DECISIONS_CHANGED, specs.STATES)
+"""Tables that have rows only if something differs."""
 
 
 def diff(request: DiffRequest, home: Path, engine: Engine | None = None) -> Result:
@@ -99,7 +104,7 @@ def _answer(
 ) -> Result:
     """Return the comparison of two references whose scenarios are solved."""
     tables, parts = _compared(first, second, answers)
-    differs = any(table.rows for table in tables.values())
+    differs = any(tables[spec.name].rows for spec in CHANGES)
     many = "" if len(parts) <= 1 else f"{len(parts)} scenarios; "
     return Result(
         "diff",
@@ -135,7 +140,7 @@ def _compared(
 ) -> tuple[dict[str, Table], list[str]]:
     """Return the differences of each scenario, and a sentence on each."""
     states: list[specs.StateRow] = []
-    every = Differences([], [], [])
+    every, pairs = Differences([], [], []), Compared([], [], [], [], [])
     parts: list[str] = []
     names = sorted({n for _, n in _names(first, second)})
     for name in names:
@@ -150,6 +155,7 @@ def _compared(
         every.metrics.extend(found.metrics)
         every.inputs.extend(_shown(row, first, second) for row in found.inputs)
         every.decisions.extend(found.decisions)
+        pairs.extend(compared(name, old.result, new.result, found.metrics))
         if old.result.status != new.result.status:
             states.append(specs.StateRow(name, "status", _state(old.result), _state(new.result)))
         labeled = first.label and len(names) == 1
@@ -159,6 +165,11 @@ def _compared(
         "inputs_changed": specs.INPUTS_CHANGED.table(every.inputs),
         "decisions_changed": specs.DECISIONS_CHANGED.table(every.decisions),
         "states": specs.STATES.table(states),
+        both.FIGURES_COMPARED.name: both.FIGURES_COMPARED.table(pairs.figures),
+        both.PURCHASES_COMPARED.name: both.PURCHASES_COMPARED.table(pairs.purchases),
+        both.QUARTERS_COMPARED.name: both.QUARTERS_COMPARED.table(pairs.quarters),
+        both.SERVED_COMPARED.name: both.SERVED_COMPARED.table(pairs.served),
+        both.RUNS_COMPARED.name: both.RUNS_COMPARED.table(pairs.runs),
     }
     return tables, parts
 

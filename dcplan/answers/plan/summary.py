@@ -1,0 +1,136 @@
+"""Figures that a decision on a plan rests on, from its own tables: money, dates, purchases by item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dcplan.economics.cash_flow import FlowGroup
+from dcplan.result import Result
+from dcplan.specs.plan import metrics as figures
+from dcplan.specs.plan.money import CASH_FLOW, FLOWS, CashRow, Falls
+from dcplan.specs.plan.purchases import PURCHASES, PurchaseRow
+
+PAID = "Cash paid over the horizon, before tax and financing"
+SALES = "Cash from sales of hardware"
+FIRST_ORDER, LAST_ORDER = "First order", "Last order"
+IN_SERVICE = "First capacity in service"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One figure: an amount in its unit, or a date; ``value`` is None in a redacted result."""
+
+    name: str
+    value: float | str | None
+    unit: str = ""
+    at: str = ""
+    """Quarter of the figure, where it has one."""
+    metric: str = ""
+    """Key of the metric that it is, if it is one."""
+
+
+def paid_usd(row: CashRow) -> float | None:
+    """Return the payments of a quarter without debt; None in a redacted result."""
+    parts = (row.capex_usd, row.energy_usd, row.opex_usd, row.cloud_usd)
+    return None if any(x is None for x in parts) else sum(parts)
+
+
+def money_of(result: Result) -> Iterator[Fact]:
+    """Yield cash paid, sales, the largest quarter, what is left, and net present costs of a plan."""
+    cash = CASH_FLOW.rows(result.tables[CASH_FLOW.name])
+    paid = [paid_usd(row) for row in cash]
+    hidden = any(x is None for x in paid)
+    yield Fact(PAID, None if hidden else sum(x for x in paid if x is not None), "USD")
+    flows = FLOWS.rows(result.tables[FLOWS.name])
+    sales = [f.usd for f in flows if f.group == FlowGroup.RESIDUAL and f.falls != Falls.END]
+    if any(sales):
+        yield Fact(SALES, -sum(x for x in sales if x), "USD")
+    if not hidden and any(paid):
+        most = max(range(len(cash)), key=lambda i: paid[i] or 0.0)
+        yield Fact("Largest quarter", paid[most], "USD", cash[most].quarter)
+    kept = [f.usd for f in flows if f.group == FlowGroup.RESIDUAL and f.falls == Falls.END]
+    left = None if any(x is None for x in kept) else -sum(kept)
+    yield Fact("Value of hardware and buildings left at the end, not cash", left, "USD")
+    for spec, name in (
+        (figures.NPV, "Net present cost, after that value"),
+        (figures.AFTER_TAX_NPV, "The same after taxes, payment terms and debt"),
+    ):
+        if spec.key in result.metrics:
+            yield Fact(name, result.metrics[spec.key].value, "USD", metric=spec.key)
+
+
+def dates_of(result: Result) -> Iterator[Fact]:
+    """Yield the first and last orders, the first deposit and service, and when the runs finish."""
+    bought = PURCHASES.rows(result.tables[PURCHASES.name])
+    for name, months in (
+        (FIRST_ORDER, [x.order_month for x in bought]),
+        ("First deposit", [x.deposit_month for x in bought]),
+        (LAST_ORDER, [x.order_month for x in bought]),
+        (IN_SERVICE, [x.delivery_month for x in bought]),
+    ):
+        known = sorted(m for m in months if m)
+        if known:
+            yield Fact(name, known[-1] if name == LAST_ORDER else known[0])
+    for key, metric in result.metrics.items():
+        job = figures.FINISH.ids_in(key)
+        if job is not None:
+            yield Fact(f"Run {job[0]} finishes by", str(metric.value), metric=key)
+
+
+@dataclass(frozen=True)
+class Lot:
+    """All purchases of one item from one vendor; the amount is None in a redacted result."""
+
+    vendor: str
+    item: str
+    unit: str
+    quantity: float
+    order: str
+    """Month or months of the orders; empty for what was ordered before the plan."""
+    delivery: str
+    amount_usd: float | None
+
+
+def lots_of(result: Result) -> list[Lot]:
+    """Return the purchases of a plan by vendor and item, the largest amount first."""
+    found: dict[tuple[str, str, str], list[PurchaseRow]] = {}
+    for row in PURCHASES.rows(result.tables[PURCHASES.name]):
+        found.setdefault((row.vendor, row.item, row.unit), []).append(row)
+    lots = [
+        Lot(
+            *key,
+            sum(row.quantity for row in rows),
+            months([row.order_month for row in rows]),
+            months([row.delivery_month for row in rows]),
+            total_usd([row.amount_usd for row in rows]),
+        )
+        for key, rows in found.items()
+    ]
+    return sorted(lots, key=lambda x: -(x.amount_usd or 0.0))
+
+
+def total_usd(amounts: Sequence[float | None]) -> float | None:
+    """Return a sum [USD]; None where an amount is withheld.
+
+    Examples
+    --------
+    >>> total_usd([1.5, 2.0]), total_usd([1.5, None])
+    (3.5, None)
+    """
+    known = [x for x in amounts if x is not None]
+    return sum(known) if len(known) == len(amounts) else None
+
+
+def months(found: Sequence[str]) -> str:
+    """Return the months of several events as a span.
+
+    Examples
+    --------
+    >>> months(["2027-04", "", "2027-01"]), months(["2027-04"]), months([""])
+    ('2027-01 to 2027-04', '2027-04', '')
+    """
+    known = sorted(m for m in found if m)
+    if not known:
+        return ""
+    return known[0] if known[0] == known[-1] else f"{known[0]} to {known[-1]}"

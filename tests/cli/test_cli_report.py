@@ -1,0 +1,71 @@
+"""``dcplan report``: one result, two results, and what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import dcplan
+from dcplan.report.html.page import page
+from dcplan.result import Result
+from tests.cli.conftest import Ran
+from tests.plans import planned
+
+PRICE = "systems.gb200-nvl72.price_usd=4.6e6"
+
+
+@pytest.fixture(scope="module")
+def before() -> Result:
+    return planned("fleet-renewal")
+
+
+@pytest.fixture(scope="module")
+def after() -> Result:
+    return planned("fleet-renewal", sets=[PRICE])
+
+
+def test_a_redacted_page_has_no_price(
+    here: Callable[..., Ran], tmp_path: Path, before: Result, after: Result
+) -> None:
+    files = [
+        str(dcplan.export(x, tmp_path / f"{n}.json")) for x, n in ((before, "a"), (after, "b"))
+    ]
+    ran = here("report", *files, "--redact", "-o", str(tmp_path / "page.html"))
+    assert ran.code == 0, ran.err
+    text = (tmp_path / "page.html").read_text("utf-8")
+    assert "4,600,000" not in text
+    assert "4.60" not in text
+    assert "systems.gb200-nvl72.price_usd" in text
+
+
+def test_one_result_is_the_page_of_export(
+    here: Callable[..., Ran], tmp_path: Path, before: Result
+) -> None:
+    file = dcplan.export(before, tmp_path / "a.json")
+    assert here("report", str(file)).code == 0
+    saved = (tmp_path / "a.html").read_text("utf-8")
+    assert saved == page(dcplan.read(file))
+
+
+def test_a_label_needs_two_results(
+    here: Callable[..., Ran], tmp_path: Path, before: Result
+) -> None:
+    file = dcplan.export(before, tmp_path / "a.json")
+    ran = here("report", str(file), "--label", "now")
+    assert ran.code == 2
+    assert "DC050" in ran.err
+
+
+def test_an_answer_on_neither_scenario_is_refused(
+    here: Callable[..., Ran], tmp_path: Path, before: Result, after: Result
+) -> None:
+    files = [
+        str(dcplan.export(x, tmp_path / f"{n}.json")) for x, n in ((before, "a"), (after, "b"))
+    ]
+    other = dcplan.facility(site="us-ashburn", cooling="direct-liquid-tower", it_mw=20)
+    third = str(dcplan.export(other, tmp_path / "c.json"))
+    ran = here("report", *files, "--with", third)
+    assert ran.code == 2
+    assert "neither plan" in ran.err
