@@ -14,6 +14,7 @@ from dcplan.planning.audit.uses import Kind
 from dcplan.report.book.influence import Influence, influences
 from dcplan.report.html import charts, drawings
 from dcplan.report.html.charts import Chart
+from dcplan.report.html.states import PAYMENTS
 from dcplan.result import Cell, Result
 from dcplan.specs.cost.schedules import MONTHS
 from dcplan.specs.frontier import FRONTIER
@@ -150,11 +151,9 @@ def _waterfall(result: Result) -> Chart:
 
 def _cash(result: Result) -> Chart:
     rows = _rows(result, "cash_flow")
-    names = ("capex", "energy", "opex", "cloud", "sales", "debt_drawn", "debt_service")
-    signs = {"debt_drawn": -1.0}
     groups = {
-        name.replace("_", " "): [signs.get(name, 1.0) * _number(r.get(f"{name}_usd")) for r in rows]
-        for name in names
+        name.replace("_", " "): [sign * _number(row[f"{name}_usd"]) for row in rows]
+        for name, sign in PAYMENTS.items()
     }
     return charts.cash(
         [str(row["quarter"]) for row in rows], {g: v for g, v in groups.items() if any(v)}

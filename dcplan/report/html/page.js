@@ -2,16 +2,19 @@
 const tip = document.getElementById("tip");
 let lit = null;
 const unlight = () => { if (lit) lit.classList.remove("on"); lit = null; tip.hidden = true; };
+const place = () => {
+  const box = lit.getBoundingClientRect(), own = tip.getBoundingClientRect();
+  const left = box.left + box.width / 2 - own.width / 2, above = box.top - own.height - 6;
+  tip.style.left = `${Math.max(4, Math.min(left, document.documentElement.clientWidth - own.width - 4))}px`;
+  tip.style.top = `${above < 4 ? box.bottom + 6 : above}px`;
+};
 const light = mark => {
   if (lit !== mark) unlight();
   lit = mark;
   mark.classList.add("on");
   tip.textContent = mark.says;
   tip.hidden = false;
-  const box = mark.getBoundingClientRect(), own = tip.getBoundingClientRect();
-  const left = box.left + box.width / 2 - own.width / 2, above = box.top - own.height - 6;
-  tip.style.left = `${Math.max(4, Math.min(left, document.documentElement.clientWidth - own.width - 4))}px`;
-  tip.style.top = `${above < 4 ? box.bottom + 6 : above}px`;
+  place();
 };
 for (const mark of document.querySelectorAll(".mark")) {
   const title = mark.querySelector("title");
@@ -21,7 +24,7 @@ for (const mark of document.querySelectorAll(".mark")) {
   mark.addEventListener("pointerleave", event => { if (event.pointerType === "mouse") unlight(); });
 }
 document.addEventListener("pointerdown", event => { if (!event.target.closest(".mark")) unlight(); });
-addEventListener("scroll", () => { if (lit && !lit.closest(".wide").contains(document.activeElement)) unlight(); }, {passive: true});
+addEventListener("scroll", () => { if (lit) place(); }, {passive: true, capture: true});
 addEventListener("beforeprint", unlight);
 for (const box of document.querySelectorAll("figure .wide")) {
   const marks = [...box.querySelectorAll(".mark")];

@@ -20,6 +20,18 @@ OWNED = ("hall", "system", "origin", "racks", "accelerators")
 POWER = ("site", "it_mw", "facility_mw", "utility_mw", "onsite_mw")
 
 
+PAYMENTS: dict[str, float] = {
+    "capex": 1.0,
+    "energy": 1.0,
+    "opex": 1.0,
+    "cloud": 1.0,
+    "sales": 1.0,
+    "debt_drawn": -1.0,
+    "debt_service": 1.0,
+}
+"""Groups of the cash flow that move cash, and the sign with which they add to what is paid."""
+
+
 @dataclass(frozen=True)
 class State:
     """One quarter: a row of figures with their names, and tables with their titles."""
@@ -38,8 +50,9 @@ def states_of(result: Result) -> tuple[State, ...]:
     for row in cash:
         if row["cash_out_usd"] is None:
             break  # a redacted result has no amounts
-        paid += _number(row["cash_out_usd"])
-        sums[str(row["quarter"])] = (_number(row["cash_out_usd"]), paid)
+        usd = sum(sign * _number(row[f"{name}_usd"]) for name, sign in PAYMENTS.items())
+        paid += usd
+        sums[str(row["quarter"])] = (usd, paid)
     return tuple(
         _state(result, quarter, sums.get(quarter))
         for quarter in dict.fromkeys(str(row["quarter"]) for row in power)
@@ -63,7 +76,7 @@ def _state(result: Result, quarter: str, cash: tuple[float, float] | None) -> St
         ("Facility power of the utility limit", f"{plain(used)} of {plain(limit)} MW{share}"),
     ]
     if cash:
-        names = ("Cash out in the quarter", "Cash out so far")
+        names = ("Paid in the quarter, less sales", "Paid so far, less sales")
         figures += [
             (name, f"{shown('cash_out_usd', usd)} USD")
             for name, usd in zip(names, cash, strict=True)
