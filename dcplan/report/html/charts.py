@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from dcplan.report.html.marks import Mark, mark, mark_all, points, with_marks
+from dcplan.report.text.numbers import plain
 from dcplan.units import USD_PER_MUSD
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ def _svg(figure: Figure, name: str, words: str) -> str:
         )
     text = stream.getvalue()
     text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = with_marks(re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL))
     text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", text, count=1)
     text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
     text = re.sub(r' id="([^"]+)"', rf' id="{name}-\1"', text)
@@ -93,13 +95,16 @@ def power(
     figure, axes = _figure()
     base = [0.0] * len(quarters)
     for i, (site, values) in enumerate(facility.items()):
-        axes.bar(
+        bars = axes.bar(
             range(len(quarters)), values, bottom=base, color=COLORS[i % len(COLORS)], label=site
         )
+        mark_all(bars, quarters, site, values, "MW")
         base = [b + v for b, v in zip(base, values, strict=True)]
     axes.step(
         range(len(quarters)), limit, where="mid", color=INK, linestyle="--", label="utility limit"
     )
+    limits = [Mark(q, "utility limit", mw, "MW") for q, mw in zip(quarters, limit, strict=True)]
+    points(axes, range(len(quarters)), limit, limits)
     _ruler(axes, quarters, "MW")
     top = max(base)
     words = (
@@ -113,9 +118,10 @@ def capacity(quarters: Sequence[str], counts: Mapping[str, Sequence[float]]) -> 
     figure, axes = _figure()
     base = [0.0] * len(quarters)
     for i, (system, values) in enumerate(counts.items()):
-        axes.bar(
+        bars = axes.bar(
             range(len(quarters)), values, bottom=base, color=COLORS[i % len(COLORS)], label=system
         )
+        mark_all(bars, quarters, system, values, "accelerators")
         base = [b + v for b, v in zip(base, values, strict=True)]
     _ruler(axes, quarters, "accelerators")
     words = (
@@ -171,7 +177,7 @@ def workloads(quarters: Sequence[str], series: Sequence[tuple[str, str, Sequence
     shown: dict[str, int] = defaultdict(int)
     for label, (workload, system, values) in zip(labels, series, strict=True):
         color = COLORS[names.index(workload) % (len(COLORS) - 1)] if system else "none"
-        axes.bar(
+        bars = axes.bar(
             range(len(quarters)),
             values,
             bottom=base,
@@ -182,6 +188,8 @@ def workloads(quarters: Sequence[str], series: Sequence[tuple[str, str, Sequence
             linewidth=0.4,
             label=label,
         )
+        name = f"{workload} on {system}" if system else workload
+        mark_all(bars, quarters, name, values, "accelerators")
         shown[workload] += system != RENTED
         base = [b + v for b, v in zip(base, values, strict=True)]
     figure.legend(
@@ -206,15 +214,17 @@ def waterfall(steps: Sequence[tuple[str, float]], total: str) -> Chart:
     """Parts of a cost one after the other, and their sum [USD]."""
     figure, axes = _figure()
     at = 0.0
-    for i, (_, usd) in enumerate(steps):
-        axes.bar(
+    for i, (name, usd) in enumerate(steps):
+        (bar,) = axes.bar(
             i,
             usd / USD_PER_MUSD,
             bottom=at / USD_PER_MUSD,
             color=COLORS[1] if usd >= 0 else COLORS[2],
         )
+        mark(bar, Mark("", name, usd / USD_PER_MUSD, "M USD"))
         at += usd
-    axes.bar(len(steps), at / USD_PER_MUSD, color=COLORS[0])
+    (bar,) = axes.bar(len(steps), at / USD_PER_MUSD, color=COLORS[0])
+    mark(bar, Mark("", total, at / USD_PER_MUSD, "M USD"))
     axes.axhline(0.0, color=INK, linewidth=0.8)
     _ruler(axes, [*(name for name, _ in steps), total], "M USD", turned=True)
     words = ", ".join(f"{name} {usd / USD_PER_MUSD:,.1f}" for name, usd in steps)
@@ -229,9 +239,10 @@ def cash(quarters: Sequence[str], groups: Mapping[str, Sequence[float]]) -> Char
     for i, (group, values) in enumerate(groups.items()):
         base = [u if v >= 0 else d for u, d, v in zip(up, down, values, strict=True)]
         heights = [v / USD_PER_MUSD for v in values]
-        axes.bar(
+        bars = axes.bar(
             range(len(quarters)), heights, bottom=base, color=COLORS[i % len(COLORS)], label=group
         )
+        mark_all(bars, quarters, group, heights, "M USD")
         up = [u + max(h, 0.0) for u, h in zip(up, heights, strict=True)]
         down = [d + min(h, 0.0) for d, h in zip(down, heights, strict=True)]
     running, sums = 0.0, []
@@ -239,6 +250,8 @@ def cash(quarters: Sequence[str], groups: Mapping[str, Sequence[float]]) -> Char
         running += sum(values[t] for values in groups.values()) / USD_PER_MUSD
         sums.append(running)
     axes.plot(range(len(quarters)), sums, color=INK, marker="o", markersize=3, label="running sum")
+    sofar = [Mark(q, "running sum", usd, "M USD") for q, usd in zip(quarters, sums, strict=True)]
+    points(axes, range(len(quarters)), sums, sofar)
     _ruler(axes, quarters, "M USD")
     words = f"Payments by quarter: {sums[-1]:,.1f} million USD in all"
     return Chart("Cash flow", _svg(figure, "cash", words), words)
@@ -250,8 +263,10 @@ def gantt(runs: Sequence[tuple[str, float, float, float, float]], start: str) ->
     With the range from the 10th to the 90th percentile.
     """
     figure, axes = _figure(1.0 + 0.42 * len(runs))
-    for i, (_, begins, p10, p50, p90) in enumerate(runs):
-        axes.barh(i, p50, left=begins, color=COLORS[0], height=0.5)
+    for i, (name, begins, p10, p50, p90) in enumerate(runs):
+        (bar,) = axes.barh(i, p50, left=begins, color=COLORS[0], height=0.5)
+        more = f", from day {begins:.0f}; 10th to 90th percentile {p10:.0f} to {p90:.0f} days"
+        mark(bar, Mark("", name, p50, "days", more))
         axes.plot([begins + p10, begins + p90], [i, i], color=INK, linewidth=2, marker="|")
     axes.set_yticks(range(len(runs)), [name for name, *_ in runs])
     axes.invert_yaxis()
@@ -266,9 +281,11 @@ def gantt(runs: Sequence[tuple[str, float, float, float, float]], start: str) ->
 def tornado(rows: Sequence[tuple[str, float, float]], now: float, what: str) -> Chart:
     """Return what each input does to a figure between its bounds, the widest first [USD]."""
     figure, axes = _figure(1.0 + 0.32 * len(rows))
-    for i, (_, low, high) in enumerate(rows):
-        for value, color in ((low, COLORS[2]), (high, COLORS[1])):
-            axes.barh(i, (value - now) / USD_PER_MUSD, color=color, height=0.6)
+    for i, (name, low, high) in enumerate(rows):
+        for bound, value, color in (("low", low, COLORS[2]), ("high", high, COLORS[1])):
+            change = (value - now) / USD_PER_MUSD
+            (bar,) = axes.barh(i, change, color=color, height=0.6)
+            mark_all([bar], [f"at its {bound} bound"], name, [change], "M USD")
     axes.axvline(0.0, color=INK, linewidth=0.8)
     axes.set_yticks(range(len(rows)), [name for name, _, _ in rows])
     axes.invert_yaxis()
@@ -281,13 +298,15 @@ def tornado(rows: Sequence[tuple[str, float, float]], now: float, what: str) -> 
     return Chart("What decides", _svg(figure, "tornado", words), words)
 
 
-def frontier(points: Sequence[tuple[float, float]], x: str, y: str) -> Chart:
+def frontier(found: Sequence[tuple[float, float]], x: str, y: str) -> Chart:
     """Best of one figure for each value of the other."""
     figure, axes = _figure()
-    axes.plot([a for a, _ in points], [b for _, b in points], color=COLORS[0], marker="o")
+    axes.plot([a for a, _ in found], [b for _, b in found], color=COLORS[0], marker="o")
+    each = [Mark(f"{x} {plain(a)}", "", b, y) for a, b in found]
+    points(axes, [a for a, _ in found], [b for _, b in found], each)
     axes.set_xlabel(x)
     axes.set_ylabel(y)
-    words = f"{len(points)} points of {x} against {y}"
+    words = f"{len(found)} points of {x} against {y}"
     return Chart("Frontier", _svg(figure, "frontier", words), words)
 
 
@@ -301,6 +320,8 @@ def cumulative(paid: Mapping[str, Sequence[float]]) -> Chart:
     for i, (name, values) in enumerate(sums.items()):
         width = 2.5 if i == 0 else 1.5
         axes.plot(range(len(values)), values, COLORS[i], label=name, linewidth=width)
+        each = [Mark(f"month {m}", name, usd, "M USD") for m, usd in enumerate(values, 1)]
+        points(axes, range(len(values)), values, each)
     (_, owned), *rents = sums.items()
     said = []
     for name, values in rents:

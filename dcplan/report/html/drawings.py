@@ -5,8 +5,10 @@ Fabric tiers, racks of a hall, the one-line diagram of a site's power.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 from dcplan.report.html.charts import COLORS, Chart
@@ -17,8 +19,22 @@ BOXES = 12
 MOST_RACKS = 600
 
 
-def _open(height: float, words: str) -> str:
-    return f'<svg role="img" aria-label={quoteattr(words)} viewBox="0 0 {WIDTH} {height:g}" class="drawing">'
+@dataclass(frozen=True)
+class Quarter:
+    """What a drawing shows in one quarter: its words, its texts, racks by color."""
+
+    words: str
+    texts: tuple[str, ...]
+    racks: tuple[tuple[str, int], ...] = ()
+
+
+def _open(height: float, words: str, quarters: Mapping[str, Quarter] | None = None) -> str:
+    data = json.dumps({name: asdict(it) for name, it in (quarters or {}).items()})
+    by = f" data-quarters={quoteattr(data)}" if quarters else ""
+    return (
+        f'<svg role="img" aria-label={quoteattr(words)} viewBox="0 0 {WIDTH} {height:g}" '
+        f'class="drawing"{by}>'
+    )
 
 
 def _text(x: float, y: float, text: str, style: str = "") -> str:
@@ -65,11 +81,16 @@ def fabric(row: Mapping[str, object]) -> Chart:
 
 
 def hall(
-    name: str, racks: Sequence[tuple[str, int, int, float]], positions: int, used: int
+    name: str,
+    racks: Sequence[tuple[str, int, int, float]],
+    positions: int,
+    used: int,
+    fleet: Mapping[str, Mapping[str, int]] | None = None,
 ) -> Chart:
     """Elevation of one rack of each system, and the floor with every rack position of the hall.
 
-    ``racks`` holds system, racks, nodes of a rack and kW of a rack.
+    ``racks`` holds system, racks, nodes of a rack and kW of a rack; ``fleet`` holds the racks in
+    service by quarter and system.
     """
     words = f"{name}: {used:,} of {positions:,} rack positions taken; " + "; ".join(
         f"{n:,} racks {system}, {nodes} nodes and {kw:,.0f} kW each"
@@ -79,7 +100,9 @@ def hall(
     across = min(positions, 48)
     shown = min(positions, MOST_RACKS)
     lines = math.ceil(shown / max(across, 1))
-    parts = [_open(height + 40 + lines * 16, words)]
+    others = max(used - sum(n for _, n, _, _ in racks), 0)
+    quarters = _floors(name, racks, positions, others, fleet or {})
+    parts = [_open(height + 40 + lines * 16, words, quarters)]
     for i, (system, _, nodes, kw) in enumerate(racks[:5]):
         x, color = 10 + i * 150, COLORS[i % len(COLORS)]
         parts.append(_text(x, 16, system))
@@ -87,14 +110,13 @@ def hall(
         parts.append(f'<rect x="{x}" y="42" width="70" height="130" class="frame"/>')
         each = 122 / max(nodes, 1)
         parts += [_box(x + 4, 168 - each * (j + 1), 62, each - 2, color) for j in range(nodes)]
-    parts.append(_text(10, height + 10, f"Floor: {used:,} of {positions:,} positions"))
+    parts.append(_text(10, height + 10, f"Floor: {used:,} of {positions:,} positions", "by"))
     colors = [COLORS[i % len(COLORS)] for i, (_, n, _, _) in enumerate(racks) for _ in range(n)]
-    others = max(used - len(colors), 0)
     colors += [COLORS[-1]] * others
     for j in range(shown):
         left, top = 10 + (j % max(across, 1)) * 15.4, height + 20.0 + (j // max(across, 1)) * 16
-        empty = f'<rect x="{left:g}" y="{top:g}" width="13" height="12" class="frame"/>'
-        parts.append(_box(left, top, 13, 12, colors[j]) if j < len(colors) else empty)
+        look = f'fill="{colors[j]}" class="slot"' if j < len(colors) else 'class="slot frame"'
+        parts.append(f'<rect x="{left:g}" y="{top:g}" width="13" height="12" rx="2" {look}/>')
     if positions > shown:
         parts.append(
             _text(10, height + 34 + lines * 16, f"{positions - shown:,} positions more", "small")
@@ -103,30 +125,79 @@ def hall(
     return Chart(f"Racks of {name}", "".join(parts), words)
 
 
-def one_line(
-    site: str, utility_mw: float, onsite_mw: float, blocks: int, facility_mw: float, it_mw: float
-) -> Chart:
-    """From the utility over power blocks to halls, with the site's peak at each step."""
-    steps = [
-        ("Utility", f"{utility_mw:,.1f} MW firm"),
-        ("Blocks", f"{blocks:,} with transformer and UPS" if blocks else "existing"),
-        ("Facility", f"{facility_mw:,.2f} MW on the design day"),
-        ("IT", f"{it_mw:,.2f} MW rated"),
-    ]
-    words = (
-        f"{site}: "
-        + ", ".join(f"{a} {b}" for a, b in steps)
-        + (f"; {onsite_mw:,.1f} MW on site" if onsite_mw else "")
+def _floors(
+    name: str,
+    racks: Sequence[tuple[str, int, int, float]],
+    positions: int,
+    others: int,
+    fleet: Mapping[str, Mapping[str, int]],
+) -> dict[str, Quarter]:
+    """Return the floor of a hall by quarter; racks of network and storage are those of the end."""
+    systems = list(
+        dict.fromkeys([s for s, *_ in racks] + [s for row in fleet.values() for s in row])
     )
-    parts = [_open(130, words)]
-    for i, (name, text) in enumerate(steps):
+    found = {}
+    for quarter, row in fleet.items():
+        taken = [(s, row[s]) for s in systems if row.get(s)]
+        colors = [(COLORS[systems.index(s) % len(COLORS)], n) for s, n in taken]
+        used = sum(n for _, n in taken) + others
+        words = f"{name} in {quarter}: {used:,} of {positions:,} rack positions taken"
+        words = "; ".join([words, *(f"{n:,} racks {s}" for s, n in taken)])
+        text = f"Floor in {quarter}: {used:,} of {positions:,} positions"
+        found[quarter] = Quarter(words, (text,), (*colors, (COLORS[-1], others)))
+    return found
+
+
+@dataclass(frozen=True)
+class Power:
+    """Power of a site in a quarter, and its power blocks."""
+
+    utility_mw: float
+    onsite_mw: float
+    blocks: int
+    facility_mw: float
+    it_mw: float
+
+    @property
+    def steps(self) -> tuple[tuple[str, str], ...]:
+        """Name and text of each step from the utility to IT."""
+        blocks = f"{self.blocks:,} with transformer and UPS" if self.blocks else "existing"
+        return (
+            ("Utility", f"{self.utility_mw:,.1f} MW firm"),
+            ("Blocks", blocks),
+            ("Facility", f"{self.facility_mw:,.2f} MW on the design day"),
+            ("IT", f"{self.it_mw:,.2f} MW rated"),
+        )
+
+    def words(self, site: str) -> str:
+        """Return all steps in one sentence."""
+        steps = ", ".join(f"{a} {b}" for a, b in self.steps)
+        onsite = f"; {self.onsite_mw:,.1f} MW on site" if self.onsite_mw else ""
+        return f"{site}: {steps}{onsite}"
+
+
+def one_line(site: str, peak: str, by_quarter: Mapping[str, Power]) -> Chart:
+    """From the utility over power blocks to halls at each step, in the quarter of the peak."""
+    power = by_quarter[peak]
+    words = power.words(f"{site} at its peak in {peak}")
+    onsite = any(it.onsite_mw for it in by_quarter.values())
+    quarters = {
+        q: Quarter(
+            it.words(f"{site} in {q}"),
+            (*(text for _, text in it.steps), f"on-site generation: {it.onsite_mw:,.1f} MW"),
+        )
+        for q, it in by_quarter.items()
+    }
+    parts = [_open(130, words, quarters)]
+    for i, (name, text) in enumerate(power.steps):
         x = 20 + i * 185
         parts.append(_box(x, 30, 120, 40, COLORS[i]))
         parts.append(_text(x + 10, 55, name, "onbox"))
-        parts.append(_text(x, 90, text, "small"))
+        parts.append(_text(x, 90, text, "small by"))
         if i:
             parts.append(f'<line x1="{x - 65}" y1="50" x2="{x}" y2="50" class="wire"/>')
-    if onsite_mw:
-        parts.append(_text(20, 118, f"on-site generation: {onsite_mw:,.1f} MW", "small"))
+    if onsite:
+        text = f"on-site generation: {power.onsite_mw:,.1f} MW"
+        parts.append(_text(20, 118, text, "small by"))
     parts.append("</svg>")
     return Chart(f"One-line diagram of {site}", "".join(parts), words)

@@ -14,6 +14,7 @@ from dcplan.planning.audit.uses import Kind
 from dcplan.report.book.influence import Influence, influences
 from dcplan.report.html import charts, drawings
 from dcplan.report.html.charts import Chart
+from dcplan.report.html.states import PAYMENTS
 from dcplan.result import Cell, Result
 from dcplan.specs.cost.schedules import MONTHS
 from dcplan.specs.frontier import FRONTIER
@@ -150,11 +151,9 @@ def _waterfall(result: Result) -> Chart:
 
 def _cash(result: Result) -> Chart:
     rows = _rows(result, "cash_flow")
-    names = ("capex", "energy", "opex", "cloud", "sales", "debt_drawn", "debt_service")
-    signs = {"debt_drawn": -1.0}
     groups = {
-        name.replace("_", " "): [signs.get(name, 1.0) * _number(r.get(f"{name}_usd")) for r in rows]
-        for name in names
+        name.replace("_", " "): [sign * _number(row[f"{name}_usd"]) for row in rows]
+        for name, sign in PAYMENTS.items()
     }
     return charts.cash(
         [str(row["quarter"]) for row in rows], {g: v for g, v in groups.items() if any(v)}
@@ -210,29 +209,40 @@ def _halls(result: Result) -> list[Chart]:
             racks[str(row["hall"])],
             int(_number(row["positions"])),
             math.ceil(_number(row["racks"])),
+            _floor_by_quarter(result, str(row["hall"])),
         )
         for row in _rows(result, "halls")
         if racks[str(row["hall"])]
     ]
 
 
+def _floor_by_quarter(result: Result, hall: str) -> dict[str, dict[str, int]]:
+    """Racks in service by quarter and system; a quarter without racks is empty."""
+    found: dict[str, dict[str, int]] = {quarter: {} for quarter in _quarters(result)}
+    for row in _rows(result, FLEET.name):
+        if row["hall"] == hall and row["racks"]:
+            racks = found[str(row["quarter"])]
+            system = str(row["system"])
+            racks[system] = racks.get(system, 0) + int(_number(row["racks"]))
+    return found if any(found.values()) else {}
+
+
 def _sites(result: Result) -> list[Chart]:
-    last: dict[str, Row] = {}
-    for row in _rows(result, "power"):
-        known = last.get(str(row["site"]))
-        if known is None or _number(row["facility_mw"]) >= _number(known["facility_mw"]):
-            last[str(row["site"])] = row
-    return [
-        drawings.one_line(
-            site,
+    found: dict[str, dict[str, drawings.Power]] = defaultdict(dict)
+    for r in _rows(result, "power"):
+        found[str(r["site"])][str(r["quarter"])] = drawings.Power(
             _number(r["utility_mw"]),
             _number(r["onsite_mw"]),
             int(_number(r["power_blocks"])),
             _number(r["facility_mw"]),
             _number(r["it_mw"]),
         )
-        for site, r in last.items()
-    ]
+    made = []
+    for site, by in found.items():
+        most = max(it.facility_mw for it in by.values())
+        peak = [quarter for quarter, it in by.items() if it.facility_mw == most][-1]
+        made.append(drawings.one_line(site, peak, by))
+    return made
 
 
 def _frontier(result: Result) -> list[Chart]:

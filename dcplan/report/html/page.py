@@ -12,6 +12,7 @@ from markupsafe import Markup
 from dcplan.report.book.influence import Influence
 from dcplan.report.html.charts import Chart
 from dcplan.report.html.figures import DECISION, figures_of, has_ranks, ranked
+from dcplan.report.html.states import states_of
 from dcplan.report.memo.blocks import Block
 from dcplan.report.memo.content import memo
 from dcplan.report.memo.text import with_code
@@ -101,6 +102,7 @@ def page(result: Result, others: Sequence[Result] = ()) -> str:
                 for e in result.expectations
             ],
             warnings=[str(w["message"]) for w in result.warnings],
+            states=states_of(result),
             parts=parts,
             limits=_limits(result),
             facts=_facts(result),

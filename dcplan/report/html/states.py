@@ -1,0 +1,107 @@
+"""The state of a plan in each quarter: who is served, capacity, power, cash so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dcplan.report.text.numbers import plain, shown
+from dcplan.report.text.view import View, view
+from dcplan.result import Cell, Result
+from dcplan.specs.plan.fleet import FLEET
+from dcplan.specs.plan.workloads import SERVED_BY
+
+SHORT_FRAC = 1e-6
+"""Share of a demand from which the unserved part is said: less is rounding of the solver."""
+Row = dict[str, Cell]
+SERVED = ("demand", "unit", "required", "owned", "rented", "unserved")
+USED = ("workload", "system", "place", "average_accelerators")
+OWNED = ("hall", "system", "origin", "racks", "accelerators")
+POWER = ("site", "it_mw", "facility_mw", "utility_mw", "onsite_mw")
+
+
+PAYMENTS: dict[str, float] = {
+    "capex": 1.0,
+    "energy": 1.0,
+    "opex": 1.0,
+    "cloud": 1.0,
+    "sales": 1.0,
+    "debt_drawn": -1.0,
+    "debt_service": 1.0,
+}
+"""Groups of the cash flow that move cash, and the sign with which they add to what is paid."""
+
+
+@dataclass(frozen=True)
+class State:
+    """One quarter: a row of figures with their names, and tables with their titles."""
+
+    quarter: str
+    figures: tuple[tuple[str, str], ...]
+    tables: tuple[tuple[str, View], ...]
+
+
+def states_of(result: Result) -> tuple[State, ...]:
+    """Return the state of each quarter of a plan, first to last; none of another answer."""
+    power = _rows(result, "power")
+    if result.verb != "plan" or not power:
+        return ()
+    cash, sums, paid = _rows(result, "cash_flow"), {}, 0.0
+    for row in cash:
+        if row["cash_out_usd"] is None:
+            break  # a redacted result has no amounts
+        usd = sum(sign * _number(row[f"{name}_usd"]) for name, sign in PAYMENTS.items())
+        paid += usd
+        sums[str(row["quarter"])] = (usd, paid)
+    return tuple(
+        _state(result, quarter, sums.get(quarter))
+        for quarter in dict.fromkeys(str(row["quarter"]) for row in power)
+    )
+
+
+def _state(result: Result, quarter: str, cash: tuple[float, float] | None) -> State:
+    def of(name: str) -> list[Row]:
+        return [row for row in _rows(result, name) if str(row["quarter"]) == quarter]
+
+    fleet, power, demand = of(FLEET.name), of("power"), of("demand")
+    short = [
+        str(r["demand"])
+        for r in demand
+        if _number(r["unserved"]) > SHORT_FRAC * _number(r["required"])
+    ]
+    used, limit = (sum(_number(r[x]) for r in power) for x in ("facility_mw", "utility_mw"))
+    share = f" ({used / limit:.0%})" if limit else ""
+    figures = [
+        ("Accelerators in service", plain(sum(_number(r["accelerators"]) for r in fleet))),
+        ("Facility power of the utility limit", f"{plain(used)} of {plain(limit)} MW{share}"),
+    ]
+    if cash:
+        names = ("Paid in the quarter, less sales", "Paid so far, less sales")
+        figures += [
+            (name, f"{shown('cash_out_usd', usd)} USD")
+            for name, usd in zip(names, cash, strict=True)
+        ]
+    if demand:
+        figures.append(("Demands not served in full", ", ".join(short) or "none"))
+    work = [r for r in of(SERVED_BY.name) if r["average_accelerators"]]
+    tables = (
+        ("Demand", SERVED, demand),
+        ("Who is served", USED, work),
+        ("Capacity by system", OWNED, fleet),
+        ("Power", POWER, power),
+    )
+    shown_tables = tuple((title, _view(names, rows)) for title, names, rows in tables if rows)
+    return State(quarter, tuple(figures), shown_tables)
+
+
+def _view(names: tuple[str, ...], rows: Iterable[Row]) -> View:
+    return view(names, [tuple(row[name] for name in names) for row in rows])
+
+
+def _rows(result: Result, name: str) -> list[Row]:
+    table = result.tables.get(name)
+    return table.records() if table is not None else []
+
+
+def _number(cell: Cell) -> float:
+    return float(cell) if isinstance(cell, int | float) else 0.0
