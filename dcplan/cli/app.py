@@ -36,7 +36,7 @@ SUMMARIES = {
     "calibrate": "Turn your own runs or measured kernels into a catalog overlay; read training logs.",
     "show": "Show a saved result, or one table of it.",
     "report": "Write one result, or two side by side, as a page for a browser.",
-    "export": "Export a saved result to a workbook, CSV, memo, NetBox or FOCUS.",
+    "export": "Export a saved result to a workbook, CSV, Parquet, memo, NetBox or FOCUS.",
     "import": "Import a price list, a cost export or an edited workbook.",
     "schema": "Print the JSON Schema of scenarios, catalogs or results.",
     "doctor": "Print versions, solver and paths for a bug report.",

@@ -31,6 +31,8 @@ class Grid:
     heads: list[str] = field(default_factory=list)
     rows: list[list[tuple[str, bool]]] = field(default_factory=list)
     sorts: bool = False
+    quarter: str | None = None
+    """Quarter of the state that the table belongs to."""
 
 
 class Reader(HTMLParser):
@@ -40,14 +42,20 @@ class Reader(HTMLParser):
         super().__init__()
         self.grids: list[Grid] = []
         self.tiles: list[str] = []
+        self.states: list[tuple[str, str]] = []
+        """Tiles of the states, with their quarter."""
+        self.quarter: str | None = None
         self.text: list[str] | None = None
         self.right = False
         self.in_tile = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         known = dict(attrs)
+        if known.get("class") == "state" or tag == "section":
+            self.quarter = known.get("data-quarter")
         if tag == "table":
-            self.grids.append(Grid(sorts="sorts" in str(known.get("class"))))
+            sorts = "sorts" in str(known.get("class"))
+            self.grids.append(Grid(sorts=sorts, quarter=self.quarter))
         if tag == "tr" and self.grids:
             self.grids[-1].rows.append([])
         if tag in ("td", "th", "caption", "b"):
@@ -61,7 +69,9 @@ class Reader(HTMLParser):
         if self.text is None or tag not in ("td", "th", "caption", "b"):
             return
         text, self.text = "".join(self.text), None
-        if tag == "b":
+        if tag == "b" and self.quarter is not None:
+            self.states.append((self.quarter, text))
+        elif tag == "b":
             self.tiles.append(text)
         elif tag == "caption":
             self.grids[-1].caption = text
@@ -113,7 +123,9 @@ def strangers(text: str, document: dict[str, Any], result: Result) -> Iterator[s
     swings = {x.key: x for x in ranked(result)}
     for grid in reader.grids:
         rows = [row for row in grid.rows if row]
-        if grid.caption in tables:
+        if grid.quarter is not None:
+            yield from _of_table(grid, rows, _in_quarter(document, grid))
+        elif grid.caption in tables:
             yield from _of_table(grid, rows, tables[grid.caption])
         elif grid.caption == "Figures":
             yield from _of_figures(rows, document["metrics"])
@@ -126,11 +138,65 @@ def strangers(text: str, document: dict[str, Any], result: Result) -> Iterator[s
                 yield from (t for t, n in row if n and not any(close(t, v) for v in values))
         elif not grid.sorts:
             yield from _of_decision(rows, document)
+    yield from _of_states(reader.states, document["tables"])
     values = [(m["value"], m["unit"]) for m in document["metrics"].values()]
     for tile in reader.tiles:
         fits = (close(tile.removesuffix(f" {unit}" if unit else ""), v) for v, unit in values)
         if not any(fits):
             yield f"tile {tile}"
+
+
+STATES = {
+    "Demand": "demand",
+    "Who is served": "served_by",
+    "Capacity by system": "fleet",
+    "Power": "power",
+}
+"""Tables of the JSON behind those of a state."""
+
+
+def _records(table: dict[str, Any]) -> list[dict[str, Any]]:
+    names = [x["name"] for x in table["columns"]]
+    return [dict(zip(names, row, strict=True)) for row in table["rows"]]
+
+
+def _in_quarter(document: dict[str, Any], grid: Grid) -> dict[str, Any]:
+    """Return the table of a state with the rows of its quarter."""
+    table = document["tables"][STATES[grid.caption]]
+    rows = [
+        row
+        for row, made in zip(table["rows"], _records(table), strict=True)
+        if made["quarter"] == grid.quarter and made.get("average_accelerators") != 0
+    ]
+    assert len(rows) == sum(bool(row) for row in grid.rows)
+    return {**table, "rows": rows}
+
+
+def _of_states(tiles: list[tuple[str, str]], tables: dict[str, Any]) -> Iterator[str]:
+    """Sums of a quarter, and what is paid up to it: payments and debt service less loans and sales."""
+    paid = 0.0
+    for quarter in dict.fromkeys(q for q, _ in tiles):
+        rows = {
+            name: [x for x in _records(tables[name]) if x["quarter"] == quarter]
+            for name in ("power", "fleet", "cash_flow")
+        }
+        usd = sum(
+            x[f"{group}_usd"] * (-1.0 if group == "debt_drawn" else 1.0)
+            for x in rows["cash_flow"]
+            for group in (
+                "capex", "energy", "opex", "cloud", "sales", "debt_drawn", "debt_service",
+            )
+        )  # fmt: skip
+        paid += usd
+        used, limit = (sum(x[n] for x in rows["power"]) for n in ("facility_mw", "utility_mw"))
+        sources = (
+            *(usd, paid, used, limit, used / limit),
+            sum(x["accelerators"] for x in rows["fleet"]),
+        )
+        for text in (t for q, t in tiles if q == quarter):
+            for part in re.findall(r"-?[\d.,]+(?:\s?(?:k|M|bn|%)(?![A-Za-z]))?", text):
+                if not any(close(part, x) for x in sources):
+                    yield f"state in {quarter}: {text}"
 
 
 def _of_table(grid: Grid, rows: list[Any], table: dict[str, Any]) -> Iterator[str]:
