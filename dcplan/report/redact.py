@@ -32,7 +32,9 @@ def redacted(result: Result) -> Result:
     """
     specs = registry.tables(result.verb)
     tables = {
-        name: _without_money(table) if name in specs and specs[name].by_item else table
+        name: _without_unit_prices(
+            _without_money(table) if name in specs and specs[name].by_item else table
+        )
         for name, table in result.tables.items()
         if not name.startswith(BOOK)
     }
@@ -101,18 +103,39 @@ def _without_money(table: Table) -> Table:
     return Table(columns, tuple(rows))
 
 
+METRIC = "metric"
+"""Column that names a metric, in the tables that compare answers."""
+
+
+def _without_unit_prices(table: Table) -> Table:
+    """Empty the numbers of rows that compare a metric which is removed."""
+    if METRIC not in table.columns:
+        return table
+    at = table.columns.index(METRIC)
+    rows = [
+        tuple(None if isinstance(x, float) else x for x in row)
+        if _is_removed(str(row[at]))
+        else row
+        for row in table.rows
+    ]
+    return Table(table.columns, tuple(rows))
+
+
 def _metric(key: str, metric: Metric) -> Metric:
-    if key in (
-        "cost.energy_usd",
-        "cost.cloud_usd",
-        "cost.unused_usd",
-    ):  # divided by the hours of the same answer, they give the tariff
+    if _is_removed(key):
         return replace(metric, value=None, low=None, high=None)
-    if (
-        key.startswith(("cost.", "owned.npv", "hybrid.npv")) and "per_" not in key
-    ):  # rent divided by known hours gives its price
-        return replace(metric, low=None, high=None)
-    return replace(metric, value=None, low=None, high=None) if _is_money(key) else metric
+    # rent divided by known hours gives its price
+    return replace(metric, low=None, high=None) if _is_total(key) else metric
+
+
+def _is_removed(key: str) -> bool:
+    """Return whether a metric gives a price, divided by the hours of the same answer at most."""
+    tariffs = ("cost.energy_usd", "cost.cloud_usd", "cost.unused_usd")
+    return key in tariffs or (_is_money(key) and not _is_total(key))
+
+
+def _is_total(key: str) -> bool:
+    return key.startswith(("cost.", "owned.npv", "hybrid.npv")) and "per_" not in key
 
 
 def _input(row: Mapping[str, Any]) -> Mapping[str, Any]:

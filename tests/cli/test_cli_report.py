@@ -9,6 +9,7 @@ import pytest
 
 import dcplan
 from dcplan.report.html.page import page
+from dcplan.report.redact import redacted
 from dcplan.result import Result
 from tests.cli.conftest import Ran
 from tests.plans import planned
@@ -38,6 +39,19 @@ def test_a_redacted_page_has_no_price(
     assert "4,600,000" not in text
     assert "4.60" not in text
     assert "systems.gb200-nvl72.price_usd" in text
+
+
+def test_a_redacted_diff_has_totals_and_no_unit_prices(before: Result, after: Result) -> None:
+    """A price per token and the cost of energy, over known quantities, are prices of the user."""
+    known = dcplan.diff(before, after)
+    hidden = redacted(known)
+    for name in ("metrics_changed", "figures_compared"):
+        was = {row["metric"]: row["before"] for row in known.tables[name].records()}
+        now = {row["metric"]: row["before"] for row in hidden.tables[name].records()}
+        assert now["cost.npv_usd"] == was["cost.npv_usd"]
+        removed = [x for x in was if x == "cost.energy_usd" or "usd_per" in str(x)]
+        assert removed
+        assert all(now[x] is None and was[x] is not None for x in removed)
 
 
 def test_one_result_is_the_page_of_export(
