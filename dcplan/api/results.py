@@ -117,9 +117,14 @@ def export_both(
     ------
     InputError
         DC056 when the verbs differ or nothing is in common, DC050 when an answer is on neither
-        scenario.
+        scenario, or is given for answers that are no plans.
     """
     _refuse_different(first, second)
+    if answers and first.verb != "plan":
+        cause = (
+            f"further answers are for the decision of plans, and these are answers of {first.verb}"
+        )
+        raise InputError([Problem("DC050", cause, Place("--with"), help="leave out --with")])
     names = tuple(labels) or _names(first, second)
     changes = regression.of_results(first, second, names)
     if redact:

@@ -54,6 +54,16 @@ def test_a_redacted_diff_has_totals_and_no_unit_prices(before: Result, after: Re
         assert all(now[x] is None and was[x] is not None for x in removed)
 
 
+def test_a_further_answer_of_two_that_are_no_plans_is_refused(
+    here: Callable[..., Ran], tmp_path: Path
+) -> None:
+    hall = dcplan.facility(site="us-ashburn", cooling="direct-liquid-tower", it_mw=20)
+    file = str(dcplan.export(hall, tmp_path / "a.json"))
+    ran = here("report", file, file, "--with", file)
+    assert ran.code == 2
+    assert "leave out --with" in ran.err
+
+
 def test_one_result_is_the_page_of_export(
     here: Callable[..., Ran], tmp_path: Path, before: Result
 ) -> None:

@@ -125,10 +125,10 @@ def test_a_bound_of_the_completion_of_a_start_is_not_shown() -> None:
     reporter = Reporter(shown.append)
     reporter.passed(20.8)
     reporter.proved(20.0)
-    told = reporter.of_solver(Phase.WHOLE, plans=False, started=True)
-    assert told is not None
+    report = reporter.of_solver(Phase.WHOLE, plans=False, started=True)
+    assert report is not None
     for incumbent, bound in ((math.inf, 20.7), (20.7, 20.7), (20.7, 20.4)):
-        told(1.0, incumbent, bound, 3)
+        report(1.0, incumbent, bound, 3)
     assert [event.bound for event in shown[-3:]] == [20.0, 20.0, 20.4]
     assert all(event.best == 20.8 for event in shown[-3:])
     assert reporter.event.bound == 20.0  # not kept
@@ -137,10 +137,10 @@ def test_a_bound_of_the_completion_of_a_start_is_not_shown() -> None:
 def test_solutions_of_a_model_count_until_a_plan_is_audited() -> None:
     shown: list[SolveEvent] = []
     reporter = Reporter(shown.append)
-    told = reporter.of_solver(Phase.EXACT)
-    assert told is not None
-    told(1.0, 30.0, 10.0, 1)
+    report = reporter.of_solver(Phase.EXACT)
+    assert report is not None
+    report(1.0, 30.0, 10.0, 1)
     assert (shown[-1].best, shown[-1].plans) == (30.0, 0)
     reporter.passed(31.0)
-    told(2.0, 29.0, 12.0, 1)
+    report(2.0, 29.0, 12.0, 1)
     assert (shown[-1].best, shown[-1].bound, shown[-1].plans) == (31.0, 12.0, 1)

@@ -77,15 +77,15 @@ def class_values(inputs: Iterable[Mapping[str, Any]]) -> Table:
     >>> class_values([row | {"status": "input", "source": None}]).rows
     ()
     """
-    alike: dict[tuple[int, Any, str, str], list[str]] = defaultdict(list)
+    same: dict[tuple[int, Any, str, str], list[str]] = defaultdict(list)
     for row in inputs:
         at = _rule_of(row)
         if at is not None:
             rule = RULE[at]
             field = re.sub(rule.keys, rule.field, str(row["key"]))
-            alike[at, row["value"], field, _source(row)].append(str(row["key"]))
+            same[at, row["value"], field, _source(row)].append(str(row["key"]))
     units = {str(row["key"]): str(row["unit"] or "") for row in inputs}
-    found = sorted(alike.items(), key=lambda item: (item[0][0], item[1]))
+    found = sorted(same.items(), key=lambda item: (item[0][0], item[1]))
     return CLASS_VALUES.table(
         ClassValueRow(_named(keys), value, units[keys[0]] or unit_of(field), field, source)
         for (_, value, field, source), keys in found

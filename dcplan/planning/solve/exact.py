@@ -169,8 +169,8 @@ def with_margins(problem: PlanningProblem, session: SolveSession, report: SolveR
         )
         tried = replace(problem, margin_factor=factor, parts=parts)
         matrix = compile_model(build_model(tried)[0])
-        told = session.reporter.of_solver(Phase.MARGINS, bounds=False)
-        outcome = session.solve(matrix, session.gap, watch=Watch(told, session.request.stop))
+        shown = session.reporter.of_solver(Phase.MARGINS, bounds=False)
+        outcome = session.solve(matrix, session.gap, watch=Watch(shown, session.request.stop))
         if outcome.values is None:
             none = outcome.status is SolveStatus.INFEASIBLE
             status = SolveStatus.ROUNDING if none else outcome.status

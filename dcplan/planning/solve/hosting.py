@@ -40,8 +40,8 @@ def in_hosting_stages(matrix: Matrix, plain: Matrix, session: SolveSession, gap:
     ``plain`` is the same model without integer switch counts, which is a relaxation.
     """
     loose = replace(plain, integer=plain.integer & ~_mask(plain, SERVED))
-    told = session.reporter.of_solver(Phase.FRACTIONS, plans=False)
-    watch = Watch(told, session.request.stop)
+    shown = session.reporter.of_solver(Phase.FRACTIONS, plans=False)
+    watch = Watch(shown, session.request.stop)
     first = session.part(FIRST_SHARE).solve(loose, FIRST_GAP * gap, watch=watch)
     if first.values is None:
         return first

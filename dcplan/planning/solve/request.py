@@ -143,7 +143,7 @@ class SolveSession:
         least_s: float = 0.0,
     ) -> Outcome:
         """Solve a program in the remaining time, at least ``least_s`` [s]."""
-        told = None if silent else self.reporter.of_solver(Phase.EXACT, started=bool(start))
+        shown = None if silent else self.reporter.of_solver(Phase.EXACT, started=bool(start))
         outcome = highs.solve(
             matrix,
             gap=gap,
@@ -153,7 +153,7 @@ class SolveSession:
             start=start,
             prove=prove,
             presolve=presolve,
-            watch=watch or Watch(told, self.request.stop),
+            watch=watch or Watch(shown, self.request.stop),
             seed=self.request.seed,
         )
         self.clock.note(outcome.status)

@@ -157,7 +157,7 @@ class Reporter:
         if self.progress is None:
             return None
 
-        def told(_: float, incumbent: float, bound: float, nodes: int) -> None:
+        def report(_: float, incumbent: float, bound: float, nodes: int) -> None:
             now = replace(self.event, phase=phase, nodes=nodes)
             if plans and not now.plans and math.isfinite(incumbent):
                 now = replace(now, best=incumbent)
@@ -169,7 +169,7 @@ class Reporter:
             if self.progress is not None:
                 self.progress(shown)
 
-        return told
+        return report
 
     def tell(self, event: SolveEvent) -> None:
         """Keep an event, and call back with it."""

@@ -51,14 +51,14 @@ def compared_page(sides: tuple[Side, Side], changes: Result) -> str:
     """
     parts = [x for x in _parts(sides, changes) if x.charts or x.tables or x.pairs]
     first, second = (side.label for side in sides)
-    told = sentences(sides, changes)
+    lines = sentences(sides, changes)
     return (
         templates()
         .get_template("compared.html")
         .render(
             name=f"{first} and {second}",
-            headline=told[0],
-            sentences=told[1:],
+            headline=lines[0],
+            sentences=lines[1:],
             tiles=tiles(changes),
             parts=parts,
             limits=_limits(sides),

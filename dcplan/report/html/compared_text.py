@@ -75,13 +75,13 @@ def sentences(sides: tuple[Side, Side], changes: Result) -> list[str]:
     """Return what differs and what it costs; the first sentence is the answer."""
     rows = FIGURES_COMPARED.rows(changes.tables[FIGURES_COMPARED.name])
     known = {x.figure: x for x in rows} | {x.metric: x for x in rows if x.metric}
-    told = [*_cost(sides, known), *_dates(sides, known), *_runs(sides, changes)]
-    if not told:
-        told = [
+    lines = [*_cost(sides, known), *_dates(sides, known), *_runs(sides, changes)]
+    if not lines:
+        lines = [
             f"{sides[1].label} against {sides[0].label}: two answers of {sides[0].result.verb}."
         ]
-    lead = told[0]
-    return [lead, _inputs(sides, changes), *told[1:], *_states(sides)]
+    lead = lines[0]
+    return [lead, _inputs(sides, changes), *lines[1:], *_states(sides)]
 
 
 def _inputs(sides: tuple[Side, Side], changes: Result) -> str:

@@ -156,7 +156,7 @@ def together(h: Hedged, time_limit_s: float) -> Together:
             stack.matrix,
             gap=h.request.gap,
             time_limit_s=clock.left(LEAST_S),
-            watch=highs.Watch(_told(h, factor), h.request.stop),
+            watch=highs.Watch(_reported(h, factor), h.request.stop),
         )
         bound = outcome.bound if factor == 0 else bound
         if outcome.values is None:
@@ -172,7 +172,7 @@ def together(h: Hedged, time_limit_s: float) -> Together:
     raise AuditError(msg)
 
 
-def _told(h: Hedged, factor: float) -> SolverProgress | None:
+def _reported(h: Hedged, factor: float) -> SolverProgress | None:
     """Return the callback of a common solve; with margins its bound does not hold."""
     phase = Phase.MARGINS if factor else Phase.TOGETHER
     return Reporter(h.request.progress).of_solver(phase, bounds=not factor)

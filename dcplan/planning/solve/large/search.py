@@ -229,7 +229,7 @@ class HallSearch:
             self._early(program, values)
 
         phase = Phase.HALLS if bounds else Phase.RESTRICTED
-        told = session.reporter.of_solver(phase, plans=False, bounds=bounds, started=bool(start))
+        shown = session.reporter.of_solver(phase, plans=False, bounds=bounds, started=bool(start))
         outcome = session.solve(
             program,
             self._gap_of_halls(),
@@ -238,7 +238,7 @@ class HallSearch:
             prove=bool(start) and bounds,
             presolve=False,
             watch=Watch(
-                told,
+                shown,
                 session.request.stop,
                 improved if early else None,
                 self._done if bounds and not start else None,

@@ -85,13 +85,13 @@ def _proved(stage: RackStage, model: SmallModel, start: Mapping[int, float], beg
         here = session.solve(model.matrix, LEAST_GAP * gap, fixed=start, silent=True)
         if here.values is not None:
             beyond = (best.value - here.objective) / max(abs(best.value), TINY)
-    told = session.reporter.of_solver(Phase.WHOLE, plans=False, started=bool(start))
+    shown = session.reporter.of_solver(Phase.WHOLE, plans=False, started=bool(start))
     outcome = session.solve(
         model.matrix,
         max(gap - max(beyond, 0.0), LEAST_GAP * gap),
         start=start,
         prove=best is not None,
-        watch=highs.Watch(told, session.request.stop),
+        watch=highs.Watch(shown, session.request.stop),
     )
     none_better = math.inf if best is None else best.value  # columns above it are left out
     bound = max(begun.bound, min(outcome.bound, none_better))
