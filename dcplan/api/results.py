@@ -10,7 +10,7 @@ from typing import Any
 from dcplan.answers.diff.request import SIDES, DiffRequest
 from dcplan.api.studies import PythonWorkers
 from dcplan.errors import InputError, Place, Problem, did_you_mean
-from dcplan.report.exports import write_export
+from dcplan.report.exports import refuse_answers, write_export
 from dcplan.report.files import write_whole
 from dcplan.report.html.compared import compared_page
 from dcplan.report.html.compared_text import Side
@@ -120,11 +120,8 @@ def export_both(
         scenario, or is given for answers that are no plans.
     """
     _refuse_different(first, second)
-    if answers and first.verb != "plan":
-        cause = (
-            f"further answers are for the decision of plans, and these are answers of {first.verb}"
-        )
-        raise InputError([Problem("DC050", cause, Place("--with"), help="leave out --with")])
+    if answers:
+        refuse_answers([first, second], Target.HTML)
     names = tuple(labels) or _names(first, second)
     changes = regression.of_results(first, second, names)
     if redact:

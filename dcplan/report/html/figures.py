@@ -8,13 +8,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from statistics import NormalDist
 
+from dcplan.answers.plan.summary import MOVED
 from dcplan.economics.cash_flow import GROUPS
 from dcplan.inputs.cloud_prices import is_cloud
 from dcplan.planning.audit.uses import Kind
 from dcplan.report.book.influence import Influence, influences
 from dcplan.report.html import charts, drawings
 from dcplan.report.html.charts import Chart
-from dcplan.report.html.states import PAYMENTS
 from dcplan.result import Cell, Result
 from dcplan.specs.cost.schedules import MONTHS
 from dcplan.specs.frontier import FRONTIER
@@ -153,7 +153,7 @@ def _cash(result: Result) -> Chart:
     rows = _rows(result, "cash_flow")
     groups = {
         name.replace("_", " "): [sign * _number(row[f"{name}_usd"]) for row in rows]
-        for name, sign in PAYMENTS.items()
+        for name, sign in MOVED.items()
     }
     return charts.cash(
         [str(row["quarter"]) for row in rows], {g: v for g, v in groups.items() if any(v)}
