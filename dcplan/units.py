@@ -215,6 +215,17 @@ def money(value: float) -> str:
     return si(value).replace(" G", " bn").replace(" T", " tn")
 
 
+def megawatts(power_mw: float) -> str:
+    """Write a power with one decimal, and with two digits below one megawatt.
+
+    Examples
+    --------
+    >>> megawatts(7.703), megawatts(0.06952), megawatts(0.0)
+    ('7.7 MW', '0.07 MW', '0.0 MW')
+    """
+    return f"{power_mw:,.1f} MW" if power_mw >= 1 or not power_mw else f"{power_mw:.2g} MW"
+
+
 def quarter_index(quarter: str) -> int:
     """Return the quarters since year 0 of ``YYYY-Qn``, so that differences count quarters.
 

@@ -53,7 +53,7 @@ def _state(result: Result, quarter: str, sums: QuarterSums) -> State:
     used, limit = sums.facility_mw, sums.utility_mw
     share = f" ({used / limit:.0%})" if limit else ""
     figures = [
-        ("Accelerators in service", plain(sums.accelerators)),
+        ("Accelerators in service, owned and rented", plain(sums.accelerators)),
         ("Facility power of the utility limit", f"{plain(used)} of {plain(limit)} MW{share}"),
     ]
     paid = (
