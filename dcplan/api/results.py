@@ -76,13 +76,17 @@ def export(
     Raises
     ------
     InputError
-        DC050 when the format is unknown, or this answer cannot have it; DC056 when ``against`` is of
+        DC050 when the format is unknown, this answer cannot have it, or ``labels`` or ``answers``
+        would have no effect; DC056 when ``against`` is of
         another verb.
     OSError
         When the path cannot be written.
     """
     path = Path(path)
     target = _target(path, to)
+    if isinstance(labels, str) or (labels and against is None):
+        cause = f"labels={labels!r}: two names are needed, of two results"
+        raise InputError([Problem("DC050", cause, Place("labels"), help="give against= too")])
     if against is None:
         write_export(result, target, path, answers)
     elif target is Target.HTML:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -65,7 +66,9 @@ def svg_of(figure: Figure, name: str, words: str) -> str:
     from matplotlib import rc_context
 
     stream = io.StringIO()
-    with rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+    with rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}), warnings.catch_warnings():
+        # the browser has the glyphs that the font of the measurement lacks
+        warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)
         figure.savefig(
             stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None}
         )
