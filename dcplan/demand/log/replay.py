@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, insort
 from collections.abc import Set
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from heapq import heappop, heappush
 from typing import Literal
 
@@ -56,15 +56,7 @@ class Work:
 
     def rows(self, chosen: Flags | Index) -> Work:
         """Return some of the jobs."""
-        return Work(
-            self.submit_s[chosen],
-            self.run_s[chosen],
-            self.limit_s[chosen],
-            self.units[chosen],
-            self.priority[chosen],
-            self.group[chosen],
-            self.preemptible[chosen],
-        )
+        return Work(**{f.name: getattr(self, f.name)[chosen] for f in fields(self)})
 
 
 @dataclass(frozen=True)
@@ -114,6 +106,7 @@ def replay(
     *,
     late_s: float = math.inf,
     most_late: float = math.inf,
+    count_from: int = 0,
 ) -> Replayed:
     """Return how long each job waits on a cluster.
 
@@ -132,6 +125,8 @@ def replay(
     rules : Rules
     late_s, most_late : float
         The replay ends early when more than ``most_late`` jobs have waited longer than ``late_s``.
+    count_from : int
+        First job that counts as late; the cluster starts empty.
 
     References
     ----------
@@ -149,7 +144,7 @@ def replay(
     >>> replay(two, 5, 5, Rules()).wait_s.tolist()
     [0.0, 90.0, 0.0]
     """
-    run = _Run(work, Nodes(units, per_node), rules, late_s, most_late)
+    run = _Run(work, Nodes(units, per_node), rules, Late(late_s, most_late, count_from))
     run.go()
     return run.outcome()
 
@@ -192,12 +187,19 @@ def work_of(
     )
 
 
+@dataclass(frozen=True)
+class Late:
+    """When a replay ends early."""
+
+    wait_s: float
+    most: float
+    count_from: int
+
+
 class _Run:
     """State of one replay."""
 
-    def __init__(
-        self, work: Work, nodes: Nodes, rules: Rules, late_s: float, most_late: float
-    ) -> None:
+    def __init__(self, work: Work, nodes: Nodes, rules: Rules, limit: Late) -> None:
         self.nodes, self.rules = nodes, rules
         self.submit = work.submit_s.tolist()
         self.left = work.run_s.tolist()
@@ -221,7 +223,7 @@ class _Run:
         self.place: list[Token] = [[] for _ in range(jobs)]
         self.start = [-1.0] * jobs
         self.starts = [0] * jobs
-        self.late_s, self.most_late, self.late = late_s, most_late, 0
+        self.late_limit, self.late = limit, 0
         self.stops = self.never_fits = self.backfilled = self.most_waiting = 0
         self.busy = 0.0
         self.gave_up = False
@@ -317,9 +319,9 @@ class _Run:
         before = 0.0 if self.starts[job] == 0 else self.wait[job]
         wait = before + now - self.since[job]
         self.wait[job] = wait
-        if wait > self.late_s >= before:
+        if wait > self.late_limit.wait_s >= before and job >= self.late_limit.count_from:
             self.late += 1
-            self.gave_up = self.late > self.most_late
+            self.gave_up = self.late > self.late_limit.most
         self.starts[job] += 1
         self.start[job] = now
         if self.quota:
