@@ -272,7 +272,7 @@ class _Run:
             too_large = bool(quota) and self.units[job] > quota[self.group[job]]
             if too_large or not self.nodes.ever_fits(self.units[job]):
                 self.never_fits += 1
-            elif not queue and self._may_start(job):
+            elif not queue and len(came) == 1 and self._may_start(job):
                 self._begin(job, now)
             else:
                 entry = (self.rank[job], job)
@@ -422,19 +422,20 @@ class _Run:
     def _reservation(self, job: int) -> tuple[float, int, Set[int]]:
         """Return when the head fits at the latest, what else is idle then, and the nodes it takes."""
         nodes, need = self.nodes, self.units[job]
-        if len(nodes.idle) == 1:
-            free = nodes.free
-            for end, other in self.expected:
-                free += self.units[other]
-                if free >= need:
-                    return end, free - need, NONE
-            return math.inf, 0, NONE
         whole, rest = divmod(need, nodes.per_node)
+        counted = len(nodes.idle) == 1
         free, changed = nodes.free, {}
         full = set(nodes.idle_nodes)
         found = nodes.room(rest, nodes.per_node - 1) if rest else None
         room = -1 if found is None else found
+        shadow = math.inf
         for end, other in self.expected:
+            if end > shadow:
+                break
+            free += self.units[other]
+            if counted:
+                shadow = end if free >= need else shadow
+                continue
             for node, count in self.place[other]:
                 now_idle = changed.get(node, nodes.idle[node]) + count
                 changed[node] = now_idle
@@ -442,8 +443,10 @@ class _Run:
                     full.add(node)
                 elif rest and now_idle >= rest:
                     room = node
-            free += self.units[other]
             if len(full) > whole or (len(full) == whole and (not rest or room >= 0)):
-                taken = set(sorted(full)[: whole + (1 if rest and room < 0 else 0)])
-                return end, free - need, taken | ({room} if rest and room >= 0 else set())
-        return math.inf, 0, NONE
+                shadow = end
+        if counted or shadow == math.inf:
+            return shadow, free - need, NONE
+        room = -1 if room in full else room
+        taken = set(sorted(full)[: whole + (1 if rest and room < 0 else 0)])
+        return shadow, free - need, taken | ({room} if rest and room >= 0 else set())
