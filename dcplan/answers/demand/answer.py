@@ -121,7 +121,9 @@ def _result(
                 r for x in sizes for r in tables.rule_rows(x)
             ),
         },
-        warnings=[{"code": "demand", "message": text} for text in _warnings(clusters, waits, sizes)],
+        warnings=[
+            {"code": "demand", "message": text} for text in _warnings(clusters, waits, sizes)
+        ],
     )
 
 
@@ -139,9 +141,7 @@ def _of_cluster(row: spec.WaitRow, found: Sized) -> dict[str, Metric]:
     return metrics
 
 
-def _headline(
-    request: DemandRequest, waits: list[spec.WaitRow], sizes: list[Sized]
-) -> str:
+def _headline(request: DemandRequest, waits: list[spec.WaitRow], sizes: list[Sized]) -> str:
     given = [x for x in sizes if x.accelerators is not None]
     target = f"{request.wait_quantile:.0%} of the jobs start within {request.wait_h:g} h"
     total_h = sum((w.wait_mean_h or 0.0) * w.jobs for w in waits)
@@ -149,7 +149,11 @@ def _headline(
         (w.wait_mean_h or 0.0) * w.jobs * ((w.short_frac or 0.0) + (w.scattered_frac or 0.0))
         for w in waits
     )
-    cause = f"{capacity / total_h:.0%} of the recorded wait was for accelerators" if total_h else "no job waited"
+    cause = (
+        f"{capacity / total_h:.0%} of the recorded wait was for accelerators"
+        if total_h
+        else "no job waited"
+    )
     if not given:
         return f"no size: {sizes[0].why_not}; {cause}"
     parts = []

@@ -11,9 +11,9 @@ import numpy as np
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.demand.log.jobs import JobLog
 from dcplan.demand.log.recorded import Recorded, recorded_work
-from dcplan.demand.log.replay import Rules
 from dcplan.demand.log.size import Cluster
 from dcplan.demand.log.waits import Use, Waits, recorded_use, split_waits
+from dcplan.demand.log.work import Rules
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.units import SECONDS_PER_HOUR
 
@@ -102,11 +102,15 @@ def _numbers(
         pool, _, number = text.rpartition("=")
         whole = number.strip().isdigit() and 0 < int(number) <= MOST_ACCELERATORS
         if not whole:
-            cause = f"{text!r}: a whole number from 1 to {MOST_ACCELERATORS:,}, or POOL=N, is needed"
+            cause = (
+                f"{text!r}: a whole number from 1 to {MOST_ACCELERATORS:,}, or POOL=N, is needed"
+            )
             problems.append(Problem("DC050", cause, Place(flag)))
         elif not pool:
             if alone is not None:
-                problems.append(Problem("DC050", "more than one number without a pool", Place(flag)))
+                problems.append(
+                    Problem("DC050", "more than one number without a pool", Place(flag))
+                )
             alone = int(number)
         elif pool not in pools:
             hint = did_you_mean(pool, pools)
@@ -129,7 +133,7 @@ def _recording(
     rules: Rules,
 ) -> Recording:
     per_node = request.accelerators_per_node or 0
-    endless = max(int(math.ceil(float(np.sum(log.accelerators)))), 1)
+    endless = max(math.ceil(float(np.sum(log.accelerators))), 1)
     peak = float(np.max(recorded_use(log, endless, endless).used, initial=0.0))
     accelerators = int(given) or max(math.ceil(peak - 1e-9), 1)
     if per_node:

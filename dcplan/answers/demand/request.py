@@ -33,8 +33,7 @@ class DemandRequest:
         ),
     ] = None
     timezone: Annotated[
-        str | None,
-        Flag("zone of local times, such as Europe/Zurich", metavar="ZONE", panel=LOG),
+        str | None, Flag("zone of local times, such as Europe/Zurich", metavar="ZONE", panel=LOG)
     ] = None
     mig: Annotated[
         tuple[str, ...],
@@ -84,24 +83,23 @@ class DemandRequest:
         Flag("work that a stopped job repeats, at most", unit="h", low=0, high=1e4, panel=CLUSTER),
     ] = 0.5
     cycle_s: Annotated[
-        float,
-        Flag("period of the scheduler", unit="s", low=0, high=86_400, panel=CLUSTER),
+        float, Flag("period of the scheduler", unit="s", low=0, high=86_400, panel=CLUSTER)
     ] = 60.0
     wait_h: Annotated[
         float, Flag("longest wait that users accept", unit="h", low=0, high=1e4, panel=TARGET)
     ] = 1.0
     wait_quantile: Annotated[
-        float,
-        Flag("share of the jobs that wait no longer", low=0.5, high=0.99, panel=TARGET),
+        float, Flag("share of the jobs that wait no longer", low=0.5, high=0.99, panel=TARGET)
     ] = 0.95
     draws: Annotated[
-        int,
-        Flag("draws of weeks for the interval of each size", low=0, high=1_000, panel=TARGET),
+        int, Flag("draws of weeks for the interval of each size", low=0, high=1_000, panel=TARGET)
     ] = 20
     seed: Annotated[int, Flag("seed of the draws", low=0, panel=TARGET)] = 1
     start: Annotated[
         str | None,
-        Flag("first quarter of the workloads block, such as 2027-Q1", metavar="YYYY-Qn", panel=AHEAD),
+        Flag(
+            "first quarter of the workloads block, such as 2027-Q1", metavar="YYYY-Qn", panel=AHEAD
+        ),
     ] = None
     quarters: Annotated[
         int, Flag("quarters of the workloads block", low=1, high=80, panel=AHEAD)

@@ -10,10 +10,10 @@ import numpy as np
 from dcplan.answers.demand.clusters import Recording
 from dcplan.answers.demand.request import ORDERS, DemandRequest
 from dcplan.demand.log.fidelity import Fidelity, fit
-from dcplan.demand.log.replay import Order
 from dcplan.demand.log.size import Cluster, Shortage, Target, shortage, smallest_units
 from dcplan.demand.log.staffing import Load, erlang_units, load_of, square_root_units
 from dcplan.demand.log.weeks import resampled, week_draws
+from dcplan.demand.log.work import Order
 from dcplan.units import SECONDS_PER_HOUR
 
 MOST_FACTOR = 2.0
@@ -81,10 +81,12 @@ def sized(request: DemandRequest, cluster: Recording) -> Sized:
     sizes = sorted({_rounded(units * x, search.step) for x in CURVE})
     curve = shortage(work, search, target, sizes, SHOWN_QUANTILES)
     interval = _interval(request, cluster, search, target, units)
-    ends = (start.in_accelerators(interval[0]), start.in_accelerators(interval[1])) if interval else None
-    return replace(
-        start, accelerators=start.in_accelerators(units), interval=ends, curve=curve
+    ends = (
+        (start.in_accelerators(interval[0]), start.in_accelerators(interval[1]))
+        if interval
+        else None
     )
+    return replace(start, accelerators=start.in_accelerators(units), interval=ends, curve=curve)
 
 
 def _rounded(units: float, step: int) -> int:

@@ -106,8 +106,14 @@ def replay_rows(found: Sized) -> Iterator[size_spec.ReplayRow]:
     values = zip(names, check.recorded.all_s, check.replayed.all_s, check.given.all_s, strict=True)
     for name, recorded, replayed, given in values:
         ratio = (replayed + SEARCH_FLOOR_S) / (recorded + SEARCH_FLOOR_S)
-        hours = [float(x) / SECONDS_PER_HOUR for x in (recorded, replayed, given)]
-        yield size_spec.ReplayRow(found.cluster.name, name, *hours, float(max(ratio, 1.0 / ratio)))
+        yield size_spec.ReplayRow(
+            found.cluster.name,
+            name,
+            float(recorded) / SECONDS_PER_HOUR,
+            float(replayed) / SECONDS_PER_HOUR,
+            float(given) / SECONDS_PER_HOUR,
+            float(max(ratio, 1.0 / ratio)),
+        )
 
 
 def size_row(found: Sized) -> size_spec.SizeRow:
@@ -140,7 +146,8 @@ def shortage_rows(found: Sized) -> Iterator[size_spec.ShortageRow]:
         yield size_spec.ShortageRow(
             found.cluster.name,
             found.in_accelerators(each.units),
-            *(x / SECONDS_PER_HOUR for x in each.waits_s),
+            each.waits_s[0] / SECONDS_PER_HOUR,
+            each.waits_s[1] / SECONDS_PER_HOUR,
             each.late_frac,
             each.used_frac,
             each.late_unit_h / hours / weeks if weeks else 0.0,

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dcplan.demand.log.jobs import Array, Flags
-from dcplan.demand.log.replay import Order, Rules, replay
 from dcplan.demand.log.recorded import Recorded
+from dcplan.demand.log.replay import replay
 from dcplan.demand.log.size import SEARCH_WARM_FRAC, wait_quantile
+from dcplan.demand.log.work import Order, Rules
 
 SEARCH_FLOOR_S = 60.0
 """Waits below a minute count as equal: logs and schedulers count in such steps. Added to both sides of a
@@ -24,7 +25,7 @@ QUANTILES = (0.5, 0.9, 0.95)
 
 @dataclass(frozen=True)
 class Figures:
-    """Waits of some jobs. [s]"""
+    """Waits of some jobs, in seconds."""
 
     quantiles_s: tuple[float, ...]
     """At :data:`QUANTILES`."""
@@ -125,14 +126,14 @@ def fit(
     goal = figures(recorded.wait_s[counted])
     smallest = max(int(work.units.max()), int(units * SEARCH_LEAST_FRAC))
     tried = np.linspace(smallest, max(most_units, units, smallest), SEARCH_SIZES)
-    sizes = sorted({*(int(round(x)) for x in tried), max(units, smallest)})
+    sizes = sorted({*(round(float(x)) for x in tried), max(units, smallest)})
     early = work.rows(first)
 
     def error(size: int, order: Order) -> float:
         run = replay(early, size, per_node or size, replace(rules, order=order))
         return float(_errors(figures(run.wait_s[counted[:half]]), goal).sum())
 
-    best = min(((error(c, o), abs(c - units), c, o) for o in orders for c in sizes))
+    best = min((error(c, o), abs(c - units), c, o) for o in orders for c in sizes)
     chosen: Order = best[3]
     late: Flags = ~first
 

@@ -37,7 +37,9 @@ class Nodes:
 
     def __init__(self, accelerators: int, per_node: int) -> None:
         if accelerators < 1 or per_node < 1:
-            msg = f"a cluster of {accelerators} accelerators on nodes of {per_node}: at least 1 each"
+            msg = (
+                f"a cluster of {accelerators} accelerators on nodes of {per_node}: at least 1 each"
+            )
             raise ValueError(msg)
         self.per_node = min(per_node, accelerators)
         whole, rest = divmod(accelerators, self.per_node)
@@ -93,10 +95,10 @@ class Nodes:
                 self.change(node, -self.per_node)
                 taken.append((node, self.per_node))
         if rest:
-            node = self.room(rest, self.per_node, without)
-            assert node is not None  # noqa: S101 - fits() has found it
-            self.change(node, -rest)
-            taken.append((node, rest))
+            last = self.room(rest, self.per_node, without)
+            assert last is not None  # noqa: S101 - fits() has found it
+            self.change(last, -rest)
+            taken.append((last, rest))
         return taken
 
     def force(self, count: int) -> Token:

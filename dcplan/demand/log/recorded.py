@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dcplan.demand.log.jobs import Array, Index, JobLog
-from dcplan.demand.log.replay import Work
 from dcplan.demand.log.waits import Waits
+from dcplan.demand.log.work import Work
 
 SEARCH_PARTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20)
 """Units of an accelerator that are tried for shares; above, shares are rounded up."""

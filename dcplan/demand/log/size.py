@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dcplan.demand.log.jobs import Array
-from dcplan.demand.log.replay import Replayed, Rules, Work, replay
+from dcplan.demand.log.replay import Replayed, replay
 from dcplan.demand.log.staffing import load_of, square_root_units
+from dcplan.demand.log.work import Rules, Work
 from dcplan.units import SECONDS_PER_HOUR
 
 SEARCH_WARM_FRAC = 0.1
@@ -89,7 +90,7 @@ def smallest_units(work: Work, cluster: Cluster, target: Target, *, start: int =
     --------
     Ten jobs of four accelerators at the same time: all of them start at once on 40.
 
-    >>> from dcplan.demand.log.replay import work_of
+    >>> from dcplan.demand.log.work import work_of
     >>> ten = work_of([0.0] * 10, [100.0] * 10, [4] * 10)
     >>> smallest_units(ten, Cluster(0, 4, Rules()), Target(0.0, 0.95))
     40
@@ -141,11 +142,7 @@ class Shortage:
 
 
 def shortage(
-    work: Work,
-    cluster: Cluster,
-    target: Target,
-    sizes: Sequence[int],
-    quantiles: Sequence[float],
+    work: Work, cluster: Cluster, target: Target, sizes: Sequence[int], quantiles: Sequence[float]
 ) -> tuple[Shortage, ...]:
     """Return waits, late jobs and use by the size of the cluster.
 
@@ -161,7 +158,7 @@ def shortage(
 
     Examples
     --------
-    >>> from dcplan.demand.log.replay import work_of
+    >>> from dcplan.demand.log.work import work_of
     >>> two = work_of([0.0, 0.0], [3600.0, 3600.0], [4, 4])
     >>> found = shortage(two, Cluster(0, 4, Rules()), Target(60.0, 0.9), [4, 8], [1.0])
     >>> [(x.waits_s, x.late_frac, x.late_unit_h) for x in found]

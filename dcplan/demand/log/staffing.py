@@ -9,8 +9,7 @@ from statistics import NormalDist
 import numpy as np
 
 from dcplan.demand.log.jobs import Array
-from dcplan.demand.log.replay import Work
-
+from dcplan.demand.log.work import Work
 
 SEARCH_EMPTY_FRAC = 0.1
 """Share of the time of a log in which the use still grows from zero."""
@@ -56,7 +55,7 @@ def load_of(work: Work) -> Load:
     --------
     Eight units for half of 100 s:
 
-    >>> from dcplan.demand.log.replay import work_of
+    >>> from dcplan.demand.log.work import work_of
     >>> load = load_of(work_of([0.0, 100.0], [50.0, 0.0], [8, 1]))
     >>> load.mean, round(load.peakedness, 3), load.gang_factor
     (4.0, 4.444, 8.0)

@@ -7,7 +7,7 @@ from dataclasses import fields
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.demand.log.replay import Work
+from dcplan.demand.log.work import Work
 from dcplan.units import SECONDS_PER_WEEK
 
 
@@ -29,7 +29,7 @@ def resampled(work: Work, weeks: npt.NDArray[np.int64]) -> Work:
 
     Examples
     --------
-    >>> from dcplan.demand.log.replay import work_of
+    >>> from dcplan.demand.log.work import work_of
     >>> two = work_of([0.0, 604800.0 + 5.0], [1.0, 1.0], [1, 2])
     >>> again = resampled(two, np.array([1, 1, 0]))
     >>> again.submit_s.tolist(), again.units.tolist()
@@ -61,7 +61,7 @@ def week_draws(work: Work, draws: int, seed: int) -> tuple[npt.NDArray[np.int64]
 
     Examples
     --------
-    >>> from dcplan.demand.log.replay import work_of
+    >>> from dcplan.demand.log.work import work_of
     >>> week_draws(work_of([0.0, 10.0], [1.0, 1.0], [1, 1]), 5, 0)
     ()
     """

@@ -75,11 +75,10 @@ class WaitRow:
     wait_p95_h: Annotated[float | None, Column("95th percentile of the recorded wait")]
     wait_mean_h: Annotated[float | None, Column("Mean of the recorded wait")]
     before_frac: Annotated[
-        float | None, Column("Share of the wait before the job could start: dependencies, start times")
+        float | None,
+        Column("Share of the wait before the job could start: dependencies, start times"),
     ]
-    short_frac: Annotated[
-        float | None, Column("Share of the wait with too few idle accelerators")
-    ]
+    short_frac: Annotated[float | None, Column("Share of the wait with too few idle accelerators")]
     scattered_frac: Annotated[
         float | None, Column("Share of the wait with enough idle accelerators, on no fitting nodes")
     ]

@@ -48,7 +48,9 @@ class Plain:
         elif end == now:
             times.insert(0, now)
 
-    def fill(self, queue: list[int], now: float, start: dict[int, float], times: list[float]) -> None:
+    def fill(
+        self, queue: list[int], now: float, start: dict[int, float], times: list[float]
+    ) -> None:
         """EASY: a job passes the head if it ends before the reservation or fits next to it."""
         need, free, shadow, spare = self.jobs[queue[0]][3], self.free, math.inf, 0
         expected = sorted((s + self.jobs[j][2], j) for j, s in self.running.items())

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.demand.log.replay import Rules, Work, replay, work_of
+from dcplan.demand.log.replay import replay
+from dcplan.demand.log.work import Rules, Work, work_of
 from tests.demand.log.plain import Plain
 
 
@@ -62,11 +63,7 @@ def test_a_job_of_higher_priority_stops_the_latest_preemptible_one() -> None:
     """Two preemptible jobs of 2 on 4 units since 0 and 10 s. One of higher priority stops the second
     at 30 s and runs for 10 s. The stopped job waits until 40 s and repeats 15 of its 20 s."""
     jobs = work_of(
-        [0, 10, 30],
-        [100, 90, 10],
-        [2, 2, 2],
-        priority=[0, 0, 1],
-        preemptible=[True, True, False],
+        [0, 10, 30], [100, 90, 10], [2, 2, 2], priority=[0, 0, 1], preemptible=[True, True, False]
     )
     found = replay(jobs, 4, 4, Rules(loss_s=15.0))
     assert found.stops == 1

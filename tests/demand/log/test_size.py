@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dcplan.demand.log.fidelity import fit
 from dcplan.demand.log.jobs import log_of
 from dcplan.demand.log.recorded import Recorded, expected_runs, recorded_work, units_of
-from dcplan.demand.log.replay import Rules, Work, replay, work_of
+from dcplan.demand.log.replay import replay
 from dcplan.demand.log.size import (
     Cluster,
     Target,
@@ -24,6 +24,7 @@ from dcplan.demand.log.size import (
 from dcplan.demand.log.staffing import Load, erlang_units, load_of, square_root_units
 from dcplan.demand.log.waits import split_waits
 from dcplan.demand.log.weeks import resampled, week_draws, whole_weeks
+from dcplan.demand.log.work import Rules, Work, work_of
 
 WEEK = 604_800.0
 
@@ -64,7 +65,9 @@ def test_the_size_is_the_smallest_from_which_the_next_two_also_keep_the_target(
 
 def test_shortage_has_the_waits_of_each_size() -> None:
     work = drawn(1)
-    rows = shortage(work, Cluster(0, 1, Rules("fifo")), Target(600.0, 0.9), [16, 24, 48], [0.5, 0.95])
+    rows = shortage(
+        work, Cluster(0, 1, Rules("fifo")), Target(600.0, 0.9), [16, 24, 48], [0.5, 0.95]
+    )
     late = [r.late_frac for r in rows]
     assert late == sorted(late, reverse=True)
     assert rows[0].used_frac > rows[2].used_frac
