@@ -210,5 +210,5 @@ def _source(request: DemandRequest, read: ReadJobs) -> str:
     lines = ["# Demand from logs, written by dcplan demand; a scenario takes it with extends:"]
     lines += [f"# {Path(f.path).name}, sha256 {f.sha256}" for f in read.files]
     target = f"{request.wait_quantile:.0%} of the jobs wait at most {request.wait_h:g} h"
-    lines.append(f"# Target: {target}. P10 and P90 have the weeks of the log drawn again.")
+    lines.append(f"# Target: {target}. P10 and P90: sizes with sampled weeks of the log.")
     return "\n".join(lines) + "\n"

@@ -96,7 +96,7 @@ def _rounded(units: float, step: int) -> int:
 def _interval(
     request: DemandRequest, cluster: Recording, search: Cluster, target: Target, units: int
 ) -> tuple[float, float] | None:
-    """Return the 10th and 90th percentile of the size, with whole weeks drawn again."""
+    """Return the 10th and 90th percentile of the size, with sampled whole weeks."""
     work = cluster.recorded.work
     draws = week_draws(work, request.draws, request.seed)
     if not draws:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dcplan.answers.demand.clusters import Recording
 from dcplan.answers.demand.sized import Sized
-from dcplan.demand.log.fidelity import QUANTILES, SEARCH_FLOOR_S
+from dcplan.demand.log.fidelity import SEARCH_FLOOR_S, SEARCH_QUANTILES
 from dcplan.demand.log.size import wait_quantile
 from dcplan.demand.log.waits import little_gap_frac
 from dcplan.inputs.logs.options import LogFile
@@ -102,7 +102,7 @@ def replay_rows(found: Sized) -> Iterator[size_spec.ReplayRow]:
     check = found.fidelity
     if check is None:
         return
-    names = (*(f"P{q * 100:.0f}" for q in QUANTILES), "mean")
+    names = (*(f"P{q * 100:.0f}" for q in SEARCH_QUANTILES), "mean")
     values = zip(names, check.recorded.all_s, check.replayed.all_s, check.given.all_s, strict=True)
     for name, recorded, replayed, given in values:
         ratio = (replayed + SEARCH_FLOOR_S) / (recorded + SEARCH_FLOOR_S)

@@ -20,7 +20,8 @@ SEARCH_SIZES = 16
 """Sizes of a cluster that the fit tries for each order."""
 SEARCH_LEAST_FRAC = 0.5
 """Least size that the fit tries, as a share of the given size."""
-QUANTILES = (0.5, 0.9, 0.95)
+SEARCH_QUANTILES = (0.5, 0.9, 0.95)
+"""Quantiles of the wait that a fit has to repeat."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Figures:
     """Waits of some jobs, in seconds."""
 
     quantiles_s: tuple[float, ...]
-    """At :data:`QUANTILES`."""
+    """At :data:`SEARCH_QUANTILES`."""
     mean_s: float
 
     @property
@@ -55,7 +56,7 @@ class Fidelity:
 
     def factor(self, quantile: float) -> float:
         """Return how far the replay is off at the nearest of the three quantiles; 1 is exact."""
-        k = int(np.argmin([abs(q - quantile) for q in QUANTILES]))
+        k = int(np.argmin([abs(q - quantile) for q in SEARCH_QUANTILES]))
         return float(np.exp(_errors(self.replayed, self.recorded)[k]))
 
 
@@ -69,7 +70,7 @@ def figures(wait_s: Array) -> Figures:
     """
     known = wait_s[np.isfinite(wait_s)]
     mean = float(known.mean()) if len(known) else float("nan")
-    return Figures(tuple(wait_quantile(known, q) for q in QUANTILES), mean)
+    return Figures(tuple(wait_quantile(known, q) for q in SEARCH_QUANTILES), mean)
 
 
 def _errors(found: Figures, recorded: Figures) -> Array:

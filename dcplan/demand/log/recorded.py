@@ -8,11 +8,11 @@ import numpy as np
 
 from dcplan.demand.log.jobs import Array, Index, JobLog
 from dcplan.demand.log.waits import Waits
-from dcplan.demand.log.work import Work
+from dcplan.demand.log.work import Work, work_of
 
 SEARCH_PARTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20)
 """Units of an accelerator that are tried for shares; above, shares are rounded up."""
-RECENT_RUNS = 2
+SEARCH_RECENT_RUNS = 2
 """Runs of a user whose mean predicts the next one (Tsafrir, Etsion, Feitelson)."""
 
 
@@ -88,7 +88,15 @@ def recorded_work(log: JobLog, waits: Waits) -> Recorded:
     limit = np.maximum(np.where(np.isfinite(limit), limit, expected), run)
     rank = log.priority[rows]
     rank = np.where(np.isfinite(rank), rank, np.nanmin(rank) if np.isfinite(rank).any() else 0.0)
-    work = Work(submit, run, limit, units, rank, log.pool[rows], log.preemptible[rows])
+    work = work_of(
+        submit,
+        run,
+        units,
+        limit_s=limit,
+        priority=rank,
+        group=log.pool[rows],
+        preemptible=log.preemptible[rows],
+    )
     return Recorded(work, (waits.capacity_s + waits.cycle_s)[rows], parts, int((~kept).sum()))
 
 
@@ -117,7 +125,7 @@ def expected_runs(user: Index, start_s: Array, end_s: Array, run_s: Array) -> Ar
         by_end = mine[np.argsort(end_s[mine], kind="stable")]
         total = np.concatenate([[0.0], np.cumsum(run_s[by_end])])
         ended = np.searchsorted(end_s[by_end], start_s[mine], side="right")
-        known = ended >= RECENT_RUNS
-        sums = total[ended[known]] - total[ended[known] - RECENT_RUNS]
-        expected[mine[known]] = sums / RECENT_RUNS
+        known = ended >= SEARCH_RECENT_RUNS
+        sums = total[ended[known]] - total[ended[known] - SEARCH_RECENT_RUNS]
+        expected[mine[known]] = sums / SEARCH_RECENT_RUNS
     return expected

@@ -1,4 +1,4 @@
-"""Whole weeks of a log, drawn again and again: how much of an answer is the luck of the weeks."""
+"""Whole weeks of a log, sampled with replacement: how far a size depends on the recorded weeks."""
 
 from __future__ import annotations
 

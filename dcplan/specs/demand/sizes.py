@@ -62,7 +62,7 @@ class SizeRow:
         float | None, Column("Accelerators that keep the target; empty: no size is given")
     ]
     p10_accelerators: Annotated[
-        float | None, Column("10th percentile of that size, with the weeks of the log drawn again")
+        float | None, Column("10th percentile of that size, with sampled weeks of the log")
     ]
     p90_accelerators: Annotated[float | None, Column("90th percentile of that size")]
     used_frac: Annotated[float | None, Column("Use of the accelerators at that size")]
