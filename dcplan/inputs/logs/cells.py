@@ -156,9 +156,19 @@ def number(text: str) -> float:
 
 
 def numbers(
-    cells: Sequence[str], read: Callable[[str], float] = number
+    cells: Sequence[str],
+    read: Callable[[str], float] = number,
+    known: dict[str, float] | None = None,
 ) -> tuple[Array, tuple[tuple[int, str], ...]]:
     """Return the numbers of a column, and the positions of cells that are none, with the cause.
+
+    Parameters
+    ----------
+    cells : sequence of str
+    read : callable
+        Reads one cell; raises ValueError with the cause.
+    known : dict or None
+        Values of cells of earlier batches; new ones are added.
 
     Examples
     --------
@@ -172,15 +182,17 @@ def numbers(
     else:
         if np.all(np.abs(value) <= MOST_NUMBER):
             return value, ()
-    known: dict[str, float] = {}
+    known = {} if known is None else known
     wrong: dict[str, str] = {}
-    for text in set(cells):
+    for text in set(cells) - known.keys():
         try:
             known[text] = read(text)
         except ValueError as error:
-            known[text], wrong[text] = float("nan"), str(error)
+            wrong[text] = str(error)
     bad = tuple((i, wrong[c]) for i, c in enumerate(cells) if c in wrong) if wrong else ()
-    return np.array([known[c] for c in cells], dtype=np.float64), bad
+    nan = float("nan")
+    found = [known.get(c, nan) for c in cells] if wrong else [known[c] for c in cells]
+    return np.array(found, dtype=np.float64), bad
 
 
 SECONDS_PER_WEEK = DAYS_PER_WEEK * SECONDS_PER_DAY

@@ -55,6 +55,10 @@ class Rows:
     pieces: list[Columns] = field(default_factory=list)
     spans: dict[str, tuple[float, float]] = field(default_factory=dict)
     """Earliest and latest time of each file. [s]"""
+    _known: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Number of each cell, by column."""
+    _read: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Value of each cell that is no plain number, by column."""
 
     def open(self, path: str) -> int:
         """Return the number of a file, new or known."""
@@ -87,11 +91,13 @@ class Rows:
     def coded(self, column: str, cells: Sequence[str]) -> Index:
         """Return the number of each text; -1 for an unknown one."""
         codes = self.codes.setdefault(column, {})
-        number_of = {
-            c: -1 if c.strip().lower() in NOTHING else codes.setdefault(c.strip(), len(codes))
-            for c in dict.fromkeys(cells)
-        }
-        return np.array([number_of[c] for c in cells], dtype=np.int64)
+        known = self._known.setdefault(column, {})
+        for cell in dict.fromkeys(cells):
+            if cell not in known:
+                text = cell.strip()
+                nothing = text.lower() in NOTHING
+                known[cell] = -1 if nothing else codes.setdefault(text, len(codes))
+        return np.array([known[c] for c in cells], dtype=np.int64)
 
     def moments(
         self, column: str, cells: Sequence[str], lines: Sequence[int], path: str
@@ -112,7 +118,8 @@ class Rows:
         durations: bool = False,
     ) -> Array:
         """Return the numbers, or the durations in seconds, of a column."""
-        value, bad = numbers(cells, duration_s if durations else number)
+        known = self._read.setdefault(column, {})
+        value, bad = numbers(cells, duration_s if durations else number, known)
         for i, cause in bad:
             self.found.bad(path, lines[i], f"{column}: {cause}")
         return value

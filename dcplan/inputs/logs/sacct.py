@@ -16,8 +16,9 @@ from dcplan.inputs.logs.rows import TIMES, Columns, Rows
 from dcplan.inputs.logs.traps import Found, Trap
 from dcplan.units import SECONDS_PER_MINUTE
 
-ROWS_AT_ONCE = 50_000
-TEXTS = ("cluster", "partition", "user", "qos", "state", "reason", "sluid")
+ROWS_AT_ONCE = 10_000
+"""Few enough that a batch stays in the cache of the processor."""
+TEXTS = ("cluster", "partition", "user", "qos", "state", "reason")
 DURATIONS = {"elapsedraw": "elapsed", "planned": "planned", "suspended": "suspended"}
 NUMBERS = ("priority", "nnodes", "reqnodes", "restarts")
 ALIASES = {"reserved": "planned", "elapsed": "elapsedraw", "timelimit": "timelimitraw"}
@@ -26,7 +27,7 @@ NEEDED = ("JobID", "Submit", "Start", "End", "State")
 KNOWN = frozenset(
     (
         *(*TIMES, *TEXTS, *DURATIONS, *NUMBERS),
-        *("jobid", "jobidraw", "timelimitraw", "reqtres", "alloctres", "submitline"),
+        *("jobid", "jobidraw", "timelimitraw", "reqtres", "alloctres", "submitline", "sluid"),
     )
 )
 """Columns that are read; others are counted as unused."""
@@ -56,17 +57,7 @@ class SlurmRows(Rows):
             cells = {name: [column[i] for i in keep] for name, column in cells.items()}
             lines = [lines[i] for i in keep]
         rows = len(lines)
-        got: Columns = {
-            "file": np.full(rows, file),
-            "line": np.array(lines, dtype=np.int64),
-            "leader": np.array([x.leader for x in ids], dtype=np.int64),
-            "tasks": np.array([x.tasks for x in ids], dtype=np.int64),
-            "array": np.array([x.array for x in ids], dtype=np.bool_),
-            "cut": np.array([x.cut for x in ids], dtype=np.bool_),
-            "component": np.array(
-                [-1 if x.component is None else x.component for x in ids], dtype=np.int64
-            ),
-        }
+        got: Columns = {"file": np.full(rows, file), "line": np.array(lines, dtype=np.int64), **ids}
         blank = [""] * rows
         raw = cells.get("jobidraw")
         if raw is not None and all(map(str.isdigit, raw)):
@@ -77,6 +68,9 @@ class SlurmRows(Rows):
             got[name] = self.coded(name, cells.get(name, blank))
         for name in TIMES:
             got |= self.moments(name, cells.get(name, blank), lines, path)
+        got["sluid"] = np.array(list(map(hash, cells.get("sluid", blank))), dtype=np.int64)
+        if np.isfinite(got["eligible"]).all():  # then nothing needs the planned wait
+            cells = {**cells, "planned": blank}
         for name, short in DURATIONS.items():
             got[short] = self.numbers(name, cells.get(name, blank), lines, path, durations=True)
         for name in NUMBERS:
@@ -87,17 +81,24 @@ class SlurmRows(Rows):
         got["limit"] = got["limit"] * (1.0 if timed else SECONDS_PER_MINUTE)
         for name, short in (("reqtres", "req"), ("alloctres", "alloc")):
             got |= self._accelerators(cells.get(name, blank), short, lines, path)
-        got["asks"] = np.array(
-            [asks_for_accelerators(x) for x in cells.get("submitline", blank)], dtype=np.bool_
-        )
+        got["asks"] = np.zeros(rows, dtype=np.bool_)
+        commands = cells.get("submitline", blank)
+        for i in np.flatnonzero(got["req"] + got["alloc"] == 0.0).tolist():
+            got["asks"][i] = asks_for_accelerators(commands[i])
         self.pieces.append(got)
 
     def _ids(
         self, cells: Mapping[str, Sequence[str]], lines: Sequence[int], path: str
-    ) -> tuple[list[JobId], list[int]]:
-        """Return the ids of rows that are no steps, and the positions of these rows."""
-        ids, keep, steps = [], [], []
-        for i, text in enumerate(cells["jobid"] if "jobid" in cells else cells["jobidraw"]):
+    ) -> tuple[Columns, list[int]]:
+        """Return the ids of rows that are no steps, in columns, and the positions of these rows."""
+        texts = cells["jobid"] if "jobid" in cells else cells["jobidraw"]
+        leader, keep, steps = [], [], []
+        special: dict[int, JobId] = {}
+        for i, text in enumerate(texts):
+            if text.isdigit():
+                leader.append(int(text))
+                keep.append(i)
+                continue
             try:
                 found = job_id(text)
             except ValueError as error:
@@ -106,11 +107,24 @@ class SlurmRows(Rows):
             if found.step:
                 steps.append(lines[i])
             else:
-                ids.append(found)
+                special[len(keep)] = found
+                leader.append(found.leader)
                 keep.append(i)
         if steps:
             self.found.add(Trap.STEP, len(steps), Place(path, steps[0]))
-        return ids, keep
+        rows = len(keep)
+        columns: Columns = {
+            "leader": np.array(leader, dtype=np.int64),
+            "tasks": np.ones(rows, dtype=np.int64),
+            "array": np.zeros(rows, dtype=np.bool_),
+            "cut": np.zeros(rows, dtype=np.bool_),
+            "component": np.full(rows, -1),
+        }
+        for i, one in special.items():
+            columns["tasks"][i], columns["array"][i] = one.tasks, one.array
+            columns["cut"][i] = one.cut
+            columns["component"][i] = -1 if one.component is None else one.component
+        return columns, keep
 
     def _accelerators(
         self, cells: Sequence[str], short: str, lines: Sequence[int], path: str

@@ -21,7 +21,7 @@ from dcplan.inputs.logs.traps import Trap
 from dcplan.inputs.logs.zones import settle
 from dcplan.units import MILLI
 
-ROWS_AT_ONCE = 50_000
+ROWS_AT_ONCE = 10_000
 ALIASES = {
     "submit": (
         *("submit_s", "submit", "submitted_time", "submit_time", "timestamp", "creation_time"),

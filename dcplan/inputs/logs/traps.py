@@ -36,7 +36,6 @@ class Trap(StrEnum):
     SUSPENDED = "suspended"
     LOCAL_TIME = "local-time"
     REPEATED_HOUR = "repeated-hour"
-    SKIPPED_HOUR = "skipped-hour"
     POLICY_REASON = "policy-reason"
     ONE_USER = "one-user"
     PREEMPTIBLE = "preemptible"
@@ -115,7 +114,6 @@ MEANINGS: dict[Trap, tuple[str, str]] = {
         "submissions in the hour that the clock repeats",
         "assigned by the order of job ids",
     ),
-    Trap.SKIPPED_HOUR: ("times in the hour that the clock skips", "moved forward by the skip"),
     Trap.POLICY_REASON: (
         "runs held by a limit, a dependency or another rule",
         "kept with its reason: more accelerators do not shorten this wait",

@@ -63,7 +63,8 @@ def settle(
         first, second = both(np.where(mine, value, np.nan), zone)
         read[name] = np.where(mine, first, value), np.where(mine, second, value)
     skipped = np.any([first > second for first, second in read.values()], axis=0)
-    marks.note(Trap.SKIPPED_HOUR, skipped)
+    cause = f"a time that the clock of {zone} skipped"
+    marks.bad(skipped, cause, "the zone is another one: see --timezone")
     read = {name: (first, np.maximum(first, second)) for name, (first, second) in read.items()}
     first, second = read["submit"]
     marks.note(Trap.REPEATED_HOUR, second > first)
