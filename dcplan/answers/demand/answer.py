@@ -13,6 +13,7 @@ from dcplan.answers.demand.block import block_of
 from dcplan.answers.demand.clusters import Recording, clusters_of
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.sized import Sized, sized
+from dcplan.catalog.locate import data_dir
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.logs.options import LogOptions
 from dcplan.inputs.logs.read import ReadJobs, read_jobs
@@ -22,6 +23,8 @@ from dcplan.specs.demand import sizes as size_spec
 from dcplan.specs.request import verb
 from dcplan.units import SECONDS_PER_DAY
 
+EXAMPLES = "logs"
+"""Folder of packaged logs."""
 MOSTLY = 0.5
 """Share of the wait above which policy, not hardware, is named as its cause."""
 
@@ -43,7 +46,7 @@ def demanded(request: DemandRequest) -> Demanded:
     InputError
         When a log cannot be read, has no job with accelerators, or a flag does not fit the log.
     """
-    read = read_jobs(request.files, _options(request))
+    read = read_jobs([_found(f) for f in request.files], _options(request))
     log = read.log
     if not np.any(log.started):
         cause = "no job of these logs asks for accelerators and has started"
@@ -68,6 +71,12 @@ def demand(request: DemandRequest) -> Result:
         When a log cannot be read, has no job with accelerators, or a flag does not fit the log.
     """
     return demanded(request).result
+
+
+def _found(path: Path) -> Path:
+    """Return a file, or the packaged example of its name."""
+    example = data_dir("scenarios") / EXAMPLES / f"{path}.csv"
+    return path if path.exists() or path.suffix or not example.is_file() else example
 
 
 def _options(request: DemandRequest) -> LogOptions:

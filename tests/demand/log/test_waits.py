@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dcplan.catalog.locate import data_dir
 from dcplan.demand.log.jobs import JobLog, log_of
 from dcplan.demand.log.waits import little_gap_frac, recorded_use, split_waits
 
@@ -84,10 +84,9 @@ def test_littles_identity_finds_mixed_up_columns() -> None:
     assert little_gap_frac(mixed) > 0.5
 
 
-TRACE = Path(__file__).parents[2] / "inputs" / "logs" / "data" / "helios_earth_may2020.csv"
+TRACE = data_dir("scenarios") / "logs" / "helios-earth.csv"
 
 
-@pytest.mark.skipif(not TRACE.exists(), reason="the slice of Helios is not here")
 def test_the_queues_of_helios_earth() -> None:
     """Share of the wait for accelerators of each queue, of nominal accelerators without nodes: the
     study of the same rebuilt jobs found 81 % (vc6YE), 96 % (vcTJs), 99 % (vcLJZ) and 15 % (vcSoL)."""
