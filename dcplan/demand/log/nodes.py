@@ -37,7 +37,9 @@ class Nodes:
 
     def __init__(self, accelerators: int, per_node: int) -> None:
         if accelerators < 1 or per_node < 1:
-            msg = f"a cluster of {accelerators} accelerators on nodes of {per_node}: at least 1 each"
+            msg = (
+                f"a cluster of {accelerators} accelerators on nodes of {per_node}: at least 1 each"
+            )
             raise ValueError(msg)
         self.per_node = min(per_node, accelerators)
         whole, rest = divmod(accelerators, self.per_node)

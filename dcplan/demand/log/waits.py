@@ -169,9 +169,7 @@ def _fits(use: Use, size: float, per_node: int, accelerators: int) -> npt.NDArra
     return full | ((use.idle_nodes == whole) & (use.on_a_node >= rest))
 
 
-def _during(
-    at_s: Array, holds: npt.NDArray[np.bool_], from_s: Array, until_s: Array
-) -> Array:
+def _during(at_s: Array, holds: npt.NDArray[np.bool_], from_s: Array, until_s: Array) -> Array:
     """Return how long something holds between two moments; it holds at no time before the first."""
     if not len(at_s):
         return np.zeros(len(from_s))
