@@ -83,6 +83,13 @@ def test_a_slice_of_helios_keeps_littles_identity() -> None:
     assert (file.rows, file.first_s) == (1796, float(log.submit_s.min()))
 
 
+def test_an_end_and_a_run_time_give_the_start(tmp_path) -> None:
+    (tmp_path / "x.csv").write_text("submit,end,run,n\n10,100,60,2\n")
+    found = read(str(tmp_path / "x.csv"))
+    assert found.log.start_s.tolist() == [40.0]
+    assert Trap.NO_START not in counts(found)
+
+
 def test_traps_of_tables() -> None:
     found = read("csv_traps.csv")
     log = found.log
@@ -209,5 +216,5 @@ def test_the_neutral_csv_reads_back_equal(log: JobLog, tmp_path_factory) -> None
 
 def test_a_name_that_means_unknown_is_not_written(tmp_path) -> None:
     log = log_of([0.0], [1.0], [2.0], [1], users=("none",), user=[0])
-    with pytest.raises(ValueError, match="'none' cannot be a name"):
+    with pytest.raises(InputError, match="'none' cannot be a name"):
         write_jobs(log, tmp_path / "x.csv")
