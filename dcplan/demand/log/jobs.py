@@ -51,7 +51,7 @@ class JobLog:
     start_s: Array
     """When it started; NaN: it never did. [s]"""
     end_s: Array
-    """When it ended; NaN: it was running when the log ended, or never started. [s]"""
+    """When it ended, or left the queue without a start; NaN: it had not when the log ended. [s]"""
     busy_s: Array
     """Time in which it held its accelerators, without suspensions; NaN: never started. [s]"""
     accelerators: Array

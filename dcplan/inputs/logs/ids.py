@@ -18,7 +18,7 @@ class JobId:
     leader: int
     """Number of the job, of the array, or of the first component."""
     tasks: int = 1
-    """Tasks that the row stands for."""
+    """Tasks in the row."""
     cut: bool = False
     """Whether the list of tasks is cut off."""
     component: int | None = None

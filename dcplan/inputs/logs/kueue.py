@@ -14,13 +14,14 @@ from dcplan.inputs.logs.cells import moments
 from dcplan.inputs.logs.gres import Count, names_accelerators, resources
 from dcplan.inputs.logs.options import LogOptions
 from dcplan.inputs.logs.traps import Found, Trap
+from dcplan.units import MILLI
 
 VERSION = re.compile(r"kueue\.x-k8s\.io/(v1beta[12])")
 FAILED = frozenset(("Failed", "AdmissionChecksRejected", "OutOfSync"))
 EXPORT = "kubectl get workloads -A -o json"
-QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(m|k|M)?")
-MULTIPLES = {None: 1.0, "m": 1e-3, "k": 1e3, "M": 1e6}
+QUANTITY = re.compile(r"(\d+)(m)?")
 NAN = float("nan")
+SAME_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def _run(
         raise ValueError(msg)
     because = evicted.because if evicted.holds else "" if reserved.holds else reserved.because
     return {
-        "pool": str(admission.get("clusterQueue") or spec.get("queueName") or "none"),
+        "pool": str(admission.get("clusterQueue") or spec.get("queueName") or "all"),
         "user": str(meta.get("namespace") or ""),
         "reason": because,
         "submit_s": submit,
@@ -176,10 +177,10 @@ def _accelerators(
         mine = granted.get(pod_set.get("name", "main"), {})
         counts = pod_set.get("count", 1), mine.get("count", pod_set.get("count", 1))
         asked, held = asked.plus(one, float(counts[0])), held.plus(one, float(counts[1]))
-        usage = {n: _amount(a) for n, a in (mine.get("resourceUsage") or {}).items()}
-        devices = sum(a for n, a in pod.items() if names_accelerators(n)) * float(counts[1])
-        quota = sum(a for n, a in usage.items() if names_accelerators(n))
-        differs |= bool(usage) and abs(quota - devices) > 1e-6
+        devices = sum(pod.values()) * float(counts[1])
+        usage = mine.get("resourceUsage") or {}
+        quota = sum(_amount(a) for n, a in usage.items() if names_accelerators(n))
+        differs |= bool(usage) and abs(quota - devices) > SAME_TOLERANCE
     if differs:
         found.add(Trap.QUOTA_DIFFERS, 1, place)
     if held.shares:
@@ -209,9 +210,12 @@ def _requests(container: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _amount(text: Any) -> float:
-    """Return a quantity of Kubernetes; other units than of counts are no accelerators: 0."""
+    """Return a quantity of accelerators: a whole number, or thousandths."""
     match = QUANTITY.fullmatch(str(text))
-    return float(match[1]) * MULTIPLES[match[2]] if match else 0.0
+    if match is None:
+        msg = f"quantity {text!r}"
+        raise ValueError(msg)
+    return float(match[1]) * (MILLI if match[2] else 1.0)
 
 
 def _evictions(status: Mapping[str, Any]) -> float:

@@ -85,11 +85,9 @@ def read_jobs(paths: Sequence[Path], options: LogOptions) -> ReadJobs:
         try:
             logs.append(log_from())
         except InputError as error:
-            problems += [p for p in error.problems if p not in problems]
-    try:
-        found.raise_bad()
-    except InputError as error:
-        problems += [p for p in error.problems if p not in problems]
+            bad_rows = found.problems()
+            problems += [p for p in error.problems if p not in bad_rows]
+    problems += found.problems()
     if problems:
         raise InputError(problems)
     log = _in_period(

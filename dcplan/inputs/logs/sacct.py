@@ -23,6 +23,7 @@ DURATIONS = {"elapsedraw": "elapsed", "planned": "planned", "suspended": "suspen
 NUMBERS = ("priority", "nnodes", "reqnodes", "restarts")
 ALIASES = {"reserved": "planned", "elapsed": "elapsedraw", "timelimit": "timelimitraw"}
 """Names of older versions and formats; ``Timelimit`` has a form of its own."""
+NO_COUNT = Count()
 NEEDED = ("JobID", "Submit", "Start", "End", "State")
 KNOWN = frozenset(
     (
@@ -130,13 +131,16 @@ class SlurmRows(Rows):
         self, cells: Sequence[str], short: str, lines: Sequence[int], path: str
     ) -> Columns:
         """Return accelerators, shares and unknown partitions of TRES texts."""
+        wrong: dict[str, str] = {}
         for text in set(cells) - self.counts.keys():
             try:
                 self.counts[text] = tres(text, self.fractions)
             except ValueError as error:
-                self.found.bad(path, lines[list(cells).index(text)], str(error))
-                self.counts[text] = Count()
-        counts = [self.counts[text] for text in cells]
+                wrong[text] = str(error)
+        for i, text in enumerate(cells if wrong else ()):
+            if text in wrong:
+                self.found.bad(path, lines[i], wrong[text])
+        counts = [self.counts.get(text, NO_COUNT) for text in cells]
         return {
             short: np.array([c.total for c in counts]),
             f"{short}_shares": np.array([c.shares for c in counts]),

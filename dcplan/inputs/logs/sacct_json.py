@@ -40,7 +40,7 @@ def read_sacct_json(path: str, data: Any, rows: SlurmRows) -> int:
     for i, job in enumerate(jobs, 1):
         try:
             taken.append(_row(job))
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
             rows.found.bad(path, i, f"job {i} of the list has no {error}", EXPORT)
             continue
         lines.append(i)

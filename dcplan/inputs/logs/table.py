@@ -158,7 +158,7 @@ def _take(
     got: Columns = {
         "file": np.full(len(lines), file),
         "line": np.array(lines, dtype=np.int64),
-        "no_start": np.full(len(lines), not {"start", "wait"} & cells.keys()),
+        "bare": np.full(len(lines), not {"start", "wait"} & cells.keys()),
     }
     for name in TIMES:
         got |= rows.moments(name, cells.get(name, blank), lines, path)
@@ -204,10 +204,11 @@ def table_log(rows: Rows, options: LogOptions) -> JobLog | None:
 def _fill(c: Columns, rows: Rows) -> None:
     """Derive starts and ends from waits and run times, and shares from thousandths."""
     marks = rows.marks(c)
-    alone = c["no_start"] & (c["accelerators"] > 0.0)
-    marks.note(Trap.NO_START, alone)
     start = np.where(np.isfinite(c["start"]), c["start"], c["submit"] + c["wait"])
-    c["start"] = np.where(c["no_start"], c["submit"], start)
+    start = np.where(c["bare"], c["end"] - c["run"], start)  # neither is a column of the file
+    unknown = c["bare"] & ~np.isfinite(start)
+    marks.note(Trap.NO_START, unknown & (c["accelerators"] > 0.0))
+    c["start"] = np.where(unknown, c["submit"], start)
     c["end"] = np.where(np.isfinite(c["end"]), c["end"], c["start"] + c["run"])
     early = c["start"] < c["submit"]
     marks.note(Trap.START_BEFORE_SUBMIT, early & (c["accelerators"] > 0.0))
@@ -328,15 +329,13 @@ def write_jobs(log: JobLog, file: Path) -> None:
 
     Raises
     ------
-    ValueError
-        When a name is one of the texts that mean unknown.
     InputError
-        When the file cannot be written.
+        When the file cannot be written, or a name is one of the texts that mean unknown.
     """
     for name in (*log.pools, *log.users, *log.reasons):
         if name.strip().lower() in NOTHING or name != name.strip():
-            msg = f"{name!r} cannot be a name: it would be read as unknown, or without its spaces"
-            raise ValueError(msg)
+            cause = f"{name!r} cannot be a name: it would be read as unknown, or without its spaces"
+            raise InputError([Problem("DC057", cause, Place(str(file)))])
     texts = {
         "pool": _named(log.pools, log.pool),
         "user": _named(log.users, log.user),

@@ -200,6 +200,15 @@ class Found:
         if len(self._problems) < MOST_PROBLEMS:
             self._problems.append(Problem("DC057", cause, Place(path, line), help=help_text))
 
+    def problems(self) -> list[Problem]:
+        """Return the bad rows; a last entry counts those that are not listed."""
+        left = self._bad - len(self._problems)
+        last = self._problems[-1].place if left else None
+        if last is None:
+            return list(self._problems)
+        cause = f"{left:,} more rows cannot be read, {self._bad:,} in total"
+        return [*self._problems, Problem("DC057", cause, Place(last.path, last.line + 1))]
+
     def raise_bad(self) -> None:
         """Raise every bad row.
 
@@ -208,14 +217,8 @@ class Found:
         InputError
             When there is one (DC057).
         """
-        if not self._bad:
-            return
-        left = self._bad - len(self._problems)
-        last = self._problems[-1].place
-        if left and last is not None:
-            cause = f"{left:,} more rows cannot be read, {self._bad:,} in total"
-            self._problems.append(Problem("DC057", cause, Place(last.path, last.line + 1)))
-        raise InputError(self._problems)
+        if self._bad:
+            raise InputError(self.problems())
 
     def findings(self) -> tuple[Finding, ...]:
         """Return what was found, in the order of :class:`Trap`."""

@@ -13,7 +13,7 @@ from dcplan.inputs.logs.rows import TIMES, Columns, Marks
 from dcplan.inputs.logs.traps import Trap
 from dcplan.units import SECONDS_PER_DAY
 
-STEP_S = 900.0
+SEARCH_STEP_S = 900.0
 """Offsets of zones change on whole quarters of an hour."""
 
 
@@ -99,10 +99,10 @@ def both(local_s: Array, zone: ZoneInfo) -> tuple[Array, Array]:
     ([1698539400.0], [1698543000.0])
     """
     known = np.isfinite(local_s)
-    steps, where = np.unique(np.floor(local_s[known] / STEP_S), return_inverse=True)
+    steps, where = np.unique(np.floor(local_s[known] / SEARCH_STEP_S), return_inverse=True)
     offsets = np.zeros((2, len(steps)))
     for i, step in enumerate(steps.tolist()):
-        clock = datetime.fromtimestamp(step * STEP_S, UTC).replace(tzinfo=zone)
+        clock = datetime.fromtimestamp(step * SEARCH_STEP_S, UTC).replace(tzinfo=zone)
         for fold in (0, 1):
             offset = clock.replace(fold=fold).utcoffset()
             offsets[fold, i] = offset.total_seconds() if offset is not None else 0.0
