@@ -45,11 +45,12 @@ def demand(request: DemandRequest, target: Target) -> None:
         write_whole(target.out, found.block)
         note(f"saved to {target.out}; a scenario takes it with extends: {target.out.name}")
     elif target.out is not None:
-        note(f"nothing saved to {target.out}: no cluster has a size")
-    if target.anonymize is not None:
-        from dcplan.inputs.logs.anonymous import anonymous, write_jobs
+        note(f"nothing saved to {target.out}: there is no size, or no --model for requests")
+    if target.anonymize is not None and found.log is not None:
+        from dcplan.inputs.logs.anonymous import anonymous
+        from dcplan.inputs.logs.table import write_jobs
 
-        write_jobs(anonymous(found.read.log), target.anonymize)
+        write_jobs(anonymous(found.log), target.anonymize)
         note(f"saved the jobs without names to {target.anonymize}")
     target.write(found.result, to_file=False)
     raise typer.Exit(found.result.exit_code)

@@ -148,3 +148,49 @@ def test_pools_of_a_shared_cluster_have_quotas() -> None:
     assert [r["cluster"] for r in wide.tables["recorded_waits"].records()] == ["all"]
     with pytest.raises(InputError, match="no pool 'vcX'"):
         dcplan.demand([Path("helios-earth")], accelerators=["900"], quota=["vcX=8"])
+
+
+def write_requests(path: Path) -> Path:
+    """Ten minutes with 30 and 90 requests a minute in turn; every prompt repeats the block 1."""
+    lines = ["arrival_s,input_tokens,output_tokens,hash_ids"]
+    for minute in range(10):
+        count = 30 if minute % 2 else 90
+        lines += [
+            f"{60 * minute + 59 * k / count:.3f},1000,100,1 {minute} {k}" for k in range(count)
+        ]
+    path.write_text("\n".join([*lines, "600,1000,100,1"]) + "\n", encoding="utf-8")
+    return path
+
+
+def test_requests_have_a_rate_and_its_variation(tmp_path: Path) -> None:
+    """601 requests in 600 s. Steps of 30 and 90: mean 60, variance 900, dispersion 15, peak 1.5."""
+    found = dcplan.demand([write_requests(tmp_path / "r.csv")])
+    assert found.value("demand.requests_per_s") == pytest.approx(601 / 600)
+    assert found.value("demand.dispersion") == pytest.approx(15.0)
+    assert found.value("demand.peak_frac") == pytest.approx(1.5)
+    row = found.tables["lengths"].records()[1]
+    assert row["tokens_per_s"] == pytest.approx(100 * 601 / 600)
+    assert 0.3 < found.value("demand.reused_prefix_frac") < 1.0
+
+
+def test_requests_become_a_service_that_a_scenario_takes(tmp_path: Path) -> None:
+    log = write_requests(tmp_path / "r.csv")
+    fields = {"model": "llama-3.1-70b", "ttft_ms": 2000.0, "tpot_ms": 50.0}
+    block = demanded(
+        DemandRequest(files=(log,), quarters=2, growth_frac_per_quarter=0.5, **fields)
+    ).block  # type: ignore[arg-type]
+    service = yaml.safe_load(block)["workloads"]["inference"][0]
+    assert service["requests_per_s"] == pytest.approx([601 / 600, 1.5 * 601 / 600], rel=1e-5)
+    assert (service["isl"], service["osl"], service["peak_factor"]) == (1000.0, 100.0, 1.5)
+    with pytest.raises(InputError, match="--tpot-ms"):
+        dcplan.demand([log], model="llama-3.1-70b", ttft_ms=100.0)
+    with pytest.raises(InputError, match="one trace"):
+        dcplan.demand([log, log])
+
+
+def test_no_size_where_the_accelerators_are_unknown_and_the_peak_explains_no_wait() -> None:
+    found = dcplan.demand([Path("helios-earth")], draws=0)
+    rows = {str(r["cluster"]): r for r in found.tables["sizes"].records()}
+    assert rows["vc6YE"]["accelerators"] is None
+    assert "set --accelerators" in str(rows["vc6YE"]["why_not"])
+    assert found.exit_code == EXIT_INCOMPLETE

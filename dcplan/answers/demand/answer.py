@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,10 @@ from dcplan.answers.demand import tables
 from dcplan.answers.demand.block import block_of
 from dcplan.answers.demand.clusters import Recording, clusters_of
 from dcplan.answers.demand.request import DemandRequest
-from dcplan.answers.demand.sized import Sized, sized
+from dcplan.answers.demand.requests import are_requests, requests_answer
+from dcplan.answers.demand.sized import MOSTLY_POLICY_FRAC, Sized, sized
 from dcplan.catalog.locate import data_dir
+from dcplan.demand.log.jobs import JobLog
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.logs.options import LogOptions
 from dcplan.inputs.logs.read import ReadJobs, read_jobs
@@ -25,8 +27,6 @@ from dcplan.units import SECONDS_PER_DAY
 
 EXAMPLES = "logs"
 """Folder of packaged logs."""
-MOSTLY = 0.5
-"""Share of the wait above which policy, not hardware, is named as its cause."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,9 @@ class Demanded:
 
     result: Result
     block: str
-    read: ReadJobs
+    """Demand of a scenario as YAML; empty if there is none."""
+    log: JobLog | None
+    """Jobs of the logs; None if they are requests to models."""
 
 
 def demanded(request: DemandRequest) -> Demanded:
@@ -46,7 +48,10 @@ def demanded(request: DemandRequest) -> Demanded:
     InputError
         When a log cannot be read, has no job with accelerators, or a flag does not fit the log.
     """
-    read = read_jobs([_found(f) for f in request.files], _options(request))
+    request = replace(request, files=tuple(_found(f) for f in request.files))
+    if are_requests(request):
+        return Demanded(*requests_answer(request), None)
+    read = read_jobs(request.files, _options(request))
     log = read.log
     if not np.any(log.started):
         cause = "no job of these logs asks for accelerators and has started"
@@ -57,7 +62,7 @@ def demanded(request: DemandRequest) -> Demanded:
     return Demanded(
         _result(request, read, clusters, sizes),
         block_of(request, sizes, growth, _source(request, read)),
-        read,
+        log,
     )
 
 
@@ -191,9 +196,9 @@ def _warnings(
                 f"{c.name}: the log has up to {c.peak:g} accelerators in use, more than the "
                 f"{c.accelerators} given: the pool borrowed accelerators, or the number is wrong"
             )
-        if (w.policy_frac or 0.0) > MOSTLY:
+        if c.policy_frac > MOSTLY_POLICY_FRAC and not c.assumed:
             found.append(
-                f"{c.name}: {w.policy_frac:.0%} of the wait passed while the jobs would have "
+                f"{c.name}: {c.policy_frac:.0%} of the wait passed while the jobs would have "
                 "fitted: limits, holds or priorities, which more hardware does not shorten"
             )
     found += [f"{x.cluster.name}: {x.why_not}" for x in sizes if x.why_not]

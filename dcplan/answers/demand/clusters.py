@@ -41,6 +41,12 @@ class Recording:
     rules: Rules
 
     @property
+    def policy_frac(self) -> float:
+        """Share of the recorded wait in which the jobs would have fitted."""
+        whole = float(np.nansum(self.waits.total_s))
+        return float(np.nansum(self.waits.policy_s)) / whole if whole else 0.0
+
+    @property
     def units(self) -> int:
         """Units of the cluster in a replay."""
         return self.accelerators * self.recorded.units_per_accelerator

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 from dcplan.specs.request import Flag
 
 ORDERS = ("backfill", "fifo")
-LOG, CLUSTER, TARGET, AHEAD = "Logs", "Cluster", "Target", "Forecast"
+LOG, CLUSTER, TARGET = "Logs", "Cluster", "Target"
+REQUESTS, AHEAD = "Requests", "Forecast"
 
 
 def _pair(name: str, value: Any) -> str:
@@ -22,13 +23,17 @@ class DemandRequest:
 
     files: Annotated[
         tuple[Path, ...],
-        Flag("logs of jobs: sacct, Kueue workloads, CSV", metavar="FILE", argument=True),
+        Flag(
+            "logs of jobs (sacct, Kueue workloads, CSV), or one trace of requests to a model",
+            metavar="FILE",
+            argument=True,
+        ),
     ]
     kind: Annotated[
         str | None,
         Flag(
             "format of the files (default: recognized from their content)",
-            choices=("sacct", "sacct-json", "kueue", "csv"),
+            choices=("sacct", "sacct-json", "kueue", "csv", "requests"),
             panel=LOG,
         ),
     ] = None
@@ -95,6 +100,22 @@ class DemandRequest:
         int, Flag("draws of weeks for the interval of each size", low=0, high=1_000, panel=TARGET)
     ] = 20
     seed: Annotated[int, Flag("seed of the draws", low=0, panel=TARGET)] = 1
+    model: Annotated[
+        str | None,
+        Flag(
+            "model that serves logged requests, for the workloads block",
+            complete="models",
+            panel=REQUESTS,
+        ),
+    ] = None
+    ttft_ms: Annotated[
+        float | None,
+        Flag("limit of the time to first token", unit="ms", low=1, high=1e7, panel=REQUESTS),
+    ] = None
+    tpot_ms: Annotated[
+        float | None,
+        Flag("limit of the time per output token", unit="ms", low=0.1, high=1e6, panel=REQUESTS),
+    ] = None
     start: Annotated[
         str | None,
         Flag(

@@ -20,6 +20,8 @@ MOST_FACTOR = 2.0
 """Error of the replay above which no size is given."""
 LEAST_JOBS = 200
 """Jobs below which a log gives no size: a 95th percentile of half of them has five jobs."""
+MOSTLY_POLICY_FRAC = 0.5
+"""Share of the wait above which policy, not hardware, is named as its cause."""
 CURVE = (0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2)
 """Sizes of the shortage table, as shares of the size found."""
 SHOWN_QUANTILES = (0.5, 0.95)
@@ -57,6 +59,13 @@ def sized(request: DemandRequest, cluster: Recording) -> Sized:
     load = load_of(work)
     if len(work) < LEAST_JOBS:
         why = f"the log has {len(work)} jobs that ran; a size needs at least {LEAST_JOBS}"
+        return Sized(cluster, load, None, math.nan, 1.0, None, None, (), (), why)
+    held = cluster.policy_frac
+    if cluster.assumed and held > MOSTLY_POLICY_FRAC:
+        why = (
+            f"the accelerators of the cluster are unknown; on the recorded peak of {cluster.peak:g} "
+            f"{held:.0%} of the wait is not for accelerators: set --accelerators"
+        )
         return Sized(cluster, load, None, math.nan, 1.0, None, None, (), (), why)
     orders: tuple[Order, ...] = (request.order,) if request.order else ORDERS  # type: ignore[assignment]
     found = fit(
