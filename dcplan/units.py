@@ -80,6 +80,7 @@ SUFFIXES: dict[str, str] = {
     "usd_per_used_pflop_year": "USD/used PFLOP/s-year",
     "usd_per_instance_hour": "USD/instance-h",
     "usd_per_month": "USD/month",
+    "usd_per_week": "USD/week",
     "mwh_per_month": "MWh/month",
     "hours_per_month": "h/month",
     "hours_per_week": "h/week",

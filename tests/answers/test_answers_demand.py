@@ -194,3 +194,26 @@ def test_no_size_where_the_accelerators_are_unknown_and_the_peak_explains_no_wai
     assert rows["vc6YE"]["accelerators"] is None
     assert "set --accelerators" in str(rows["vc6YE"]["why_not"])
     assert found.exit_code == EXIT_INCOMPLETE
+
+
+def test_what_could_run_elsewhere_has_a_break_even() -> None:
+    """Own hours at 2 USD and rented ones at 5 USD: an added accelerator pays from 40 % use on."""
+    found = dcplan.demand(
+        [Path("helios-earth")],
+        accelerators=["vcTJs=48"],
+        draws=0,
+        own_usd_per_accelerator_hour=2.0,
+        rent_usd_per_accelerator_hour=5.0,
+    )
+    rows = found.tables["shortage"].records()
+    burst = [float(r["burst_accelerator_hours_per_week"]) for r in rows]  # type: ignore[arg-type]
+    assert burst == sorted(burst, reverse=True)
+    for row, hours in zip(rows, burst, strict=True):
+        expected = 2.0 * 168 * float(row["accelerators"]) + 5.0 * hours  # type: ignore[arg-type]
+        assert row["usd_per_week"] == pytest.approx(expected)
+    costs = [float(r["usd_per_week"]) for r in rows]  # type: ignore[arg-type]
+    best = costs.index(min(costs))
+    assert found.value("demand.vcTJs.cheapest_accelerators") == rows[best]["accelerators"]
+    for k in range(1, len(rows)):  # more accelerators pay if and only if their use is above 40 %
+        use = float(rows[k]["marginal_use_frac"])  # type: ignore[arg-type]
+        assert (costs[k] < costs[k - 1]) == (use > 2.0 / 5.0)

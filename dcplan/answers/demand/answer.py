@@ -109,7 +109,7 @@ def _result(
     if given:
         metrics |= size_spec.TOTAL(sum(x.accelerators or 0.0 for x in given))
     for row, found in zip(waits, sizes, strict=True):
-        metrics |= _of_cluster(row, found)
+        metrics |= _of_cluster(request, row, found)
     return Result(
         verb="demand",
         status="ok" if given else "incomplete",
@@ -129,7 +129,7 @@ def _result(
                 r for x in sizes for r in tables.replay_rows(x)
             ),
             size_spec.SHORTAGE.name: size_spec.SHORTAGE.table(
-                r for x in sizes for r in tables.shortage_rows(x)
+                r for x in sizes for r in tables.shortage_rows(request, x)
             ),
             size_spec.RULES.name: size_spec.RULES.table(
                 r for x in sizes for r in tables.rule_rows(x)
@@ -141,7 +141,7 @@ def _result(
     )
 
 
-def _of_cluster(row: spec.WaitRow, found: Sized) -> dict[str, Metric]:
+def _of_cluster(request: DemandRequest, row: spec.WaitRow, found: Sized) -> dict[str, Metric]:
     name = row.cluster
     metrics = spec.OFFERED(tables.size_row(found).offered_accelerators, name)
     if row.short_frac is not None and row.scattered_frac is not None:
@@ -152,6 +152,11 @@ def _of_cluster(row: spec.WaitRow, found: Sized) -> dict[str, Metric]:
     if found.accelerators is not None:
         low, high = found.interval or (None, None)
         metrics |= size_spec.ACCELERATORS(found.accelerators, name, low=low, high=high)
+    priced = [r for r in tables.shortage_rows(request, found) if r.usd_per_week is not None]
+    if priced:
+        cheapest = min(priced, key=lambda r: r.usd_per_week or 0.0)
+        metrics |= size_spec.CHEAPEST(cheapest.accelerators, name)
+        metrics |= size_spec.CHEAPEST_USD(cheapest.usd_per_week, name)
     return metrics
 
 
@@ -190,7 +195,7 @@ def _warnings(
             f"the accelerators of {', '.join(assumed[:5])} are taken to be the recorded peak: set "
             "--accelerators, because the parts of the waits depend on them"
         )
-    for c, w in zip(clusters, waits, strict=True):
+    for c in clusters:
         if c.peak > c.accelerators + 1e-9:
             found.append(
                 f"{c.name}: the log has up to {c.peak:g} accelerators in use, more than the "

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from dcplan.specs.request import Flag
+from dcplan.units import MOST_USD_PER_ACCELERATOR_HOUR
 
 ORDERS = ("backfill", "fifo")
 LOG, CLUSTER, TARGET = "Logs", "Cluster", "Target"
@@ -96,6 +97,30 @@ class DemandRequest:
     wait_quantile: Annotated[
         float, Flag("share of the jobs that wait no longer", low=0.5, high=0.99, panel=TARGET)
     ] = 0.95
+    own_usd_per_accelerator_hour: Annotated[
+        float | None,
+        Flag(
+            "cost of an own accelerator in each hour, used or not",
+            unit="USD",
+            low=0,
+            high=MOST_USD_PER_ACCELERATOR_HOUR,
+            panel=TARGET,
+        ),
+    ] = None
+    rent_usd_per_accelerator_hour: Annotated[
+        float | None,
+        Flag(
+            "price of a rented accelerator-hour, for jobs that leave when their wait is over the "
+            "target",
+            unit="USD",
+            low=0,
+            high=MOST_USD_PER_ACCELERATOR_HOUR,
+            panel=TARGET,
+        ),
+    ] = None
+    most_rented: Annotated[
+        int | None, Flag("largest job that may run elsewhere (default: any)", low=1, panel=TARGET)
+    ] = None
     draws: Annotated[
         int, Flag("draws of weeks for the interval of each size", low=0, high=1_000, panel=TARGET)
     ] = 20

@@ -22,7 +22,7 @@ LEAST_JOBS = 200
 """Jobs below which a log gives no size: a 95th percentile of half of them has five jobs."""
 MOSTLY_POLICY_FRAC = 0.5
 """Share of the wait above which policy, not hardware, is named as its cause."""
-CURVE = (0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2)
+CURVE = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2)
 """Sizes of the shortage table, as shares of the size found."""
 SHOWN_QUANTILES = (0.5, 0.95)
 LOW, HIGH = 0.1, 0.9
@@ -77,7 +77,9 @@ def sized(request: DemandRequest, cluster: Recording) -> Sized:
         orders,
     )
     factor, effective = found.factor(request.wait_quantile), found.units / cluster.units
-    search = replace(cluster.search, rules=replace(cluster.rules, order=found.order))
+    leaves = request.most_rented * parts if request.most_rented else math.inf
+    rules_of = replace(cluster.rules, order=found.order, leaves_units=leaves)
+    search = replace(cluster.search, rules=rules_of)
     rules = _rules(load, float(work.run_s.mean()), target, parts)
     start = Sized(cluster, load, found, factor, effective, None, None, (), rules, "")
     if factor > MOST_FACTOR:

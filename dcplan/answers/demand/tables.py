@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from dcplan.answers.demand.clusters import Recording
+from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.sized import Sized
 from dcplan.demand.log.fidelity import SEARCH_FLOOR_S, SEARCH_QUANTILES
 from dcplan.demand.log.size import wait_quantile
@@ -136,21 +137,35 @@ def size_row(found: Sized) -> size_spec.SizeRow:
     )
 
 
-def shortage_rows(found: Sized) -> Iterator[size_spec.ShortageRow]:
-    """Return waits by size of the cluster."""
+def shortage_rows(request: DemandRequest, found: Sized) -> Iterator[size_spec.ShortageRow]:
+    """Return waits by size of the cluster, and the cost of own hours and hours elsewhere."""
+    own, rent = request.own_usd_per_accelerator_hour, request.rent_usd_per_accelerator_hour
+    before: tuple[float, float] | None = None
     log = found.cluster.log
     span_h = (float(log.submit_s[-1] - log.submit_s[0]) if len(log) else 0.0) / SECONDS_PER_HOUR
     weeks = span_h / HOURS_PER_WEEK
     for each in found.curve:
-        hours = found.cluster.recorded.units_per_accelerator
+        parts = found.cluster.recorded.units_per_accelerator
+        size = found.in_accelerators(each.units)
+        burst = each.burst_unit_h / parts / weeks if weeks else 0.0
+        more = (size - before[0]) * HOURS_PER_WEEK if before else 0.0
+        saved = (before[1] - burst) / more if before and more else None
+        before = (size, burst)
+        owned = None if own is None else own * size * HOURS_PER_WEEK
+        rented = None if rent is None else rent * burst
         yield size_spec.ShortageRow(
             found.cluster.name,
-            found.in_accelerators(each.units),
+            size,
             each.waits_s[0] / SECONDS_PER_HOUR,
             each.waits_s[1] / SECONDS_PER_HOUR,
             each.late_frac,
             each.used_frac,
-            each.late_unit_h / hours / weeks if weeks else 0.0,
+            each.late_unit_h / parts / weeks if weeks else 0.0,
+            burst,
+            saved,
+            owned,
+            rented,
+            None if owned is None or rented is None else owned + rented,
         )
 
 

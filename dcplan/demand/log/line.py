@@ -53,6 +53,10 @@ class Run:
         self.stops = self.never_fits = self.backfilled = self.most_waiting = 0
         self.busy = 0.0
         self.gave_up = False
+        self.gone = [False] * jobs
+        """Jobs that run elsewhere."""
+        self._patient = 0
+        """First job that may still run elsewhere."""
 
     def go(self) -> None:
         """Take arrivals and ends in order of time."""
@@ -60,12 +64,17 @@ class Run:
         i, jobs, last = 0, len(self.submit), self.submit[-1] if self.submit else 0.0
         before = self.submit[0] if self.submit else 0.0
         while (i < jobs or ends) and not self.gave_up:
-            now = min(submit[i], ends[0][0] if ends else math.inf)
+            due = self._due(i)
+            now = min(submit[i], ends[0][0] if ends else math.inf, due)
             if now > before:
                 used = self.nodes.size - self.nodes.free
                 self.busy += used * (min(now, last) - min(before, last))
                 before = now
             freed = False
+            while due <= now:
+                freed = True
+                self._leave(self._patient)
+                due = self._due(i)
             while ends and ends[0][0] <= now:
                 _, job, number = heappop(ends)
                 if self.starts[job] == number and self.start[job] >= 0.0:
@@ -76,6 +85,26 @@ class Run:
                 came.append(i)
                 i += 1
             self._serve(came, freed, now)
+
+    def _due(self, arrived: int) -> float:
+        """Return when the next waiting job runs elsewhere."""
+        patience = self.rules.patience_s
+        if patience == math.inf:
+            return math.inf
+        job = self._patient
+        while job < arrived and (
+            self.starts[job] or self.gone[job] or self.units[job] > self.rules.leaves_units
+        ):
+            job += 1
+        self._patient = job
+        return self.submit[job] + patience if job < arrived else math.inf
+
+    def _leave(self, job: int) -> None:
+        self.gone[job] = True
+        entry = (self.rank[job], job)
+        at = bisect_left(self.queue, entry)
+        if at < len(self.queue) and self.queue[at] == entry:  # a job that never fits is in no line
+            del self.queue[at]
 
     def _serve(self, came: list[int], freed: bool, now: float) -> None:
         queue, quota = self.queue, self.quota

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dcplan.demand.log.jobs import Array
+from dcplan.demand.log.jobs import Array, Flags
 from dcplan.demand.log.line import Late, Run
 from dcplan.demand.log.nodes import Nodes
 from dcplan.demand.log.work import Rules, Work
@@ -29,6 +29,8 @@ class Replayed:
     """Jobs larger than the cluster or their quota."""
     backfilled: int
     """Jobs that passed a head of the line."""
+    gone: Flags
+    """Jobs that ran elsewhere, because their patience was over; their wait is NaN."""
     gave_up: bool
     """Whether the replay ended early, because too many jobs were late."""
 
@@ -90,5 +92,6 @@ def replay(
         run.stops,
         run.never_fits,
         run.backfilled,
+        np.array(run.gone, dtype=np.bool_),
         run.gave_up,
     )

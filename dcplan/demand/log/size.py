@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -139,6 +139,8 @@ class Shortage:
     used_frac: float
     late_unit_h: float
     """Unit-hours of run time of the counted jobs that wait longer than the target."""
+    burst_unit_h: float
+    """Unit-hours of the counted jobs that run elsewhere when their wait reaches the target."""
 
 
 def shortage(
@@ -161,8 +163,8 @@ def shortage(
     >>> from dcplan.demand.log.work import work_of
     >>> two = work_of([0.0, 0.0], [3600.0, 3600.0], [4, 4])
     >>> found = shortage(two, Cluster(0, 4, Rules()), Target(60.0, 0.9), [4, 8], [1.0])
-    >>> [(x.waits_s, x.late_frac, x.late_unit_h) for x in found]
-    [((3600.0,), 0.5, 4.0), ((0.0,), 0.0, 0.0)]
+    >>> [(x.waits_s, x.late_frac, x.late_unit_h, x.burst_unit_h) for x in found]
+    [((3600.0,), 0.5, 4.0, 4.0), ((0.0,), 0.0, 0.0, 0.0)]
     """
     rows = []
     first = counted_from(work)
@@ -174,7 +176,10 @@ def shortage(
         late = ~(wait <= target.wait_s)  # a job that never fits is late
         at = tuple(wait_quantile(waited, q) for q in quantiles)
         frac = float(late.mean()) if len(late) else 0.0
-        rows.append(Shortage(units, at, frac, found.used_frac, float(hours[late].sum())))
+        burst = replace(cluster, rules=replace(cluster.rules, patience_s=target.wait_s))
+        gone = burst.run(work, units, target, give_up=False).gone[first:]
+        lost = float(hours[late].sum())
+        rows.append(Shortage(units, at, frac, found.used_frac, lost, float(hours[gone].sum())))
     return tuple(rows)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import Literal
 
@@ -109,3 +110,7 @@ class Rules:
     loss_s: float = 0.0
     """Work since its start that a stopped job repeats, at most. [s]"""
     depth: int = SEARCH_DEPTH
+    patience_s: float = math.inf
+    """Wait in the queue after which a job that has not started runs elsewhere. [s]"""
+    leaves_units: float = math.inf
+    """Largest job that may run elsewhere."""

@@ -41,6 +41,18 @@ class ReplayRow:
     ]
 
 
+CHEAPEST = MetricSpec(
+    "demand.<cluster>.cheapest_accelerators",
+    "",
+    "Own accelerators at the lowest cost of own hours and hours elsewhere, of the sizes in shortage",
+)
+CHEAPEST_USD = MetricSpec(
+    "demand.<cluster>.cheapest_usd_per_week",
+    "USD/week",
+    "Cost of own hours and hours elsewhere at that size",
+    better=Better.LOWER,
+)
+
 REPLAY = TableSpec(
     "replay_check",
     ReplayRow,
@@ -94,9 +106,24 @@ class ShortageRow:
     late_frac: Annotated[float, Column("Share of the jobs that wait longer than the target")]
     used_frac: Annotated[float, Column("Use of the accelerators")]
     late_accelerator_hours_per_week: Annotated[
-        float,
-        Column("Run time of the late jobs: what would have to run elsewhere to keep the target"),
+        float, Column("Accelerator-hours of the jobs that wait longer than the target")
     ]
+    burst_accelerator_hours_per_week: Annotated[
+        float,
+        Column(
+            "Accelerator-hours that run elsewhere if a job leaves when its wait is over the target"
+        ),
+    ]
+    marginal_use_frac: Annotated[
+        float | None,
+        Column(
+            "Hours elsewhere that the accelerators above the row before save, over all their hours: "
+            "they pay if an own hour costs less than this share of a rented one"
+        ),
+    ]
+    own_usd_per_week: Annotated[float | None, Column("Cost of the own accelerators, all hours")]
+    rent_usd_per_week: Annotated[float | None, Column("Cost of the hours elsewhere")]
+    usd_per_week: Annotated[float | None, Column("Both")]
 
 
 SHORTAGE = TableSpec(

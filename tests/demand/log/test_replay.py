@@ -152,3 +152,25 @@ def test_backfill_shortens_the_mean_wait_of_a_strict_line() -> None:
 def test_work_must_be_sorted() -> None:
     with pytest.raises(ValueError, match="sorted"):
         work_of([1.0, 0.0], [1.0, 1.0], [1, 1])
+
+
+def test_a_job_whose_patience_is_over_runs_elsewhere() -> None:
+    """One unit. Jobs at 0, 1 and 2 s of 100 s each; after 50 s the second and the third leave, and a
+    job that comes at 60 s starts at 100 s."""
+    jobs = work_of([0, 1, 2, 60], [100, 100, 100, 5], [1, 1, 1, 1])
+    found = replay(jobs, 1, 1, Rules(patience_s=50.0))
+    assert found.gone.tolist() == [False, True, True, False]
+    assert found.wait_s[3] == 40.0
+    assert np.isnan(found.wait_s[1:3]).all()
+    kept = replay(jobs, 1, 1, Rules(patience_s=50.0, leaves_units=0))
+    assert not kept.gone.any()
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000), patience_s=st.sampled_from([0.0, 100.0, 1_000.0]))
+def test_nobody_waits_longer_than_the_patience(seed: int, patience_s: float) -> None:
+    work = drawn(seed, 150)
+    found = replay(work, 8, 8, Rules(patience_s=patience_s))
+    stayed = ~found.gone
+    assert np.all(found.wait_s[stayed] <= patience_s + 1e-9)
+    assert np.isnan(found.wait_s[found.gone]).all()
