@@ -8,7 +8,7 @@ import pytest
 from dcplan.demand.log.jobs import State
 from dcplan.errors import InputError
 from dcplan.inputs.logs.options import Kind
-from dcplan.inputs.logs.traps import Trap
+from dcplan.inputs.logs.traps import MEANINGS, Trap
 from tests.inputs.logs.files import DATA, counts, read, refused
 
 T = 1_700_000_000.0
@@ -181,6 +181,13 @@ def test_the_repeated_hour_is_read_by_the_order_of_ids() -> None:
     assert counts(found)[Trap.LOCAL_TIME] == 5
 
 
+def test_in_the_repeated_hour_a_start_follows_its_submission() -> None:
+    # no end and no run time: 02:10 is the second one because the submission was at the first 02:50
+    log = read("repeated_hour_running.txt", timezone="Europe/Berlin").log
+    assert ((log.submit_s - 1_698_537_600.0) / 60.0).tolist() == [50.0, 80.0]
+    assert ((log.start_s - 1_698_537_600.0) / 60.0).tolist() == [70.0, 85.0]
+
+
 def test_local_times_need_a_zone_that_exists_and_fits() -> None:
     ((file, row, cause),) = refused("repeated_hour.txt")
     assert (file, row, cause) == ("repeated_hour.txt", 2, "the times have no zone")
@@ -247,6 +254,13 @@ def test_overlapping_exports_count_each_run_once(tmp_path) -> None:
         assert found.log.state.tolist() == [State.COMPLETED] * 4
         assert counts(found)[Trap.DUPLICATE] == 2
         assert Trap.ARRAY_PENDING not in counts(found)
+    # without JobIDRaw no id of a task is that of the array
+    copies = []
+    for name in ("overlap_january.txt", "overlap_february.txt"):
+        rows = [row.split("|") for row in (DATA / name).read_text().splitlines()]
+        (tmp_path / name).write_text("".join("|".join([r[0], *r[2:]]) + "\n" for r in rows))
+        copies.append(str(tmp_path / name))
+    assert len(read(*copies).log) == 4
 
 
 def test_json_of_old_and_new_layouts_gives_the_same_row() -> None:
@@ -289,3 +303,9 @@ def test_many_bad_rows_are_counted(tmp_path) -> None:
     found = refused(str(file))
     assert len(found) == 51
     assert found[-1][2].startswith("150 more rows cannot be read")
+
+
+def test_every_trap_is_explained_in_the_docs(repo) -> None:
+    page = (repo / "docs" / "method" / "job-logs.md").read_text(encoding="utf-8")
+    rows = [f"| `{t}` | {MEANINGS[t][0]} | {MEANINGS[t][1]} |" for t in Trap]
+    assert [row for row in rows if row not in page] == []
