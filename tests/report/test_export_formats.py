@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,3 +46,15 @@ def test_a_format_is_written_or_refused(answer: Result, to: Target, tmp_path: Pa
     files = list(path.iterdir()) if path.is_dir() else [path]
     assert files
     assert all(x.stat().st_size for x in files)
+
+
+def test_an_id_longer_than_a_defined_name_may_be_has_a_workbook_without_a_warning(
+    tmp_path: Path,
+) -> None:
+    """Spreadsheets accept 255 characters; the input keeps its cell and loses only its name."""
+    file = tmp_path / "plan.json"
+    file.write_text(planned("fleet-renewal").to_json().replace("frankfurt", "x" * 240), "utf-8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        path = dcplan.export(dcplan.read(file), tmp_path / "plan.xlsx")
+    assert path.stat().st_size
