@@ -19,7 +19,7 @@ BOXES = 12
 """Boxes shown of a tier; the text gives the count."""
 MOST_RACKS = 600
 ACROSS = 5
-"""Racks drawn in one row."""
+"""Elevations of racks in one row."""
 OTHERS = "racks of network and storage (gray)"
 
 

@@ -118,14 +118,14 @@ def _capacity(result: Result) -> list[Chart]:
         rented = row["origin"] == Origin.RENTED
         name = quarterly.RENTED if rented else str(row["system"])
         by[name][quarters.index(str(row["quarter"]))] += _number(row["accelerators"])
-    rented = by.pop(quarterly.RENTED, None)
+    rents = by.pop(quarterly.RENTED, None)
     largest = sorted(by, key=lambda name: -sum(by[name]))[:MOST_SYSTEMS]
     found = {name: values for name, values in by.items() if name in largest}
     rest = [values for name, values in by.items() if name not in largest]
     if rest:
         found["others"] = [sum(x) for x in zip(*rest, strict=True)]
-    if rented:
-        found[quarterly.RENTED] = rented
+    if rents:
+        found[quarterly.RENTED] = rents
     return [quarterly.capacity(quarters, found)] if found else []
 
 
