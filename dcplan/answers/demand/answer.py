@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dcplan.answers.demand import tables
+from dcplan.answers.demand.ahead import Ahead, ahead
 from dcplan.answers.demand.block import block_of
 from dcplan.answers.demand.clusters import Recording, clusters_of
 from dcplan.answers.demand.request import DemandRequest
@@ -36,6 +37,8 @@ class Demanded:
     result: Result
     block: str
     """Demand of a scenario as YAML; empty if there is none."""
+    no_block: str
+    """Why there is no demand of a scenario; empty if no cluster has a size."""
     log: JobLog | None
     """Jobs of the logs; None if they are requests to models."""
 
@@ -50,7 +53,7 @@ def demanded(request: DemandRequest) -> Demanded:
     """
     request = replace(request, files=tuple(_found(f) for f in request.files))
     if are_requests(request):
-        return Demanded(*requests_answer(request), None)
+        return Demanded(*requests_answer(request), "", None)
     read = read_jobs(request.files, _options(request))
     log = read.log
     if not np.any(log.started):
@@ -58,10 +61,11 @@ def demanded(request: DemandRequest) -> Demanded:
         raise InputError([Problem("DC057", cause, Place(str(request.files[0])))])
     clusters = clusters_of(request, log)
     sizes = [sized(request, c) for c in clusters]
-    growth = request.growth_frac_per_quarter or 0.0
+    then = [ahead(request, x) for x in sizes]
     return Demanded(
-        _result(request, read, clusters, sizes),
-        block_of(request, sizes, growth, _source(request, read)),
+        _result(request, read, clusters, sizes, then),
+        block_of(request, sizes, then, _source(request, read)),
+        next((a.why_not for x, a in zip(sizes, then, strict=True) if x.accelerators), ""),
         log,
     )
 
@@ -99,7 +103,11 @@ def _options(request: DemandRequest) -> LogOptions:
 
 
 def _result(
-    request: DemandRequest, read: ReadJobs, clusters: tuple[Recording, ...], sizes: list[Sized]
+    request: DemandRequest,
+    read: ReadJobs,
+    clusters: tuple[Recording, ...],
+    sizes: list[Sized],
+    then: list[Ahead],
 ) -> Result:
     given = [x for x in sizes if x.accelerators is not None]
     waits = [tables.wait_row(c) for c in clusters]
@@ -130,6 +138,11 @@ def _result(
             ),
             size_spec.SHORTAGE.name: size_spec.SHORTAGE.table(
                 r for x in sizes for r in tables.shortage_rows(request, x)
+            ),
+            size_spec.AHEAD.name: size_spec.AHEAD.table(
+                r
+                for x, a in zip(sizes, then, strict=True)
+                for r in tables.ahead_rows(request, x, a)
             ),
             size_spec.RULES.name: size_spec.RULES.table(
                 r for x in sizes for r in tables.rule_rows(x)

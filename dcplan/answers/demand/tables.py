@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from dcplan.answers.demand.ahead import Ahead
 from dcplan.answers.demand.clusters import Recording
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.sized import Sized
@@ -18,7 +19,13 @@ from dcplan.inputs.logs.options import LogFile
 from dcplan.inputs.logs.read import ReadJobs
 from dcplan.specs.demand import log as spec
 from dcplan.specs.demand import sizes as size_spec
-from dcplan.units import HOURS_PER_WEEK, SECONDS_PER_DAY, SECONDS_PER_HOUR
+from dcplan.units import (
+    HOURS_PER_WEEK,
+    SECONDS_PER_DAY,
+    SECONDS_PER_HOUR,
+    quarter_index,
+    quarter_name,
+)
 
 EARLIEST_DATE_S = 365.0 * SECONDS_PER_DAY
 """A log whose times are below this counts seconds from its own start."""
@@ -166,6 +173,26 @@ def shortage_rows(request: DemandRequest, found: Sized) -> Iterator[size_spec.Sh
             owned,
             rented,
             None if owned is None or rented is None else owned + rented,
+        )
+
+
+def ahead_rows(request: DemandRequest, found: Sized, then: Ahead) -> Iterator[size_spec.AheadRow]:
+    """Return the demand of the coming quarters."""
+    offered = found.load.mean / found.cluster.recorded.units_per_accelerator
+    made = then.forecast
+    covered = None if made is None or math.isnan(made.covered_frac) else made.covered_frac
+    first = None if request.start is None else quarter_index(request.start)
+    for q, (level, low, high) in enumerate(zip(then.factor, then.low, then.high, strict=True)):
+        yield size_spec.AheadRow(
+            found.cluster.name,
+            str(q + 1) if first is None else quarter_name(first + q),
+            offered * float(level),
+            offered * float(low),
+            offered * float(high),
+            then.model,
+            None if made is None else made.error_frac,
+            covered,
+            None if made is None else made.origins,
         )
 
 

@@ -132,6 +132,32 @@ SHORTAGE = TableSpec(
 
 
 @dataclass(frozen=True)
+class AheadRow:
+    """Demand of one cluster in a coming quarter."""
+
+    cluster: Cluster
+    quarter: Annotated[str, Column("Quarter, or its number without --start")]
+    offered_accelerators: Annotated[
+        float, Column("Accelerators that the jobs would use on average if nobody waited")
+    ]
+    p10_accelerators: Annotated[float, Column("10th percentile of that demand")]
+    p90_accelerators: Annotated[float, Column("90th percentile of that demand")]
+    model: Annotated[str, Column("Model with the least error on unseen weeks, or as given")]
+    error_frac: Annotated[
+        float | None, Column("Mean absolute error of forecasts of one quarter on unseen weeks")
+    ]
+    covered_frac: Annotated[
+        float | None, Column("Share of unseen quarters inside the interval of 80 %")
+    ]
+    origins: Annotated[int | None, Column("Forecasts that were compared", shown=Shown.VERBOSE)]
+
+
+AHEAD = TableSpec(
+    "demand_ahead", AheadRow, "Demand of the coming quarters", section=Section.ORDERS, first=12
+)
+
+
+@dataclass(frozen=True)
 class RuleRow:
     """A textbook rule and how far it is from the replay."""
 
