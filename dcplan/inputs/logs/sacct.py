@@ -11,7 +11,7 @@ import numpy as np
 
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.logs.gres import Count, asks_for_accelerators, tres
-from dcplan.inputs.logs.ids import JobId, job_id
+from dcplan.inputs.logs.ids import PLAIN_ID, JobId, job_id
 from dcplan.inputs.logs.rows import TIMES, Columns, Rows
 from dcplan.inputs.logs.traps import Found, Trap
 from dcplan.units import SECONDS_PER_MINUTE
@@ -61,7 +61,7 @@ class SlurmRows(Rows):
         got: Columns = {"file": np.full(rows, file), "line": np.array(lines, dtype=np.int64), **ids}
         blank = [""] * rows
         raw = cells.get("jobidraw")
-        if raw is not None and all(map(str.isdigit, raw)):
+        if raw is not None and all(map(PLAIN_ID.fullmatch, raw)):
             got["raw"] = np.array(list(map(int, raw)), dtype=np.int64)
         else:
             got["raw"] = -1 - self.coded("jobid", cells.get("jobid", blank))
@@ -96,7 +96,7 @@ class SlurmRows(Rows):
         leader, keep, steps = [], [], []
         special: dict[int, JobId] = {}
         for i, text in enumerate(texts):
-            if text.isdigit():
+            if PLAIN_ID.fullmatch(text):
                 leader.append(int(text))
                 keep.append(i)
                 continue

@@ -7,6 +7,7 @@ import pytest
 
 from dcplan.demand.log.jobs import State
 from dcplan.errors import InputError
+from dcplan.inputs.logs.gres import asks_for_accelerators
 from dcplan.inputs.logs.options import Kind
 from dcplan.inputs.logs.traps import MEANINGS, Trap
 from tests.inputs.logs.files import DATA, counts, read, refused
@@ -123,6 +124,25 @@ def test_accelerators_that_the_accounting_lacks_are_an_error_not_zero() -> None:
     # rows 2 to 4 ask; row 5 asks for 0, row 6 has them
     assert [row for _, row, _ in found] == [2, 3, 4]
     assert all("SubmitLine asks for accelerators" in cause for *_, cause in found)
+
+
+@pytest.mark.parametrize(
+    ("command", "asks"),
+    [
+        ("sbatch --gres=gpu:a100:2 x.sh", True),
+        ("sbatch --gres=gpu:a100:0 x.sh", False),
+        ("sbatch -N 2 --gres gpu x.sh", True),
+        ("srun -p cpu -n1 : -G2 x", True),
+        ("srun -p cpu a.out : --gpus-per-task=1 b.out", True),
+        ("sbatch --tres-per-task=gres/gpu:1 x.sh", True),
+        ("sbatch --requeue -p cpu train.sh --gpus 4", False),
+        ("sbatch --wrap=python train.py --gpus=4", False),
+        ("sbatch --gres=shard_cpu:1 x.sh", False),
+        ("", False),
+    ],
+)
+def test_only_options_of_the_submission_ask(command: str, asks: bool) -> None:
+    assert asks_for_accelerators(command) is asks
 
 
 def test_partitions_count_by_their_share_and_unknown_ones_apart() -> None:
