@@ -168,10 +168,15 @@ def log_of(
         msg = f"no column of a log: {', '.join(unknown_names)}"
         raise TypeError(msg)
     order = np.argsort(submit, kind="stable")
-    kinds = {"pool": np.int64, "user": np.int64, "reason": np.int64, "state": np.int64}
+    kinds: dict[str, type[np.generic]] = {
+        "pool": np.int64,
+        "user": np.int64,
+        "reason": np.int64,
+        "state": np.int64,
+    }
     kinds |= {"job": np.int64, "preemptible": np.bool_}
     typed = {
         name: np.asarray(x, dtype=kinds.get(name, np.float64))[order]
         for name, x in (values | columns).items()
     }
-    return JobLog(pools=pools, users=users, reasons=reasons, **typed)  # type: ignore[arg-type]
+    return JobLog(pools=pools, users=users, reasons=reasons, **typed)

@@ -95,10 +95,10 @@ class Nodes:
                 self.change(node, -self.per_node)
                 taken.append((node, self.per_node))
         if rest:
-            node = self.room(rest, self.per_node, without)
-            assert node is not None  # noqa: S101 - fits() has found it
-            self.change(node, -rest)
-            taken.append((node, rest))
+            last = self.room(rest, self.per_node, without)
+            assert last is not None  # noqa: S101 - fits() has found it
+            self.change(last, -rest)
+            taken.append((last, rest))
         return taken
 
     def force(self, count: int) -> Token:

@@ -18,7 +18,7 @@ every 30 s (``bf_interval``) or 60 s (``sched_interval``)."""
 
 @dataclass(frozen=True)
 class Waits:
-    """Parts of the wait of each run that has started; they add up to start - submit. [s]"""
+    """Parts of the wait of each run that has started; they add up to start - submit."""
 
     before_s: Array
     """From submission until nothing but capacity and policy kept the run from its start."""
@@ -163,10 +163,10 @@ def _fits(use: Use, size: float, per_node: int, accelerators: int) -> npt.NDArra
     if per_node >= accelerators:
         return np.ones(len(use.at_s), dtype=np.bool_)
     whole, rest = divmod(size, per_node)
-    full = use.idle_nodes > whole - (rest == 0)
+    full = np.asarray(use.idle_nodes > whole - (rest == 0))
     if not rest:
         return full
-    return full | ((use.idle_nodes == whole) & (use.on_a_node >= rest))
+    return np.asarray(full | ((use.idle_nodes == whole) & (use.on_a_node >= rest)))
 
 
 def _during(at_s: Array, holds: npt.NDArray[np.bool_], from_s: Array, until_s: Array) -> Array:
