@@ -70,7 +70,9 @@ class SlurmRows(Rows):
         for name in TIMES:
             got |= self.moments(name, cells.get(name, blank), lines, path)
         got["sluid"] = np.array(list(map(hash, cells.get("sluid", blank))), dtype=np.int64)
-        if np.isfinite(got["eligible"]).all():  # then nothing needs the planned wait
+        if (
+            np.isfinite(got["eligible"]).all() and not got["start_local"].any()
+        ):  # then nothing needs the planned wait
             cells = {**cells, "planned": blank}
         for name, short in DURATIONS.items():
             got[short] = self.numbers(name, cells.get(name, blank), lines, path, durations=True)

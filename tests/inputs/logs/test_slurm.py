@@ -201,11 +201,20 @@ def test_the_repeated_hour_is_read_by_the_order_of_ids() -> None:
     assert counts(found)[Trap.LOCAL_TIME] == 5
 
 
-def test_in_the_repeated_hour_a_start_follows_its_submission() -> None:
+def test_in_the_repeated_hour_a_start_follows_its_submission(tmp_path) -> None:
     # no end and no run time: 02:10 is the second one because the submission was at the first 02:50
     log = read("repeated_hour_running.txt", timezone="Europe/Berlin").log
     assert ((log.submit_s - 1_698_537_600.0) / 60.0).tolist() == [50.0, 80.0]
     assert ((log.start_s - 1_698_537_600.0) / 60.0).tolist() == [70.0, 85.0]
+    # submitted at the first 02:05, planned for 75 minutes: 02:20 is the second, though both fit
+    (tmp_path / "x.txt").write_text(
+        "JobID|State|Submit|Start|End|Planned|User|ReqTRES|AllocTRES\n"
+        "1|COMPLETED|2023-10-29T02:05:00|2023-10-29T02:20:00|2023-10-29T02:50:00|01:15:00|ann||gres/gpu=1\n"
+    )
+    log = read(str(tmp_path / "x.txt"), timezone="Europe/Berlin").log
+    assert [log.submit_s[0], log.start_s[0], log.end_s[0]] == [
+        1_698_537_600.0 + 60.0 * minutes for minutes in (5.0, 80.0, 110.0)
+    ]
 
 
 def test_local_times_need_a_zone_that_exists_and_fits() -> None:
