@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -36,7 +37,7 @@ def block_of(request: DemandRequest, sizes: Sequence[Sized], growth: float, sour
                 {
                     "id": name,
                     "accelerator_hours": _hours(x, 1.0, growth, request.quarters),
-                    "utilization_frac": _short(_used(x)),
+                    "utilization_frac": _short(_used(x), 1),
                 }
                 for name, x in zip(ids, given, strict=True)
             ]
@@ -76,7 +77,7 @@ def _hours(found: Sized, share: float, growth: float, quarters: int) -> list[flo
     """Return the accelerator-hours of each quarter."""
     offered = found.load.mean / found.cluster.recorded.units_per_accelerator
     first = offered * HOURS_PER_QUARTER * share
-    return [_short(first * (1.0 + growth) ** q) for q in range(quarters)]
+    return [_short(first * (1.0 + growth) ** q, -1) for q in range(quarters)]
 
 
 def _used(found: Sized) -> float:
@@ -85,8 +86,13 @@ def _used(found: Sized) -> float:
     return min(offered / found.accelerators, 1.0)
 
 
-def _short(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}")
+def _short(value: float, direction: int = 0) -> float:
+    """Round to a few digits; down or up, so that no plan needs one accelerator more."""
+    near = float(f"{value:.{DIGITS}g}")
+    if direction * (value - near) <= 0.0:
+        return near
+    step = 10.0 ** (math.floor(math.log10(abs(value))) - DIGITS + 1)
+    return float(f"{near + direction * step:.{DIGITS}g}")
 
 
 def _quoted(name: str) -> str:
