@@ -247,3 +247,23 @@ def test_a_short_log_has_no_coming_demand_without_a_growth() -> None:
     assert found.block == ""
     assert "4 whole weeks, and a forecast of 4 quarters needs 56" in found.no_block
     assert found.result.tables["demand_ahead"].rows == ()
+
+
+def test_a_log_without_starts_has_sizes_that_nothing_checks(tmp_path: Path) -> None:
+    random = np.random.default_rng(4)
+    submit = np.cumsum(random.exponential(2_000.0, 400))
+    lines = [
+        "submit,run,n",
+        *(
+            f"{s:.2f},{r:.2f},1"
+            for s, r in zip(submit, random.exponential(20_000.0, 400), strict=True)
+        ),
+    ]
+    (tmp_path / "log.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = dcplan.demand([tmp_path / "log.csv"], draws=0)
+    row = found.tables["sizes"].records()[0]
+    assert row["replay_error_factor"] is None
+    assert row["order"] == "backfill"
+    assert row["accelerators"] > row["offered_accelerators"]  # type: ignore[operator]
+    assert found.tables["recorded_waits"].records()[0]["wait_p95_h"] is None
+    assert any("nothing checks the sizes" in w["message"] for w in found.warnings)

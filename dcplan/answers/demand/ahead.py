@@ -39,7 +39,7 @@ def ahead(request: DemandRequest, found: Sized) -> Ahead:
         given = np.asarray((1.0 + request.growth_frac_per_quarter) ** quarters, dtype=np.float64)
         return Ahead(GIVEN, given, given, given, None)
     none = np.zeros(0)
-    weekly = weekly_use(found.cluster.recorded.work)
+    weekly = weekly_use(found.cluster.whole.work)
     needed = least_weeks(request.quarters)
     if len(weekly) < needed:
         why = (
@@ -54,5 +54,5 @@ def ahead(request: DemandRequest, found: Sized) -> Ahead:
         )
         return Ahead("", none, none, none, None, why)
     made = forecast(weekly, request.quarters)
-    now = found.load.mean
+    now = found.load.mean  # of the jobs that were replayed
     return Ahead(made.model, made.level / now, made.low / now, made.high / now, made)

@@ -20,6 +20,7 @@ from dcplan.demand.log.jobs import JobLog
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.logs.options import LogOptions
 from dcplan.inputs.logs.read import ReadJobs, read_jobs
+from dcplan.inputs.logs.traps import Trap
 from dcplan.result import Metric, Result
 from dcplan.specs.demand import log as spec
 from dcplan.specs.demand import sizes as size_spec
@@ -59,7 +60,8 @@ def demanded(request: DemandRequest) -> Demanded:
     if not np.any(log.started):
         cause = "no job of these logs asks for accelerators and has started"
         raise InputError([Problem("DC057", cause, Place(str(request.files[0])))])
-    clusters = clusters_of(request, log)
+    starts_known = all(f.trap is not Trap.NO_START for f in read.findings)
+    clusters = clusters_of(request, log, starts_known=starts_known)
     sizes = [sized(request, c) for c in clusters]
     then = [ahead(request, x) for x in sizes]
     return Demanded(
@@ -202,7 +204,18 @@ def _warnings(
     clusters: tuple[Recording, ...], waits: list[spec.WaitRow], sizes: list[Sized]
 ) -> list[str]:
     found = []
-    assumed = [c.name for c in clusters if c.assumed]
+    assumed = [c.name for c in clusters if c.assumed and c.starts_known]
+    unchecked = [c.name for c in clusters if not c.starts_known]
+    if unchecked:
+        found.append(
+            "the log has no starts: the waits are unknown, and nothing checks the sizes, which are "
+            "those of a queue without limits and holds"
+        )
+    found += [
+        f"{c.name}: sizes come from the last {len(c.recorded.work):,} of {len(c.whole.work):,} jobs"
+        for c in clusters
+        if len(c.recorded.work) < len(c.whole.work)
+    ]
     if assumed:
         found.append(
             f"the accelerators of {', '.join(assumed[:5])} are taken to be the recorded peak: set "

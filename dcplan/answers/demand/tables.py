@@ -23,6 +23,7 @@ from dcplan.units import (
     HOURS_PER_WEEK,
     SECONDS_PER_DAY,
     SECONDS_PER_HOUR,
+    SECONDS_PER_WEEK,
     quarter_index,
     quarter_name,
 )
@@ -58,15 +59,19 @@ def _hours(seconds: float) -> float | None:
     return seconds / SECONDS_PER_HOUR if math.isfinite(seconds) else None
 
 
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
 def wait_row(cluster: Recording) -> spec.WaitRow:
     """Return the recorded waits of a cluster."""
     log, waits = cluster.log, cluster.waits
     total = waits.total_s
-    known = total[np.isfinite(total)]
+    known = total[np.isfinite(total)] if cluster.starts_known else np.zeros(0)
     whole = float(known.sum())
 
     def share(part: object) -> float | None:
-        return float(np.nansum(np.asarray(part))) / whole if whole else None
+        return float(np.nansum(np.asarray(part))) / whole if whole else None  # None: no wait known
 
     span = float(cluster.use.at_s[-1] - cluster.use.at_s[0]) if len(cluster.use.at_s) else 0.0
     used = float(np.sum(np.diff(cluster.use.at_s) * cluster.use.used[:-1])) if span else 0.0
@@ -128,7 +133,6 @@ def size_row(found: Sized) -> size_spec.SizeRow:
     """Return the size of a cluster."""
     offered = found.load.mean / found.cluster.recorded.units_per_accelerator
     low, high = found.interval or (None, None)
-    order = found.fidelity.order if found.fidelity else ""
     used = offered / found.accelerators if found.accelerators else None
     return size_spec.SizeRow(
         found.cluster.name,
@@ -137,9 +141,9 @@ def size_row(found: Sized) -> size_spec.SizeRow:
         low,
         high,
         used,
-        order,
+        found.order,
         found.effective_frac,
-        found.factor,
+        _known(found.factor),
         found.why_not,
     )
 
@@ -148,9 +152,9 @@ def shortage_rows(request: DemandRequest, found: Sized) -> Iterator[size_spec.Sh
     """Return waits by size of the cluster, and the cost of own hours and hours elsewhere."""
     own, rent = request.own_usd_per_accelerator_hour, request.rent_usd_per_accelerator_hour
     before: tuple[float, float] | None = None
-    log = found.cluster.log
-    span_h = (float(log.submit_s[-1] - log.submit_s[0]) if len(log) else 0.0) / SECONDS_PER_HOUR
-    weeks = span_h / HOURS_PER_WEEK
+    submit = found.cluster.recorded.work.submit_s
+    span_s = float(submit[-1] - submit[0]) if len(submit) else 0.0
+    weeks = span_s / SECONDS_PER_WEEK
     for each in found.curve:
         parts = found.cluster.recorded.units_per_accelerator
         size = found.in_accelerators(each.units)
@@ -163,11 +167,11 @@ def shortage_rows(request: DemandRequest, found: Sized) -> Iterator[size_spec.Sh
         yield size_spec.ShortageRow(
             found.cluster.name,
             size,
-            each.waits_s[0] / SECONDS_PER_HOUR,
-            each.waits_s[1] / SECONDS_PER_HOUR,
-            each.late_frac,
+            _hours(each.waits_s[0]),
+            _hours(each.waits_s[1]),
+            _known(each.late_frac),
             each.used_frac,
-            each.late_unit_h / parts / weeks if weeks else 0.0,
+            _known(each.late_unit_h / parts / weeks) if weeks else None,
             burst,
             saved,
             owned,
