@@ -145,7 +145,7 @@ def _switching_value(
         return None
     at, nearest = _nearest(base, plain.input, now, bound, other)
     kept = _kept_usd(base, plain.input, bound)
-    regret = max(kept - other.audit.npv_usd, 0.0) if kept is not None and other.audit else None
+    regret = None if kept is None else max(kept - other.cost_usd, 0.0)
     (what, before, after), *more = nearest or changed
     note = f"and {len(more)} more" if more else ""
     return replace(
@@ -212,7 +212,7 @@ def _better(base: Base, key: str, value: float, tried: Solved | None) -> bool:
     kept = _kept_usd(base, key, value)
     if kept is None or tried is None or tried.audit is None:
         return True
-    return kept - tried.audit.npv_usd > base.asked.request.gap * abs(kept)
+    return kept - tried.cost_usd > base.asked.request.gap * abs(kept)
 
 
 def _at(base: Base, key: str, value: float) -> tuple[Question, Built]:
@@ -240,7 +240,7 @@ def _kept_usd(base: Base, key: str, value: float) -> float | None:
         )
     except UnknownDecisionError:
         return None
-    return found.audit.npv_usd if found.audit is not None and found.audit.passed else None
+    return found.cost_usd if found.audit is not None and found.audit.passed else None
 
 
 def _changes(base: Base, other: Solved) -> list[Change]:

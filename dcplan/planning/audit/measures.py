@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
-from dcplan.economics.cash_flow import FlowGroup, npv_usd, totals_usd
+from dcplan.economics.cash_flow import Flow, FlowGroup, npv_usd, totals_usd
 from dcplan.economics.monthly.financing import Financed, financed
 from dcplan.economics.monthly.payments import on_delivery
 from dcplan.economics.monthly.side import owned_side, unserved_usd
@@ -35,7 +36,7 @@ def measured(name: str, problem: PlanningProblem, d: Decisions, books: Accounts)
     if name == COST:
         return npv_usd(books.flows, problem.finance.discount_rate) / USD_PER_MUSD
     if name == AFTER_TAX:
-        return after_tax(problem, books).npv_usd / USD_PER_MUSD
+        return after_tax(problem, books.flows).npv_usd / USD_PER_MUSD
     if name == CAPEX:
         return totals_usd(books.flows)[FlowGroup.CAPEX] / USD_PER_MUSD
     if name == PEAK:
@@ -64,8 +65,18 @@ def _of_runs(name: str, problem: PlanningProblem, d: Decisions) -> float | None:
     return None
 
 
-def after_tax(problem: PlanningProblem, books: Accounts) -> Financed:
-    """Return the payments of a plan by month after taxes, payment terms and debt.
+def cost_usd(problem: PlanningProblem, flows: Iterable[Flow]) -> float:
+    """Return the present cost of payments [USD].
+
+    It is after taxes, payment terms and debt if the goal is, otherwise before them.
+    """
+    if problem.goal.measure == AFTER_TAX:
+        return after_tax(problem, flows).npv_usd
+    return npv_usd(flows, problem.finance.discount_rate)
+
+
+def after_tax(problem: PlanningProblem, flows: Iterable[Flow]) -> Financed:
+    """Return payments by month after taxes, payment terms and debt.
 
     Raises
     ------
@@ -76,7 +87,7 @@ def after_tax(problem: PlanningProblem, books: Accounts) -> Financed:
     if terms is None:
         msg = "the problem has no taxes, payment terms or debt"
         raise ValueError(msg)
-    flows = books.flows
+    flows = list(flows)
     if terms.milestones is not None:
         flows = on_delivery(flows, problem.quarters)
     side = owned_side(flows, problem.quarters)
