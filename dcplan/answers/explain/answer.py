@@ -13,13 +13,12 @@ from dcplan.answers.explain.shadow_prices import binding_table, unused_capacity_
 from dcplan.answers.explain.switching_values import switching_values
 from dcplan.answers.explain.what_if import what_if
 from dcplan.answers.explain.why_not import why_not
-from dcplan.answers.plan.headline import percent
+from dcplan.answers.plan.headline import basis, percent
 from dcplan.answers.plan.metrics import money_metrics, solver_metrics
 from dcplan.answers.plan.no_plan import impossible, nothing_yet
 from dcplan.answers.plan.tables.excluded import excluded_options
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK
 from dcplan.planning.explain.shortages import is_expressible
-from dcplan.planning.goal import AFTER_TAX
 from dcplan.planning.presolve import presolve
 from dcplan.planning.solve.status import Phase, SolveStatus, begin
 from dcplan.result import Result, Table
@@ -75,7 +74,7 @@ def _answer(base: Base) -> Result:
         "explain",
         status,
         code,
-        f"{question.scenario.name}: USD {money(base.cost_usd)} net present cost{_basis(base)}, within "
+        f"{question.scenario.name}: USD {money(base.cost_usd)} net present cost{basis(solved)}, within "
         f"{percent(solved.gap_frac)} of the best possible cost; {_binds(tables['binding'])}"
         + (f"; {changed.words}" if changed is not None and changed.words else ""),
         scenario=describe(question),
@@ -90,11 +89,6 @@ def _answer(base: Base) -> Result:
         ],
         run={"seconds": round(asked.clock.spent(), 3)},
     )
-
-
-def _basis(base: Base) -> str:
-    """Return what the cost of the plan is after, if the objective counts it."""
-    return " after taxes and debt" if base.solved.problem.goal.measure == AFTER_TAX else ""
 
 
 def _binds(table: Table) -> str:

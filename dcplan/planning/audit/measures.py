@@ -9,6 +9,7 @@ from dcplan.economics.cash_flow import Flow, FlowGroup, npv_usd, totals_usd
 from dcplan.economics.monthly.financing import Financed, financed
 from dcplan.economics.monthly.payments import on_delivery
 from dcplan.economics.monthly.side import owned_side, unserved_usd
+from dcplan.economics.monthly.weights import FlowWeights, financed_weights, level_weights
 from dcplan.inputs.cloud_prices import cloud_place, offer_of
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.onsite import carbon_t
@@ -73,6 +74,17 @@ def cost_usd(problem: PlanningProblem, flows: Iterable[Flow]) -> float:
     if problem.goal.measure == AFTER_TAX:
         return after_tax(problem, flows).npv_usd
     return npv_usd(flows, problem.finance.discount_rate)
+
+
+def weights_of(problem: PlanningProblem) -> FlowWeights:
+    """Return the present cost of one USD by kind and quarter of the payments of the horizon.
+
+    It is after taxes, payment terms and debt if the goal is, otherwise before them.
+    """
+    terms = problem.finance.financing
+    if problem.goal.measure == AFTER_TAX and terms is not None:
+        return financed_weights(terms, problem.quarters, 0)
+    return level_weights(problem.finance.discount_rate, problem.quarters, 0)
 
 
 def after_tax(problem: PlanningProblem, flows: Iterable[Flow]) -> Financed:
