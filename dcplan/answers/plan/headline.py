@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dcplan.answers.plan.calendar import quarter_at
 from dcplan.answers.plan.waiting import Waiting
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.goal import AFTER_TAX, MONEY
+from dcplan.planning.goal import MONEY
 from dcplan.planning.problem.terms import Placement, PlanningProblem
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Metric
@@ -94,11 +94,6 @@ def counted(n: float, noun: str) -> str:
     ('1 rack', '1,200 racks')
     """
     return f"{n:,.0f} {noun}" + ("" if round(n) == 1 else "s")
-
-
-def basis(solved: Solved) -> str:
-    """Return what the cost of the objective is after, to follow "net present cost"."""
-    return " after taxes and debt" if solved.problem.goal.measure == AFTER_TAX else ""
 
 
 def percent(frac: float) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.answers.plan.headline import basis
 from dcplan.economics.sampling import Marginal
 from dcplan.inputs.log import InputLog
 from dcplan.planning.solve.solved import Solved
@@ -57,7 +56,7 @@ def simulation_of(
             float(costs.mean()),
             low=p10,
             high=p90,
-            label=f"Mean net present cost{basis(solved)} of {costs.size} sampled scenarios",
+            label=f"Mean net present cost{solved.problem.goal.basis} of {costs.size} sampled scenarios",
         ),
         **figures.NPV_P50(p50),
         **figures.NPV_P90(p90),
@@ -85,7 +84,14 @@ def _spread(
         )
 
     planned = solved.cost_usd
-    rows = [row(f"net present cost{basis(solved)}", "USD", costs, float((costs > planned).mean()))]
+    rows = [
+        row(
+            f"net present cost{solved.problem.goal.basis}",
+            "USD",
+            costs,
+            float((costs > planned).mean()),
+        )
+    ]
     for run in sorted(solved.decisions.runs if solved.decisions else (), key=lambda r: r.job):
         late = np.array([x.late_days[run.job] for x in found])
         share = float((late > 0).mean())
