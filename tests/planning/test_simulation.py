@@ -60,7 +60,7 @@ def test_with_that_objective_it_costs_what_the_audit_says_after_taxes(
     found = evaluator.simulated_outcome(SampledScenario())
     assert found.npv_usd == pytest.approx(after_tax(problem, books.flows).npv_usd, rel=1e-9)
     more = [
-        x.simulated_outcome(SampledScenario(hardware_price=1.1)).npv_usd - y
+        x.simulated_outcome(SampledScenario(cloud_price=1.1)).npv_usd - y
         for x, y in ((evaluator, found.npv_usd), (before, before.base_usd))
     ]
     assert 0.0 < more[0] == pytest.approx(0.75 * more[1], rel=0.05)
