@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from dcplan.answers.fabric import performance
 from dcplan.answers.fabric.built import Built, build
 from dcplan.answers.fabric.metrics import bisection_gbps
+from dcplan.answers.fabric.notes import notes, notes_table
 from dcplan.answers.fabric.request import FabricRequest
 from dcplan.answers.fabric.resolve import ResolvedFabric, resolve
 from dcplan.answers.train.answer import train
@@ -57,6 +58,15 @@ def compared(request: FabricRequest, log: InputLog) -> Result:
     best = rows[0].fabric
     rows += [specs.FabricRow(name, why_not=why) for name, why in refused.items()]
     tables = {"comparison": specs.COMPARISON.table(rows)}
+    remarks = [
+        f"{row.fabric}: {note}"
+        for row in rows
+        if row.fabric in built
+        for note in notes(built[row.fabric])
+    ]
+    if request.for_job:
+        remarks.append(JOB_NOTE)
+    tables |= notes_table(remarks)
     what = f"{request.nodes:,} {request.system or 'nodes'}"
     headline = f"{len(built)} of {len(rows)} fabrics fit {what}; {best} is the cheapest"
     metrics: dict[str, Metric] = {}
@@ -76,7 +86,6 @@ def compared(request: FabricRequest, log: InputLog) -> Result:
         metrics=metrics,
         tables=tables,
         inputs=[asdict(r) for _, r in sorted(log.rows.items())],
-        warnings=[{"code": "design", "message": JOB_NOTE}] if request.for_job else [],
     )
 
 
