@@ -333,6 +333,14 @@ def _mismatches(parts: Parts, topology: str) -> list[Problem]:
         found.append(
             Problem("DC050", cause, Place("--load-balancing"), help="--topology scheduled")
         )
+    pluggable = [m for m in (leaf, parts.spine, parts.core) if m and not m.co_packaged]
+    if request.media == "cpo" and pluggable:
+        cause = (
+            "co-packaged optics are a part of the switch, and no NIC has them: "
+            f"{pluggable[0].id} takes pluggable transceivers"
+        )
+        help_text = "--switch q3450-ld, or another switch with co-packaged optics, without --media"
+        found.append(Problem("DC050", cause, Place("--media"), help=help_text))
     most = max(leaf.ports.values()) if leaf and request.radix and request.switch else 0
     if request.radix and most and request.radix > most:
         cause = (
