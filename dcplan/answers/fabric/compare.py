@@ -55,6 +55,9 @@ def compared(request: FabricRequest, log: InputLog) -> Result:
     built, refused = _built(request, log)
     rows = [_row(name, b, log) for name, b in built.items()]
     rows.sort(key=lambda row: (row.usd is None, row.usd or 0.0))
+    rows, same = _merged(rows)
+    refused |= same
+    built = {name: b for name, b in built.items() if name not in same}
     best = rows[0].fabric
     rows += [specs.FabricRow(name, why_not=why) for name, why in refused.items()]
     tables = {"comparison": specs.COMPARISON.table(rows)}
@@ -169,6 +172,19 @@ def _row(name: str, built: Built, log: InputLog) -> specs.FabricRow:
         usd_per_accelerator=each,
         usd_per_bisection_gbps=t.price.value / gbps if gbps else None,
     )
+
+
+def _merged(rows: list[specs.FabricRow]) -> tuple[list[specs.FabricRow], dict[str, str]]:
+    """Return the rows that differ in a figure, and the reasons of the others."""
+    first: dict[specs.FabricRow, str] = {}
+    same: dict[str, str] = {}
+    for row in rows:
+        figures = replace(row, fabric="")
+        if figures in first:
+            same[row.fabric] = f"the same network as {first[figures]}"
+        else:
+            first[figures] = row.fabric
+    return [row for row in rows if row.fabric not in same], same
 
 
 def _run(built: Built, model: str, log: InputLog) -> Run:
