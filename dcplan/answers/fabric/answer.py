@@ -8,9 +8,9 @@ from pathlib import Path
 from dcplan.answers.fabric import extensions, metrics, performance, tables
 from dcplan.answers.fabric.built import Built, build
 from dcplan.answers.fabric.compare import compared
-from dcplan.answers.fabric.notes import notes, notes_table
 from dcplan.answers.fabric.request import FabricRequest, refuse_unfit, saved
 from dcplan.answers.fabric.resolve import resolve
+from dcplan.answers.fabric.tables import notes, notes_table
 from dcplan.answers.fabric.torus import torus_answer
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.errors import EXIT_OK, InputError, Place, Problem

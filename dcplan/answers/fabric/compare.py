@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from dcplan.answers.fabric import performance
 from dcplan.answers.fabric.built import Built, build
 from dcplan.answers.fabric.metrics import bisection_gbps
-from dcplan.answers.fabric.notes import notes, notes_table
 from dcplan.answers.fabric.request import FabricRequest
 from dcplan.answers.fabric.resolve import ResolvedFabric, resolve
+from dcplan.answers.fabric.tables import notes, notes_table
 from dcplan.answers.train.answer import train
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Fabric
