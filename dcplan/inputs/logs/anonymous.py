@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from dcplan.demand.log.jobs import Index, JobLog
-from dcplan.inputs.logs.cells import SECONDS_PER_WEEK
+from dcplan.units import SECONDS_PER_WEEK
 
 HASH_DIGITS = 16
 LEAST_WEEKS, MOST_WEEKS = 52, 520

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from dcplan.demand.log.jobs import Array, Flags
-from dcplan.units import DAYS_PER_WEEK, SECONDS_PER_DAY, SECONDS_PER_HOUR, SECONDS_PER_MINUTE
+from dcplan.units import SECONDS_PER_DAY, SECONDS_PER_HOUR, SECONDS_PER_MINUTE
 
 MOST_SECONDS = 1e11
 """Time at most, in either direction from 1970."""
@@ -193,6 +193,3 @@ def numbers(
     nan = float("nan")
     found = [known.get(c, nan) for c in cells] if wrong else [known[c] for c in cells]
     return np.array(found, dtype=np.float64), bad
-
-
-SECONDS_PER_WEEK = DAYS_PER_WEEK * SECONDS_PER_DAY
