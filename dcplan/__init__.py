@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dcplan.answers.check.answer import check as check
+    from dcplan.answers.demand.answer import demand as demand
     from dcplan.answers.explain.answer import explain as explain
     from dcplan.answers.fabric.answer import fabric as fabric
     from dcplan.answers.facility.answer import facility as facility
@@ -44,6 +45,7 @@ FUNCTIONS = {
     "frontier": "dcplan.api.studies",
     "train": "dcplan.answers.train.answer",
     "serve": "dcplan.answers.serve.answer",
+    "demand": "dcplan.answers.demand.answer",
     "tco": "dcplan.api.tco",
     "fabric": "dcplan.answers.fabric.answer",
     "facility": "dcplan.answers.facility.answer",

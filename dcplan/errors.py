@@ -51,6 +51,7 @@ CODES: dict[str, str] = {
     "DC054": "a length that no cable or transceiver reaches",
     "DC055": "a trace of requests that cannot be read",
     "DC056": "two results that cannot be compared",
+    "DC057": "a log of jobs that cannot be read",
     "DC060": "weather that cannot be used",
     "DC061": "a cooling option that does not support the request",
     "DC062": "a flag of `dcplan facility`",
@@ -105,6 +106,8 @@ MEANINGS: dict[str, str] = {
     "the line and the formats that dcplan reads.",
     "DC056": "The two results are answers of different verbs, or they have neither a figure nor a table in common. "
     "Make both with the same verb.",
+    "DC057": "The log lacks a column, its times have no zone, or rows hold values that cannot be. The message has the "
+    "file and the row of each.",
     "DC060": "The weather file cannot be read, the climate zone has no data, or the site has no weather.",
     "DC061": "The cooling option does not support this system, rack power or supply temperature; the message states "
     "why.",

@@ -23,6 +23,7 @@ DAYS_PER_MONTH = DAYS_PER_YEAR / 12.0
 SECONDS_PER_MINUTE = 60.0
 SECONDS_PER_HOUR = 3_600.0
 SECONDS_PER_DAY = 86_400.0
+SECONDS_PER_WEEK = 604_800.0
 W_PER_KW = 1_000.0
 KW_PER_MW = 1_000.0
 J_PER_KJ = 1_000.0
@@ -79,6 +80,7 @@ SUFFIXES: dict[str, str] = {
     "usd_per_used_pflop_year": "USD/used PFLOP/s-year",
     "usd_per_instance_hour": "USD/instance-h",
     "usd_per_month": "USD/month",
+    "usd_per_week": "USD/week",
     "mwh_per_month": "MWh/month",
     "hours_per_month": "h/month",
     "hours_per_week": "h/week",

@@ -30,6 +30,7 @@ SUMMARIES = {
     "tco": "Compare the cost of owning, renting and combining both over the horizon.",
     "train": "Estimate time, memory, energy and cost of training a model.",
     "serve": "Estimate throughput, latency, power and cost of serving a model.",
+    "demand": "Read logs of jobs: what they waited for, and the accelerators that keep their waits.",
     "fabric": "Design one network: switches, links, optics, cables, power and price.",
     "facility": "Size one data hall: PUE, water, cooling plant and power chain.",
     "validate": "Compare predictions with published measurements and print the errors.",

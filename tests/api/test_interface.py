@@ -21,7 +21,7 @@ from dcplan.scenario.ref import set_text
 
 VERBS = [
     *("load", "check", "plan", "explain", "sweep", "frontier", "train", "serve", "tco", "fabric"),
-    *("facility", "validate", "diff", "export", "read", "catalog"),
+    *("demand", "facility", "validate", "diff", "export", "read", "catalog"),
 ]
 NOT_IN_PYTHON = {"calibrate", "doctor", "import", "init", "report", "schema", "show", "test"}
 """Verbs that read or write files of a project: they have no function. ``export`` writes the page of ``report``."""

@@ -1,0 +1,1 @@
+"""``dcplan demand``: what recorded jobs waited for, and the accelerators that would keep their waits."""

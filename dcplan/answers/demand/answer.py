@@ -1,0 +1,233 @@
+"""``dcplan demand``: what recorded jobs waited for, and the accelerators that would keep their waits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dcplan.answers.demand import tables
+from dcplan.answers.demand.block import block_of
+from dcplan.answers.demand.clusters import Recording, clusters_of
+from dcplan.answers.demand.request import DemandRequest
+from dcplan.answers.demand.requests import are_requests, requests_answer
+from dcplan.answers.demand.sized import MOSTLY_POLICY_FRAC, Sized, sized
+from dcplan.catalog.locate import data_dir
+from dcplan.demand.log.jobs import JobLog
+from dcplan.errors import EXIT_INCOMPLETE, EXIT_OK, InputError, Place, Problem
+from dcplan.inputs.logs.options import LogOptions
+from dcplan.inputs.logs.read import ReadJobs, read_jobs
+from dcplan.result import Metric, Result
+from dcplan.specs.demand import log as spec
+from dcplan.specs.demand import sizes as size_spec
+from dcplan.specs.request import verb
+from dcplan.units import SECONDS_PER_DAY
+
+EXAMPLES = "logs"
+"""Folder of packaged logs."""
+
+
+@dataclass(frozen=True)
+class Demanded:
+    """An answer with the block of workloads and the log that it came from."""
+
+    result: Result
+    block: str
+    """Demand of a scenario as YAML; empty if there is none."""
+    log: JobLog | None
+    """Jobs of the logs; None if they are requests to models."""
+
+
+def demanded(request: DemandRequest) -> Demanded:
+    """Read the logs and answer.
+
+    Raises
+    ------
+    InputError
+        When a log cannot be read, has no job with accelerators, or a flag does not fit the log.
+    """
+    request = replace(request, files=tuple(_found(f) for f in request.files))
+    if are_requests(request):
+        return Demanded(*requests_answer(request), None)
+    read = read_jobs(request.files, _options(request))
+    log = read.log
+    if not np.any(log.started):
+        cause = "no job of these logs asks for accelerators and has started"
+        raise InputError([Problem("DC057", cause, Place(str(request.files[0])))])
+    clusters = clusters_of(request, log)
+    sizes = [sized(request, c) for c in clusters]
+    growth = request.growth_frac_per_quarter or 0.0
+    return Demanded(
+        _result(request, read, clusters, sizes),
+        block_of(request, sizes, growth, _source(request, read)),
+        log,
+    )
+
+
+@verb(DemandRequest, "demand")
+def demand(request: DemandRequest) -> Result:
+    """Split the waits of recorded jobs and size the accelerators that keep them.
+
+    Raises
+    ------
+    InputError
+        When a log cannot be read, has no job with accelerators, or a flag does not fit the log.
+    """
+    return demanded(request).result
+
+
+def _found(path: Path) -> Path:
+    """Return a file, or the packaged example of its name."""
+    example = data_dir("scenarios") / EXAMPLES / f"{path}.csv"
+    return path if path.exists() or path.suffix or not example.is_file() else example
+
+
+def _options(request: DemandRequest) -> LogOptions:
+    shares: dict[str, float] = {}
+    for text in request.mig:
+        name, _, number = text.partition("=")
+        try:
+            shares[name] = float(number)
+        except ValueError:
+            shares[name] = -1.0
+        if not name or not 0.0 < shares[name] <= 1.0:
+            cause = f"{text!r}: a profile and a share up to 1 are needed, such as 1g.10gb=0.142857"
+            raise InputError([Problem("DC051", cause, Place("--mig"))])
+    return LogOptions(kind=request.kind, timezone=request.timezone, mig_fractions=shares)
+
+
+def _result(
+    request: DemandRequest, read: ReadJobs, clusters: tuple[Recording, ...], sizes: list[Sized]
+) -> Result:
+    given = [x for x in sizes if x.accelerators is not None]
+    waits = [tables.wait_row(c) for c in clusters]
+    log = read.log
+    days = float(log.submit_s[-1] - log.submit_s[0]) / SECONDS_PER_DAY
+    metrics = spec.JOBS(len(log)) | spec.DAYS(days)
+    if given:
+        metrics |= size_spec.TOTAL(sum(x.accelerators or 0.0 for x in given))
+    for row, found in zip(waits, sizes, strict=True):
+        metrics |= _of_cluster(request, row, found)
+    return Result(
+        verb="demand",
+        status="ok" if given else "incomplete",
+        exit_code=EXIT_OK if given else EXIT_INCOMPLETE,
+        headline=_headline(request, waits, sizes),
+        scenario={"demand": _saved(request)},
+        metrics=metrics,
+        tables={
+            spec.FILES.name: spec.FILES.table(tables.file_rows(read.files)),
+            spec.FINDINGS.name: spec.FINDINGS.table(tables.finding_rows(read)),
+            spec.WAITS.name: spec.WAITS.table(waits),
+            spec.REASONS.name: spec.REASONS.table(
+                r for c in clusters for r in tables.reason_rows(c)
+            ),
+            size_spec.SIZES.name: size_spec.SIZES.table(map(tables.size_row, sizes)),
+            size_spec.REPLAY.name: size_spec.REPLAY.table(
+                r for x in sizes for r in tables.replay_rows(x)
+            ),
+            size_spec.SHORTAGE.name: size_spec.SHORTAGE.table(
+                r for x in sizes for r in tables.shortage_rows(request, x)
+            ),
+            size_spec.RULES.name: size_spec.RULES.table(
+                r for x in sizes for r in tables.rule_rows(x)
+            ),
+        },
+        warnings=[
+            {"code": "demand", "message": text} for text in _warnings(clusters, waits, sizes)
+        ],
+    )
+
+
+def _of_cluster(request: DemandRequest, row: spec.WaitRow, found: Sized) -> dict[str, Metric]:
+    name = row.cluster
+    metrics = spec.OFFERED(tables.size_row(found).offered_accelerators, name)
+    if row.short_frac is not None and row.scattered_frac is not None:
+        metrics |= spec.CAPACITY_FRAC(row.short_frac + row.scattered_frac, name)
+        metrics |= spec.POLICY_FRAC(row.policy_frac, name)
+    if found.fidelity is not None:
+        metrics |= size_spec.FACTOR(found.factor, name)
+    if found.accelerators is not None:
+        low, high = found.interval or (None, None)
+        metrics |= size_spec.ACCELERATORS(found.accelerators, name, low=low, high=high)
+    priced = [r for r in tables.shortage_rows(request, found) if r.usd_per_week is not None]
+    if priced:
+        cheapest = min(priced, key=lambda r: r.usd_per_week or 0.0)
+        metrics |= size_spec.CHEAPEST(cheapest.accelerators, name)
+        metrics |= size_spec.CHEAPEST_USD(cheapest.usd_per_week, name)
+    return metrics
+
+
+def _headline(request: DemandRequest, waits: list[spec.WaitRow], sizes: list[Sized]) -> str:
+    given = [x for x in sizes if x.accelerators is not None]
+    target = f"{request.wait_quantile:.0%} of the jobs start within {request.wait_h:g} h"
+    total_h = sum((w.wait_mean_h or 0.0) * w.jobs for w in waits)
+    capacity = sum(
+        (w.wait_mean_h or 0.0) * w.jobs * ((w.short_frac or 0.0) + (w.scattered_frac or 0.0))
+        for w in waits
+    )
+    cause = (
+        f"{capacity / total_h:.0%} of the recorded wait was for accelerators"
+        if total_h
+        else "no job waited"
+    )
+    if not given:
+        return f"no size: {sizes[0].why_not}; {cause}"
+    parts = []
+    for x in given[:3]:
+        spread = f" ({x.interval[0]:,.0f} to {x.interval[1]:,.0f})" if x.interval else ""
+        parts.append(f"{x.accelerators:,.0f}{spread} for {x.cluster.name}")
+    more = f" and {len(given) - 3} more clusters" if len(given) > 3 else ""
+    left = len(sizes) - len(given)
+    without = f"; no size for {left} of {len(sizes)} clusters" if left else ""
+    return f"{target} on {', '.join(parts)}{more}{without}; {cause}"
+
+
+def _warnings(
+    clusters: tuple[Recording, ...], waits: list[spec.WaitRow], sizes: list[Sized]
+) -> list[str]:
+    found = []
+    assumed = [c.name for c in clusters if c.assumed]
+    if assumed:
+        found.append(
+            f"the accelerators of {', '.join(assumed[:5])} are taken to be the recorded peak: set "
+            "--accelerators, because the parts of the waits depend on them"
+        )
+    for c in clusters:
+        if c.peak > c.accelerators + 1e-9:
+            found.append(
+                f"{c.name}: the log has up to {c.peak:g} accelerators in use, more than the "
+                f"{c.accelerators} given: the pool borrowed accelerators, or the number is wrong"
+            )
+        if c.policy_frac > MOSTLY_POLICY_FRAC and not c.assumed:
+            found.append(
+                f"{c.name}: {c.policy_frac:.0%} of the wait passed while the jobs would have "
+                "fitted: limits, holds or priorities, which more hardware does not shorten"
+            )
+    found += [f"{x.cluster.name}: {x.why_not}" for x in sizes if x.why_not]
+    short = [x.cluster.name for x in sizes if x.accelerators is not None and x.interval is None]
+    if short:
+        found.append(
+            f"{', '.join(short[:5])}: no interval, because the log has fewer than two whole weeks "
+            "or --draws is 0"
+        )
+    return found
+
+
+def _saved(request: DemandRequest) -> dict[str, Any]:
+    """Return the request as it is saved with the answer, without defaults."""
+    default = DemandRequest(files=request.files)
+    given = {k: v for k, v in vars(request).items() if v != getattr(default, k)}
+    files = [str(f) for f in request.files]
+    return {"files": files, **{k: list(v) if isinstance(v, tuple) else v for k, v in given.items()}}
+
+
+def _source(request: DemandRequest, read: ReadJobs) -> str:
+    """Return the comment at the top of the block: where its numbers come from."""
+    lines = ["# Demand from logs, written by dcplan demand; a scenario takes it with extends:"]
+    lines += [f"# {Path(f.path).name}, sha256 {f.sha256}" for f in read.files]
+    target = f"{request.wait_quantile:.0%} of the jobs wait at most {request.wait_h:g} h"
+    lines.append(f"# Target: {target}. P10 and P90: sizes with sampled weeks of the log.")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,111 @@
+"""The ``workloads:`` block of the sizes: demand of each cluster by quarter, with its quantiles."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from dcplan.answers.demand.request import DemandRequest
+from dcplan.answers.demand.sized import Sized
+from dcplan.catalog.yaml12 import dump
+from dcplan.units import HOURS_PER_QUARTER
+
+DIGITS = 6
+"""Significant digits of the numbers in the block."""
+LOW_VARIANT, HIGH_VARIANT = "demand-p10", "demand-p90"
+WEIGHTS = {"base": 0.4, LOW_VARIANT: 0.3, HIGH_VARIANT: 0.3}
+"""Weights of P50, P10 and P90 that keep the mean of a distribution (Swanson's rule: A. Hurst, G. C.
+Brown, R. I. Swanson, "Swanson's 30-40-30 rule", AAPG Bulletin 84, 2000)."""
+
+
+def block_of(request: DemandRequest, sizes: Sequence[Sized], growth: float, source: str) -> str:
+    """Return the YAML of the demand; empty if no cluster has a size.
+
+    A cluster is research capacity: the hours that its jobs need, and the use at which the target is
+    kept. A plan therefore installs the accelerators of the replay. A scenario takes the block with
+    ``extends:``, or by copying it.
+    """
+    given = [x for x in sizes if x.accelerators]
+    if not given:
+        return ""
+    ids = _ids([x.cluster.name for x in given])
+    data: dict[str, Any] = {
+        "workloads": {
+            "capacity": [
+                {
+                    "id": name,
+                    "accelerator_hours": _hours(x, 1.0, growth, request.quarters),
+                    "utilization_frac": _short(_used(x), 1),
+                }
+                for name, x in zip(ids, given, strict=True)
+            ]
+        }
+    }
+    if all(x.interval for x in given):
+        data |= _variants(request, given, ids, growth)
+    return source + dump(data)
+
+
+def _variants(
+    request: DemandRequest, given: Sequence[Sized], ids: Sequence[str], growth: float
+) -> dict[str, Any]:
+    """Return the low and the high variant of the demand, and the spread of all clusters."""
+    ends: dict[str, dict[str, Any]] = {LOW_VARIANT: {}, HIGH_VARIANT: {}}
+    sums = [0.0, 0.0]
+    for name, x in zip(ids, given, strict=True):
+        assert x.interval is not None and x.accelerators is not None  # noqa: S101, PT018
+        for k, variant in enumerate(ends):
+            key = f"workloads.capacity.{_quoted(name)}.accelerator_hours"
+            share = x.interval[k] / x.accelerators
+            ends[variant][key] = _hours(x, share, growth, request.quarters)
+            sums[k] += x.interval[k]
+    total = sum(x.accelerators or 0.0 for x in given)
+    low, high = min(sums[0] / total, 1.0), max(sums[1] / total, 1.0)
+    uncertainty: dict[str, Any] = {"demand": {"value": 1, "low": _short(low), "high": _short(high)}}
+    if request.start is not None:
+        uncertainty["hedge"] = {"through": request.start, "weights": dict(WEIGHTS)}
+    return {
+        "overrides": ends,
+        "scenarios": {variant: [variant] for variant in ends},
+        "uncertainty": uncertainty,
+    }
+
+
+def _hours(found: Sized, share: float, growth: float, quarters: int) -> list[float]:
+    """Return the accelerator-hours of each quarter."""
+    offered = found.load.mean / found.cluster.recorded.units_per_accelerator
+    first = offered * HOURS_PER_QUARTER * share
+    return [_short(first * (1.0 + growth) ** q, -1) for q in range(quarters)]
+
+
+def _used(found: Sized) -> float:
+    assert found.accelerators is not None  # noqa: S101 - the caller has a size
+    offered = found.load.mean / found.cluster.recorded.units_per_accelerator
+    return min(offered / found.accelerators, 1.0)
+
+
+def _short(value: float, direction: int = 0) -> float:
+    """Round to a few digits; down or up, so that no plan needs one accelerator more."""
+    near = float(f"{value:.{DIGITS}g}")
+    if direction * (value - near) <= 0.0:
+        return near
+    step = 10.0 ** (math.floor(math.log10(abs(value))) - DIGITS + 1)
+    return float(f"{near + direction * step:.{DIGITS}g}")
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"' if "." in name else name
+
+
+def _ids(names: Sequence[str]) -> list[str]:
+    """Return names of pools as ids of a scenario; equal ones get a number."""
+    found: list[str] = []
+    for name in names:
+        plain = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") or "pool"
+        number, unique = 2, plain
+        while unique in found:
+            unique, number = f"{plain}-{number}", number + 1
+        found.append(unique)
+    return found

@@ -1,0 +1,163 @@
+"""Clusters of a log: which jobs share which accelerators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dcplan.answers.demand.request import DemandRequest
+from dcplan.demand.log.jobs import JobLog
+from dcplan.demand.log.recorded import Recorded, recorded_work
+from dcplan.demand.log.size import Cluster
+from dcplan.demand.log.waits import Use, Waits, recorded_use, split_waits
+from dcplan.demand.log.work import Rules
+from dcplan.errors import InputError, Place, Problem, did_you_mean
+from dcplan.units import SECONDS_PER_HOUR
+
+TOGETHER = "all"
+"""Name of the cluster of all pools."""
+MOST_ACCELERATORS = 10_000_000
+
+
+@dataclass(frozen=True)
+class Recording:
+    """One cluster as the log shows it."""
+
+    name: str
+    log: JobLog
+    accelerators: int
+    assumed: bool
+    """Whether the accelerators are the recorded peak, because none were given."""
+    peak: float
+    """Largest number of accelerators in use."""
+    use: Use
+    per_node: int
+    """Accelerators of a node; 0: not given."""
+    waits: Waits
+    recorded: Recorded
+    rules: Rules
+
+    @property
+    def policy_frac(self) -> float:
+        """Share of the recorded wait in which the jobs would have fitted."""
+        whole = float(np.nansum(self.waits.total_s))
+        return float(np.nansum(self.waits.policy_s)) / whole if whole else 0.0
+
+    @property
+    def units(self) -> int:
+        """Units of the cluster in a replay."""
+        return self.accelerators * self.recorded.units_per_accelerator
+
+    @property
+    def search(self) -> Cluster:
+        """The cluster for a search of sizes."""
+        per_node = self.per_node * self.recorded.units_per_accelerator
+        return Cluster(per_node, per_node or self.recorded.units_per_accelerator, self.rules)
+
+
+def clusters_of(request: DemandRequest, log: JobLog) -> tuple[Recording, ...]:
+    """Return the clusters of a log with their recorded waits in parts.
+
+    Raises
+    ------
+    InputError
+        When a pool or a number is wrong, or a job is larger than its cluster.
+    """
+    together, each, problems = _numbers("--accelerators", request.accelerators, log.pools)
+    one_quota, quota, more = _numbers("--quota", request.quota, log.pools)
+    problems += more
+    if one_quota is not None:
+        cause = "a quota needs its pool, such as --quota POOL=64"
+        problems.append(Problem("DC050", cause, Place("--quota")))
+    if together is not None and each:
+        cause = "give one number for all pools together, or POOL=N for each pool, not both"
+        problems.append(Problem("DC050", cause, Place("--accelerators")))
+    if quota and together is None:
+        cause = "quotas divide a shared cluster: give its accelerators as one number"
+        problems.append(Problem("DC050", cause, Place("--quota"), help="--accelerators N"))
+    if problems:
+        raise InputError(problems)
+    rules = Rules(loss_s=request.loss_h * SECONDS_PER_HOUR)
+    if together is not None:
+        wide = [quota.get(p, together) for p in log.pools] if quota else []
+        parts = [(TOGETHER, log, float(together), tuple(map(float, wide)))]
+    else:
+        parts = [
+            (pool, log.rows(log.pool == k), float(each.get(pool, 0)), ())
+            for k, pool in enumerate(log.pools)
+            if np.any(log.pool == k) and (not each or pool in each)
+        ]
+    found = tuple(_recording(request, *part, rules=rules) for part in parts)
+    too_large = [p for r in found for p in _too_large(r)]
+    if too_large:
+        raise InputError(too_large)
+    return found
+
+
+def _numbers(
+    flag: str, texts: Sequence[str], pools: Sequence[str]
+) -> tuple[int | None, dict[str, int], list[Problem]]:
+    """Read ``N`` and ``POOL=N``."""
+    alone: int | None = None
+    each: dict[str, int] = {}
+    problems = []
+    for text in texts:
+        pool, _, number = text.rpartition("=")
+        whole = number.strip().isdigit() and 0 < int(number) <= MOST_ACCELERATORS
+        if not whole:
+            cause = (
+                f"{text!r}: a whole number from 1 to {MOST_ACCELERATORS:,}, or POOL=N, is needed"
+            )
+            problems.append(Problem("DC050", cause, Place(flag)))
+        elif not pool:
+            if alone is not None:
+                problems.append(
+                    Problem("DC050", "more than one number without a pool", Place(flag))
+                )
+            alone = int(number)
+        elif pool not in pools:
+            hint = did_you_mean(pool, pools)
+            listed = "pools of the logs: " + ", ".join(sorted(pools)[:20])
+            problems.append(
+                Problem("DC010", f"the logs have no pool {pool!r}", Place(flag), hint, listed)
+            )
+        else:
+            each[pool] = int(number)
+    return alone, each, problems
+
+
+def _recording(
+    request: DemandRequest,
+    name: str,
+    log: JobLog,
+    given: float,
+    quota: tuple[float, ...],
+    *,
+    rules: Rules,
+) -> Recording:
+    per_node = request.accelerators_per_node or 0
+    endless = max(math.ceil(float(np.sum(log.accelerators))), 1)
+    peak = float(np.max(recorded_use(log, endless, endless).used, initial=0.0))
+    accelerators = int(given) or max(math.ceil(peak - 1e-9), 1)
+    if per_node:
+        accelerators = math.ceil(accelerators / per_node) * per_node if not given else accelerators
+    nodes = min(per_node or accelerators, accelerators)
+    waits = split_waits(log, accelerators, nodes, cycle_s=request.cycle_s)
+    work = recorded_work(log, waits)
+    parts = work.units_per_accelerator
+    own = Rules(quota=tuple(q * parts for q in quota), loss_s=rules.loss_s)
+    use = recorded_use(log, accelerators, nodes)
+    return Recording(name, log, accelerators, not given, peak, use, per_node, waits, work, own)
+
+
+def _too_large(cluster: Recording) -> Iterator[Problem]:
+    largest = float(np.max(cluster.log.accelerators, initial=0.0))
+    if largest > cluster.accelerators:
+        cause = (
+            f"{cluster.name}: a job of {largest:g} accelerators is larger than the cluster of "
+            f"{cluster.accelerators}"
+        )
+        yield Problem("DC015", cause, Place("--accelerators"), help="give the accelerators it had")

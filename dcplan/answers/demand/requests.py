@@ -1,0 +1,132 @@
+"""Logged requests to a model: rate, bursts, lengths, reuse of prompts, and the service of a scenario."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dcplan.answers.demand.request import DemandRequest
+from dcplan.catalog.yaml12 import dump
+from dcplan.demand.log.requests import Rate, rate_of, reused_frac
+from dcplan.errors import EXIT_OK, InputError, Place, Problem
+from dcplan.inputs.serving.traces import NAMES, Trace, read_trace
+from dcplan.result import Result
+from dcplan.specs.demand import requests as spec
+from dcplan.specs.demand.log import FILES, FileRow
+
+KIND = "requests"
+HEAD_BYTES = 65_536
+"""Start of a file in which the names of its columns are."""
+DIGITS = 6
+
+
+def are_requests(request: DemandRequest) -> bool:
+    """Return whether the logs are requests to models, by the flag or by the names of their columns."""
+    if request.kind is not None:
+        return request.kind == KIND
+    try:
+        with request.files[0].open("rb") as file:
+            head = file.read(HEAD_BYTES).decode("utf-8", errors="replace")
+    except OSError:
+        return False  # the reader of jobs reports the file
+    return any(name in head.splitlines()[0] for name in NAMES["input"]) if head.strip() else False
+
+
+def requests_answer(request: DemandRequest) -> tuple[Result, str]:
+    """Return the answer and the service of a scenario; the service is empty without a model.
+
+    Raises
+    ------
+    InputError
+        When there is more than one file, it cannot be read, or the service lacks a limit.
+    """
+    file = request.files[0]
+    if len(request.files) > 1:
+        cause = "one trace of requests at a time: their times are not compared"
+        raise InputError([Problem("DC050", cause, Place(str(request.files[1])))])
+    limits = {"--ttft-ms": request.ttft_ms, "--tpot-ms": request.tpot_ms}
+    lacking = [name for name, value in limits.items() if value is None]
+    if request.model is not None and lacking:
+        cause = f"a service with a model needs {' and '.join(lacking)}"
+        raise InputError([Problem("DC003", cause, Place("--model"))])
+    trace = read_trace(file)
+    rate = rate_of(trace.arrivals_s)
+    reused = reused_frac(trace.block_hashes) if trace.block_hashes else None
+    span_s = float(trace.arrivals_s[-1])
+    metrics = spec.REQUESTS(len(trace.arrivals_s)) | spec.RATE(rate.per_s)
+    metrics |= spec.DISPERSION(rate.dispersion) | spec.PEAK(rate.peak_frac) | spec.REUSED(reused)
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    files = [FileRow(str(file), KIND, len(trace.arrivals_s), "0 s", f"{span_s:.0f} s", digest)]
+    result = Result(
+        verb="demand",
+        status="ok",
+        exit_code=EXIT_OK,
+        headline=_headline(trace, rate),
+        scenario={"demand": {"files": [str(file)]}},
+        metrics=metrics,
+        tables={
+            spec.LENGTHS.name: spec.LENGTHS.table(_lengths(trace, rate)),
+            FILES.name: FILES.table(files),
+        },
+        warnings=[{"code": "demand", "message": text} for text in _warnings(request, span_s)],
+    )
+    return result, _service(request, trace, rate, reused, digest) if request.model else ""
+
+
+def _headline(trace: Trace, rate: Rate) -> str:
+    mean_in, mean_out = trace.input_tokens.mean(), trace.output_tokens.mean()
+    return (
+        f"{rate.per_s:,.3g} requests/s of {mean_in:,.0f} input and {mean_out:,.0f} output tokens; "
+        f"variance of a minute {rate.dispersion:,.3g} times that of requests at random"
+    )
+
+
+def _lengths(trace: Trace, rate: Rate) -> Iterator[spec.LengthRow]:
+    for name, tokens in (("input", trace.input_tokens), ("output", trace.output_tokens)):
+        p50, p95 = (float(x) for x in np.quantile(tokens, [0.5, 0.95]))
+        mean = float(tokens.mean())
+        yield spec.LengthRow(name, mean, p50, p95, float(tokens.max()), mean * rate.per_s)
+
+
+def _warnings(request: DemandRequest, span_s: float) -> Iterator[str]:
+    days = span_s / 86_400.0
+    if days < 7.0:
+        yield (
+            f"the log has {days:.2g} days: it shows no week, so the load of other hours is unknown; "
+            "give the service a shape and a peak_factor"
+        )
+    if request.model is None:
+        yield "give --model, --ttft-ms and --tpot-ms for the service of a scenario (-o)"
+
+
+def _service(
+    request: DemandRequest, trace: Trace, rate: Rate, reused: float | None, digest: str
+) -> str:
+    growth = 1.0 + (request.growth_frac_per_quarter or 0.0)
+    name = "".join(c if c.isalnum() else "-" for c in request.files[0].stem).strip("-") or "service"
+    rates = [_short(rate.per_s * growth**q) for q in range(request.quarters)]
+    service: dict[str, Any] = {
+        "id": name,
+        "model": request.model,
+        "requests_per_s": rates if len(set(rates)) > 1 else rates[0],
+        "isl": _short(_mean(trace.input_tokens)),
+        "osl": max(_short(_mean(trace.output_tokens)), 2.0),
+        "peak_factor": _short(rate.peak_frac),
+        "slo": {"ttft_ms": request.ttft_ms, "tpot_ms": request.tpot_ms},
+    }
+    if reused:
+        service["prefix_hit_frac"] = _short(reused)
+    source = f"# Requests of {request.files[0].name}, sha256 {digest}, read by dcplan demand\n"
+    return source + dump({"workloads": {"inference": [service]}})
+
+
+def _mean(tokens: npt.NDArray[np.int64]) -> float:
+    return float(tokens.mean())
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")

@@ -1,0 +1,176 @@
+"""Tables of ``dcplan demand``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+
+from dcplan.answers.demand.clusters import Recording
+from dcplan.answers.demand.request import DemandRequest
+from dcplan.answers.demand.sized import Sized
+from dcplan.demand.log.fidelity import SEARCH_FLOOR_S, SEARCH_QUANTILES
+from dcplan.demand.log.size import wait_quantile
+from dcplan.demand.log.waits import little_gap_frac
+from dcplan.inputs.logs.options import LogFile
+from dcplan.inputs.logs.read import ReadJobs
+from dcplan.specs.demand import log as spec
+from dcplan.specs.demand import sizes as size_spec
+from dcplan.units import HOURS_PER_WEEK, SECONDS_PER_DAY, SECONDS_PER_HOUR
+
+EARLIEST_DATE_S = 365.0 * SECONDS_PER_DAY
+"""A log whose times are below this counts seconds from its own start."""
+UNLABELED = "no reason recorded"
+
+
+def date_text(at_s: float) -> str | None:
+    """Return a moment in UTC, or seconds from the start of a log without dates."""
+    if not math.isfinite(at_s):
+        return None
+    if at_s < EARLIEST_DATE_S:
+        return f"{at_s:.0f} s"
+    return datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def file_rows(files: Sequence[LogFile]) -> Iterator[spec.FileRow]:
+    """Return the logs."""
+    for f in files:
+        first, last = date_text(f.first_s), date_text(f.last_s)
+        yield spec.FileRow(f.path, str(f.kind), f.rows, first, last, f.sha256)
+
+
+def finding_rows(read: ReadJobs) -> Iterator[spec.FindingRow]:
+    """Return what the readers found."""
+    for f in read.findings:
+        yield spec.FindingRow(str(f.trap), f.count, str(f.place), f.what, f.effect)
+
+
+def _hours(seconds: float) -> float | None:
+    return seconds / SECONDS_PER_HOUR if math.isfinite(seconds) else None
+
+
+def wait_row(cluster: Recording) -> spec.WaitRow:
+    """Return the recorded waits of a cluster."""
+    log, waits = cluster.log, cluster.waits
+    total = waits.total_s
+    known = total[np.isfinite(total)]
+    whole = float(known.sum())
+
+    def share(part: object) -> float | None:
+        return float(np.nansum(np.asarray(part))) / whole if whole else None
+
+    span = float(cluster.use.at_s[-1] - cluster.use.at_s[0]) if len(cluster.use.at_s) else 0.0
+    used = float(np.sum(np.diff(cluster.use.at_s) * cluster.use.used[:-1])) if span else 0.0
+    return spec.WaitRow(
+        cluster.name,
+        int(log.started.sum()),
+        int((~log.started).sum()),
+        cluster.accelerators,
+        cluster.peak,
+        used / (cluster.accelerators * span) if span else 0.0,
+        _hours(wait_quantile(known, 0.5)),
+        _hours(wait_quantile(known, 0.95)),
+        _hours(float(known.mean())) if len(known) else None,
+        share(waits.before_s),
+        share(waits.short_s),
+        share(waits.scattered_s),
+        share(waits.cycle_s),
+        share(waits.policy_s),
+        little_gap_frac(log),
+    )
+
+
+def reason_rows(cluster: Recording) -> Iterator[spec.ReasonRow]:
+    """Return the waits by recorded reason, the largest first; none if the log has no reasons."""
+    log, waits = cluster.log, cluster.waits
+    if not log.reasons:
+        return
+    rows = []
+    for k in (-1, *range(len(log.reasons))):
+        mine = (log.reason == k) & log.started
+        if np.any(mine):
+            name = log.reasons[k] if k >= 0 else UNLABELED
+            wait = float(np.nansum(waits.total_s[mine])) / SECONDS_PER_HOUR
+            policy = float(np.nansum(waits.policy_s[mine])) / SECONDS_PER_HOUR
+            rows.append(spec.ReasonRow(cluster.name, name, int(mine.sum()), wait, policy))
+    yield from sorted(rows, key=lambda r: -r.wait_h)
+
+
+def replay_rows(found: Sized) -> Iterator[size_spec.ReplayRow]:
+    """Return recorded and replayed waits of the second half."""
+    check = found.fidelity
+    if check is None:
+        return
+    names = (*(f"P{q * 100:.0f}" for q in SEARCH_QUANTILES), "mean")
+    values = zip(names, check.recorded.all_s, check.replayed.all_s, check.given.all_s, strict=True)
+    for name, recorded, replayed, given in values:
+        ratio = (replayed + SEARCH_FLOOR_S) / (recorded + SEARCH_FLOOR_S)
+        yield size_spec.ReplayRow(
+            found.cluster.name,
+            name,
+            float(recorded) / SECONDS_PER_HOUR,
+            float(replayed) / SECONDS_PER_HOUR,
+            float(given) / SECONDS_PER_HOUR,
+            float(max(ratio, 1.0 / ratio)),
+        )
+
+
+def size_row(found: Sized) -> size_spec.SizeRow:
+    """Return the size of a cluster."""
+    offered = found.load.mean / found.cluster.recorded.units_per_accelerator
+    low, high = found.interval or (None, None)
+    order = found.fidelity.order if found.fidelity else ""
+    used = offered / found.accelerators if found.accelerators else None
+    return size_spec.SizeRow(
+        found.cluster.name,
+        offered,
+        found.accelerators,
+        low,
+        high,
+        used,
+        order,
+        found.effective_frac,
+        found.factor,
+        found.why_not,
+    )
+
+
+def shortage_rows(request: DemandRequest, found: Sized) -> Iterator[size_spec.ShortageRow]:
+    """Return waits by size of the cluster, and the cost of own hours and hours elsewhere."""
+    own, rent = request.own_usd_per_accelerator_hour, request.rent_usd_per_accelerator_hour
+    before: tuple[float, float] | None = None
+    log = found.cluster.log
+    span_h = (float(log.submit_s[-1] - log.submit_s[0]) if len(log) else 0.0) / SECONDS_PER_HOUR
+    weeks = span_h / HOURS_PER_WEEK
+    for each in found.curve:
+        parts = found.cluster.recorded.units_per_accelerator
+        size = found.in_accelerators(each.units)
+        burst = each.burst_unit_h / parts / weeks if weeks else 0.0
+        more = (size - before[0]) * HOURS_PER_WEEK if before else 0.0
+        saved = (before[1] - burst) / more if before and more else None
+        before = (size, burst)
+        owned = None if own is None else own * size * HOURS_PER_WEEK
+        rented = None if rent is None else rent * burst
+        yield size_spec.ShortageRow(
+            found.cluster.name,
+            size,
+            each.waits_s[0] / SECONDS_PER_HOUR,
+            each.waits_s[1] / SECONDS_PER_HOUR,
+            each.late_frac,
+            each.used_frac,
+            each.late_unit_h / parts / weeks if weeks else 0.0,
+            burst,
+            saved,
+            owned,
+            rented,
+            None if owned is None or rented is None else owned + rented,
+        )
+
+
+def rule_rows(found: Sized) -> Iterator[size_spec.RuleRow]:
+    """Return the textbook rules next to the replay."""
+    for name, accelerators in found.rules:
+        frac = accelerators / found.accelerators if found.accelerators else None
+        yield size_spec.RuleRow(found.cluster.name, name, accelerators, frac)

@@ -1,0 +1,56 @@
+"""``dcplan demand``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dcplan.answers.demand.request import DemandRequest
+from dcplan.cli.command import Output, command
+from dcplan.specs.request import Flag
+
+
+@dataclass(frozen=True)
+class Target(Output):
+    """The answer goes to stdout, the demand of a scenario to ``--out``."""
+
+    out: Annotated[
+        Path | None,
+        Flag("file of the workloads block for a scenario (YAML)", names=("--out", "-o")),
+    ] = None
+    anonymize: Annotated[
+        Path | None,
+        Flag(
+            "also write the jobs as CSV without users and names, moved by whole weeks",
+            metavar="FILE",
+        ),
+    ] = None
+
+
+@command
+def demand(request: DemandRequest, target: Target) -> None:
+    """Read logs of jobs: what they waited for, and the accelerators that keep their waits."""
+    from dcplan.answers.demand.answer import demanded
+    from dcplan.cli.output import check_writable, note
+    from dcplan.report.files import write_whole
+
+    for path in (target.out, target.anonymize):
+        if path is not None:
+            check_writable(path)
+    found = demanded(request)
+    if target.out is not None and found.block:
+        write_whole(target.out, found.block)
+        note(f"saved to {target.out}; a scenario takes it with extends: {target.out.name}")
+    elif target.out is not None:
+        note(f"nothing saved to {target.out}: there is no size, or no --model for requests")
+    if target.anonymize is not None and found.log is not None:
+        from dcplan.inputs.logs.anonymous import anonymous
+        from dcplan.inputs.logs.table import write_jobs
+
+        write_jobs(anonymous(found.log), target.anonymize)
+        note(f"saved the jobs without names to {target.anonymize}")
+    target.write(found.result, to_file=False)
+    raise typer.Exit(found.result.exit_code)

@@ -1,0 +1,182 @@
+"""Recorded jobs in columns: the one neutral table that every reader of a log writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+class State(IntEnum):
+    """How a run ended, or that it did not."""
+
+    COMPLETED = 0
+    FAILED = 1
+    CANCELLED = 2
+    TIMEOUT = 3
+    PREEMPTED = 4
+    NODE_FAILED = 5
+    RUNNING = 6
+    PENDING = 7
+    UNKNOWN = 8
+
+
+@dataclass(frozen=True)
+class JobLog:
+    """Runs of jobs, one row a run, sorted by submission; unknown numbers are NaN, never zero.
+
+    A job that was requeued has one row a run. Times are seconds since 1970 in UTC, or since any
+    common start where the log has no dates.
+
+    Raises
+    ------
+    ValueError
+        When the columns have different lengths or are not sorted by submission.
+    """
+
+    pools: tuple[str, ...]
+    """Names of partitions or queues."""
+    pool: Index
+    """Pool of each run."""
+    submit_s: Array
+    """When the run joined the queue. [s]"""
+    eligible_s: Array
+    """When nothing but capacity and policy kept it from its start; NaN: unknown. [s]"""
+    start_s: Array
+    """When it started; NaN: it never did. [s]"""
+    end_s: Array
+    """When it ended, or left the queue without a start; NaN: it had not when the log ended. [s]"""
+    busy_s: Array
+    """Time in which it held its accelerators, without suspensions; NaN: never started. [s]"""
+    accelerators: Array
+    """Accelerators that it held, or asked for where it never started; a part below 1 is a share."""
+    requested: Array
+    """Accelerators that it asked for; NaN: unknown."""
+    per_node: Array
+    """Accelerators on each of its nodes; NaN: unknown."""
+    limit_s: Array
+    """Longest run time that the user allowed; NaN: unknown. [s]"""
+    priority: Array
+    """Rank in the queue, higher first; NaN: unknown."""
+    preemptible: Flags
+    """Whether another job could stop it."""
+    users: tuple[str, ...]
+    user: Index
+    """User of each run; -1: unknown."""
+    reasons: tuple[str, ...]
+    reason: Index
+    """Last reason why the scheduler did not start it; -1: unknown."""
+    state: Index
+    """A :class:`State` for each run."""
+    job: Index
+    """Runs of one job share a number."""
+
+    def __post_init__(self) -> None:
+        lengths = {f.name: len(getattr(self, f.name)) for f in fields(self) if f.name not in NAMES}
+        if len(set(lengths.values())) != 1:
+            msg = f"columns of different lengths: {lengths}"
+            raise ValueError(msg)
+        if np.any(np.diff(self.submit_s) < 0.0):
+            msg = "runs are not sorted by submission"
+            raise ValueError(msg)
+
+    def __len__(self) -> int:
+        """Return the number of runs."""
+        return len(self.submit_s)
+
+    def rows(self, chosen: Flags | Index) -> JobLog:
+        """Return some of the runs, in their order."""
+        columns = {
+            f.name: getattr(self, f.name)[chosen] for f in fields(self) if f.name not in NAMES
+        }
+        return replace(self, **columns)
+
+    @property
+    def started(self) -> Flags:
+        """Whether each run has started."""
+        return np.isfinite(self.start_s)
+
+
+NAMES = ("pools", "users", "reasons")
+"""Fields that name what other columns number."""
+
+
+def log_of(
+    submit_s: npt.ArrayLike,
+    start_s: npt.ArrayLike,
+    end_s: npt.ArrayLike,
+    accelerators: npt.ArrayLike,
+    *,
+    pools: tuple[str, ...] = ("all",),
+    users: tuple[str, ...] = (),
+    reasons: tuple[str, ...] = (),
+    **columns: npt.ArrayLike,
+) -> JobLog:
+    """Return a log, sorted by submission; columns that are not given are unknown.
+
+    Parameters
+    ----------
+    submit_s, start_s, end_s : array, shape (runs,)
+        Times; NaN where there is none. [s]
+    accelerators : array, shape (runs,)
+    pools, users, reasons : tuple of str
+    **columns : array, shape (runs,)
+        Further columns of :class:`JobLog`.
+
+    Raises
+    ------
+    TypeError
+        When a column is unknown.
+
+    Examples
+    --------
+    >>> log = log_of([5.0, 0.0], [6.0, 0.0], [9.0, 4.0], [1, 8])
+    >>> log.submit_s.tolist(), log.busy_s.tolist(), log.state.tolist()
+    ([0.0, 5.0], [4.0, 3.0], [0, 0])
+    """
+    submit = np.asarray(submit_s, dtype=np.float64)
+    runs = len(submit)
+    unknown = np.full(runs, np.nan)
+    start, end = np.asarray(start_s, dtype=np.float64), np.asarray(end_s, dtype=np.float64)
+    ended = np.where(np.isfinite(end), State.COMPLETED, State.RUNNING)
+    values: dict[str, npt.ArrayLike] = {
+        "pool": np.zeros(runs, dtype=np.int64),
+        "submit_s": submit,
+        "eligible_s": unknown,
+        "start_s": start,
+        "end_s": end,
+        "busy_s": end - start,
+        "accelerators": accelerators,
+        "requested": unknown,
+        "per_node": unknown,
+        "limit_s": unknown,
+        "priority": unknown,
+        "preemptible": np.zeros(runs, dtype=np.bool_),
+        "user": np.full(runs, -1),
+        "reason": np.full(runs, -1),
+        "state": np.where(np.isfinite(start), ended, State.PENDING),
+        "job": np.arange(runs),
+    }
+    unknown_names = sorted(set(columns) - set(values))
+    if unknown_names:
+        msg = f"no column of a log: {', '.join(unknown_names)}"
+        raise TypeError(msg)
+    order = np.argsort(submit, kind="stable")
+    kinds: dict[str, type[np.generic]] = {
+        "pool": np.int64,
+        "user": np.int64,
+        "reason": np.int64,
+        "state": np.int64,
+    }
+    kinds |= {"job": np.int64, "preemptible": np.bool_}
+    typed = {
+        name: np.asarray(x, dtype=kinds.get(name, np.float64))[order]
+        for name, x in (values | columns).items()
+    }
+    return JobLog(pools=pools, users=users, reasons=reasons, **typed)

@@ -1,0 +1,1 @@
+"""Metrics and tables of ``dcplan demand``."""

@@ -1,0 +1,219 @@
+"""``dcplan demand``: waits of real queues, sizes, refusals, and the block of a scenario."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+import dcplan
+from dcplan.answers.demand.answer import demanded
+from dcplan.answers.demand.request import DemandRequest
+from dcplan.errors import EXIT_INCOMPLETE, EXIT_OK, InputError
+from dcplan.units import HOURS_PER_QUARTER
+
+CAPS = ("vcTJs=48", "vcMod=64", "vc6YE=208")
+
+
+def write_log(path: Path, seed: int, *, jobs: int = 600, wait_s: float = 0.0) -> Path:
+    """Write a log of single jobs that start at once, or after the same wait."""
+    random = np.random.default_rng(seed)
+    submit = np.cumsum(random.exponential(2_000.0, jobs))
+    run = random.exponential(20_000.0, jobs)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["submit", "wait", "run", "n", "user"])
+        writer.writerows(
+            [f"{s:.3f}", wait_s, f"{r:.3f}", 1, f"u{k % 5}"]
+            for k, (s, r) in enumerate(zip(submit, run, strict=True))
+        )
+    return path
+
+
+@pytest.fixture(scope="module")
+def helios() -> dcplan.Result:
+    return dcplan.demand(
+        [Path("helios-earth")], accelerators=CAPS, accelerators_per_node=8, draws=6
+    )
+
+
+def test_the_parts_of_every_wait_add_up(helios: dcplan.Result) -> None:
+    for row in helios.tables["recorded_waits"].records():
+        names = ("before_frac", "short_frac", "scattered_frac", "cycle_frac", "policy_frac")
+        assert math.fsum(float(row[n]) for n in names) == pytest.approx(1.0, abs=1e-9)  # type: ignore[arg-type]
+        assert row["little_gap_frac"] == pytest.approx(0.0, abs=1e-3)
+
+
+def test_sizes_of_real_queues_and_a_refusal(helios: dcplan.Result) -> None:
+    """vc6YE borrowed up to 40 of 208 accelerators: its replay is off by more than 2."""
+    rows = {str(r["cluster"]): r for r in helios.tables["sizes"].records()}
+    assert rows["vc6YE"]["accelerators"] is None
+    assert "factor" in str(rows["vc6YE"]["why_not"])
+    for name in ("vcTJs", "vcMod"):
+        row = rows[name]
+        assert float(row["replay_error_factor"]) <= 2.0  # type: ignore[arg-type]
+        assert row["p10_accelerators"] <= row["p90_accelerators"]  # type: ignore[operator]
+        assert row["accelerators"] % 8 == 0  # type: ignore[operator]
+        assert row["accelerators"] > row["offered_accelerators"]  # type: ignore[operator]
+    assert helios.exit_code == EXIT_OK
+    assert helios.value("demand.accelerators") == pytest.approx(
+        sum(float(rows[n]["accelerators"]) for n in ("vcTJs", "vcMod"))  # type: ignore[arg-type]
+    )
+
+
+def test_a_shorter_wait_needs_no_fewer_accelerators() -> None:
+    def size(wait_h: float) -> float:
+        found = dcplan.demand(
+            [Path("helios-earth")], accelerators=["vcTJs=48"], wait_h=wait_h, draws=0
+        )
+        return found.value("demand.vcTJs.accelerators")
+
+    sizes = [size(w) for w in (0.0, 1.0, 12.0)]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_no_size_from_waits_that_hardware_does_not_shorten(tmp_path: Path) -> None:
+    """All jobs wait exactly 2 h on a cluster with enough idle accelerators: all of it is policy."""
+    log = write_log(tmp_path / "held.csv", 1, wait_s=7_200.0)
+    found = dcplan.demand([log], accelerators=["64"], cycle_s=0.0, draws=0)
+    row = found.tables["recorded_waits"].records()[0]
+    assert row["policy_frac"] == pytest.approx(1.0)
+    assert any("more hardware does not shorten" in w["message"] for w in found.warnings)
+    # the size keeps the target for the capacity part of the waits, of which there is none
+    assert found.value("demand.all.accelerators") < 30
+
+
+def test_few_jobs_give_no_size(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "few.csv", 2, jobs=50)
+    found = dcplan.demand([log], accelerators=["64"])
+    assert found.exit_code == EXIT_INCOMPLETE
+    assert "at least 200" in found.headline
+
+
+def test_the_block_installs_the_accelerators_of_the_replay(tmp_path: Path) -> None:
+    """hours / (hours of a quarter x use) is the size, for each quarter and variant."""
+    request = DemandRequest(
+        files=(Path("helios-earth"),),
+        accelerators=("vcTJs=48", "vcMod=64"),
+        accelerators_per_node=8,
+        draws=6,
+        quarters=3,
+        growth_frac_per_quarter=0.1,
+        start="2027-Q1",
+    )
+    found = demanded(request)
+    data = yaml.safe_load(found.block)
+    sizes = {str(r["cluster"]): r for r in found.result.tables["sizes"].records()}
+    for entry in data["workloads"]["capacity"]:
+        row = sizes[entry["id"]]
+        hours = entry["accelerator_hours"]
+        assert hours[0] / HOURS_PER_QUARTER / entry["utilization_frac"] == pytest.approx(
+            float(row["accelerators"]),  # type: ignore[arg-type]
+            rel=1e-5,
+        )
+        assert hours[2] / hours[0] == pytest.approx(1.21, rel=1e-5)
+        high = data["overrides"]["demand-p90"][
+            f"workloads.capacity.{entry['id']}.accelerator_hours"
+        ]
+        assert high[0] / hours[0] == pytest.approx(
+            float(row["p90_accelerators"]) / float(row["accelerators"]),  # type: ignore[arg-type]
+            rel=1e-5,
+        )
+    assert sum(data["uncertainty"]["hedge"]["weights"].values()) == pytest.approx(1.0)
+    assert "sha256" in found.block
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"accelerators": ["vcTJ=48"]}, "no pool 'vcTJ'"),
+        ({"accelerators": ["48", "vcTJs=48"]}, "not both"),
+        ({"accelerators": ["many"]}, "whole number"),
+        ({"accelerators": ["vcTJs=4"]}, "larger than the cluster"),
+        ({"quota": ["vcTJs=48"]}, "shared cluster"),
+        ({"mig": ["1g.10gb=2"]}, "share up to 1"),
+    ],
+)
+def test_flags_that_do_not_fit_the_log_are_refused(fields: dict[str, object], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        dcplan.demand([Path("helios-earth")], **fields)
+
+
+def test_pools_of_a_shared_cluster_have_quotas() -> None:
+    wide = dcplan.demand([Path("helios-earth")], accelerators=["900"], draws=0, wait_h=4.0)
+    assert [r["cluster"] for r in wide.tables["recorded_waits"].records()] == ["all"]
+    with pytest.raises(InputError, match="no pool 'vcX'"):
+        dcplan.demand([Path("helios-earth")], accelerators=["900"], quota=["vcX=8"])
+
+
+def write_requests(path: Path) -> Path:
+    """Ten minutes with 30 and 90 requests a minute in turn; every prompt repeats the block 1."""
+    lines = ["arrival_s,input_tokens,output_tokens,hash_ids"]
+    for minute in range(10):
+        count = 30 if minute % 2 else 90
+        lines += [
+            f"{60 * minute + 59 * k / count:.3f},1000,100,1 {minute} {k}" for k in range(count)
+        ]
+    path.write_text("\n".join([*lines, "600,1000,100,1"]) + "\n", encoding="utf-8")
+    return path
+
+
+def test_requests_have_a_rate_and_its_variation(tmp_path: Path) -> None:
+    """601 requests in 600 s. Steps of 30 and 90: mean 60, variance 900, dispersion 15, peak 1.5."""
+    found = dcplan.demand([write_requests(tmp_path / "r.csv")])
+    assert found.value("demand.requests_per_s") == pytest.approx(601 / 600)
+    assert found.value("demand.dispersion") == pytest.approx(15.0)
+    assert found.value("demand.peak_frac") == pytest.approx(1.5)
+    row = found.tables["lengths"].records()[1]
+    assert row["tokens_per_s"] == pytest.approx(100 * 601 / 600)
+    assert 0.3 < found.value("demand.reused_prefix_frac") < 1.0
+
+
+def test_requests_become_a_service_that_a_scenario_takes(tmp_path: Path) -> None:
+    log = write_requests(tmp_path / "r.csv")
+    fields = {"model": "llama-3.1-70b", "ttft_ms": 2000.0, "tpot_ms": 50.0}
+    block = demanded(
+        DemandRequest(files=(log,), quarters=2, growth_frac_per_quarter=0.5, **fields)
+    ).block  # type: ignore[arg-type]
+    service = yaml.safe_load(block)["workloads"]["inference"][0]
+    assert service["requests_per_s"] == pytest.approx([601 / 600, 1.5 * 601 / 600], rel=1e-5)
+    assert (service["isl"], service["osl"], service["peak_factor"]) == (1000.0, 100.0, 1.5)
+    with pytest.raises(InputError, match="--tpot-ms"):
+        dcplan.demand([log], model="llama-3.1-70b", ttft_ms=100.0)
+    with pytest.raises(InputError, match="one trace"):
+        dcplan.demand([log, log])
+
+
+def test_no_size_where_the_accelerators_are_unknown_and_the_peak_explains_no_wait() -> None:
+    found = dcplan.demand([Path("helios-earth")], draws=0)
+    rows = {str(r["cluster"]): r for r in found.tables["sizes"].records()}
+    assert rows["vc6YE"]["accelerators"] is None
+    assert "set --accelerators" in str(rows["vc6YE"]["why_not"])
+    assert found.exit_code == EXIT_INCOMPLETE
+
+
+def test_what_could_run_elsewhere_has_a_break_even() -> None:
+    """Own hours at 2 USD and rented ones at 5 USD: an added accelerator pays from 40 % use on."""
+    found = dcplan.demand(
+        [Path("helios-earth")],
+        accelerators=["vcTJs=48"],
+        draws=0,
+        own_usd_per_accelerator_hour=2.0,
+        rent_usd_per_accelerator_hour=5.0,
+    )
+    rows = found.tables["shortage"].records()
+    burst = [float(r["burst_accelerator_hours_per_week"]) for r in rows]  # type: ignore[arg-type]
+    assert burst == sorted(burst, reverse=True)
+    for row, hours in zip(rows, burst, strict=True):
+        expected = 2.0 * 168 * float(row["accelerators"]) + 5.0 * hours  # type: ignore[arg-type]
+        assert row["usd_per_week"] == pytest.approx(expected)
+    costs = [float(r["usd_per_week"]) for r in rows]  # type: ignore[arg-type]
+    best = costs.index(min(costs))
+    assert found.value("demand.vcTJs.cheapest_accelerators") == rows[best]["accelerators"]
+    for k in range(1, len(rows)):  # more accelerators pay if and only if their use is above 40 %
+        use = float(rows[k]["marginal_use_frac"])  # type: ignore[arg-type]
+        assert (costs[k] < costs[k - 1]) == (use > 2.0 / 5.0)

@@ -1,0 +1,311 @@
+"""Traps of sacct, one file each: the numbers that are read, and what is reported."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dcplan.demand.log.jobs import State
+from dcplan.errors import InputError
+from dcplan.inputs.logs.options import Kind
+from dcplan.inputs.logs.traps import MEANINGS, Trap
+from tests.inputs.logs.files import DATA, counts, read, refused
+
+T = 1_700_000_000.0
+"""Base of most times in the files."""
+
+
+def test_a_requeued_job_has_one_row_a_run_and_its_waits_add_up() -> None:
+    found = read("requeue.txt")
+    log = found.log
+    # run 1 of 501 waits 600 s, run 2 goes back at 4,200 and starts at 5,000: 800 s; 502: 400 s
+    assert (log.start_s - log.submit_s).tolist() == [600.0, 400.0, 800.0]
+    assert log.job[0] == log.job[2] != log.job[1]
+    assert log.state.tolist() == [State.NODE_FAILED, State.COMPLETED, State.COMPLETED]
+    # each run holds its accelerators: 8 x 3,600 + 8 x 4,000 + 2 x 400
+    assert float(log.busy_s @ log.accelerators) == 8 * 3600 + 8 * 4000 + 2 * 400
+    assert counts(found)[Trap.REQUEUED] == 1
+    # 502 has 3 restarts and no earlier run in the file: exported without -D
+    assert counts(found)[Trap.REQUEUES_HIDDEN] == 1
+    hidden = next(f for f in found.findings if f.trap is Trap.REQUEUES_HIDDEN)
+    assert (hidden.place.path, hidden.place.line) == (str(DATA / "requeue.txt"), 4)
+
+
+def test_without_restarts_the_state_of_the_run_before_shows_a_requeue() -> None:
+    found = read("requeue_by_state.txt")
+    assert found.log.job.tolist() == [0, 0]
+    assert counts(found)[Trap.REQUEUED] == 1
+
+
+def test_an_id_that_comes_back_after_years_is_another_job() -> None:
+    found = read("id_reused.txt")
+    assert len(set(found.log.job.tolist())) == 3
+    assert [found.log.pools[i] for i in found.log.pool] == ["a/all", "a/all", "b/all"]
+    assert counts(found)[Trap.ID_REUSED] == 1  # the id in cluster b is that of another cluster
+
+
+def test_starts_cut_at_the_window_are_refused() -> None:
+    # three runs "start" at 1,699,999,200, which is on the hour, though submitted earlier
+    ((file, row, cause),) = refused("window_rewritten.txt")
+    assert (file, row) == ("window_rewritten.txt", 2)
+    assert cause.startswith("3 runs start in the first second")
+    # a period that begins elsewhere says that the window did not do it
+    assert len(read("window_rewritten.txt", period=(T - 1e6, T + 1e6)).log) == 4
+    refused("window_rewritten.txt", period=(1_699_999_200.0, T + 1e6))
+
+
+def test_runs_from_before_the_window_are_flagged() -> None:
+    # the first end is at 1,000 s: the window cannot begin later, and two runs came before
+    assert counts(read("window_edge.txt"))[Trap.WINDOW_EDGE] == 2
+    inside = read("window_edge.txt", period=(T, T + 1e5))
+    assert counts(inside)[Trap.WINDOW_EDGE] == 2
+    assert len(inside.log) == 3
+    later = read("window_edge.txt", period=(T + 5900.0 + 1.0, T + 1e6))
+    assert counts(later)[Trap.OUTSIDE_PERIOD] == 2
+    assert later.log.submit_s.tolist() == [T + 2000.0]
+
+
+def test_a_file_of_a_single_day_is_flagged() -> None:
+    assert counts(read("short_window.txt"))[Trap.SHORT_WINDOW] == 1
+    assert Trap.SHORT_WINDOW not in counts(read("window_edge.txt"))
+
+
+def test_eligible_comes_from_planned_or_reserved_where_it_is_unknown() -> None:
+    found = read("eligible.txt")
+    # start 1,000 - reserved 300 = 700; nothing known; as printed, whatever Reserved says
+    assert np.array_equal(found.log.eligible_s - T, [700.0, np.nan, 400.0], equal_nan=True)
+    assert counts(found)[Trap.NO_ELIGIBLE] == 1
+
+
+def test_pending_arrays_are_one_run_a_task() -> None:
+    found = read("arrays.txt")
+    log = found.log
+    # one task ran, tasks 4 to 9 are six, of "1-3,7,..." four are listed
+    assert len(log) == 1 + 6 + 4
+    assert log.accelerators.tolist() == [2.0] * 7 + [1.0] * 4
+    assert log.state.tolist().count(State.PENDING) == 10
+    assert len(set(log.job.tolist())) == 11
+    assert counts(found)[Trap.ARRAY_PENDING] == 2
+    assert counts(found)[Trap.ARRAY_CUT] == 1
+
+
+def test_steps_do_not_repeat_the_allocation() -> None:
+    found = read("steps.txt")
+    assert found.log.accelerators.tolist() == [2.0]
+    assert counts(found)[Trap.STEP] == 4
+
+
+def test_a_heterogeneous_job_is_one_gang() -> None:
+    found = read("het.txt")
+    log = found.log
+    assert (log.accelerators.tolist(), log.requested.tolist()) == ([20.0], [20.0])
+    assert (log.start_s - T).tolist() == [100.0]
+    assert (log.end_s - T).tolist() == [950.0]  # the last component
+    assert counts(found)[Trap.HET_JOB] == 3
+    assert Trap.CPU_ONLY not in counts(found)
+
+
+def test_exclusive_runs_hold_more_than_they_asked_for() -> None:
+    found = read("exclusive.txt")
+    assert found.log.accelerators.tolist() == [8.0, 16.0, 4.0]
+    assert found.log.requested.tolist() == [1.0, 0.0, 4.0]
+    assert found.log.per_node.tolist() == [8.0, 8.0, 4.0]
+    assert counts(found)[Trap.EXCLUSIVE] == 2
+    assert counts(found)[Trap.NO_ALLOCATION] == 1
+
+
+def test_typed_and_untyped_entries_are_not_added() -> None:
+    assert read("gres.txt").log.accelerators.tolist() == [4.0, 3.0, 3.0, 2.0]
+
+
+def test_accelerators_that_the_accounting_lacks_are_an_error_not_zero() -> None:
+    found = refused("gres_missing.txt")
+    # rows 2 to 4 ask; row 5 asks for 0, row 6 has them
+    assert [row for _, row, _ in found] == [2, 3, 4]
+    assert all("SubmitLine asks for accelerators" in cause for *_, cause in found)
+
+
+def test_partitions_count_by_their_share_and_unknown_ones_apart() -> None:
+    found = read("mig.txt", mig_fractions={"1g.10gb": 1 / 7, "3g.40gb": 3 / 7})
+    assert found.log.accelerators.tolist() == pytest.approx([2 / 7, 3 / 7, 2 + 1 / 7])
+    assert counts(found)[Trap.PARTITION] == 3
+    assert counts(found)[Trap.PARTITION_UNKNOWN] == 1
+    assert "shard" in next(f.what for f in found.findings if f.trap is Trap.PARTITION_UNKNOWN)
+    with_shards = read("mig.txt", mig_fractions={"shard": 0.25})
+    assert with_shards.log.accelerators.tolist() == [0.75, 2.0]
+    assert counts(with_shards)[Trap.PARTITION_UNKNOWN] == 3
+
+
+def test_cancelled_jobs_that_never_started_are_demand_that_left() -> None:
+    found = read("cancelled.txt")
+    log = found.log
+    # row 2 has a start equal to its end and no allocation: older versions print that
+    assert log.started.tolist() == [False, False, True, False]
+    assert log.state.tolist() == [State.CANCELLED] * 4
+    assert log.accelerators.tolist() == [8.0, 4.0, 4.0, 2.0]
+    assert (log.end_s - T).tolist() == [700.0, 500.0, 900.0, 900.0]  # when each left the queue
+    assert np.isnan(log.busy_s).tolist() == [True, True, False, True]
+    assert counts(found)[Trap.NEVER_STARTED] == 3
+
+
+def test_runs_without_an_end_run_on_but_not_past_their_limit() -> None:
+    found = read("running.txt")
+    log = found.log
+    # the export is at 86,400 s: the latest start + elapsed
+    assert np.isnan(log.end_s).tolist() == [False, True, True, False, True]
+    assert log.end_s[0] == 1_600_000_100 + 3600  # older than its limit of an hour
+    assert log.busy_s.tolist() == [3600.0, 86300.0, 86000.0, 86000.0, 400.0]
+    assert log.state[0] == State.UNKNOWN
+    assert (counts(found)[Trap.RUNNING], counts(found)[Trap.RUNAWAY]) == (2, 1)
+    assert counts(found)[Trap.NO_END] == 1
+
+
+def test_suspended_time_is_not_time_on_accelerators() -> None:
+    # 10,000 s from start to end, 3,600 s suspended; ElapsedRaw has them off already
+    found = read("suspended.txt")
+    assert found.log.busy_s.tolist() == [6400.0, 500.0]
+    assert counts(found)[Trap.SUSPENDED] == 1
+
+
+def test_the_repeated_hour_is_read_by_the_order_of_ids() -> None:
+    found = read("repeated_hour.txt", timezone="Europe/Berlin")
+    log, base = found.log, 1_698_537_600.0  # 2023-10-29 00:00 UTC; the clock went back at 01:00 UTC
+    minutes = np.stack([log.submit_s, log.start_s, log.end_s], axis=1) - base
+    # 100: 65 min elapsed from 02:05 to 02:10, so the end is the second 02:10
+    # 101: 3 h to 04:40 begin at the first 02:40
+    # 102: submitted at the first 02:50, so 02:20 is the second
+    # 103: 02:05 after 02:50 in the order of ids: the second
+    expected = [[-30, 5, 70], [10, 40, 220], [50, 80, 140], [65, 90, 150], [130, 150, 210]]
+    assert (minutes / 60.0).tolist() == expected
+    assert counts(found)[Trap.REPEATED_HOUR] == 3
+    assert counts(found)[Trap.LOCAL_TIME] == 5
+
+
+def test_in_the_repeated_hour_a_start_follows_its_submission() -> None:
+    # no end and no run time: 02:10 is the second one because the submission was at the first 02:50
+    log = read("repeated_hour_running.txt", timezone="Europe/Berlin").log
+    assert ((log.submit_s - 1_698_537_600.0) / 60.0).tolist() == [50.0, 80.0]
+    assert ((log.start_s - 1_698_537_600.0) / 60.0).tolist() == [70.0, 85.0]
+
+
+def test_local_times_need_a_zone_that_exists_and_fits() -> None:
+    ((file, row, cause),) = refused("repeated_hour.txt")
+    assert (file, row, cause) == ("repeated_hour.txt", 2, "the times have no zone")
+    with pytest.raises(InputError, match="no time zone 'Mars/Olympus'"):
+        read("repeated_hour.txt", timezone="Mars/Olympus")
+    # 02:30 on 26 March 2023 does not exist in Berlin
+    assert [row for _, row, _ in refused("skipped_hour.txt", timezone="Europe/Berlin")] == [2]
+    assert len(read("skipped_hour.txt", timezone="UTC").log) == 2
+
+
+def test_relative_times_are_refused() -> None:
+    found = refused("relative.txt")
+    assert [row for _, row, _ in found] == [2, 2, 2, 3]
+    assert all("is a relative time" in cause for *_, cause in found)
+
+
+def test_reasons_are_kept_and_rules_are_counted() -> None:
+    found = read("reasons.txt")
+    names = [found.log.reasons[i] if i >= 0 else "" for i in found.log.reason]
+    last = "ReqNodeNotAvail, UnavailableNodes:gpu07"
+    assert names == ["", "QOSMaxGRESPerUser", "Priority", last]
+    assert counts(found)[Trap.POLICY_REASON] == 2
+    assert found.log.priority.tolist() == [10.0, 20.0, 30.0, 40.0]
+
+
+def test_classes_with_preempted_runs_are_preemptible() -> None:
+    found = read("preempted.txt")
+    assert found.log.preemptible.tolist() == [True, False, True]
+    assert counts(found)[Trap.PREEMPTIBLE] == 2
+
+
+def test_one_single_user_is_flagged() -> None:
+    assert counts(read("requeue_by_state.txt"))[Trap.ONE_USER] == 2
+    assert Trap.ONE_USER not in counts(read("requeue.txt"))
+
+
+def test_runs_without_accelerators_are_counted_and_left_out() -> None:
+    found = read("cpu_only.txt")
+    assert found.log.accelerators.tolist() == [1.0]
+    assert counts(found)[Trap.CPU_ONLY] == 2
+
+
+def test_all_bad_rows_are_named_at_once() -> None:
+    found = refused("bad_rows.txt")
+    assert [row for _, row, _ in found] == [2, 3, 4, 5, 6]
+    causes = " / ".join(cause for *_, cause in found)
+    for part in ("'x1' is not", "'soon' is neither", "'DANCING'", "'gres/gpu=many'", "4 cells"):
+        assert part in causes
+
+
+def test_a_start_before_the_submission_has_no_wait_and_an_end_before_the_start_is_refused() -> None:
+    ((_, row, cause),) = refused("early_start.txt")
+    assert (row, cause) == (3, "the run ends before it starts")
+
+
+def test_overlapping_exports_count_each_run_once(tmp_path) -> None:
+    for names in (
+        ("overlap_january.txt", "overlap_february.txt"),
+        ("overlap_february.txt", "overlap_january.txt"),
+    ):
+        found = read(*names)
+        # the later export wins: job 40 ended, and the tasks replace the pending array
+        assert len(found.log) == 4
+        assert found.log.state.tolist() == [State.COMPLETED] * 4
+        assert counts(found)[Trap.DUPLICATE] == 2
+        assert Trap.ARRAY_PENDING not in counts(found)
+    # without JobIDRaw no id of a task is that of the array
+    copies = []
+    for name in ("overlap_january.txt", "overlap_february.txt"):
+        rows = [row.split("|") for row in (DATA / name).read_text().splitlines()]
+        (tmp_path / name).write_text("".join("|".join([r[0], *r[2:]]) + "\n" for r in rows))
+        copies.append(str(tmp_path / name))
+    assert len(read(*copies).log) == 4
+
+
+def test_json_of_old_and_new_layouts_gives_the_same_row() -> None:
+    old, new = read("sacct_v0.0.37.json"), read("sacct_v0.0.41.json")
+    for log in (old.log, new.log):
+        assert log.submit_s[0] == T
+        assert (log.eligible_s[0] - T, log.start_s[0] - T, log.end_s[0] - T) == (50, 100, 900)
+        assert (log.accelerators[0], log.requested[0], log.limit_s[0]) == (4.0, 4.0, 3600.0)
+        assert (log.priority[0], log.users[log.user[0]]) == (77.0, "ann")
+    assert len(old.log) == 1
+    assert len(new.log) == 3  # and tasks 2 and 3 of a pending array
+    assert np.isnan(new.log.limit_s[1])
+    assert new.files[0].kind is Kind.SACCT_JSON
+    assert Trap.SCHEMA_UNKNOWN not in counts(old) | counts(new)
+
+
+def test_an_unknown_layout_of_json_is_flagged(tmp_path) -> None:
+    text = (DATA / "sacct_v0.0.41.json").read_text().replace("v0.0.41", "v0.0.99")
+    (tmp_path / "x.json").write_text(text)
+    assert counts(read(str(tmp_path / "x.json")))[Trap.SCHEMA_UNKNOWN] == 1
+
+
+def test_columns_that_are_missing_or_unused_are_named(tmp_path) -> None:
+    file = tmp_path / "x.txt"
+    file.write_text("JobID|JobName|State|Submit|Start\n1|a|COMPLETED|1|2\n")
+    ((_, _, cause),) = refused(str(file))
+    assert cause == "columns missing: End, ReqTRES"
+    file.write_text(
+        "JobID|JobName|State|Submit|Start|End|AllocTRES|\n1|a|COMPLETED|1|2|3|gres/gpu=1|\n"
+    )
+    found = read(str(file))
+    assert counts(found)[Trap.COLUMNS_UNUSED] == 1
+    assert np.isnan(found.log.requested[0])  # the file does not say what was asked for
+
+
+def test_many_bad_rows_are_counted(tmp_path) -> None:
+    file = tmp_path / "x.txt"
+    rows = [f"{i}|COMPLETED|soon|2|3|gres/gpu=1\n" for i in range(200)]
+    file.write_text("JobID|State|Submit|Start|End|AllocTRES\n" + "".join(rows))
+    found = refused(str(file))
+    assert len(found) == 51
+    assert found[-1][2].startswith("150 more rows cannot be read")
+
+
+def test_every_trap_is_explained_in_the_docs(repo) -> None:
+    page = (repo / "docs" / "method" / "job-logs.md").read_text(encoding="utf-8")
+    rows = [f"| `{t}` | {MEANINGS[t][0]} | {MEANINGS[t][1]} |" for t in Trap]
+    assert [row for row in rows if row not in page] == []
