@@ -4,8 +4,7 @@ HiGHS' own search of a program of halls spends its time on the root: cuts, heuri
 branching of the sums. Here each node is a linear program from the basis of its parent. The search
 plunges into the cheaper child until a node ends, and goes on with the node of the lowest bound (Linderoth and
 Savelsbergh 1999, A computational study of search strategies for mixed integer programming, INFORMS
-Journal on Computing 11(2)). It branches by pseudo-costs; a column without gains is tried first, with few
-iterations on both sides (Achterberg, Koch and Martin 2005).
+Journal on Computing 11(2)). ``branching`` chooses the column.
 
 The bound is that of the open nodes, and the cutoff of those that were closed: it is never above the
 optimum, whatever ends the search.
@@ -23,22 +22,19 @@ import highspy
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.planning.keys import Key
 from dcplan.planning.solve.highs import UNWATCHED, Outcome, Watch
-from dcplan.planning.solve.large.node_program import Bounds, End, Known, Linear, NodeProgram
+from dcplan.planning.solve.large.branching import Branching, Side, Split
+from dcplan.planning.solve.large.node_program import Bounds, End, Known, NodeProgram
 from dcplan.planning.solve.large.pseudo_costs import PseudoCosts
 from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.planning.solve.status import SolveStatus
 
-TRIALS, TRIAL_ITERATIONS = 16, 100
-"""Columns without known gains that are tried at a node, and iterations of each side."""
-SLOW_NODES, SLOW_SHARE = 3, 0.5
+SLOW_NODES, SLOW_SHARE = 8, 0.5
 """Nodes after which the tree ends if their mean iterations exceed this share of the root's."""
 ROUNDS = 10
 """Most times that what a start leaves open is rounded up."""
 REPORT_S = 0.5
 """Time between two reports. [s]"""
-WHOLE_EPS = 1e-6
 
 
 @dataclass(frozen=True)
@@ -49,17 +45,6 @@ class Grown:
     slow: bool
 
 
-@dataclass(frozen=True)
-class _Side:
-    """How a node differs from its parent: a column with other bounds."""
-
-    key: Key
-    to: tuple[float, float]
-    distance: float
-    """Distance from the parent's value."""
-    up: bool
-
-
 @dataclass(order=True, frozen=True)
 class _Node:
     bound: float
@@ -67,7 +52,7 @@ class _Node:
     bounds: Bounds = field(compare=False)
     basis: highspy.HighsBasis | None = field(compare=False, default=None)
     """Basis of the parent; None for the solver's own."""
-    side: _Side | None = field(compare=False, default=None)
+    side: Side | None = field(compare=False, default=None)
 
 
 class Tree:
@@ -104,13 +89,12 @@ class Tree:
             Random seed of HiGHS.
         """
         self.matrix, self.gap, self.watch = matrix, gap, watch
-        self.whole = np.flatnonzero(whole)
-        self.column = {matrix.columns[i]: int(i) for i in self.whole}
-        self.costs = costs or PseudoCosts()
         self.began = time.monotonic()
         self.program = NodeProgram(
             matrix, until_s=self.began + time_limit_s, stop=watch.stop, seed=seed
         )
+        self.costs = costs or PseudoCosts()
+        self.branching = Branching(self.program, np.flatnonzero(whole), gap, self.costs)
         self.open: list[_Node] = []
         self.best = math.inf
         self.values: Vector | None = None
@@ -175,60 +159,28 @@ class Tree:
             if found.end is End.CUT:
                 return True
             if (side := node.side) is not None:
-                self.costs.learn(side.key, found.objective - node.bound, side.distance, up=side.up)
+                self.branching.learn(side, found.objective - node.bound)
             values = self.program.values()
-            split = self._split(values)
+            split = self.branching.split(values)
             if not split:
                 self._keep(found.objective, values)
                 return True
-            near, far = self._children(node, found, split)
+            near, far = self._children(node, found.objective, split)
             self._push(far)
             if self.nodes >= SLOW_NODES and self._slow():
                 self._push(near)
                 return True
             node = near
 
-    def _children(self, node: _Node, found: Linear, split: dict[Key, float]) -> tuple[_Node, _Node]:
+    def _children(self, node: _Node, objective: float, split: Split) -> tuple[_Node, _Node]:
         """Return the cheaper child and the other one."""
         basis = self.program.basis()
-        sides = {key: self._sides(node.bounds, key, value) for key, value in split.items()}
-        ranked = self.costs.ranked(split)
-        for key in [x for x in ranked if not self.costs.is_known(x)][:TRIALS]:
-            for side in sides[key]:
-                self._try(node.bounds, found.objective, basis, side)
-        key = self.costs.ranked(split)[0]
-        down, up = self.costs.gains(key, split[key])
-        first, second = sides[key] if down <= up else reversed(sides[key])
-        bound = max(found.objective, node.bound)
+        sides = self.branching.sides(node.bounds, objective, split, basis, self.cutoff)
+        bound = max(objective, node.bound)
         near, far = (
-            _Node(bound, self._number(), {**node.bounds, self.column[key]: x.to}, basis, x)
-            for x in (first, second)
+            _Node(bound, self._number(), {**node.bounds, x.column: x.to}, basis, x) for x in sides
         )
         return near, far
-
-    def _sides(self, bounds: Bounds, key: Key, value: float) -> tuple[_Side, _Side]:
-        """Return a column rounded down and up."""
-        i, below, above = self.column[key], float(math.floor(value)), float(math.ceil(value))
-        low, high = bounds.get(i, (float(self.matrix.lower[i]), float(self.matrix.upper[i])))
-        return (
-            _Side(key, (low, below), value - below, up=False),
-            _Side(key, (above, high), above - value, up=True),
-        )
-
-    def _try(
-        self, bounds: Bounds, objective: float, basis: highspy.HighsBasis, side: _Side
-    ) -> None:
-        """Learn the gain of a side from few iterations.
-
-        A side without a solution below the cutoff counts as one at the cutoff, or as the gap without one.
-        """
-        there = {**bounds, self.column[side.key]: side.to}
-        tried = self.program.trial(there, basis, self.cutoff, TRIAL_ITERATIONS)
-        if tried.end in (End.OPTIMAL, End.SHORT, End.CUT):
-            beyond = objective + max(self.gap, WHOLE_EPS) * abs(objective)
-            most = self.cutoff if math.isfinite(self.cutoff) else beyond
-            gain = min(tried.objective, most) - objective
-            self.costs.learn(side.key, gain, side.distance, up=side.up)
 
     def _follow(self, start: Mapping[int, float]) -> None:
         """Make a solution of a partial one: what it leaves open is rounded up."""
@@ -238,19 +190,12 @@ class Tree:
             if found.end is not End.OPTIMAL:
                 return
             values = self.program.values()
-            split = self._split(values)
+            split = self.branching.split(values)
             if not split:
                 self._keep(found.objective, values)
                 return
-            for key, value in split.items():
-                i = self.column[key]
+            for i, value in split.items():
                 bounds[i] = (math.ceil(value), float(self.matrix.upper[i]))
-
-    def _split(self, values: Vector) -> dict[Key, float]:
-        """Return the columns that should be integers and are not."""
-        of = values[self.whole]
-        apart = np.flatnonzero(np.abs(of - np.round(of)) > WHOLE_EPS)
-        return {self.matrix.columns[self.whole[n]]: float(of[n]) for n in apart}
 
     def _keep(self, objective: float, values: Vector) -> None:
         if objective >= self.best:
