@@ -230,6 +230,10 @@ class Point:
     objective: float
     values: Vector
     reduced_costs: Vector
+    basis: highspy.HighsBasis
+    iterations: int
+    """Iterations of the simplex method; 0 of the interior-point method."""
+    seconds: float
 
 
 class OutOfTimeError(Exception):
@@ -269,8 +273,15 @@ def relaxation(matrix: Matrix, time_limit_s: float = math.inf) -> Point | None:
     if status != kinds.kOptimal:
         return None
     found = solver.getSolution()
-    objective = float(solver.getInfo().objective_function_value)
-    return Point(objective, np.array(found.col_value), np.array(found.col_dual))
+    info = solver.getInfo()
+    return Point(
+        float(info.objective_function_value),
+        np.array(found.col_value),
+        np.array(found.col_dual),
+        solver.getBasis(),
+        max(int(info.simplex_iteration_count), 0),
+        float(solver.getRunTime()),
+    )
 
 
 def row_prices(matrix: Matrix, fixed: Mapping[int, float]) -> dict[Key, float] | None:

@@ -4,7 +4,8 @@
    and has strong rows (``strong``). Its linear program gives the first bound.
 2. Its program with whole halls, fabrics, sites and sums of them (``sums``) gives a higher bound. A
    very large one gets a first plan of the linear program's halls, rounded up, and is first solved
-   with only the fabrics and systems that the linear program uses, which gives a start.
+   with only the fabrics and systems that the linear program uses, which gives a start. Between 3,000 and
+   100,000 columns a tree of our own solves it (``tree``), and HiGHS where that is slow.
 3. A solution of it gives halls and fabrics. They leave a small problem with integer switch counts, whose
    racks and runs HiGHS finds. Limits that the plan violates are tightened (``rounding``) until it
    passes its audit (``racks``). Then the plan is improved site by site (``by_site``), and so are plans
@@ -24,11 +25,21 @@ import numpy.typing as npt
 from dcplan.planning.decisions import DECISIONS, Branch
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.solve.highs import Outcome, OutOfTimeError, Point, Watch, relaxation
+from dcplan.planning.solve.highs import (
+    SIMPLEX_COLUMNS,
+    Outcome,
+    OutOfTimeError,
+    Point,
+    Watch,
+    relaxation,
+)
 from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
+from dcplan.planning.solve.large.node_program import Known
+from dcplan.planning.solve.large.pseudo_costs import PseudoCosts
 from dcplan.planning.solve.large.racks import STRATEGY, Found, RackStage, with_halls
 from dcplan.planning.solve.large.restricted import rounded_up, unused
-from dcplan.planning.solve.large.sums import SUM, with_sums
+from dcplan.planning.solve.large.sums import SUM, known_with_sums, with_sums
+from dcplan.planning.solve.large.tree import Tree
 from dcplan.planning.solve.large.whole import proved_whole
 from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.planning.solve.request import SolveSession
@@ -39,8 +50,11 @@ RESTRICT_COLUMNS = 10_000
 """Relaxations above this size are first solved with the systems of the linear program only."""
 RESTRICTED_SHARE = 0.4
 """Share of the time for the restricted program."""
-BOUND_SHARE = 0.75
-"""Share of the remaining time for the bound of a very large program; better plans take the rest."""
+BOUND_SHARE, TREE_SHARE = 0.75, 0.5
+"""Shares of the remaining time for the program of halls: for the bound of a very large one by HiGHS, and
+for the tree. Plans take the rest."""
+TREE_COLUMNS = 3_000
+"""Relaxations above this size, and up to SIMPLEX_COLUMNS, have a tree of our own (``tree``)."""
 LEAST_GAP = 0.05
 """Smallest share of the requested gap for the program of halls."""
 SEARCH_GAP = 0.3
@@ -88,6 +102,10 @@ class HallSearch:
         self.bound, self.nodes = -math.inf, 0
         self.others: list[tuple[float, dict[Key, float]]] = []
         """Solutions of the program of halls that became no plan, with their costs."""
+        self.grows = False
+        """Whether the tree solves the program of halls."""
+        self.costs = PseudoCosts()
+        """Gains of branching in the program of halls."""
         self.restricted = math.inf
         """Cost of the best solution of the restricted program."""
         self.slack = math.inf
@@ -156,17 +174,24 @@ class HallSearch:
         the request asks for it.
         """
         program = with_sums(relaxed, self.problem)
+        self.grows = TREE_COLUMNS < len(relaxed.columns) <= SIMPLEX_COLUMNS
+        known = known_with_sums(point, relaxed, program) if self.grows else None
         start: dict[int, float] = {}
         if self._restricts(relaxed):
             start = self._restricted(program, relaxed, point.values)
             if self._done(self.bound):
                 return True
-        session = self.session.part(BOUND_SHARE) if start else self.session
-        outcome = self._halls(program, start, session, early=early)
+        share = TREE_SHARE if self.grows else BOUND_SHARE if start else 1.0
+        session = self.session.part(share) if share < 1.0 else self.session
+        outcome = (
+            self._grown(program, start, session, known)
+            if self.grows
+            else self._halls(program, start, session, early=early)
+        )
         self._prove(outcome.bound)
         if outcome.status is SolveStatus.INFEASIBLE:
             return False
-        self._take(program, outcome)
+        self._take(program, outcome, by_site=not self.grows)
         return True
 
     def _round_up(
@@ -202,11 +227,14 @@ class HallSearch:
         less = without(program, unused(program, self.problem, relaxed, values))
         rounded = rounded_up(self.problem, relaxed, values)
         start = {i: rounded[less.columns[i]] for i in less.of(STRATEGY)}
-        outcome = self._halls(less, start, self.session.part(RESTRICTED_SHARE), bounds=False)
+        session = self.session.part(RESTRICTED_SHARE)
+        solve = self._grown if self.grows else self._halls
+        outcome = solve(less, start, session, bounds=False)
         if outcome.values is None:
             return {}
         self.restricted = outcome.objective
-        self._take(less, outcome, by_site=False)
+        if self.best is None or not self.grows:  # a tree soon has better halls
+            self._take(less, outcome, by_site=False)
         there = dict(zip(less.columns, outcome.values, strict=True))
         whole = np.flatnonzero(is_strategic(program))
         return {int(i): float(round(there.get(program.columns[i], 0.0))) for i in whole}
@@ -247,6 +275,48 @@ class HallSearch:
         self.nodes += outcome.nodes
         return outcome
 
+    def _grown(
+        self,
+        program: Matrix,
+        start: Mapping[int, float],
+        session: SolveSession,
+        known: Known | None = None,
+        *,
+        bounds: bool = True,
+    ) -> Outcome:
+        """Solve the program of halls by the tree, and by HiGHS where the tree is slow.
+
+        No plans are made on the way: those of the first solutions took more time than the tree, and
+        its last solution has the better plan.
+        """
+        phase = Phase.HALLS if bounds else Phase.RESTRICTED
+        whole = is_strategic(program)
+        tree = Tree(
+            program,
+            whole,
+            gap=self._gap_of_halls(),
+            time_limit_s=session.clock.left(),
+            costs=self.costs.carried(),
+            watch=Watch(
+                session.reporter.of_solver(phase, plans=False, bounds=bounds),
+                session.request.stop,
+                lambda values: self._later(program, values),
+                self._done if bounds else None,
+            ),
+            seed=session.request.seed,
+        )
+        grown = tree.grown(start, known)
+        outcome, self.costs = grown.outcome, tree.costs
+        self.nodes += outcome.nodes
+        if not grown.slow:
+            session.clock.note(outcome.status)
+            return outcome
+        if bounds:
+            self._prove(outcome.bound)
+        if (values := outcome.values) is not None:
+            start = {int(i): float(round(values[i])) for i in np.flatnonzero(whole)}
+        return self._halls(program, start, session, bounds=bounds, early=False)
+
     def _gap_of_halls(self) -> float:
         """Return the gap of the program of halls; it is smaller where that proves the best plan."""
         if self.best is None or not math.isfinite(self.restricted):
@@ -261,13 +331,17 @@ class HallSearch:
         It is improved by site at once, because a good plan ends the search earlier.
         """
         cost = float(program.cost @ values) + program.offset
-        chosen = dict(zip(program.columns, values, strict=True))
         near = cost - self.bound <= FIRST_WITHIN * abs(cost)
         if self.best is None and (near or len(self.others) + 1 >= EARLY):
-            self._plan(chosen, cost)
+            self._plan(dict(zip(program.columns, values, strict=True)), cost)
             self._by_site(self.best, cost)
         else:
-            self.others.append((cost, chosen))
+            self._later(program, values)
+
+    def _later(self, program: Matrix, values: Vector) -> None:
+        """Keep a solution of which a plan may be made."""
+        cost = float(program.cost @ values) + program.offset
+        self.others.append((cost, dict(zip(program.columns, values, strict=True))))
 
     def _take(self, program: Matrix, outcome: Outcome, *, by_site: bool = True) -> None:
         """Make a plan of a solution of the program if it promises a better one, improved by site."""
@@ -281,7 +355,11 @@ class HallSearch:
             self._by_site(found, cost)
 
     def _others(self) -> None:
-        """Make plans of the other solutions of the program of halls, improved by site."""
+        """Make plans of the other solutions of the program of halls.
+
+        Each is improved by site, but after a tree only the best of all is, because that takes as long as
+        two further plans.
+        """
         until_s = self.session.clock.spent() + OTHER_SHARE * self.session.clock.left()
         for cost, chosen in sorted(self.others, key=lambda x: x[0]):
             late = self.session.stopped or self.session.clock.spent() > until_s
@@ -289,7 +367,8 @@ class HallSearch:
                 return
             found = self.stage.plan(chosen)
             self._keep(found, cost)
-            self._by_site(found, cost)
+            if not self.grows:
+                self._by_site(found, cost)
 
     def _by_site(self, found: Found | None, cost: float) -> None:
         """Improve a plan of halls with a cost in the relaxation."""

@@ -10,9 +10,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+import highspy
+
 from dcplan.planning.decisions import FABRIC, FITTED
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.solve.highs import Point
+from dcplan.planning.solve.large.node_program import Known
 from dcplan.planning.solve.matrix import Matrix, Row
 
 SUM = "sum"
@@ -35,6 +39,21 @@ def with_sums(matrix: Matrix, problem: PlanningProblem) -> Matrix:
         for n, (key, columns) in enumerate(members.items())
     ]
     return matrix.with_integers(list(members), upper).with_rows(rows)
+
+
+def known_with_sums(point: Point, relaxed: Matrix, program: Matrix) -> Known:
+    """Return the basis of the program with sums for the optimum of the program without.
+
+    Each sum is basic, and the row that defines it is not. A sum of values within their bounds is
+    within its own, so the basis of an optimum stays one.
+    """
+    kinds, basis = highspy.HighsBasisStatus, highspy.HighsBasis()
+    columns = len(program.columns) - len(relaxed.columns)
+    rows = len(program.rows) - len(relaxed.rows)
+    basis.col_status = [*point.basis.col_status, *[kinds.kBasic] * columns]
+    basis.row_status = [*point.basis.row_status, *[kinds.kLower] * rows]
+    basis.valid = point.basis.valid
+    return Known(basis, point.iterations, point.seconds)
 
 
 def _members(matrix: Matrix, problem: PlanningProblem) -> dict[Key, list[int]]:
