@@ -10,6 +10,7 @@ from dcplan.catalog.schema import CoolingOption, Parameter, PueRow, Site
 from dcplan.catalog.weather import bins
 from dcplan.facility.climate import Climate, climate
 from dcplan.facility.cooling import Hours, Loads, Spread, over_dry_coolers, over_towers
+from dcplan.facility.dry_coolers import over_kept_coolers
 from dcplan.facility.pue import PueEntry, lookup
 from dcplan.facility.sample import draw
 from dcplan.inputs.log import InputLog
@@ -54,6 +55,21 @@ DRY = {
     "dry_air_rise_k": "dry-air-rise-k",
     "dry_fan_pa": "dry-fan-pa",
 }
+CHILLERS = {
+    key: TOWER[key]
+    for key in ("chiller_load", "chiller_cop_factor", "condenser_min_c", "least_cop")
+}
+KEPT = CHILLERS | {
+    "cooler_approach_k": "cooler-approach-k",
+    "cooler_fan_k": "cooler-fan-k",
+    "cooler_air_to_water": "cooler-air-to-water",
+    "cooler_air_exponent": "cooler-air-exponent",
+    "cooler_air_resistance_frac": "cooler-air-resistance-frac",
+    "cooler_least_flow_frac": "cooler-least-flow-frac",
+    "pad_saturation_frac": "pad-saturation-frac",
+    "room_water_c": "room-water-max-c",
+}
+"""Dry coolers, pads and chillers of a design with its own supply temperature."""
 SOURCE = (
     "dcplan facility: components with the weather of the place, or Lei et al. 2025 by climate zone"
 )
@@ -124,7 +140,7 @@ def performance(option: CoolingOption, at: Setting, log: InputLog) -> Performanc
         weather.place, np.array([2]), np.array([dry]), np.array([wet]), np.array([1.0]), dry, wet
     )
     full = replace(at, load=1.0)
-    worst = _hours(option, full, hot, log, design_day=True)
+    worst = _hours(option, full, hot, log)
     built = year if at.load >= 1.0 else _hours(option, full, weather, log)
     pue, wue = weather.mean(year.pue), weather.mean(year.wue_l_per_kwh)
     by_quarter = [np.median(weather.by_quarter(x), axis=0) for x in (year.pue, year.wue_l_per_kwh)]
@@ -142,30 +158,33 @@ def performance(option: CoolingOption, at: Setting, log: InputLog) -> Performanc
         max(float(np.median(worst.pue)), float(np.median(weather.mean(built.pue)))),
         max(float(np.median(worst.wue_l_per_kwh)), worst_bin),
         quarters,
-        float(np.median(weather.mean(year.chiller_frac))) if option.model != "dry" else 0.0,
+        float(np.median(weather.mean(year.chiller_frac))),
         float(np.median(worst.chilled)),
         float(np.median(worst.rejected)),
         modeled=True,
     )
 
 
-def _hours(
-    option: CoolingOption, at: Setting, weather: Climate, log: InputLog, *, design_day: bool = False
-) -> Hours:
-    """Compute all samples of the model for every hour.
-
-    On the design day, the air of a dry cooler warms by no more than its approach temperature, so
-    the fans move more air.
-    """
+def _hours(option: CoolingOption, at: Setting, weather: Climate, log: InputLog) -> Hours:
+    """Compute all samples of the model for every hour."""
     sampled = _sampled(option, at, log)
     supply = sampled["supply"] if at.supply_c is None else np.full((1, 1), at.supply_c)
     liquid = option.model != "waterside"
     loads = Loads(at.air_frac, liquid, not liquid, at.load, at.supply_c is not None)
-    if option.model == "dry" and design_day:
-        sampled["dry_air_rise_k"] = np.minimum(sampled["dry_air_rise_k"], sampled["dry_approach_k"])
-    if option.model == "dry":
-        return over_dry_coolers(weather.dry_c, weather.wet_c, supply, sampled, loads)
-    return over_towers(weather.wet_c, supply, sampled, loads)
+    if option.model != "dry":
+        return over_towers(weather.wet_c, supply, sampled, loads)
+    over = over_dry_coolers if at.supply_c is None else over_kept_coolers
+    return over(weather.dry_c, weather.wet_c, supply, sampled, loads)
+
+
+def _keys(option: CoolingOption, at: Setting) -> dict[str, str]:
+    """Return the catalog row of every parameter of the model, without the size class."""
+    keys = {name: f"{key}-{at.size}" for name, key in BY_SIZE.items()} | COMMON
+    keys["cdu_frac"] = option.pump or "cdu-pump-frac"
+    if at.supply_c is None:
+        keys["supply"] = option.supply or "supply-tower-c"
+    kept = option.model == "dry" and at.supply_c is not None
+    return keys | (KEPT if kept else MODELS[option.model or "tower"])
 
 
 def _sampled(option: CoolingOption, at: Setting, log: InputLog) -> dict[str, np.ndarray]:
@@ -173,18 +192,10 @@ def _sampled(option: CoolingOption, at: Setting, log: InputLog) -> dict[str, np.
 
     Parameters without a range are constants.
     """
-    keys = {name: f"{key}-{at.size}" for name, key in BY_SIZE.items()}
-    keys |= COMMON | MODELS[option.model or "tower"]
-    keys |= {
-        "supply": option.supply or "supply-tower-c",
-        "cdu_frac": option.pump or "cdu-pump-frac",
-    }
     spread, fixed = {}, {}
-    for name, generic in keys.items():
+    for name, generic in _keys(option, at).items():
         sized = f"{generic}-{at.size}"
         key = sized if sized in log.catalog.rows["facility"] else generic
-        if name == "supply" and at.supply_c is not None:
-            continue
         quantity = log.catalog.get("facility", key, Parameter).value
         log.parameter("facility", key)
         low, high = quantity.bounds
