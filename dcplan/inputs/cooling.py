@@ -70,6 +70,7 @@ KEPT = CHILLERS | {
     "room_water_c": "room-water-max-c",
 }
 """Dry coolers, pads and chillers of a design with its own supply temperature."""
+CHILLER_PRICE = "cooling-air-chiller-usd-per-kw"
 SOURCE = (
     "dcplan facility: components with the weather of the place, or Lei et al. 2025 by climate zone"
 )
@@ -245,6 +246,16 @@ def _tabulated(option: CoolingOption, at: Setting, log: InputLog) -> Performance
 
 def _ordered(bounds: tuple[float, float], value: float) -> tuple[float, float, float]:
     return bounds[0], value, bounds[1]
+
+
+def chillers_usd_per_kw(option: CoolingOption, found: Performance, log: InputLog) -> float:
+    """Return the price of chillers for the design day, which the fit-out does not have [USD/kW of IT].
+
+    It is 0 for options whose fit-out has chillers: air handlers, and options from the table.
+    """
+    if option.model not in ("tower", "dry") or not found.peak_chilled:
+        return 0.0
+    return found.peak_chilled * log.parameter("power", CHILLER_PRICE)
 
 
 def weather_of(place: str | None, dry: Quantity | None, wet: Quantity | None) -> Climate | None:

@@ -64,10 +64,14 @@ def _bac_fans(dry_c: Array, supply_c: float, rise_k: float, approach_k: float) -
 def _rows() -> dict[str, Array]:
     """Return the middle of the catalog rows of the model."""
     catalog = load()
-    keys = KEPT | CHILLERS | {
-        "facility_rise_k": "facility-rise-k",
-        "vaporisation_kj_per_kg": "water-vaporisation-kj-per-kg",
-    }
+    keys = (
+        KEPT
+        | CHILLERS
+        | {
+            "facility_rise_k": "facility-rise-k",
+            "vaporisation_kj_per_kg": "water-vaporisation-kj-per-kg",
+        }
+    )
     return {
         name: np.full((1, 1), catalog.get("facility", key, Parameter).value.value)
         for name, key in keys.items()
@@ -78,9 +82,7 @@ P = _rows()
 
 
 def _circuit(dry_c: float, wet_c: float, supply_c: float, load: float = 1.0) -> list[float]:
-    found = circuit(
-        np.array([dry_c]), np.array([wet_c]), np.full((1, 1), supply_c), P, load
-    )
+    found = circuit(np.array([dry_c]), np.array([wet_c]), np.full((1, 1), supply_c), P, load)
     every = (found.fans, found.work, found.chilled, found.water_l_per_kwh)
     return [float(x[0, 0]) for x in every]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dcplan.answers.common.catalog_rows import named
 from dcplan.answers.facility.compare import compared
-from dcplan.answers.facility.feasibility import dry_supply_c, holds
+from dcplan.answers.facility.feasibility import holds, unaided_supply_c
 from dcplan.answers.facility.heat_rejection import lead_table, permit, plant_table
 from dcplan.answers.facility.metrics import metrics_of
 from dcplan.answers.facility.onsite import onsite as onsite_power
@@ -209,6 +209,8 @@ def _headline(
     water += (
         (f", facility water at {supply_c:g} °C") if found.modeled and supply_c is not None else ""
     )
+    if option.model == "dry" and found.peak_chilled:
+        water += f", trim chillers for {found.peak_chilled * resolved.it_mw:.1f} MW of heat"
     interval = "P5 to P95" if found.modeled else "catalog range"
     return (
         f"{option.id} at {resolved.where.name} with {resolved.it_mw:g} MW of IT: annual PUE "
@@ -280,10 +282,10 @@ def _warnings(
             "no supply temperature and no liquid-cooled system given: the supply temperature is "
             "sampled over the option's range"
         )
-    reached = dry_supply_c(option, resolved, log)
+    reached = unaided_supply_c(option, resolved, log)
     if reached is not None and supply is not None and reached > supply + 1e-9:
         notes.append(
-            f"the supply temperature of {supply:g} °C is exceeded on the design day: sprayed dry "
-            f"coolers reach {reached:.1f} °C"
+            f"dry coolers with wetted pads reach {reached:.1f} °C on the design day; trim chillers "
+            f"keep the supply temperature of {supply:g} °C"
         )
     return [{"code": "pue", "message": note} for note in notes]

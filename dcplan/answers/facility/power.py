@@ -6,8 +6,8 @@ from dcplan.answers.facility.heat_rejection import run_metrics
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.answers.train.answer import train
 from dcplan.errors import InputError, Place, Problem
-from dcplan.facility.chain import Stage, through
 from dcplan.facility.oversubscription import risk
+from dcplan.facility.power import Stage, through
 from dcplan.facility.swings import Step, remedy, swing
 from dcplan.inputs.cooling import Performance
 from dcplan.inputs.log import InputLog
