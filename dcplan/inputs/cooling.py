@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from dcplan.catalog.weather import bins
 from dcplan.facility.climate import Climate, climate
 from dcplan.facility.cooling import Hours, Loads, Spread, over_dry_coolers, over_towers
 from dcplan.facility.dry_coolers import over_kept_coolers
-from dcplan.facility.pue import PueEntry, lookup
+from dcplan.facility.pue import PueEntry, Sizes, lookup
 from dcplan.facility.sample import draw
 from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity, Status
@@ -84,7 +85,7 @@ class Setting:
     name: str
     zone: str | None
     climate: Climate | None
-    size: str
+    sizes: Sizes
     air_frac: float
     """Share of IT heat that room fans remove."""
     load: float = 1.0
@@ -179,8 +180,8 @@ def _hours(option: CoolingOption, at: Setting, weather: Climate, log: InputLog) 
 
 
 def _keys(option: CoolingOption, at: Setting) -> dict[str, str]:
-    """Return the catalog row of every parameter of the model, without the size class."""
-    keys = {name: f"{key}-{at.size}" for name, key in BY_SIZE.items()} | COMMON
+    """Return the catalog row of every parameter of the model, without its size class."""
+    keys = BY_SIZE | COMMON
     keys["cdu_frac"] = option.pump or "cdu-pump-frac"
     if at.supply_c is None:
         keys["supply"] = option.supply or "supply-tower-c"
@@ -194,20 +195,55 @@ def _sampled(option: CoolingOption, at: Setting, log: InputLog) -> dict[str, np.
     Parameters without a range are constants.
     """
     spread, fixed = {}, {}
-    for name, generic in _keys(option, at).items():
-        sized = f"{generic}-{at.size}"
-        key = sized if sized in log.catalog.rows["facility"] else generic
-        quantity = log.catalog.get("facility", key, Parameter).value
-        log.parameter("facility", key)
-        low, high = quantity.bounds
+    for name, key in _keys(option, at).items():
+        low, value, high = sized_parameter(key, at.sizes, log)
         if low < high:
             spread[name] = (low, high)
         else:
-            fixed[name] = np.full((1, 1), quantity.value)
+            fixed[name] = np.full((1, 1), value)
     return draw(spread) | fixed
 
 
+def sized_parameter(key: str, sizes: Sizes, log: InputLog) -> tuple[float, float, float]:
+    """Return low, value and high of a parameter of a hall, between its size classes by weight.
+
+    A class without a row of its own has the row without a class.
+    """
+    low = value = high = 0.0
+    for size, weight in sizes:
+        sized = f"{key}-{size}"
+        own = sized if sized in log.catalog.rows["facility"] else key
+        value += weight * log.parameter("facility", own)
+        bounds = log.catalog.get("facility", own, Parameter).value.bounds
+        low, high = low + weight * bounds[0], high + weight * bounds[1]
+    return low, value, high
+
+
 def _tabulated(option: CoolingOption, at: Setting, log: InputLog) -> Performance:
+    """Return the rows of the table for the size classes of the hall, by weight."""
+    rows = [(_row(option, size, at, log), weight) for size, weight in at.sizes]
+    for row, _ in rows:
+        for name in ("pue", "peak_pue", "wue_l_per_kwh"):
+            if getattr(row, name):
+                log.take(f"pue.{row.id}.{name}", getattr(row, name))
+    pue = _weighted([(row.pue, weight) for row, weight in rows])
+    peak = _weighted([(row.peak_pue, weight) for row, weight in rows])
+    water = [(row.wue_l_per_kwh, weight) for row, weight in rows if row.wue_l_per_kwh]
+    return Performance(
+        pue,
+        _weighted(water) if len(water) == len(rows) else None,
+        max(pue.value, peak.value),
+        None,
+        (),
+        None,
+        None,
+        None,
+        modeled=False,
+    )
+
+
+def _row(option: CoolingOption, size: str, at: Setting, log: InputLog) -> PueRow:
+    """Return the row of the table for a size class and the zone, or for all zones."""
     rows = log.catalog.table("pue", PueRow).values()
     entries = [
         PueEntry(
@@ -220,32 +256,19 @@ def _tabulated(option: CoolingOption, at: Setting, log: InputLog) -> Performance
         )
         for r in rows
     ]
-    entry = lookup(entries, option.id, at.size, at.zone or "all")
+    entry = lookup(entries, option.id, size, at.zone or "all")
     if entry is None:
-        msg = f"the catalog has no PUE of {option.id} for a {at.size} hall in zone {at.zone or 'unknown'}"
+        msg = f"the catalog has no PUE of {option.id} for a {size} hall in zone {at.zone or 'unknown'}"
         raise LookupError(msg)
-    row = log.catalog.get("pue", f"{option.id}-{at.size}-{entry.zone.lower()}", PueRow)
-    mean = log.take(f"pue.{row.id}.pue", row.pue)
-    low, high = row.pue.bounds
-    water = row.wue_l_per_kwh
-    if water:
-        log.take(f"pue.{row.id}.wue_l_per_kwh", water)
-    spread = Spread(*_ordered(water.bounds, water.value)) if water else None
-    return Performance(
-        Spread(low, mean, high),
-        spread,
-        max(mean, log.take(f"pue.{row.id}.peak_pue", row.peak_pue)),
-        None,
-        (),
-        None,
-        None,
-        None,
-        modeled=False,
+    return log.catalog.get("pue", f"{option.id}-{size}-{entry.zone.lower()}", PueRow)
+
+
+def _weighted(rows: Sequence[tuple[Quantity, float]]) -> Spread:
+    low, value, high = (
+        sum(weight * x for x, (_, weight) in zip(values, rows, strict=True))
+        for values in zip(*((q.bounds[0], q.value, q.bounds[1]) for q, _ in rows), strict=True)
     )
-
-
-def _ordered(bounds: tuple[float, float], value: float) -> tuple[float, float, float]:
-    return bounds[0], value, bounds[1]
+    return Spread(low, value, high)
 
 
 def chillers_usd_per_kw(option: CoolingOption, found: Performance, log: InputLog) -> float:

@@ -254,7 +254,8 @@ def _warnings(
     if resolved.size != "large" and (liquid or resolved.it_mw >= NEARLY_LARGE_MW):
         notes.append(
             f"a hall of {resolved.it_mw:g} MW belongs to the {resolved.size} class, whose UPS, "
-            "distribution and lighting have higher losses than in halls from 10 MW"
+            "distribution and lighting have higher losses than in halls from 10 MW; from half of "
+            "the border of a class on, they go over to those of the next class"
             + (
                 "; for newer equipment, set facility.ups-efficiency-* in an overlay"
                 if found.modeled

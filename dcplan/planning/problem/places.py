@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dcplan.catalog.schema import CoolingOption
 from dcplan.catalog.schema import Site as CatalogSite
-from dcplan.facility.pue import size_class
+from dcplan.facility.pue import sizes
 from dcplan.inputs.cooling import (
     Performance,
     Setting,
@@ -186,7 +186,7 @@ def _cooling(
         site.location,
         zone,
         weather,
-        size_class(it_mw * hall.modules),
+        sizes(it_mw * hall.modules),
         air_frac,
         supply_c=_supply_c(row, log),
     )
