@@ -114,8 +114,8 @@ def _answer(
         tables["onsite"], more, notes = _onsite(resolved, found, log)
         metrics, warnings = metrics | more, warnings + notes
     if request.job is not None:
-        tables["load_swings"], more = swings(resolved, found, request.job, existing, log)
-        metrics |= more
+        placed, more = swings(resolved, found, request.job, existing, log)
+        tables, metrics = tables | placed, metrics | more
     return Result(
         "facility",
         "ok",
@@ -191,7 +191,10 @@ def _record(option: CoolingOption, resolved: ResolvedFacility, log: InputLog) ->
     if system and system.liquid_frac:
         log.take(f"systems.{system.id}.liquid_frac", system.liquid_frac)
     if option.room_air_frac:
-        log.take(f"cooling.{option.id}.room_air_frac", option.room_air_frac)
+        used = Quantity(value=resolved.air_frac(option), status=Status.DERIVED)
+        own = used.value == option.room_air_frac.value
+        key = f"cooling.{option.id}.room_air_frac" if own else "facility.room_air_frac"
+        log.take(key, option.room_air_frac if own else used)
     for name in ("air_share_frac", "liquid_share_frac"):
         log.take(f"cooling.{option.id}.{name}", getattr(option, name))
     if weather:
