@@ -10,7 +10,7 @@ from typing import Any
 from dcplan.answers.diff.request import SIDES, DiffRequest
 from dcplan.api.studies import PythonWorkers
 from dcplan.errors import InputError, Place, Problem, did_you_mean
-from dcplan.report.exports import write_export
+from dcplan.report.exports import refuse_answers, write_export
 from dcplan.report.files import write_whole
 from dcplan.report.html.compared import compared_page
 from dcplan.report.html.compared_text import Side
@@ -76,13 +76,17 @@ def export(
     Raises
     ------
     InputError
-        DC050 when the format is unknown, or this answer cannot have it; DC056 when ``against`` is of
+        DC050 when the format is unknown, this answer cannot have it, or ``labels`` or ``answers``
+        would have no effect; DC056 when ``against`` is of
         another verb.
     OSError
         When the path cannot be written.
     """
     path = Path(path)
     target = _target(path, to)
+    if isinstance(labels, str) or (labels and against is None):
+        cause = f"labels={labels!r}: two names are needed, of two results"
+        raise InputError([Problem("DC050", cause, Place("labels"), help="give against= too")])
     if against is None:
         write_export(result, target, path, answers)
     elif target is Target.HTML:
@@ -120,11 +124,8 @@ def export_both(
         scenario, or is given for answers that are no plans.
     """
     _refuse_different(first, second)
-    if answers and first.verb != "plan":
-        cause = (
-            f"further answers are for the decision of plans, and these are answers of {first.verb}"
-        )
-        raise InputError([Problem("DC050", cause, Place("--with"), help="leave out --with")])
+    if answers:
+        refuse_answers([first, second], Target.HTML)
     names = tuple(labels) or _names(first, second)
     changes = regression.of_results(first, second, names)
     if redact:

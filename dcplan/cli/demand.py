@@ -44,6 +44,10 @@ def demand(request: DemandRequest, target: Target) -> None:
     if target.out is not None and found.block:
         write_whole(target.out, found.block)
         note(f"saved to {target.out}; a scenario takes it with extends: {target.out.name}")
+    elif target.out is not None and found.no_block:
+        from dcplan.errors import InputError, Place, Problem
+
+        raise InputError([Problem("DC003", found.no_block, Place("--out"))])
     elif target.out is not None:
         note(f"nothing saved to {target.out}: there is no size, or no --model for requests")
     if target.anonymize is not None and found.log is not None:

@@ -25,8 +25,8 @@ def frontier(request: FrontierRequest, workers: Workers, output: Output, stop: S
     shown = output.shows_progress and sys.stderr.isatty()
     store = Memory() if request.no_cache else Store(home() / "points")
     engine = workers.of(1 + (request.points - 2) // LINE)
-    return answer(request, Runner(store, engine, stop), _told if shown else None)
+    return answer(request, Runner(store, engine, stop), _show_steps if shown else None)
 
 
-def _told(done: int, total: int) -> None:
+def _show_steps(done: int, total: int) -> None:
     sys.stderr.write(f"\r{done} of {total} points")

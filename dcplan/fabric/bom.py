@@ -32,6 +32,8 @@ class Parts:
     node_optic_kw: float
     cable_usd: float
     node_optic_ports: int = 1
+    leaf_optic_inside: bool = False
+    """Whether the switches include their optics, which are no transceivers then."""
 
 
 @dataclass(frozen=True)
@@ -144,9 +146,9 @@ def bill(
     >>> b.switch_transceivers, b.node_transceivers, b.cables, round(b.capex_usd), round(b.power_kw, 2)
     (96, 64, 128, 1708, 5.56)
     """
-    switch_optics = switch_cages(
-        fills, parts.leaf_optic_ports, between_ports or parts.leaf_optic_ports
-    )
+    between = between_ports or parts.leaf_optic_ports
+    pluggable = not parts.leaf_optic_inside
+    switch_optics = switch_cages(fills, parts.leaf_optic_ports, between) if pluggable else 0
     node_optics = node_cages(counts.node_leaf_links, management_links, parts.node_optic_ports)
     cables = counts.node_leaf_links + counts.leaf_spine_links + counts.spine_core_links
     usd = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dcplan.fabric.bom import Fills
 from dcplan.fabric.topology.clos import size
@@ -155,6 +155,12 @@ def in_band(
     """Size an in-band (management) network.
 
     Leaf switches are in pairs with peer links, below two core switches; a small network is one pair.
+    Beyond two tiers it is a three-tier tree, whose leaves keep their ports and uplinks.
+
+    Raises
+    ------
+    ValueError
+        If three tiers do not have enough ports.
 
     References
     ----------
@@ -170,15 +176,18 @@ def in_band(
     if ends + 2 * peer_links <= 2 * radix:
         fills = Fills(even(2, ends, peer_links))
         return Side(2, 0, nodes * links_per_node, other_links, peer_links, fills)
-    leaf = core = 0
+    leaf, core, asked = 0, 0, uplinks
     while core == 0 or core > uplinks:
         # every leaf switch has a link to every core switch
         uplinks = max(uplinks, core)
         leaf = 2 * math.ceil(ends / (radix - uplinks - peer_links) / 2)
         core = max(cores, math.ceil(leaf * uplinks / radix))
-        if uplinks + peer_links >= radix // 2:
-            msg = f"{ends} in-band links do not fit two tiers of {radix}-port switches"
-            raise ValueError(msg)
+        if core > uplinks and core + peer_links > radix // 2:
+            own = nodes * links_per_node
+            ratio = (radix - asked) / asked
+            count = math.ceil(ends / design(radix, 3, leaf_spine=ratio).leaf_down)
+            found = _three_tiers((count, ends), (0, 0), radix, ratio)
+            return replace(found, node_links=own, other_links=other_links)
     fills = Fills(even(leaf, ends, uplinks + peer_links), even(core, leaf * uplinks))
     return Side(
         leaf,

@@ -62,7 +62,8 @@ def parts_of(
     kw = [_need(log, f"switches.{s.id}.typical_kw", s.typical_kw or s.max_kw) for s in switches]
     leaf_optic = _optic(log, family.leaf_optic)
     cage = switches[0].cage_gbps.value if switches[0].cage_gbps else leaf_optic.rate_gbps.value
-    twin = node_ports > 1 and leaf_optic.rate_gbps.value >= node_ports * link_gbps
+    inside = switches[0].co_packaged
+    twin = not inside and node_ports > 1 and leaf_optic.rate_gbps.value >= node_ports * link_gbps
     node_optic = leaf_optic if twin else _optic(log, family.node_optic)
     return Parts(
         leaf_usd=usd[0],
@@ -72,8 +73,12 @@ def parts_of(
         spine_kw=kw[1],
         core_kw=kw[2],
         switch_units=max(switch_units(s, log) for s in switches),
-        leaf_optic_usd=_need(log, f"optics.{leaf_optic.id}.price_usd", leaf_optic.price_usd),
-        leaf_optic_kw=_need(
+        leaf_optic_usd=0.0
+        if inside
+        else _need(log, f"optics.{leaf_optic.id}.price_usd", leaf_optic.price_usd),
+        leaf_optic_kw=0.0
+        if inside
+        else _need(
             log, f"optics.{leaf_optic.id}.max_kw", leaf_optic.max_kw or leaf_optic.typical_kw
         ),
         leaf_optic_ports=max(1, round(cage / link_gbps)),
@@ -83,6 +88,7 @@ def parts_of(
         ),
         cable_usd=_cable(log, family.fiber),
         node_optic_ports=node_ports if twin else 1,
+        leaf_optic_inside=inside,
     )
 
 

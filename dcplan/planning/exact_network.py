@@ -65,7 +65,9 @@ def _class_network(
     nics = [sum(racks[p.key] * p.ports for p in places) for places in systems]
     rails = [places[0].rails for places in systems]
     nodes = [Nodes(-(-n // r), r) for n, r in zip(nics, rails, strict=True)]
-    counts, fills = connect(option.topology, option.designs[ports], ports.nodes_per_su, nodes)
+    counts, fills = connect(
+        option.topology, option.designs[ports], ports.unit(option.designs[ports].leaf_down), nodes
+    )
     found: Bill = bill(counts, option.parts[ports], fills)
     switches: dict[str, int] = defaultdict(int)
     for model, number in zip(

@@ -71,6 +71,11 @@ class Goal:
         return {self.measure, *(limit.measure for limit in self.limits)}
 
     @property
+    def basis(self) -> str:
+        """Return what the present cost of the goal is after, in words that follow it."""
+        return " after taxes and debt" if self.measure == AFTER_TAX else ""
+
+    @property
     def serves_only_demands(self) -> bool:
         """Return whether a best plan serves no more than each demand.
 

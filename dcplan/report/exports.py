@@ -67,13 +67,15 @@ def write_export(result: Result, target: Target, path: Path, others: Sequence[Re
     Raises
     ------
     InputError
-        When the result cannot become this format.
+        When the result cannot become this format, or has no room for the other answers.
     OSError
         When the path cannot be written; no partial file is left.
     """
     from dcplan.errors import InputError, Place, Problem
     from dcplan.report.files import write_bytes, write_whole
 
+    if others:
+        refuse_answers([result], target)
     try:
         if target is Target.CSV:
             return _csv(result, path)
@@ -102,6 +104,28 @@ def write_export(result: Result, target: Target, path: Path, others: Sequence[Re
             [Problem("DC050", str(error), Place(f"--to {target}"), help=help_text)]
         ) from error
     return f"{path}"
+
+
+def refuse_answers(results: Sequence[Result], target: Target) -> None:
+    """Refuse further answers that would have no effect.
+
+    Raises
+    ------
+    InputError
+        DC050 when the format is no memo and no page, or none of the results is a plan that was found.
+    """
+    from dcplan.errors import InputError, Place, Problem
+    from dcplan.specs.plan.purchases import PURCHASES
+
+    if target not in (Target.MEMO, Target.HTML):
+        cause = f"{target} has no room for further answers: a memo and a page have"
+    elif not any(x.verb == "plan" and PURCHASES.name in x.tables for x in results):
+        kinds = " and ".join(f"{x.verb} with status {x.status}" for x in results)
+        cause = f"further answers are for a plan that was found: this is {kinds}"
+    else:
+        return
+    help_text = "leave out --with; each answer has a page of its own: dcplan report RESULT"
+    raise InputError([Problem("DC050", cause, Place("--with"), help=help_text)])
 
 
 def _text(result: Result, target: Target, others: Sequence[Result]) -> str:

@@ -103,21 +103,24 @@ def _without_money(table: Table) -> Table:
     return Table(columns, tuple(rows))
 
 
+USD = "USD"
 METRIC = "metric"
 """Column that names a metric, in the tables that compare answers."""
 
 
 def _without_unit_prices(table: Table) -> Table:
-    """Empty the numbers of rows that compare a metric which is removed."""
+    """Empty the numbers of rows that compare a metric which is removed.
+
+    An amount that is no metric is the sum of rows by item, such as the cash from sales: it has no
+    numbers either.
+    """
     if METRIC not in table.columns:
         return table
-    at = table.columns.index(METRIC)
-    rows = [
-        tuple(None if isinstance(x, float) else x for x in row)
-        if _is_removed(str(row[at]))
-        else row
-        for row in table.rows
-    ]
+    rows = []
+    for record, row in zip(table.records(), table.rows, strict=True):
+        key = record[METRIC]
+        hidden = _is_removed(str(key)) if key else record.get("unit") == USD
+        rows.append(tuple(None if hidden and isinstance(x, float) else x for x in row))
     return Table(table.columns, tuple(rows))
 
 

@@ -16,8 +16,12 @@ class SwitchingValueRow:
 
     input: InputKey
     now: Annotated[float | str, Column("Value of the input in the scenario")]
-    low: Annotated[float | None, Column("Low bound of the input")]
-    high: Annotated[float | None, Column("High bound of the input")]
+    low: Annotated[
+        float | str | None, Column("Low bound of the input; a name for a residual curve")
+    ]
+    high: Annotated[
+        float | str | None, Column("High bound of the input; a name for a residual curve")
+    ]
     bounds: Annotated[
         str,
         Column(
@@ -26,7 +30,7 @@ class SwitchingValueRow:
         ),
     ]
     switches_at: Annotated[
-        float | None,
+        float | str | None,
         Column("Value nearest to the scenario's value at which a decision was found to change"),
     ]
     decision: Annotated[str | None, Column("First decision that changes at this value")]

@@ -30,8 +30,8 @@ class RemedyRow:
     npv_usd: Annotated[
         float,
         Column(
-            "Net present cost of the audited plan found with the change, within 5 % of the best; "
-            "the change itself costs only what the scenario prices"
+            "Net present cost of the audited plan found with the change, within 5 % of the best, "
+            "after taxes and debt if the objective is; the change itself costs only what the scenario prices"
         ),
     ]
     over_cheapest_usd: Annotated[

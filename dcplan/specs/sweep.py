@@ -44,12 +44,18 @@ class ShortRow:
 
 @dataclass(frozen=True)
 class EffectRow:
-    """Net present cost over all points with one value of one axis."""
+    """Net present cost over all points with one value of one axis.
+
+    It is after taxes and debt if the scenario's objective is.
+    """
 
     axis: Annotated[str, Column("Swept key")]
     value: Annotated[Cell, Column("Value of the key")]
     plans: Annotated[int, Column("Points with this value and a plan")]
-    mean_npv_usd: Annotated[float | None, Column("Mean net present cost of these points")]
+    mean_npv_usd: Annotated[
+        float | None,
+        Column("Mean net present cost of these points; after taxes and debt if the objective is"),
+    ]
     least_npv_usd: Annotated[float | None, Column("Lowest net present cost of these points")]
     most_npv_usd: Annotated[float | None, Column("Highest net present cost of these points")]
 
@@ -64,7 +70,10 @@ class BoundRow:
     high: Annotated[float | str, Column("High bound of the input; a name for a residual curve")]
     npv_at_low_usd: Annotated[
         float | None,
-        Column("Net present cost of the re-solved plan with the input at its low bound"),
+        Column(
+            "Net present cost of the re-solved plan with the input at its low bound; after taxes "
+            "and debt if the objective is"
+        ),
     ]
     npv_at_high_usd: Annotated[
         float | None,

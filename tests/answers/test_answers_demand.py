@@ -217,3 +217,53 @@ def test_what_could_run_elsewhere_has_a_break_even() -> None:
     for k in range(1, len(rows)):  # more accelerators pay if and only if their use is above 40 %
         use = float(rows[k]["marginal_use_frac"])  # type: ignore[arg-type]
         assert (costs[k] < costs[k - 1]) == (use > 2.0 / 5.0)
+
+
+def long_log(path: Path, weeks: int, growth_frac_per_week: float) -> Path:
+    """Write a log of jobs of one hour on two accelerators, evenly spaced, more each week."""
+    lines = ["submit,wait,run,n"]
+    for week in range(weeks):
+        count = round(60 * (1.0 + growth_frac_per_week) ** week)
+        lines += [f"{604800 * (week + k / count):.2f},0,3600,2" for k in range(count)]
+    path.write_text("\n".join([*lines, f"{604800 * weeks},0,3600,2"]) + "\n", encoding="utf-8")
+    return path
+
+
+def test_the_demand_of_coming_quarters_follows_the_growth_of_a_long_log(tmp_path: Path) -> None:
+    """1 % a week: 60 x 1.01^39 = 88 jobs in the last week, 98 in the middle of the next quarter.
+    98 jobs x 2 accelerators x 1 h / 168 h = 1.16."""
+    log = long_log(tmp_path / "long.csv", 40, 0.01)
+    found = dcplan.demand([log], accelerators=["8"], draws=0, quarters=1, start="2027-Q1")
+    row = found.tables["demand_ahead"].records()[0]
+    assert row["quarter"] == "2027-Q1"
+    assert row["offered_accelerators"] == pytest.approx(1.16, rel=0.06)
+    assert row["p10_accelerators"] < row["offered_accelerators"] < row["p90_accelerators"]  # type: ignore[operator]
+    assert row["origins"] == 24
+
+
+def test_a_short_log_has_no_coming_demand_without_a_growth() -> None:
+    request = DemandRequest(files=(Path("helios-earth"),), accelerators=("vcTJs=48",), draws=0)
+    found = demanded(request)
+    assert found.block == ""
+    assert "4 whole weeks, and a forecast of 4 quarters needs 56" in found.no_block
+    assert found.result.tables["demand_ahead"].rows == ()
+
+
+def test_a_log_without_starts_has_sizes_that_nothing_checks(tmp_path: Path) -> None:
+    random = np.random.default_rng(4)
+    submit = np.cumsum(random.exponential(2_000.0, 400))
+    lines = [
+        "submit,run,n",
+        *(
+            f"{s:.2f},{r:.2f},1"
+            for s, r in zip(submit, random.exponential(20_000.0, 400), strict=True)
+        ),
+    ]
+    (tmp_path / "log.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = dcplan.demand([tmp_path / "log.csv"], draws=0)
+    row = found.tables["sizes"].records()[0]
+    assert row["replay_error_factor"] is None
+    assert row["order"] == "backfill"
+    assert row["accelerators"] > row["offered_accelerators"]  # type: ignore[operator]
+    assert found.tables["recorded_waits"].records()[0]["wait_p95_h"] is None
+    assert any("nothing checks the sizes" in w["message"] for w in found.warnings)

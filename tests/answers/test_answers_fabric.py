@@ -200,7 +200,7 @@ def test_copper_where_it_reaches() -> None:
     assert copper.value("fabric.power_kw") < light.value("fabric.power_kw")
 
 
-@pytest.mark.parametrize("media", ["lpo", "cpo"])
+@pytest.mark.parametrize("media", ["lpo", "lro"])
 def test_other_optics_draw_less(media: str) -> None:
     flags: dict[str, Any] = {"nodes": 512, "nics_per_node": 8, "nic_gbps": 800, "fabric": "eth-800"}
     assert fabric(**flags, media=media).value("fabric.power_kw") < fabric(**flags).value(
@@ -248,11 +248,47 @@ def test_oversubscription_is_in_the_bandwidth() -> None:
 
 def test_empty_ports_are_said() -> None:
     """Units of 144 trays on leaves of 64 ports: 144 of 192 ports a rail are used."""
-    found = fabric(nodes=128, system="gb300-nvl72", fabric="spectrum-x-800")
-    assert any("6,144 of 24,576 node ports" in w["message"] for w in found.warnings)
+    found = fabric(nodes=128, system="gb300-nvl72", fabric="spectrum-x-800", nodes_per_su=144)
+    assert found.frame("notes")["note"].str.contains("6,144 of 24,576 node ports").any()
     # with an unlisted protocol it is said, too
     other = fabric(nodes=128, system="mi300x-8", fabric="ib-ndr-400")
-    assert any("infiniband" in w["message"] for w in other.warnings)
+    assert other.frame("notes")["note"].str.contains("infiniband").any()
+
+
+def test_units_fill_the_leaves_and_save_a_tier_in_the_comparison_too() -> None:
+    """110 GB300 racks on two planes of 128-port switches: 16 units of 126 nodes need
+    16 x 4 x 2 = 128 leaves a plane, which the 128 ports of a spine connect: 2 x (128 + 64) = 384
+    switches in two tiers. Units of 144 nodes need three tiers and USD 125 M."""
+    alone = fabric(nodes=110, system="gb300-nvl72", fabric="spectrum-x-800")
+    assert alone.value("fabric.switches") == 384
+    assert alone.value("fabric.core_switches") == 0
+    assert 50e6 < alone.value("fabric.capex_usd") < 60e6
+    compared = fabric(nodes=110, system="gb300-nvl72", compare="spectrum-x-800,eth-800")
+    rows = compared.frame("comparison").set_index("fabric")
+    assert rows.loc["spectrum-x-800", "usd"] == alone.value("fabric.capex_usd")
+    assert rows.loc["spectrum-x-800", "usd"] < rows.loc["eth-800", "usd"]
+    assert compared.frame("notes")["note"].str.startswith("spectrum-x-800: scalable units").any()
+
+
+def test_oversubscription_takes_the_ports_that_it_frees() -> None:
+    """120 GB300 racks at 7:1 on 144 ports: 126 ports a leaf go to nodes, so 18 units of 126 nodes
+    have 18 x 4 = 72 leaves instead of 120; at 2:1 units of 5 racks
+    do not fill 96 ports, so rails share leaves: 2,160 x 4 / 96 = 90."""
+    flags: dict[str, Any] = {"nodes": 120, "system": "gb300-nvl72", "fabric": "ib-xdr-800"}
+    seven = fabric(**flags, oversubscription=7)
+    assert seven.value("fabric.leaf_switches") == 72
+    assert fabric(**flags, oversubscription=2).value("fabric.leaf_switches") == 90
+    assert fabric(**flags).value("fabric.leaf_switches") == 120
+
+
+def test_a_requested_unit_or_topology_stays() -> None:
+    """With --nodes-per-su 144 the three tiers of 1,016 switches stay."""
+    flags: dict[str, Any] = {"nodes": 110, "system": "gb300-nvl72", "fabric": "spectrum-x-800"}
+    assert fabric(**flags, nodes_per_su=144).value("fabric.switches") == 1016
+    few: dict[str, Any] = {"nodes": 9, "system": "dgx-h100", "fabric": "ib-ndr-400"}
+    assert fabric(**few, topology="rail-optimized").value("fabric.leaf_switches") == 8
+    # 72 links on leaves of 32 ports: 3 leaves, and 96 uplinks on 2 spines of 64 ports
+    assert fabric(**few).value("fabric.switches") == 5
 
 
 def test_peak_power_counts_optics_once() -> None:
@@ -376,3 +412,76 @@ def test_everything_wrong_is_said_at_once() -> None:
     with pytest.raises(InputError) as caught:
         fabric(nodes=0, planes=0, switch=5, topology="star")
     assert len(caught.value.problems) == 4
+
+
+def test_co_packaged_switches_are_billed_once() -> None:
+    """114 racks of 18 x 8 NICs on Q3450-LD: 648 switches x 236,400 = 153.2 M, 16,416 transceivers in
+    nodes x 500 = 8.2 M, and fiber; no transceiver in a switch. Power 648 x 3.49 kW and 16,416 x 15 W."""
+    found = fabric(nodes=114, system="vr-nvl72", switch="q3450-ld")
+    assert found.value("fabric.transceivers") == 114 * 18 * 8
+    assert found.value("fabric.power_kw") == pytest.approx(648 * 3.49 + 16_416 * 0.015)
+    bill = found.frame("bill_of_materials")
+    light = bill[bill["item"].str.startswith("transceivers")]
+    assert light["item"].tolist() == ["transceivers in nodes to leaves"]
+    switches = bill[bill["item"].str.endswith("switches")]["usd"].sum()
+    assert switches == pytest.approx(648 * 236_400)
+    assert found.value("fabric.capex_usd") == pytest.approx(164.7e6, rel=0.005)
+
+
+def test_pluggable_switches_refuse_co_packaged_optics() -> None:
+    """Optics inside the box are a property of the switch; no NIC has them."""
+    with pytest.raises(InputError, match="part of the switch") as error:
+        fabric(nodes=128, system="dgx-b300", fabric="ib-xdr-800", media="cpo")
+    assert "q3450-ld" in str(error.value.problems[0].help)
+
+
+@pytest.mark.parametrize(
+    "family", ["ib-xdr-800", "ib-ndr-400", "eth-400", "eth-800", "spectrum-x-800"]
+)
+@pytest.mark.parametrize("nodes", [9, 128, 700])
+def test_maximum_power_is_at_least_the_typical_power(family: str, nodes: int) -> None:
+    """130.1 kW typical and 127.7 kW at most were printed for 128 nodes on XDR."""
+    gbps = 400 if "400" in family else 800
+    found = fabric(nodes=nodes, nics_per_node=8, nic_gbps=gbps, fabric=family)
+    if "fabric.peak_kw" in found.metrics:
+        assert found.value("fabric.peak_kw") >= found.value("fabric.power_kw")
+
+
+def test_leaves_that_do_not_fit_in_the_rack_of_their_nodes_are_refused() -> None:
+    """Four DGX B300 of 10 U and eight Q3400-RA of 4 U: 72 U of 42. NVL72 racks are full."""
+    flags: dict[str, Any] = {"fabric": "ib-xdr-800", "leaf_placement": "rack"}
+    with pytest.raises(InputError, match="72 U of 42 U"):
+        fabric(nodes=144, system="dgx-b300", nodes_per_rack=4, **flags)
+    with pytest.raises(InputError, match="do not fit in a rack"):
+        fabric(nodes=128, system="gb300-nvl72", **flags)
+
+
+def test_side_networks_of_any_size_have_ratios_and_rates_of_their_own() -> None:
+    """4,096 nodes: the in-band network has three tiers, and less storage bandwidth fewer switches."""
+    flags: dict[str, Any] = {"nodes": 4096, "system": "dgx-b300", "fabric": "ib-xdr-800"}
+    usual, less = fabric(**flags), fabric(**flags, storage_oversubscription=4)
+    rows = usual.frame("side_networks").set_index("network")
+    # (4,096 x 2 + 20) links / 60 ports of a leaf with 4 uplinks: 137 leaves
+    assert rows.loc["in-band", "node_links"] == 8192
+    assert rows.loc["in-band", "leaf_switches"] >= 137
+    wide = fabric(**flags, in_band_oversubscription=3).frame("side_networks").set_index("network")
+    assert wide.loc["in-band", "links_between"] > rows.loc["in-band", "links_between"]
+    key = "fabric.storage.switches"
+    assert less.value(key) < usual.value(key)
+    with pytest.raises(InputError, match="has no 123 Gb/s ports"):
+        fabric(**flags, storage_gbps=123)
+
+
+def test_families_of_one_network_are_one_row_of_a_comparison() -> None:
+    """For NICs of 800 Gb/s, eth-1600 and eth-800-102t have the same switches and optics. Families of
+    Spectrum-6 and of co-packaged switches are compared too."""
+    found = fabric(nodes=114, system="vr-nvl72", compare="all").frame("comparison")
+    rows = found.set_index("fabric")
+    fits = rows[rows["usd"].notna()]
+    assert len(fits) == len(fits.drop_duplicates())
+    why = rows.loc[["eth-1600", "eth-800-102t"], "why_not"].dropna().tolist()
+    assert len(why) == 1
+    assert why[0].startswith("the same network as eth-")
+    assert {"ib-xdr-800-cpo", "spectrum-6-800", "spectrum-6-800-cpo"} <= set(fits.index)
+    assert fits.loc["ib-xdr-800-cpo", "power_kw"] < fits.loc["ib-xdr-800", "power_kw"]
+    assert fits.loc["ib-xdr-800-cpo", "transceivers"] == 114 * 18 * 8

@@ -51,6 +51,17 @@ def assert_each_holds(result: Result, file: str, sets: list[str]) -> None:
     assert rows[0].change in result.headline
 
 
+def test_remedies_have_the_cost_of_the_objective(short: str) -> None:
+    """The scenario that the first remedy makes has the cost of the remedy, after taxes."""
+    sets = ["finance.tax={income_rate: 0.3}", "objective=min_after_tax_cost"]
+    first = remedies(explain(short, sets=sets))[0]
+    made = plan(short, sets=[*sets, *edits(first)], gap=0.001)
+    assert made.exit_code == EXIT_OK
+    after, before = (made.value(f"cost.{x}npv_usd") for x in ("after_tax_", ""))
+    assert 0.99 * after <= first.npv_usd <= 1.06 * after
+    assert first.npv_usd < 0.95 * before
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "sets"),

@@ -42,7 +42,6 @@ def test_a_quote_has_the_relative_bounds_of_the_catalog(question: Question) -> N
     ("key", "value", "low", "high"),
     [
         ("sites.site-a.energy.demand_usd_per_kw_month", 8.0, 4.0, 12.0),
-        ("workloads.capacity.x.utilization_frac", 0.8, 0.4, 1.0),
         ("finance.hardware_price_change_frac_per_year", -0.2, -0.3, -0.1),
     ],
 )

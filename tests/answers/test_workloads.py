@@ -17,7 +17,7 @@ from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.problem.work.terms import DemandTerms
 from dcplan.report.book.workloads import PARTS
 from dcplan.report.book.write import workbook
-from dcplan.report.html import charts
+from dcplan.report.html import quarterly
 from dcplan.report.html.figures import figures_of
 from dcplan.report.redact import redacted
 from dcplan.result import Result
@@ -165,7 +165,7 @@ def test_the_picture_names_every_workload_in_full() -> None:
 @pytest.mark.parametrize(("count", "length"), [(3, 8), (14, 20), (14, 60), (2, 300)])
 def test_a_legend_of_any_length_stays_inside_the_picture(count: int, length: int) -> None:
     names = [f"{i:02d}".ljust(length, "w") for i in range(count)]
-    svg = charts.workloads(["2027-Q1"], [(x, "gb200", [1.0]) for x in names]).svg
+    svg = quarterly.workloads(["2027-Q1"], [(x, "gb200", [1.0]) for x in names]).svg
     box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     assert box is not None
     width, height = float(box[1]), float(box[2])

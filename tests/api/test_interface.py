@@ -256,3 +256,17 @@ def test_errors_reach_another_process() -> None:
     again = pickle.loads(pickle.dumps(missing))  # noqa: S301 - our own bytes
     assert str(again) == "no plan [status: infeasible]"
     assert again.result == missing.result
+
+
+@pytest.mark.parametrize(
+    "given", [{"labels": ("a", "b")}, {"labels": "ab", "against": True}, {"answers": True}]
+)
+def test_an_option_of_export_without_effect_is_refused(
+    given: dict[str, object], tmp_path: Path
+) -> None:
+    hall = dcplan.facility(site="us-ashburn", cooling="direct-liquid-tower", it_mw=20)
+    other = {"against": hall, "answers": [hall]}
+    options = {name: other[name] if value is True else value for name, value in given.items()}
+    with pytest.raises(dcplan.InputError, match="DC050"):
+        dcplan.export(hall, tmp_path / "x.html", **options)  # type: ignore[arg-type]
+    assert not (tmp_path / "x.html").exists()

@@ -93,3 +93,28 @@ def test_an_answer_on_neither_scenario_is_refused(
     ran = here("report", *files, "--with", third)
     assert ran.code == 2
     assert "neither plan" in ran.err
+
+
+@pytest.mark.parametrize("verb", ["report", "export"])
+def test_a_further_answer_of_one_that_is_no_plan_is_refused(
+    here: Callable[..., Ran], tmp_path: Path, verb: str
+) -> None:
+    hall = dcplan.facility(site="us-ashburn", cooling="direct-liquid-tower", it_mw=20)
+    file = str(dcplan.export(hall, tmp_path / "hall.json"))
+    more = ("--to", "html") if verb == "export" else ()
+    ran = here(verb, file, *more, "--with", file, "-o", str(tmp_path / "page.html"))
+    assert ran.code == 2
+    assert "DC050" in ran.err
+    assert "this is facility with status ok" in ran.err
+    assert "leave out --with" in ran.err
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_further_answer_of_a_format_without_room_is_refused(
+    here: Callable[..., Ran], tmp_path: Path, before: Result
+) -> None:
+    file = str(dcplan.export(before, tmp_path / "a.json"))
+    ran = here("export", file, "--to", "md", "--with", file, "-o", str(tmp_path / "a.md"))
+    assert ran.code == 2
+    assert "md has no room for further answers" in ran.err
+    assert not (tmp_path / "a.md").exists()

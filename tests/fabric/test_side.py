@@ -152,12 +152,11 @@ def test_storage_ports_and_links(
 def test_in_band_ports_and_links(
     nodes: int, links: int, other: int, radix: int, up: int, peers: int
 ) -> None:
-    try:
-        found = in_band(nodes, links, other, radix, up, peers, 2)
-    except ValueError as error:
-        assert "do not fit two tiers" in str(error)  # noqa: PT017 - most draws fit
-        return
+    found = in_band(nodes, links, other, radix, up, peers, 2)
     _ports_hold(found, radix)
+    if found.core:  # three tiers: a tree without pairs
+        assert sum(f.switches * f.down for f in found.fills.leaf) == nodes * links + other
+        return
     # every leaf has a link to every core
     assert all(f.up >= found.spine for f in found.fills.leaf) or not found.spine
     assert found.leaf % 2 == 0

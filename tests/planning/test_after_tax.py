@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dcplan.answers.explain.answer import explain
+from dcplan.answers.explain.request import ExplainRequest
 from dcplan.answers.plan.answer import plan
 from dcplan.answers.plan.request import PlanRequest
 from dcplan.economics.monthly.financing import Debt, Financing
@@ -21,6 +23,7 @@ from dcplan.planning.goal import AFTER_TAX, Goal
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.strategy import solve_problem
+from dcplan.result import Result
 from dcplan.scenario.load import load
 from tests.planning.brute_sites import Enumeration
 from tests.planning.tiny_sites import sites_menu
@@ -75,7 +78,7 @@ def worse_than_none(seed: int, monkeypatch: pytest.MonkeyPatch) -> int:
     assert found.audit is not None
     assert found.audit.passed
     for d in points:
-        usd = after_tax(problem, make_accounts(problem, d)).npv_usd
+        usd = after_tax(problem, make_accounts(problem, d).flows).npv_usd
         slack = REL * abs(usd) + ABS_USD
         assert 1e6 * found.bound <= usd + slack
         assert 1e6 * found.value <= usd + found.gap_frac * abs(usd) + slack
@@ -120,6 +123,43 @@ def test_the_plan_of_the_objective_is_the_cheaper_one_after_taxes(file: Path) ->
     bound = float(after.metrics["solver.bound_usd"].value or 0.0)
     assert own * 0.995 <= bound + 1.0 <= own + 1.0
     assert any("min_after_tax_cost" in w["message"] for w in before.warnings)
+
+
+@pytest.fixture(scope="module")
+def answer(file: Path) -> Result:
+    return plan(PlanRequest(str(file), gap=0.03))
+
+
+def test_the_workloads_bear_the_cost_before_and_after_taxes(answer: Result) -> None:
+    rows = list(answer.tables["workload_costs"].records())
+    for column, metric in (
+        ("present_cost_usd", "cost.npv_usd"),
+        ("after_tax_usd", "cost.after_tax_npv_usd"),
+    ):
+        total = answer.metrics[metric].value
+        assert sum(float(row[column] or 0.0) for row in rows) == pytest.approx(total, abs=0.01)
+    bought = next(row for row in rows if row["workload"] == "research")
+    assert float(bought["after_tax_usd"] or 0.0) < float(bought["present_cost_usd"] or 0.0)
+
+
+def test_limits_have_prices_after_taxes(answer: Result, file: Path) -> None:
+    """One PFLOP/s less of demand saves less after taxes than before them, with the same decisions."""
+    before = plan(PlanRequest(str(file), gap=0.03, sets=["objective=min_cost"]))
+    found = [
+        {str(x["limit"]): float(x["cost_change_usd"] or 0.0) for x in y.tables["limits"].records()}
+        for y in (answer, before)
+    ]
+    same = next(x for x in found[0] if x.startswith("demand research"))
+    assert found[1][same] < found[0][same] < 0.0
+
+
+def test_explain_compares_costs_after_taxes(file: Path) -> None:
+    """The parts of the cost of a forced rack sum to its cost; both are after taxes."""
+    found = explain(ExplainRequest(str(file), gap=0.03, why_not=["dgx-h200"], time_limit_s=40.0))
+    assert "net present cost after taxes and debt" in found.headline
+    (row,) = found.tables["why_not"].records()
+    parts = [x for x in row if x.endswith("_npv_usd")]
+    assert sum(float(row[x] or 0.0) for x in parts) == pytest.approx(row["npv_usd"], abs=1.0)
 
 
 def test_taxes_of_zero_are_taxes(file: Path) -> None:

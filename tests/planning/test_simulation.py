@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 from dcplan.economics.cash_flow import npv_usd
+from dcplan.economics.monthly.financing import Financing
 from dcplan.economics.sampling import Marginal
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
+from dcplan.planning.audit.measures import after_tax
 from dcplan.planning.decisions import Decisions, from_solution
+from dcplan.planning.goal import AFTER_TAX, Goal
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
@@ -43,6 +46,24 @@ def test_as_planned_it_costs_what_the_audit_says(
     problem, d, evaluator = case
     found = evaluator.simulated_outcome(SampledScenario())
     assert found.npv_usd == pytest.approx(npv_usd(make_accounts(problem, d).flows, 0.1), rel=1e-9)
+
+
+def test_with_that_objective_it_costs_what_the_audit_says_after_taxes(
+    case: tuple[PlanningProblem, Decisions, Evaluator],
+) -> None:
+    problem, d, before = case
+    terms = Financing(0.1, 5.0, income_rate_frac=0.25, equipment_shares=(0.5, 0.5))
+    finance = dataclasses.replace(problem.finance, financing=terms)
+    problem = dataclasses.replace(problem, finance=finance, goal=Goal(AFTER_TAX))
+    books = make_accounts(problem, d)
+    evaluator = Evaluator(problem, d, books)
+    found = evaluator.simulated_outcome(SampledScenario())
+    assert found.npv_usd == pytest.approx(after_tax(problem, books.flows).npv_usd, rel=1e-9)
+    more = [
+        x.simulated_outcome(SampledScenario(cloud_price=1.1)).npv_usd - y
+        for x, y in ((evaluator, found.npv_usd), (before, before.base_usd))
+    ]
+    assert 0.0 < more[0] == pytest.approx(0.75 * more[1], rel=0.05)
     assert max(found.unmet.values()) == pytest.approx(0.0, abs=1e-9)
     assert all(late <= 0 for late in found.late_days.values())
 

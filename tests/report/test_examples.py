@@ -20,6 +20,7 @@ from dcplan.report.redact import redacted
 from dcplan.report.text.markdown import LIMIT, markdown
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.plan.decided import RACKS
+from dcplan.specs.regression.compared import FIGURES_COMPARED, FigureCompared
 from dcplan.specs.regression.diff import INPUTS_CHANGED, Change, InputChange
 
 ROOT = Path(__file__).parents[2]
@@ -198,3 +199,19 @@ def test_a_redacted_headline_holds_no_proceeds_of_a_sale() -> None:
     assert any(row[0] == "dispose" for row in found.tables["decisions"].rows)
     assert "sell" in found.headline
     assert "sell" not in redacted(found).headline
+
+
+def test_a_redacted_comparison_of_plans_holds_no_sum_of_hidden_rows() -> None:
+    """Sales of one system over its count are its resale price; a plan without prices has neither."""
+    rows = [
+        FigureCompared("s", "Cash from sales of hardware", "", 0.0, 311000.0, 311000.0, None, "USD", ""),
+        FigureCompared("s", "Net present cost", "cost.npv_usd", 5.0, 7.0, 2.0, 0.4, "USD", ""),
+        FigureCompared("s", "First order", "", "2027-01", "2027-04", None, None, "", ""),
+    ]  # fmt: skip
+    found = Result(
+        "diff", "ok", 0, "x", tables={FIGURES_COMPARED.name: FIGURES_COMPARED.table(rows)}
+    )
+    sales, cost, order = FIGURES_COMPARED.rows(redacted(found).tables[FIGURES_COMPARED.name])
+    assert (sales.before, sales.after, sales.change) == (None, None, None)
+    assert (cost.before, cost.after) == (5.0, 7.0)
+    assert order.after == "2027-04"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from dcplan.answers.tco.answer import tco
+from dcplan.report.html import drawings, quarterly
 from dcplan.report.html.figures import MOST_RENTS, figures_of
 from dcplan.report.html.page import page
 from dcplan.report.html.states import states_of
@@ -154,7 +156,7 @@ def test_a_quarter_has_the_cells_of_its_tables(renewal: Result) -> None:
     states = {state.quarter: state for state in states_of(renewal)}
     assert list(states) == list(dict.fromkeys(r["quarter"] for r in tables_of(renewal)["power"]))
     second = dict(states["2027-Q2"].figures)
-    assert second["Accelerators in service"] == "512"
+    assert second["Accelerators in service, owned and rented"] == "512"
     assert second["Facility power of the utility limit"] == "1.54 of 4 MW (39%)"
     assert second["Paid so far, less sales"] == "1.71 M USD"
     assert second["Demands not served in full"] == "chat"
@@ -168,7 +170,10 @@ def test_a_quarter_has_the_cells_of_its_tables(renewal: Result) -> None:
 
 def test_an_answer_without_cash_or_quarters_has_fewer_states(renewal: Result, rent: Result) -> None:
     cash = renewal.tables["cash_flow"]
-    empty = [{**row, "cash_out_usd": None} for row in cash.records()]
+    empty = [
+        {name: None if name.endswith("_usd") else cell for name, cell in row.items()}
+        for row in cash.records()
+    ]
     blank = Table(cash.columns, tuple(tuple(row.values()) for row in empty))
     hidden = replace(renewal, tables={**renewal.tables, "cash_flow": blank})
     names = {name for state in states_of(hidden) for name, _ in state.figures}
@@ -233,3 +238,42 @@ def test_pointer_and_arrow_keys_show_the_values(opened: Any) -> None:
     bar = box.find_element("css selector", ".mark[data-at='2027-Q2']")
     ActionChains(opened).scroll_to_element(box).move_to_element(bar).perform()
     assert tip.text == "2027-Q2, dgx-h100: 512 accelerators"
+
+
+def test_a_name_without_a_glyph_is_drawn_without_a_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        chart = quarterly.power(["2027-Q1"], {"法兰克福": [1.0]}, [2.0])
+    assert "法兰克福" in chart.svg
+
+
+def test_the_picture_of_the_fleet_has_the_largest_systems_and_one_series_of_rents(
+    renewal: Result,
+) -> None:
+    """Eight systems of 80 to 10 accelerators and two rents: six systems, 20 + 10 others, 5 + 7 rented."""
+    fleet = renewal.tables["fleet"]
+    blank = dict.fromkeys(fleet.columns) | {"quarter": "2027-Q1", "origin": "ordered by the plan"}
+    rows = [blank | {"system": f"s{n}", "accelerators": 10.0 * n} for n in range(1, 9)]
+    rows += [
+        blank | {"system": name, "accelerators": n, "origin": "rented"}
+        for name, n in (("a", 5.0), ("b", 7.0))
+    ]
+    table = Table(fleet.columns, tuple(tuple(row.values()) for row in rows))
+    found = marks_of(replace(renewal, tables={**renewal.tables, "fleet": table}))
+    shown = {name: n for (quarter, name), n in found["Capacity by quarter"].items() if n}
+    expected = {f"s{n}": 10.0 * n for n in range(3, 9)} | {
+        "others": 30.0,
+        "rented accelerators": 12.0,
+    }
+    assert shown == expected
+
+
+def test_racks_of_network_and_storage_are_said_to_be_those_of_the_last_quarter() -> None:
+    chart = drawings.hall("a/b", [("s", 3, 2, 10.0)], 20, 5, {"2027-Q1": {"s": 1}})
+    assert "2 racks of network and storage (gray), as in the last quarter" in chart.svg
+    assert chart.words.startswith("a/b: 5 of 20 rack positions taken; 3 racks s, 2 nodes")
+
+
+def test_every_system_of_a_hall_has_its_rack_drawn() -> None:
+    chart = drawings.hall("a/b", [(f"s{i}", 1, 1, 10.0) for i in range(7)], 20, 7)
+    assert [f">s{i}</text>" in chart.svg for i in range(7)] == [True] * 7

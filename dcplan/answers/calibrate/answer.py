@@ -136,7 +136,7 @@ def _answer(
         verb="calibrate",
         status="ok",
         exit_code=EXIT_OK,
-        headline=f"{row.id}, measured on {data['device']}: {_told(found)}",
+        headline=f"{row.id}, measured on {data['device']}: {_constants_text(found)}",
         tables={
             specs.VALUES.name: _values(data, before, found),
             specs.EXCLUDED.name: specs.EXCLUDED.table(
@@ -164,7 +164,7 @@ def _values(data: dict[str, Any], before: dict[str, float], found: dict[str, Fit
     )
 
 
-def _told(found: dict[str, Fitted]) -> str:
+def _constants_text(found: dict[str, Fitted]) -> str:
     """Return the main quantities in words."""
     words = {
         "half_gemm_frac": "large matrix products approach {:.0%} of the bf16 peak",

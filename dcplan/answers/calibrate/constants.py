@@ -36,7 +36,7 @@ class Constant:
     """Field of the catalog's stacks."""
     needs: str
     """Property of a run that depends on it; empty for every run."""
-    told_by: Callable[[Run], bool]
+    shown_by: Callable[[Run], bool]
 
 
 CONSTANTS = (
@@ -132,7 +132,7 @@ def choose(log: InputLog, runs: Sequence[Run], kernels: Kernels) -> Chosen:
     least = log.parameter("training", "own-run-least-width")
     for constant in CONSTANTS:
         value = float(getattr(terms, constant.field))
-        if not any(map(constant.told_by, runs)):
+        if not any(map(constant.shown_by, runs)):
             left[constant.field] = f"no run has {constant.needs}"
         elif value <= 0.0:
             left[constant.field] = f"it is 0 in {runs[0].stack_id}, so it has no scale to fit"

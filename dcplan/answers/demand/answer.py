@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dcplan.answers.demand import tables
+from dcplan.answers.demand.ahead import Ahead, ahead
 from dcplan.answers.demand.block import block_of
 from dcplan.answers.demand.clusters import Recording, clusters_of
 from dcplan.answers.demand.request import DemandRequest
@@ -19,6 +20,7 @@ from dcplan.demand.log.jobs import JobLog
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.logs.options import LogOptions
 from dcplan.inputs.logs.read import ReadJobs, read_jobs
+from dcplan.inputs.logs.traps import Trap
 from dcplan.result import Metric, Result
 from dcplan.specs.demand import log as spec
 from dcplan.specs.demand import sizes as size_spec
@@ -36,6 +38,8 @@ class Demanded:
     result: Result
     block: str
     """Demand of a scenario as YAML; empty if there is none."""
+    no_block: str
+    """Why there is no demand of a scenario; empty if no cluster has a size."""
     log: JobLog | None
     """Jobs of the logs; None if they are requests to models."""
 
@@ -50,18 +54,20 @@ def demanded(request: DemandRequest) -> Demanded:
     """
     request = replace(request, files=tuple(_found(f) for f in request.files))
     if are_requests(request):
-        return Demanded(*requests_answer(request), None)
+        return Demanded(*requests_answer(request), "", None)
     read = read_jobs(request.files, _options(request))
     log = read.log
     if not np.any(log.started):
         cause = "no job of these logs asks for accelerators and has started"
         raise InputError([Problem("DC057", cause, Place(str(request.files[0])))])
-    clusters = clusters_of(request, log)
+    starts_known = all(f.trap is not Trap.NO_START for f in read.findings)
+    clusters = clusters_of(request, log, starts_known=starts_known)
     sizes = [sized(request, c) for c in clusters]
-    growth = request.growth_frac_per_quarter or 0.0
+    then = [ahead(request, x) for x in sizes]
     return Demanded(
-        _result(request, read, clusters, sizes),
-        block_of(request, sizes, growth, _source(request, read)),
+        _result(request, read, clusters, sizes, then),
+        block_of(request, sizes, then, _source(request, read)),
+        next((a.why_not for x, a in zip(sizes, then, strict=True) if x.accelerators), ""),
         log,
     )
 
@@ -99,7 +105,11 @@ def _options(request: DemandRequest) -> LogOptions:
 
 
 def _result(
-    request: DemandRequest, read: ReadJobs, clusters: tuple[Recording, ...], sizes: list[Sized]
+    request: DemandRequest,
+    read: ReadJobs,
+    clusters: tuple[Recording, ...],
+    sizes: list[Sized],
+    then: list[Ahead],
 ) -> Result:
     given = [x for x in sizes if x.accelerators is not None]
     waits = [tables.wait_row(c) for c in clusters]
@@ -130,6 +140,11 @@ def _result(
             ),
             size_spec.SHORTAGE.name: size_spec.SHORTAGE.table(
                 r for x in sizes for r in tables.shortage_rows(request, x)
+            ),
+            size_spec.AHEAD.name: size_spec.AHEAD.table(
+                r
+                for x, a in zip(sizes, then, strict=True)
+                for r in tables.ahead_rows(request, x, a)
             ),
             size_spec.RULES.name: size_spec.RULES.table(
                 r for x in sizes for r in tables.rule_rows(x)
@@ -189,7 +204,18 @@ def _warnings(
     clusters: tuple[Recording, ...], waits: list[spec.WaitRow], sizes: list[Sized]
 ) -> list[str]:
     found = []
-    assumed = [c.name for c in clusters if c.assumed]
+    assumed = [c.name for c in clusters if c.assumed and c.starts_known]
+    unchecked = [c.name for c in clusters if not c.starts_known]
+    if unchecked:
+        found.append(
+            "the log has no starts: the waits are unknown, and nothing checks the sizes, which are "
+            "those of a queue without limits and holds"
+        )
+    found += [
+        f"{c.name}: sizes come from the last {len(c.recorded.work):,} of {len(c.whole.work):,} jobs"
+        for c in clusters
+        if len(c.recorded.work) < len(c.whole.work)
+    ]
     if assumed:
         found.append(
             f"the accelerators of {', '.join(assumed[:5])} are taken to be the recorded peak: set "

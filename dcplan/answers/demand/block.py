@@ -7,9 +7,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from dcplan.answers.demand.ahead import Ahead
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.sized import Sized
 from dcplan.catalog.yaml12 import dump
+from dcplan.demand.log.jobs import Array
 from dcplan.units import HOURS_PER_QUARTER
 
 DIGITS = 6
@@ -20,15 +24,18 @@ WEIGHTS = {"base": 0.4, LOW_VARIANT: 0.3, HIGH_VARIANT: 0.3}
 Brown, R. I. Swanson, "Swanson's 30-40-30 rule", AAPG Bulletin 84, 2000)."""
 
 
-def block_of(request: DemandRequest, sizes: Sequence[Sized], growth: float, source: str) -> str:
-    """Return the YAML of the demand; empty if no cluster has a size.
+def block_of(
+    request: DemandRequest, sizes: Sequence[Sized], then: Sequence[Ahead], source: str
+) -> str:
+    """Return the YAML of the demand; empty if no cluster has a size, or one has no coming demand.
 
     A cluster is research capacity: the hours that its jobs need, and the use at which the target is
     kept. A plan therefore installs the accelerators of the replay. A scenario takes the block with
     ``extends:``, or by copying it.
     """
-    given = [x for x in sizes if x.accelerators]
-    if not given:
+    pairs = [(x, a) for x, a in zip(sizes, then, strict=True) if x.accelerators]
+    given, coming = [x for x, _ in pairs], [a for _, a in pairs]
+    if not given or any(a.why_not for a in coming):
         return ""
     ids = _ids([x.cluster.name for x in given])
     data: dict[str, Any] = {
@@ -36,31 +43,36 @@ def block_of(request: DemandRequest, sizes: Sequence[Sized], growth: float, sour
             "capacity": [
                 {
                     "id": name,
-                    "accelerator_hours": _hours(x, 1.0, growth, request.quarters),
+                    "accelerator_hours": _hours(x, a.factor),
                     "utilization_frac": _short(_used(x), 1),
                 }
-                for name, x in zip(ids, given, strict=True)
+                for name, x, a in zip(ids, given, coming, strict=True)
             ]
         }
     }
     if all(x.interval for x in given):
-        data |= _variants(request, given, ids, growth)
+        data |= _variants(request, given, coming, ids)
     return source + dump(data)
 
 
 def _variants(
-    request: DemandRequest, given: Sequence[Sized], ids: Sequence[str], growth: float
+    request: DemandRequest, given: Sequence[Sized], coming: Sequence[Ahead], ids: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the low and the high variant of the demand, and the spread of all clusters."""
+    """Return the low and the high variant of the demand, and the spread of all clusters.
+
+    The spreads of the size and of the forecast are independent: their logarithms add in squares.
+    """
     ends: dict[str, dict[str, Any]] = {LOW_VARIANT: {}, HIGH_VARIANT: {}}
     sums = [0.0, 0.0]
-    for name, x in zip(ids, given, strict=True):
+    for name, x, a in zip(ids, given, coming, strict=True):
         assert x.interval is not None and x.accelerators is not None  # noqa: S101, PT018
         for k, variant in enumerate(ends):
             key = f"workloads.capacity.{_quoted(name)}.accelerator_hours"
-            share = x.interval[k] / x.accelerators
-            ends[variant][key] = _hours(x, share, growth, request.quarters)
-            sums[k] += x.interval[k]
+            size = math.log(x.interval[k] / x.accelerators)
+            growth = np.log((a.low, a.high)[k] / a.factor)
+            away = np.sign(k - 0.5) * np.hypot(size, growth)
+            ends[variant][key] = _hours(x, a.factor * np.exp(away))
+            sums[k] += x.accelerators * float(np.exp(away).mean())
     total = sum(x.accelerators or 0.0 for x in given)
     low, high = min(sums[0] / total, 1.0), max(sums[1] / total, 1.0)
     uncertainty: dict[str, Any] = {"demand": {"value": 1, "low": _short(low), "high": _short(high)}}
@@ -73,11 +85,10 @@ def _variants(
     }
 
 
-def _hours(found: Sized, share: float, growth: float, quarters: int) -> list[float]:
+def _hours(found: Sized, factor: Array) -> list[float]:
     """Return the accelerator-hours of each quarter."""
     offered = found.load.mean / found.cluster.recorded.units_per_accelerator
-    first = offered * HOURS_PER_QUARTER * share
-    return [_short(first * (1.0 + growth) ** q, -1) for q in range(quarters)]
+    return [_short(offered * HOURS_PER_QUARTER * x, -1) for x in factor.tolist()]
 
 
 def _used(found: Sized) -> float:

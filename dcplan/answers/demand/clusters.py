@@ -10,7 +10,7 @@ import numpy as np
 
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.demand.log.jobs import JobLog
-from dcplan.demand.log.recorded import Recorded, recorded_work
+from dcplan.demand.log.recorded import Recorded, recent, recorded_work
 from dcplan.demand.log.size import Cluster
 from dcplan.demand.log.waits import Use, Waits, recorded_use, split_waits
 from dcplan.demand.log.work import Rules
@@ -19,6 +19,8 @@ from dcplan.units import SECONDS_PER_HOUR
 
 TOGETHER = "all"
 """Name of the cluster of all pools."""
+MOST_REPLAYED = 60_000
+"""Jobs that are replayed to find a size: the search and its interval then take two to three minutes."""
 MOST_ACCELERATORS = 10_000_000
 
 
@@ -37,7 +39,12 @@ class Recording:
     per_node: int
     """Accelerators of a node; 0: not given."""
     waits: Waits
+    starts_known: bool
+    """Whether the log has the starts of its jobs; without them there is no wait to compare with."""
+    whole: Recorded
+    """All jobs of the log that ran."""
     recorded: Recorded
+    """Those of them that are replayed: the last ones of a long log."""
     rules: Rules
 
     @property
@@ -58,7 +65,9 @@ class Recording:
         return Cluster(per_node, per_node or self.recorded.units_per_accelerator, self.rules)
 
 
-def clusters_of(request: DemandRequest, log: JobLog) -> tuple[Recording, ...]:
+def clusters_of(
+    request: DemandRequest, log: JobLog, *, starts_known: bool
+) -> tuple[Recording, ...]:
     """Return the clusters of a log with their recorded waits in parts.
 
     Raises
@@ -90,7 +99,9 @@ def clusters_of(request: DemandRequest, log: JobLog) -> tuple[Recording, ...]:
             for k, pool in enumerate(log.pools)
             if np.any(log.pool == k) and (not each or pool in each)
         ]
-    found = tuple(_recording(request, *part, rules=rules) for part in parts)
+    found = tuple(
+        _recording(request, *part, rules=rules, starts_known=starts_known) for part in parts
+    )
     too_large = [p for r in found for p in _too_large(r)]
     if too_large:
         raise InputError(too_large)
@@ -137,6 +148,7 @@ def _recording(
     quota: tuple[float, ...],
     *,
     rules: Rules,
+    starts_known: bool,
 ) -> Recording:
     per_node = request.accelerators_per_node or 0
     endless = max(math.ceil(float(np.sum(log.accelerators))), 1)
@@ -150,7 +162,20 @@ def _recording(
     parts = work.units_per_accelerator
     own = Rules(quota=tuple(q * parts for q in quota), loss_s=rules.loss_s)
     use = recorded_use(log, accelerators, nodes)
-    return Recording(name, log, accelerators, not given, peak, use, per_node, waits, work, own)
+    return Recording(
+        name,
+        log,
+        accelerators,
+        not given,
+        peak,
+        use,
+        per_node,
+        waits,
+        starts_known,
+        work,
+        recent(work, MOST_REPLAYED),
+        own,
+    )
 
 
 def _too_large(cluster: Recording) -> Iterator[Problem]:

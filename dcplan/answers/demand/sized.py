@@ -46,6 +46,8 @@ class Sized:
     rules: tuple[tuple[str, float], ...]
     """Textbook rules with their accelerators."""
     why_not: str
+    order: str = ""
+    """Order of the queue in the replays."""
 
     def in_accelerators(self, units: float) -> float:
         """Return accelerators of the cluster for units of the replay."""
@@ -60,6 +62,11 @@ def sized(request: DemandRequest, cluster: Recording) -> Sized:
     if len(work) < LEAST_JOBS:
         why = f"the log has {len(work)} jobs that ran; a size needs at least {LEAST_JOBS}"
         return Sized(cluster, load, None, math.nan, 1.0, None, None, (), (), why)
+    if not cluster.starts_known:
+        order: Order = request.order or "backfill"  # type: ignore[assignment]
+        rules = _rules(load, float(work.run_s.mean()), target, parts)
+        start = Sized(cluster, load, None, math.nan, 1.0, None, None, (), rules, "", order)
+        return _searched(request, start, order, target)
     held = cluster.policy_frac
     if cluster.assumed and held > MOSTLY_POLICY_FRAC:
         why = (
@@ -77,17 +84,24 @@ def sized(request: DemandRequest, cluster: Recording) -> Sized:
         orders,
     )
     factor, effective = found.factor(request.wait_quantile), found.units / cluster.units
-    leaves = request.most_rented * parts if request.most_rented else math.inf
-    rules_of = replace(cluster.rules, order=found.order, leaves_units=leaves)
-    search = replace(cluster.search, rules=rules_of)
     rules = _rules(load, float(work.run_s.mean()), target, parts)
-    start = Sized(cluster, load, found, factor, effective, None, None, (), rules, "")
+    start = Sized(cluster, load, found, factor, effective, None, None, (), rules, "", found.order)
     if factor > MOST_FACTOR:
         why = (
             f"the replay is off by a factor of {factor:.1f} on jobs that it has not seen; "
             f"a size needs at most {MOST_FACTOR:g}"
         )
         return replace(start, why_not=why)
+    return _searched(request, start, found.order, target)
+
+
+def _searched(request: DemandRequest, start: Sized, order: Order, target: Target) -> Sized:
+    """Return a size with its interval and what happens at other sizes."""
+    cluster, work = start.cluster, start.cluster.recorded.work
+    parts = cluster.recorded.units_per_accelerator
+    leaves = request.most_rented * parts if request.most_rented else math.inf
+    rules_of = replace(cluster.rules, order=order, leaves_units=leaves)
+    search = replace(cluster.search, rules=rules_of)
     units = smallest_units(work, search, target)
     sizes = sorted({_rounded(units * x, search.step) for x in CURVE})
     curve = shortage(work, search, target, sizes, SHOWN_QUANTILES)

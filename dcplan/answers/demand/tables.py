@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from dcplan.answers.demand.ahead import Ahead
 from dcplan.answers.demand.clusters import Recording
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.sized import Sized
@@ -18,7 +19,14 @@ from dcplan.inputs.logs.options import LogFile
 from dcplan.inputs.logs.read import ReadJobs
 from dcplan.specs.demand import log as spec
 from dcplan.specs.demand import sizes as size_spec
-from dcplan.units import HOURS_PER_WEEK, SECONDS_PER_DAY, SECONDS_PER_HOUR
+from dcplan.units import (
+    HOURS_PER_WEEK,
+    SECONDS_PER_DAY,
+    SECONDS_PER_HOUR,
+    SECONDS_PER_WEEK,
+    quarter_index,
+    quarter_name,
+)
 
 EARLIEST_DATE_S = 365.0 * SECONDS_PER_DAY
 """A log whose times are below this counts seconds from its own start."""
@@ -51,15 +59,19 @@ def _hours(seconds: float) -> float | None:
     return seconds / SECONDS_PER_HOUR if math.isfinite(seconds) else None
 
 
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
 def wait_row(cluster: Recording) -> spec.WaitRow:
     """Return the recorded waits of a cluster."""
     log, waits = cluster.log, cluster.waits
     total = waits.total_s
-    known = total[np.isfinite(total)]
+    known = total[np.isfinite(total)] if cluster.starts_known else np.zeros(0)
     whole = float(known.sum())
 
     def share(part: object) -> float | None:
-        return float(np.nansum(np.asarray(part))) / whole if whole else None
+        return float(np.nansum(np.asarray(part))) / whole if whole else None  # None: no wait known
 
     span = float(cluster.use.at_s[-1] - cluster.use.at_s[0]) if len(cluster.use.at_s) else 0.0
     used = float(np.sum(np.diff(cluster.use.at_s) * cluster.use.used[:-1])) if span else 0.0
@@ -121,7 +133,6 @@ def size_row(found: Sized) -> size_spec.SizeRow:
     """Return the size of a cluster."""
     offered = found.load.mean / found.cluster.recorded.units_per_accelerator
     low, high = found.interval or (None, None)
-    order = found.fidelity.order if found.fidelity else ""
     used = offered / found.accelerators if found.accelerators else None
     return size_spec.SizeRow(
         found.cluster.name,
@@ -130,9 +141,9 @@ def size_row(found: Sized) -> size_spec.SizeRow:
         low,
         high,
         used,
-        order,
+        found.order,
         found.effective_frac,
-        found.factor,
+        _known(found.factor),
         found.why_not,
     )
 
@@ -141,9 +152,9 @@ def shortage_rows(request: DemandRequest, found: Sized) -> Iterator[size_spec.Sh
     """Return waits by size of the cluster, and the cost of own hours and hours elsewhere."""
     own, rent = request.own_usd_per_accelerator_hour, request.rent_usd_per_accelerator_hour
     before: tuple[float, float] | None = None
-    log = found.cluster.log
-    span_h = (float(log.submit_s[-1] - log.submit_s[0]) if len(log) else 0.0) / SECONDS_PER_HOUR
-    weeks = span_h / HOURS_PER_WEEK
+    submit = found.cluster.recorded.work.submit_s
+    span_s = float(submit[-1] - submit[0]) if len(submit) else 0.0
+    weeks = span_s / SECONDS_PER_WEEK
     for each in found.curve:
         parts = found.cluster.recorded.units_per_accelerator
         size = found.in_accelerators(each.units)
@@ -156,16 +167,36 @@ def shortage_rows(request: DemandRequest, found: Sized) -> Iterator[size_spec.Sh
         yield size_spec.ShortageRow(
             found.cluster.name,
             size,
-            each.waits_s[0] / SECONDS_PER_HOUR,
-            each.waits_s[1] / SECONDS_PER_HOUR,
-            each.late_frac,
+            _hours(each.waits_s[0]),
+            _hours(each.waits_s[1]),
+            _known(each.late_frac),
             each.used_frac,
-            each.late_unit_h / parts / weeks if weeks else 0.0,
+            _known(each.late_unit_h / parts / weeks) if weeks else None,
             burst,
             saved,
             owned,
             rented,
             None if owned is None or rented is None else owned + rented,
+        )
+
+
+def ahead_rows(request: DemandRequest, found: Sized, then: Ahead) -> Iterator[size_spec.AheadRow]:
+    """Return the demand of the coming quarters."""
+    offered = found.load.mean / found.cluster.recorded.units_per_accelerator
+    made = then.forecast
+    covered = None if made is None or math.isnan(made.covered_frac) else made.covered_frac
+    first = None if request.start is None else quarter_index(request.start)
+    for q, (level, low, high) in enumerate(zip(then.factor, then.low, then.high, strict=True)):
+        yield size_spec.AheadRow(
+            found.cluster.name,
+            str(q + 1) if first is None else quarter_name(first + q),
+            offered * float(level),
+            offered * float(low),
+            offered * float(high),
+            then.model,
+            None if made is None else made.error_frac,
+            covered,
+            None if made is None else made.origins,
         )
 
 

@@ -5,36 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import accumulate
-from typing import Any, TypeVar
+from typing import Any
 
 from dcplan.answers.plan.summary import (
     SALES,
     Fact,
     Lot,
+    by_quarter,
     dates_of,
     lots_of,
     money_of,
-    paid_usd,
-    total_usd,
+    rows_of,
 )
 from dcplan.planning.check_ids import CheckId
 from dcplan.result import Result
 from dcplan.specs import registry
 from dcplan.specs.plan.decided import JOBS
-from dcplan.specs.plan.fleet import FLEET
 from dcplan.specs.plan.limits import CHECKS
 from dcplan.specs.plan.metrics import GAP
 from dcplan.specs.plan.money import CASH_FLOW, FLOWS
 from dcplan.specs.plan.purchases import PURCHASES
-from dcplan.specs.plan.site import POWER
 from dcplan.specs.plan.work import SCHEDULE
 from dcplan.specs.plan.workloads import WORKLOAD_SYSTEMS
 from dcplan.specs.regression import compared as specs
 from dcplan.specs.regression.diff import MetricChange
-from dcplan.specs.table import TableSpec
 
-R = TypeVar("R")
 LAST_DAYS = (CheckId.JOB_DAYS, CheckId.JOB_END_DAY)
 """Checks of the day by which a run ends."""
 
@@ -74,12 +69,6 @@ def compared(name: str, a: Result, b: Result, changes: list[MetricChange]) -> Co
         list(_served(name, a, b)) if plans else [],
         list(_runs(name, a, b)) if plans else [],
     )
-
-
-def _rows(result: Result, spec: TableSpec[R]) -> list[R]:
-    """Return the rows of a table; none where the answer lacks it."""
-    table = result.tables.get(spec.name)
-    return [] if table is None else spec.rows(table)
 
 
 def _figures(
@@ -171,37 +160,19 @@ def _purchases(name: str, a: Result, b: Result) -> Iterator[specs.PurchaseCompar
         )
 
 
-@dataclass
-class _Quarter:
-    accelerators: float = 0.0
-    facility_mw: float = 0.0
-    utility_mw: float = 0.0
-    paid_usd: float | None = None
-    to_date_usd: float | None = None
-
-
-def _by_quarter(result: Result) -> dict[str, _Quarter]:
-    cash = _rows(result, CASH_FLOW)
-    found = {row.quarter: _Quarter(paid_usd=paid_usd(row)) for row in cash}
-    sums = accumulate((x.paid_usd for x in found.values()), lambda x, y: total_usd([x, y]))
-    for each, so_far in zip(found.values(), sums, strict=True):
-        each.to_date_usd = so_far
-    for fleet in _rows(result, FLEET):
-        found.setdefault(fleet.quarter, _Quarter()).accelerators += fleet.accelerators
-    for power in _rows(result, POWER):
-        quarter = found.setdefault(power.quarter, _Quarter())
-        quarter.facility_mw += power.facility_mw
-        quarter.utility_mw += power.utility_mw
-    return found
-
-
 def _quarters(name: str, a: Result, b: Result) -> Iterator[specs.QuarterCompared]:
-    first, second = _by_quarter(a), _by_quarter(b)
+    first, second = by_quarter(a), by_quarter(b)
     for quarter in sorted({*first, *second}):
         one, other = first.get(quarter), second.get(quarter)
         cells = [
             None if x is None else getattr(x, field)
-            for field in ("accelerators", "facility_mw", "utility_mw", "paid_usd", "to_date_usd")
+            for field in (
+                "accelerators",
+                "facility_mw",
+                "utility_mw",
+                "paid_usd",
+                "paid_to_date_usd",
+            )
             for x in (one, other)
         ]
         yield specs.QuarterCompared(name, quarter, *cells)
@@ -210,7 +181,7 @@ def _quarters(name: str, a: Result, b: Result) -> Iterator[specs.QuarterCompared
 def _served(name: str, a: Result, b: Result) -> Iterator[specs.ServedCompared]:
     """Yield each workload on each system, the workloads in the order of the plans."""
     first, second = (
-        {(x.workload, x.system, x.place): x for x in _rows(r, WORKLOAD_SYSTEMS)} for r in (a, b)
+        {(x.workload, x.system, x.place): x for x in rows_of(r, WORKLOAD_SYSTEMS)} for r in (a, b)
     )
     keys = [*first, *(k for k in second if k not in first)]
     order = list(dict.fromkeys(workload for workload, _, _ in keys))
@@ -229,8 +200,8 @@ def _span(first: str, last: str) -> str:
 
 
 def _runs(name: str, a: Result, b: Result) -> Iterator[specs.RunCompared]:
-    jobs = [{x.job: x for x in _rows(r, JOBS)} for r in (a, b)]
-    ends = [{x.job: x.finish for x in _rows(r, SCHEDULE)} for r in (a, b)]
+    jobs = [{x.job: x for x in rows_of(r, JOBS)} for r in (a, b)]
+    ends = [{x.job: x.finish for x in rows_of(r, SCHEDULE)} for r in (a, b)]
     margins = [_margins(r) for r in (a, b)]
     for job in dict.fromkeys((*jobs[0], *jobs[1])):
         rows = [own.get(job) for own in jobs]
@@ -246,7 +217,7 @@ def _runs(name: str, a: Result, b: Result) -> Iterator[specs.RunCompared]:
 def _margins(result: Result) -> dict[str, float]:
     """Return the days from the end of each run to its deadline; the smallest of several limits."""
     found: dict[str, float] = {}
-    for row in _rows(result, CHECKS):
+    for row in rows_of(result, CHECKS):
         # a limit without end is empty in a saved result
         if row.check in LAST_DAYS and row.limit is not None and math.isfinite(row.limit):
             margin = row.limit - row.used

@@ -74,7 +74,7 @@ def _answer(base: Base) -> Result:
         "explain",
         status,
         code,
-        f"{question.scenario.name}: USD {money(base.cost_usd)} net present cost, within "
+        f"{question.scenario.name}: USD {money(base.cost_usd)} net present cost{solved.problem.goal.basis}, within "
         f"{percent(solved.gap_frac)} of the best possible cost; {_binds(tables['binding'])}"
         + (f"; {changed.words}" if changed is not None and changed.words else ""),
         scenario=describe(question),

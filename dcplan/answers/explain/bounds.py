@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from dcplan.catalog.schema import Parameter
 from dcplan.inputs.log import Input
+from dcplan.inputs.residual_value import residual_names
+from dcplan.inputs.stand_ins import RESIDUAL, SHARE_OF_WORK, THROUGHPUT, span_of
 from dcplan.provenance import Quantity
 from dcplan.scenario.load import Question
 from dcplan.scenario.set_keys import FIELDS
@@ -31,14 +33,16 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True)
 class Bounds:
-    """Low and high of an input, and their origin."""
+    """Low and high of an input, and their origin; those of a residual curve are names of curves."""
 
-    low: float
-    high: float
+    low: float | str
+    high: float | str
     origin: Origin
 
     def width(self, value: float) -> float:
-        """Return the width relative to a value."""
+        """Return the width relative to a value; 0 between names."""
+        if isinstance(self.low, str) or isinstance(self.high, str):
+            return 0.0
         return (self.high - self.low) / abs(value)
 
 
@@ -46,21 +50,28 @@ def bounds_of(row: Input, question: Question) -> Bounds | None:
     """Return the bounds of an input; None for text, zero, or equal bounds.
 
     Without bounds of its own, the value has the relative bounds of the catalog's value of the same
-    quantity. Without those, it has the default span. A fraction is at most 1.
+    quantity, and a utilization or tokens per second those of every tornado. Without those, it has
+    the default span. A fraction is at most 1. A residual curve lies between the catalog's curves.
     """
     now, low, high = row.value, row.low, row.high
+    if row.key == RESIDUAL and isinstance(now, str):
+        least, _, most = residual_names(question.scenario.finance)
+        return Bounds(least, most, Origin.CATALOG)
     if isinstance(now, bool) or not isinstance(now, int | float) or not now:
         return None
     if low is not None and high is not None:
         return Bounds(low, high, Origin.GIVEN) if low < high else None
+    if SHARE_OF_WORK.fullmatch(row.key) or THROUGHPUT.fullmatch(row.key):
+        span = span_of(row.key, replace(row, low=None, high=None), question.catalog)
+        return None if span is None else Bounds(span[0], span[2], Origin.CATALOG)
     listed = _listed(row.key, question)
     if listed is not None:
         below, above = listed.bounds
-        span = (below / listed.value, above / listed.value)
+        ratios = (below / listed.value, above / listed.value)
         origin = Origin.CATALOG
     else:
-        span, origin = (1.0 - DEFAULT_SPAN_FRAC, 1.0 + DEFAULT_SPAN_FRAC), Origin.DEFAULT
-    ends = sorted(now * x for x in span)
+        ratios, origin = (1.0 - DEFAULT_SPAN_FRAC, 1.0 + DEFAULT_SPAN_FRAC), Origin.DEFAULT
+    ends = sorted(now * x for x in ratios)
     if unit_of(row.key) == "fraction" and now <= 1.0:
         ends[1] = min(ends[1], 1.0)
     return Bounds(ends[0] if low is None else low, ends[1] if high is None else high, origin)

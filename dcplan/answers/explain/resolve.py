@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dcplan.answers.common.catalog_rows import named
 from dcplan.answers.explain.request import ExplainRequest
@@ -11,6 +11,7 @@ from dcplan.catalog.schema import System
 from dcplan.errors import InputError
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.decisions import Decisions
+from dcplan.planning.goal import MONEY, OBJECTIVES, Goal
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.build import Built, build
 from dcplan.planning.problem.terms import PlanningProblem
@@ -58,7 +59,7 @@ class Asked:
     ) -> Solved:
         """Solve a planning problem in a share of the remaining time, at least one second."""
         return solve_problem(
-            problem,
+            replace(problem, goal=Goal(OBJECTIVES[question.scenario.objective])),
             question,
             SolveRequest(
                 gap=self.request.gap,
@@ -83,8 +84,8 @@ class Base:
 
     @property
     def cost_usd(self) -> float:
-        """Net present cost of the plan [USD]."""
-        return self.audit.npv_usd
+        """Present cost of the plan [USD], after taxes and debt if the objective is."""
+        return self.solved.cost_usd
 
 
 def resolve(request: ExplainRequest) -> Asked:
@@ -114,8 +115,11 @@ def refuse_other_objectives(question: Question) -> None:
         DC004, with the place of the objective.
     """
     objective = question.scenario.objective
-    if objective != "min_cost":
-        cause = f"objective {objective} is not supported here: explain needs min_cost"
+    if OBJECTIVES[objective] not in MONEY:
+        cause = (
+            f"objective {objective} is not supported here: explain needs min_cost or "
+            "min_after_tax_cost"
+        )
         raise InputError(
             [question.tree.problem("DC004", cause, ("objective",), help="--set objective=min_cost")]
         )

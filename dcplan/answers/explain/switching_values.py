@@ -9,6 +9,7 @@ from dcplan.answers.explain.bounds import Bounds, Origin, bounds_of
 from dcplan.answers.explain.resolve import Base
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import Input
+from dcplan.inputs.stand_ins import RESIDUAL, SHARE_OF_WORK, THROUGHPUT
 from dcplan.planning.decision_table import to_table
 from dcplan.planning.explain.differences import Change, differences
 from dcplan.planning.presolve import presolve
@@ -27,8 +28,9 @@ RATE = "finance.discount-rate"
 """Catalog parameter of the discount rate; the scenario's own rate has the key of its field."""
 HALVINGS = 5
 """Bisection steps between the plan's value and the bound: to 1/32 of the interval."""
-MOST = 6
-"""Number of inputs examined if none is named: those with the largest cost at stake."""
+MOST, MOST_PRICES = 8, 2
+"""Number of inputs examined if none is named; number of bought systems and of energy prices before
+the inputs that every tornado moves."""
 WEIGHTS = (0.3, 0.4, 0.3)
 """Weights of low, value and high as P10, P50 and P90 (Swanson's rule; Keefer and Bodily 1983)."""
 SHARE = 0.25
@@ -51,7 +53,11 @@ def switching_values(base: Base) -> Table:
 
 
 def _inputs(base: Base) -> list[str]:
-    """Return the named inputs, or those of ``sensitivity``, or prices, energy and discount rate."""
+    """Return the named inputs, or those of ``sensitivity``, or the ones with most cost at stake.
+
+    These are prices of systems and energy, and the inputs that every tornado moves: discount rate,
+    residual value, utilization and tokens per second.
+    """
     rows, names = base.asked.built.log.rows, base.asked.request.switching_value_of
     problems = [
         Problem(
@@ -79,8 +85,10 @@ def _inputs(base: Base) -> list[str]:
     wide = sorted(
         (key for key in rest if key not in first), key=lambda k: _order(rows[k], spans[k])
     )
-    rates = [RATE, FIELDS[RATE]]
-    chosen = [*first, *(k for k in wide if k.startswith("sites")), *rates, *wide]
+    energy = [k for k in wide if k.startswith("sites")]
+    standard = [RATE, FIELDS[RATE], RESIDUAL]
+    standard += [k for k in rows if SHARE_OF_WORK.fullmatch(k) or THROUGHPUT.fullmatch(k)]
+    chosen = [*first[:MOST_PRICES], *energy[:MOST_PRICES], *standard, *first, *energy, *wide]
     return [key for key in dict.fromkeys(chosen) if spans.get(key) is not None][:MOST]
 
 
@@ -95,7 +103,7 @@ def _of_input(base: Base, key: str, row: Input) -> list[specs.SwitchingValueRow]
     """Return the decision changes at the bounds of one input."""
     now, span = row.value, bounds_of(row, base.asked.question)
     plain = _plain(key, row, span)
-    if not isinstance(now, int | float) or span is None:
+    if now is None or span is None:
         return [replace(plain, note="no bounds: set low and high")]
     rows, regrets = [], []
     for bound in (span.low, span.high):
@@ -118,7 +126,7 @@ def _of_input(base: Base, key: str, row: Input) -> list[specs.SwitchingValueRow]
                 )
             )
             continue
-        found = _switching_value(base, plain, float(now), bound, other)
+        found = _switching_value(base, plain, now, bound, other)
         regrets.append((found.regret_usd or 0.0) if found else 0.0)
         rows += [found] if found else []
     if not rows:
@@ -137,15 +145,19 @@ def _plain(key: str, row: Input, span: Bounds | None) -> specs.SwitchingValueRow
 
 
 def _switching_value(
-    base: Base, plain: specs.SwitchingValueRow, now: float, bound: float, other: Solved
+    base: Base, plain: specs.SwitchingValueRow, now: float | str, bound: float | str, other: Solved
 ) -> specs.SwitchingValueRow | None:
     """Return the decision change towards a bound; None if the best plan keeps all decisions."""
     changed = _changes(base, other)
     if not changed:
         return None
-    at, nearest = _nearest(base, plain.input, now, bound, other)
+    at, nearest = (
+        (bound, changed)
+        if isinstance(now, str) or isinstance(bound, str)
+        else _nearest(base, plain.input, now, bound, other)
+    )
     kept = _kept_usd(base, plain.input, bound)
-    regret = max(kept - other.audit.npv_usd, 0.0) if kept is not None and other.audit else None
+    regret = None if kept is None else max(kept - other.cost_usd, 0.0)
     (what, before, after), *more = nearest or changed
     note = f"and {len(more)} more" if more else ""
     return replace(
@@ -212,15 +224,15 @@ def _better(base: Base, key: str, value: float, tried: Solved | None) -> bool:
     kept = _kept_usd(base, key, value)
     if kept is None or tried is None or tried.audit is None:
         return True
-    return kept - tried.audit.npv_usd > base.asked.request.gap * abs(kept)
+    return kept - tried.cost_usd > base.asked.request.gap * abs(kept)
 
 
-def _at(base: Base, key: str, value: float) -> tuple[Question, Built]:
+def _at(base: Base, key: str, value: float | str) -> tuple[Question, Built]:
     """Return the question with one input changed, and its planning problem."""
     return base.asked.changed(f"{set_key(key, base.asked.question)}={value!r}")
 
 
-def _solved(base: Base, key: str, value: float, *, screen: bool = False) -> Solved | None:
+def _solved(base: Base, key: str, value: float | str, *, screen: bool = False) -> Solved | None:
     """Return the best plan with one input changed, or None; with ``screen`` any audited plan."""
     question, built = _at(base, key, value)
     if presolve(question, built):
@@ -231,7 +243,7 @@ def _solved(base: Base, key: str, value: float, *, screen: bool = False) -> Solv
     return found if found.audit is not None else None
 
 
-def _kept_usd(base: Base, key: str, value: float) -> float | None:
+def _kept_usd(base: Base, key: str, value: float | str) -> float | None:
     """Return the cost of the present decisions with one input changed; None if infeasible."""
     question, built = _at(base, key, value)
     try:
@@ -240,7 +252,7 @@ def _kept_usd(base: Base, key: str, value: float) -> float | None:
         )
     except UnknownDecisionError:
         return None
-    return found.audit.npv_usd if found.audit is not None and found.audit.passed else None
+    return found.cost_usd if found.audit is not None and found.audit.passed else None
 
 
 def _changes(base: Base, other: Solved) -> list[Change]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dcplan.answers.explain.resolve import Base
-from dcplan.economics.cash_flow import GROUPS, FlowGroup, npv_usd
+from dcplan.economics.cash_flow import GROUPS, FlowGroup
+from dcplan.planning.audit.measures import cost_usd
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.result import Table
@@ -40,7 +41,7 @@ def _row(base: Base, system: str, share: float) -> specs.WhyNotRow:
     change = {group: after[group] - before[group] for group in GROUPS}
     return specs.WhyNotRow(
         system=system,
-        npv_usd=other.audit.npv_usd - base.cost_usd,
+        npv_usd=other.cost_usd - base.cost_usd,
         capex_npv_usd=change[FlowGroup.CAPEX],
         energy_npv_usd=change[FlowGroup.ENERGY],
         opex_npv_usd=change[FlowGroup.OPEX],
@@ -58,7 +59,6 @@ def _no_answer(system: str, note: str) -> specs.WhyNotRow:
 
 
 def _by_group(solved: Solved) -> dict[FlowGroup, float]:
-    """Return the present value of each kind of cost [USD]."""
+    """Return the present cost of each kind of payment, whose sum is that of the plan [USD]."""
     flows = solved.audit.books.flows if solved.audit else []
-    rate = solved.problem.finance.discount_rate
-    return {g: npv_usd([f for f in flows if f.group is g], rate) for g in GROUPS}
+    return {g: cost_usd(solved.problem, [f for f in flows if f.group is g]) for g in GROUPS}

@@ -191,7 +191,7 @@ def _optics(
         counts = (math.ceil(links / ends[0].ports), math.ceil(links / ends[1].ports))
         if only:
             counts = _whole(resolved, network, tier, ends[0].ports, ends[1].ports)
-        if lower == upper:
+        if lower == upper and not ends[0].inside:
             item = f"transceivers of {tier if tier in SIDES else 'leaf-leaf'} links"
             found.append(_optic(Kind.SWITCH_OPTIC, item, ends[0].row, sum(counts), log))
             continue
@@ -199,6 +199,8 @@ def _optics(
             (lower, upper, ends[0], counts[0]),
             (upper, lower, ends[1], counts[1]),
         ):
+            if end.inside:  # the price and power of the switch include it
+                continue
             item = f"transceivers in {MANY[here]} to {MANY[there]}"
             kind = Kind.NODE_OPTIC if here == "node" else Kind.SWITCH_OPTIC
             found.append(_optic(kind, item, end.row, count, log))

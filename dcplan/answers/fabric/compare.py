@@ -10,6 +10,7 @@ from dcplan.answers.fabric.built import Built, build
 from dcplan.answers.fabric.metrics import bisection_gbps
 from dcplan.answers.fabric.request import FabricRequest
 from dcplan.answers.fabric.resolve import ResolvedFabric, resolve
+from dcplan.answers.fabric.tables import notes, notes_table
 from dcplan.answers.train.answer import train
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Fabric
@@ -54,9 +55,21 @@ def compared(request: FabricRequest, log: InputLog) -> Result:
     built, refused = _built(request, log)
     rows = [_row(name, b, log) for name, b in built.items()]
     rows.sort(key=lambda row: (row.usd is None, row.usd or 0.0))
+    rows, same = _merged(rows)
+    refused |= same
+    built = {name: b for name, b in built.items() if name not in same}
     best = rows[0].fabric
     rows += [specs.FabricRow(name, why_not=why) for name, why in refused.items()]
     tables = {"comparison": specs.COMPARISON.table(rows)}
+    remarks = [
+        f"{row.fabric}: {note}"
+        for row in rows
+        if row.fabric in built
+        for note in notes(built[row.fabric])
+    ]
+    if request.for_job:
+        remarks.append(JOB_NOTE)
+    tables |= notes_table(remarks)
     what = f"{request.nodes:,} {request.system or 'nodes'}"
     headline = f"{len(built)} of {len(rows)} fabrics fit {what}; {best} is the cheapest"
     metrics: dict[str, Metric] = {}
@@ -76,7 +89,6 @@ def compared(request: FabricRequest, log: InputLog) -> Result:
         metrics=metrics,
         tables=tables,
         inputs=[asdict(r) for _, r in sorted(log.rows.items())],
-        warnings=[{"code": "design", "message": JOB_NOTE}] if request.for_job else [],
     )
 
 
@@ -160,6 +172,19 @@ def _row(name: str, built: Built, log: InputLog) -> specs.FabricRow:
         usd_per_accelerator=each,
         usd_per_bisection_gbps=t.price.value / gbps if gbps else None,
     )
+
+
+def _merged(rows: list[specs.FabricRow]) -> tuple[list[specs.FabricRow], dict[str, str]]:
+    """Return the rows that differ in a figure, and the reasons of the others."""
+    first: dict[specs.FabricRow, str] = {}
+    same: dict[str, str] = {}
+    for row in rows:
+        figures = replace(row, fabric="")
+        if figures in first:
+            same[row.fabric] = f"the same network as {first[figures]}"
+        else:
+            first[figures] = row.fabric
+    return [row for row in rows if row.fabric not in same], same
 
 
 def _run(built: Built, model: str, log: InputLog) -> Run:

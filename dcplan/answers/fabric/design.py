@@ -60,10 +60,42 @@ def placed(resolved: ResolvedFabric, network: Network, log: InputLog) -> Hall | 
         return None
     floor = _floor(resolved, log)
     hall = Hall(network.wiring, floor, network.plan.planes * network.parallel)
+    _refuse_full_racks(resolved, hall, log)
     if resolved.request.racks_per_row:
         return hall
     racks = hall.units * hall.unit_racks + sum(hall.center_racks)
     return replace(hall, floor=replace(floor, racks_per_row=square_row(racks, floor)))
+
+
+def _refuse_full_racks(resolved: ResolvedFabric, hall: Hall, log: InputLog) -> None:
+    """Refuse leaves in the racks of nodes that are too high for a rack.
+
+    Raises
+    ------
+    InputError
+        With the rack units of nodes and leaves, and those of a rack.
+    """
+    system, floor = resolved.system, hall.floor
+    if floor.leaf_at != "rack" or system is None:
+        return
+    row, column = hall.leaf_at(np.arange(hall.wiring.leaf_count), 0)
+    _, counts = np.unique(np.stack([row, column]), axis=1, return_counts=True)
+    leaves = int(counts.max()) * hall.copies
+    height = log.parameter("facility", "rack-units")
+    leaf = f"{leaves} x {resolved.leaf.id if resolved.leaf else 'leaf'}"
+    cause = ""
+    if system.form != "server":
+        cause = f"{leaf} do not fit in a rack of {system.id}, which is sold as a full rack"
+    elif system.rack_units is not None:
+        nodes = min(floor.nodes_per_rack, hall.wiring.nodes)
+        used = nodes * system.rack_units.value + leaves * switch_units(resolved.leaf, log)
+        if used > height:
+            what = f"{nodes} x {system.id} and {leaf}"
+            cause = f"{what} do not fit in a rack: {used:g} U of {height:g} U"
+    if cause:
+        help_text = "--leaf-placement unit, or fewer --nodes-per-rack"
+        problem = Problem("DC050", cause, Place("--leaf-placement"), help=help_text)
+        raise InputError([problem])
 
 
 def lengths_of(

@@ -19,7 +19,8 @@ from dcplan.inputs.network_parts import MissingError
 from dcplan.provenance import Quantity
 
 LIGHT = ("transceiver",)
-SWAPPED = ("lpo", "lro", "cpo")
+SWAPPED = ("lpo", "lro")
+INSIDE = ("cpo",)
 CORD = "mpo12-os2-cord"
 """Fiber of networks outside the catalog's families."""
 SIDES = {"local": ("leaf", "leaf"), "global": ("leaf", "leaf")}
@@ -32,6 +33,8 @@ class End:
 
     row: Optic
     ports: int
+    inside: bool = False
+    """Whether it is a part of a co-packaged switch, which includes its price and power."""
 
 
 @dataclass(frozen=True)
@@ -195,7 +198,10 @@ def _near(
 
 def _named(resolved: ResolvedFabric, family: Fabric, tier: str, log: InputLog) -> list[Offer]:
     """Return the family's cables that fill the cage of the upper end."""
-    upper = _cage(_models(resolved).get(sides(tier)[1]), _link(resolved, tier))
+    model = _models(resolved).get(sides(tier)[1])
+    if model is not None and model.co_packaged:  # fiber alone
+        return []
+    upper = _cage(model, _link(resolved, tier))
     rows = [row for name in family.cables if (row := _row(log, name)).rate_gbps.value == upper]
     return [_own(row, max(round(upper / _link(resolved, tier)), 1)) for row in rows]
 
@@ -211,6 +217,8 @@ def _end(resolved: ResolvedFabric, parts: Fitted, tier: str, side: str, log: Inp
             else End(parts.node, 1)
         )
     model = _models(resolved)[side]
+    if model is not None and model.co_packaged:
+        return _inside(model, log)
     cage = _cage(model, link)
     row = (
         parts.leaf
@@ -223,8 +231,21 @@ def _end(resolved: ResolvedFabric, parts: Fitted, tier: str, side: str, log: Inp
     return End(row, max(round(cage / link), 1))
 
 
+def _inside(model: Switch, log: InputLog) -> End:
+    """Return the optics inside a co-packaged switch, one for each port."""
+    kinds = [r for r in log.catalog.table("optics", Optic).values() if r.kind in INSIDE]
+    cage = model.cage_gbps.value if model.cage_gbps else 0.0
+    if not kinds:
+        msg = f"the catalog has no co-packaged optics for the reach of {model.id}"
+        raise MissingError(msg)
+    row = min(kinds, key=lambda r: abs(r.rate_gbps.value - cage))
+    return End(row, 1, inside=True)
+
+
 def _swapped(resolved: ResolvedFabric, end: End, log: InputLog, notes: list[str]) -> End:
     """Return the end in another technology, or unchanged if the catalog has none at that speed."""
+    if end.inside:
+        return end
     gbps = end.row.rate_gbps.value
     row = next(iter(_rows(log, (resolved.request.media,), gbps, resolved.protocol)), None)
     if row is None or row.price_usd is None:
@@ -243,6 +264,8 @@ def _far(resolved: ResolvedFabric, parts: Fitted, tier: str, log: InputLog) -> l
             for row in _rows(log, LIGHT, end.row.rate_gbps.value, resolved.protocol)
             if row.reach_m and row.price_usd and row.lane_gbps == end.row.lane_gbps
         ]
+        if not end.inside
+        else [end]
         for end in usual
     ]
     return [_both(a, b, parts.fiber) for a, b in itertools.product(*options)]
@@ -257,7 +280,10 @@ def _cables(
     InfiniBand has no retimed copper.
     """
     link = _link(resolved, tier)
-    lower, upper = (_cage(_models(resolved).get(side), link) for side in sides(tier))
+    models = [_models(resolved).get(side) for side in sides(tier)]
+    if any(m is not None and m.co_packaged for m in models):  # fiber alone
+        return []
+    lower, upper = (_cage(m, link) for m in models)
     each = max(round(upper / link), 1)
     if tier != "node-leaf" and (lower != upper or each > _parallel_links(network, tier)):
         return []
@@ -296,9 +322,10 @@ def _rows(log: InputLog, kinds: Sequence[str], gbps: float, protocol: str) -> li
 def _both(lower: End, upper: End, fiber: Optic | None) -> Offer:
     """Return transceivers at both ends, with the fiber."""
     ends = (lower, upper)
-    prices = [[x / end.ports for x in _price(end.row)] for end in ends]
-    low, value, high = (sum(column) for column in zip(*prices, strict=True))
-    kw = sum(power(end.row) / end.ports for end in ends)
+    bought = [end for end in ends if not end.inside]
+    prices = [[x / end.ports for x in _price(end.row)] for end in bought]
+    low, value, high = (sum(p[i] for p in prices) for i in range(3))
+    kw = sum(power(end.row) / end.ports for end in bought)
     reach = min(end.row.reach_m.value if end.row.reach_m else 0.0 for end in ends)
     per_m = fiber.usd_per_m.value if fiber and fiber.usd_per_m else 0.0
     value += fiber.price_usd.value if fiber and fiber.price_usd else 0.0

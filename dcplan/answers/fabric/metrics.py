@@ -100,7 +100,9 @@ def side_networks(found: Sequence[Priced]) -> dict[str, Metric]:
 def peak_kw(built: Built) -> dict[str, Metric]:
     """Return the maximum power of switches and transceivers, for the sizing of circuits.
 
-    It is available if every switch has a maximum power.
+    It is available if every switch has a maximum power, and at least the typical power of switches
+    with the maximum of their transceivers: a maximum of a switch with optics may be measured with
+    others than those of the network.
     """
     rows = [line for line in built.bill if line.kind is Kind.SWITCH]
     tiers = zip(built.resolved.models, built.network.fills.tiers, strict=True)
@@ -108,13 +110,14 @@ def peak_kw(built: Built) -> dict[str, Metric]:
     inside = {m.max_includes_optics for m in models}
     if len(inside) > 1 or any(m.max_kw is None or m.cards for m in models):
         return {}
+    typical = Totals.of(built.bill).kw
     total = sum(
         m.max_kw.value * line.count for m, line in zip(models, rows, strict=True) if m.max_kw
     )
     counted = (Kind.NODE_OPTIC,) if inside == {True} else OPTICS
     optics = sum(x.kw for x in built.bill if x.kind in counted)
     cables = sum(x.kw for x in built.bill if x.kind is Kind.CABLE)
-    return specs.PEAK_KW(total + (optics + cables))
+    return specs.PEAK_KW(max(total + (optics + cables), typical))
 
 
 def installed_usd(built: Built) -> float:

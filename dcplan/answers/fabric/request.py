@@ -157,6 +157,35 @@ class FabricRequest:
         int | None,
         Flag("switch tiers (default: the fewest that suffice)", low=1, high=3, panel=SHAPE),
     ] = None
+    storage_gbps: Annotated[
+        float | None,
+        Flag(
+            "rate of a storage link of a node (default: network.storage-link-gbps of the catalog)",
+            unit="Gb/s",
+            low=1,
+            high=1e6,
+            panel=SHAPE,
+        ),
+    ] = None
+    storage_oversubscription: Annotated[
+        float | None,
+        Flag(
+            "oversubscription of the storage network's leaves of nodes (default: that of the catalog)",
+            low=1,
+            high=1000,
+            panel=SHAPE,
+        ),
+    ] = None
+    in_band_oversubscription: Annotated[
+        float | None,
+        Flag(
+            "oversubscription of the in-band network's leaves (default: from the uplinks of the "
+            "catalog)",
+            low=1,
+            high=1000,
+            panel=SHAPE,
+        ),
+    ] = None
     links_per_pair: Annotated[
         int | None,
         Flag(

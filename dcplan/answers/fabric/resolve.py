@@ -13,6 +13,7 @@ from dcplan.catalog.schema import Fabric, Parameter, Row, Switch, System
 from dcplan.errors import InputError, Place, Problem
 from dcplan.fabric.topology.kinds import ALONE, TREES
 from dcplan.fabric.topology.networks import Attached, Ports
+from dcplan.fabric.topology.shape import RAILS, Shape, open_shape
 from dcplan.inputs.recovery import hosts_of
 
 R = TypeVar("R", bound=Row)
@@ -63,6 +64,8 @@ class ResolvedFabric:
     family: Fabric | None
     system: System | None
     ports_per_cage: int = 1
+    shape_note: str = ""
+    """Reason for the shape, if it is not the usual one."""
 
     @property
     def accelerators(self) -> int | None:
@@ -116,15 +119,15 @@ def resolve(request: FabricRequest, catalog: Catalog) -> ResolvedFabric:
     problems += _mismatches(parts, topology)
     if problems:
         raise InputError(problems)
-    if request.nodes_per_su is None and parts.system and parts.system.form == "server":
-        per_su = _whole_leaves(per_su, parts, ports.radix)
-    ports = replace(ports, nodes_per_su=per_su)
     own = parts.spine or parts.leaf
+    ports = _mixed(replace(ports, nodes_per_su=per_su), link, between, parts.leaf, topology)
+    attached = Attached(request.nodes * hosts, nics, request.management_links)
+    shape = _shape(parts, attached, ports, topology, hosts)
     return ResolvedFabric(
         request,
-        Attached(request.nodes * hosts, nics, request.management_links),
-        _mixed(ports, link, between, parts.leaf, topology),
-        topology,
+        attached,
+        replace(ports, nodes_per_su=shape.nodes_per_su),
+        shape.topology,
         link,
         between,
         parts.leaf,
@@ -133,7 +136,25 @@ def resolve(request: FabricRequest, catalog: Catalog) -> ResolvedFabric:
         parts.family,
         parts.system,
         request.nic_ports_per_cage or _ports_per_cage(parts),
+        shape.note,
     )
+
+
+def _shape(parts: Parts, attached: Attached, ports: Ports, topology: str, hosts: int) -> Shape:
+    """Return the shape of rails in units: what the request leaves open follows the nodes.
+
+    A network that grows is shaped for its last size.
+    """
+    request = parts.request
+    if topology != RAILS or request.nodes_per_su is not None:
+        return Shape(topology, ports.nodes_per_su)
+    rack_scale = parts.system and parts.system.form != "server"
+    rack_nodes = hosts // max(parts.system.racks, 1) if rack_scale and parts.system else 1
+    last = max(request.nodes, *request.growth_nodes) if request.growth_nodes else request.nodes
+    found = open_shape(replace(attached, nodes=last * hosts), ports, max(rack_nodes, 1))
+    if request.topology == RAILS and found.topology != RAILS:
+        return Shape(RAILS, found.nodes_per_su)
+    return found
 
 
 def _named(request: FabricRequest, catalog: Catalog, problems: list[Problem]) -> Parts:
@@ -235,16 +256,6 @@ def _ports_per_cage(parts: Parts) -> int:
     )
 
 
-def _whole_leaves(per_su: int, parts: Parts, radix: int) -> int:
-    """Return the nodes per scalable unit that fill the leaf switches.
-
-    Units of 72 nodes are for leaf switches with 72 ports; with 64 ports, a unit has 64 nodes.
-    """
-    over = parts.oversubscription
-    down = parts.request.endpoints_per_leaf or math.floor(radix * over / (1.0 + over) + 1e-9)
-    return per_su // down * down if down and per_su > down else per_su
-
-
 def _mixed(ports: Ports, link: float, between: float, leaf: Switch | None, topology: str) -> Ports:
     """Return the ports of a leaf whose uplinks have another speed.
 
@@ -322,6 +333,14 @@ def _mismatches(parts: Parts, topology: str) -> list[Problem]:
         found.append(
             Problem("DC050", cause, Place("--load-balancing"), help="--topology scheduled")
         )
+    pluggable = [m for m in (leaf, parts.spine, parts.core) if m and not m.co_packaged]
+    if request.media == "cpo" and pluggable:
+        cause = (
+            "co-packaged optics are a part of the switch, and no NIC has them: "
+            f"{pluggable[0].id} takes pluggable transceivers"
+        )
+        help_text = "--switch q3450-ld, or another switch with co-packaged optics, without --media"
+        found.append(Problem("DC050", cause, Place("--media"), help=help_text))
     most = max(leaf.ports.values()) if leaf and request.radix and request.switch else 0
     if request.radix and most and request.radix > most:
         cause = (

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dcplan.answers.fabric.design import nodes_per_rack
 from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.catalog.schema import Fabric, Optic, Switch
+from dcplan.errors import InputError, Place, Problem
 from dcplan.fabric.bom import cages
 from dcplan.fabric.side_networks import Side, in_band, out_of_band, storage
 from dcplan.fabric.topology.networks import Network
@@ -62,20 +63,26 @@ def _storage(resolved: ResolvedFabric, log: InputLog) -> Priced:
     It uses the compute leaf if that has ports of the storage rate, otherwise a switch of the same
     protocol.
     """
-    nodes, gbps = resolved.attached.nodes, _p(log, "storage-link-gbps")
+    request, nodes = resolved.request, resolved.attached.nodes
+    gbps = request.storage_gbps or _p(log, "storage-link-gbps")
     row = resolved.leaf
     if row is None or f"{gbps:g}" not in row.ports:
         name = STORAGE.get(resolved.protocol, STORAGE["ethernet"])
         row = log.catalog.get(
             "switches", log.text("fabric.storage_switch", name, Status.DEFAULT), Switch
         )
-    radix = row.ports[f"{gbps:g}"]
+    radix = row.ports.get(f"{gbps:g}", 0)
+    if not radix:
+        speeds = ", ".join(row.ports)
+        cause = f"{row.id} of the storage network has no {gbps:g} Gb/s ports; it has {speeds}"
+        problem = Problem("DC050", cause, Place("--storage-gbps"), help="--storage-gbps 400")
+        raise InputError([problem])
     side = storage(
         nodes,
         round(_p(log, "storage-links-per-node")),
         max(min(resolved.ports.nodes_per_su, nodes), radix // 2),
         radix,
-        _p(log, "storage-node-oversubscription"),
+        request.storage_oversubscription or _p(log, "storage-node-oversubscription"),
         math.ceil(_p(log, "storage-target-ports-per-node") * nodes - 1e-9),
         round(_p(log, "storage-leaves-per-su")),
     )
@@ -115,13 +122,20 @@ def _storage(resolved: ResolvedFabric, log: InputLog) -> Priced:
 def _in_band(resolved: ResolvedFabric, log: InputLog) -> Priced:
     row = log.catalog.get("switches", IN_BAND, Switch)
     log.text("fabric.in_band_switch", row.id, Status.DEFAULT)
+    radix, ratio = row.ports[str(IN_BAND_GBPS)], resolved.request.in_band_oversubscription
+    peers = round(_p(log, "in-band-peer-links"))
+    uplinks = (
+        math.ceil((radix - peers) / (1.0 + ratio))
+        if ratio
+        else round(_p(log, "in-band-uplinks-per-leaf"))
+    )
     side = in_band(
         resolved.attached.nodes,
         round(_p(log, "in-band-links-per-node")),
         round(_p(log, "in-band-other-links")),
-        row.ports[str(IN_BAND_GBPS)],
-        round(_p(log, "in-band-uplinks-per-leaf")),
-        round(_p(log, "in-band-peer-links")),
+        radix,
+        uplinks,
+        peers,
         round(_p(log, "in-band-cores")),
     )
     cable = log.catalog.get("optics", IN_BAND_CABLE, Optic)

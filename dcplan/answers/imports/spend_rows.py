@@ -29,6 +29,12 @@ NAMES = (
     "SkuId",
 )
 """Columns that may name the instance, the most specific first."""
+EARLIER = {
+    "ProviderName": "Provider",
+    "ConsumedQuantity": "UsageQuantity",
+    "ConsumedUnit": "UsageUnit",
+}
+"""Column -> its name in FOCUS 1.0-preview, which the cost reports of Oracle have."""
 HOURS = {
     "hours": 1.0,
     "hour": 1.0,
@@ -81,8 +87,11 @@ class Use:
 
 
 def cell(line: Line, column: str) -> str:
-    """Return a cell; empty where it has the text of a null, as some exports write it."""
-    text = line.text(column)
+    """Return a cell; empty where it has the text of a null, as some exports write it.
+
+    A column without its name of FOCUS 1.0 is read by its earlier name.
+    """
+    text = line.text(column) or line.text(EARLIER.get(column, column))
     return "" if text.casefold() == "null" else text
 
 

@@ -15,7 +15,7 @@ from dcplan.result import Metric
 from dcplan.scenario.load import Question
 from dcplan.specs.metric import MetricSpec
 from dcplan.specs.plan import metrics as figures
-from dcplan.units import HOURS_PER_DAY, HOURS_PER_QUARTER, MONTHS_PER_QUARTER, money, si
+from dcplan.units import HOURS_PER_DAY, HOURS_PER_QUARTER, MONTHS_PER_QUARTER, megawatts, money, si
 
 NAMED = 2
 """Items of one action that the headline names; it counts the others."""
@@ -61,7 +61,7 @@ def headline(
             if waiting and waiting.proved_usd
             else []
         ),
-        f"{number(figures.PEAK_FACILITY):.1f} MW peak facility power",
+        f"{megawatts(number(figures.PEAK_FACILITY))} peak facility power",
         *(
             f"run {j.id} takes {number(figures.DAYS, j.id):.0f} days at {j.confidence:.0%} "
             "confidence"

@@ -78,7 +78,7 @@ def _after_tax(problem: PlanningProblem, books: Accounts) -> dict[str, Metric]:
     """Return the present cost after taxes and debt, if the scenario has them."""
     if problem.finance.financing is None:
         return {}
-    return specs.AFTER_TAX_NPV(after_tax(problem, books).npv_usd)
+    return specs.AFTER_TAX_NPV(after_tax(problem, books.flows).npv_usd)
 
 
 def solver_metrics(solved: Solved) -> dict[str, Metric]:

@@ -65,7 +65,7 @@ def _empty_halls(solved: Solved) -> list[str]:
         used = used_units(problem, d, hall)
         if used < MOSTLY_EMPTY * built:
             found.append(
-                f"{hall.id}: {built * hall.it_mw:g} MW is fitted, and work fills "
+                f"{hall.id}: {built * hall.it_mw:.3g} MW is fitted, and work fills "
                 f"{used * hall.it_mw:.2g} MW of it at its peak; the rest keeps "
                 f"{problem.finance.empty_hall_frac:.0%} of its book value. Give the hall `modules` "
                 "to build it in parts, or a smaller it_mw"

@@ -56,7 +56,7 @@ def simulation_of(
             float(costs.mean()),
             low=p10,
             high=p90,
-            label=f"Mean net present cost of {costs.size} sampled scenarios",
+            label=f"Mean net present cost{solved.problem.goal.basis} of {costs.size} sampled scenarios",
         ),
         **figures.NPV_P50(p50),
         **figures.NPV_P90(p90),
@@ -83,8 +83,15 @@ def _spread(
             what, unit, float(values.mean()), p5, p10, p50, p90, p95, tail_frac, tail, bad_frac
         )
 
-    planned = solved.audit.npv_usd if solved.audit else 0.0
-    rows = [row("net present cost", "USD", costs, float((costs > planned).mean()))]
+    planned = solved.cost_usd
+    rows = [
+        row(
+            f"net present cost{solved.problem.goal.basis}",
+            "USD",
+            costs,
+            float((costs > planned).mean()),
+        )
+    ]
     for run in sorted(solved.decisions.runs if solved.decisions else (), key=lambda r: r.job):
         late = np.array([x.late_days[run.job] for x in found])
         share = float((late > 0).mean())

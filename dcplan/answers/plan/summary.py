@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import TypeVar
 
 from dcplan.economics.cash_flow import FlowGroup
 from dcplan.result import Result
 from dcplan.specs.plan import metrics as figures
+from dcplan.specs.plan.fleet import FLEET
 from dcplan.specs.plan.money import CASH_FLOW, FLOWS, CashRow, Falls
 from dcplan.specs.plan.purchases import PURCHASES, PurchaseRow
+from dcplan.specs.plan.site import POWER
+from dcplan.specs.table import TableSpec
+
+R = TypeVar("R")
 
 PAID = "Cash paid over the horizon, before tax and financing"
 SALES = "Cash from sales of hardware"
@@ -32,8 +39,67 @@ class Fact:
 
 def paid_usd(row: CashRow) -> float | None:
     """Return the payments of a quarter without debt; None in a redacted result."""
-    parts = (row.capex_usd, row.energy_usd, row.opex_usd, row.cloud_usd)
-    return None if any(x is None for x in parts) else sum(parts)
+    return total_usd([row.capex_usd, row.energy_usd, row.opex_usd, row.cloud_usd])
+
+
+MOVED: dict[str, float] = {
+    "capex": 1.0,
+    "energy": 1.0,
+    "opex": 1.0,
+    "cloud": 1.0,
+    "sales": 1.0,
+    "debt_drawn": -1.0,
+    "debt_service": 1.0,
+}
+"""Groups of the cash flow that move cash, and the sign with which they add to what leaves."""
+
+
+def moved_usd(row: CashRow) -> float | None:
+    """Return the cash that leaves in a quarter, with debt and less sales; None in a redacted result."""
+    cells = {group: getattr(row, f"{group}_usd") for group in MOVED}
+    return total_usd([None if x is None else MOVED[group] * x for group, x in cells.items()])
+
+
+@dataclass
+class QuarterSums:
+    """Fleet, power and cash of one quarter, over all sites; cash is None in a redacted result."""
+
+    accelerators: float = 0.0
+    facility_mw: float = 0.0
+    utility_mw: float = 0.0
+    paid_usd: float | None = None
+    """Payments without debt and sales."""
+    paid_to_date_usd: float | None = None
+    moved_usd: float | None = None
+    """Payments with debt and less sales."""
+    moved_to_date_usd: float | None = None
+
+
+def by_quarter(result: Result) -> dict[str, QuarterSums]:
+    """Return the sums of each quarter of a plan, first to last."""
+    cash = rows_of(result, CASH_FLOW)
+    paid, moved = [paid_usd(row) for row in cash], [moved_usd(row) for row in cash]
+    found = {
+        row.quarter: QuarterSums(paid_usd=a, paid_to_date_usd=b, moved_usd=c, moved_to_date_usd=d)
+        for row, a, b, c, d in zip(cash, paid, _to_date(paid), moved, _to_date(moved), strict=True)
+    }
+    for fleet in rows_of(result, FLEET):
+        found.setdefault(fleet.quarter, QuarterSums()).accelerators += fleet.accelerators
+    for power in rows_of(result, POWER):
+        quarter = found.setdefault(power.quarter, QuarterSums())
+        quarter.facility_mw += power.facility_mw
+        quarter.utility_mw += power.utility_mw
+    return dict(sorted(found.items()))
+
+
+def _to_date(amounts: Sequence[float | None]) -> Iterator[float | None]:
+    return accumulate(amounts, lambda so_far, usd: total_usd([so_far, usd]))
+
+
+def rows_of(result: Result, spec: TableSpec[R]) -> list[R]:
+    """Return the rows of a table; none where the answer lacks it."""
+    table = result.tables.get(spec.name)
+    return [] if table is None else spec.rows(table)
 
 
 def money_of(result: Result) -> Iterator[Fact]:

@@ -39,6 +39,10 @@ class Waiting:
     """Difference of the residual values at the end of the horizon, undiscounted. [USD]"""
     later: tuple[tuple[str, str, str], ...] = ()
     """Run, quarter of its start, and quarter of its later start."""
+    basis: str = ""
+    """What the cost of the objective is after."""
+    owned: tuple[str, ...] = ()
+    """Runs that this plan rents for, and the later one owns hardware for."""
     timed: bool = False
     """Whether time ended a part of the search, so that another machine may find another saving."""
 
@@ -67,9 +71,11 @@ class Waiting:
             if self.residual_usd >= MOST_OF * self.proved_usd
             else ""
         )
+        if self.owned:
+            why += f", with own hardware in place of rent for {', '.join(self.owned)}"
         text = (
             f"runs without a deadline start as soon as own hardware can serve; a plan that starts {runs} "
-            f"would reduce the net present cost by at least USD {money(self.proved_usd)}{why}; set "
+            f"would reduce the net present cost{self.basis} by at least USD {money(self.proved_usd)}{why}; set "
             "`may_wait: true` for a run to let the plan wait"
         )
         return [{"code": WAITING, "message": text}]
@@ -105,6 +111,7 @@ def waiting_of(solved: Solved, question: Question, request: SolveRequest) -> Wai
     if other.decisions is None or solved.decisions is None:  # the plan itself is one: time ended
         return Waiting(None, open_usd, timed=True)
     now = {run.job: run.start_month for run in solved.decisions.runs}
+    rented = {run.job for run in solved.decisions.runs if run.on_cloud}
     later = tuple(
         (run.job, _quarter(problem, now[run.job]), _quarter(problem, run.start_month))
         for run in other.decisions.runs
@@ -113,7 +120,15 @@ def waiting_of(solved: Solved, question: Question, request: SolveRequest) -> Wai
     saves_usd = max(solved.value - other.value, 0.0) * USD_PER_MUSD
     residual_usd = _residual_usd(other) - _residual_usd(solved)
     timed = not other.reproducible
-    return Waiting(saves_usd if later else 0.0, open_usd, residual_usd, later, timed)
+    return Waiting(
+        saves_usd if later else 0.0,
+        open_usd,
+        residual_usd,
+        later,
+        solved.problem.goal.basis,
+        tuple(x.job for x in other.decisions.runs if x.job in rented and not x.on_cloud),
+        timed,
+    )
 
 
 def _residual_usd(solved: Solved) -> float:

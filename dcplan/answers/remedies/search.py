@@ -44,6 +44,7 @@ class Remedy:
 
     change: Change
     cost_usd: float
+    """Present cost, after taxes and debt if the objective is."""
     size: float
 
 
@@ -168,4 +169,4 @@ def _cost_usd(asked: Infeasible, change: Change) -> float | None:
         )
     except (InputError, AuditError, UnknownDecisionError):
         return None  # the scenario cannot express this size, or no plan passes its audit
-    return solved.audit.npv_usd if solved.audit is not None and solved.audit.passed else None
+    return solved.cost_usd if solved.audit is not None and solved.audit.passed else None

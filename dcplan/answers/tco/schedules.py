@@ -23,8 +23,8 @@ from dcplan.units import MONTHS_PER_YEAR, QUARTERS_PER_YEAR, TFLOPS_PER_PFLOPS
 
 def bill_usd(side: Side) -> float:
     """Return the payments of a side before income tax, undiscounted and without residual value."""
-    lines = {*side.lines, *side.outside} - {INCOME_TAX}
-    return sum(side.sum_usd(line) for line in lines)
+    lines = dict.fromkeys((*side.lines, *side.outside))
+    return sum(side.sum_usd(line) for line in lines if line != INCOME_TAX)
 
 
 def bills_table(both: Comparison) -> Table:

@@ -42,10 +42,13 @@ class Switch(Row):
     """Maximum power."""
     max_includes_optics: bool = False
     """Whether the maximum power includes optics."""
+    co_packaged: bool = False
+    """Whether the optics are inside the switch: its ports take fiber, and price and power include
+    them."""
     latency_ns: Positive | None = None
     """Latency from port to port."""
     price_usd: Positive | None = None
-    """Price of one switch without optics."""
+    """Price of one switch without optics that can be removed."""
     rack_units: Positive | None = None
     """Height in rack units."""
     weight_kg: Positive | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -98,6 +98,22 @@ def recorded_work(log: JobLog, waits: Waits) -> Recorded:
         preemptible=log.preemptible[rows],
     )
     return Recorded(work, (waits.capacity_s + waits.cycle_s)[rows], parts, int((~kept).sum()))
+
+
+def recent(recorded: Recorded, most: int) -> Recorded:
+    """Return the last jobs of a log, at most so many.
+
+    Examples
+    --------
+    >>> from dcplan.demand.log.work import work_of
+    >>> three = Recorded(work_of([0.0, 1.0, 2.0], [1.0] * 3, [1, 2, 3]), np.arange(3.0), 1, 0)
+    >>> recent(three, 2).work.units.tolist(), recent(three, 2).wait_s.tolist()
+    ([2, 3], [1.0, 2.0])
+    """
+    if len(recorded.work) <= most:
+        return recorded
+    rows = np.arange(len(recorded.work) - most, len(recorded.work))
+    return replace(recorded, work=recorded.work.rows(rows), wait_s=recorded.wait_s[rows])
 
 
 def expected_runs(user: Index, start_s: Array, end_s: Array, run_s: Array) -> Array:

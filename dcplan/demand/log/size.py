@@ -148,6 +148,9 @@ def shortage(
 ) -> tuple[Shortage, ...]:
     """Return waits, late jobs and use by the size of the cluster.
 
+    On a cluster that is smaller than the offered load the queue grows as long as the log lasts: its
+    waits are NaN, and its use is that with the jobs that run elsewhere.
+
     Parameters
     ----------
     work : Work
@@ -169,17 +172,21 @@ def shortage(
     rows = []
     first = counted_from(work)
     hours = (work.units * work.run_s / SECONDS_PER_HOUR)[first:]
+    offered = load_of(work).mean
+    leaving = replace(cluster, rules=replace(cluster.rules, patience_s=target.wait_s))
     for units in sizes:
+        elsewhere = leaving.run(work, units, target, give_up=False)
+        burst = float(hours[elsewhere.gone[first:]].sum())
+        if units <= offered:
+            unknown = tuple(math.nan for _ in quantiles)
+            rows.append(Shortage(units, unknown, math.nan, elsewhere.used_frac, math.nan, burst))
+            continue
         found = cluster.run(work, units, target, give_up=False)
         wait = found.wait_s[first:]
-        waited = wait[np.isfinite(wait)]
         late = ~(wait <= target.wait_s)  # a job that never fits is late
-        at = tuple(wait_quantile(waited, q) for q in quantiles)
-        frac = float(late.mean()) if len(late) else 0.0
-        burst = replace(cluster, rules=replace(cluster.rules, patience_s=target.wait_s))
-        gone = burst.run(work, units, target, give_up=False).gone[first:]
+        at = tuple(wait_quantile(wait[np.isfinite(wait)], q) for q in quantiles)
         lost = float(hours[late].sum())
-        rows.append(Shortage(units, at, frac, found.used_frac, lost, float(hours[gone].sum())))
+        rows.append(Shortage(units, at, float(late.mean()), found.used_frac, lost, burst))
     return tuple(rows)
 
 

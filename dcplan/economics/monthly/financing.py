@@ -183,9 +183,10 @@ def financed(
         # without it, a side that does less work would look cheaper
         more = replace(side, lines={**side.lines, UNSERVED: unserved_usd})
         side = stepped("value of unserved demand", side, more)
-    bought = [x for x in gear if x.asset is not AssetClass.EXISTING]  # paid by its own contract
+    bought = side.of(EQUIPMENT - {AssetClass.EXISTING})  # earlier orders have their own contracts
     if terms.milestones is not None and bought:
-        side = stepped("payment milestones", side, with_milestones(side, bought, terms.milestones))
+        moved = with_milestones(side, bought, terms.milestones, 1.0 + terms.sales_tax_frac)
+        side = stepped("payment milestones", side, moved)
     if loss_frac:
         side = stepped("lost goodput", side, with_lost_goodput(side, loss_frac))
     total, shield = side.npv_usd(rate), np.zeros(side.months)

@@ -55,11 +55,13 @@ class Milestones:
     acceptance_months_after: int
 
 
-def with_milestones(side: Side, bought: Sequence[Line], due: Milestones) -> Side:
+def with_milestones(
+    side: Side, bought: Sequence[Line], due: Milestones, gross_over_net: float = 1.0
+) -> Side:
     """Add the line of differences from full payment on delivery.
 
-    It counts the capital lines of the purchases. Payments before or after the horizon are recorded
-    outside it, in their own month.
+    It counts the capital lines of the purchases, times ``gross_over_net`` for their sales tax.
+    Payments before or after the horizon are recorded outside it, in their own month.
 
     Examples
     --------
@@ -73,7 +75,8 @@ def with_milestones(side: Side, bought: Sequence[Line], due: Milestones) -> Side
     ([-40.0, 0.0, 10.0], ((-6, 30.0),))
     """
     months = side.months
-    cash = np.maximum(np.asarray(sum(side.lines[line] for line in bought)), 0.0)
+    net = np.asarray(sum(side.lines[line] for line in bought))
+    cash = gross_over_net * np.maximum(net, 0.0)
     moved = 0.0 - (due.deposit_frac + due.acceptance_frac) * cash
     outside: list[tuple[int, float]] = []
     for share, shift in (

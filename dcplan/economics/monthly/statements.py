@@ -107,10 +107,10 @@ def statements(
             cash[month - first] += usd
         return cash
 
-    lines = {*side.lines, *side.outside} - NOT_PAID
+    lines = [x for x in dict.fromkeys((*side.lines, *side.outside)) if x not in NOT_PAID]
     capital = [x for x in lines if x.asset in WRITTEN_OFF]
-    zero = np.zeros(end - first)
-    operating = sum((paid(x) for x in lines - {*capital, MILESTONES, INCOME_TAX}), zero)
+    apart, zero = {*capital, MILESTONES, INCOME_TAX}, np.zeros(end - first)
+    operating = sum((paid(x) for x in lines if x not in apart), zero)
     written, value = zero.copy(), zero.copy()
     for x in capital:
         charges, left = book_months(side.lines[x], life_years.get(x.asset, usual_years))

@@ -64,6 +64,29 @@ def level_weights(rate_per_year: float, quarters: int, later: int) -> FlowWeight
     return FlowWeights(dict.fromkeys(CAPITAL, within), within, within, within, after, end)
 
 
+def weight_of(flow: Flow, weights: FlowWeights, quarters: int) -> float:
+    """Return the present cost of one USD of a payment.
+
+    Sales are fees with the opposite sign.
+
+    Examples
+    --------
+    >>> rent = Flow(4, FlowGroup.POST_HORIZON, "rent", 1.0, asset=AssetClass.OTHER)
+    >>> round(weight_of(rent, level_weights(0.10, 4, 1), 4), 6)
+    0.898324
+    """
+    t, group = flow.quarter, flow.group
+    if group is FlowGroup.POST_HORIZON:
+        return weights.after[t - quarters]
+    if group is FlowGroup.RESIDUAL:
+        return weights.end if flow.at_end else weights.fees[t]
+    if group is FlowGroup.UNSERVED:
+        return weights.unserved[t]
+    if group is FlowGroup.CAPEX:
+        return weights.capital.get(flow.asset, weights.fees)[t]
+    return weights.running[t]
+
+
 @functools.lru_cache(maxsize=8)
 def financed_weights(terms: Financing, quarters: int, later: int) -> FlowWeights:
     """Return the weights of payments by month after taxes, payment terms and debt.

@@ -109,10 +109,10 @@ def _node_leaf(hall: Hall) -> Iterator[Weighed]:
     """
     w, each = hall.wiring, hall.unit_nodes
     whole, rest = divmod(w.nodes, each)
-    alike = bool(w.nodes_per_su) and hall.floor.leaf_at == "unit"
+    by_unit = bool(w.nodes_per_su) and hall.floor.leaf_at == "unit"
     if w.management_links:
         yield np.array([hall.floor.in_rack_m]), np.array([float(w.management_links * hall.copies)])
-    parts = [(0, each, float(whole)), (whole * each, rest, 1.0)] if alike else [(0, w.nodes, 1.0)]
+    parts = [(0, each, float(whole)), (whole * each, rest, 1.0)] if by_unit else [(0, w.nodes, 1.0)]
     for first, count, weight in parts:
         if not count or not weight:
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from dcplan.fabric.bom import Fills
 from dcplan.fabric.topology.clos import Counts, leaves, parts_per_endpoint, size
 from dcplan.fabric.topology.design import ClosDesign
 from dcplan.fabric.topology.direct import GROUP_SWITCHES, scheduled, slingshot
-from dcplan.fabric.topology.kinds import ALONE, DRAGONFLY, SCHEDULED
+from dcplan.fabric.topology.kinds import ALONE, DRAGONFLY, SCHEDULED, UNITED
 from dcplan.fabric.topology.networks import Network
 from dcplan.fabric.topology.wiring import Fill, Wiring, leaf_fills, upper_fills
 
@@ -67,11 +68,19 @@ def connect(
     if topology == ALONE:
         each = [_one_rail(plan, n) for n in systems]
         return _sum_counts([c for c, _ in each]), _sum_fills([f for _, f in each])
+    if plan.tiers == 1:
+        return _one_switch(plan, ports)
     return _tree(plan, nodes_per_su, systems, ports)
 
 
 def _parts(network: Network) -> tuple[Counts, Fills]:
     return network.counts, network.fills
+
+
+def _one_switch(plan: ClosDesign, ports: int) -> tuple[Counts, Fills]:
+    """Connect all systems to one switch of each plane."""
+    counts = size(plan, math.ceil(ports / plan.radix), ports)
+    return counts, Fills((Fill(1, ports, 0),)).times(plan.planes)
 
 
 def _tree(
@@ -122,6 +131,8 @@ def reach_ports(topology: str, plan: ClosDesign, rails: int) -> int:
     if topology == DRAGONFLY:
         up = plan.radix - plan.leaf_down - (GROUP_SWITCHES - 1)
         return (GROUP_SWITCHES * up + 1) * GROUP_SWITCHES * plan.leaf_down
+    if plan.tiers == 1 and topology in UNITED:
+        return plan.radix
     return plan.reach_endpoints * rails
 
 
@@ -136,7 +147,11 @@ def step_ports(topology: str, plan: ClosDesign, rails: int) -> int:
     """
     if topology == ALONE:
         return plan.leaf_down * rails
-    return plan.leaf_down if topology == SCHEDULED else GROUP_SWITCHES * plan.leaf_down
+    return (
+        plan.leaf_down
+        if topology == SCHEDULED or plan.tiers == 1
+        else GROUP_SWITCHES * plan.leaf_down
+    )
 
 
 def per_port(topology: str, plan: ClosDesign) -> tuple[float, float]:

@@ -6,4 +6,11 @@ PLANNED = ("rail-optimized", "fat-tree", ALONE, SCHEDULED, DRAGONFLY)
 """Topologies that a plan may choose. A torus is the own network of a system, not a fabric."""
 UNITED = ("rail-optimized", "fat-tree")
 """Trees with complete leaf switches for each scalable unit."""
+
+
+def united(topology: str, tiers: int) -> bool:
+    """Return whether scalable units have complete leaf switches: not on a single switch."""
+    return topology in UNITED and tiers > 1
+
+
 KINDS = (*TREES, "scheduled", "rail-scheduled", "dragonfly", "torus")

@@ -157,17 +157,21 @@ def has_egress_price(provider: str, log: InputLog) -> bool:
 
 
 def stand_in_notes(offers: Iterable[str], work: StoredWork, log: InputLog) -> list[str]:
-    """Return which providers of some offers have no price for storage or egress, of what counts."""
+    """Return which providers of some offers have no price of storage or egress, a note for each."""
     makers = sorted({log.catalog.get("cloud", row_of(o), Offer).provider for o in offers})
     kinds = (
         (Extra.STORAGE, work.tb_per_accelerator, has_storage_price),
         (Extra.EGRESS, work.egress_tb_per_month, has_egress_price),
     )
-    return [
-        f"no {extra} price for {maker}: the price of AWS is used"
+    without = {
+        extra: [maker for maker in makers if not has_price(maker, log)]
         for extra, amount, has_price in kinds
-        for maker in makers
-        if amount and extra not in work.leave_out and not has_price(maker, log)
+        if amount and extra not in work.leave_out
+    }
+    return [
+        f"no {extra} price for {', '.join(found)}: the price of AWS is used"
+        for extra, found in without.items()
+        if found
     ]
 
 

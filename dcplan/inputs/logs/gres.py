@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 PROFILE = re.compile(r"(?:^|[_.-])(\d+(?:c\.\d+)?g\.\d+gb(?:\+me(?:\.all)?|\.me)?)$")
@@ -11,11 +11,22 @@ PROFILE = re.compile(r"(?:^|[_.-])(\d+(?:c\.\d+)?g\.\d+gb(?:\+me(?:\.all)?|\.me)
 SHARES = ("shard", "mps")
 """Generic resources of Slurm that are parts of an accelerator."""
 ASKS = re.compile(
-    r"(?:--gres[= ]\S*?\bgpu|--gpus(?:-per-(?:node|task|socket))?[= ]|(?<!\S)-G[= ]?"
-    r"|--tres-per-\w+[= ]\S*?\bgpu)[^\s,]*"
+    r"--gres[= ]\S*?\bgpu\S*|--gpus(?:-per-(?:node|task|socket))?[= ]\S+|-G ?\S+"
+    r"|--tres-per-\w+[= ]\S*?\bgpu\S*"
 )
-"""Flag of a command that asks for accelerators, with its value."""
+"""An option that asks for accelerators, with its value."""
 ASKS_NONE = re.compile(r"(?:[:= ]|-G)0$")
+FLAGS = frozenset(
+    (
+        *("--exclusive", "--wait", "-W", "--hold", "-H", "--parsable", "--quiet", "-Q", "-v"),
+        *("--requeue", "--no-requeue", "--contiguous", "--overcommit", "-O", "--verbose", "-s"),
+        *("--spread-job", "--use-min-nodes", "--test-only", "--no-kill", "-k", "--reboot", "-l"),
+        *("--oversubscribe", "--pty", "--label", "--unbuffered", "-u", "--disable-status", "-X"),
+        *("--multi-prog", "--overlap", "--exact", "--no-allocate", "-Z", "--preserve-env", "-E"),
+        *("--ignore-pbs", "--stepmgr", "--no-shell", "--immediate", "-I", "--nice", "--parallel"),
+    )
+)
+"""Options of ``sbatch``, ``srun`` and ``salloc`` after which no value follows."""
 DEVICE = re.compile(
     r"[a-z0-9.-]+/(?:gpu|tpu|gaudi|neuron|neuroncore|neurondevice|i915|xe|npu|mlu|dcu|vgpu)"
 )
@@ -122,14 +133,37 @@ def tres(text: str, fractions: Mapping[str, float]) -> Count:
 
 
 def asks_for_accelerators(command: str) -> bool:
-    """Return whether a command line asks for accelerators.
+    """Return whether the options of a submission ask for accelerators; arguments of a script do not.
 
     Examples
     --------
     >>> asks_for_accelerators("sbatch --gres=gpu:2 x.sh"), asks_for_accelerators("srun -G 0 x")
     (True, False)
+    >>> asks_for_accelerators("sbatch --exclusive -p cpu x.sh --gpus 4")
+    False
     """
-    return any(not ASKS_NONE.search(match[0]) for match in ASKS.finditer(command))
+    return any(ASKS.fullmatch(o) and not ASKS_NONE.search(o) for o in _options(command.split()))
+
+
+def _options(words: Sequence[str]) -> Iterator[str]:
+    """Yield each option with its value, up to the script; a colon begins the next component."""
+    i = 1
+    while i < len(words):
+        word = words[i]
+        attached = "=" in word or (len(word) > 2 and not word.startswith("--"))
+        if word == ":":
+            i += 1
+        elif not word.startswith("-"):
+            following = [k for k in range(i, len(words)) if words[k] == ":"]
+            if not following:
+                return
+            i = following[0]
+        elif attached or word in FLAGS or i + 1 == len(words):
+            yield word
+            i += 1
+        else:
+            yield f"{word} {words[i + 1]}"
+            i += 2
 
 
 def resources(amounts: Mapping[str, float], fractions: Mapping[str, float]) -> Count:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-JOB_ID = re.compile(r"(\d+)(?:_(?:(\d+)|\[([^\]]*)(\])?))?(?:\+(\d+))?(\..+)?")
-RANGE = re.compile(r"(\d+)(?:-(\d+)(?::(\d+))?)?")
+JOB_ID = re.compile(
+    r"(\d{1,15})(?:_(?:(\d{1,15})|\[([^\]]*)(\])?))?(?:\+(\d{1,9}))?(\..+)?", re.ASCII
+)
+PLAIN_ID = re.compile(r"\d{1,15}", re.ASCII)
+RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?", re.ASCII)
 MOST_TASKS = 4_000_001
 """Largest ``MaxArraySize`` of Slurm."""
 
@@ -43,7 +46,7 @@ def job_id(text: str) -> JobId:
     >>> job_id("123_[1-3,7,...]").cut, job_id("123.batch").step, job_id("123+1").component
     (True, True, 1)
     """
-    if text.isdigit():
+    if PLAIN_ID.fullmatch(text):
         return JobId(int(text))
     match = JOB_ID.fullmatch(text.strip())
     if match is None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.logs.gres import Count, asks_for_accelerators, tres
-from dcplan.inputs.logs.ids import JobId, job_id
+from dcplan.inputs.logs.ids import PLAIN_ID, JobId, job_id
 from dcplan.inputs.logs.rows import TIMES, Columns, Rows
 from dcplan.inputs.logs.traps import Found, Trap
 from dcplan.units import SECONDS_PER_MINUTE
@@ -61,7 +61,7 @@ class SlurmRows(Rows):
         got: Columns = {"file": np.full(rows, file), "line": np.array(lines, dtype=np.int64), **ids}
         blank = [""] * rows
         raw = cells.get("jobidraw")
-        if raw is not None and all(map(str.isdigit, raw)):
+        if raw is not None and all(map(PLAIN_ID.fullmatch, raw)):
             got["raw"] = np.array(list(map(int, raw)), dtype=np.int64)
         else:
             got["raw"] = -1 - self.coded("jobid", cells.get("jobid", blank))
@@ -70,7 +70,9 @@ class SlurmRows(Rows):
         for name in TIMES:
             got |= self.moments(name, cells.get(name, blank), lines, path)
         got["sluid"] = np.array(list(map(hash, cells.get("sluid", blank))), dtype=np.int64)
-        if np.isfinite(got["eligible"]).all():  # then nothing needs the planned wait
+        if (
+            np.isfinite(got["eligible"]).all() and not got["start_local"].any()
+        ):  # then nothing needs the planned wait
             cells = {**cells, "planned": blank}
         for name, short in DURATIONS.items():
             got[short] = self.numbers(name, cells.get(name, blank), lines, path, durations=True)
@@ -96,7 +98,7 @@ class SlurmRows(Rows):
         leader, keep, steps = [], [], []
         special: dict[int, JobId] = {}
         for i, text in enumerate(texts):
-            if text.isdigit():
+            if PLAIN_ID.fullmatch(text):
                 leader.append(int(text))
                 keep.append(i)
                 continue

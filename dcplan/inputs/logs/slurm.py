@@ -89,6 +89,7 @@ def _settle_times(columns: Columns, rows: SlurmRows, options: LogOptions) -> Non
         columns,
         order=np.where(fresh, columns["leader"].astype(np.float64), np.nan),
         group=columns["cluster"],
+        wait_s=columns["planned"],
         wall_s=columns["elapsed"] + np.nan_to_num(columns["suspended"]),
         zone=options.zone(),
         marks=rows.marks(columns),

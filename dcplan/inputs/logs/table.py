@@ -187,7 +187,15 @@ def table_log(rows: Rows, options: LogOptions) -> JobLog | None:
     lines = c["line"].astype(np.float64)
     order = np.where(np.isfinite(numeric[c["job"]]), numeric[c["job"]], lines)
     marks = rows.marks(c)
-    settle(c, order=order, group=c["file"], wall_s=c["run"], zone=options.zone(), marks=marks)
+    settle(
+        c,
+        order=order,
+        group=c["file"],
+        wait_s=c["wait"],
+        wall_s=c["run"],
+        zone=options.zone(),
+        marks=marks,
+    )
     _fill(c, rows)
     rows.span(c)
     _refuse(c, rows)

@@ -22,6 +22,7 @@ def settle(
     *,
     order: Array,
     group: Index,
+    wait_s: Array,
     wall_s: Array,
     zone: ZoneInfo | None,
     marks: Marks,
@@ -37,6 +38,8 @@ def settle(
         Number of each row that grows with submissions within its group; NaN: it says nothing.
     group : array
         Cluster of each row.
+    wait_s : array
+        Recorded wait before the start, since it was eligible or submitted; NaN: unknown. [s]
     wall_s : array
         Recorded time from start to end; NaN: unknown. [s]
     zone : ZoneInfo or None
@@ -74,7 +77,11 @@ def settle(
         submit[mine] = folded_by_id(columns["submit"][mine], first[mine], second[mine], order[mine])
     columns["submit"] = submit
     columns["eligible"] = after(submit, *read["eligible"])
-    begin = (after(submit, *read["start"]), read["start"][1])
+    first, second = after(submit, *read["start"]), read["start"][1]
+    since = np.where(np.isfinite(columns["eligible"]), columns["eligible"], submit) + wait_s
+    sure = np.isfinite(since)
+    nearest = np.where(np.abs(second - since) < np.abs(first - since), second, first)
+    begin = np.where(sure, nearest, first), np.where(sure, nearest, second)
     columns["start"], columns["end"] = ended(begin, read["end"], wall_s)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -16,6 +16,8 @@ from dcplan.economics.cash_flow import (
     quarterly_charge_usd,
 )
 from dcplan.economics.discounting import discount_factor
+from dcplan.economics.monthly.payments import on_delivery
+from dcplan.economics.monthly.weights import financed_weights, weight_of
 from dcplan.inputs.cloud_prices import cloud_place
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.rent.use import in_force
@@ -61,10 +63,12 @@ class Allocation:
     """Money of the middle of the quarter. [USD]"""
     uses: tuple[Use, ...]
     discount_rate: float
+    after_tax_usd: Mapping[str, float] | None = None
+    """Present cost of each workload after taxes, payment terms and debt; None without them."""
 
     def factor(self, t: int) -> float:
         """Return the discount factor of the middle of a quarter."""
-        return discount_factor(self.discount_rate, (t + 0.5) / QUARTERS_PER_YEAR)
+        return _middle(self.discount_rate, t)
 
     def present_usd(self) -> dict[str, dict[Part, float]]:
         """Return the present cost of each workload by part; they sum to the net present cost."""
@@ -111,20 +115,40 @@ def allocate(problem: PlanningProblem, d: Decisions, books: Accounts) -> Allocat
     """Share every payment of an audited plan among its workloads.
 
     A payment for an asset becomes a level charge over its quarters in service, net of its residual
-    value, with the same present value. Each quarter's charge is shared by the quarter's uses.
+    value, with the same present value. Each quarter's charge is shared by the quarter's uses. The
+    present cost of the payment after taxes, payment terms and debt is shared in the same way.
     """
     rate, uses = problem.finance.discount_rate, uses_of(problem, d, books)
     sharer = _Sharer(problem, d, books, uses)
     charges: dict[tuple[Bearer, Part, int], float] = defaultdict(float)
-    for flow in books.flows:
+    taxed, worth = defaultdict[str, float](float), _after_tax(problem, books.flows)
+    for flow, after_tax_usd in zip(books.flows, worth, strict=True):
         if not flow.usd:
             continue
         part, quarters = part_of(flow), sharer.quarters(flow)
         usd = quarterly_charge_usd(flow, quarters, rate)
+        level = after_tax_usd / sum(_middle(rate, t) for t in quarters)
         for t in quarters:
             for who, share in sharer.shares(flow, t).items():
                 charges[who, part, t] += usd * share
-    return Allocation(dict(charges), tuple(uses), rate)
+                taxed[who.workload] += level * share * _middle(rate, t)
+    financed = problem.finance.financing is not None
+    return Allocation(dict(charges), tuple(uses), rate, dict(taxed) if financed else None)
+
+
+def _middle(rate_per_year: float, t: int) -> float:
+    return discount_factor(rate_per_year, (t + 0.5) / QUARTERS_PER_YEAR)
+
+
+def _after_tax(problem: PlanningProblem, flows: Sequence[Flow]) -> list[float]:
+    """Return the present cost of each payment after taxes, payment terms and debt; 0 without them."""
+    terms, quarters = problem.finance.financing, problem.quarters
+    if terms is None:
+        return [0.0] * len(flows)
+    later = max((x.quarter + 1 - quarters for x in flows), default=0)
+    weights = financed_weights(terms, quarters, max(later, 0))
+    dated = flows if terms.milestones is None else on_delivery(flows, quarters)
+    return [x.usd * weight_of(x, weights, quarters) for x in dated]
 
 
 def part_of(flow: Flow) -> Part:

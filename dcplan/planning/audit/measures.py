@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
-from dcplan.economics.cash_flow import FlowGroup, npv_usd, totals_usd
+from dcplan.economics.cash_flow import Flow, FlowGroup, npv_usd, totals_usd
 from dcplan.economics.monthly.financing import Financed, financed
 from dcplan.economics.monthly.payments import on_delivery
 from dcplan.economics.monthly.side import owned_side, unserved_usd
+from dcplan.economics.monthly.weights import FlowWeights, financed_weights, level_weights
 from dcplan.inputs.cloud_prices import cloud_place, offer_of
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.onsite import carbon_t
@@ -35,7 +37,7 @@ def measured(name: str, problem: PlanningProblem, d: Decisions, books: Accounts)
     if name == COST:
         return npv_usd(books.flows, problem.finance.discount_rate) / USD_PER_MUSD
     if name == AFTER_TAX:
-        return after_tax(problem, books).npv_usd / USD_PER_MUSD
+        return after_tax(problem, books.flows).npv_usd / USD_PER_MUSD
     if name == CAPEX:
         return totals_usd(books.flows)[FlowGroup.CAPEX] / USD_PER_MUSD
     if name == PEAK:
@@ -64,8 +66,29 @@ def _of_runs(name: str, problem: PlanningProblem, d: Decisions) -> float | None:
     return None
 
 
-def after_tax(problem: PlanningProblem, books: Accounts) -> Financed:
-    """Return the payments of a plan by month after taxes, payment terms and debt.
+def cost_usd(problem: PlanningProblem, flows: Iterable[Flow]) -> float:
+    """Return the present cost of payments [USD].
+
+    It is after taxes, payment terms and debt if the goal is, otherwise before them.
+    """
+    if problem.goal.measure == AFTER_TAX:
+        return after_tax(problem, flows).npv_usd
+    return npv_usd(flows, problem.finance.discount_rate)
+
+
+def weights_of(problem: PlanningProblem) -> FlowWeights:
+    """Return the present cost of one USD by kind and quarter of the payments of the horizon.
+
+    It is after taxes, payment terms and debt if the goal is, otherwise before them.
+    """
+    terms = problem.finance.financing
+    if problem.goal.measure == AFTER_TAX and terms is not None:
+        return financed_weights(terms, problem.quarters, 0)
+    return level_weights(problem.finance.discount_rate, problem.quarters, 0)
+
+
+def after_tax(problem: PlanningProblem, flows: Iterable[Flow]) -> Financed:
+    """Return payments by month after taxes, payment terms and debt.
 
     Raises
     ------
@@ -76,7 +99,7 @@ def after_tax(problem: PlanningProblem, books: Accounts) -> Financed:
     if terms is None:
         msg = "the problem has no taxes, payment terms or debt"
         raise ValueError(msg)
-    flows = books.flows
+    flows = list(flows)
     if terms.milestones is not None:
         flows = on_delivery(flows, problem.quarters)
     side = owned_side(flows, problem.quarters)

@@ -188,11 +188,12 @@ class _Ladder:
         r"""Add the rows of the leaf switches of each system, which no other system uses.
 
         .. math::
-           \sum_f P_{hfgkt} = \sum_{\tau \le t} r_k b_{hk\tau}, \qquad \sum_k P_{hfgkt} = Q_{hfgt},
+           \sum_f P_{hfgkt} \le \sum_{\tau \le t} r_k b_{hk\tau}, \qquad \sum_k P_{hfgkt} = Q_{hfgt},
            \qquad P_{hfgkt} \le p_k n_{hfgkt}, \qquad \sum_k l_k n_{hfgkt} \le \sum_i w_i \delta_{hfgit}
 
         with the ports of a system (P), its groups of leaf switches (n), the ports (p) and leaf
-        switches (l) of a group.
+        switches (l) of a group. The first row holds with equality on a fabric with groups, and
+        leaves the choice of a fabric without them.
         """
         prefix, _, groups, ports = self.names
         found: dict[tuple[str, str, str, str], LeafGroup] = {
@@ -205,7 +206,7 @@ class _Ladder:
         def of_system(m: pyo.ConcreteModel, h: str, c: str, k: str, q: int) -> Any:
             own = [p for p in self.sets.same_system[h, k] if self._class(p) == c]
             racks = sum(self.sets.places[p].ports * self.racks(p, q) for p in own)
-            return sum(ports[h, f, c, k, q] for f in fabrics[h, c, k]) == racks
+            return sum(ports[h, f, c, k, q] for f in fabrics[h, c, k]) <= racks
 
         def on_fabric(m: pyo.ConcreteModel, h: str, f: str, c: str, q: int) -> Any:
             own = sum(ports[h, f, c, k, q] for k in self.steps[h, f, c].groups)

@@ -136,7 +136,11 @@ def _rising(values: list[float]) -> list[float]:
 
 def node_link(plan: ClosDesign, parts: Parts) -> Link:
     """Return optics and cable of one NIC port over all planes."""
-    leaf, node = plan.planes / parts.leaf_optic_ports, plan.planes / parts.node_optic_ports
+    pluggable = not parts.leaf_optic_inside
+    leaf, node = (
+        plan.planes / parts.leaf_optic_ports * pluggable,
+        plan.planes / parts.node_optic_ports,
+    )
     usd = leaf * parts.leaf_optic_usd + node * parts.node_optic_usd + plan.planes * parts.cable_usd
     kw = leaf * parts.leaf_optic_kw + node * parts.node_optic_kw
     return Link(usd, kw, leaf + node)
@@ -151,15 +155,14 @@ def unit_steps(
     plan: ClosDesign, parts: Parts, ports: PortClass, rails: int, most_ports: int
 ) -> list[Step]:
     """Return the ports of each leaf count of a tree with units, and its network without links to nodes."""
-    per_unit = ports.nodes_per_su * rails
+    nodes = ports.unit(plan.leaf_down)
+    per_unit = nodes * rails
     units = math.ceil(most_ports / per_unit)
-    if leaves(units * ports.nodes_per_su, rails, ports.nodes_per_su, plan.leaf_down) > MOST_LEAVES:
+    if leaves(units * nodes, rails, nodes, plan.leaf_down) > MOST_LEAVES:
         return []
     found: dict[int, int] = {}
     for unit in range(1, units + 1):
-        found[leaves(unit * ports.nodes_per_su, rails, ports.nodes_per_su, plan.leaf_down)] = (
-            unit * per_unit
-        )
+        found[leaves(unit * nodes, rails, nodes, plan.leaf_down)] = unit * per_unit
     return _priced(plan, parts, found)
 
 

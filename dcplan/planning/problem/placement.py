@@ -11,6 +11,7 @@ from dcplan.facility.racks import Fit, nodes_per_rack, split_heat_kw
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.heat_paths import UNCHANGED, Conversion, conversion, misfit, rack_limits
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.recovery import hosts_of
 from dcplan.planning.problem.systems import SystemTerms
 from dcplan.planning.problem.terms import CoolingTerms, HallTerms, Placement, PortClass
 from dcplan.scenario.schema import Hall
@@ -147,6 +148,7 @@ def _placed(
             tuple(unit.protocols),
             nodes_per_su or unit.nodes_per_su or 1,
             unit.scaleout_ports_per_cage,
+            0 if nodes_per_su else _rack_nodes(unit),
         ),
         price_usd=system.price_usd * nodes,
         maintenance_usd_per_quarter=system.price_usd
@@ -165,6 +167,14 @@ def _placed(
         if unit.form != "server"
         else _fit_reason(fit, row, nodes, given=nodes_override is not None),
     )
+
+
+def _rack_nodes(row: System) -> int:
+    """Return the hosts of a rack-scale system whose scalable unit has several racks, otherwise 1."""
+    if row.form == "server":
+        return 1
+    hosts = hosts_of(row) // max(row.racks, 1)
+    return max(hosts, 1) if (row.nodes_per_su or 1) > hosts else 1
 
 
 def _fit_reason(fit: Fit, cooling: CoolingOption, nodes: int, *, given: bool) -> str:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from dcplan.fabric.topology.clos import leaves
 from dcplan.fabric.topology.design import ClosDesign
-from dcplan.fabric.topology.kinds import UNITED
 from dcplan.planning.check_ids import Part
 from dcplan.planning.problem.network_steps import (
     COST,
@@ -159,7 +158,7 @@ def _ladder(
     """Return the steps of a NIC class; None if it has none. ``held`` are the most ports of all systems."""
     if not any(x.most + x.given for x in systems.values()):
         return None
-    plan, parts, united = option.designs[ports], option.parts[ports], option.topology in UNITED
+    plan, parts, united = option.designs[ports], option.parts[ports], option.united
     link = node_link(plan, parts)
     if exact and united:
         groups = {k: leaf_group(plan, ports, x.rails) for k, x in systems.items()}
@@ -198,9 +197,8 @@ def leaf_group(plan: ClosDesign, ports: PortClass, rails: int) -> LeafGroup:
     >>> leaf_group(design(64, 2), PortClass(400.0, ("infiniband",), 8), 8)
     LeafGroup(ports=64, leaves=2)
     """
-    unit = ports.nodes_per_su * rails
-    if ports.nodes_per_su >= plan.leaf_down:
-        return LeafGroup(
-            unit, leaves(ports.nodes_per_su, rails, ports.nodes_per_su, plan.leaf_down)
-        )
+    nodes = ports.unit(plan.leaf_down)
+    unit = nodes * rails
+    if nodes >= plan.leaf_down:
+        return LeafGroup(unit, leaves(nodes, rails, nodes, plan.leaf_down))
     return LeafGroup(max(unit, plan.leaf_down), max(unit // plan.leaf_down, 1))

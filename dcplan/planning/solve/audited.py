@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dcplan.economics.cash_flow import npv_usd
 from dcplan.errors import AuditError
 from dcplan.planning.audit.accounts import make_accounts
+from dcplan.planning.audit.measures import cost_usd
 from dcplan.planning.audit.run import Audit, audit, settled
 from dcplan.planning.decisions import Decisions, from_solution
 from dcplan.planning.problem.terms import PlanningProblem
@@ -55,15 +55,15 @@ def audited_solution(
 
 
 def audited_cost_usd(problem: PlanningProblem, matrix: Matrix, outcome: Outcome) -> float | None:
-    """Return the cost of a solution with integer switch counts, even if it violates limits.
+    """Return the cost of a solution with integer switch counts, even if it violates limits [USD].
 
-    It is None without a solution.
+    It is that of the goal, before or after taxes, and None without a solution.
     """
     if outcome.values is None:
         return None
     try:
         d = settled(problem, _decided(problem, matrix, outcome))
-        return npv_usd(make_accounts(problem, d).flows, problem.finance.discount_rate)
+        return cost_usd(problem, make_accounts(problem, d).flows)
     except ValueError:
         return None
 

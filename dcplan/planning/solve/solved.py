@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dcplan.planning.audit.measures import measured
+from dcplan.planning.audit.measures import cost_usd, measured
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.goal import MONEY
@@ -71,6 +71,14 @@ class Solved:
         if self.audit is None or self.decisions is None:
             return math.inf
         return measured(self.problem.goal.measure, self.problem, self.decisions, self.audit.books)
+
+    @functools.cached_property
+    def cost_usd(self) -> float:
+        """Return the present cost of the audited plan [USD]; infinite without one.
+
+        It is after taxes, payment terms and debt if the goal is, otherwise before them.
+        """
+        return math.inf if self.audit is None else cost_usd(self.problem, self.audit.books.flows)
 
     @property
     def bound_usd(self) -> float:

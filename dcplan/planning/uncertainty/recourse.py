@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
+from dcplan.economics.monthly.weights import FlowWeights
 from dcplan.inputs.cloud_prices import cloud_place
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.units import HOURS_PER_QUARTER
@@ -147,10 +148,10 @@ class Recourse:
 
 
 def recourse_of(
-    problem: PlanningProblem, factor: Sequence[float], limits: Mapping[tuple[str, P, int], float]
+    problem: PlanningProblem, weights: FlowWeights, limits: Mapping[tuple[str, P, int], float]
 ) -> Recourse:
-    """Return the LP of a planning problem; ``factor`` discounts each quarter."""
-    quarters = range(problem.quarters)
+    """Return the LP of a planning problem; ``weights`` are the present cost of each payment."""
+    quarters, factor = range(problem.quarters), weights.running
     own = [
         (d.id, p.key, t)
         for d in problem.demands
@@ -191,7 +192,7 @@ def recourse_of(
         rent_usd=np.array([hours[d] * by_offer[o, t] for d, o, t in rent]),
         rent_hours_frac=np.array([hours[d] for d, _, _ in rent]),
         cover_usd=np.array([problem.periods[p] * saved[o, t] for o, p, t in cover]),
-        left_usd=np.array([_unmet_usd(problem, d, t) * factor[t] for d, t in left]),
+        left_usd=np.array([_unmet_usd(problem, d, t) * weights.unserved[t] for d, t in left]),
         priced=np.array(
             [d.unmet_usd is not None for d in problem.required for _ in quarters], dtype=bool
         ),

@@ -13,24 +13,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup, npv_usd
-from dcplan.economics.discounting import discount_factor
+from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
 from dcplan.economics.sampling import Marginal, samples
 from dcplan.inputs.cloud_prices import HOURLY, offer_of
 from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.measures import cost_usd, weights_of
 from dcplan.planning.audit.rent.use import in_force
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import RunOption
 from dcplan.planning.uncertainty.recourse import Recourse, recourse_of
 from dcplan.planning.uncertainty.replicas import serving_limits
-from dcplan.units import (
-    DAYS_PER_MONTH,
-    DAYS_PER_QUARTER,
-    HOURS_PER_DAY,
-    HOURS_PER_QUARTER,
-    QUARTERS_PER_YEAR,
-)
+from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, HOURS_PER_DAY, HOURS_PER_QUARTER
 
 INPUTS = (
     "hardware_price",
@@ -90,19 +84,14 @@ class Evaluator:
 
     def __init__(self, problem: PlanningProblem, d: Decisions, books: Accounts) -> None:
         self.problem, self.d, self.books = problem, d, books
-        self.factor = [
-            discount_factor(problem.finance.discount_rate, (t + 0.5) / QUARTERS_PER_YEAR)
-            for t in range(problem.quarters)
-        ]
-        self.base_usd = npv_usd(books.flows, problem.finance.discount_rate)
-        self.hardware_usd = npv_usd(_racks(books.flows), problem.finance.discount_rate)
-        self.energy_usd = npv_usd(
-            [f for f in books.flows if f.asset is AssetClass.GRID_ENERGY],
-            problem.finance.discount_rate,
-        )
-        self.on_demand_usd = self._on_demand(books.flows)
-        self.priced_unmet_usd = npv_usd(
-            [f for f in books.flows if f.group is FlowGroup.UNSERVED], problem.finance.discount_rate
+        weights, flows = weights_of(problem), books.flows
+        self.factor = weights.running
+        self.base_usd = cost_usd(problem, flows)
+        self.hardware_usd = cost_usd(problem, _racks(flows))
+        self.energy_usd = cost_usd(problem, [f for f in flows if f.asset is AssetClass.GRID_ENERGY])
+        self.on_demand_usd = self._on_demand(flows)
+        self.priced_unmet_usd = cost_usd(
+            problem, [f for f in flows if f.group is FlowGroup.UNSERVED]
         )
         self.arrivals = _arrivals(problem, d)
         self.size = {p.key: p.accelerators for p in problem.placements}
@@ -111,12 +100,12 @@ class Evaluator:
             for p in problem.placements
             for t in range(problem.quarters)
         }
-        self.recourse: Recourse = recourse_of(problem, self.factor, serving_limits(problem, d))
+        self.recourse: Recourse = recourse_of(problem, weights, serving_limits(problem, d))
 
     def _on_demand(self, flows: Sequence[Flow]) -> float:
         """Return the present value of rent by the hour."""
         rented = [f for f in flows if f.group is FlowGroup.CLOUD and f.term in HOURLY]
-        return npv_usd(rented, self.problem.finance.discount_rate)
+        return cost_usd(self.problem, rented)
 
     def simulated_outcome(self, sample: SampledScenario) -> SimulatedOutcome:
         """Return cost, service and lateness of the plan in one sampled scenario."""

@@ -31,6 +31,8 @@ from dcplan.report.book.workloads import workloads_page
 from dcplan.report.book.writer import ORDER, Writer, write_sheet
 from dcplan.result import Result
 
+MOST_NAME = 255
+"""Characters of a defined name that spreadsheets accept; an input with a longer key has none."""
 CREATED = dt.datetime(2026, 1, 1, tzinfo=dt.UTC).replace(tzinfo=None)
 """Fixed date, so that two exports of one result are identical files."""
 
@@ -101,8 +103,9 @@ def _file(
     for key, place in places.items():
         book.define_name(name_of(key), f"={place.text()}")
     for key, edit in source.live.items() if source else ():
-        if source and edit:  # a defined name for every blue input, after its key
-            book.define_name(f"in_{name_of(key)}", f"={source.inputs[key].text()}")
+        name = f"in_{name_of(key)}"
+        if source and edit and len(name) <= MOST_NAME:  # of every blue input, after its key
+            book.define_name(name, f"={source.inputs[key].text()}")
     book.close()
     return stream.getvalue()
 

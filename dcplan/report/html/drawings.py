@@ -11,12 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from dcplan.report.html.charts import COLORS, Chart
+from dcplan.answers.plan.headline import counted
+from dcplan.report.html.canvas import COLORS, Chart
 
 WIDTH = 760
 BOXES = 12
 """Boxes shown of a tier; the text gives the count."""
 MOST_RACKS = 600
+ACROSS = 5
+"""Racks drawn in one row."""
+OTHERS = "racks of network and storage (gray)"
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,9 @@ def fabric(row: Mapping[str, object]) -> Chart:
     tiers = [(name, n) for name, n in counts if n] + [
         ("NIC ports", int(str(row["nic_ports"] or 0)))
     ]
-    words = f"{row['hall']}: {row['fabric']}, " + ", ".join(f"{n:,} {name}" for name, n in tiers)
+    words = f"{row['hall']} in the last quarter: {row['fabric']}, " + ", ".join(
+        f"{n:,} {name}" for name, n in tiers
+    )
     parts = [_open(84 * len(tiers), words)]
     places: list[list[float]] = []
     for i, (name, n) in enumerate(tiers):
@@ -73,11 +79,18 @@ def fabric(row: Mapping[str, object]) -> Chart:
         ]
     ports, live = (int(str(row[x] or 0)) for x in ("nic_ports", "nic_ports_in_service"))
     if live < ports:
-        words += f"; {live:,} of the NIC ports are of racks in service in the last quarter"
-    links = f"{int(str(row['leaf_spine_links'] or 0)):,} leaf-spine and {int(str(row['spine_core_links'] or 0)):,} "
+        words += f"; {live:,} of the NIC ports are of racks in service"
     parts.append("</svg>")
-    words += f"; {links}spine-core links, {int(str(row['transceivers'] or 0)):,} transceivers"
-    return Chart(f"Compute fabric of {row['hall']}", "".join(parts), words)
+    others = [
+        (name, int(str(row[column] or 0)))
+        for name, column in (
+            ("leaf-spine links", "leaf_spine_links"),
+            ("spine-core links", "spine_core_links"),
+            ("transceivers", "transceivers"),
+        )
+    ]
+    words += "; " + ", ".join(f"{n:,} {name}" for name, n in others if n)
+    return Chart(f"Compute fabric of {row['hall']} in the last quarter", "".join(parts), words)
 
 
 def hall(
@@ -92,25 +105,27 @@ def hall(
     ``racks`` holds system, racks, nodes of a rack and kW of a rack; ``fleet`` holds the racks in
     service by quarter and system.
     """
+    others = max(used - sum(n for _, n, _, _ in racks), 0)
     words = f"{name}: {used:,} of {positions:,} rack positions taken; " + "; ".join(
-        f"{n:,} racks {system}, {nodes} nodes and {kw:,.0f} kW each"
+        f"{counted(n, 'rack')} {system}, {counted(nodes, 'node')} and {kw:,.0f} kW each"
         for system, n, nodes, kw in racks
     )
-    height = 190
+    rest = f"; {others:,} {OTHERS}" if others else ""
+    words += rest
+    height = 190 * -(-len(racks) // ACROSS)
     across = min(positions, 48)
     shown = min(positions, MOST_RACKS)
     lines = math.ceil(shown / max(across, 1))
-    others = max(used - sum(n for _, n, _, _ in racks), 0)
     quarters = _floors(name, racks, positions, others, fleet or {})
     parts = [_open(height + 40 + lines * 16, words, quarters)]
-    for i, (system, _, nodes, kw) in enumerate(racks[:5]):
-        x, color = 10 + i * 150, COLORS[i % len(COLORS)]
-        parts.append(_text(x, 16, system))
-        parts.append(_text(x, 32, f"{nodes} nodes, {kw:,.0f} kW", "small"))
-        parts.append(f'<rect x="{x}" y="42" width="70" height="130" class="frame"/>')
+    for i, (system, _, nodes, kw) in enumerate(racks):
+        x, y, color = 10 + i % ACROSS * 150, i // ACROSS * 190, COLORS[i % len(COLORS)]
+        parts.append(_text(x, y + 16, system))
+        parts.append(_text(x, y + 32, f"{counted(nodes, 'node')}, {kw:,.0f} kW", "small"))
+        parts.append(f'<rect x="{x}" y="{y + 42}" width="70" height="130" class="frame"/>')
         each = 122 / max(nodes, 1)
-        parts += [_box(x + 4, 168 - each * (j + 1), 62, each - 2, color) for j in range(nodes)]
-    parts.append(_text(10, height + 10, f"Floor: {used:,} of {positions:,} positions", "by"))
+        parts += [_box(x + 4, y + 168 - each * (j + 1), 62, each - 2, color) for j in range(nodes)]
+    parts.append(_text(10, height + 10, f"Floor: {used:,} of {positions:,} positions{rest}", "by"))
     colors = [COLORS[i % len(COLORS)] for i, (_, n, _, _) in enumerate(racks) for _ in range(n)]
     colors += [COLORS[-1]] * others
     for j in range(shown):
@@ -142,8 +157,9 @@ def _floors(
         colors = [(COLORS[systems.index(s) % len(COLORS)], n) for s, n in taken]
         used = sum(n for _, n in taken) + others
         words = f"{name} in {quarter}: {used:,} of {positions:,} rack positions taken"
-        words = "; ".join([words, *(f"{n:,} racks {s}" for s, n in taken)])
-        text = f"Floor in {quarter}: {used:,} of {positions:,} positions"
+        rest = [f"{others:,} {OTHERS}, as in the last quarter"] if others else []
+        words = "; ".join([words, *(f"{counted(n, 'rack')} {s}" for s, n in taken), *rest])
+        text = "; ".join([f"Floor in {quarter}: {used:,} of {positions:,} positions", *rest])
         found[quarter] = Quarter(words, (text,), (*colors, (COLORS[-1], others)))
     return found
 

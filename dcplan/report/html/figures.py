@@ -8,13 +8,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from statistics import NormalDist
 
+from dcplan.answers.plan.summary import MOVED
 from dcplan.economics.cash_flow import GROUPS
 from dcplan.inputs.cloud_prices import is_cloud
 from dcplan.planning.audit.uses import Kind
 from dcplan.report.book.influence import Influence, influences
-from dcplan.report.html import charts, drawings
-from dcplan.report.html.charts import Chart
-from dcplan.report.html.states import PAYMENTS
+from dcplan.report.html import charts, drawings, quarterly
+from dcplan.report.html.canvas import Chart
 from dcplan.result import Cell, Result
 from dcplan.specs.cost.schedules import MONTHS
 from dcplan.specs.frontier import FRONTIER
@@ -32,6 +32,8 @@ MOST_INPUTS = 12
 """Inputs of a tornado."""
 MOST_RENTS = 4
 """Rents that the picture of the break-even compares with owning, the cheapest first."""
+MOST_SYSTEMS = 6
+"""Systems in a picture of the fleet, the largest first."""
 MOST_SERIES = 12
 """Pairs of workload and system in a picture."""
 P10 = NormalDist().inv_cdf(0.1)
@@ -104,18 +106,27 @@ def _power(result: Result) -> Chart:
         t = quarters.index(str(row["quarter"]))
         by[str(row["site"])][t] += _number(row["facility_mw"])
         limit[t] += _number(row["utility_mw"])
-    return charts.power(quarters, by, limit)
+    used = {site: values for site, values in by.items() if any(values)}
+    return quarterly.power(quarters, used, limit)
 
 
 def _capacity(result: Result) -> list[Chart]:
-    """Accelerators of every origin by system, and rented ones by offer."""
+    """Accelerators by system: the largest ones, the others together, and all that are rented."""
     quarters = _quarters(result)
     by: dict[str, list[float]] = defaultdict(lambda: [0.0] * len(quarters))
     for row in _rows(result, FLEET.name):
         rented = row["origin"] == Origin.RENTED
-        name = f"rented {row['system']}" if rented else str(row["system"])
+        name = quarterly.RENTED if rented else str(row["system"])
         by[name][quarters.index(str(row["quarter"]))] += _number(row["accelerators"])
-    return [charts.capacity(quarters, by)] if by else []
+    rented = by.pop(quarterly.RENTED, None)
+    largest = sorted(by, key=lambda name: -sum(by[name]))[:MOST_SYSTEMS]
+    found = {name: values for name, values in by.items() if name in largest}
+    rest = [values for name, values in by.items() if name not in largest]
+    if rest:
+        found["others"] = [sum(x) for x in zip(*rest, strict=True)]
+    if rented:
+        found[quarterly.RENTED] = rented
+    return [quarterly.capacity(quarters, found)] if found else []
 
 
 def _workloads(result: Result) -> Chart:
@@ -128,14 +139,14 @@ def _workloads(result: Result) -> Chart:
         if row["kind"] in (Kind.UNUSED, Kind.EARLIER):
             idle[t] += count
         elif count:
-            system = charts.RENTED if is_cloud(str(row["place"])) else str(row["system"])
+            system = quarterly.RENTED if is_cloud(str(row["place"])) else str(row["system"])
             by[str(row["workload"]), system][t] += count
     first = {max((k for k in by if k[0] == w), key=lambda k: sum(by[k])) for w, _ in by}
     largest = sorted(by, key=lambda key: (key not in first, -sum(by[key])))[:MOST_SERIES]
     series = [(*key, values) for key, values in by.items() if key in largest]
     rest = [sum(x) for x in zip(*(v for k, v in by.items() if k not in largest), strict=True)]
     more = {"others": rest, "unused": idle}
-    return charts.workloads(quarters, series + [(k, "", v) for k, v in more.items() if any(v)])
+    return quarterly.workloads(quarters, series + [(k, "", v) for k, v in more.items() if any(v)])
 
 
 def _waterfall(result: Result) -> Chart:
@@ -153,9 +164,9 @@ def _cash(result: Result) -> Chart:
     rows = _rows(result, "cash_flow")
     groups = {
         name.replace("_", " "): [sign * _number(row[f"{name}_usd"]) for row in rows]
-        for name, sign in PAYMENTS.items()
+        for name, sign in MOVED.items()
     }
-    return charts.cash(
+    return quarterly.cash(
         [str(row["quarter"]) for row in rows], {g: v for g, v in groups.items() if any(v)}
     )
 
@@ -240,6 +251,8 @@ def _sites(result: Result) -> list[Chart]:
     made = []
     for site, by in found.items():
         most = max(it.facility_mw for it in by.values())
+        if not most:
+            continue  # a site that the plan does not use
         peak = [quarter for quarter, it in by.items() if it.facility_mw == most][-1]
         made.append(drawings.one_line(site, peak, by))
     return made

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jinja2 import Environment, PackageLoader
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from dcplan.report.book.influence import Influence
-from dcplan.report.html.charts import Chart
+from dcplan.report.html.canvas import Chart
 from dcplan.report.html.figures import DECISION, figures_of, has_ranks, ranked
 from dcplan.report.html.states import states_of
 from dcplan.report.memo.blocks import Block
@@ -18,7 +19,7 @@ from dcplan.report.memo.content import memo
 from dcplan.report.memo.text import with_code
 from dcplan.report.text.headings import label_of, title_of
 from dcplan.report.text.markdown import verdict
-from dcplan.report.text.numbers import in_order, printable, shown
+from dcplan.report.text.numbers import in_order, more_rows, printable, shown
 from dcplan.report.text.view import View, view
 from dcplan.result import Metric, Result, Table
 from dcplan.specs import registry
@@ -26,6 +27,7 @@ from dcplan.specs.plan.limits import CHECKS
 from dcplan.specs.plan.purchases import PURCHASES
 from dcplan.specs.table import Section, Shown
 
+DATE = re.compile(r"\d{4}-(\d\d(-\d\d)?|Q\d)")
 NEARLY = 0.99
 """Share of a limit from which it counts as fully used."""
 MOST_ROWS = 300
@@ -123,7 +125,14 @@ def templates() -> Environment:
     )
     loader.filters["svg"] = Markup  # pictures of our own, their text escaped
     loader.filters["code"] = _with_code
+    loader.filters["more_rows"] = more_rows
+    loader.filters["whole_dates"] = _whole_dates
     return loader
+
+
+def _whole_dates(text: str) -> Markup:
+    """Return a cell whose dates do not break at their hyphens; its text is escaped."""
+    return Markup(DATE.sub(r'<span class="date">\g<0></span>', str(escape(printable(text)))))  # noqa: S704 - escaped
 
 
 def _with_code(text: str) -> Markup:

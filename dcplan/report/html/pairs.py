@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dcplan.report.html import charts
-from dcplan.report.html.charts import Chart
+from dcplan.report.html import quarterly
+from dcplan.report.html.canvas import Chart
 from dcplan.result import Result
 from dcplan.specs.regression.compared import QUARTERS_COMPARED, QuarterCompared
 from dcplan.units import USD_PER_MUSD
@@ -42,7 +42,7 @@ def _cash(labels: tuple[str, str], rows: Sequence[QuarterCompared]) -> Chart:
         f"{label} {total[-1]:,.1f} million USD" for label, total in zip(labels, sums, strict=True)
     )
     lines = {f"{label}, sum": x for label, x in zip(labels, sums, strict=True)}
-    return charts.paired(
+    return quarterly.paired(
         "both-cash",
         "Cash by quarter",
         [x.quarter for x in rows],
@@ -61,7 +61,7 @@ def _fleet(labels: tuple[str, str], rows: Sequence[QuarterCompared]) -> Chart:
     words = "Accelerators in service by quarter, in the last one: " + ", ".join(
         f"{label} {values[-1]:,.0f}" for label, values in zip(labels, counts, strict=True)
     )
-    return charts.paired(
+    return quarterly.paired(
         "both-fleet",
         "Fleet by quarter",
         [x.quarter for x in rows],
@@ -82,7 +82,7 @@ def _power(labels: tuple[str, str], rows: Sequence[QuarterCompared]) -> Chart:
         f"{label} {max(x):.1f} MW of {max(limit):.1f} MW from the utility"
         for label, x, limit in zip(labels, used, limits, strict=True)
     )
-    return charts.paired(
+    return quarterly.paired(
         "both-power",
         "Power against the utility limit",
         [x.quarter for x in rows],

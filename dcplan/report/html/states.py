@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from dcplan.answers.plan.summary import QuarterSums, by_quarter
 from dcplan.report.text.numbers import plain, shown
 from dcplan.report.text.view import View, view
 from dcplan.result import Cell, Result
@@ -18,18 +19,6 @@ SERVED = ("demand", "unit", "required", "owned", "rented", "unserved")
 USED = ("workload", "system", "place", "average_accelerators")
 OWNED = ("hall", "system", "origin", "racks", "accelerators")
 POWER = ("site", "it_mw", "facility_mw", "utility_mw", "onsite_mw")
-
-
-PAYMENTS: dict[str, float] = {
-    "capex": 1.0,
-    "energy": 1.0,
-    "opex": 1.0,
-    "cloud": 1.0,
-    "sales": 1.0,
-    "debt_drawn": -1.0,
-    "debt_service": 1.0,
-}
-"""Groups of the cash flow that move cash, and the sign with which they add to what is paid."""
 
 
 @dataclass(frozen=True)
@@ -46,20 +35,12 @@ def states_of(result: Result) -> tuple[State, ...]:
     power = _rows(result, "power")
     if result.verb != "plan" or not power:
         return ()
-    cash, sums, paid = _rows(result, "cash_flow"), {}, 0.0
-    for row in cash:
-        if row["cash_out_usd"] is None:
-            break  # a redacted result has no amounts
-        usd = sum(sign * _number(row[f"{name}_usd"]) for name, sign in PAYMENTS.items())
-        paid += usd
-        sums[str(row["quarter"])] = (usd, paid)
-    return tuple(
-        _state(result, quarter, sums.get(quarter))
-        for quarter in dict.fromkeys(str(row["quarter"]) for row in power)
-    )
+    sums = by_quarter(result)
+    quarters = dict.fromkeys(str(row["quarter"]) for row in power)
+    return tuple(_state(result, quarter, sums[quarter]) for quarter in quarters)
 
 
-def _state(result: Result, quarter: str, cash: tuple[float, float] | None) -> State:
+def _state(result: Result, quarter: str, sums: QuarterSums) -> State:
     def of(name: str) -> list[Row]:
         return [row for row in _rows(result, name) if str(row["quarter"]) == quarter]
 
@@ -69,18 +50,19 @@ def _state(result: Result, quarter: str, cash: tuple[float, float] | None) -> St
         for r in demand
         if _number(r["unserved"]) > SHORT_FRAC * _number(r["required"])
     ]
-    used, limit = (sum(_number(r[x]) for r in power) for x in ("facility_mw", "utility_mw"))
+    used, limit = sums.facility_mw, sums.utility_mw
     share = f" ({used / limit:.0%})" if limit else ""
     figures = [
-        ("Accelerators in service", plain(sum(_number(r["accelerators"]) for r in fleet))),
+        ("Accelerators in service, owned and rented", plain(sums.accelerators)),
         ("Facility power of the utility limit", f"{plain(used)} of {plain(limit)} MW{share}"),
     ]
-    if cash:
-        names = ("Paid in the quarter, less sales", "Paid so far, less sales")
-        figures += [
-            (name, f"{shown('cash_out_usd', usd)} USD")
-            for name, usd in zip(names, cash, strict=True)
-        ]
+    paid = (
+        ("Paid in the quarter, less sales", sums.moved_usd),
+        ("Paid so far, less sales", sums.moved_to_date_usd),
+    )
+    figures += [
+        (name, f"{shown('cash_out_usd', usd)} USD") for name, usd in paid if usd is not None
+    ]
     if demand:
         figures.append(("Demands not served in full", ", ".join(short) or "none"))
     work = [r for r in of(SERVED_BY.name) if r["average_accelerators"]]

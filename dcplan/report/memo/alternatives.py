@@ -149,7 +149,7 @@ def _flip(row: SwitchingValueRow) -> str:
     regret = (
         "" if row.regret_usd is None else f"; keeping the plan costs up to {usd(row.regret_usd)}"
     )
-    at = "" if row.switches_at is None else plain(row.switches_at)
+    at = row.switches_at if isinstance(row.switches_at, str) else plain(row.switches_at or 0.0)
     bounds = f", {row.bounds} bounds" if row.bounds != GIVEN else ""
     return (
         f"{row.input} at {at} (now {now}{bounds}): {row.decision} changes from {row.before} to "

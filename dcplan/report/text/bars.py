@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from dcplan.result import Result, Table
-from dcplan.units import money
+from dcplan.units import megawatts, money
 
 BARS = " ▁▂▃▄▅▆▇█"
 FEW_QUARTERS = 3
@@ -49,7 +49,7 @@ def quarter_lines(result: Result) -> list[str]:
     share = f" ({max(used.values()):.1%} of utility)" if used else ""
     there = _by_quarter(fleet, "accelerators")
     lines = [
-        _line("Facility power", quarters, load, f"{_most(load):,.1f} MW{share}", used),
+        _line("Facility power", quarters, load, f"{megawatts(_most(load))}{share}", used),
         _line("Cash out", quarters, out, f"USD {money(_most(out))}"),
         _line("Accelerators", quarters, there, f"{_most(there):,.0f}"),
     ]

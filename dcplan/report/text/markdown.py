@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dcplan.report.text.headings import title_of, titles
-from dcplan.report.text.numbers import in_order, limits_text, observed_text, shown_in
+from dcplan.report.text.numbers import in_order, limits_text, more_rows, observed_text, shown_in
 from dcplan.report.text.tags import tag
 from dcplan.report.text.view import View, view
 from dcplan.result import Result, Table
@@ -83,7 +83,7 @@ def table_text(made: View) -> str:
 def _section(title: str, table: Table, *, open_: bool = False) -> str:
     text = table_text(view(table.columns, table.rows[:FIRST_ROWS]))
     more = len(table.rows) - FIRST_ROWS
-    rest = f"\n{more:,} more rows\n" if more > 0 else ""
+    rest = f"\n{more_rows(more)}\n" if more > 0 else ""
     if open_:
         return f"\n### {escaped(title)}\n\n{text}{rest}"
     return f"\n<details><summary>{html.escape(title)}</summary>\n\n{text}{rest}\n</details>\n"

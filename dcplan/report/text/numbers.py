@@ -89,6 +89,17 @@ def plain(value: float, digits: int = 4) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def more_rows(count: int) -> str:
+    """Write how many rows of a table are not shown.
+
+    Examples
+    --------
+    >>> more_rows(1), more_rows(1200)
+    ('1 more row', '1,200 more rows')
+    """
+    return f"{count:,} more row{'' if count == 1 else 's'}"
+
+
 def column(name: str, values: Sequence[Cell], top_usd: float = 0.0) -> tuple[str, tuple[str, ...]]:
     """Return the header of a column for people and its cells, all in one format.
 
@@ -241,7 +252,7 @@ def in_order(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
 def limits_text(e: Mapping[str, Any]) -> str:
     """Limits of an expectation in the unit in which its metric is shown."""
     marks = (("max", "<="), ("min", ">="), ("equals", "="))
-    own = [f"{mark} {_told(e, e[key])}" for key, mark in marks if e.get(key) is not None]
+    own = [f"{mark} {_expected_text(e, e[key])}" for key, mark in marks if e.get(key) is not None]
     return ", ".join(
         [*own, *(x for x in str(e.get("limit") or "").split(", ") if x.startswith("change"))]
     )
@@ -249,14 +260,14 @@ def limits_text(e: Mapping[str, Any]) -> str:
 
 def observed_text(e: Mapping[str, Any]) -> str:
     """Return what was found, in the unit in which the metric is shown."""
-    return _told(e, e["observed"])
+    return _expected_text(e, e["observed"])
 
 
-def _told(e: Mapping[str, Any], value: float | str) -> str:
+def _expected_text(e: Mapping[str, Any], value: float | str) -> str:
     """Return a figure of an expectation; in full where it and its limit would look the same."""
     if isinstance(value, str):
         return value  # a date or a quarter
     key, seen = str(e["metric"]), e.get("observed")
     limits = [e[k] for k in ("max", "min", "equals") if e.get(k) is not None]
-    alike = any(shown(key, x) == shown(key, seen) and x != seen for x in limits)
-    return f"{value:,.10g}" if alike else shown(key, value)
+    same_text = any(shown(key, x) == shown(key, seen) and x != seen for x in limits)
+    return f"{value:,.10g}" if same_text else shown(key, value)

@@ -12,7 +12,14 @@ from rich.table import Table as RichTable
 from dcplan.report.text.bars import bars, quarter_lines
 from dcplan.report.text.headings import label_of, title_of
 from dcplan.report.text.next_steps import next_commands
-from dcplan.report.text.numbers import limits_text, observed_text, printable, shown, shown_in
+from dcplan.report.text.numbers import (
+    limits_text,
+    more_rows,
+    observed_text,
+    printable,
+    shown,
+    shown_in,
+)
 from dcplan.report.text.view import View, short_view, view
 from dcplan.result import Result, Table
 from dcplan.specs.headers import header
@@ -114,7 +121,7 @@ def _section(
         _bars(console, name, table)
     write_table(console, stream, made)
     if made.more:
-        console.print(f"{made.more} more rows with -v", markup=False)
+        console.print(f"{more_rows(made.more)} with -v", markup=False)
     return True
 
 

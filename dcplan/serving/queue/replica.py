@@ -157,7 +157,7 @@ class Replica:
         time_s = decode + self.clock.prefill_s_per_token * work
         time_s += self.clock.prefill_s_per_pair * pairs
         self.more_s = self.clock.kv_s_per_token * self.per_step * self.decoding
-        self.steps = self._alike(work, time_s)
+        self.steps = self._equal_steps(work, time_s)
         self.first_s = max(time_s, self.clock.prefill_floor_s) if work else time_s
         self.start_s, self.end_s = now, now
         self.end_s = self._after(self.steps)
@@ -186,7 +186,7 @@ class Replica:
         self.open.append((i, earlier + tokens))
         return tokens, tokens * earlier + tokens * (tokens - 1) // 2
 
-    def _alike(self, work: int, time_s: float) -> int:
+    def _equal_steps(self, work: int, time_s: float) -> int:
         """Return the number of steps until a request ends, a prompt ends or the KV is full."""
         most = None
         while self.ends and self.requests.admission[self.ends[0][2]] != self.ends[0][1]:

@@ -87,7 +87,10 @@ class SizeRow:
         ),
     ]
     replay_error_factor: Annotated[
-        float, Column("Factor between replayed and recorded wait at the asked quantile")
+        float | None,
+        Column(
+            "Factor between replayed and recorded wait at the asked quantile; empty: not checked"
+        ),
     ]
     why_not: Annotated[str, Column("Why no size is given")]
 
@@ -101,12 +104,14 @@ class ShortageRow:
 
     cluster: Cluster
     accelerators: Annotated[float, Column("Accelerators of the cluster")]
-    wait_p50_h: Annotated[float, Column("Median wait")]
-    wait_p95_h: Annotated[float, Column("95th percentile of the wait")]
-    late_frac: Annotated[float, Column("Share of the jobs that wait longer than the target")]
+    wait_p50_h: Annotated[
+        float | None, Column("Median wait; empty where the queue grows as long as the log")
+    ]
+    wait_p95_h: Annotated[float | None, Column("95th percentile of the wait")]
+    late_frac: Annotated[float | None, Column("Share of the jobs that wait longer than the target")]
     used_frac: Annotated[float, Column("Use of the accelerators")]
     late_accelerator_hours_per_week: Annotated[
-        float, Column("Accelerator-hours of the jobs that wait longer than the target")
+        float | None, Column("Accelerator-hours of the jobs that wait longer than the target")
     ]
     burst_accelerator_hours_per_week: Annotated[
         float,
@@ -128,6 +133,32 @@ class ShortageRow:
 
 SHORTAGE = TableSpec(
     "shortage", ShortageRow, "Waits by size of the cluster", section=Section.LIMITS, first=14
+)
+
+
+@dataclass(frozen=True)
+class AheadRow:
+    """Demand of one cluster in a coming quarter."""
+
+    cluster: Cluster
+    quarter: Annotated[str, Column("Quarter, or its number without --start")]
+    offered_accelerators: Annotated[
+        float, Column("Accelerators that the jobs would use on average if nobody waited")
+    ]
+    p10_accelerators: Annotated[float, Column("10th percentile of that demand")]
+    p90_accelerators: Annotated[float, Column("90th percentile of that demand")]
+    model: Annotated[str, Column("Model with the least error on unseen weeks, or as given")]
+    error_frac: Annotated[
+        float | None, Column("Mean absolute error of forecasts of one quarter on unseen weeks")
+    ]
+    covered_frac: Annotated[
+        float | None, Column("Share of unseen quarters inside the interval of 80 %")
+    ]
+    origins: Annotated[int | None, Column("Forecasts that were compared", shown=Shown.VERBOSE)]
+
+
+AHEAD = TableSpec(
+    "demand_ahead", AheadRow, "Demand of the coming quarters", section=Section.ORDERS, first=12
 )
 
 

@@ -173,6 +173,16 @@ class JobRow:
     usd_per_run: Annotated[float, Column("Total of fabric and cluster")]
 
 
+@dataclass(frozen=True)
+class NoteRow:
+    """One remark on the design."""
+
+    note: Annotated[
+        str, Column("What the design chose or left out; after the family's name in a comparison")
+    ]
+
+
+NOTES = TableSpec("notes", NoteRow, "Notes on the design")
 BANDWIDTH = TableSpec(
     "bandwidth", BandwidthRow, "Bandwidth between two accelerators while all send (one way)"
 )

@@ -33,8 +33,8 @@ class LimitRow:
     cost_change_usd: Annotated[
         float,
         Column(
-            "Change of net present cost by the step in all these quarters, integer decisions "
-            "fixed; negative is a saving"
+            "Change of net present cost (after taxes and debt if the objective is) by the step in "
+            "all these quarters, integer decisions fixed; negative is a saving"
         ),
     ]
 

@@ -109,6 +109,13 @@ class WorkloadCostRow:
     present_cost_usd: Annotated[
         float, Column("Present cost; the rows sum to the net present cost of the plan")
     ]
+    after_tax_usd: Annotated[
+        float | None,
+        Column(
+            "Present cost after taxes, payment terms and debt; the rows sum to "
+            "cost.after_tax_npv_usd. All other costs of this table are before them"
+        ),
+    ]
     usd_share_frac: Annotated[float | None, Column("Share of the net present cost")]
     hardware_usd: Annotated[float, _HARDWARE]
     network_usd: Annotated[float, _NETWORK]

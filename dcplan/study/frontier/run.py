@@ -66,8 +66,8 @@ def frontier(
         time_limit_s=request.time_limit_s,
     )
     count = request.points
-    told = (lambda done: progress(done + 1, count)) if progress else None
-    steps = Steps(asked, runner, request.prove == ENDS, told)
+    on_known = (lambda done: progress(done + 1, count)) if progress else None
+    steps = Steps(asked, runner, request.prove == ENDS, on_known)
     first, among, last = steps.ends()
     steps.run([[first]], None)
     found = steps.known.get(FIRST)

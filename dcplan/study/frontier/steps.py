@@ -31,7 +31,7 @@ class Steps:
     runner: Runner
     screen: bool = False
     """Whether points between the ends are screened."""
-    told: Callable[[int], None] | None = None
+    on_known: Callable[[int], None] | None = None
     """Called with the number of known points between the ends."""
     known: dict[int, Document] = field(default_factory=dict)
 
@@ -90,5 +90,5 @@ class Steps:
         self.runner.run(lines, start, solve_step, self.known, self._ended)
 
     def _ended(self, index: int, document: Document, seconds: float) -> None:
-        if self.told and index >= 0:
-            self.told(sum(i >= 0 for i in self.known))
+        if self.on_known and index >= 0:
+            self.on_known(sum(i >= 0 for i in self.known))

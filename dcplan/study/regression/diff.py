@@ -63,7 +63,7 @@ def diff(request: DiffRequest, home: Path, engine: Engine | None = None) -> Resu
             else {}
         )
     except InputError as error:
-        raise second.told(first.told(error)) from error
+        raise second.labeled(first.labeled(error)) from error
     answers = {key: kept[w] for key, w in wanted.items()}
     return _answer(first, second, answers, exit_code=request.exit_code)
 
@@ -111,7 +111,7 @@ def _answer(
         "ok",
         EXIT_NO if exit_code and differs else EXIT_OK,
         f"{first.name} against {second.name}: "
-        + (many + "; ".join(_told(parts)) if differs else "no difference"),
+        + (many + "; ".join(_first_parts(parts)) if differs else "no difference"),
         scenario={"name": f"{first.name}..{second.name}"},
         tables=tables,
         warnings=_warnings([one.result for one in answers.values()]),
@@ -255,7 +255,7 @@ def _headline(name: str, a: Result, b: Result, found: Differences) -> str:
     return f"{name} {', '.join(words)}".strip()
 
 
-def _told(parts: list[str]) -> list[str]:
+def _first_parts(parts: list[str]) -> list[str]:
     changed = [p for p in parts if not p.endswith(" unchanged")]
     rest = len(parts) - len(changed)
     return [

@@ -211,7 +211,7 @@ def _base(
     try:
         known = request.at_base(file, None).question().scenario.scenarios if variant else ()
     except InputError as error:
-        raise other.told(error) from error
+        raise other.labeled(error) from error
     if variant is not None and variant not in known:
         return None, f"new: no variant {variant!r} in {base}"
     return request.at_base(file, variant), ""

@@ -37,7 +37,7 @@ class Ref:
         revision = split_revision(self.text)[0]
         return text.replace(f"{self.root}/", f"{PREFIX}{revision}:")
 
-    def told(self, error: InputError) -> InputError:
+    def labeled(self, error: InputError) -> InputError:
         """Return the problems with the revision instead of its folder."""
         return InputError(
             [

@@ -14,7 +14,7 @@ from dcplan.study.digest import content_key, key_of
 from dcplan.study.lines import Runner
 from dcplan.study.point import ANSWERED, SCREENED, Point, options_of, solve_point, well_formed
 from dcplan.study.sweep.layout import Layout
-from dcplan.study.sweep.table import MAIN
+from dcplan.study.sweep.table import main_metric
 
 MOST_CHANGES = 4
 """Maximum number of proved points where decisions change."""
@@ -58,7 +58,7 @@ def shown(layout: Layout) -> list[int]:
     with_plan = [i for i in order if layout.known[i]["metrics"]]
     if not with_plan:
         return []
-    least = min(with_plan, key=lambda i: float(layout.known[i]["metrics"][MAIN]))
+    least = min(with_plan, key=lambda i: float(layout.known[i]["metrics"][main_metric(layout)]))
     changes = _evenly(
         [
             i

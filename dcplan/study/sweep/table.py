@@ -11,9 +11,10 @@ from typing import Any
 from dcplan.answers.common.result_blocks import describe
 from dcplan.answers.plan.notes import accepting
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK
+from dcplan.planning.goal import AFTER_TAX, OBJECTIVES, Goal
 from dcplan.result import Cell, Result, Table
 from dcplan.specs import sweep as specs
-from dcplan.specs.plan.metrics import WAITING_SAVES
+from dcplan.specs.plan.metrics import AFTER_TAX_NPV, NPV, WAITING_SAVES
 from dcplan.study.bounds import AsIs, ends_of
 from dcplan.study.point import ANSWERED, OK, PENDING, SCREENED, WIDE
 from dcplan.study.sweep.layout import Layout
@@ -23,7 +24,8 @@ from dcplan.units import money
 Documents = Sequence[Mapping[str, Any]]
 """Document of each point, in order."""
 FEW = (
-    "cost.npv_usd",
+    NPV.key,
+    AFTER_TAX_NPV.key,
     "cost.capex_usd",
     WAITING_SAVES.key,
     "accelerators.total",
@@ -31,7 +33,6 @@ FEW = (
     "carbon.operational_t",
 )
 """Metrics that a terminal shows; the CSV has all metrics."""
-MAIN = "cost.npv_usd"
 NOTHING: Mapping[str, Any] = {
     "status": PENDING,
     "message": "not solved yet",
@@ -64,7 +65,7 @@ def sweep_result(layout: Layout, seconds: float, *, stopped: bool) -> Result:
         "sweep",
         status,
         code,
-        f"{name}: {len(documents):,} points over {_over(layout)}: {words}{_spread(documents)}",
+        f"{name}: {len(documents):,} points over {_over(layout)}: {words}{_spread(layout, documents)}",
         scenario=describe(layout.question),
         tables={
             specs.POINTS.name: points_table(layout, documents),
@@ -80,6 +81,21 @@ def sweep_result(layout: Layout, seconds: float, *, stopped: bool) -> Result:
             "points": {str(i): round(s, 3) for i, s in sorted(layout.seconds.items())},
         },
     )
+
+
+def main_metric(layout: Layout) -> str:
+    """Return the metric of the cost that the sweep compares: that of the scenario's objective."""
+    return (AFTER_TAX_NPV if _goal(layout).measure == AFTER_TAX else NPV).key
+
+
+def _goal(layout: Layout) -> Goal:
+    return Goal(OBJECTIVES[layout.question.scenario.objective])
+
+
+def _main_usd(layout: Layout, document: Mapping[str, Any]) -> float | None:
+    """Return the cost of a point; None without a plan."""
+    found = document["metrics"].get(main_metric(layout))
+    return float(found) if isinstance(found, int | float) else None
 
 
 def points_table(layout: Layout, documents: Documents) -> Table:
@@ -181,8 +197,9 @@ def _effects(layout: Layout, documents: Documents) -> list[specs.EffectRow]:
             continue
         found: dict[str, list[float]] = defaultdict(list)
         for values, d in zip(layout.values, documents, strict=True):
-            if isinstance(d["metrics"].get(MAIN), int | float):
-                found[json.dumps(values[n])].append(float(d["metrics"][MAIN]))
+            usd = _main_usd(layout, d)
+            if usd is not None:
+                found[json.dumps(values[n])].append(usd)
         for value in axis.values:
             costs = found.get(json.dumps(value), [])
             rows.append(
@@ -204,8 +221,8 @@ def _swings(layout: Layout, documents: Documents) -> list[specs.BoundRow]:
     gap = max((float(d["gap_frac"]) for d in documents if d["gap_frac"] is not None), default=0.0)
     for n, axis in enumerate(layout.axes):
         ends = [documents[1 + 2 * n], documents[2 + 2 * n]]
-        low, high = (d["metrics"].get(MAIN) for d in ends)
-        swing = abs(high - low) if isinstance(low, float) and isinstance(high, float) else None
+        low, high = (_main_usd(layout, d) for d in ends)
+        swing = None if low is None or high is None else abs(high - low)
         near = swing is not None and swing <= gap * max(abs(low or 0.0), abs(high or 0.0))
         states = "; ".join(str(d["status"]) for d in ends if d["status"] != OK)
         least, now, most = ends_of(axis)
@@ -228,13 +245,11 @@ def _over(layout: Layout) -> str:
     return ", ".join(a.key for a in layout.axes)
 
 
-def _spread(documents: Documents) -> str:
-    costs = [
-        float(d["metrics"][MAIN])
-        for d in documents
-        if isinstance(d["metrics"].get(MAIN), int | float)
-    ]
-    return f"; net present cost USD {money(min(costs))} to {money(max(costs))}" if costs else ""
+def _spread(layout: Layout, documents: Documents) -> str:
+    costs = [usd for usd in (_main_usd(layout, d) for d in documents) if usd is not None]
+    if not costs:
+        return ""
+    return f"; net present cost{_goal(layout).basis} USD {money(min(costs))} to {money(max(costs))}"
 
 
 def listed(layout: Layout) -> Result:

@@ -7,6 +7,7 @@ import pytest
 
 from dcplan.demand.log.jobs import State
 from dcplan.errors import InputError
+from dcplan.inputs.logs.gres import asks_for_accelerators
 from dcplan.inputs.logs.options import Kind
 from dcplan.inputs.logs.traps import MEANINGS, Trap
 from tests.inputs.logs.files import DATA, counts, read, refused
@@ -125,6 +126,25 @@ def test_accelerators_that_the_accounting_lacks_are_an_error_not_zero() -> None:
     assert all("SubmitLine asks for accelerators" in cause for *_, cause in found)
 
 
+@pytest.mark.parametrize(
+    ("command", "asks"),
+    [
+        ("sbatch --gres=gpu:a100:2 x.sh", True),
+        ("sbatch --gres=gpu:a100:0 x.sh", False),
+        ("sbatch -N 2 --gres gpu x.sh", True),
+        ("srun -p cpu -n1 : -G2 x", True),
+        ("srun -p cpu a.out : --gpus-per-task=1 b.out", True),
+        ("sbatch --tres-per-task=gres/gpu:1 x.sh", True),
+        ("sbatch --requeue -p cpu train.sh --gpus 4", False),
+        ("sbatch --wrap=python train.py --gpus=4", False),
+        ("sbatch --gres=shard_cpu:1 x.sh", False),
+        ("", False),
+    ],
+)
+def test_only_options_of_the_submission_ask(command: str, asks: bool) -> None:
+    assert asks_for_accelerators(command) is asks
+
+
 def test_partitions_count_by_their_share_and_unknown_ones_apart() -> None:
     found = read("mig.txt", mig_fractions={"1g.10gb": 1 / 7, "3g.40gb": 3 / 7})
     assert found.log.accelerators.tolist() == pytest.approx([2 / 7, 3 / 7, 2 + 1 / 7])
@@ -181,11 +201,20 @@ def test_the_repeated_hour_is_read_by_the_order_of_ids() -> None:
     assert counts(found)[Trap.LOCAL_TIME] == 5
 
 
-def test_in_the_repeated_hour_a_start_follows_its_submission() -> None:
+def test_in_the_repeated_hour_a_start_follows_its_submission(tmp_path) -> None:
     # no end and no run time: 02:10 is the second one because the submission was at the first 02:50
     log = read("repeated_hour_running.txt", timezone="Europe/Berlin").log
     assert ((log.submit_s - 1_698_537_600.0) / 60.0).tolist() == [50.0, 80.0]
     assert ((log.start_s - 1_698_537_600.0) / 60.0).tolist() == [70.0, 85.0]
+    # submitted at the first 02:05, planned for 75 minutes: 02:20 is the second, though both fit
+    (tmp_path / "x.txt").write_text(
+        "JobID|State|Submit|Start|End|Planned|User|ReqTRES|AllocTRES\n"
+        "1|COMPLETED|2023-10-29T02:05:00|2023-10-29T02:20:00|2023-10-29T02:50:00|01:15:00|ann||gres/gpu=1\n"
+    )
+    log = read(str(tmp_path / "x.txt"), timezone="Europe/Berlin").log
+    assert [log.submit_s[0], log.start_s[0], log.end_s[0]] == [
+        1_698_537_600.0 + 60.0 * minutes for minutes in (5.0, 80.0, 110.0)
+    ]
 
 
 def test_local_times_need_a_zone_that_exists_and_fits() -> None:

@@ -17,7 +17,7 @@ def financing_tables(problem: PlanningProblem, books: Accounts, npv_usd: float) 
     terms = finance.financing
     if terms is None:
         return {}
-    found = after_tax(problem, books)
+    found = after_tax(problem, books.flows)
     moved = found.npv_usd - sum(found.steps.values()) - npv_usd
     rows = [
         FinancingRow("cost.npv_usd", npv_usd),

@@ -9,6 +9,7 @@ import numpy as np
 from dcplan.answers.plan.calendar import quarter_at
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.explain.binding import Binding, bindings
+from dcplan.planning.goal import MONEY
 from dcplan.planning.limits import LIMITS, in_its_unit, is_monthly, place_of, words_of
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
@@ -41,10 +42,10 @@ def checks(problem: PlanningProblem, audit: Audit) -> Table:
 def binding(solved: Solved, question: Question) -> Table:
     """Return the binding limits of a least-cost plan, each with its cost change per added unit.
 
-    Integer decisions are fixed. The table is empty for another objective, or if the solve does not
-    finish in time.
+    Integer decisions are fixed. The cost is that of the objective, before or after taxes. The table
+    is empty for an objective other than cost, or if the solve does not finish in time.
     """
-    if question.scenario.objective != "min_cost" or solved.decisions is None:
+    if solved.problem.goal.measure not in MONEY or solved.decisions is None:
         return specs.LIMITS.table(())
     values = point(solved, 0.0, LIMIT_S, None)
     found = [] if values is None else bindings(solved.matrix, values)

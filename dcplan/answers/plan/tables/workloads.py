@@ -70,7 +70,7 @@ def _ordered(w: Workloads, cells: Iterable[Cell]) -> list[Cell]:
 
 def workload_costs(w: Workloads) -> Table:
     """Return the present cost of each workload by part, and per run, token and hour."""
-    present = w.present
+    present, taxed = w.present, w.allocation.after_tax_usd
     spread, total = with_unused(present), sum(sum(x.values()) for x in present.values())
     hours: dict[str, float] = defaultdict(float)
     for (who, _), x in w.hours().items():
@@ -80,6 +80,7 @@ def workload_costs(w: Workloads) -> Table:
             workload=name,
             kind=w.kind(name).value,
             present_cost_usd=sum(parts.values()),
+            after_tax_usd=None if taxed is None else taxed.get(name, 0.0),
             usd_share_frac=sum(parts.values()) / total if total else None,
             **_columns(parts),
             with_unused_usd=spread[name],

@@ -12,7 +12,7 @@ from dcplan.catalog.schema import Fabric
 from dcplan.fabric.bom import Parts
 from dcplan.fabric.topology.connected import reach_ports
 from dcplan.fabric.topology.design import ClosDesign
-from dcplan.fabric.topology.kinds import PLANNED, UNITED
+from dcplan.fabric.topology.kinds import PLANNED, UNITED, united
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.network_parts import MissingError, parts_of
@@ -50,6 +50,10 @@ def fabric_options(
     else:
         ids = scenario.fabrics
     classes = {p.port_class for p in placed}
+    most = sum(
+        max(p.max_racks_unit * hall.count * p.ports for p in placed if p.port_class == c)
+        for c in classes
+    )
     result: list[FabricOption] = []
     for name in ids:
         family = log.catalog.get("fabrics", name, Fabric)
@@ -70,17 +74,15 @@ def fabric_options(
             excluded.append(ExcludedOption(Kind.FABRIC, family.id, hall.id, reason))
             continue
         ordered = Ordered(family, topology, given)
-        for tiers in ordered.tiers:
+        for tiers in ordered.tiers(most):
             try:
                 result.append(_option(hall, ordered, tiers, served, placed, log))
             except MissingError as error:
+                if tiers == 1 and topology in UNITED:  # no rack fits one switch
+                    continue
                 excluded.append(
                     ExcludedOption(Kind.FABRIC, f"{family.id}/{tiers}t", hall.id, str(error))
                 )
-    most = sum(
-        max(p.max_racks_unit * hall.count * p.ports for p in placed if p.port_class == c)
-        for c in classes
-    )
     return _without_dominated(hall, result, excluded, most)
 
 
@@ -109,7 +111,7 @@ def _option(
         raise MissingError("; ".join(missing))
     in_hall = list({(p.system, p.ports): p for p in placed if p.port_class in designs}.values())
     try:
-        shares, margin = _costs(topology, designs, parts, in_hall, hall.count, rack_units)
+        shares, margin = _costs(topology, tiers, designs, parts, in_hall, hall.count, rack_units)
     except ValueError as error:
         raise MissingError(str(error)) from error
     return FabricOption(
@@ -137,6 +139,7 @@ def _option(
 
 def _costs(
     topology: str,
+    tiers: int,
     designs: Mapping[PortClass, ClosDesign],
     parts: Mapping[PortClass, Parts],
     placed: Sequence[Placement],
@@ -144,8 +147,11 @@ def _costs(
     rack_units: float,
 ) -> tuple[dict[PortClass, NetworkShare], Margin]:
     """Return the cost per port of each NIC class, and the largest margin of a system."""
-    if topology in UNITED:
-        shares = {c: share(designs[c], parts[c], c.nodes_per_su, rack_units) for c in designs}
+    if united(topology, tiers):
+        shares = {
+            c: share(designs[c], parts[c], c.unit(designs[c].leaf_down), rack_units)
+            for c in designs
+        }
         margins = [
             su_margin(designs[p.port_class], parts[p.port_class], p, rack_units) for p in placed
         ]
@@ -171,7 +177,7 @@ def _costs(
 def _reach(
     topology: str, designs: Mapping[PortClass, ClosDesign], placed: Sequence[Placement]
 ) -> int:
-    if topology in UNITED:
+    if united(topology, max(d.tiers for d in designs.values())):
         return max_ports(designs, placed)
     return min(reach_ports(topology, designs[p.port_class], p.rails) for p in placed)
 

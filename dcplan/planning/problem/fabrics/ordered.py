@@ -15,6 +15,10 @@ from dcplan.inputs.network_parts import MissingError, radix_of
 from dcplan.planning.problem.terms import PortClass
 from dcplan.scenario.schema import GivenFabric
 
+MOST_ONE_SWITCH_PORTS = 1024
+"""NIC ports that a hall can hold up to which a plan may choose a single switch: 8 times the ports of
+a switch of 128."""
+
 
 @dataclass(frozen=True)
 class Ordered:
@@ -37,14 +41,17 @@ class Ordered:
             return 1
         return (self.given and self.given.planes) or self.family.planes
 
-    @property
-    def tiers(self) -> Sequence[int]:
-        """Return the numbers of tiers that the plan may choose; other topologies than trees have 2."""
+    def tiers(self, hall_ports: int) -> Sequence[int]:
+        """Return the numbers of tiers that the plan may choose; other topologies than trees have 2.
+
+        A single switch is an option of halls that hold few NIC ports.
+        """
         if self.topology in {SCHEDULED, DRAGONFLY}:
             return (2,)
         if self.given and self.given.tiers:
             return (self.given.tiers,)
-        return (1, *self.family.tiers) if self.topology == ALONE else self.family.tiers
+        one = self.topology == ALONE or hall_ports <= MOST_ONE_SWITCH_PORTS
+        return (1, *self.family.tiers) if one else self.family.tiers
 
     @property
     def oversubscription(self) -> tuple[float, float]:
@@ -114,7 +121,7 @@ class Ordered:
         """Return what a NIC port gets in a job over several leaf switches."""
         rate = min(ports.gbps, self.family.rate_gbps.value)
         alone = self.topology == ALONE
-        if alone and tiers == 1:  # one switch per rail: no path to choose
+        if tiers == 1:  # one switch, or one per rail: no path to choose
             frac = 1.0
         else:
             leaf_spine, spine_core = self.oversubscription

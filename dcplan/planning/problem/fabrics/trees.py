@@ -24,9 +24,10 @@ def max_ports(designs: Mapping[PortClass, ClosDesign], placed: Iterable[Placemen
     """
     placed = list({p.system: p for p in placed}.values())
     reach = [d.reach_endpoints for d in designs.values()]
-    units = sorted((p.port_class.nodes_per_su * p.rails for p in placed), reverse=True)
+    nodes_of = {p.system: p.port_class.unit(designs[p.port_class].leaf_down) for p in placed}
+    units = sorted((nodes_of[p.system] * p.rails for p in placed), reverse=True)
     for p in placed:
-        plan, nodes = designs[p.port_class], p.port_class.nodes_per_su
+        plan, nodes = designs[p.port_class], nodes_of[p.system]
         unit = nodes * p.rails
         if plan.tiers == 2 and nodes >= plan.leaf_down:
             reach.append(plan.spine_ports // (p.rails * math.ceil(nodes / plan.leaf_down)) * unit)
@@ -50,8 +51,9 @@ def share(plan: ClosDesign, parts: Parts, nodes_per_su: int, rack_units: float) 
     spine_core = spine * plan.spine_up if plan.tiers == 3 else 0.0
     core = spine_core / plan.core_ports
     worst = _worst_rounding(plan.leaf_up) if plan.tiers > 1 else 1.0
-    cage = (p + 2 * (up + spine_core)) / q
-    half_filled = (2 * leaf + (plan.tiers - 1) * spine * worst + core) * (q - 1) / q
+    pluggable = not parts.leaf_optic_inside
+    cage = (p + 2 * (up + spine_core)) / q * pluggable
+    half_filled = (2 * leaf + (plan.tiers - 1) * spine * worst + core) * (q - 1) / q * pluggable
     nodes = p / parts.node_optic_ports
     optics_usd = (
         cage * parts.leaf_optic_usd
@@ -94,7 +96,7 @@ def su_margin(plan: ClosDesign, parts: Parts, placement: Placement, rack_units: 
 
     They include one spine and one core switch.
     """
-    nodes = placement.port_class.nodes_per_su
+    nodes = placement.port_class.unit(plan.leaf_down)
     links = (
         nodes * placement.rails
         if nodes >= plan.leaf_down

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from dcplan.fabric.bom import Parts
 from dcplan.fabric.effective import LinkSpeed
 from dcplan.fabric.topology.design import ClosDesign
+from dcplan.fabric.topology.kinds import united
+from dcplan.fabric.topology.shape import filled_unit
 
 
 @dataclass(frozen=True)
@@ -22,12 +24,22 @@ class PortClass:
     nodes_per_su: int
     ports_per_cage: int = 1
     """NIC ports per transceiver of a node."""
+    rack_nodes: int = 1
+    """Nodes of a rack-scale system, which scalable units do not divide; 0 where the scenario gives the
+    unit."""
+
+    def unit(self, leaf_down: int) -> int:
+        """Return the nodes of a scalable unit on leaf switches with these ports to nodes."""
+        if not self.rack_nodes:
+            return self.nodes_per_su
+        return filled_unit(self.nodes_per_su, leaf_down, self.rack_nodes)
 
     @property
     def id(self) -> str:
         """Return a short name for rows and columns."""
         twin = f"-x{self.ports_per_cage}" if self.ports_per_cage > 1 else ""
-        return f"{self.gbps:g}g-{'-'.join(self.protocols)}-su{self.nodes_per_su}{twin}"
+        racks = f"-r{self.rack_nodes}" if self.rack_nodes > 1 else ""
+        return f"{self.gbps:g}g-{'-'.join(self.protocols)}-su{self.nodes_per_su}{racks}{twin}"
 
 
 @dataclass(frozen=True)
@@ -112,6 +124,11 @@ class FabricOption:
     margin_kw: float = 0.0
     margin_racks: float = 0.0
     """Maximum that a started scalable unit of the largest system adds to the per-port shares."""
+
+    @property
+    def united(self) -> bool:
+        """Return whether the network is a tree with complete leaf switches for each scalable unit."""
+        return united(self.topology, self.tiers)
 
     @property
     def least_reach(self) -> int:

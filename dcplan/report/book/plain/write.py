@@ -27,6 +27,14 @@ HIDDEN = "book_"
 """Prefix of tables that only a workbook of formulas reads."""
 
 
+FIXED = (
+    "Value, bounds, status and source of every input. They are fixed: dcplan computed the answer from them, and no "
+    "formula does. Sums, differences and balances inside a sheet are formulas. Change an input in the scenario, or "
+    "with --set, and make the workbook again."
+)
+"""Note on the inputs of a workbook without formulas of its own."""
+
+
 def order_of(result: Result) -> tuple[str, ...]:
     """Return the names of the sheets."""
     return (SUMMARY, *_sheets(result), INPUTS, COLUMNS)
@@ -42,7 +50,7 @@ def write_plain(writer: Writer, result: Result) -> None:
         _title(writer, sheet, spec.title if spec else header(name), note)
         _table(writer, sheet, result.tables[name], HEAD_ROW)
     rows = tuple(tuple(_shown(row.get(x)) for x in INPUT_HEAD) for row in result.inputs)
-    _title(writer, INPUTS, "Inputs", "Value, bounds, status and source of every input.")
+    _title(writer, INPUTS, "Inputs", FIXED)
     _table(writer, INPUTS, Table(INPUT_HEAD, rows), HEAD_ROW)
     _title(writer, COLUMNS, "Columns", "What each column of a sheet means.")
     _table(

@@ -153,12 +153,15 @@ def _milestones(book: Book) -> Row | None:
     deposit, early = book.term(sheet, BookTerm.DEPOSIT), book.term(sheet, BookTerm.DEPOSIT_MONTHS)
     accepted = book.term(sheet, BookTerm.ACCEPTANCE)
     late = book.term(sheet, BookTerm.ACCEPTANCE_MONTHS)
-    kinds = (EQUIPMENT | {AssetClass.SALES_TAX}) - {AssetClass.EXISTING}  # paid by its own contract
+    kinds = EQUIPMENT - {AssetClass.EXISTING}  # earlier orders have their own contracts
     gear = [row for row, asset in book.capital.items() if asset in kinds]
     if deposit is None or early is None or accepted is None or late is None or not gear:
         return None
     label = "equipment with sales tax"
-    bought = sheet.line(label, (SIDE, "", "base of the milestones"), "USD", largest(total(gear), 0))
+    tax = book.term(sheet, BookTerm.SALES_TAX)
+    paid = largest(total(gear), 0)
+    gross = paid if tax is None else paid * (tax + 1)
+    bought = sheet.line(label, (SIDE, "", "base of the milestones"), "USD", gross)
     month = book.rows["month"]
     term = (
         deposit * summed_where(month, month + early, bought)
