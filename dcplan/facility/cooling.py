@@ -34,7 +34,7 @@ class Loads:
     """IT power divided by the design IT power of the plant."""
     designed: bool = False
     """Whether the supply temperature is a design value: room air then has its own colder water if
-    the supply is too warm for air, and dry coolers spray while the supply is above its setting."""
+    the supply is too warm for air."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def over_towers(wet_c: Array, supply_c: Array, p: Sampled, loads: Loads) -> Hour
     ----------
     .. [1] N. Lei et al., Resources, Conservation & Recycling 219, 108310 (2025), cases 2 and 15.
     """
-    electrical = _electrical(p, loads.load)
+    electrical = electrical_loss(p, loads.load)
     heat = 1.0 + (electrical if loads.all_heat else 0.0)
     source = wet_c[None, :] + p["tower_approach_k"] + p["exchanger_approach_k"]
     chilled = plant.mechanical_frac(source, supply_c, p["facility_rise_k"])
@@ -112,7 +112,7 @@ def over_towers(wet_c: Array, supply_c: Array, p: Sampled, loads: Loads) -> Hour
         p["water_kj_per_kg_k"],
         p["air_kg_per_m3"],
     )
-    moved = _turned_down(_room(p, loads) + facility + tower * (1.0 + work), p, loads.load)
+    moved = turned_down(room_power(p, loads) + facility + tower * (1.0 + work), p, loads.load)
     water = plant.tower_water_l_per_kwh(
         p["cycles"],
         p["windage_frac"],
@@ -133,14 +133,15 @@ def over_towers(wet_c: Array, supply_c: Array, p: Sampled, loads: Loads) -> Hour
 def over_dry_coolers(
     dry_c: Array, wet_c: Array, supply_c: Array, p: Sampled, loads: Loads
 ) -> Hours:
-    r"""Return PUE and WUE of dry coolers that spray at a high dry bulb and a low wet bulb.
+    r"""Return PUE and WUE of dry coolers over a range of supply temperatures, without chillers.
 
-    There are no chillers.
+    It repeats the study of Lei et al.: fans have one power, and the supply is not kept in hours
+    that are too warm to spray. A design's own supply is in
+    :func:`dcplan.facility.dry_coolers.over_kept_coolers`.
 
     Water cools the air by the missing temperature difference,
     :math:`w = \frac{3600}{h_{fg}}\min\left((T_{dry} + A - T_s) / \Delta T_{air}, 1\right)`, while
-    :math:`T_{wet} + B \le T_s`; above that the supply temperature rises above its setting, with
-    spraying only if the supply temperature is a design value.
+    :math:`T_{wet} + B \le T_s`; above that the supply temperature rises above its setting.
 
     Parameters
     ----------
@@ -157,11 +158,9 @@ def over_dry_coolers(
     ----------
     .. [1] N. Lei et al., Resources, Conservation & Recycling 219, 108310 (2025), case 16_2.
     """
-    electrical = _electrical(p, loads.load)
+    electrical = electrical_loss(p, loads.load)
     missing = dry_c[None, :] + p["dry_approach_k"] - supply_c
-    sprayed = missing > 0.0
-    if not loads.designed:
-        sprayed = sprayed & (wet_c[None, :] + p["spray_approach_k"] <= supply_c)
+    sprayed = (missing > 0.0) & (wet_c[None, :] + p["spray_approach_k"] <= supply_c)
     share = np.minimum(missing / p["dry_air_rise_k"], 1.0)
     water = np.where(sprayed, KJ_PER_KWH / p["vaporisation_kj_per_kg"] * share, 0.0)
     facility = plant.pump_frac(
@@ -170,21 +169,23 @@ def over_dry_coolers(
     fans = plant.fan_frac(
         p["dry_fan_pa"], p["tower_fan_efficiency"], p["dry_air_rise_k"], p["air_j_per_m3_k"]
     )
-    moved = _turned_down(_room(p, loads) + facility + fans, p, loads.load)
+    moved = turned_down(room_power(p, loads) + facility + fans, p, loads.load)
     heat = 1.0 + (electrical if loads.all_heat else 0.0)
     none = np.zeros_like(water)
     pue = 1.0 + electrical + heat * moved
     return Hours(np.broadcast_to(pue, water.shape), water * heat, none, none, none + heat)
 
 
-def _electrical(p: Sampled, load: float) -> Array:
+def electrical_loss(p: Sampled, load: float) -> Array:
+    """Return losses before the racks and lighting over IT power, at a load over the design load."""
     full = plant.electrical_frac(p["ups"], p["distribution"], np.zeros_like(p["ups"]))
     # losses decrease with the square of the load, above a fixed part
     fixed = p["ups_fixed_frac"]
     return np.asarray(full * (fixed / load + (1.0 - fixed) * load) + p["lighting"] / load)
 
 
-def _room(p: Sampled, loads: Loads) -> Array:
+def room_power(p: Sampled, loads: Loads) -> Array:
+    """Return the power of room fans and of pumps in distribution units over IT power, at full load."""
     fans = (
         plant.fan_frac(p["fan_pa"], p["fan_efficiency"], p["air_rise_k"], p["air_j_per_m3_k"])
         * loads.air_frac
@@ -192,7 +193,8 @@ def _room(p: Sampled, loads: Loads) -> Array:
     return np.asarray(fans + (p["cdu_frac"] * (1.0 - loads.air_frac) if loads.cdu else 0.0))
 
 
-def _turned_down(moved: Array, p: Sampled, load: float) -> Array:
+def turned_down(moved: Array, p: Sampled, load: float) -> Array:
+    """Return the power of fans and pumps over IT power at a load over the design load."""
     return plant.part_load(moved, load, p["pump_fixed_frac"])
 
 

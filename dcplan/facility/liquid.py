@@ -17,14 +17,14 @@ def flow_l_per_min(heat_kw: float, rise_k: float, heat_kj_per_l_k: float) -> flo
     rise_k : float
         Temperature rise of the coolant, above 0. [K]
     heat_kj_per_l_k : float
-        Volumetric heat capacity; 4.20 with 25 % propylene glycol at 40 C. [kJ/L/K]
+        Volumetric heat capacity; 4.01 with 25 % propylene glycol at 40 C. [kJ/L/K]
 
     Examples
     --------
     A GB200 rack: 115 kW into liquid at 10 K.
 
-    >>> round(flow_l_per_min(115.0, 10.0, 4.2024), 1)
-    164.2
+    >>> round(flow_l_per_min(115.0, 10.0, 4.008), 1)
+    172.2
     """
     return SECONDS_PER_MINUTE * heat_kw / (heat_kj_per_l_k * rise_k)
 

@@ -37,6 +37,38 @@ def size_class(it_mw: float) -> str:
     return "large" if it_mw >= LARGE_MW else "midsize" if it_mw >= MIDSIZE_MW else "small"
 
 
+Sizes = tuple[tuple[str, float], ...]
+"""Size classes of a hall with their weights, which add up to 1."""
+LARGE_SIZE: Sizes = (("large", 1.0),)
+BETWEEN_FRAC = 0.5
+"""From this share of a class's border on, a hall is between its class and the next one."""
+
+
+def sizes(it_mw: float) -> Sizes:
+    """Return the size classes of a hall with their weights, without a step at a border.
+
+    A hall from half of a border up to it is between two classes, in proportion to its IT power.
+
+    Parameters
+    ----------
+    it_mw : float
+        IT power, above 0. [MW]
+
+    Examples
+    --------
+    >>> sizes(12.0), sizes(5.0)
+    ((('large', 1.0),), (('midsize', 1.0),))
+    >>> [(name, round(weight, 3)) for name, weight in sizes(9.0)]
+    [('midsize', 0.2), ('large', 0.8)]
+    """
+    own = size_class(it_mw)
+    border, larger = (LARGE_MW, "large") if own == "midsize" else (MIDSIZE_MW, "midsize")
+    above = (it_mw / border - BETWEEN_FRAC) / (1.0 - BETWEEN_FRAC)
+    if own == "large" or above <= 0.0:
+        return ((own, 1.0),)
+    return ((own, 1.0 - above), (larger, above))
+
+
 def lookup(entries: Iterable[PueEntry], cooling: str, size: str, zone: str) -> PueEntry | None:
     """Return the row of a cooling option.
 

@@ -86,3 +86,39 @@ def remedy(step: Step, ramp_limit_mw_per_s: float) -> Remedy:
     kwh = found.amplitude_mw * s * (1.0 - s) * step.period_s / MJ_PER_KWH
     store = found.amplitude_mw * max(s, 1.0 - s)
     return Remedy(store, kwh, step.high_mw - kept, (found.amplitude_mw - kept) * s)
+
+
+def event_kwh(fall_mw: float, lasts_s: float, ramp_limit_mw_per_s: float) -> float | None:
+    r"""Return the storage that keeps a ramp limit while the load falls and returns.
+
+    The site's power falls at the limit r and climbs back at it; the end of the fall is not known
+    in advance. With :math:`t = \min(t_{event}, \Delta P / r)`:
+
+    .. math:: E = \Delta P\,t - r\,t^2 / 2
+
+    Parameters
+    ----------
+    fall_mw : float
+        Fall of the load, not negative. [MW]
+    lasts_s : float
+        Time until the load returns; infinite at the end of a job. [s]
+    ramp_limit_mw_per_s : float
+        Maximum ramp of the site, not negative; 0 for a flat load. [MW/s]
+
+    Returns
+    -------
+    float or None
+        Storage in kWh; None for a load that never returns without a ramp. [kWh]
+
+    Examples
+    --------
+    22.5 MW end under 5 MW/s, or pause for 30 s with a flat load:
+
+    >>> round(event_kwh(22.5, float("inf"), 5.0), 1), event_kwh(22.5, 30.0, 0.0)
+    (14.1, 187.5)
+    """
+    until_s = fall_mw / ramp_limit_mw_per_s if ramp_limit_mw_per_s > 0.0 else float("inf")
+    t = min(lasts_s, until_s)
+    if t == float("inf"):
+        return None
+    return (fall_mw * t - ramp_limit_mw_per_s * t * t / 2.0) / MJ_PER_KWH

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +11,8 @@ from dcplan.catalog.schema import CoolingOption, Parameter, PueRow, Site
 from dcplan.catalog.weather import bins
 from dcplan.facility.climate import Climate, climate
 from dcplan.facility.cooling import Hours, Loads, Spread, over_dry_coolers, over_towers
-from dcplan.facility.pue import PueEntry, lookup
+from dcplan.facility.dry_coolers import over_kept_coolers
+from dcplan.facility.pue import PueEntry, Sizes, lookup
 from dcplan.facility.sample import draw
 from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity, Status
@@ -54,6 +56,22 @@ DRY = {
     "dry_air_rise_k": "dry-air-rise-k",
     "dry_fan_pa": "dry-fan-pa",
 }
+CHILLERS = {
+    key: TOWER[key]
+    for key in ("chiller_load", "chiller_cop_factor", "condenser_min_c", "least_cop")
+}
+KEPT = CHILLERS | {
+    "cooler_approach_k": "cooler-approach-k",
+    "cooler_fan_k": "cooler-fan-k",
+    "cooler_air_to_water": "cooler-air-to-water",
+    "cooler_air_exponent": "cooler-air-exponent",
+    "cooler_air_resistance_frac": "cooler-air-resistance-frac",
+    "cooler_least_flow_frac": "cooler-least-flow-frac",
+    "pad_saturation_frac": "pad-saturation-frac",
+    "room_water_c": "room-water-max-c",
+}
+"""Dry coolers, pads and chillers of a design with its own supply temperature."""
+CHILLER_PRICE = "cooling-air-chiller-usd-per-kw"
 SOURCE = (
     "dcplan facility: components with the weather of the place, or Lei et al. 2025 by climate zone"
 )
@@ -67,7 +85,7 @@ class Setting:
     name: str
     zone: str | None
     climate: Climate | None
-    size: str
+    sizes: Sizes
     air_frac: float
     """Share of IT heat that room fans remove."""
     load: float = 1.0
@@ -124,7 +142,7 @@ def performance(option: CoolingOption, at: Setting, log: InputLog) -> Performanc
         weather.place, np.array([2]), np.array([dry]), np.array([wet]), np.array([1.0]), dry, wet
     )
     full = replace(at, load=1.0)
-    worst = _hours(option, full, hot, log, design_day=True)
+    worst = _hours(option, full, hot, log)
     built = year if at.load >= 1.0 else _hours(option, full, weather, log)
     pue, wue = weather.mean(year.pue), weather.mean(year.wue_l_per_kwh)
     by_quarter = [np.median(weather.by_quarter(x), axis=0) for x in (year.pue, year.wue_l_per_kwh)]
@@ -142,30 +160,33 @@ def performance(option: CoolingOption, at: Setting, log: InputLog) -> Performanc
         max(float(np.median(worst.pue)), float(np.median(weather.mean(built.pue)))),
         max(float(np.median(worst.wue_l_per_kwh)), worst_bin),
         quarters,
-        float(np.median(weather.mean(year.chiller_frac))) if option.model != "dry" else 0.0,
+        float(np.median(weather.mean(year.chiller_frac))),
         float(np.median(worst.chilled)),
         float(np.median(worst.rejected)),
         modeled=True,
     )
 
 
-def _hours(
-    option: CoolingOption, at: Setting, weather: Climate, log: InputLog, *, design_day: bool = False
-) -> Hours:
-    """Compute all samples of the model for every hour.
-
-    On the design day, the air of a dry cooler warms by no more than its approach temperature, so
-    the fans move more air.
-    """
+def _hours(option: CoolingOption, at: Setting, weather: Climate, log: InputLog) -> Hours:
+    """Compute all samples of the model for every hour."""
     sampled = _sampled(option, at, log)
     supply = sampled["supply"] if at.supply_c is None else np.full((1, 1), at.supply_c)
     liquid = option.model != "waterside"
     loads = Loads(at.air_frac, liquid, not liquid, at.load, at.supply_c is not None)
-    if option.model == "dry" and design_day:
-        sampled["dry_air_rise_k"] = np.minimum(sampled["dry_air_rise_k"], sampled["dry_approach_k"])
-    if option.model == "dry":
-        return over_dry_coolers(weather.dry_c, weather.wet_c, supply, sampled, loads)
-    return over_towers(weather.wet_c, supply, sampled, loads)
+    if option.model != "dry":
+        return over_towers(weather.wet_c, supply, sampled, loads)
+    over = over_dry_coolers if at.supply_c is None else over_kept_coolers
+    return over(weather.dry_c, weather.wet_c, supply, sampled, loads)
+
+
+def _keys(option: CoolingOption, at: Setting) -> dict[str, str]:
+    """Return the catalog row of every parameter of the model, without its size class."""
+    keys = BY_SIZE | COMMON
+    keys["cdu_frac"] = option.pump or "cdu-pump-frac"
+    if at.supply_c is None:
+        keys["supply"] = option.supply or "supply-tower-c"
+    kept = option.model == "dry" and at.supply_c is not None
+    return keys | (KEPT if kept else MODELS[option.model or "tower"])
 
 
 def _sampled(option: CoolingOption, at: Setting, log: InputLog) -> dict[str, np.ndarray]:
@@ -173,29 +194,56 @@ def _sampled(option: CoolingOption, at: Setting, log: InputLog) -> dict[str, np.
 
     Parameters without a range are constants.
     """
-    keys = {name: f"{key}-{at.size}" for name, key in BY_SIZE.items()}
-    keys |= COMMON | MODELS[option.model or "tower"]
-    keys |= {
-        "supply": option.supply or "supply-tower-c",
-        "cdu_frac": option.pump or "cdu-pump-frac",
-    }
     spread, fixed = {}, {}
-    for name, generic in keys.items():
-        sized = f"{generic}-{at.size}"
-        key = sized if sized in log.catalog.rows["facility"] else generic
-        if name == "supply" and at.supply_c is not None:
-            continue
-        quantity = log.catalog.get("facility", key, Parameter).value
-        log.parameter("facility", key)
-        low, high = quantity.bounds
+    for name, key in _keys(option, at).items():
+        low, value, high = sized_parameter(key, at.sizes, log)
         if low < high:
             spread[name] = (low, high)
         else:
-            fixed[name] = np.full((1, 1), quantity.value)
+            fixed[name] = np.full((1, 1), value)
     return draw(spread) | fixed
 
 
+def sized_parameter(key: str, sizes: Sizes, log: InputLog) -> tuple[float, float, float]:
+    """Return low, value and high of a parameter of a hall, between its size classes by weight.
+
+    A class without a row of its own has the row without a class.
+    """
+    low = value = high = 0.0
+    for size, weight in sizes:
+        sized = f"{key}-{size}"
+        own = sized if sized in log.catalog.rows["facility"] else key
+        value += weight * log.parameter("facility", own)
+        bounds = log.catalog.get("facility", own, Parameter).value.bounds
+        low, high = low + weight * bounds[0], high + weight * bounds[1]
+    return low, value, high
+
+
 def _tabulated(option: CoolingOption, at: Setting, log: InputLog) -> Performance:
+    """Return the rows of the table for the size classes of the hall, by weight."""
+    rows = [(_row(option, size, at, log), weight) for size, weight in at.sizes]
+    for row, _ in rows:
+        for name in ("pue", "peak_pue", "wue_l_per_kwh"):
+            if getattr(row, name):
+                log.take(f"pue.{row.id}.{name}", getattr(row, name))
+    pue = _weighted([(row.pue, weight) for row, weight in rows])
+    peak = _weighted([(row.peak_pue, weight) for row, weight in rows])
+    water = [(row.wue_l_per_kwh, weight) for row, weight in rows if row.wue_l_per_kwh]
+    return Performance(
+        pue,
+        _weighted(water) if len(water) == len(rows) else None,
+        max(pue.value, peak.value),
+        None,
+        (),
+        None,
+        None,
+        None,
+        modeled=False,
+    )
+
+
+def _row(option: CoolingOption, size: str, at: Setting, log: InputLog) -> PueRow:
+    """Return the row of the table for a size class and the zone, or for all zones."""
     rows = log.catalog.table("pue", PueRow).values()
     entries = [
         PueEntry(
@@ -208,32 +256,29 @@ def _tabulated(option: CoolingOption, at: Setting, log: InputLog) -> Performance
         )
         for r in rows
     ]
-    entry = lookup(entries, option.id, at.size, at.zone or "all")
+    entry = lookup(entries, option.id, size, at.zone or "all")
     if entry is None:
-        msg = f"the catalog has no PUE of {option.id} for a {at.size} hall in zone {at.zone or 'unknown'}"
+        msg = f"the catalog has no PUE of {option.id} for a {size} hall in zone {at.zone or 'unknown'}"
         raise LookupError(msg)
-    row = log.catalog.get("pue", f"{option.id}-{at.size}-{entry.zone.lower()}", PueRow)
-    mean = log.take(f"pue.{row.id}.pue", row.pue)
-    low, high = row.pue.bounds
-    water = row.wue_l_per_kwh
-    if water:
-        log.take(f"pue.{row.id}.wue_l_per_kwh", water)
-    spread = Spread(*_ordered(water.bounds, water.value)) if water else None
-    return Performance(
-        Spread(low, mean, high),
-        spread,
-        max(mean, log.take(f"pue.{row.id}.peak_pue", row.peak_pue)),
-        None,
-        (),
-        None,
-        None,
-        None,
-        modeled=False,
+    return log.catalog.get("pue", f"{option.id}-{size}-{entry.zone.lower()}", PueRow)
+
+
+def _weighted(rows: Sequence[tuple[Quantity, float]]) -> Spread:
+    low, value, high = (
+        sum(weight * x for x, (_, weight) in zip(values, rows, strict=True))
+        for values in zip(*((q.bounds[0], q.value, q.bounds[1]) for q, _ in rows), strict=True)
     )
+    return Spread(low, value, high)
 
 
-def _ordered(bounds: tuple[float, float], value: float) -> tuple[float, float, float]:
-    return bounds[0], value, bounds[1]
+def chillers_usd_per_kw(option: CoolingOption, found: Performance, log: InputLog) -> float:
+    """Return the price of chillers for the design day, which the fit-out does not have [USD/kW of IT].
+
+    It is 0 for options whose fit-out has chillers: air handlers, and options from the table.
+    """
+    if option.model not in ("tower", "dry") or not found.peak_chilled:
+        return 0.0
+    return found.peak_chilled * log.parameter("power", CHILLER_PRICE)
 
 
 def weather_of(place: str | None, dry: Quantity | None, wet: Quantity | None) -> Climate | None:

@@ -3,6 +3,7 @@ floor."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 from xml.etree import ElementTree
 
@@ -43,16 +44,15 @@ def test_warm_water_leaves_chillers_the_room_air_alone() -> None:
 
 
 def test_units_with_one_to_spare() -> None:
-    """Dry coolers of 0.8 MW for 50 MW: ceil(62.5) = 63, and one."""
+    """Dry coolers of 0.8 MW for 50 MW and the work of the room air's chillers: at most 9.5 MW of
+    heat at a COP above 2.5 add less than 4 MW; one unit more than ceil(heat / 0.8)."""
     rows = _plant(
         climate_zone="5B", cooling="direct-liquid-dry-cooler", system="gb300-nvl72", it_mw=50.0
     )
-    assert rows["dry-cooler"] == {
-        "design_heat_mw": 50.0,
-        "unit_mw": 0.8,
-        "units_with_spare": 64,
-        "basis": "model",
-    }
+    row = rows["dry-cooler"]
+    assert 50.0 < row["design_heat_mw"] < 54.0
+    assert row["units_with_spare"] == math.ceil(row["design_heat_mw"] / 0.8) + 1
+    assert (row["unit_mw"], row["basis"]) == (0.8, "model")
 
 
 def test_tabulated_chillers_move_the_hall() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
+from dcplan.answers.facility.answer import facility
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import PueRow
 from dcplan.facility.pue import PueEntry, lookup, size_class
@@ -85,3 +88,16 @@ def test_shipped_rows_are_physical() -> None:
     for row in table:
         assert 1.0 < row.pue <= row.peak_pue < 3.0, row
         assert row.wue_l_per_kwh is None or 0.0 <= row.wue_l_per_kwh < 5.0, row
+
+
+@pytest.mark.parametrize("cooling", ["direct-liquid-tower", "air-chiller"])
+def test_no_step_at_the_border_of_a_size_class(cooling: str) -> None:
+    """F6: 9.9 MW had a PUE of 1.271 and 10 MW of 1.103; a larger hall never draws less power."""
+    sizes_mw = [0.4, 0.6, 0.99, 1.0, 3.0, 5.0, 6.0, 8.0, 9.9, 10.0, 10.1]
+    found = {x: facility(site="ie-dublin", cooling=cooling, it_mw=x) for x in sizes_mw}
+    pue = [found[x].value("power.annual_pue") for x in sizes_mw]
+    assert all(b <= a + 1e-9 for a, b in itertools.pairwise(pue))
+    assert found[9.9].value("power.annual_pue") - pue[-2] < 0.005
+    assert found[0.99].value("power.annual_pue") - pue[3] < 0.005
+    power = [x * p for x, p in zip(sizes_mw, pue, strict=True)]
+    assert all(b > a for a, b in itertools.pairwise(power))

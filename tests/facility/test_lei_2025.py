@@ -14,6 +14,7 @@ import pytest
 from dcplan.answers.facility.answer import facility
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import CoolingOption
+from dcplan.facility.pue import LARGE_SIZE
 from dcplan.inputs.cooling import Performance, Setting, performance, weather_of
 from dcplan.inputs.log import InputLog
 
@@ -132,7 +133,9 @@ DRY = (
 def _found(option: str, zone: str, air_frac: float, **at: float) -> Performance:
     catalog = load()
     row = catalog.get("cooling", option, CoolingOption)
-    setting = Setting(zone, zone, weather_of(f"zone-{zone}", None, None), "large", air_frac, **at)
+    setting = Setting(
+        zone, zone, weather_of(f"zone-{zone}", None, None), LARGE_SIZE, air_frac, **at
+    )
     return performance(row, setting, InputLog(catalog))
 
 
@@ -228,7 +231,7 @@ def test_a_year_takes_little_time() -> None:
 
     catalog = load()
     row = catalog.get("cooling", "direct-liquid-tower", CoolingOption)
-    at = Setting("x", "4A", weather_of("us-ashburn", None, None), "large", 0.13)
+    at = Setting("x", "4A", weather_of("us-ashburn", None, None), LARGE_SIZE, 0.13)
     performance(row, at, InputLog(catalog))
     times = []
     for _ in range(5):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dcplan.answers.common.catalog_rows import named
 from dcplan.answers.facility.compare import compared
-from dcplan.answers.facility.feasibility import dry_supply_c, holds
+from dcplan.answers.facility.feasibility import holds, unaided_supply_c
 from dcplan.answers.facility.heat_rejection import lead_table, permit, plant_table
 from dcplan.answers.facility.metrics import metrics_of
 from dcplan.answers.facility.onsite import onsite as onsite_power
@@ -114,8 +114,8 @@ def _answer(
         tables["onsite"], more, notes = _onsite(resolved, found, log)
         metrics, warnings = metrics | more, warnings + notes
     if request.job is not None:
-        tables["load_swings"], more = swings(resolved, found, request.job, existing, log)
-        metrics |= more
+        placed, more = swings(resolved, found, request.job, existing, log)
+        tables, metrics = tables | placed, metrics | more
     return Result(
         "facility",
         "ok",
@@ -191,7 +191,10 @@ def _record(option: CoolingOption, resolved: ResolvedFacility, log: InputLog) ->
     if system and system.liquid_frac:
         log.take(f"systems.{system.id}.liquid_frac", system.liquid_frac)
     if option.room_air_frac:
-        log.take(f"cooling.{option.id}.room_air_frac", option.room_air_frac)
+        used = Quantity(value=resolved.air_frac(option), status=Status.DERIVED)
+        own = used.value == option.room_air_frac.value
+        key = f"cooling.{option.id}.room_air_frac" if own else "facility.room_air_frac"
+        log.take(key, option.room_air_frac if own else used)
     for name in ("air_share_frac", "liquid_share_frac"):
         log.take(f"cooling.{option.id}.{name}", getattr(option, name))
     if weather:
@@ -209,6 +212,8 @@ def _headline(
     water += (
         (f", facility water at {supply_c:g} °C") if found.modeled and supply_c is not None else ""
     )
+    if option.model == "dry" and found.peak_chilled:
+        water += f", trim chillers for {found.peak_chilled * resolved.it_mw:.1f} MW of heat"
     interval = "P5 to P95" if found.modeled else "catalog range"
     return (
         f"{option.id} at {resolved.where.name} with {resolved.it_mw:g} MW of IT: annual PUE "
@@ -252,7 +257,8 @@ def _warnings(
     if resolved.size != "large" and (liquid or resolved.it_mw >= NEARLY_LARGE_MW):
         notes.append(
             f"a hall of {resolved.it_mw:g} MW belongs to the {resolved.size} class, whose UPS, "
-            "distribution and lighting have higher losses than in halls from 10 MW"
+            "distribution and lighting have higher losses than in halls from 10 MW; from half of "
+            "the border of a class on, they go over to those of the next class"
             + (
                 "; for newer equipment, set facility.ups-efficiency-* in an overlay"
                 if found.modeled
@@ -280,10 +286,10 @@ def _warnings(
             "no supply temperature and no liquid-cooled system given: the supply temperature is "
             "sampled over the option's range"
         )
-    reached = dry_supply_c(option, resolved, log)
+    reached = unaided_supply_c(option, resolved, log)
     if reached is not None and supply is not None and reached > supply + 1e-9:
         notes.append(
-            f"the supply temperature of {supply:g} °C is exceeded on the design day: sprayed dry "
-            f"coolers reach {reached:.1f} °C"
+            f"dry coolers with wetted pads reach {reached:.1f} °C on the design day; trim chillers "
+            f"keep the supply temperature of {supply:g} °C"
         )
     return [{"code": "pue", "message": note} for note in notes]

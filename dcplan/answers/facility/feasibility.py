@@ -40,30 +40,22 @@ def holds(
 
 
 def _balance(option: CoolingOption, resolved: ResolvedFacility) -> list[tuple[str, str]]:
-    """Return heat paths with a larger share than the option is designed for."""
-    air = resolved.air_frac(option) if option.model in ("tower", "dry") else 1.0
-    if not option.takes_liquid or option.room_air_frac is None:
-        return []
-    paths = (
-        ("air", air, option.air_share_frac.value),
-        ("liquid", 1.0 - air, option.liquid_share_frac.value),
-    )
+    """Reject an air-cooled system in a hall of cold plates, which is built for a share of air.
+
+    A liquid-cooled system fits with any share: the hall has the air handlers that it needs.
+    """
     system = resolved.system
-    in_air = system is not None and system.cooling_modes == ("air",)
-    who = f"{system.id} is air-cooled: " if system and in_air else ""
-    remedy = (
-        "choose an option for air, rear doors, or an immersion option; dcplan facility --compare"
-        if in_air
-        else "choose another option, or use --compare"
-    )
+    if not (option.takes_liquid and option.room_air_frac) or system is None:
+        return []
+    if system.cooling_modes != ("air",) or option.tank is not None:
+        return []
     return [
         (
-            f"{who}{share:.0%} of the heat goes into {path}, but {option.id} removes at most "
-            f"{most:.0%} on that path",
-            remedy,
+            f"{system.id} is air-cooled: {resolved.air_frac(option):.0%} of the heat goes into "
+            f"air, and {option.id} has cold plates for most of it",
+            "choose an option for air, rear doors, or an immersion option; dcplan facility "
+            "--compare",
         )
-        for path, share, most in paths
-        if share > most + 1e-9
     ]
 
 
@@ -103,37 +95,36 @@ def fit_of(
 def _temperature(
     option: CoolingOption, resolved: ResolvedFacility, system: System, log: InputLog
 ) -> list[tuple[str, str]]:
-    """Reject coolant that is too warm on the design day; only tower options have chillers."""
+    """Reject a set temperature that is too warm for the system; chillers keep what is set."""
     limit = system.coolant_supply_max_c
     if limit is None or option.model is None or not option.takes_liquid:
         return []
     most = log.take(f"systems.{system.id}.coolant_supply_max_c", limit)
     approach = log.parameter("facility", "cdu-approach-k")
     set_c = resolved.setting(option, log).supply_c or 0.0
-    coolant = max(set_c, dry_supply_c(option, resolved, log) or 0.0) + approach
+    coolant = set_c + approach
     if coolant <= most + 1e-9:
         return []
     cause = (
-        f"the coolant reaches {coolant:.1f} °C on the design day ({coolant - approach:.1f} °C of "
-        f"facility water plus {approach:g} K approach of the distribution unit), but {system.id} "
-        f"allows at most {most:g} °C"
+        f"the coolant has {coolant:.1f} °C ({coolant - approach:.1f} °C of facility water plus "
+        f"{approach:g} K approach of the distribution unit), but {system.id} allows at most "
+        f"{most:g} °C"
     )
-    return [
-        (
-            cause,
-            "use direct-liquid-tower, whose chillers keep the supply temperature"
-            if option.model == "dry"
-            else "set a lower --supply-c",
-        )
-    ]
+    return [(cause, "set a lower --supply-c")]
 
 
-def dry_supply_c(option: CoolingOption, resolved: ResolvedFacility, log: InputLog) -> float | None:
-    """Return the water temperature of sprayed dry coolers on the design day, or None."""
+def unaided_supply_c(
+    option: CoolingOption, resolved: ResolvedFacility, log: InputLog
+) -> float | None:
+    """Return the water temperature of dry coolers with wetted pads on the design day, or None."""
     weather = resolved.where.climate
-    if option.model != "dry" or weather is None:
+    if option.model != "dry" or weather is None or resolved.setting(option, log).supply_c is None:
         return None
-    return weather.design_wet_c + log.parameter("facility", "spray-approach-k")
+    approach, pads = (
+        log.parameter("facility", key) for key in ("cooler-approach-k", "pad-saturation-frac")
+    )
+    dry_c, wet_c = weather.design_dry_c, weather.design_wet_c
+    return dry_c - pads * max(dry_c - wet_c, 0.0) + approach
 
 
 def warmest_c(option: CoolingOption, log: InputLog) -> float | None:

@@ -11,7 +11,8 @@ from dcplan.catalog.schema import CoolingOption, Parameter
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.liquid import units
 from dcplan.facility.plant import electrical_frac
-from dcplan.inputs.cooling import Performance
+from dcplan.facility.pue import sizes
+from dcplan.inputs.cooling import Performance, sized_parameter
 from dcplan.inputs.log import InputLog
 from dcplan.result import Metric, Table
 from dcplan.specs.facility import cooling
@@ -53,7 +54,7 @@ def _hall_heat(option: CoolingOption, resolved: ResolvedFacility, log: InputLog)
     """Return the heat of a hall over its IT power, including losses before racks and room fans."""
     keys = ("ups-efficiency", "distribution-loss", "lighting")
     ups, distribution, lighting = (
-        np.array(log.parameter("facility", f"{key}-{resolved.size}")) for key in keys
+        np.array(sized_parameter(key, sizes(resolved.it_mw), log)[1]) for key in keys
     )
     fans = log.take(f"cooling.{option.id}.fan_frac", option.fan_frac) if option.fan_frac else 0.0
     return 1.0 + float(electrical_frac(ups, distribution, lighting)) + fans

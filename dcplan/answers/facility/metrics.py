@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dcplan.answers.facility.feasibility import dry_supply_c
+from dcplan.answers.facility.feasibility import unaided_supply_c
 from dcplan.answers.facility.resolve import ResolvedFacility
-from dcplan.answers.facility.tables import heat_kw
+from dcplan.answers.facility.tables import designed_air_frac, heat_kw
 from dcplan.catalog.schema import Accelerator, CoolingOption, Parameter
 from dcplan.facility.liquid import flow_l_per_min, ride_through_s, units
-from dcplan.inputs.cooling import Performance
+from dcplan.inputs.cooling import Performance, chillers_usd_per_kw
 from dcplan.inputs.log import InputLog
 from dcplan.result import Metric
 from dcplan.specs.facility import cooling as specs
@@ -45,8 +45,11 @@ def metrics_of(
         metrics |= specs.PEAK_DAY_WATER(day)
     if found.chiller_frac is not None:
         metrics |= specs.CHILLER_HEAT(found.chiller_frac)
-    capex = log.take(f"cooling.{option.id}.fit_out_usd_per_kw", option.fit_out_usd_per_kw) * it_kw
-    low, high = (x * it_kw for x in option.fit_out_usd_per_kw.bounds)
+    chillers = chillers_usd_per_kw(option, found, log)
+    each = log.take(f"cooling.{option.id}.fit_out_usd_per_kw", option.fit_out_usd_per_kw)
+    more = chillers + _air_usd_per_kw(option, resolved, log)
+    capex = (each + more) * it_kw
+    low, high = ((x + more) * it_kw for x in option.fit_out_usd_per_kw.bounds)
     return (
         metrics
         | specs.FIT_OUT_USD(capex, low=low, high=high)
@@ -58,6 +61,12 @@ def metrics_of(
         | _server_fans(found, option, resolved, log)
         | _carbon(found, resolved, log)
     )
+
+
+def _air_usd_per_kw(option: CoolingOption, resolved: ResolvedFacility, log: InputLog) -> float:
+    """Return the price of air handlers beyond the share that the fit-out has [USD/kW of IT]."""
+    extra = designed_air_frac(option, resolved) - option.air_share_frac.value
+    return extra * log.parameter("power", "cooling-air-hall-usd-per-kw") if extra > 0 else 0.0
 
 
 def _electrical_mw(resolved: ResolvedFacility, log: InputLog) -> float:
@@ -87,13 +96,12 @@ def _liquid(
     system = resolved.system
     most = system.coolant_supply_max_c.value if system and system.coolant_supply_max_c else None
     set_c = resolved.setting(option, log).supply_c
-    warmest = max(set_c, dry_supply_c(option, resolved, log) or 0.0) if set_c is not None else None
-    coolant = None if warmest is None else warmest + log.parameter("facility", "cdu-approach-k")
+    coolant = None if set_c is None else set_c + log.parameter("facility", "cdu-approach-k")
     room = most - coolant if most is not None and coolant is not None else rise
     metrics = {
         **specs.FLOW(flow_l_per_min(heat, rise, each)),
         **specs.CDU_COUNT(count),
-        **specs.CDU_USD(log.parameter("facility", "cdu-usd-per-kw") * count * rating),
+        **specs.CDU_USD(log.parameter("power", "cooling-cdu-usd-per-kw") * count * rating),
         **specs.RACK_FLOW(
             _rack_flow(resolved, rise, each), label=f"{specs.RACK_FLOW.meaning} at {rise:g} K rise"
         ),
@@ -115,10 +123,12 @@ def _liquid(
         low, value, high = (ride_through_s(v / resolved.load, each, room) for v in liters)
         label = f"{spec.meaning}, for a temperature rise of {max(room, 0.0):.3g} K"
         metrics |= spec(value, low=low, high=high, label=label)
-    reached = dry_supply_c(option, resolved, log)
-    if reached is not None:
-        metrics |= specs.DESIGN_DAY_SUPPLY(max(reached, set_c or 0.0))
-    return metrics
+    return metrics | _unaided(option, resolved, log)
+
+
+def _unaided(option: CoolingOption, resolved: ResolvedFacility, log: InputLog) -> dict[str, Metric]:
+    reached = unaided_supply_c(option, resolved, log)
+    return {} if reached is None else specs.DESIGN_DAY_SUPPLY(reached)
 
 
 def _tank_loop(
@@ -132,11 +142,7 @@ def _tank_loop(
         )
         label = f"Fluid flow through all tanks at {rise:g} K rise"
         metrics |= specs.FLOW(flow_l_per_min(heat, rise, each), label=label)
-    reached = dry_supply_c(option, resolved, log)
-    if reached is not None:
-        set_c = resolved.setting(option, log).supply_c or 0.0
-        metrics |= specs.DESIGN_DAY_SUPPLY(max(reached, set_c))
-    return metrics
+    return metrics | _unaided(option, resolved, log)
 
 
 def _rack_flow(resolved: ResolvedFacility, rise_k: float, heat_kj_per_l_k: float) -> float | None:

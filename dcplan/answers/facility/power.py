@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
+from typing import Literal
+
 from dcplan.answers.facility.heat_rejection import run_metrics
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.answers.train.answer import train
+from dcplan.catalog.schema import System
 from dcplan.errors import InputError, Place, Problem
-from dcplan.facility.chain import Stage, through
 from dcplan.facility.oversubscription import risk
-from dcplan.facility.swings import Step, remedy, swing
+from dcplan.facility.power import Stage, through
+from dcplan.facility.swings import Step, event_kwh, remedy, swing
 from dcplan.inputs.cooling import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.result import Metric, Table
 from dcplan.specs.facility import hall as specs
 from dcplan.specs.train.layouts import BREAKDOWN
-from dcplan.units import HOURS_PER_YEAR, KW_PER_MW
+from dcplan.units import HOURS_PER_YEAR, KW_PER_MW, SECONDS_PER_HOUR
 
 TERMS = ("transformer-fixed", "transformer-square", "busway-square", "psu-fixed", "psu-square")
 LOADS = (0.25, 0.5, 0.75, 1.0)
@@ -80,13 +84,7 @@ def oversubscribed(resolved: ResolvedFacility, ratio: float, log: InputLog) -> T
         raise InputError(
             [Problem("DC062", cause, Place("--oversubscription"), help="--system gb300-nvl72")]
         )
-    average = system.average_kw
-    shares = []
-    for name in ("training", "idle"):
-        own = getattr(average, name)
-        usual = log.parameter("power", f"average-{name}-frac")
-        key = f"systems.{system.id}.average_kw.{name}"
-        shares.append(log.take(key, own) / system.rated_kw.value if own else usual)
+    shares = [_average_frac(system, name, log) for name in ("training", "idle")]
     rows: list[specs.OversubscriptionRow] = []
     for jobs in JOBS:
         r = risk(jobs, resolved.request.duty_cycle, shares[0], shares[1], ratio)
@@ -102,9 +100,42 @@ def oversubscribed(resolved: ResolvedFacility, ratio: float, log: InputLog) -> T
     return specs.OVERSUBSCRIPTION.table(rows)
 
 
+def _average_frac(system: System, name: Literal["training", "idle"], log: InputLog) -> float:
+    """Return the average power of a state of the system over its rated power."""
+    own = getattr(system.average_kw, name)
+    usual = log.parameter("power", f"average-{name}-frac")
+    if own is None or system.rated_kw is None:
+        return usual
+    return log.take(f"systems.{system.id}.average_kw.{name}", own) / system.rated_kw.value
+
+
+def _events(step: Step, idle_mw: float, limit: float, log: InputLog) -> Table:
+    """Return the storage of a step, a checkpoint, a restart and the end of the job."""
+    wait_mw = step.high_mw - step.low_mw
+    stop_mw = step.high_mw - idle_mw
+    pause_s = log.parameter("reliability", "checkpoint-pause-s")
+    restart_s = log.parameter("reliability", "restart-h") * SECONDS_PER_HOUR
+    events = (
+        ("one training step", wait_mw, step.low_share * step.period_s),
+        ("checkpoint pause", wait_mw, pause_s),
+        ("restart after a failure", stop_mw, restart_s),
+        ("end of the job", stop_mw, math.inf),
+    )
+    return specs.SWING_EVENTS.table(
+        specs.SwingEventRow(
+            event=name,
+            fall_mw=fall,
+            lasts_s=lasts if math.isfinite(lasts) else None,
+            store_mw=fall,
+            store_kwh=event_kwh(fall, lasts, limit),
+        )
+        for name, fall, lasts in events
+    )
+
+
 def swings(
     resolved: ResolvedFacility, hall: Performance, job: str, existing: int, log: InputLog
-) -> tuple[Table, dict[str, Metric]]:
+) -> tuple[dict[str, Table], dict[str, Metric]]:
     """Return the load swings of a job, options to meet a ramp limit, and the run's footprint.
 
     The job uses the hall's accelerators, scaled by the load; network and storage have constant
@@ -128,6 +159,7 @@ def swings(
         job,
         system=system.id,
         accelerators=count * system.accelerators,
+        global_batch_tokens=resolved.request.job_batch_tokens,
         catalogs=resolved.request.catalogs,
     )
     parts = BREAKDOWN.rows(found.tables[BREAKDOWN.name])
@@ -164,7 +196,9 @@ def swings(
     yearly = r.extra_mw * HOURS_PER_YEAR * KW_PER_MW * price.value if price else None
     rows = [
         specs.SwingRow(
-            "energy storage in racks, or a battery", store_mw=r.store_mw, store_kwh=r.store_kwh
+            "energy storage for one step, in racks or a battery",
+            store_mw=r.store_mw,
+            store_kwh=r.store_kwh,
         ),
         specs.SwingRow(
             "power floor", floor_mw=r.floor_mw, extra_mean_mw=r.extra_mw, energy_usd_per_year=yearly
@@ -172,4 +206,9 @@ def swings(
     ]
     if asked is not None and s.ramp_mw_per_s <= limit:
         rows = [specs.SwingRow("no measure necessary: the ramp is within the limit")]
-    return specs.SWINGS.table(rows), metrics | run
+    idle_mw = high * _average_frac(system, "idle", log)
+    tables = {
+        "load_swings": specs.SWINGS.table(rows),
+        "swing_events": _events(step, idle_mw, limit, log),
+    }
+    return tables, metrics | run

@@ -75,6 +75,9 @@ class FacilityRequest:
     job: Annotated[
         str | None, Flag("model that the hall trains; adds its load swings", metavar="MODEL")
     ] = None
+    job_batch_tokens: Annotated[
+        float | None, Flag("tokens per step of the job (default: 4e6)", low=1, high=1e12)
+    ] = None
     ramp_limit_mw_per_s: Annotated[
         float | None,
         Flag(
@@ -135,7 +138,10 @@ def refuse_idle(flags: FacilityRequest) -> None:
     racks = {"--rack-kw": flags.rack_kw, "--oversubscription": flags.oversubscription}
     rules = {"--redundancy": flags.redundancy, "--other-redundancy": flags.other_redundancy}
     chain = {flag: rule for flag, rule in rules.items() if rule != "n+1"}
-    ramp = {"--ramp-limit-mw-per-s": flags.ramp_limit_mw_per_s}
+    ramp = {
+        "--ramp-limit-mw-per-s": flags.ramp_limit_mw_per_s,
+        "--job-batch-tokens": flags.job_batch_tokens,
+    }
     idle = (
         (flags.compare, "with --compare", extra | hours | racks | chain | ramp),
         (flags.job is None, "without --job", ramp),

@@ -15,7 +15,7 @@ from dcplan.catalog.weather import bins, read_epw
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.climate import Climate, climate
 from dcplan.facility.moist import wet_bulb_c
-from dcplan.facility.pue import size_class
+from dcplan.facility.pue import size_class, sizes
 from dcplan.inputs.cooling import Setting, weather_at, weather_of
 from dcplan.inputs.heat_paths import in_tank
 from dcplan.inputs.log import InputLog
@@ -86,7 +86,7 @@ class ResolvedFacility:
             given = coolant - log.parameter("facility", "cdu-approach-k")
         w = self.where
         return Setting(
-            w.name, w.zone, w.climate, self.size, self.air_frac(option), self.load, given
+            w.name, w.zone, w.climate, sizes(self.it_mw), self.air_frac(option), self.load, given
         )
 
     def air_frac(self, option: CoolingOption) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dcplan.answers.facility.feasibility import dry_supply_c, warmest_c
+from dcplan.answers.facility.feasibility import warmest_c
 from dcplan.answers.facility.power import ups_stage
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption, ReportedSite, Site
@@ -28,13 +28,19 @@ def heat_kw(option: CoolingOption, resolved: ResolvedFacility) -> tuple[float, f
     return liquid, it_kw - liquid
 
 
+def designed_air_frac(option: CoolingOption, resolved: ResolvedFacility) -> float:
+    """Return the share of IT heat for which a hall of cold plates has air handlers, else 0."""
+    cold_plates = option.model and "liquid" in option.accepts
+    return resolved.air_frac(option) if cold_plates else 0.0
+
+
 def heat_table(option: CoolingOption, resolved: ResolvedFacility) -> Table:
-    """Return heat by path, with the capacity of the option in a hall of this size."""
+    """Return heat by path, with the capacity of the hall, whose air handlers are sized for the heat."""
     liquid, air = heat_kw(option, resolved)
     it_kw = resolved.it_mw * KW_PER_MW
     paths = (
         ("liquid", liquid, it_kw * option.liquid_share_frac.value),
-        ("air", air, it_kw * option.air_share_frac.value),
+        ("air", air, it_kw * max(option.air_share_frac.value, designed_air_frac(option, resolved))),
     )
     return specs.HEAT.table(
         specs.HeatRow(path, heat, capacity, heat <= capacity + 1e-6)
@@ -56,10 +62,7 @@ def warm_water_table(option: CoolingOption, resolved: ResolvedFacility, log: Inp
         limits.append(
             resolved.system.coolant_supply_max_c.value - log.parameter("facility", "cdu-approach-k")
         )
-    least = dry_supply_c(option, resolved, log) or 0.0
-    for supply in (
-        c for c in CLASSES_C if c >= least and all(most is None or c <= most for most in limits)
-    ):
+    for supply in (c for c in CLASSES_C if all(most is None or c <= most for most in limits)):
         found = performance(option, resolved.setting(option, log, supply), log)
         rows.append(
             specs.WarmWaterRow(

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from dcplan.catalog.schema import CoolingOption
 from dcplan.catalog.schema import Site as CatalogSite
-from dcplan.facility.pue import size_class
-from dcplan.inputs.cooling import Setting, performance, weather_at, weather_of
+from dcplan.facility.pue import sizes
+from dcplan.inputs.cooling import (
+    Performance,
+    Setting,
+    chillers_usd_per_kw,
+    performance,
+    weather_at,
+    weather_of,
+)
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.energy import onsite_terms, tranche_terms
@@ -179,7 +186,7 @@ def _cooling(
         site.location,
         zone,
         weather,
-        size_class(it_mw * hall.modules),
+        sizes(it_mw * hall.modules),
         air_frac,
         supply_c=_supply_c(row, log),
     )
@@ -208,6 +215,8 @@ def _cooling(
         if hall.fit_out_usd_per_kw
         else log.take(f"cooling.{row.id}.fit_out_usd_per_kw", row.fit_out_usd_per_kw)
     )
+    if hall.fit_out_usd_per_kw is None:
+        fit_out += _chillers_usd_per_kw(row, found, f"{key}.{row.id}", log)
     building = 0.0
     if (
         not hall.existing and site.lease is None
@@ -216,6 +225,15 @@ def _cooling(
     return CoolingTerms(
         row.id, air_mw, liquid_mw, mean, peak, wue, fit_out * it_mw * KW_PER_MW, building
     )
+
+
+def _chillers_usd_per_kw(row: CoolingOption, found: Performance, key: str, log: InputLog) -> float:
+    """Return the price of chillers for the design day, with their share of heat in the input log."""
+    each = chillers_usd_per_kw(row, found, log)
+    if each and found.peak_chilled:
+        share = Quantity(value=found.peak_chilled, status=Status.DERIVED)
+        log.take(f"{key}.peak_chilled_frac", share)
+    return each
 
 
 def _supply_c(row: CoolingOption, log: InputLog) -> float | None:

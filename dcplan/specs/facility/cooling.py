@@ -74,7 +74,8 @@ RIDE_THROUGH_PLANT = MetricSpec(
 DESIGN_DAY_SUPPLY = MetricSpec(
     "cooling.design_day_supply_c",
     "C",
-    "Facility water temperature from sprayed dry coolers on the design day",
+    "Facility water temperature that dry coolers with wetted pads reach on the design day without "
+    "chillers",
 )
 ITUE = MetricSpec(
     "power.itue", "", "IT usage effectiveness: IT power over IT power without server fans"

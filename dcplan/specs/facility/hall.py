@@ -210,6 +210,29 @@ OVERSUBSCRIPTION = TableSpec(
     OversubscriptionRow,
     "Racks above the hall's power limit, by number of equal jobs",
 )
+
+
+@dataclass(frozen=True)
+class SwingEventRow:
+    """Fall of the load at one kind of event."""
+
+    event: Annotated[str, Column("Event at which the load falls")]
+    fall_mw: Annotated[float, Column("Fall of the load")]
+    lasts_s: Annotated[
+        float | None, Column("Time until the load returns; empty where it does not return")
+    ]
+    store_mw: Annotated[float, Column("Power of the energy storage that absorbs the swing")]
+    store_kwh: Annotated[
+        float | None,
+        Column(
+            "Storage that keeps the ramp limit at this event; empty where a flat load is impossible"
+        ),
+    ]
+
+
+SWING_EVENTS = TableSpec(
+    "swing_events", SwingEventRow, "Energy storage by event", shown=Shown.VERBOSE, by_item=True
+)
 SWINGS = TableSpec(
     "load_swings", SwingRow, "Options to smooth the load swings", shown=Shown.VERBOSE, by_item=True
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Fabric, Optic, Switch
+from dcplan.inputs.cooling import CHILLER_PRICE
 from dcplan.planning.problem.terms import (
     CoolingTerms,
     FabricOption,
@@ -77,6 +78,9 @@ def hall_facts(facts: Facts, hall: HallTerms, fitted: list[CoolingTerms]) -> Non
         water = facts.given(f"{own}.wue_l_per_kwh")
         at.write("wue_l_per_kwh", "L/kWh", c.wue_l_per_kwh, water)
         each = facts.input(f"{key}.fit_out_usd_per_kw", f"cooling.{c.id}.fit_out_usd_per_kw")
+        chilled = f"{own}.peak_chilled_frac"
+        if facts.knows(chilled):
+            each = each + facts.input(chilled) * facts.input(f"power.{CHILLER_PRICE}")
         at.write("fit_out_usd", "USD", c.fit_out_usd, each * it_mw * KW_PER_MW)
         shell: Term | Frozen = Frozen.NOT_PAID
         if c.building_usd:
