@@ -5,7 +5,7 @@
 2. Its program with whole halls, fabrics, sites and sums of them (``sums``) gives a higher bound. A
    very large one gets a first plan of the linear program's halls, rounded up, and is first solved
    with only the fabrics and systems that the linear program uses, which gives a start. Between 3,000 and
-   100,000 columns a tree of our own solves it (``tree``), and HiGHS where that is slow.
+   16,000 columns a tree of our own solves it (``tree``), and HiGHS where that is slow.
 3. A solution of it gives halls and fabrics. They leave a small problem with integer switch counts, whose
    racks and runs HiGHS finds. Limits that the plan violates are tightened (``rounding``) until it
    passes its audit (``racks``). Then the plan is improved site by site (``by_site``), and so are plans
@@ -25,14 +25,7 @@ import numpy.typing as npt
 from dcplan.planning.decisions import DECISIONS, Branch
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.solve.highs import (
-    SIMPLEX_COLUMNS,
-    Outcome,
-    OutOfTimeError,
-    Point,
-    Watch,
-    relaxation,
-)
+from dcplan.planning.solve.highs import Outcome, OutOfTimeError, Point, Watch, relaxation
 from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
 from dcplan.planning.solve.large.node_program import Known
 from dcplan.planning.solve.large.pseudo_costs import PseudoCosts
@@ -53,8 +46,9 @@ RESTRICTED_SHARE = 0.4
 BOUND_SHARE, TREE_SHARE = 0.75, 0.5
 """Shares of the remaining time for the program of halls: for the bound of a very large one by HiGHS, and
 for the tree. Plans take the rest."""
-TREE_COLUMNS = 3_000
-"""Relaxations above this size, and up to SIMPLEX_COLUMNS, have a tree of our own (``tree``)."""
+TREE_COLUMNS, MOST_TREE_COLUMNS = 3_000, 16_000
+"""Relaxations above and up to these sizes have a tree of our own (``tree``). For larger ones it proves
+more, too, but leaves too little time for racks (docs/decisions.md)."""
 LEAST_GAP = 0.05
 """Smallest share of the requested gap for the program of halls."""
 SEARCH_GAP = 0.3
@@ -174,7 +168,7 @@ class HallSearch:
         the request asks for it.
         """
         program = with_sums(relaxed, self.problem)
-        self.grows = TREE_COLUMNS < len(relaxed.columns) <= SIMPLEX_COLUMNS
+        self.grows = TREE_COLUMNS < len(relaxed.columns) <= MOST_TREE_COLUMNS
         known = known_with_sums(point, relaxed, program) if self.grows else None
         start: dict[int, float] = {}
         if self._restricts(relaxed):
@@ -318,8 +312,11 @@ class HallSearch:
         return self._halls(program, start, session, bounds=bounds, early=False)
 
     def _gap_of_halls(self) -> float:
-        """Return the gap of the program of halls; it is smaller where that proves the best plan."""
-        if self.best is None or not math.isfinite(self.restricted):
+        """Return the gap of the program of halls; it is smaller where that proves the best plan.
+
+        Before a tree there is only the expensive plan of rounded halls, which says nothing of it.
+        """
+        if self.grows or self.best is None or not math.isfinite(self.restricted):
             return SEARCH_GAP * self.gap
         proved = self.best.value - self.gap * abs(self.best.value)
         needed = (self.restricted - proved) / max(abs(self.restricted), TINY)
