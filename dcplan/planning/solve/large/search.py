@@ -4,8 +4,8 @@
    and has strong rows (``strong``). Its linear program gives the first bound.
 2. Its program with whole halls, fabrics, sites and sums of them (``sums``) gives a higher bound. A
    very large one gets a first plan of the linear program's halls, rounded up, and is first solved
-   with only the fabrics and systems that the linear program uses, which gives a start. Between 3,000 and
-   16,000 columns a tree of our own solves it (``tree``), and HiGHS where that is slow.
+   with only the fabrics and systems that the linear program uses, which gives a start. Between 10,000
+   and 16,000 columns a tree of our own solves it (``tree``), and HiGHS where that is slow.
 3. A solution of it gives halls and fabrics. They leave a small problem with integer switch counts, whose
    racks and runs HiGHS finds. Limits that the plan violates are tightened (``rounding``) until it
    passes its audit (``racks``). Then the plan is improved site by site (``by_site``), and so are plans
@@ -46,9 +46,9 @@ RESTRICTED_SHARE = 0.4
 BOUND_SHARE, TREE_SHARE = 0.75, 0.5
 """Shares of the remaining time for the program of halls: for the bound of a very large one by HiGHS, and
 for the tree. Plans take the rest."""
-TREE_COLUMNS, MOST_TREE_COLUMNS = 3_000, 16_000
-"""Relaxations above and up to these sizes have a tree of our own (``tree``). For larger ones it proves
-more, too, but leaves too little time for racks (docs/decisions.md)."""
+TREE_COLUMNS, MOST_TREE_COLUMNS = 10_000, 16_000
+"""Relaxations above and up to these sizes have a tree of our own (``tree``). Beyond them its plans
+were worse (docs/decisions.md)."""
 LEAST_GAP = 0.05
 """Smallest share of the requested gap for the program of halls."""
 SEARCH_GAP = 0.3
