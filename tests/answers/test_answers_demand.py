@@ -267,3 +267,8 @@ def test_a_log_without_starts_has_sizes_that_nothing_checks(tmp_path: Path) -> N
     assert row["accelerators"] > row["offered_accelerators"]  # type: ignore[operator]
     assert found.tables["recorded_waits"].records()[0]["wait_p95_h"] is None
     assert any("nothing checks the sizes" in w["message"] for w in found.warnings)
+
+
+def test_a_file_that_is_not_there_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(InputError, match="helios-earth"):
+        dcplan.demand([Path("helios-erth")])

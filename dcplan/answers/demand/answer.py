@@ -17,7 +17,7 @@ from dcplan.answers.demand.requests import are_requests, requests_answer
 from dcplan.answers.demand.sized import MOSTLY_POLICY_FRAC, Sized, sized
 from dcplan.catalog.locate import data_dir
 from dcplan.demand.log.jobs import JobLog
-from dcplan.errors import EXIT_INCOMPLETE, EXIT_OK, InputError, Place, Problem
+from dcplan.errors import EXIT_INCOMPLETE, EXIT_OK, InputError, Place, Problem, did_you_mean
 from dcplan.inputs.logs.options import LogOptions
 from dcplan.inputs.logs.read import ReadJobs, read_jobs
 from dcplan.inputs.logs.traps import Trap
@@ -85,9 +85,23 @@ def demand(request: DemandRequest) -> Result:
 
 
 def _found(path: Path) -> Path:
-    """Return a file, or the packaged example of its name."""
-    example = data_dir("scenarios") / EXAMPLES / f"{path}.csv"
-    return path if path.exists() or path.suffix or not example.is_file() else example
+    """Return a file, or the packaged example of its name.
+
+    Raises
+    ------
+    InputError
+        When there is neither (DC006).
+    """
+    examples = data_dir("scenarios") / EXAMPLES
+    example = examples / f"{path}.csv"
+    if path.exists():
+        return path
+    if not path.suffix and example.is_file():
+        return example
+    near = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
+    near += [p.stem for p in examples.glob("*.csv")]
+    hint = did_you_mean(path.name, near)
+    raise InputError([Problem("DC006", "there is no such file", Place(str(path)), hint)])
 
 
 def _options(request: DemandRequest) -> LogOptions:
