@@ -76,7 +76,10 @@ def test_the_audit_recomputes_a_converted_placement(tmp_path: Path) -> None:
 
 
 def test_a_small_tank_hall_is_planned_with_its_notes(tmp_path: Path) -> None:
-    """20 PFLOP/s: two tanks. Racks cost 10 x (350,000 + 1,500), fit-out 2 MW x 5,000 USD/kW."""
+    """20 PFLOP/s: two tanks. Racks cost 10 x (350,000 + 1,500), fit-out 2 MW x 5,000 USD/kW.
+
+    Chillers for the share of the heat on the design day cost 233 USD/kW: 11.7 % of 2 MW, 54,308 USD.
+    """
     found = plan(tmp_path, sets=("sites.s.halls.h.existing=true",))
     assert found.exit_code == 0
     (row,) = found.tables["racks"].records()
@@ -90,7 +93,9 @@ def test_a_small_tank_hall_is_planned_with_its_notes(tmp_path: Path) -> None:
     assert "conversion normally ends the maker's warranty" in notes
     assert "includes tanks and fluid, 946 L or about USD 33,110" in notes
     lines = {r["line"]: r["usd"] for r in found.tables["cost"].records() if r["usd"] > 0}
-    assert lines["cooling and fit-out"] == pytest.approx(10e6)
+    chilled = found.input_value("sites.s.halls.h.immersion-single-tower.peak_chilled_frac")
+    assert 0.0 < chilled < 0.2
+    assert lines["cooling and fit-out"] == pytest.approx(10e6 + 2_000 * chilled * 233)
 
 
 def test_the_plan_may_choose_tanks_where_power_is_short(tmp_path: Path) -> None:
