@@ -44,8 +44,9 @@ def test_cost_against_days() -> None:
     assert gap <= 0.01
     assert days == sorted(days, reverse=True)
     assert all(later >= sooner * (1 - gap) for sooner, later in itertools.pairwise(costs))
-    # the first end is what plan finds, within both gaps
-    assert costs[0] == pytest.approx(plan(FILE, gap=0.002).value("cost.npv_usd"), rel=0.012)
+    # the first end costs at most what plan finds, within both gaps: its menu has more sizes of the run
+    found_usd = plan(FILE, gap=0.002).value("cost.npv_usd")
+    assert 0.98 * found_usd <= costs[0] <= 1.012 * found_usd
     # a run as short as the last costs what plan with that deadline costs
     short = plan(
         FILE, sets=[f"workloads.training.flagship.deadline_days={days[-1] + 0.01}"], gap=0.002

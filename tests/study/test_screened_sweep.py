@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -32,7 +33,8 @@ RATES = "finance.discount_rate=linspace(0.06,0.10,5)"
 
 def layout_of(documents: list[dict[str, Any]]) -> Layout:
     """A layout of one chain with known documents."""
-    made = Layout(SweepRequest("x"), None, [], [], None, screen=True)  # type: ignore[arg-type]
+    question = SimpleNamespace(scenario=SimpleNamespace(objective="min_cost"))
+    made = Layout(SweepRequest("x"), question, [], [], None, screen=True)  # type: ignore[arg-type]
     ref = ScenarioRef("x")
     made.lines = [[Point(i, str(i), "", ref, 0.005, 1.0) for i in range(len(documents))]]
     made.known = dict(enumerate(documents))
