@@ -41,6 +41,10 @@ def demand(request: DemandRequest, target: Target) -> None:
         if path is not None:
             check_writable(path)
     found = demanded(request)
+    if target.anonymize is not None and found.log is None:
+        from dcplan.errors import InputError, Place, Problem
+
+        raise InputError([Problem("DC050", "only for logs of jobs", Place("--anonymize"))])
     if target.out is not None and found.block:
         write_whole(target.out, found.block)
         note(f"saved to {target.out}; a scenario takes it with extends: {target.out.name}")

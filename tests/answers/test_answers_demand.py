@@ -272,3 +272,13 @@ def test_a_log_without_starts_has_sizes_that_nothing_checks(tmp_path: Path) -> N
 def test_a_file_that_is_not_there_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(InputError, match="helios-earth"):
         dcplan.demand([Path("helios-erth")])
+
+
+def test_flags_of_the_other_kind_of_log_are_refused(tmp_path: Path) -> None:
+    log = write_requests(tmp_path / "r.csv")
+    with pytest.raises(InputError, match="only for logs of jobs"):
+        dcplan.demand([log], accelerators=["8"])
+    with pytest.raises(InputError, match="only for logs of requests"):
+        dcplan.demand([Path("helios-earth")], model="llama-3.1-70b")
+    with pytest.raises(InputError, match="shows no growth"):
+        dcplan.demand([log], model="llama-3.1-70b", ttft_ms=1e3, tpot_ms=50.0)

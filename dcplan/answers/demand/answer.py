@@ -13,7 +13,7 @@ from dcplan.answers.demand.ahead import Ahead, ahead
 from dcplan.answers.demand.block import block_of
 from dcplan.answers.demand.clusters import Recording, clusters_of
 from dcplan.answers.demand.request import DemandRequest
-from dcplan.answers.demand.requests import are_requests, requests_answer
+from dcplan.answers.demand.requests import are_requests, refuse_requests_only, requests_answer
 from dcplan.answers.demand.sized import Sized, sized
 from dcplan.answers.demand.words import headline, notes
 from dcplan.catalog.locate import data_dir
@@ -56,6 +56,7 @@ def demanded(request: DemandRequest) -> Demanded:
     request = replace(request, files=tuple(_found(f) for f in request.files))
     if are_requests(request):
         return Demanded(*requests_answer(request), "", None)
+    refuse_requests_only(request)
     read = read_jobs(request.files, _options(request))
     log = read.log
     if not np.any(log.started):

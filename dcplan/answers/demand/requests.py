@@ -17,11 +17,21 @@ from dcplan.inputs.serving.traces import NAMES, Trace, read_trace
 from dcplan.result import Result
 from dcplan.specs.demand import requests as spec
 from dcplan.specs.demand.log import FILES, FileRow
+from dcplan.specs.request import fields_of
 
 KIND = "requests"
 HEAD_BYTES = 65_536
 """Start of a file in which the names of its columns are."""
 DIGITS = 6
+REQUESTS_ONLY = frozenset(("model", "ttft_ms", "tpot_ms"))
+JOBS_ONLY = frozenset(
+    (
+        *("timezone", "mig", "accelerators", "accelerators_per_node", "order", "quota", "loss_h"),
+        *("cycle_s", "wait_h", "wait_quantile", "own_usd_per_accelerator_hour", "most_rented"),
+        *("rent_usd_per_accelerator_hour", "draws", "seed", "start"),
+    )
+)
+"""Flags that one kind of log does not use."""
 
 
 def are_requests(request: DemandRequest) -> bool:
@@ -53,6 +63,11 @@ def requests_answer(request: DemandRequest) -> tuple[Result, str]:
     if request.model is not None and lacking:
         cause = f"a service with a model needs {' and '.join(lacking)}"
         raise InputError([Problem("DC003", cause, Place("--model"))])
+    if request.model is not None and request.growth_frac_per_quarter is None:
+        cause = "a log of requests shows no growth: a service of coming quarters needs it"
+        problem = Problem("DC003", cause, Place("--model"), help="--growth-frac-per-quarter 0")
+        raise InputError([problem])
+    _refuse(request, JOBS_ONLY, "only for logs of jobs")
     trace = read_trace(file)
     rate = rate_of(trace.arrivals_s)
     reused = reused_frac(trace.block_hashes) if trace.block_hashes else None
@@ -75,6 +90,24 @@ def requests_answer(request: DemandRequest) -> tuple[Result, str]:
         warnings=[{"code": "demand", "message": text} for text in _warnings(request, span_s)],
     )
     return result, _service(request, trace, rate, reused, digest) if request.model else ""
+
+
+def refuse_requests_only(request: DemandRequest) -> None:
+    """Refuse flags that logs of jobs do not use.
+
+    Raises
+    ------
+    InputError
+        With every such flag (DC050).
+    """
+    _refuse(request, REQUESTS_ONLY, "only for logs of requests")
+
+
+def _refuse(request: DemandRequest, names: frozenset[str], why: str) -> None:
+    given = [f for f in fields_of(DemandRequest) if f.name in names]
+    given = [f for f in given if getattr(request, f.name) != f.default]
+    if given:
+        raise InputError([Problem("DC050", why, Place(f.spelled)) for f in given])
 
 
 def _headline(trace: Trace, rate: Rate) -> str:
@@ -100,13 +133,17 @@ def _warnings(request: DemandRequest, span_s: float) -> Iterator[str]:
             "give the service a shape and a peak_factor"
         )
     if request.model is None:
-        yield "give --model, --ttft-ms and --tpot-ms for the service of a scenario (-o)"
+        yield (
+            "give --model, --ttft-ms, --tpot-ms and --growth-frac-per-quarter for the service of a "
+            "scenario (-o)"
+        )
 
 
 def _service(
     request: DemandRequest, trace: Trace, rate: Rate, reused: float | None, digest: str
 ) -> str:
-    growth = 1.0 + (request.growth_frac_per_quarter or 0.0)
+    assert request.growth_frac_per_quarter is not None  # noqa: S101 - checked with the model
+    growth = 1.0 + request.growth_frac_per_quarter
     name = "".join(c if c.isalnum() else "-" for c in request.files[0].stem).strip("-") or "service"
     rates = [_short(rate.per_s * growth**q) for q in range(request.quarters)]
     service: dict[str, Any] = {

@@ -102,7 +102,10 @@ def _searched(request: DemandRequest, start: Sized, order: Order, target: Target
     leaves = request.most_rented * parts if request.most_rented else math.inf
     rules_of = replace(cluster.rules, order=order, leaves_units=leaves)
     search = replace(cluster.search, rules=rules_of)
-    units = smallest_units(work, search, target)
+    try:
+        units = smallest_units(work, search, target)
+    except ValueError as error:
+        return replace(start, why_not=f"{error}; set larger --quota or a longer --wait-h")
     sizes = sorted({_rounded(units * x, search.step) for x in CURVE})
     curve = shortage(work, search, target, sizes, SHOWN_QUANTILES)
     interval = _interval(request, cluster, search, target, units)
@@ -126,12 +129,17 @@ def _interval(
     draws = week_draws(work, request.draws, request.seed)
     if not draws:
         return None
-    found = [
-        smallest_units(again, search, target, start=units)
-        for again in (resampled(work, weeks) for weeks in draws)
-        if len(again)
-    ]
-    low, high = np.quantile(found, [LOW, HIGH]) if found else (math.nan, math.nan)
+    try:
+        found = [
+            smallest_units(again, search, target, start=units)
+            for again in (resampled(work, weeks) for weeks in draws)
+            if len(again)
+        ]
+    except ValueError:
+        return None  # quotas do not keep the target in every sample of weeks
+    if not found:
+        return None
+    low, high = np.quantile(found, [LOW, HIGH])
     return float(low), float(high)
 
 

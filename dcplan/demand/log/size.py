@@ -86,6 +86,11 @@ def smallest_units(work: Work, cluster: Cluster, target: Target, *, start: int =
     start : int
         A size near the answer; 0: the square-root rule with the recorded peakedness.
 
+    Raises
+    ------
+    ValueError
+        When no size keeps the target, because quotas hold jobs longer.
+
     Examples
     --------
     Ten jobs of four accelerators at the same time: all of them start at once on 40.
@@ -117,7 +122,11 @@ def smallest_units(work: Work, cluster: Cluster, target: Target, *, start: int =
             stride *= 2
         low = max(low, high - stride + 1)
     else:
+        endless = math.ceil(int(work.units.sum()) / step)  # all jobs run at once
         while not keeps(high):
+            if high >= endless:
+                msg = "no size keeps the target: quotas hold jobs longer"
+                raise ValueError(msg)
             low, high, stride = high + 1, high + stride, 2 * stride
     while low < high:
         middle = (low + high) // 2

@@ -89,7 +89,8 @@ class SizeRow:
     replay_error_factor: Annotated[
         float | None,
         Column(
-            "Factor between replayed and recorded wait at the asked quantile; empty: not checked"
+            "Factor between replayed and recorded wait at the nearest of the quantiles 0.5, 0.9 "
+            "and 0.95 to the asked one; empty: not checked"
         ),
     ]
     why_not: Annotated[str, Column("Why no size is given")]

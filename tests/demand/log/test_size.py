@@ -178,3 +178,10 @@ def test_a_quantile_is_the_least_wait_that_the_share_does_not_exceed() -> None:
     assert wait_quantile(waits, 0.95) == 95.0
     assert wait_quantile(waits, 1.0) == 100.0
     assert math.isnan(wait_quantile(np.zeros(0), 0.5))
+
+
+def test_no_size_keeps_a_target_that_a_quota_prevents() -> None:
+    """Ten jobs of one unit come together; a quota of one lets them run one after another."""
+    jobs = work_of([0.0] * 10, [100.0] * 10, [1] * 10)
+    with pytest.raises(ValueError, match="no size keeps the target"):
+        smallest_units(jobs, Cluster(0, 1, Rules(quota=(1,))), Target(10.0, 0.9))
