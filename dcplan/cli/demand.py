@@ -30,6 +30,21 @@ class Target(Output):
     ] = None
 
 
+def _refuse_log(path: Path, request: DemandRequest) -> None:
+    """Refuse to write over a log.
+
+    Raises
+    ------
+    InputError
+        When a file to write is one to read (DC050).
+    """
+    from dcplan.errors import InputError, Place, Problem
+
+    if any(path.absolute() == f.absolute() for f in request.files):
+        cause = "is a log that is read; the answer would replace it"
+        raise InputError([Problem("DC050", cause, Place(str(path)), help="give another file")])
+
+
 @command
 def demand(request: DemandRequest, target: Target) -> None:
     """Read logs of jobs: what they waited for, and the accelerators that keep their waits."""
@@ -40,6 +55,7 @@ def demand(request: DemandRequest, target: Target) -> None:
     for path in (target.out, target.anonymize):
         if path is not None:
             check_writable(path)
+            _refuse_log(path, request)
     found = demanded(request)
     if target.anonymize is not None and found.log is None:
         from dcplan.errors import InputError, Place, Problem

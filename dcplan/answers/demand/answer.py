@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from dcplan.answers.demand import tables
+from dcplan.answers.demand import tables, words
 from dcplan.answers.demand.ahead import Ahead, ahead
-from dcplan.answers.demand.block import block_of
+from dcplan.answers.demand.block import block_of, why_no_block
 from dcplan.answers.demand.clusters import Recording, clusters_of
+from dcplan.answers.demand.refusals import refuse_flags, refuse_log
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.requests import are_requests, refuse_requests_only, requests_answer
 from dcplan.answers.demand.sized import Sized, sized
-from dcplan.answers.demand.words import headline, notes
 from dcplan.catalog.locate import data_dir
 from dcplan.demand.log.jobs import JobLog
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_OK, InputError, Place, Problem, did_you_mean
@@ -57,7 +57,9 @@ def demanded(request: DemandRequest) -> Demanded:
     if are_requests(request):
         return Demanded(*requests_answer(request), "", None)
     refuse_requests_only(request)
+    refuse_flags(request)
     read = read_jobs(request.files, _options(request))
+    refuse_log(read)
     log = read.log
     if not np.any(log.started):
         cause = "no job of these logs asks for accelerators and has started"
@@ -69,7 +71,7 @@ def demanded(request: DemandRequest) -> Demanded:
     return Demanded(
         _result(request, read, clusters, sizes, then),
         block_of(request, sizes, then, _source(request, read)),
-        next((a.why_not for x, a in zip(sizes, then, strict=True) if x.accelerators), ""),
+        why_no_block(sizes, then),
         log,
     )
 
@@ -140,7 +142,7 @@ def _result(
         verb="demand",
         status="ok" if given else "incomplete",
         exit_code=EXIT_OK if given else EXIT_INCOMPLETE,
-        headline=headline(request, waits, sizes),
+        headline=words.headline(request, waits, sizes),
         scenario={"demand": _saved(request)},
         metrics=metrics,
         tables={
@@ -166,15 +168,17 @@ def _result(
                 r for x in sizes for r in tables.rule_rows(x)
             ),
         },
-        warnings=[{"code": "demand", "message": text} for text in notes(clusters, sizes)],
+        warnings=[
+            {"code": "demand", "message": text} for text in words.notes(log, clusters, sizes)
+        ],
     )
 
 
 def _of_cluster(request: DemandRequest, row: spec.WaitRow, found: Sized) -> dict[str, Metric]:
     name = row.cluster
     metrics = spec.OFFERED(tables.size_row(found).offered_accelerators, name)
-    if row.short_frac is not None and row.scattered_frac is not None:
-        metrics |= spec.CAPACITY_FRAC(row.short_frac + row.scattered_frac, name)
+    if row.short_frac is not None:
+        metrics |= spec.CAPACITY_FRAC(words.capacity_frac(row), name)
         metrics |= spec.POLICY_FRAC(row.policy_frac, name)
     if found.fidelity is not None:
         metrics |= size_spec.FACTOR(found.factor, name)

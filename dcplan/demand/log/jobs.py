@@ -180,3 +180,38 @@ def log_of(
         for name, x in (values | columns).items()
     }
     return JobLog(pools=pools, users=users, reasons=reasons, **typed)
+
+
+def little_gap_frac(log: JobLog) -> float:
+    r"""Return how far the log is from Little's identity, as a share of the time in the queue.
+
+    .. math:: \int N(t)\,dt = \sum_i W_i
+
+    The left side counts the jobs in the queue from submissions and starts in order of time, the
+    right side adds up their waits. A reader that mixes up columns or time zones breaks it.
+
+    Parameters
+    ----------
+    log : JobLog
+        Runs that never started are left out.
+
+    References
+    ----------
+    .. [1] J. D. C. Little, "A proof for the queuing formula L = lambda W", Operations Research 9,
+       1961.
+
+    Examples
+    --------
+    >>> from dcplan.demand.log.jobs import log_of
+    >>> little_gap_frac(log_of([0.0, 1.0], [2.0, 4.0], [5.0, 6.0], [1, 1]))
+    0.0
+    """
+    log = log.rows(log.started)
+    if not len(log):
+        return 0.0
+    at = np.concatenate([log.submit_s, log.start_s])
+    step = np.concatenate([np.ones(len(log)), -np.ones(len(log))])
+    order = np.argsort(at, kind="stable")
+    area = float(np.sum(np.diff(at[order]) * np.cumsum(step[order])[:-1]))
+    total = float(np.sum(np.maximum(log.start_s - log.submit_s, 0.0)))
+    return abs(area - total) / total if total else abs(area)

@@ -13,7 +13,7 @@ from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.logs.cells import moments
 from dcplan.inputs.logs.gres import Count, names_accelerators, resources
 from dcplan.inputs.logs.options import LogOptions
-from dcplan.inputs.logs.traps import Found, Trap
+from dcplan.inputs.logs.traps import Found, Trap, lacking
 from dcplan.units import MILLI
 
 VERSION = re.compile(r"kueue\.x-k8s\.io/(v1beta[12])")
@@ -66,7 +66,7 @@ def read_kueue(path: str, data: Any, options: LogOptions, found: Found, runs: Ru
             run = _run(item, options, found, place)
             key = str(item["metadata"].get("uid") or f"{run['user']}/{item['metadata']['name']}")
         except (KeyError, TypeError, AttributeError, ValueError) as error:
-            found.bad(path, i, f"object {i} of the list: {error!s} is missing or wrong", EXPORT)
+            found.bad(path, i, f"object {i} of the list {lacking(error)}", EXPORT)
             continue
         if key in runs:
             found.add(Trap.DUPLICATE, 1, place)

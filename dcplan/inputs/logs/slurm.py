@@ -244,9 +244,14 @@ def _log(c: Columns, rows: SlurmRows, last_s: float) -> JobLog:
 
 
 def _pools(c: Columns, rows: SlurmRows) -> tuple[tuple[str, ...], Index]:
-    """Return names and numbers of pools: partitions, with the cluster where there are several."""
-    names, clusters = (*rows.names("partition"), "all"), rows.names("cluster")
-    part = np.where(c["partition"] < 0, len(names) - 1, c["partition"])
+    """Return names and numbers of pools: partitions, with the cluster where there are several.
+
+    A pending job that several partitions may take counts in the first of them.
+    """
+    firsts = [name.partition(",")[0] for name in rows.names("partition")]
+    names, clusters = (*dict.fromkeys(firsts), "all"), rows.names("cluster")
+    place = np.array([*(names.index(name) for name in firsts), len(names) - 1], dtype=np.int64)
+    part = place[np.where(c["partition"] < 0, len(firsts), c["partition"])]
     pairs, pool = np.unique(
         np.stack([np.maximum(c["cluster"], -1), part]), axis=1, return_inverse=True
     )
