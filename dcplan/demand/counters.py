@@ -15,7 +15,7 @@ MOST_STRETCH = 1.5
 
 @dataclass(frozen=True)
 class Spans:
-    """Time that each sample stands for, and the time that no sample covers."""
+    """Time that each sample covers, and the time that no sample covers."""
 
     hours: Array
     """Time of each sample. [h]"""
@@ -37,7 +37,7 @@ class Spans:
 
 
 def spans_of(accelerator: Index, at_s: Array) -> Spans:
-    r"""Return the time that each sample stands for.
+    r"""Return the time that each sample covers.
 
     .. math:: h_i = \min(t_{i+1} - t_i,\ d)\ \text{if}\ t_{i+1} - t_i > 1.5\,d,
         \ \text{else}\ t_{i+1} - t_i
@@ -55,7 +55,7 @@ def spans_of(accelerator: Index, at_s: Array) -> Spans:
     Raises
     ------
     ValueError
-        When no accelerator has two samples: the time that a sample stands for is then unknown.
+        When no accelerator has two samples: the time that a sample covers is then unknown.
 
     Examples
     --------

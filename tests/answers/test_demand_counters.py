@@ -66,7 +66,7 @@ EXPECTED = {
     "SM-active": (10.0, 10 / 48, 20.0),  # half of it
     "tensor-active": (4.0, 4 / 48, 8.0),  # 0.2 of it
     "idle while allocated": (12.0, 12 / 32, 24.0),  # 4 x 3 h of 32
-    "idle, allocated or free": (28.0, 28 / 48, 56.0),  # and 4 x 2 h + 4 x 2 h free
+    "idle (allocated or free)": (28.0, 28 / 48, 56.0),  # and 4 x 2 h + 4 x 2 h free
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -35,8 +36,8 @@ MEANINGS = {
         "", 0.0, 1.0 + MICRO, "share of the cycles with a warp on an SM, mean of SMs"
     ),
     Counter.TENSOR: Meaning("", 0.0, 1.0 + MICRO, "share of the cycles with a busy tensor pipe"),
-    Counter.POWER: Meaning("W", 0.0, 100_000.0, "power of the board"),
-    Counter.MEMORY: Meaning("MiB", 0.0, 1e8, "memory in use"),
+    Counter.POWER: Meaning("W", 0.0, math.inf, "power of the board"),
+    Counter.MEMORY: Meaning("MiB", 0.0, math.inf, "memory in use"),
 }
 """Range and unit by the field identifiers of DCGM: GPU_UTIL is in percent, profiling fields are
 ratios. https://docs.nvidia.com/datacenter/dcgm/latest/dcgm-api/dcgm-api-field-ids.html"""

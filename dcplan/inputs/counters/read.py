@@ -38,7 +38,7 @@ from dcplan.units import MILLI
 ROWS_AT_ONCE = 20_000
 HEAD_CHARACTERS = 65_536
 KIND = "counters"
-BLANK = 1e14
+MOST_KNOWN = 1e14
 """DCGM has numbers above this one for a value that is not known."""
 CODED = (*LABELS, "uuid", "gpu", "instance")
 
@@ -258,7 +258,7 @@ def _values(name: str, cells: Sequence[str], lines: Sequence[int], path: str, ro
 def _value(cell: str) -> float:
     """Return a value; NaN for a blank of DCGM."""
     try:
-        if abs(float(cell)) >= BLANK and np.isfinite(float(cell)):
+        if abs(float(cell)) >= MOST_KNOWN and np.isfinite(float(cell)):
             return float("nan")
     except ValueError:
         pass

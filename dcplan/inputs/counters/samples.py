@@ -61,7 +61,9 @@ def checked(c: Columns, paths: Sequence[str], ratio_files: Sequence[int], notes:
             row = int(np.flatnonzero(mine)[0])
             place = Place(paths[number], int(c["line"][row]))
             notes.add(Oddity.UTIL_UNIT, int(np.isfinite(value).sum()), place)
-            c[Counter.UTIL] = np.where(mine, c[Counter.UTIL] * 100.0, c[Counter.UTIL])
+            c[Counter.UTIL] = np.where(
+                mine, c[Counter.UTIL] * MEANINGS[Counter.UTIL].high, c[Counter.UTIL]
+            )
     for counter, meaning in MEANINGS.items():
         value = c[counter]
         wrong = (value < meaning.low) | (value > meaning.high)
@@ -70,10 +72,9 @@ def checked(c: Columns, paths: Sequence[str], ratio_files: Sequence[int], notes:
             first = int(at[0])
             place = Place(paths[int(c["file"][first])], int(c["line"][first]))
             unit = f" {meaning.unit}" if meaning.unit else ""
-            detail = (
-                f"{counter} is {meaning.low:g} to {round(meaning.high, 3):g}{unit}, the first of "
-                f"them is {value[first]:g}"
-            )
+            ends = f"{meaning.low:g} to {round(meaning.high, 3):g}{unit}"
+            ends = ends if np.isfinite(meaning.high) else f"at least {meaning.low:g}{unit}"
+            detail = f"{counter} is {ends}, the first of them is {value[first]:g}"
             notes.add(Oddity.OUT_OF_RANGE, len(at), place, detail)
             c[counter] = np.where(wrong, np.nan, value)
 

@@ -23,7 +23,7 @@ IDLE_SM_FRAC = 0.01
 IDLE_S = 10.0 * SECONDS_PER_MINUTE
 """Length above which an idle period counts."""
 ALLOCATED, BUSY, SM, TENSOR = "allocated", "busy", "SM-active", "tensor-active"
-IDLE, IDLE_ANY = "idle while allocated", "idle, allocated or free"
+IDLE, IDLE_ANY = "idle while allocated", "idle (allocated or free)"
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def _counted(
         Measure(
             TENSOR, "hours times PIPE_TENSOR_ACTIVE", np.minimum(samples.value(Counter.TENSOR), 1.0)
         ),
-        Measure(IDLE, "allocated, SM_ACTIVE below 1 % for more than 10 min", idle_allocated),
+        Measure(IDLE, "allocated and SM_ACTIVE below 1 % for more than 10 min", idle_allocated),
         Measure(IDLE_ANY, "SM_ACTIVE below 1 % for more than 10 min", long_idle),
     )
     return Counted(

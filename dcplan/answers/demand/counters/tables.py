@@ -25,6 +25,8 @@ from dcplan.inputs.counters.names import MEANINGS
 from dcplan.specs.demand import counters as spec
 from dcplan.specs.demand.log import FileRow, FindingRow
 
+WHOLE = 10.0
+"""Number from which a sentence shows no decimals."""
 MOSTLY_KNOWN_FRAC = 0.99
 """Share of the hours with samples below which a counter is named as partly unknown."""
 
@@ -35,6 +37,10 @@ def _frac(part: float | None, known: float) -> float | None:
 
 def _priced(hours: float | None, price: float | None) -> float | None:
     return None if hours is None or price is None else hours * price
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value >= WHOLE else f"{value:.2g}"
 
 
 def file_rows(found: Counted) -> Iterator[FileRow]:
@@ -115,17 +121,17 @@ def headline(found: Counted) -> str:
         share = _frac(*found.total(name))
         shares.append(f"{name} {'unknown' if share is None else format(share, '.0%')}")
     idle, known = found.total(IDLE)
-    told = "what was idle while allocated is unknown"
+    unused = "what was idle while allocated is unknown"
     if idle is not None:
         usd = _priced(idle, found.price)
-        money = "" if usd is None else f", {usd:,.0f} USD"
-        told = (
-            f"{idle:,.0f} accelerator-hours ({idle / known:.0%} of the allocated ones{money}) idle "
+        money = "" if usd is None else f", {_short(usd)} USD"
+        unused = (
+            f"{_short(idle)} accelerator-hours ({idle / known:.0%} of the allocated ones{money}) idle "
             "for more than 10 min while allocated"
         )
     return (
         f"{len(spans.interval_s):,} accelerators, {spans.seen_h / spans.window_h:.0%} of the window "
-        f"with samples: {', '.join(shares)}; {told}"
+        f"with samples: {', '.join(shares)}; {unused}"
     )
 
 
