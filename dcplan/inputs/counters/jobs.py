@@ -56,7 +56,8 @@ def held(samples: Samples, log: JobLog | None, notes: Notes) -> Held:
     if "job" in samples.labels:
         job = samples.label("job")
         run = nothing if log is None else _by_id(samples, log, notes)
-        return Held(How.LABEL, (job >= 0).astype(np.float64), run, job)
+        allocated = np.where(samples.labeled, job >= 0, np.nan)
+        return Held(How.LABEL, allocated, run, job)
     if log is None:
         why = "the samples name no job, and there is no log of jobs"
     elif not log.hosts or not np.any((log.host >= 0) & log.started):

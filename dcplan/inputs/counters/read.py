@@ -163,6 +163,8 @@ def _columns(
         counter = counter_of(name)
         if counter is not None and i not in where.values():
             wide.setdefault(counter, i)
+    if wide:  # then names of counters and values are those of columns
+        where = {key: at for key, at in where.items() if key not in {"counter", "value"}}
     missing = [] if "time" in where else ["time"]
     if "uuid" not in where and not {"gpu", "node"} <= where.keys():
         missing.append("UUID, or Hostname and gpu")
@@ -198,6 +200,7 @@ def _take(
     got: Columns = {
         "file": np.full(len(lines), file),
         "line": np.array(lines, dtype=np.int64),
+        "labeled": np.full(len(lines), "job" in where),
         **{name: rows.coded(name, cells.get(name, blank)) for name in CODED},
         **dict.fromkeys(Counter, unknown),
     }

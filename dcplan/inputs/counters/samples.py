@@ -31,6 +31,8 @@ class Samples:
     """Job, queue, user, cluster and node by number; -1: none. A label that no file has is missing."""
     names: dict[str, tuple[str, ...]]
     """Texts of each label by number."""
+    labeled: Flags
+    """Whether the file of a sample has a column for the job."""
     paths: Sequence[str]
     file: Index
     line: Index
@@ -113,6 +115,7 @@ def merged(
         values,
         labels,
         names,
+        moved["labeled"][new],
         paths,
         moved["file"][new],
         moved["line"][new],

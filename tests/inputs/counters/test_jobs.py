@@ -82,6 +82,17 @@ def test_by_the_id_of_the_job(tmp_path: Path) -> None:
     assert (unknown.count, unknown.place.line) == (1, 4)
 
 
+def test_a_file_without_a_column_for_jobs_says_nothing_of_them(tmp_path: Path) -> None:
+    """One file names jobs, the other cannot: its accelerators are neither allocated nor free."""
+    named, other = tmp_path / "a.csv", tmp_path / "b.csv"
+    named.write_text("time,UUID,hpc_job,SM_ACTIVE\n0,G1,7,0.5\n60,G1,,0\n", encoding="utf-8")
+    other.write_text("time,UUID,SM_ACTIVE\n0,G2,0.5\n60,G2,0.5\n", encoding="utf-8")
+    read = read_counters([named, other], LogOptions())
+    found = held(read.samples, None, read.notes).allocated.tolist()
+    assert found[:2] == [1.0, 0.0]
+    assert np.isnan(found[2:]).all()
+
+
 def test_a_requeued_job_has_the_run_of_the_time(tmp_path: Path) -> None:
     first = "7|7|a|ada|PREEMPTED|0|0|100|1|n1|gres/gpu=1|gres/gpu=1\n"
     second = "7|7|b|ada|COMPLETED|100|200|300|1|n2|gres/gpu=1|gres/gpu=1\n"
