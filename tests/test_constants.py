@@ -54,6 +54,7 @@ DEFINITIONS = {
     "facility/power.py: RULES": "redundancy: arithmetic of the topology",
     "facility/pue.py: LARGE_MW": "border of a size class of the tabulated PUE",
     "facility/pue.py: BETWEEN_FRAC": "border of a size class of the tabulated PUE",
+    "inputs/counters/names.py: MEANINGS": "the ends of percent and of a ratio",
     "reliability/calendar.py: P90": "the 90th percentile of a normal distribution",
     "serving/forward.py: EXCHANGE_BYTES": "8 bit to an expert and 16 bit from it",
     "serving/search.py: BATCH_STEP": "ratio of neighbor batches of a search grid",

@@ -26,6 +26,7 @@ WORDS = {
     "opex": "operating cost",
     "pue": "PUE",
     "rtt": "round-trip time",
+    "sm": "SM",
     "kv": "KV",
     "tpot": "TPOT",
     "ttft": "TTFT",

@@ -25,7 +25,8 @@ class DemandRequest:
     files: Annotated[
         tuple[Path, ...],
         Flag(
-            "logs of jobs (sacct, Kueue workloads, CSV), or one trace of requests to a model",
+            "logs of jobs (sacct, Kueue workloads, CSV), one trace of requests to a model, or "
+            "samples of DCGM counters (CSV)",
             metavar="FILE",
             argument=True,
         ),
@@ -34,10 +35,18 @@ class DemandRequest:
         str | None,
         Flag(
             "format of the files (default: recognized from their content)",
-            choices=("sacct", "sacct-json", "kueue", "csv", "requests"),
+            choices=("sacct", "sacct-json", "kueue", "csv", "requests", "counters"),
             panel=LOG,
         ),
     ] = None
+    counters: Annotated[
+        tuple[Path, ...],
+        Flag(
+            "samples of DCGM counters of the cluster that ran the jobs (CSV)",
+            metavar="FILE",
+            panel=LOG,
+        ),
+    ] = ()
     timezone: Annotated[
         str | None, Flag("zone of local times, such as Europe/Zurich", metavar="ZONE", panel=LOG)
     ] = None

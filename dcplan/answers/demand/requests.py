@@ -28,7 +28,7 @@ JOBS_ONLY = frozenset(
     (
         *("timezone", "mig", "accelerators", "accelerators_per_node", "order", "quota", "loss_h"),
         *("cycle_s", "wait_h", "wait_quantile", "own_usd_per_accelerator_hour", "most_rented"),
-        *("rent_usd_per_accelerator_hour", "draws", "seed", "start"),
+        *("rent_usd_per_accelerator_hour", "draws", "seed", "start", "counters"),
     )
 )
 """Flags that one kind of log does not use."""

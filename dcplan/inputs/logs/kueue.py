@@ -248,11 +248,12 @@ def kueue_log(found_runs: Runs) -> JobLog | None:
         name: tuple(dict.fromkeys(r[name] for r in runs if r[name]))
         for name in ("pool", "user", "reason")
     }
-    codes = {
+    codes: dict[str, Any] = {
         name: [known.index(r[name]) if r[name] else -1 for r in runs]
         for name, known in names.items()
     }
     numbers = ("eligible_s", "requested", "per_node", "limit_s", "priority", "state")
+    others: dict[str, Any] = {name: [r[name] for r in runs] for name in numbers}
     times = [r[k] for r in runs for k in ("submit_s", "start_s", "end_s") if not isnan(r[k])]
     last = max(times)
     busy = [(last if isnan(r["end_s"]) else r["end_s"]) - r["start_s"] for r in runs]
@@ -266,5 +267,5 @@ def kueue_log(found_runs: Runs) -> JobLog | None:
         reasons=names["reason"],
         busy_s=busy,
         **codes,
-        **{name: [r[name] for r in runs] for name in numbers},
+        **others,
     )

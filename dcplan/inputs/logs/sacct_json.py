@@ -100,6 +100,7 @@ def _row(job: Mapping[str, Any]) -> dict[str, str]:
         "timelimitraw": _value(time.get("limit")),
         "priority": _value(job.get("priority")),
         "nnodes": _value(job.get("allocation_nodes")),
+        "nodelist": str(job.get("nodes") or ""),
         "reqnodes": "",
         "restarts": _value(job.get("restart_cnt")),
         "reqtres": _tres(job["tres"].get("requested")),

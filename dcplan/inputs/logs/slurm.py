@@ -240,7 +240,20 @@ def _log(c: Columns, rows: SlurmRows, last_s: float) -> JobLog:
         reason=c["reason"],
         state=state,
         job=c["job"],
+        ids=_ids(c, rows),
+        hosts=rows.names("nodelist"),
+        host=c["nodelist"],
     )
+
+
+def _ids(c: Columns, rows: SlurmRows) -> tuple[str, ...]:
+    """Return the id of each job by its number."""
+    texts = rows.names("jobid")
+    found = [""] * (int(c["job"].max()) + 1)
+    jobs, first = np.unique(c["job"], return_index=True)
+    for job, raw in zip(jobs.tolist(), c["raw"][first].tolist(), strict=True):
+        found[job] = str(raw) if raw >= 0 else texts[-1 - raw]
+    return tuple(found)
 
 
 def _pools(c: Columns, rows: SlurmRows) -> tuple[tuple[str, ...], Index]:
