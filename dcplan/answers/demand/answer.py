@@ -12,6 +12,7 @@ from dcplan.answers.demand import tables
 from dcplan.answers.demand.ahead import Ahead, ahead
 from dcplan.answers.demand.block import block_of
 from dcplan.answers.demand.clusters import Recording, clusters_of
+from dcplan.answers.demand.incidents import are_incidents, incidents_answer, refuse_incidents_only
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.requests import are_requests, refuse_requests_only, requests_answer
 from dcplan.answers.demand.sized import Sized, sized
@@ -54,6 +55,9 @@ def demanded(request: DemandRequest) -> Demanded:
         When a log cannot be read, has no job with accelerators, or a flag does not fit the log.
     """
     request = replace(request, files=tuple(_found(f) for f in request.files))
+    if are_incidents(request):
+        return Demanded(*incidents_answer(request), None)
+    refuse_incidents_only(request)
     if are_requests(request):
         return Demanded(*requests_answer(request), "", None)
     refuse_requests_only(request)
@@ -76,7 +80,7 @@ def demanded(request: DemandRequest) -> Demanded:
 
 @verb(DemandRequest, "demand")
 def demand(request: DemandRequest) -> Result:
-    """Split the waits of recorded jobs and size the accelerators that keep them.
+    """Split the waits of recorded jobs and size the accelerators; or rate requests or incidents.
 
     Raises
     ------
