@@ -231,7 +231,8 @@ def lemons(count: Index, nodes: int, false_frac: float, least: int) -> Lemons:
 
     Examples
     --------
-    Of 100 nodes, one has 8 of 28 outages; its chance is 28 over 8 times 0.01^8, about 2.6e-10:
+    Of 100 nodes, one has 8 of 28 outages. Eight have the chance 28 over 8 times 0.01^8 times 0.99^20,
+    2.5e-10; more than eight add 0.1e-10:
 
     >>> found = lemons(np.array([8, *[1] * 20]), 100, 0.05, 3)
     >>> f"{found.chance_frac[0]:.1e}", int(found.lemon.sum())
