@@ -88,6 +88,15 @@ class Outages:
     """Whether an incident starts an outage; the others start while their node is already out."""
     down_s: float
     """Time that nodes were out within the window, of outages whose end is known or open. [s]"""
+    away_s: float
+    """Time of these outages, also after the window; open ones to its end. [s]"""
+    ended: int
+    """Outages whose end is known."""
+
+    @property
+    def mean_s(self) -> float | None:
+        """Mean length of an outage, as :func:`censored_mean`; None where none has ended. [s]."""
+        return self.away_s / self.ended if self.ended else None
 
 
 def outages(node: Index, start_s: Array, end_s: Array, window_s: tuple[float, float]) -> Outages:
@@ -102,7 +111,7 @@ def outages(node: Index, start_s: Array, end_s: Array, window_s: tuple[float, fl
     end_s : array
         Return of the node; infinite: still out; NaN: unknown, it hides no later incident. [s]
     window_s : tuple of float
-        Start and end of the record, which cut the time out. [s]
+        Start and end of the record. [s]
 
     Examples
     --------
@@ -111,21 +120,26 @@ def outages(node: Index, start_s: Array, end_s: Array, window_s: tuple[float, fl
     >>> found = outages(
     ...     np.array([0, 0, 1]), np.array([0.0, 50.0, 60.0]), np.array([100.0, 70.0, 80.0]), (0, 200)
     ... )
-    >>> found.first.tolist(), found.down_s
-    ([True, False, True], 120.0)
+    >>> found.first.tolist(), found.down_s, found.mean_s
+    ([True, False, True], 120.0, 60.0)
     """
     first = np.ones(len(node), dtype=np.bool_)
-    down_s, at, last, until = 0.0, -1, -math.inf, -math.inf
+    spans: list[tuple[float, float]] = []
+    at, last = -1, -math.inf
     starts, ends, nodes = start_s.tolist(), end_s.tolist(), node.tolist()
     for i in np.lexsort((start_s, node)).tolist():
-        if nodes[i] < 0 or nodes[i] != at:
-            at, last, until = nodes[i], -math.inf, -math.inf
-        first[i] = starts[i] > last and starts[i] >= until
         end = starts[i] if math.isnan(ends[i]) else ends[i]
-        begin = max(starts[i], until, window_s[0])
-        down_s += max(min(end, window_s[1]) - begin, 0.0)
-        last, until = starts[i], max(until, end)
-    return Outages(first, down_s)
+        again = nodes[i] >= 0 and nodes[i] == at
+        first[i] = not (again and (starts[i] == last or starts[i] < spans[-1][1]))
+        if first[i]:
+            spans.append((starts[i], end))
+        else:
+            spans[-1] = spans[-1][0], max(spans[-1][1], end)
+        at, last = nodes[i], starts[i]
+    down_s = sum(max(min(b, window_s[1]) - max(a, window_s[0]), 0.0) for a, b in spans)
+    away_s = sum((b if b < math.inf else max(window_s[1], a)) - a for a, b in spans)
+    # an outage whose end is unknown has the length 0 here
+    return Outages(first, down_s, away_s, sum(a < b < math.inf for a, b in spans))
 
 
 def censored_quantile(duration: Array, ended: Flags, quantile: float) -> float | None:

@@ -60,6 +60,7 @@ def test_incidents_that_overlap_are_one_outage() -> None:
     # at 150 s the node has returned: it stops again
     assert found.first.tolist() == [True, False, True, True, True, True, True]
     assert found.down_s == pytest.approx(150.0 + 10.0 + 1.0 + 2.0)
+    assert (found.ended, found.mean_s) == (4, pytest.approx(163.0 / 4))
     twice = outages(np.array([2, 2]), np.array([5.0, 5.0]), np.array([NAN, NAN]), (0.0, 9.0))
     assert twice.first.tolist() == [True, False]
 
@@ -67,6 +68,8 @@ def test_incidents_that_overlap_are_one_outage() -> None:
 def test_an_open_outage_lasts_to_the_end_of_the_window() -> None:
     found = outages(np.array([0, 1]), np.array([10.0, 90.0]), np.array([INF, 200.0]), (0.0, 100.0))
     assert found.down_s == pytest.approx(90.0 + 10.0)
+    # 90 s so far and 110 s, one of them after the window; one has ended
+    assert found.mean_s == pytest.approx(90.0 + 110.0)
 
 
 def test_quantiles_with_open_repairs_are_those_of_kaplan_and_meier() -> None:

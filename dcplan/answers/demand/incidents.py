@@ -173,6 +173,10 @@ def _headline(fleet: Fleet) -> str:
     )
 
 
+def _lemons(count: int) -> str:
+    return f"{count:,} lemon node{'s' if count > 1 else ''}"
+
+
 def _lemon_rows(fleet: Fleet) -> Iterator[spec.LemonRow]:
     log, total = fleet.log, sum(fleet.counts.values())
     chance = dict(zip(sorted(fleet.counts), fleet.found.chance_frac.tolist(), strict=True))
@@ -224,9 +228,9 @@ def _warnings(request: DemandRequest, fleet: Fleet) -> Iterator[str]:
     if fleet.lemon_names:
         share = sum(fleet.counts[n] for n in fleet.lemon_names) / fleet.stops
         yield (
-            f"{len(fleet.lemon_names)} of {log.fleet:,} nodes have {share:.0%} of the outages: a job "
-            "on other nodes has the rate without them; they are chosen in the same log, so that "
-            "this rate is somewhat too low"
+            f"{_lemons(len(fleet.lemon_names))} of {log.fleet:,} nodes: {share:.0%} of the outages; a "
+            "job on the other nodes has the rate without, which is somewhat too low, because the "
+            "same log chose the lemons"
         )
 
 
@@ -251,10 +255,10 @@ def _overlay(fleet: Fleet) -> tuple[str, str]:
     block: dict[str, object] = {
         "stops_per_1000_node_days": _rate(fleet.stops, fleet.node_days, source)
     }
-    away, detection = tables.delay(log, "away"), tables.delay(log, "detection")
-    if away.mean_h:
-        text = f"mean of {away.ended:,} repairs, from start to repair"
-        block |= {"replaced_frac": 1, "repair_h": _value(away.mean_h, text)}
+    away_s, detection = log.outages.mean_s, tables.delay(log, "detection")
+    if away_s:
+        text = f"mean of {log.outages.ended:,} outages that ended, from start to repair"
+        block |= {"replaced_frac": 1, "repair_h": _value(away_s / SECONDS_PER_HOUR, text)}
     if detection.mean_h:
         text = f"mean of {detection.ended:,} detections"
         block["detection_s"] = _value(detection.mean_h * SECONDS_PER_HOUR, text)
@@ -262,7 +266,9 @@ def _overlay(fleet: Fleet) -> tuple[str, str]:
     rest, days = fleet.without
     if fleet.lemon_names and rest:
         key = "reliability.stops_per_1000_node_days"
-        note = f"{rest:,} outages in {days:,.0f} node-days without {len(fleet.lemon_names)} lemon nodes"
+        note = (
+            f"{rest:,} outages in {days:,.0f} node-days without {_lemons(len(fleet.lemon_names))}"
+        )
         data["overrides"] = {LEMON_VARIANT: {key: _rate(rest, days, note)}}
         data["scenarios"] = {LEMON_VARIANT: [LEMON_VARIANT]}
     lines = ["# Reliability from incidents, written by dcplan demand."]
