@@ -102,6 +102,8 @@ class Outages:
 def outages(node: Index, start_s: Array, end_s: Array, window_s: tuple[float, float]) -> Outages:
     """Join incidents of one node that overlap: the second does not stop a job again.
 
+    One that starts at the end of another overlaps it: the node has not returned in between.
+
     Parameters
     ----------
     node : array
@@ -125,17 +127,16 @@ def outages(node: Index, start_s: Array, end_s: Array, window_s: tuple[float, fl
     """
     first = np.ones(len(node), dtype=np.bool_)
     spans: list[tuple[float, float]] = []
-    at, last = -1, -math.inf
+    at = -1
     starts, ends, nodes = start_s.tolist(), end_s.tolist(), node.tolist()
     for i in np.lexsort((start_s, node)).tolist():
         end = starts[i] if math.isnan(ends[i]) else ends[i]
-        again = nodes[i] >= 0 and nodes[i] == at
-        first[i] = not (again and (starts[i] == last or starts[i] < spans[-1][1]))
+        first[i] = nodes[i] < 0 or nodes[i] != at or starts[i] > spans[-1][1]
         if first[i]:
             spans.append((starts[i], end))
         else:
             spans[-1] = spans[-1][0], max(spans[-1][1], end)
-        at, last = nodes[i], starts[i]
+        at = nodes[i]
     down_s = sum(max(min(b, window_s[1]) - max(a, window_s[0]), 0.0) for a, b in spans)
     away_s = sum((b if b < math.inf else max(window_s[1], a)) - a for a, b in spans)
     # an outage whose end is unknown has the length 0 here

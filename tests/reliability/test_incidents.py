@@ -52,14 +52,14 @@ def test_published_jobs_of_rsc() -> None:
 
 
 def test_incidents_that_overlap_are_one_outage() -> None:
-    """Node 0: 0 to 100 s, in it 50 to 150 s, then 150 s again; node 1: unknown ends at 10 and 20 s."""
-    node = np.array([0, 0, 0, 1, 1, -1, -1])
-    start = np.array([0.0, 50.0, 150.0, 10.0, 20.0, 5.0, 5.0])
-    end = np.array([100.0, 150.0, 160.0, NAN, NAN, 6.0, 7.0])
+    """Node 0: 0 to 100 s, in it 50 to 150 s, 150 to 155 s, 156 s again; node 1: no ends are known."""
+    node = np.array([0, 0, 0, 0, 1, 1, -1, -1])
+    start = np.array([0.0, 50.0, 150.0, 156.0, 10.0, 20.0, 5.0, 5.0])
+    end = np.array([100.0, 150.0, 155.0, 161.0, NAN, NAN, 6.0, 7.0])
     found = outages(node, start, end, (0.0, 1_000.0))
-    # at 150 s the node has returned: it stops again
-    assert found.first.tolist() == [True, False, True, True, True, True, True]
-    assert found.down_s == pytest.approx(150.0 + 10.0 + 1.0 + 2.0)
+    # at 150 s the node has not returned, at 156 s it stops again
+    assert found.first.tolist() == [True, False, False, True, True, True, True, True]
+    assert found.down_s == pytest.approx(155.0 + 5.0 + 1.0 + 2.0)
     assert (found.ended, found.mean_s) == (4, pytest.approx(163.0 / 4))
     twice = outages(np.array([2, 2]), np.array([5.0, 5.0]), np.array([NAN, NAN]), (0.0, 9.0))
     assert twice.first.tolist() == [True, False]

@@ -84,7 +84,7 @@ def are_incidents(request: DemandRequest) -> bool:
             head = file.read(HEAD_CHARACTERS)
     except OSError:
         return False  # the reader of jobs reports the file
-    return bool(head.strip()) and is_header(head.splitlines()[0].split(","))
+    return bool(head.strip()) and is_header(head.splitlines()[0])
 
 
 def refuse_incidents_only(request: DemandRequest) -> None:

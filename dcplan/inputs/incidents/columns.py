@@ -19,13 +19,14 @@ ALIASES = {
     "start": (
         *("start", "start_s", "start_time", "started", "started_at", "failed_at", "failure_time"),
         *("occurred", "occurred_at", "opened", "opened_at", "created_at", "time", "timestamp"),
+        "timestart",
     ),
     "node": ("node", "node_id", "node_name", "nodename", "host", "hostname", "server", "machine"),
     "detected": ("detected", "detected_s", "detected_at", "detection_time", "acknowledged_at"),
     "repaired": (
         *("repaired", "repaired_s", "repaired_at", "repair_time", "resolved", "resolved_at"),
         *("fixed", "fixed_at", "restored", "restored_at", "returned_at", "closed_at"),
-        *("end", "end_s", "end_time"),
+        *("end", "end_s", "end_time", "timeend"),
     ),
     "cause": ("cause", "root_cause", "reason", "failure", "failure_type", "category", "error"),
     "part": ("part", "component", "device", "subsystem", "part_type", "fru", "fru_type"),
@@ -40,18 +41,32 @@ HELP = (
 )
 
 
-def is_header(names: Sequence[str]) -> bool:
-    """Return whether a CSV with these columns has incidents of nodes, not jobs.
+def is_header(line: str) -> bool:
+    """Return whether a table with this first line has incidents of nodes, not jobs.
 
     Examples
     --------
-    >>> is_header(["cause", "node", "start", "repaired"]), is_header(["start", "end", "n", "node"])
+    >>> is_header("cause,node,start,repaired"), is_header("start,end,n,node")
     (True, False)
+    >>> is_header("NodeName|TimeStart|TimeEnd|State|Reason")
+    True
     """
-    found = positions([name.strip().lower() for name in names])
+    names = [name.strip().strip('"').lower() for name in line.split(delimiter(line))]
+    found = positions(names)
     jobs = {*OF_JOBS["accelerators"], *OF_JOBS["milli"], "submit", "submit_s", "submit_time"}
     more = found.keys() & {"detected", "repaired", "cause", "part"}
-    return {"start", "node"} <= found.keys() and bool(more) and not jobs & {*map(str.lower, names)}
+    return {"start", "node"} <= found.keys() and bool(more) and not jobs & {*names}
+
+
+def delimiter(line: str) -> str:
+    """Return what separates the columns: a comma, or the bar of Slurm's tables.
+
+    Examples
+    --------
+    >>> delimiter("NodeName|TimeStart|Reason"), delimiter("node,start")
+    ('|', ',')
+    """
+    return "|" if "|" in line and "," not in line else ","
 
 
 def positions(header: Sequence[str]) -> dict[str, int]:
@@ -84,7 +99,9 @@ def read_columns(file: Path, rows: Rows, notes: Notes) -> int:
     lines: list[int] = []
     cells: list[list[str]] = []
     with file.open(encoding="utf-8-sig", newline="", errors="replace") as stream:
-        reader = csv.reader(stream)
+        line = stream.readline()
+        stream.seek(0)
+        reader = csv.reader(stream, delimiter=delimiter(line))
         try:
             header = [name.strip().lower() for name in next(reader, [])]
             where = _columns(header, path, notes)

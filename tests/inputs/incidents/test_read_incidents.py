@@ -99,6 +99,16 @@ def test_synonyms_and_columns_that_are_not_read(tmp_path: Path) -> None:
     assert counts(found)[Kind.COLUMNS_UNUSED] == 1
 
 
+def test_events_of_slurms_nodes_are_read(tmp_path: Path) -> None:
+    """A node that is down and then drained has not returned in between: one outage."""
+    head = "NodeName|TimeStart|TimeEnd|State|Reason"
+    rows = ["a|100|200|DOWN*|Not responding", "a|200|900|DRAIN|xid 79, fix", "b|50|Unknown|DOWN|x"]
+    found = read(tmp_path, rows, head)
+    assert found.outages.first.tolist() == [True, True, False]
+    assert math.isinf(found.repaired_s[0])
+    assert found.causes[1] == "xid 79, fix"
+
+
 def test_local_times_need_a_zone_and_the_repeated_hour_is_counted(tmp_path: Path) -> None:
     """On 29 October 2023 Berlin had 02:30 twice: 1698539400 and 1698543000."""
     rows = ["a,2023-10-29T02:30:00,2023-10-29T02:10:00,2023-10-29T04:00:00,x"]
