@@ -130,6 +130,17 @@ def test_the_overlay_reaches_a_run_and_a_scenario(tmp_path: Path, rsc: Path) -> 
     assert more.value("train.spares") == 9 * 8
 
 
+def test_nodes_that_stay_need_no_spares() -> None:
+    spares = [
+        dcplan.train(
+            **RUN, reliability=f"stops-per-1000-node-days=6.5,repair-h=100,replaced-frac={x}"
+        ).value("train.spares")
+        for x in (0, 0.5, 1)
+    ]
+    assert spares[0] == 0
+    assert spares[1] < spares[2]
+
+
 def test_a_variant_of_the_overlay_is_without_lemon_nodes(tmp_path: Path) -> None:
     rows = [f"bad,{k * DAY},,{k * DAY + H},nic" for k in range(10)]
     rows += [f"n{k},{k * DAY},,{k * DAY + H},gpu" for k in range(30)]

@@ -104,6 +104,13 @@ def test_the_chance_of_a_node_is_binomial() -> None:
     assert found.lemon.tolist() == [True, True, *[False] * 47]
 
 
+def test_the_test_counts_the_nodes_without_an_outage() -> None:
+    """4 of 60 outages: 5.6e-4, above 0.05/160; among the 57 nodes with outages it would pass."""
+    found = lemons(np.array([4, *[1] * 56]), 160, 0.05, 3)
+    assert 0.05 / 160 < found.chance_frac[0] < 0.05 / 57
+    assert not found.lemon.any()
+
+
 def test_few_equal_fleets_have_a_false_lemon() -> None:
     """At a false rate of 5 %, at most about 5 % of the fleets of equal nodes have any lemon."""
     random = np.random.default_rng(7)
