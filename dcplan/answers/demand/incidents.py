@@ -10,7 +10,7 @@ import numpy as np
 
 from dcplan.answers.demand import incident_tables as tables
 from dcplan.answers.demand.request import DemandRequest
-from dcplan.answers.demand.requests import REQUESTS_ONLY, refuse
+from dcplan.answers.demand.requests import refuse
 from dcplan.catalog.yaml12 import dump
 from dcplan.errors import EXIT_OK
 from dcplan.inputs.incidents.columns import is_header
@@ -107,8 +107,7 @@ def incidents_answer(request: DemandRequest) -> tuple[Result, str, str]:
         When a flag is of another kind of log, or the log cannot be read.
     """
     others = {f.name for f in fields_of(DemandRequest)} - OWN - SHARED
-    refuse(request, frozenset(others - REQUESTS_ONLY), "not for logs of incidents")
-    refuse(request, REQUESTS_ONLY, "only for logs of requests")
+    refuse(request, frozenset(others), "not for logs of incidents")
     options = LogOptions(timezone=request.timezone)
     log = read_incidents(request.files, options, request.window, request.nodes)
     fleet = _fleet(log)
