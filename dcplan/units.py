@@ -104,6 +104,8 @@ SUFFIXES: dict[str, str] = {
     "tb_per_month": "TB/month",
     "kw_per_pflops": "kW/(PFLOP/s)",
     "per_mw": "1/MW",
+    "per_million_accelerator_hours": "1/(million accelerator-hours)",
+    "node_days": "node-days",
     "kw": "kW",
     "mw": "MW",
     "kwh": "kWh",

@@ -19,7 +19,7 @@ class Target(Output):
 
     out: Annotated[
         Path | None,
-        Flag("file of the workloads block for a scenario (YAML)", names=("--out", "-o")),
+        Flag("file of the workloads or reliability for a scenario (YAML)", names=("--out", "-o")),
     ] = None
     anonymize: Annotated[
         Path | None,

@@ -20,6 +20,7 @@ from dcplan.answers.demand.counters.answer import (
     tables_of,
 )
 from dcplan.answers.demand.counters.counted import Counted, counted
+from dcplan.answers.demand.incidents import are_incidents, incidents_answer, refuse_incidents_only
 from dcplan.answers.demand.quotas import Quotas, quotas_of
 from dcplan.answers.demand.refusals import refuse_flags, refuse_log
 from dcplan.answers.demand.request import DemandRequest
@@ -64,6 +65,9 @@ def demanded(request: DemandRequest) -> Demanded:
         When a log cannot be read, has no job with accelerators, or a flag does not fit the log.
     """
     request = replace(request, files=tuple(_found(f) for f in request.files))
+    if are_incidents(request):
+        return Demanded(*incidents_answer(request), None)
+    refuse_incidents_only(request)
     if are_counters(request):
         return Demanded(counters_answer(request), "", "", None)
     if are_requests(request):
@@ -93,7 +97,7 @@ def demanded(request: DemandRequest) -> Demanded:
 
 @verb(DemandRequest, "demand")
 def demand(request: DemandRequest) -> Result:
-    """Split the waits of recorded jobs and size the accelerators that keep them.
+    """Split the waits of recorded jobs and size the accelerators; or rate requests or incidents.
 
     Raises
     ------

@@ -15,8 +15,9 @@ LARGEST = 1e18
 DEFAULT_BATCH_TOKENS = 4e6
 """Tokens per step if the request has none; the headline states this default."""
 SETTINGS_OF_RECOVERY = (
-    "checkpoint=async|blocking|peer, save-s=, interval-s=, restart-s=, stops-per-1000-node-days=, "
-    "spares=, repair-h=, production-slowdown=, early-life=, lemon-nodes=, corruption-rollback-h=, "
+    "checkpoint=async|blocking|peer, save-s=, interval-s=, restart-s=, detection-s=, "
+    "stops-per-1000-node-days=, replaced-frac=, spares=, repair-h=, production-slowdown=, "
+    "early-life=, lemon-nodes=, corruption-rollback-h=, "
     "replica-accelerators=, stall-s=, rejoin-s=, whole-job-stops-per-day="
 )
 SETTINGS_OF_SETBACKS = (
@@ -216,7 +217,8 @@ class TrainRequest:
     reliability: Annotated[
         str | None,
         Flag(
-            "failures and recovery, such as checkpoint=async,save-s=30; keys (dcplan explain "
+            "failures and recovery, such as checkpoint=async,save-s=30, or a file of dcplan demand "
+            "(incidents) and more keys, such as overlay.yaml,spares=4; keys (dcplan explain "
             f"reliability): {SETTINGS_OF_RECOVERY}"
         ),
     ] = None

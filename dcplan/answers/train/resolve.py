@@ -15,6 +15,7 @@ from dcplan.answers.train.key_values import (
     Phase,
     read_phase,
     read_ramp,
+    read_recovery,
     read_setbacks,
     read_settings,
 )
@@ -107,7 +108,7 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
     batch = request.global_batch_tokens or DEFAULT_BATCH_TOKENS
     phases = tuple(read_phase(text, batch) for text in request.phases)
     _check_tokens(request, phases)
-    reliability = read_settings(request.reliability, Reliability, "--reliability")
+    reliability = read_recovery(request.reliability, "--reliability")
     setbacks = read_setbacks(request.setbacks)
     cost = read_settings(request.cost, CostSettings, "--cost")
     storage = read_settings(request.storage, Storage, "--storage")
