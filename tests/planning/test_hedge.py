@@ -120,9 +120,7 @@ def test_the_tail_of_weighted_costs_by_hand() -> None:
 
 PRICE = 23.0
 """Rent of an accelerator-hour at which taxes change the orders [USD]."""
-TAXES = Financing(
-    0.1, 5.0, 0.25, (0.5, 0.5), (1 / 39,) * 39, 0.05, 0.01, None, Debt(0.6, 0.08, 24)
-)
+TAXES = Financing(0.1, 5.0, 0.25, (0.5, 0.5), (1 / 39,) * 39, 0.05, 0.01, None, Debt(0.6, 0.08, 24))
 """Income tax of 25 %, equipment written off in two years, sales and property tax, debt of 60 %."""
 
 
