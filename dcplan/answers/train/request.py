@@ -192,6 +192,16 @@ class TrainRequest:
         float | None,
         Flag("one-way rate of the WAN link of a site", unit="Gb/s", low=0.01, high=LARGEST),
     ] = None
+    wan_rtt_ms: Annotated[
+        float | None,
+        Flag(
+            "round trip between two sites, as fabric --site-link-km gives it (default: 100, from the "
+            "catalog)",
+            unit="ms",
+            low=0.001,
+            high=10_000,
+        ),
+    ] = None
     sync_bytes_per_param: Annotated[
         float, Flag("bytes per parameter in an exchange; 4 is uncompressed", low=0.01, high=64)
     ] = 4.0
@@ -291,10 +301,15 @@ def _texts(request: TrainRequest) -> Iterator[Problem]:
 
 def _of_sites(request: TrainRequest) -> Iterator[Problem]:
     """Find flags that one site does not use, and flags that several sites lack."""
-    only_with_sites = (request.wan_gbps is not None, request.local_steps > 1, request.wan_overlap)
+    only_with_sites = (
+        request.wan_gbps is not None,
+        request.wan_rtt_ms is not None,
+        request.local_steps > 1,
+        request.wan_overlap,
+    )
     if request.wan_sites == 1:
         if any(only_with_sites):
-            flags = "--local-steps, --wan-gbps and --wan-overlap"
+            flags = "--local-steps, --wan-gbps, --wan-rtt-ms and --wan-overlap"
             yield _wrong(f"{flags} need --wan-sites of at least 2", "--wan-sites")
         return
     if request.wan_gbps is None:

@@ -40,6 +40,7 @@ from dcplan.scenario.schema.work import Reliability, Storage
 from dcplan.training.estimate import Hardware
 from dcplan.training.shapes import trained_shape
 from dcplan.training.wide_area import WideArea
+from dcplan.units import MILLI
 
 
 @dataclass(frozen=True)
@@ -230,9 +231,17 @@ def _wide(request: TrainRequest, log: InputLog) -> WideArea | None:
         request.local_steps,
         request.wan_gbps,
         request.sync_bytes_per_param,
-        log.parameter("training", "wide-area-latency-s"),
+        _one_way_s(request, log),
         overlapped=request.wan_overlap,
     )
+
+
+def _one_way_s(request: TrainRequest, log: InputLog) -> float:
+    """Return the latency between two sites: half of the given round trip, or the catalog's."""
+    if request.wan_rtt_ms is None:
+        return log.parameter("training", "wide-area-latency-s")
+    half = Quantity(value=request.wan_rtt_ms * MILLI / 2.0, status=Status.INPUT)
+    return log.take("training.wide-area-latency-s", half)
 
 
 def _specs(
