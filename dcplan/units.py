@@ -21,6 +21,7 @@ DAYS_PER_QUARTER = DAYS_PER_YEAR / QUARTERS_PER_YEAR
 HOURS_PER_QUARTER = DAYS_PER_QUARTER * HOURS_PER_DAY
 DAYS_PER_MONTH = DAYS_PER_YEAR / 12.0
 SECONDS_PER_MINUTE = 60.0
+MINUTES_PER_HOUR = 60.0
 SECONDS_PER_HOUR = 3_600.0
 SECONDS_PER_DAY = 86_400.0
 SECONDS_PER_WEEK = 604_800.0
@@ -31,6 +32,7 @@ KJ_PER_KWH = 3_600.0
 MJ_PER_KWH = 3.6
 KG_PER_M3_OF_WATER = 1_000.0
 PA_PER_KPA = 1_000.0
+KPA_PER_BAR = 100.0
 L_PER_M3 = 1_000.0
 METERS_PER_KM = 1_000.0
 EARTH_RADIUS_KM = 6_371.0
@@ -104,6 +106,11 @@ SUFFIXES: dict[str, str] = {
     "tb_per_month": "TB/month",
     "kw_per_pflops": "kW/(PFLOP/s)",
     "per_mw": "1/MW",
+    "m3_per_h": "m3/h",
+    "bar": "bar",
+    "kva": "kVA",
+    "volts": "V",
+    "amps": "A",
     "kw": "kW",
     "mw": "MW",
     "kwh": "kWh",
