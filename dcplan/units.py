@@ -24,6 +24,7 @@ DAYS_PER_QUARTER = DAYS_PER_YEAR / QUARTERS_PER_YEAR
 HOURS_PER_QUARTER = DAYS_PER_QUARTER * HOURS_PER_DAY
 DAYS_PER_MONTH = DAYS_PER_YEAR / 12.0
 SECONDS_PER_MINUTE = 60.0
+MINUTES_PER_HOUR = 60.0
 SECONDS_PER_HOUR = 3_600.0
 SECONDS_PER_DAY = 86_400.0
 SECONDS_PER_WEEK = 604_800.0
@@ -34,6 +35,7 @@ KJ_PER_KWH = 3_600.0
 MJ_PER_KWH = 3.6
 KG_PER_M3_OF_WATER = 1_000.0
 PA_PER_KPA = 1_000.0
+KPA_PER_BAR = 100.0
 L_PER_M3 = 1_000.0
 METERS_PER_KM = 1_000.0
 EARTH_RADIUS_KM = 6_371.0
@@ -109,6 +111,11 @@ SUFFIXES: dict[str, str] = {
     "per_mw": "1/MW",
     "per_million_accelerator_hours": "1/(million accelerator-hours)",
     "node_days": "node-days",
+    "m3_per_h": "m3/h",
+    "bar": "bar",
+    "kva": "kVA",
+    "volts": "V",
+    "amps": "A",
     "kw": "kW",
     "mw": "MW",
     "kwh": "kWh",
