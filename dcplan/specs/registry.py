@@ -36,7 +36,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "serve": ("serve.service", "serve.passes", "serve.options"),
     "demand": ("demand.log", "demand.sizes", "demand.requests"),
     "fabric": ("fabric.network", "fabric.use"),
-    "facility": ("facility.cooling", "facility.hall"),
+    "facility": ("facility.cooling", "facility.hall", "facility.energy"),
     "validate": (
         "validation.validate",
         "validation.serving",

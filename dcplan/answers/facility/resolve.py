@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from dcplan.answers.common.catalog_rows import named
 from dcplan.answers.facility.request import FacilityRequest
@@ -34,6 +35,8 @@ class Where:
     climate: Climate | None
     """None in tabulated zones without weather."""
     site: Site | None
+    hour_bins: npt.NDArray[np.int64] | None = None
+    """Weather bin of each hour of a file; None where the weather has no order in time."""
 
 
 @dataclass(frozen=True)
@@ -137,8 +140,8 @@ def _where(site: str | None, zone: str | None, epw: str | None, catalog: Catalog
         )
         raise InputError([Problem("DC062", cause, Place("facility"))])
     if epw:
-        weather = _from_file(Path(epw))
-        return Where(weather.place, None, weather, None)
+        weather, hour_bins = _from_file(Path(epw))
+        return Where(weather.place, None, weather, None, hour_bins)
     if zone:
         key = f"zone-{zone.upper()}"
         tabulated = {row.zone for row in catalog.table("pue", PueRow).values()}
@@ -175,8 +178,8 @@ def _from_bins(key: str) -> Climate:
     return found
 
 
-def _from_file(file: Path) -> Climate:
-    """Read an hourly weather file into bins of 1 K."""
+def _from_file(file: Path) -> tuple[Climate, npt.NDArray[np.int64]]:
+    """Read an hourly weather file into bins of 1 K, and the bin of each hour."""
     weather = read_epw(file)
     dry = np.array(weather.dry_c)
     try:
@@ -188,12 +191,13 @@ def _from_file(file: Path) -> Climate:
     triples = np.stack(
         [np.array(weather.quarter, dtype=float), np.rint(dry / BIN_C), np.rint(wet / BIN_C)]
     )
-    unique, hours = np.unique(triples, axis=1, return_counts=True)
+    unique, at, hours = np.unique(triples, axis=1, return_inverse=True, return_counts=True)
     quarter, dry_bin, wet_bin = unique
-    return climate(
+    found = climate(
         weather.place,
         quarter.astype(np.int64),
         dry_bin * BIN_C,
         wet_bin * BIN_C,
         hours.astype(float),
     )
+    return found, at.ravel().astype(np.int64)

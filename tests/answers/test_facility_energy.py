@@ -1,0 +1,153 @@
+"""Power sources of a hall by hour, from the flags of ``dcplan facility``."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dcplan import facility
+from dcplan.errors import InputError
+
+HOT: dict[str, Any] = {
+    "site": "us-phoenix",
+    "cooling": "direct-liquid-dry-cooler",
+    "supply_c": 36.0,
+    "it_mw": 48.0,
+}
+
+
+def messages(found: Any) -> str:
+    return "\n".join(w["message"] for w in found.warnings)
+
+
+def test_turbines_lose_power_in_the_heat() -> None:
+    """Phoenix, 43.6 C and 337 m on the design day: (1 - 0.0068 x 28.6) x (1 - 0.00011 x 337) =
+    0.776 of 35 MW, so 45 MW are two running units and one spare."""
+    found = facility(**HOT, utility_mw=0.0, onsite=["aeroderivative-turbine=45"])
+    row = found.frame("onsite").set_index("source").loc["aeroderivative-turbine"]
+    assert (row["units"], row["spare_units"], row["mw"]) == (3, 1, 105.0)
+    assert row["design_mw"] == pytest.approx(2 * 35 * 0.776, rel=2e-3)
+    assert "of its rating on the design day" in messages(found)
+    hours = found.frame("onsite_hours")
+    by_heat = hours.sort_values("outdoor_c")["unserved_mw"].tolist()
+    assert by_heat[-1] > 0  # 54 MW for a load near 58
+    assert by_heat[0] == 0
+    # the load follows the weather, and its sum is the energy of the answer
+    pue = found.value("power.annual_pue")
+    assert hours["load_mw"].mean() == pytest.approx(48.0 * pue, rel=1e-9)
+    assert hours["load_mw"].max() > 1.02 * hours["load_mw"].mean()
+
+
+def test_outages_say_how_often_the_load_is_short() -> None:
+    """One running turbine of two and its spare: without a spare it is short in 264 planned hours
+    and 5 % of the rest."""
+    flags = {**HOT, "it_mw": 20.0, "utility_mw": 0.0, "onsite": ["aeroderivative-turbine=24"]}
+    alone = facility(**flags, spare_units=0)
+    expected = 8766 / 8760 * (264 + 0.05 * (8760 - 264))
+    assert alone.value("onsite.outage_short_h_per_year") == pytest.approx(expected, rel=1e-6)
+    spare = facility(**flags)
+    # the spare one fails in 5 % of the planned hours; both fail in 0.25 % of the rest
+    hours = 8766 / 8760 * (2 * 264 * 0.05 + 0.05**2 * (8760 - 2 * 264))
+    assert spare.value("onsite.outage_short_h_per_year") == pytest.approx(hours, rel=1e-6)
+
+
+def test_a_row_without_a_curve_says_so() -> None:
+    found = facility(**HOT, onsite=["reciprocating-engine-gas=5"])
+    assert "no loss of power by outdoor temperature" in messages(found)
+
+
+def test_one_long_cut_is_not_bridged_by_a_battery_for_four_hours() -> None:
+    """Notes F10: with cuts of 4 h a day the battery refilled and nothing was short."""
+    flags = {**HOT, "onsite": ["reciprocating-engine-gas=45", "lithium-battery-4h=20"]}
+    long = facility(**flags, utility_mw=60.0, grid_outage_h=200.0)
+    split = facility(**flags, utility_mw=60.0, grid_outage_h=200.0, grid_outage_events=50)
+    assert long.value("onsite.unserved_mwh") > 1000
+    assert split.value("onsite.unserved_mwh") < long.value("onsite.unserved_mwh") / 5
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        ({"spare_units": 2}, "--spare-units is not used without --onsite"),
+        ({"utility_mw": 60.0, "grid_outage_events": 3}, "--grid-outage-events is not used"),
+        ({"utility_mw": 60.0, "grid_outage_h": 2, "grid_outage_events": 3}, "3 events cannot"),
+    ],
+)
+def test_flags_without_effect_are_refused(flags: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        facility(**HOT, **flags)
+
+
+def written(folder: Path, name: str, values: np.ndarray, head: str = "") -> str:
+    file = folder / name
+    file.write_text(head + "\n".join(f"{x:.9f}" for x in values) + "\n", encoding="utf-8")
+    return str(file)
+
+
+def test_pv_by_hour(tmp_path: Path) -> None:
+    """100 MW of PV at full power from 8 to 16 h for a load L of 20 to 30 MW: it serves a third of
+    the hours, and the rest of its energy is curtailed."""
+    profile = np.tile(np.where((np.arange(24) >= 8) & (np.arange(24) < 16), 1.0, 0.0), 365)
+    file = written(tmp_path, "pv.csv", profile, "hour,capacity factor\n")
+    flags = {**HOT, "it_mw": 20.0, "profile": [f"solar-pv={file}"]}
+    found = facility(**flags, onsite=["solar-pv=100"], utility_mw=40.0)
+    hours = found.frame("onsite_hours")
+    sunny = profile > 0
+    used = float(hours.loc[sunny, "load_mw"].sum()) * 8766 / 8760
+    row = found.frame("onsite").set_index("source").loc["solar-pv"]
+    assert row["mwh"] == pytest.approx(used, rel=1e-9)
+    assert found.value("onsite.curtailed_mwh") == pytest.approx(100 * 8 * 365.25 - used, rel=1e-9)
+    assert row["curtailed_mwh"] == found.value("onsite.curtailed_mwh")
+    load = float(hours["load_mw"].sum()) * 8766 / 8760
+    assert found.value("onsite.renewable_frac") == pytest.approx(used / load)
+    assert found.value("onsite.served_frac") == 1.0
+    assert (row["capex_usd"], row["energy_usd"]) == pytest.approx((100e3 * 1239, 0.0))
+    # PV counts on no power on the design day
+    margin = 40.0 - 20.0 * found.value("power.peak_pue")
+    assert found.value("onsite.peak_margin_mw") == pytest.approx(margin)
+
+
+def test_a_battery_carries_the_sun_into_the_night(tmp_path: Path) -> None:
+    """Without grid: 8 h of sun, 16 h of night. A battery of 16 h x load / sqrt(0.88) serves all of
+    it; one of half the energy leaves about half of the nights dark."""
+    profile = np.tile(np.where((np.arange(24) >= 8) & (np.arange(24) < 16), 1.0, 0.0), 365)
+    flags = {
+        **HOT,
+        "it_mw": 20.0,
+        "utility_mw": 0.0,
+        "profile": {"solar-pv": written(tmp_path, "pv.csv", profile)},
+    }
+    whole = facility(**flags, onsite=["solar-pv=200", "lithium-battery-4h=130"])
+    assert whole.value("onsite.unserved_mwh") == pytest.approx(0.0, abs=1e-6)
+    assert whole.value("onsite.renewable_frac") == pytest.approx(1.0)
+    rows = whole.frame("onsite").set_index("source")
+    hours = whole.frame("onsite_hours")
+    night = float(hours.loc[profile == 0, "load_mw"].sum()) * 8766 / 8760
+    assert rows.loc["lithium-battery-4h", "mwh"] == pytest.approx(night, rel=1e-6)
+    into, out = (float(hours[f"{x}_mw"].sum()) for x in ("charged", "discharged"))
+    assert out == pytest.approx(into * 0.88, rel=1e-6)
+    made = rows.loc["solar-pv", "mwh"]
+    load = float(hours["load_mw"].sum()) * 8766 / 8760
+    assert made == pytest.approx(load - night + night / 0.88, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("onsite", "lines", "words"),
+    [
+        (["solar-pv=20"], None, "solar-pv needs its output by hour"),
+        (["onshore-wind=20"], [0.5] * 8784, "8,784 values, and a year has 8,760 hours"),
+        (["solar-pv=20"], [0.5] * 8759 + [1.2], "'1.200000000' is no capacity factor"),
+        (["reciprocating-engine-gas=20"], [0.5] * 8760, "only a PV or wind source"),
+    ],
+)
+def test_profiles_that_cannot_be_used(
+    tmp_path: Path, onsite: list[str], lines: list[float] | None, words: str
+) -> None:
+    name = onsite[0].partition("=")[0]
+    profile = [f"{name}={written(tmp_path, 'p.csv', np.array(lines))}"] if lines else []
+    with pytest.raises(InputError, match=re.escape(words)):
+        facility(**HOT, onsite=onsite, profile=profile)
