@@ -60,6 +60,7 @@ def test_a_row_without_a_curve_says_so() -> None:
     assert "no loss of power by outdoor temperature" in messages(found)
 
 
+@pytest.mark.slow
 def test_one_long_cut_is_not_bridged_by_a_battery_for_four_hours() -> None:
     """Notes F10: with cuts of 4 h a day the battery refilled and nothing was short."""
     flags = {**HOT, "onsite": ["reciprocating-engine-gas=45", "lithium-battery-4h=20"]}
@@ -151,3 +152,54 @@ def test_profiles_that_cannot_be_used(
     profile = [f"{name}={written(tmp_path, 'p.csv', np.array(lines))}"] if lines else []
     with pytest.raises(InputError, match=re.escape(words)):
         facility(**HOT, onsite=onsite, profile=profile)
+
+
+def test_sizes_of_engines_alone() -> None:
+    """Without grid, PV and battery the least cost is the fewest engines that serve the load."""
+    flags = {**HOT, "it_mw": 20.0, "utility_mw": 0.0, "onsite": ["reciprocating-engine-gas=60"]}
+    found = facility(**flags, size_onsite=True, served_frac=0.999)
+    row = found.frame("onsite").set_index("source").loc["reciprocating-engine-gas"]
+    assert found.value("onsite.served_frac") >= 0.999
+    peak = found.value("onsite.peak_load_mw")
+    assert row["chosen_mw"] <= peak * 1.1
+    needed = row["units"] - row["spare_units"]
+    assert needed * 2.5 >= row["chosen_mw"] > (needed - 1) * 2.5
+    # two units less leave more than a thousandth unserved
+    less = facility(**{**flags, "onsite": [f"reciprocating-engine-gas={(needed - 2) * 2.5}"]})
+    assert less.value("onsite.served_frac") < 0.999
+    # 10 % over 25 years: annuity 9.0770
+    expected = row["capex_usd"] / 9.0770 + row["fixed_usd_per_year"] + row["energy_usd"]
+    assert row["annual_usd"] == pytest.approx(expected, rel=1e-4)
+    assert found.value("onsite.annual_usd") == pytest.approx(expected, rel=1e-4)
+    with pytest.raises(InputError, match="no sizes within their limits"):
+        facility(**{**flags, "onsite": ["reciprocating-engine-gas=15"]}, size_onsite=True)
+
+
+@pytest.mark.slow
+def test_sizes_of_pv_wind_and_battery_serve_the_share(tmp_path: Path) -> None:
+    """Sun of 8 h every day and wind of 30 % at all hours: the cheaper mix serves 98 % by hour, and
+    costs less than the same share from PV and battery alone."""
+    sun = np.tile(np.where((np.arange(24) >= 8) & (np.arange(24) < 16), 1.0, 0.0), 365)
+    flags = {**HOT, "it_mw": 20.0, "utility_mw": 0.0, "size_onsite": True, "served_frac": 0.98}
+    pv = {"solar-pv": written(tmp_path, "pv.csv", sun)}
+    wind = {"onshore-wind": written(tmp_path, "wind.csv", np.full(8760, 0.3))}
+    onsite = ["solar-pv=400", "lithium-battery-4h=200"]
+    alone = facility(**flags, onsite=onsite, profile=pv)
+    mixed = facility(**flags, onsite=[*onsite, "onshore-wind=400"], profile=pv | wind)
+    for found in (alone, mixed):
+        assert 0.98 - 1e-6 <= found.value("onsite.served_frac") < 0.99
+        assert found.value("onsite.renewable_frac") == pytest.approx(1.0)
+    assert mixed.value("onsite.annual_usd") < alone.value("onsite.annual_usd")
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        ({"size_onsite": True}, "--size-onsite is not used without --onsite"),
+        ({"served_frac": 0.9}, "--served-frac is not used without --size-onsite"),
+        ({"reserve_frac": 0.1}, "--reserve-frac is not used without --size-onsite"),
+    ],
+)
+def test_flags_of_the_sizing_need_it(flags: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        facility(**HOT, **flags)

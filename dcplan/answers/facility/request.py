@@ -76,6 +76,15 @@ class FacilityRequest:
     spare_units: Annotated[
         int, Flag("spare units of each turbine, engine and fuel cell on site", low=0, high=100)
     ] = 1
+    size_onsite: Annotated[
+        bool, Flag("choose the sizes at least annual cost; the power in --onsite is then the most")
+    ] = False
+    served_frac: Annotated[
+        float, Flag("share of the year's load that the chosen sizes serve", low=0.01, high=1)
+    ] = 1.0
+    reserve_frac: Annotated[
+        float, Flag("power that the chosen sizes have ready, over the served load", low=0, high=1)
+    ] = 0.0
     utility_mw: Annotated[
         float | None,
         Flag("grid power (default: the peak of the design day)", unit="MW", low=0, high=1e5),
@@ -152,6 +161,10 @@ def refuse_idle(flags: FacilityRequest) -> None:
     events = {
         "--grid-outage-events": flags.grid_outage_events if flags.grid_outage_events > 1 else None
     }
+    sizes = {
+        "--served-frac": flags.served_frac if flags.served_frac < 1.0 else None,
+        "--reserve-frac": flags.reserve_frac or None,
+    }
     units = {
         "--spare-units": flags.spare_units if flags.spare_units != 1 else None,
         "--profile": flags.profile or None,
@@ -164,11 +177,20 @@ def refuse_idle(flags: FacilityRequest) -> None:
         "--job-batch-tokens": flags.job_batch_tokens,
     }
     idle = (
-        (flags.compare, "with --compare", extra | hours | events | units | racks | chain | ramp),
+        (
+            flags.compare,
+            "with --compare",
+            extra | hours | events | units | sizes | racks | chain | ramp,
+        ),
         (flags.job is None, "without --job", ramp),
         (flags.system is None, "without --system", racks),
         (not flags.onsite and flags.utility_mw is None, "without --onsite or --utility-mw", hours),
-        (not flags.onsite, "without --onsite", units),
+        (
+            not flags.onsite,
+            "without --onsite",
+            units | {"--size-onsite": flags.size_onsite or None},
+        ),
+        (not flags.size_onsite, "without --size-onsite", sizes),
         (not flags.grid_outage_h, "without --grid-outage-h", events),
     )
     _unused(idle)

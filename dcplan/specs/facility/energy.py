@@ -20,6 +20,12 @@ ONSITE_RENEWABLE = MetricSpec(
     "onsite.renewable_frac", "", "Share of the served load that the grid and fuels do not generate"
 )
 ONSITE_SERVED = MetricSpec("onsite.served_frac", "", "Share of the load that is served")
+ONSITE_ANNUAL = MetricSpec(
+    "onsite.annual_usd",
+    "USD",
+    "Annual cost of all sources: energy, fixed cost, and capital as an annuity over the life",
+    unknown="a source has no life_years in the catalog: add it in an overlay",
+)
 ONSITE_PEAK_LOAD = MetricSpec("onsite.peak_load_mw", "MW", "Highest load of an hour")
 ONSITE_MARGIN = MetricSpec(
     "onsite.peak_margin_mw",
@@ -33,11 +39,13 @@ ONSITE_SHORT_HOURS = MetricSpec(
     "onsite.outage_short_h_per_year",
     "h",
     "Expected hours of a year with a shortage, over forced outages of units, without batteries",
+    unknown="no source has units: add a turbine, an engine or a fuel cell with --onsite",
 )
 ONSITE_SHORT_MWH = MetricSpec(
     "onsite.outage_unserved_mwh",
     "MWh",
     "Expected unserved load of a year, over forced outages of units, without batteries",
+    unknown="no source has units: add a turbine, an engine or a fuel cell with --onsite",
 )
 TIME_TO_POWER = MetricSpec(
     "onsite.time_to_power_quarters",
@@ -73,8 +81,15 @@ class OnsiteRow:
     ]
     capex_usd: Annotated[float | None, Column("Price of the plant, with spare units")]
     fixed_usd_per_year: Annotated[float | None, Column("Fixed operating cost per year")]
+    annual_usd: Annotated[
+        float | None,
+        Column("Annual cost: energy, fixed cost, and capital as an annuity over the life"),
+    ]
     fuel_gj: Annotated[float | None, Column("Fuel per year on the lower heating value")]
     carbon_t: Annotated[float | None, Column("Operational CO2 per year")]
+    chosen_mw: Annotated[
+        float | None, Column("Rating that the sizing chose, before whole and spare units")
+    ]
     starts: Annotated[
         int | None, Column("Starts of units in the year, all units of the source together")
     ]

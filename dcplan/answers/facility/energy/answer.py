@@ -2,45 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from dcplan.answers.common.catalog_rows import named
-from dcplan.answers.facility.energy.plants import Built, built, by_weather, combined, stored
-from dcplan.answers.facility.energy.profiles import profiles_of
+from dcplan.answers.facility.energy.plants import combined
+from dcplan.answers.facility.energy.sizing import BLOCK_H, TOLERANCE, Sized, sized
+from dcplan.answers.facility.energy.supply import Supply, asked_of, supply_of
 from dcplan.answers.facility.energy.tables import hours_table, sources_table
 from dcplan.answers.facility.energy.year import Year, year_of
-from dcplan.answers.facility.request import amounts_of
 from dcplan.answers.facility.resolve import ResolvedFacility
-from dcplan.catalog.schema import OnsitePower
-from dcplan.energy.dispatch import Battery, Dispatch, Source, dispatch
+from dcplan.energy.dispatch import Dispatch, dispatch
 from dcplan.energy.plants import outage_risk
-from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.cooling import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.result import Metric, Table
 from dcplan.specs.facility import energy as specs
-from dcplan.units import KW_PER_MW
-
-BATTERY = "battery"
-
-
-@dataclass(frozen=True)
-class Supply:
-    """Everything that supplies the hall."""
-
-    grid: Source | None
-    utility_mw: float
-    grid_carbon_known: bool
-    plants: tuple[Built, ...]
-    batteries: dict[str, tuple[OnsitePower, float, Battery]]
-    """Row, rated power and battery by name."""
-
-    @property
-    def sources(self) -> list[Source]:
-        """Grid and plants."""
-        return [*([self.grid] if self.grid else []), *(b.source for b in self.plants)]
 
 
 def onsite(
@@ -58,70 +33,33 @@ def onsite(
     """
     year = year_of(resolved, found, log)
     peak = found.peak_pue * resolved.it_mw
-    supply = _supply(resolved, year, peak, log)
-    battery = combined({name: b for name, (_, _, b) in supply.batteries.items()})
-    result = dispatch(year.load_mw, supply.sources, battery, hours=year.weights)
-    rows = sources_table(
-        supply.sources,
-        supply.plants,
-        supply.batteries,
-        result,
-        year,
-        log,
-        grid_known=supply.grid_carbon_known,
-    )
+    asked = asked_of(resolved, year, peak, log)
+    chosen = sized(asked, resolved, year, log) if resolved.request.size_onsite else None
+    if chosen is not None:
+        supply, result = chosen.supply, chosen.result
+    else:
+        supply = supply_of(asked, asked.mw, resolved, year, log)
+        battery = combined({name: b for name, (_, _, b) in supply.batteries.items()})
+        result = dispatch(year.load_mw, supply.sources, battery, hours=year.weights)
+    rows = sources_table(supply, result, year, log, chosen.rating_mw if chosen else {})
     tables = {
         "onsite": specs.ONSITE.table(rows),
         "onsite_hours": hours_table(result, supply.plants, year),
     }
-    metrics = _metrics(supply, result, year, peak) | _fuel(rows)
-    return tables, metrics, _notes(supply, result, year, peak)
-
-
-def _supply(resolved: ResolvedFacility, year: Year, peak: float, log: InputLog) -> Supply:
-    request = resolved.request
-    chosen = amounts_of(request.onsite)
-    rows = {name: named(log.catalog, "onsite", name, OnsitePower, "--onsite") for name in chosen}
-    utility = peak if request.utility_mw is None else request.utility_mw
-    grid, known = _grid(resolved, utility, year, log) if utility > 0 else (None, True)
-    profiles = profiles_of(request.profile, rows)
-    plants, batteries = [], {}
-    for name, mw in chosen.items():
-        if rows[name].kind == BATTERY:
-            batteries[name] = (rows[name], mw, stored(rows[name], mw, log))
-        elif name in profiles:
-            plants.append(by_weather(rows[name], mw, profiles[name], log))
-        else:
-            plants.append(built(rows[name], mw, year, resolved, log))
-    return Supply(grid, utility, known, tuple(plants), batteries)
-
-
-def _grid(
-    resolved: ResolvedFacility, utility_mw: float, year: Year, log: InputLog
-) -> tuple[Source, bool]:
-    """Return the grid outside its cuts, and whether its carbon is known."""
-    where = resolved.where
-    price = where.site.usd_per_kwh if where.site else None
-    if price is None:
-        cause = "the grid tariff is known only for catalog sites: use --site or set --utility-mw 0"
-        raise InputError([Problem("DC062", cause, Place("--utility-mw"), help="--site")])
-    carbon = where.site.grid_g_per_kwh if where.site else None
-    usd = log.take(f"sites.{where.name}.usd_per_kwh", price) * KW_PER_MW
-    mw = np.where(year.cut, 0.0, utility_mw)
-    return Source("grid", mw, usd, carbon.value if carbon else 0.0), carbon is not None
+    metrics = _metrics(supply, result, year, peak) | _sums(rows)
+    return tables, metrics, [*_notes(supply, result, year, peak), *_chosen(chosen, resolved)]
 
 
 def _metrics(supply: Supply, result: Dispatch, year: Year, peak: float) -> dict[str, Metric]:
     rows = [b.row for b in supply.plants] + [row for row, _, _ in supply.batteries.values()]
-    firm = sum(b.design_mw for b in supply.plants)
-    chance, short = _risk(supply, year)
+    risk = _risk(supply, year)
     curtailed = {
         b.row.id: b.curtailed_mw(result.flows.by_source[b.row.id])
         for b in supply.plants
         if b.by_weather
     }
     lost = sum(float(mw @ year.weights) for mw in curtailed.values() if mw is not None)
-    carbon = result.t_co2 if supply.grid_carbon_known else None
+    carbon = result.t_co2 if supply.asked.grid_carbon_known else None
     load = float(year.load_mw @ year.weights)
     served = load - result.short_mwh
     burnt = sum(mwh for name, mwh in result.mwh.items() if name not in curtailed)
@@ -130,29 +68,60 @@ def _metrics(supply: Supply, result: Dispatch, year: Year, peak: float) -> dict[
         **specs.ONSITE_CARBON(carbon),
         **specs.ONSITE_UNSERVED(result.short_mwh),
         **specs.ONSITE_SERVED(served / load),
-        **specs.ONSITE_RENEWABLE(max(1.0 - burnt / served, 0.0) if served > 0 else None),
+        **specs.ONSITE_RENEWABLE(
+            max(1.0 - burnt / served, 0.0) if curtailed and served > 0 else 0.0
+        ),
         **specs.ONSITE_CURTAILED(lost),
-        **specs.ONSITE_SHORT_HOURS(float(chance @ year.weights)),
-        **specs.ONSITE_SHORT_MWH(float(short @ year.weights)),
+        **specs.ONSITE_SHORT_HOURS(risk[0] if risk else None),
+        **specs.ONSITE_SHORT_MWH(risk[1] if risk else None),
         **specs.ONSITE_PEAK_LOAD(float(year.load_mw.max())),
-        **specs.ONSITE_MARGIN(supply.utility_mw + firm - peak),
+        **specs.ONSITE_MARGIN(supply.firm_mw - peak),
         **specs.TIME_TO_POWER(max((row.lead_quarters for row in rows), default=0)),
     }
 
 
-def _risk(supply: Supply, year: Year) -> tuple[np.ndarray, np.ndarray]:
-    """Return chance and mean power of a shortage by hour, over forced outages of units."""
+def _risk(supply: Supply, year: Year) -> tuple[float, float] | None:
+    """Return expected hours and MWh of shortage over forced outages; None without units."""
+    plants = [b.plant for b in supply.plants if b.plant]
+    if not plants:
+        return None
     firm = np.zeros(year.load_mw.size)
-    for source in [*([supply.grid] if supply.grid else [])]:
-        firm = firm + source.mw
+    if supply.asked.grid is not None:
+        firm = firm + supply.asked.grid.mw
     for each in supply.plants:
         if each.plant is None:
             firm = firm + each.source.mw
-    return outage_risk(year.load_mw, firm, [b.plant for b in supply.plants if b.plant])
+    chance, short = outage_risk(year.load_mw, firm, plants)
+    return float(chance @ year.weights), float(short @ year.weights)
 
 
-def _fuel(rows: list[specs.OnsiteRow]) -> dict[str, Metric]:
-    return {**specs.ONSITE_FUEL(sum(row.fuel_gj or 0.0 for row in rows))}
+def _sums(rows: list[specs.OnsiteRow]) -> dict[str, Metric]:
+    """Return fuel and annual cost of all sources; no cost where a source has none."""
+    costs = [row.annual_usd for row in rows]
+    known = [usd for usd in costs if usd is not None]
+    return {
+        **specs.ONSITE_FUEL(sum(row.fuel_gj or 0.0 for row in rows)),
+        **specs.ONSITE_ANNUAL(sum(known) if len(known) == len(costs) else None),
+    }
+
+
+def _chosen(chosen: Sized | None, resolved: ResolvedFacility) -> list[str]:
+    """Say how the sizes were chosen, and what they do not serve."""
+    if chosen is None:
+        return []
+    none = [name for name in chosen.supply.asked.rows if name not in chosen.rating_mw]
+    notes = [f"the sizing builds no {name}" for name in none]
+    if chosen.margin_frac > 0:
+        notes.append(
+            f"the sizing served a load larger by {chosen.margin_frac * 100:.1f} %, because a step "
+            f"of it averages {BLOCK_H} hours: the cost may be above the least by about this share"
+        )
+    if chosen.served_frac < resolved.request.served_frac - TOLERANCE:
+        notes.append(
+            f"the sizes serve {chosen.served_frac * 100:.3f} % by hour, less than --served-frac: "
+            "raise it, or the MW in --onsite"
+        )
+    return notes
 
 
 def _notes(supply: Supply, result: Dispatch, year: Year, peak: float) -> list[str]:
@@ -163,7 +132,13 @@ def _notes(supply: Supply, result: Dispatch, year: Year, peak: float) -> list[st
         notes.append(
             f"{result.short_mwh:,.0f} MWh per year unserved in {hours} hours: add MW or battery hours"
         )
-    margin = supply.utility_mw + sum(b.design_mw for b in supply.plants) - peak
+    risk = _risk(supply, year)
+    if risk is not None and risk[1] > result.short_mwh + 0.5:
+        notes.append(
+            f"forced outages of units leave an expected {risk[1]:,.0f} MWh per year unserved in "
+            f"{risk[0]:,.0f} hours, without batteries: more --spare-units make it less"
+        )
+    margin = supply.firm_mw - peak
     if margin < -1e-9:
         notes.append(
             f"the peak of {peak:.1f} MW on the design day exceeds all sources by {-margin:.1f} MW"

@@ -11,11 +11,12 @@ from dcplan.answers.facility.energy.profiles import WEATHER_KINDS
 from dcplan.answers.facility.energy.year import Array, Year
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import OnsitePower
+from dcplan.economics.loans import annuity_factor
 from dcplan.energy.dispatch import Battery, Source
 from dcplan.energy.plants import Plant, derated_frac, mean_mw, planned_out, units_needed
 from dcplan.inputs.energy import running_usd_per_mwh
 from dcplan.inputs.log import InputLog
-from dcplan.units import TYPICAL_YEAR_HOURS
+from dcplan.units import KW_PER_MW, TYPICAL_YEAR_HOURS
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def built(row: OnsitePower, mw: float, year: Year, at: ResolvedFacility, log: In
 
     A row without a unit size is one plant of that power without units, and has no spare.
     """
-    hourly, design, notes = _derating(row, year, at, log)
+    hourly, design, notes = derating(row, year, at, log)
     price, carbon = running_usd_per_mwh(row, log), taken(row, "g_co2_per_kwh", log)
     planned, forced = (
         taken(row, key, log) for key in ("planned_outage_h_per_year", "forced_outage_frac")
@@ -79,7 +80,7 @@ def by_weather(row: OnsitePower, mw: float, profile: Array, log: InputLog) -> Bu
     return Built(row, mw, 0.0, source, None, (note,))
 
 
-def _derating(
+def derating(
     row: OnsitePower, year: Year, at: ResolvedFacility, log: InputLog
 ) -> tuple[Array, float, tuple[str, ...]]:
     """Return power over rating by hour and on the design day, with what is not known."""
@@ -109,6 +110,16 @@ def _derating(
         f"{weather.design_dry_c:.1f} °C, without inlet cooling"
     )
     return hourly, design, (note,)
+
+
+def annual_usd(row: OnsitePower, mw: float, log: InputLog) -> float | None:
+    """Return fixed cost and the annuity of the capital of a rating; None without a life [USD]."""
+    if row.life_years is None:
+        return None
+    rate = log.parameter("finance", "discount-rate")
+    annuity = float(annuity_factor(rate, taken(row, "life_years", log)))
+    capital, fixed = (taken(row, key, log) for key in ("capex_usd_per_kw", "fixed_usd_per_kw_year"))
+    return (capital / annuity + fixed) * mw * KW_PER_MW
 
 
 def stored(row: OnsitePower, mw: float, log: InputLog) -> Battery:

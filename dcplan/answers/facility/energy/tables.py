@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from dcplan.answers.facility.energy.plants import Built, taken
+from dcplan.answers.facility.energy.plants import Built, annual_usd, taken
+from dcplan.answers.facility.energy.supply import Supply
 from dcplan.answers.facility.energy.year import Year
 from dcplan.catalog.schema import OnsitePower
-from dcplan.energy.dispatch import Battery, Dispatch, Source, starts
+from dcplan.energy.dispatch import Dispatch, Source, starts
 from dcplan.inputs.log import InputLog
 from dcplan.result import Table
 from dcplan.specs.facility import energy as specs
@@ -17,31 +18,27 @@ from dcplan.units import HOURS_PER_YEAR, KG_PER_TONNE, KW_PER_MW
 
 
 def sources_table(
-    sources: Sequence[Source],
-    plants: Sequence[Built],
-    batteries: Mapping[str, tuple[OnsitePower, float, Battery]],
-    result: Dispatch,
-    year: Year,
-    log: InputLog,
-    *,
-    grid_known: bool,
+    supply: Supply, result: Dispatch, year: Year, log: InputLog, rating_mw: Mapping[str, float]
 ) -> list[specs.OnsiteRow]:
-    """Return one row per source; ``grid_known`` states whether the grid's carbon is known."""
-    by_name = {b.row.id: b for b in plants}
+    """Return one row per source; ``rating_mw`` has the ratings that a sizing chose."""
+    by_name = {b.row.id: b for b in supply.plants}
     rows = [
-        _plant_row(by_name[s.name], result, year, log)
+        _plant_row(by_name[s.name], result, year, log, rating_mw.get(s.name))
         if s.name in by_name
-        else _grid_row(s, result, carbon_known=grid_known)
-        for s in sources
+        else _grid_row(s, result, carbon_known=supply.asked.grid_carbon_known)
+        for s in supply.sources
     ]
-    whole = sum(b.mwh for _, _, b in batteries.values())
+    whole = sum(b.mwh for _, _, b in supply.batteries.values())
     discharged = float(result.flows.discharged_mw @ year.weights)
-    for row, mw, battery in batteries.values():
-        rows.append(_battery_row(row, mw, discharged * battery.mwh / whole, log))
+    for row, mw, battery in supply.batteries.values():
+        mwh = discharged * battery.mwh / whole
+        rows.append(_battery_row(row, mw, mwh, log, rating_mw.get(row.id)))
     return rows
 
 
-def _plant_row(each: Built, result: Dispatch, year: Year, log: InputLog) -> specs.OnsiteRow:
+def _plant_row(
+    each: Built, result: Dispatch, year: Year, log: InputLog, chosen_mw: float | None
+) -> specs.OnsiteRow:
     row, mwh = each.row, result.mwh[each.row.id]
     capex, fixed = (
         taken(row, key, log) * each.mw * KW_PER_MW
@@ -49,6 +46,7 @@ def _plant_row(each: Built, result: Dispatch, year: Year, log: InputLog) -> spec
     )
     plant = each.plant
     lost = each.curtailed_mw(result.flows.by_source[row.id])
+    yearly, energy = annual_usd(row, each.mw, log), mwh * each.source.usd_per_mwh
     heat = taken(row, "heat_rate_gj_per_mwh", log) if row.heat_rate_gj_per_mwh else None
     return specs.OnsiteRow(
         source=row.id,
@@ -60,11 +58,13 @@ def _plant_row(each: Built, result: Dispatch, year: Year, log: InputLog) -> spec
         load_frac=mwh / (each.mw * HOURS_PER_YEAR),
         curtailed_mwh=float(lost @ year.weights) if lost is not None else None,
         usd_per_mwh=each.source.usd_per_mwh,
-        energy_usd=mwh * each.source.usd_per_mwh,
+        energy_usd=energy,
         capex_usd=capex,
         fixed_usd_per_year=fixed,
+        annual_usd=yearly + energy if yearly is not None else None,
         fuel_gj=mwh * heat if heat is not None else None,
         carbon_t=mwh * each.source.kg_co2_per_mwh / KG_PER_TONNE,
+        chosen_mw=chosen_mw,
         starts=starts(result.flows.by_source[row.id], plant.unit_mw) if plant else None,
         planned_out_h_per_year=_value(row, "planned_outage_h_per_year"),
         forced_out_frac=_value(row, "forced_outage_frac"),
@@ -92,8 +92,10 @@ def _grid_row(source: Source, result: Dispatch, *, carbon_known: bool) -> specs.
         energy_usd=mwh * source.usd_per_mwh,
         capex_usd=None,
         fixed_usd_per_year=None,
+        annual_usd=mwh * source.usd_per_mwh,
         fuel_gj=None,
         carbon_t=mwh * source.kg_co2_per_mwh / KG_PER_TONNE if carbon_known else None,
+        chosen_mw=None,
         starts=None,
         planned_out_h_per_year=None,
         forced_out_frac=None,
@@ -101,7 +103,9 @@ def _grid_row(source: Source, result: Dispatch, *, carbon_known: bool) -> specs.
     )
 
 
-def _battery_row(row: OnsitePower, mw: float, mwh: float, log: InputLog) -> specs.OnsiteRow:
+def _battery_row(
+    row: OnsitePower, mw: float, mwh: float, log: InputLog, chosen_mw: float | None
+) -> specs.OnsiteRow:
     """Return the row of a battery, whose energy is its share of all batteries' discharge."""
     capex, fixed = (
         taken(row, key, log) * mw * KW_PER_MW
@@ -120,8 +124,10 @@ def _battery_row(row: OnsitePower, mw: float, mwh: float, log: InputLog) -> spec
         energy_usd=None,
         capex_usd=capex,
         fixed_usd_per_year=fixed,
+        annual_usd=annual_usd(row, mw, log),
         fuel_gj=None,
         carbon_t=None,
+        chosen_mw=chosen_mw,
         starts=None,
         planned_out_h_per_year=None,
         forced_out_frac=_value(row, "forced_outage_frac"),
