@@ -203,3 +203,46 @@ def test_sizes_of_pv_wind_and_battery_serve_the_share(tmp_path: Path) -> None:
 def test_flags_of_the_sizing_need_it(flags: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         facility(**HOT, **flags)
+
+
+def sunny_epw(folder: Path, sun: np.ndarray) -> str:
+    """A year at 20 C in Phoenix with the same irradiance each day, half of it diffuse."""
+    head = ["LOCATION,Phoenix,AZ,USA,TMY,722780,33.43,-112.02,-7.0,337.0"]
+    head += [f"LINE {i}" for i in range(7)]
+    months = np.repeat(np.arange(1, 13), [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
+    body = [
+        f"2020,{months[h // 24]},1,{h % 24 + 1},0,?9,20.0,9.0,50,101325,0,0,0,"
+        f"{sun[h % 24]:g},{sun[h % 24] / 2:g},{sun[h % 24] / 2:g},0,0,0,0,0,2"
+        for h in range(8760)
+    ]
+    file = folder / "sun.epw"
+    file.write_text("\n".join(head + body) + "\n", encoding="utf-8")
+    return str(file)
+
+
+def test_pv_from_the_irradiance_of_a_weather_file(tmp_path: Path) -> None:
+    """At noon a tracker is nearly level: irradiance on it is about that on the ground, and power is
+    I / 1000 x (1 - 0.0047 (T_c - 25)) x 0.86 x 0.96. Wind needs a profile with a file as well."""
+    sun = np.clip(800 * np.sin((np.arange(24) - 5.5) / 13 * np.pi), 0, None)
+    flags: dict[str, Any] = {
+        **{k: v for k, v in HOT.items() if k != "site"},
+        "epw": sunny_epw(tmp_path, sun),
+        "utility_mw": 0.0,
+    }
+    found = facility(**flags, onsite=["solar-pv=10"])
+    hours = found.frame("onsite_hours")
+    noon = 171 * 24 + 12
+    irradiance = sun[12] / 2 * 0.98 + sun[12] / 2  # the sun is 11 degrees off the axis' plane
+    cells = 20 + 25 * irradiance / 800
+    expected = 10 * irradiance / 1000 * (1 - 0.0047 * (cells - 25)) * 0.86 * 0.96
+    assert hours["solar-pv_mw"].tolist()[noon] == pytest.approx(expected, rel=0.02)
+    assert hours["solar-pv_mw"].tolist()[noon - 12] == 0.0
+    assert hours["outdoor_c"].nunique() == 1
+    with pytest.raises(InputError, match="onshore-wind needs its output by hour"):
+        facility(**flags, onsite=["onshore-wind=10"])
+    flags["epw"] = sunny_epw(tmp_path, np.zeros(24))
+    with pytest.raises(InputError, match="no irradiance"):
+        facility(**flags, onsite=["solar-pv=10"])
+    flags["epw"] = sunny_epw(tmp_path, np.full(24, 9999.0))
+    with pytest.raises(InputError, match="field 14 is '9999'"):
+        facility(**flags, onsite=["solar-pv=10"])

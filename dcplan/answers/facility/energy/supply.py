@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from dcplan.answers.common.catalog_rows import named
 from dcplan.answers.facility.energy.plants import Built, built, by_weather, stored
-from dcplan.answers.facility.energy.profiles import profiles_of
+from dcplan.answers.facility.energy.profiles import profiles_of, sunshine_of
 from dcplan.answers.facility.energy.year import Array, Year
 from dcplan.answers.facility.request import amounts_of
 from dcplan.answers.facility.resolve import ResolvedFacility
@@ -69,7 +70,10 @@ def asked_of(resolved: ResolvedFacility, year: Year, peak_mw: float, log: InputL
     rows = {name: named(log.catalog, "onsite", name, OnsitePower, "--onsite") for name in chosen}
     utility = peak_mw if request.utility_mw is None else request.utility_mw
     grid, known = _grid(resolved, utility, year, log) if utility > 0 else (None, True)
-    return Asked(rows, chosen, profiles_of(request.profile, rows), grid, utility, known)
+    file, dry = request.epw, year.dry_c
+    sunny = (lambda: sunshine_of(Path(file), dry, log)) if file and dry is not None else None
+    profiles = profiles_of(request.profile, rows, sunny)
+    return Asked(rows, chosen, profiles, grid, utility, known)
 
 
 def supply_of(
