@@ -28,6 +28,7 @@ ROOMS = (
     "demand",
     "fabric",
     "facility",
+    "energy",
     "economics",
     "inputs",
     "planning/problem",

@@ -42,7 +42,7 @@ VERBS: dict[str, tuple[str, ...]] = {
         "demand.counters",
     ),
     "fabric": ("fabric.network", "fabric.use"),
-    "facility": ("facility.cooling", "facility.hall", "facility.equipment"),
+    "facility": ("facility.cooling", "facility.hall", "facility.equipment", "facility.energy"),
     "validate": (
         "validation.validate",
         "validation.serving",
