@@ -8,17 +8,19 @@ from pathlib import Path
 import numpy as np
 
 from dcplan.answers.common.catalog_rows import named
-from dcplan.answers.facility.request import FacilityRequest
+from dcplan.answers.facility.request import CHAIN, FacilityRequest
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import CoolingOption, PueRow, Site, System
 from dcplan.catalog.weather import bins, read_epw
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.climate import Climate, climate
+from dcplan.facility.electrical.chain import Branch
 from dcplan.facility.moist import wet_bulb_c
 from dcplan.facility.pue import size_class, sizes
 from dcplan.inputs.cooling import Setting, weather_at, weather_of
 from dcplan.inputs.heat_paths import in_tank
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.power.chain import branches
 
 BIN_C = 1.0
 POOLED = "all"
@@ -86,8 +88,24 @@ class ResolvedFacility:
             given = coolant - log.parameter("facility", "cdu-approach-k")
         w = self.where
         return Setting(
-            w.name, w.zone, w.climate, sizes(self.it_mw), self.air_frac(option), self.load, given
+            w.name,
+            w.zone,
+            w.climate,
+            sizes(self.it_mw),
+            self.air_frac(option),
+            self.load,
+            given,
+            self.counted_branches(log),
         )
+
+    def branches(self, log: InputLog) -> tuple[Branch, ...]:
+        """Return compute, and network with storage, behind their power blocks."""
+        rules = (self.request.redundancy, self.request.other_redundancy)
+        return branches(self.it_mw, self.other_frac, rules, log)
+
+    def counted_branches(self, log: InputLog) -> tuple[Branch, ...]:
+        """Return the load classes whose losses are in the PUE; none for losses of the size class."""
+        return self.branches(log) if self.request.electrical_losses == CHAIN else ()
 
     def air_frac(self, option: CoolingOption) -> float:
         """Return the share of heat that room fans move.
@@ -176,7 +194,7 @@ def _from_bins(key: str) -> Climate:
 
 
 def _from_file(file: Path) -> Climate:
-    """Read an hourly weather file into bins of 1 K."""
+    """Read an hourly weather file into bins of 1 K, and the bin of each hour."""
     weather = read_epw(file)
     dry = np.array(weather.dry_c)
     try:
@@ -188,12 +206,13 @@ def _from_file(file: Path) -> Climate:
     triples = np.stack(
         [np.array(weather.quarter, dtype=float), np.rint(dry / BIN_C), np.rint(wet / BIN_C)]
     )
-    unique, hours = np.unique(triples, axis=1, return_counts=True)
+    unique, order, hours = np.unique(triples, axis=1, return_inverse=True, return_counts=True)
     quarter, dry_bin, wet_bin = unique
-    return climate(
+    binned = climate(
         weather.place,
         quarter.astype(np.int64),
         dry_bin * BIN_C,
         wet_bin * BIN_C,
         hours.astype(float),
     )
+    return replace(binned, order=order.ravel())
