@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import functools
 
-MICRO, MILLI, GIGA, TERA = 1e-6, 1e-3, 1e9, 1e12
+PICO, NANO, MICRO, MILLI, GIGA, TERA = 1e-12, 1e-9, 1e-6, 1e-3, 1e9, 1e12
+PLANCK_J_S, LIGHT_M_PER_S = 6.62607015e-34, 299_792_458.0
+OSNR_NOISE_GHZ = 12.5
+"""Noise bandwidth of an optical signal-to-noise ratio (OSNR): 0.1 nm at 1550 nm."""
 BITS_PER_BYTE = 8.0
 BYTES_PER_MIB, BYTES_PER_GIB = 2.0**20, 2.0**30
 HALF_BYTES, FLOAT_BYTES = 2.0, 4.0
@@ -97,6 +100,10 @@ SUFFIXES: dict[str, str] = {
     "usd_per_h": "USD/h",
     "usd_per_gb": "USD/GB",
     "frac_per_year": "1/year",
+    "frac_per_k": "1/K",
+    "frac_per_m": "1/m",
+    "h_per_year": "h/year",
+    "gj": "GJ",
     "t_per_year": "t/year",
     "l_per_kwh": "L/kWh",
     "l_per_min": "L/min",
@@ -106,6 +113,8 @@ SUFFIXES: dict[str, str] = {
     "tb_per_month": "TB/month",
     "kw_per_pflops": "kW/(PFLOP/s)",
     "per_mw": "1/MW",
+    "per_million_accelerator_hours": "1/(million accelerator-hours)",
+    "node_days": "node-days",
     "m3_per_h": "m3/h",
     "bar": "bar",
     "kva": "kVA",
@@ -148,6 +157,17 @@ SUFFIXES: dict[str, str] = {
 """Suffix of a numeric name -> unit as printed."""
 BY_LENGTH = sorted(SUFFIXES, key=len, reverse=True)
 """Suffixes, longest first: the order in which they are tried."""
+
+
+def from_db(decibels: float) -> float:
+    """Return the ratio of decibels.
+
+    Examples
+    --------
+    >>> from_db(20.0)
+    100.0
+    """
+    return float(10.0 ** (decibels / 10.0))
 
 
 @functools.cache

@@ -13,7 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PHYSICS = {"economics", "fabric", "facility", "demand", "reliability", "training", "serving", "llm"}
+PHYSICS = {
+    *("economics", "energy", "fabric", "facility", "demand", "reliability", "training", "serving"),
+    "llm",
+}
 VERBS = {"cli", "answers", "study", "report", "planning", "inputs"}
 
 Name = tuple[str, str]

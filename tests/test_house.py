@@ -15,7 +15,7 @@ FLOORS: list[set[str]] = [
     {"catalog"},
     {"engine"},
     {"scenario"},
-    {"facility", "economics"},
+    {"facility", "economics", "energy"},
     {"fabric"},
     {"llm"},
     {"training", "serving"},
@@ -28,7 +28,10 @@ FLOORS: list[set[str]] = [
     {"api"},
     {"cli", "__main__"},
 ]
-PHYSICS = {"llm", "training", "serving", "reliability", "demand", "fabric", "facility", "economics"}
+PHYSICS = {
+    *("llm", "training", "serving", "reliability", "demand", "fabric", "facility", "economics"),
+    "energy",
+}
 ALLOWED_IN_PHYSICS = {
     *("__future__", "numpy", "dcplan", "math", "statistics", "psychrolib", "scipy"),
     *("dataclasses", "collections", "typing", "functools", "enum", "heapq"),
@@ -40,14 +43,7 @@ ONLY_IN = {
     "rich": {"report", "cli"},
     "yaml": {"catalog/yaml12.py"},
     "psychrolib": {"facility/moist.py"},
-    "scipy": {
-        "facility/dispatch.py",
-        "planning",
-        "training",
-        "llm",
-        "study",
-        "economics/sampling.py",
-    },
+    "scipy": {"energy", "planning", "training", "llm", "study", "economics/sampling.py"},
     "pandas": {"result.py"},
 }
 LIGHT = re.compile(
@@ -91,7 +87,7 @@ def test_no_import_goes_up(file: Path) -> None:
 
 def test_facility_and_economics_import_no_physics_room() -> None:
     for file in FILES:
-        if room_of(file) in {"facility", "economics"}:
+        if room_of(file) in {"facility", "economics", "energy"}:
             seen = {m.split(".")[1] for m in imports(file) if m.startswith("dcplan.")}
             assert not (seen & PHYSICS - {room_of(file)}), file
 

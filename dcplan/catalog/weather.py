@@ -18,6 +18,14 @@ LEAP_DAY = (["2", "29"], ["02", "29"])
 DRY_BULB, HUMIDITY, PRESSURE = 6, 8, 9
 """Fields of an EPW data line (EnergyPlus auxiliary programs, weather data format), from 0."""
 
+PLACE = (6, 7, 8)
+"""Fields of the first line: latitude, longitude, time zone, from 0."""
+PLACE_LIMITS = ((-90.0, 90.0), (-180.0, 180.0), (-12.0, 14.0))
+IRRADIANCE = (13, 14, 15)
+"""Fields of an EPW data line: global horizontal, direct normal, diffuse horizontal, from 0."""
+IRRADIANCE_LIMIT = (0.0, 1500.0)
+"""More is a marker of a missing value (9999)."""
+
 
 @dataclass(frozen=True)
 class Bins:
@@ -95,6 +103,69 @@ def read_epw(file: Path) -> Weather:
         cause = f"the file has hours of {len(quarters)} quarters only; a year has hours in all four"
         raise InputError([Problem("DC060", cause, Place(str(file)))])
     return Weather(place, *zip(*found, strict=True))
+
+
+@dataclass(frozen=True)
+class Irradiance:
+    """Irradiance of the hours of a file, with its place and time zone."""
+
+    lat: float
+    lon: float
+    zone_h: float
+    global_w_m2: tuple[float, ...]
+    direct_w_m2: tuple[float, ...]
+    diffuse_w_m2: tuple[float, ...]
+
+
+def read_irradiance(file: Path) -> Irradiance:
+    """Read the irradiance of an EPW file that :func:`read_epw` reads.
+
+    Raises
+    ------
+    InputError
+        If the place of the file or an irradiance is no number or out of range; with the line.
+    """
+    text = read_text(file).removeprefix("\ufeff").splitlines()
+    lines = [(number, line) for number, line in enumerate(text, 1) if line.strip()]
+    problems: list[Problem] = []
+    place = _numbers(lines[0], PLACE, PLACE_LIMITS, file, problems)
+    hours = [pair for pair in lines[HEADER_LINES:] if pair[1].split(",")[1:3] not in LEAP_DAY]
+    found = [
+        _numbers(pair, IRRADIANCE, (IRRADIANCE_LIMIT,) * len(IRRADIANCE), file, problems)
+        for pair in hours[:TYPICAL_YEAR_HOURS]
+    ]
+    if problems:
+        raise InputError(problems[:20])
+    whole, direct, diffuse = zip(*found, strict=True)
+    if not max(whole) > 0:
+        cause = "the file has no irradiance: global radiation is 0 in all hours"
+        raise InputError([Problem("DC060", cause, Place(str(file)))])
+    lat, lon, zone = place
+    return Irradiance(lat, lon, zone, whole, direct, diffuse)
+
+
+def _numbers(
+    line: tuple[int, str],
+    fields: tuple[int, ...],
+    limits: tuple[tuple[float, float], ...],
+    file: Path,
+    problems: list[Problem],
+) -> tuple[float, ...]:
+    """Return the numbers of a line, and note those that are none or out of range."""
+    number, text = line
+    cells = text.split(",")
+    found = []
+    for at, (low, high) in zip(fields, limits, strict=True):
+        cell = cells[at].strip() if at < len(cells) else ""
+        try:
+            value = float(cell)
+        except ValueError:
+            value = float("nan")
+        if not low <= value <= high:
+            cause = f"field {at + 1} is {cell!r}, and {low:g} to {high:g} is needed for sunshine"
+            problems.append(Problem("DC060", cause, Place(str(file), number)))
+        found.append(value)
+    return tuple(found)
 
 
 def _check(month: int, dry: float, humid: float, pressure: float) -> None:

@@ -123,6 +123,8 @@ class Performance:
     peak_rejected: float | None
     """Heat that towers or dry coolers reject on the design day, as a share of IT power."""
     modeled: bool
+    bin_pues: tuple[float, ...] = ()
+    """PUE in each bin of the weather; empty for tabulated options."""
 
     def mean(self, of: Spread) -> Quantity:
         """Return the annual PUE or WUE as a plan input, with its spread."""
@@ -178,6 +180,7 @@ def performance(option: CoolingOption, at: Setting, log: InputLog) -> Performanc
         float(np.median(worst.chilled)),
         float(np.median(worst.rejected)),
         modeled=True,
+        bin_pues=tuple(np.median(year.pue, axis=0).tolist()),
     )
 
 

@@ -182,11 +182,14 @@ def test_year_is_the_mean_of_its_quarters() -> None:
 
 
 def test_on_site_power() -> None:
-    """10 MW at about 11 of load: 4 MW of engines burn gas below the grid's tariff, so they run all
-    year.
+    """10 MW at about 11 of load: 4 MW of engines are two of 2.5 MW, with a spare one. They burn gas
+    below the grid's tariff, so they run all year.
 
-    The grid gives the rest, except in 40 dark hours of the third quarter. The 8,760 hours of the
-    typical year stand for a year of 8,766.
+    The grid gives the rest, except in 40 dark hours of the quarter with the highest load. The 8,760
+    hours of the typical year stand for a year of 8,766. Engines out of service in the mean: three
+    times 432 h one is planned out, and of the others 5 % have failed; without a planned outage two
+    of three run with 0.95^3 + 3 x 0.05 x 0.95^2 = 0.99275, one with 3 x 0.05^2 x 0.95 = 0.007125;
+    with one, two of two run with 0.9025, one with 0.095.
     """
     flags: dict[str, Any] = {
         "site": "us-ashburn",
@@ -197,14 +200,24 @@ def test_on_site_power() -> None:
         **flags, utility_mw=8.0, onsite=["reciprocating-engine-gas=4"], grid_outage_h=40.0
     )
     rows = found.frame("onsite").set_index("source")
-    load = found.frame("quarters")["pue"].mean() * 10 * 8766
-    dark = found.frame("quarters").set_index("quarter").loc["Q3", "pue"] * 10 * 40
-    assert rows.loc["reciprocating-engine-gas", "mwh"] == pytest.approx(4.0 * 8766)
-    assert found.value("onsite.unserved_mwh") == pytest.approx(dark - 4 * 40)
-    assert rows["mwh"].sum() + found.value("onsite.unserved_mwh") == pytest.approx(load, rel=1e-6)
+    engine = rows.loc["reciprocating-engine-gas"]
+    assert (engine["units"], engine["spare_units"], engine["mw"]) == (3, 1, 7.5)
+    load = found.value("power.annual_pue") * 10 * 8766
+    whole = 2.5 * (2 * 0.99275 + 0.007125)
+    out = 2.5 * (2 * 0.9025 + 0.095)
+    assert engine["mwh"] == pytest.approx((8766 - 1296) * whole + 1296 * out, rel=1e-4)
+    assert engine["fuel_gj"] == pytest.approx(engine["mwh"] * 8.06)
+    hours = found.frame("onsite_hours")
+    dark = hours[hours["grid_cut"]]
+    assert len(dark) == 40
+    short = float((dark["load_mw"] - dark["reciprocating-engine-gas_mw"]).sum())
+    assert found.value("onsite.unserved_mwh") == pytest.approx(short)
+    assert rows["mwh"].sum() + found.value("onsite.unserved_mwh") == pytest.approx(load, rel=1e-4)
     assert found.value("onsite.time_to_power_quarters") == 7
-    short = facility(**flags, utility_mw=8.0, onsite=["lithium-battery-4h=1"], grid_outage_h=4.0)
-    assert short.value("onsite.unserved_mwh") > 0
+    short_mwh = facility(
+        **flags, utility_mw=8.0, onsite=["lithium-battery-4h=1"], grid_outage_h=4.0
+    ).value("onsite.unserved_mwh")
+    assert short_mwh > 0
     for wrong, words in (
         (["engine=3"], "no onsite row"),
         (["reciprocating-engine-gas"], "id=MW is needed"),
@@ -385,24 +398,27 @@ def test_a_job_in_a_hall_without_room_is_refused() -> None:
 
 
 def test_sources_against_the_design_day() -> None:
-    """The dispatch serves quarterly means; the margin is to the peak: grid 8 and engines 4 less 10
-    MW x peak PUE."""
+    """The margin is to the peak: grid 8 and two engines of 2.5 MW for 4 MW, less 10 MW x peak PUE."""
     flags: dict[str, Any] = {"site": "us-ashburn", "cooling": "direct-liquid-tower", "it_mw": 10.0}
     found = facility(
         **flags, utility_mw=8.0, onsite=["reciprocating-engine-gas=1", "reciprocating-engine-gas=3"]
     )
     assert found.value("onsite.peak_margin_mw") == pytest.approx(
-        12.0 - 10.0 * found.value("power.peak_pue")
+        13.0 - 10.0 * found.value("power.peak_pue")
     )
-    assert found.frame("onsite").set_index("source").loc["reciprocating-engine-gas", "mw"] == 4.0
+    rows = found.frame("onsite").set_index("source")
+    assert rows.loc["reciprocating-engine-gas", "design_mw"] == 5.0
 
 
 def test_interruptions_are_the_hours_asked() -> None:
-    """No grid, no source for 5 h: 5 h of the third quarter's load are short, not 8."""
+    """No grid, no source for 5 h: 5 h of load are short, not 8; in two events as well."""
     flags: dict[str, Any] = {"site": "us-ashburn", "cooling": "direct-liquid-tower", "it_mw": 10.0}
-    found = facility(**flags, utility_mw=30.0, grid_outage_h=5.0)
-    q3 = found.frame("quarters").set_index("quarter").loc["Q3", "pue"]
-    assert found.value("onsite.unserved_mwh") == pytest.approx(5 * 10.0 * float(q3), rel=1e-6)
+    for events in (1, 2):
+        found = facility(**flags, utility_mw=30.0, grid_outage_h=5.0, grid_outage_events=events)
+        hours = found.frame("onsite_hours")
+        dark = hours[hours["grid_cut"]]
+        assert (len(dark), int((dark["hour"].diff() != 1).sum())) == (5, events)
+        assert found.value("onsite.unserved_mwh") == pytest.approx(float(dark["load_mw"].sum()))
 
 
 def test_an_onsite_row_without_its_heat_rate_is_refused(tmp_path: Path) -> None:

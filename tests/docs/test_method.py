@@ -42,7 +42,10 @@ def test_every_place_in_the_code_exists(page: Path) -> None:
 
 @pytest.mark.parametrize(
     "room",
-    ["demand", "facility", "economics", "fabric", "llm", "reliability", "serving", "training"],
+    [
+        *("demand", "energy", "facility", "economics", "fabric", "llm", "reliability", "serving"),
+        "training",
+    ],
 )
 def test_every_public_function_of_a_room_is_explained(room: str) -> None:
     pages = ("training", "serving") if room == "llm" else (room,)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from dcplan.answers.common.catalog_rows import named
 from dcplan.answers.facility.compare import compared
+from dcplan.answers.facility.energy.answer import onsite as onsite_power
 from dcplan.answers.facility.equipment.electrical import electrical_table
 from dcplan.answers.facility.equipment.mechanical import mechanical_table
 from dcplan.answers.facility.feasibility import holds, unaided_supply_c
 from dcplan.answers.facility.heat_rejection import lead_table, permit, plant_table
 from dcplan.answers.facility.hours import hours_table
 from dcplan.answers.facility.metrics import metrics_of
-from dcplan.answers.facility.onsite import onsite as onsite_power
 from dcplan.answers.facility.power import efficiency_table, oversubscribed, swings
 from dcplan.answers.facility.racks import floor_tables
 from dcplan.answers.facility.request import CHAIN, FacilityRequest, refuse_idle
@@ -34,7 +34,7 @@ from dcplan.inputs.heat_paths import tank_notes
 from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity, Status
 from dcplan.result import Metric, Result, Table
-from dcplan.specs.facility import cooling, hall
+from dcplan.specs.facility import cooling, energy, hall
 from dcplan.specs.request import verb
 
 
@@ -130,8 +130,8 @@ def _answer(
         metrics |= more
         warnings.append({"code": "water", "message": words})
     if request.onsite or request.utility_mw is not None:
-        tables["onsite"], more, notes = _onsite(resolved, found, log)
-        metrics, warnings = metrics | more, warnings + notes
+        placed, more, notes = _onsite(resolved, found, log)
+        tables, metrics, warnings = tables | placed, metrics | more, warnings + notes
     if request.job is not None:
         placed, more = swings(resolved, found, request.job, existing, log)
         tables, metrics = tables | placed, metrics | more
@@ -198,28 +198,14 @@ def _empty(
 
 def _onsite(
     resolved: ResolvedFacility, found: Performance, log: InputLog
-) -> tuple[Table, dict[str, Metric], list[dict[str, str]]]:
-    table, metrics = onsite_power(resolved, found, log)
-    carbon = metrics[hall.ONSITE_CARBON.key].value
+) -> tuple[dict[str, Table], dict[str, Metric], list[dict[str, str]]]:
+    """Return the power sources of the hall; the year's carbon is theirs."""
+    placed, metrics, notes = onsite_power(resolved, found, log)
+    carbon = metrics[energy.ONSITE_CARBON.key].value
     if carbon is not None:
         label = "Operational CO2 of the year's energy, from the grid and from plants on site"
         metrics |= cooling.CARBON(carbon, label=label)
-    return table, metrics, _short(metrics, found, resolved)
-
-
-def _short(
-    metrics: Mapping[str, Metric], found: Performance, resolved: ResolvedFacility
-) -> list[dict[str, str]]:
-    """Report unserved load."""
-    short = float(metrics[hall.ONSITE_UNSERVED.key].value or 0.0)
-    margin = float(metrics[hall.ONSITE_MARGIN.key].value or 0.0)
-    notes = [f"{short:,.0f} MWh per year unserved: add MW or battery hours"] * (short > 0)
-    if margin < -1e-9:
-        peak = found.peak_pue * resolved.it_mw
-        notes.append(
-            f"the peak of {peak:.1f} MW on the design day exceeds all sources by {-margin:.1f} MW"
-        )
-    return [{"code": "onsite", "message": note} for note in notes]
+    return placed, metrics, [{"code": "onsite", "message": note} for note in notes]
 
 
 def _record(option: CoolingOption, resolved: ResolvedFacility, log: InputLog) -> None:

@@ -73,15 +73,38 @@ class FacilityRequest:
         ),
     ] = CHAIN
     onsite: Annotated[
-        tuple[str, ...], Flag("on-site power source; repeatable", metavar="ID=MW")
+        tuple[str, ...], Flag("power needed from an on-site source; repeatable", metavar="ID=MW")
     ] = ()
+    profile: Annotated[
+        tuple[str, ...],
+        Flag(
+            "CSV with the output of a PV or wind source by hour: 8,760 numbers from 0 to 1; repeatable",
+            metavar="ID=FILE",
+            pair=lambda name, file: f"{name}={file}",
+        ),
+    ] = ()
+    spare_units: Annotated[
+        int, Flag("spare units of each turbine, engine and fuel cell on site", low=0, high=100)
+    ] = 1
+    size_onsite: Annotated[
+        bool, Flag("choose the sizes at least annual cost; the power in --onsite is then the most")
+    ] = False
+    served_frac: Annotated[
+        float, Flag("share of the year's load that the chosen sizes serve", low=0.01, high=1)
+    ] = 1.0
+    reserve_frac: Annotated[
+        float, Flag("power that the chosen sizes have ready, over the served load", low=0, high=1)
+    ] = 0.0
     utility_mw: Annotated[
         float | None,
         Flag("grid power (default: the peak of the design day)", unit="MW", low=0, high=1e5),
     ] = None
     grid_outage_h: Annotated[
-        float, Flag("hours per year without grid power", unit="h", low=0, high=360)
+        float, Flag("hours per year without grid power", unit="h", low=0, high=8760)
     ] = 0.0
+    grid_outage_events: Annotated[
+        int, Flag("number of events that have these hours, at equal distances", low=1, high=8760)
+    ] = 1
     job: Annotated[
         str | None, Flag("model that the hall trains; adds its load swings", metavar="MODEL")
     ] = None
@@ -145,6 +168,17 @@ def refuse_idle(flags: FacilityRequest) -> None:
         "--water-permit-m3-per-day": flags.water_permit_m3_per_day,
     }
     hours = {"--grid-outage-h": flags.grid_outage_h or None}
+    events = {
+        "--grid-outage-events": flags.grid_outage_events if flags.grid_outage_events > 1 else None
+    }
+    sizes = {
+        "--served-frac": flags.served_frac if flags.served_frac < 1.0 else None,
+        "--reserve-frac": flags.reserve_frac or None,
+    }
+    units = {
+        "--spare-units": flags.spare_units if flags.spare_units != 1 else None,
+        "--profile": flags.profile or None,
+    }
     racks = {"--rack-kw": flags.rack_kw, "--oversubscription": flags.oversubscription}
     rules = {"--redundancy": flags.redundancy, "--other-redundancy": flags.other_redundancy}
     chain = {flag: rule for flag, rule in rules.items() if rule != "n+1"}
@@ -153,10 +187,21 @@ def refuse_idle(flags: FacilityRequest) -> None:
         "--job-batch-tokens": flags.job_batch_tokens,
     }
     idle = (
-        (flags.compare, "with --compare", extra | hours | racks | chain | ramp),
+        (
+            flags.compare,
+            "with --compare",
+            extra | hours | events | units | sizes | racks | chain | ramp,
+        ),
         (flags.job is None, "without --job", ramp),
         (flags.system is None, "without --system", racks),
         (not flags.onsite and flags.utility_mw is None, "without --onsite or --utility-mw", hours),
+        (
+            not flags.onsite,
+            "without --onsite",
+            units | {"--size-onsite": flags.size_onsite or None},
+        ),
+        (not flags.size_onsite, "without --size-onsite", sizes),
+        (not flags.grid_outage_h, "without --grid-outage-h", events),
     )
     _unused(idle)
 

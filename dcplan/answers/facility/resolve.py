@@ -194,7 +194,7 @@ def _from_bins(key: str) -> Climate:
 
 
 def _from_file(file: Path) -> Climate:
-    """Read an hourly weather file into bins of 1 K."""
+    """Read an hourly weather file into bins of 1 K, and the bin of each hour."""
     weather = read_epw(file)
     dry = np.array(weather.dry_c)
     try:

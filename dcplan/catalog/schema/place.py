@@ -161,7 +161,7 @@ class ReportedSite(Row):
 class OnsitePower(Row):
     """On-site generation, or a battery."""
 
-    kind: Literal["turbine", "engine", "fuel-cell", "battery"]
+    kind: Literal["turbine", "engine", "fuel-cell", "battery", "solar", "wind"]
     """Technology of generation or storage."""
     unit_mw: Positive | None = None
     """Power of one unit."""
@@ -179,8 +179,20 @@ class OnsitePower(Row):
     """Carbon intensity of the generated energy."""
     min_load_frac: Fraction | None = None
     """Minimum load of a running unit."""
+    rated_at_c: Quantity | None = None
+    """Outdoor temperature of the rating."""
+    derate_frac_per_k: Fraction | None = None
+    """Loss of power per kelvin above the temperature of the rating."""
+    derate_frac_per_m: Fraction | None = None
+    """Loss of power per meter of elevation."""
+    planned_outage_h_per_year: NonNegative | None = None
+    """Planned outage of one unit per year."""
+    forced_outage_frac: Fraction | None = None
+    """Share of the time outside planned outages in which a unit has failed."""
     lead_quarters: int = Field(ge=0)
     """Lead time from order to service."""
+    life_years: Positive | None = None
+    """Years after which the plant is built again."""
     hours: Positive | None = None
     """Duration of a battery: stored energy divided by power."""
     round_trip_frac: Fraction | None = None
@@ -192,7 +204,8 @@ class OnsitePower(Row):
             ("hours", "round_trip_frac"),
             ("heat_rate_gj_per_mwh", "fuel", "g_co2_per_kwh"),
         )
-        needed = stored if self.kind == "battery" else burnt
+        own: dict[str, tuple[str, ...]] = {"battery": stored, "solar": (), "wind": ()}
+        needed = own.get(self.kind, burnt)
         lacking = [name for name in needed if getattr(self, name) is None]
         if lacking:
             msg = f"a {self.kind} needs {', '.join(lacking)}"

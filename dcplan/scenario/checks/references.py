@@ -126,6 +126,13 @@ def _check_plant(check: Checker, entry: Onsite, path: Path) -> None:
             f"{entry.id} stores energy but does not generate it, so it cannot supply the load of a plan",
             (*path, "id"),
         )
+    elif plant.kind in ("solar", "wind"):
+        check.add(
+            "DC015",
+            f"{entry.id} has an output by hour, and a plan counts quarters, so it cannot supply the load of a plan",
+            (*path, "id"),
+            help="dcplan facility --onsite dispatches it by hour",
+        )
     elif plant.unit_mw is None:
         check.add("DC003", f"{entry.id}: the catalog has no unit_mw", (*path, "id"))
     elif entry.max_mw.value < plant.unit_mw.value * (entry.spare_units + 1):

@@ -14,22 +14,6 @@ FLOOR_ROWS = MetricSpec("floor.rows", "", "Rows of racks")
 FLOOR_AREA = MetricSpec("floor.area_m2", "m2", "White space: rows, aisles and perimeter")
 FLOOR_DENSITY = MetricSpec("floor.kw_per_m2", "kW/m2", "Design IT power per white space")
 FLOOR_ACCELERATORS = MetricSpec("floor.accelerators", "", "Accelerators in the hall", main=True)
-ONSITE_USD = MetricSpec(
-    "onsite.energy_usd_per_year", "USD", "Annual cost of fuel, variable cost and grid energy"
-)
-ONSITE_CARBON = MetricSpec("onsite.carbon_t", "t", "Operational CO2 of that energy")
-ONSITE_UNSERVED = MetricSpec("onsite.unserved_mwh", "MWh", "Unserved load per year", main=True)
-ONSITE_PEAK_LOAD = MetricSpec(
-    "onsite.peak_load_mw", "MW", "Highest mean load of a quarter in the dispatch"
-)
-ONSITE_MARGIN = MetricSpec(
-    "onsite.peak_margin_mw", "MW", "Grid and sources less the design day's peak, without batteries"
-)
-TIME_TO_POWER = MetricSpec(
-    "onsite.time_to_power_quarters",
-    "quarters",
-    "Time to power: quarters until the last source is available",
-)
 SWING_AMPLITUDE = MetricSpec("swing.amplitude_mw", "MW", "Power swing at every training step")
 SWING_FREQUENCY = MetricSpec("swing.frequency_hz", "Hz", "Steps per second")
 SWING_RAMP = MetricSpec("swing.ramp_mw_per_s", "MW/s", "Ramp rate of the power swing")
@@ -97,28 +81,6 @@ class EfficiencyRow:
     dc_800_chain_frac: Annotated[
         float, Column("Efficiency of the whole chain with 800 V DC in the hall")
     ]
-
-
-@dataclass(frozen=True)
-class OnsiteRow:
-    """One source of the hall's power over a year."""
-
-    source: Annotated[str, Column("Catalog id of the plant; grid for the utility")]
-    mw: Annotated[float, Column("Rating of the source")]
-    mwh: Annotated[
-        float | None, Column("Energy served by the source in a year; empty for batteries")
-    ]
-    load_frac: Annotated[
-        float | None,
-        Column("Capacity factor: energy served over the rating in all hours of the year"),
-    ]
-    usd_per_mwh: Annotated[float | None, Column("Fuel and variable cost, or the grid tariff")]
-    capex_usd: Annotated[
-        float | None, Column("Price of the plant; in a plan, of the units ordered in the quarter")
-    ]
-    fixed_usd_per_year: Annotated[float | None, Column("Fixed operating cost per year")]
-    carbon_t: Annotated[float | None, Column("Operational CO2 per year")]
-    lead_quarters: Annotated[int | None, Column("Lead time in quarters")]
 
 
 @dataclass(frozen=True)
@@ -208,13 +170,6 @@ POWER_CHAIN = TableSpec(
     EfficiencyRow,
     "Efficiency of the power chain, utility to chip",
     shown=Shown.VERBOSE,
-)
-ONSITE = TableSpec(
-    "onsite",
-    OnsiteRow,
-    "Power sources of the site over a year",
-    section=Section.DESIGN,
-    by_item=True,
 )
 RACKS = TableSpec("racks", RackRow, "Racks of the hall", section=Section.ORDERS, by_item=True)
 FLOOR = TableSpec("floor", FloorRow, "Rows of racks", shown=Shown.VERBOSE)

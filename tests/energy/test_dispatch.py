@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.facility.dispatch import Battery, Source, dispatch
+from dcplan.energy.dispatch import Battery, Source, dispatch
 
 QUICK = settings(max_examples=30, deadline=None)
 

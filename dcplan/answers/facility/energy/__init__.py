@@ -1,0 +1,1 @@
+"""Power sources of a hall by hour."""

@@ -1,0 +1,98 @@
+"""Outdoor temperature, load and cuts of the grid in the 8,760 hours of a typical year."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dcplan.answers.facility.resolve import ResolvedFacility
+from dcplan.energy.cuts import cut_hours
+from dcplan.energy.order import ordered_bins
+from dcplan.errors import InputError, Place, Problem
+from dcplan.inputs.cooling import Performance
+from dcplan.inputs.log import InputLog
+from dcplan.units import HOURS_PER_YEAR, TYPICAL_YEAR_HOURS
+
+Array = npt.NDArray[np.float64]
+QUARTER_HOURS = (2160, 2184, 2208, 2208)
+"""Hours of the calendar quarters of a year of 365 days."""
+
+
+@dataclass(frozen=True)
+class Year:
+    """A typical year of the hall by hour."""
+
+    dry_c: Array | None
+    """Outdoor dry bulb; None without weather. [C]"""
+    load_mw: Array
+    cut: npt.NDArray[np.bool_]
+    """Whether the utility cuts its power."""
+    mildest_hour: int
+    """First hour of the quarter with the lowest load."""
+
+    @property
+    def weights(self) -> Array:
+        """Length of each hour; hours with the grid represent the rest of a year of 365.25 days."""
+        done = int(self.cut.sum())
+        if done == TYPICAL_YEAR_HOURS:
+            return np.ones(TYPICAL_YEAR_HOURS)
+        longer = (HOURS_PER_YEAR - done) / (TYPICAL_YEAR_HOURS - done)
+        return np.where(self.cut, 1.0, longer)
+
+
+def year_of(resolved: ResolvedFacility, found: Performance, log: InputLog) -> Year:
+    """Return temperature, load and cuts by hour.
+
+    The PUE of an hour is that of its weather bin, scaled so that the year has the PUE of the
+    answer. Cuts begin in the quarter with the highest load.
+
+    Raises
+    ------
+    InputError
+        When the cuts have more events than hours.
+    """
+    bins = _bins(resolved, log)
+    weather = resolved.where.climate
+    dry = weather.dry_c[bins] if weather is not None and bins is not None else None
+    shape = np.ones(TYPICAL_YEAR_HOURS)
+    if found.bin_pues and bins is not None:
+        own = np.array(found.bin_pues)[bins]
+        shape = own / float(own.mean())
+    load = resolved.it_mw * resolved.load * found.pue.value * shape
+    starts = np.cumsum((0, *QUARTER_HOURS[:-1]))
+    means = np.add.reduceat(load, starts) / np.array(QUARTER_HOURS)
+    flat = bool(np.ptp(means) < 1e-9 * means.max())
+    hot = 2 if flat else int(means.argmax())
+    cool = 0 if flat else int(means.argmin())
+    cut = _cuts(resolved, int(starts[hot]), QUARTER_HOURS[hot])
+    return Year(dry, load, cut, int(starts[cool]))
+
+
+def _bins(resolved: ResolvedFacility, log: InputLog) -> npt.NDArray[np.int64] | None:
+    """Return the weather bin of each hour: of the file, or in a made order."""
+    weather = resolved.where.climate
+    if weather is None or weather.order is not None:
+        return None if weather is None else weather.order
+    day, warmest = (log.parameter("facility", key) for key in ("day-range-k", "warmest-hour-h"))
+    return ordered_bins(weather.quarter, weather.dry_c, weather.hours, QUARTER_HOURS, day, warmest)
+
+
+def _cuts(resolved: ResolvedFacility, first: int, window: int) -> npt.NDArray[np.bool_]:
+    request = resolved.request
+    try:
+        return cut_hours(
+            request.grid_outage_h, request.grid_outage_events, first, window, TYPICAL_YEAR_HOURS
+        )
+    except ValueError as error:
+        raise InputError(
+            [
+                Problem(
+                    "DC062",
+                    str(error),
+                    Place("--grid-outage-events"),
+                    help="at most one event for each hour of --grid-outage-h",
+                )
+            ]
+        ) from error
