@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import functools
 
-MICRO, MILLI, GIGA, TERA = 1e-6, 1e-3, 1e9, 1e12
+PICO, NANO, MICRO, MILLI, GIGA, TERA = 1e-12, 1e-9, 1e-6, 1e-3, 1e9, 1e12
+PLANCK_J_S, LIGHT_M_PER_S = 6.62607015e-34, 299_792_458.0
+OSNR_NOISE_GHZ = 12.5
+"""Noise bandwidth of an optical signal-to-noise ratio (OSNR): 0.1 nm at 1550 nm."""
 BITS_PER_BYTE = 8.0
 BYTES_PER_MIB, BYTES_PER_GIB = 2.0**20, 2.0**30
 HALF_BYTES, FLOAT_BYTES = 2.0, 4.0
@@ -21,6 +24,7 @@ DAYS_PER_QUARTER = DAYS_PER_YEAR / QUARTERS_PER_YEAR
 HOURS_PER_QUARTER = DAYS_PER_QUARTER * HOURS_PER_DAY
 DAYS_PER_MONTH = DAYS_PER_YEAR / 12.0
 SECONDS_PER_MINUTE = 60.0
+MINUTES_PER_HOUR = 60.0
 SECONDS_PER_HOUR = 3_600.0
 SECONDS_PER_DAY = 86_400.0
 SECONDS_PER_WEEK = 604_800.0
@@ -31,6 +35,7 @@ KJ_PER_KWH = 3_600.0
 MJ_PER_KWH = 3.6
 KG_PER_M3_OF_WATER = 1_000.0
 PA_PER_KPA = 1_000.0
+KPA_PER_BAR = 100.0
 L_PER_M3 = 1_000.0
 METERS_PER_KM = 1_000.0
 EARTH_RADIUS_KM = 6_371.0
@@ -108,6 +113,13 @@ SUFFIXES: dict[str, str] = {
     "tb_per_month": "TB/month",
     "kw_per_pflops": "kW/(PFLOP/s)",
     "per_mw": "1/MW",
+    "per_million_accelerator_hours": "1/(million accelerator-hours)",
+    "node_days": "node-days",
+    "m3_per_h": "m3/h",
+    "bar": "bar",
+    "kva": "kVA",
+    "volts": "V",
+    "amps": "A",
     "kw": "kW",
     "mw": "MW",
     "kwh": "kWh",
@@ -145,6 +157,17 @@ SUFFIXES: dict[str, str] = {
 """Suffix of a numeric name -> unit as printed."""
 BY_LENGTH = sorted(SUFFIXES, key=len, reverse=True)
 """Suffixes, longest first: the order in which they are tried."""
+
+
+def from_db(decibels: float) -> float:
+    """Return the ratio of decibels.
+
+    Examples
+    --------
+    >>> from_db(20.0)
+    100.0
+    """
+    return float(10.0 ** (decibels / 10.0))
 
 
 @functools.cache

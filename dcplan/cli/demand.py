@@ -19,7 +19,7 @@ class Target(Output):
 
     out: Annotated[
         Path | None,
-        Flag("file of the workloads block for a scenario (YAML)", names=("--out", "-o")),
+        Flag("file of the workloads or reliability for a scenario (YAML)", names=("--out", "-o")),
     ] = None
     anonymize: Annotated[
         Path | None,
@@ -28,6 +28,21 @@ class Target(Output):
             metavar="FILE",
         ),
     ] = None
+
+
+def _refuse_log(path: Path, request: DemandRequest) -> None:
+    """Refuse to write over a log.
+
+    Raises
+    ------
+    InputError
+        When a file to write is one to read (DC050).
+    """
+    from dcplan.errors import InputError, Place, Problem
+
+    if any(path.absolute() == f.absolute() for f in request.files):
+        cause = "is a log that is read; the answer would replace it"
+        raise InputError([Problem("DC050", cause, Place(str(path)), help="give another file")])
 
 
 @command
@@ -40,6 +55,7 @@ def demand(request: DemandRequest, target: Target) -> None:
     for path in (target.out, target.anonymize):
         if path is not None:
             check_writable(path)
+            _refuse_log(path, request)
     found = demanded(request)
     if target.anonymize is not None and found.log is None:
         from dcplan.errors import InputError, Place, Problem

@@ -25,6 +25,8 @@ class Climate:
     hours: Array
     design_dry_c: float
     design_wet_c: float
+    order: npt.NDArray[np.int64] | None = None
+    """Bin of every hour in the order of the year; None where hours have no order."""
 
     def mean(self, values: Array) -> Array:
         """Return the annual mean of values whose last axis is the bins."""

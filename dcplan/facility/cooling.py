@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.facility import plant
+from dcplan.facility.electrical.chain import Branch, losses_frac
 from dcplan.units import KJ_PER_KWH
 
 Array = npt.NDArray[np.float64]
@@ -35,6 +36,8 @@ class Loads:
     designed: bool = False
     """Whether the supply temperature is a design value: room air then has its own colder water if
     the supply is too warm for air."""
+    branches: tuple[Branch, ...] = ()
+    """Load classes behind power blocks; empty: the UPS and distribution of a size class."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ def over_towers(wet_c: Array, supply_c: Array, p: Sampled, loads: Loads) -> Hour
     ----------
     .. [1] N. Lei et al., Resources, Conservation & Recycling 219, 108310 (2025), cases 2 and 15.
     """
-    electrical = electrical_loss(p, loads.load)
+    electrical = electrical_loss(p, loads)
     heat = 1.0 + (electrical if loads.all_heat else 0.0)
     source = wet_c[None, :] + p["tower_approach_k"] + p["exchanger_approach_k"]
     chilled = plant.mechanical_frac(source, supply_c, p["facility_rise_k"])
@@ -158,7 +161,7 @@ def over_dry_coolers(
     ----------
     .. [1] N. Lei et al., Resources, Conservation & Recycling 219, 108310 (2025), case 16_2.
     """
-    electrical = electrical_loss(p, loads.load)
+    electrical = electrical_loss(p, loads)
     missing = dry_c[None, :] + p["dry_approach_k"] - supply_c
     sprayed = (missing > 0.0) & (wet_c[None, :] + p["spray_approach_k"] <= supply_c)
     share = np.minimum(missing / p["dry_air_rise_k"], 1.0)
@@ -176,12 +179,18 @@ def over_dry_coolers(
     return Hours(np.broadcast_to(pue, water.shape), water * heat, none, none, none + heat)
 
 
-def electrical_loss(p: Sampled, load: float) -> Array:
-    """Return losses before the racks and lighting over IT power, at a load over the design load."""
+def electrical_loss(p: Sampled, loads: Loads) -> Array:
+    """Return losses before the racks and lighting over IT power, at a load over the design load.
+
+    Losses are those of transformers, UPS and busway at the load of their blocks. Without blocks,
+    they are those of a size class, which have a fixed part and one with the square of the load.
+    """
+    lighting = p["lighting"] / loads.load
+    if loads.branches:
+        return np.asarray(losses_frac(loads.branches, loads.load, p) + lighting)
     full = plant.electrical_frac(p["ups"], p["distribution"], np.zeros_like(p["ups"]))
-    # losses decrease with the square of the load, above a fixed part
     fixed = p["ups_fixed_frac"]
-    return np.asarray(full * (fixed / load + (1.0 - fixed) * load) + p["lighting"] / load)
+    return np.asarray(full * (fixed / loads.load + (1.0 - fixed) * loads.load) + lighting)
 
 
 def room_power(p: Sampled, loads: Loads) -> Array:

@@ -177,7 +177,7 @@ def over_kept_coolers(
     loads : Loads
         Heat by path, and load.
     """
-    electrical = electrical_loss(p, loads.load)
+    electrical = electrical_loss(p, loads)
     heat = 1.0 + (electrical if loads.all_heat else 0.0)
     liquid = circuit(dry_c, wet_c, supply_c, p, loads.load)
     room = circuit(dry_c, wet_c, np.minimum(supply_c, p["room_water_c"]), p, loads.load)

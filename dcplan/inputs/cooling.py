@@ -10,14 +10,29 @@ import numpy as np
 from dcplan.catalog.schema import CoolingOption, Parameter, PueRow, Site
 from dcplan.catalog.weather import bins
 from dcplan.facility.climate import Climate, climate
-from dcplan.facility.cooling import Hours, Loads, Spread, over_dry_coolers, over_towers
+from dcplan.facility.cooling import (
+    Hours,
+    Loads,
+    Spread,
+    electrical_loss,
+    over_dry_coolers,
+    over_towers,
+)
 from dcplan.facility.dry_coolers import over_kept_coolers
+from dcplan.facility.electrical.chain import Branch, losses_frac
+from dcplan.facility.plant import electrical_frac
 from dcplan.facility.pue import PueEntry, Sizes, lookup
 from dcplan.facility.sample import draw
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.power.chain import chain_at, chain_values
 from dcplan.provenance import Quantity, Status
 
-BY_SIZE = {"ups": "ups-efficiency", "distribution": "distribution-loss", "lighting": "lighting"}
+LIGHTING = {"lighting": "lighting"}
+CLASS_LOSSES = {"ups": "ups-efficiency", "distribution": "distribution-loss"}
+"""Losses before the racks of a size class, where no power chain is given."""
+CHAIN_RANK = "chain"
+"""Sample of all losses of the power chain, from their low to their high bounds."""
+UPS_FIXED = {"ups_fixed_frac": "ups-fixed-frac"}
 COMMON = {
     "fan_pa": "fan-pa",
     "fan_efficiency": "fan-efficiency",
@@ -28,7 +43,6 @@ COMMON = {
     "tower_fan_efficiency": "tower-fan-efficiency",
     "cdu_frac": "cdu-pump-frac",
     "pump_fixed_frac": "pump-fixed-frac",
-    "ups_fixed_frac": "ups-fixed-frac",
     "air_j_per_m3_k": "air-heat-j-per-m3-k",
     "water_kj_per_kg_k": "water-heat-kj-per-kg-k",
     "vaporisation_kj_per_kg": "water-vaporisation-kj-per-kg",
@@ -91,6 +105,8 @@ class Setting:
     load: float = 1.0
     supply_c: float | None = None
     """Supply temperature of facility water; None: the option's range. [C]"""
+    branches: tuple[Branch, ...] = ()
+    """Load classes behind power blocks, whose losses count; empty: the losses of a size class."""
 
 
 @dataclass(frozen=True)
@@ -138,14 +154,14 @@ def performance(option: CoolingOption, at: Setting, log: InputLog) -> Performanc
     if option.model is None or at.climate is None:
         return _tabulated(option, at, log)
     weather = at.climate
-    year = _hours(option, at, weather, log)
+    year = hours_of(option, at, weather, log)
     dry, wet = weather.design_dry_c, weather.design_wet_c
     hot = Climate(
         weather.place, np.array([2]), np.array([dry]), np.array([wet]), np.array([1.0]), dry, wet
     )
     full = replace(at, load=1.0)
-    worst = _hours(option, full, hot, log)
-    built = year if at.load >= 1.0 else _hours(option, full, weather, log)
+    worst = hours_of(option, full, hot, log)
+    built = year if at.load >= 1.0 else hours_of(option, full, weather, log)
     pue, wue = weather.mean(year.pue), weather.mean(year.wue_l_per_kwh)
     by_quarter = [np.median(weather.by_quarter(x), axis=0) for x in (year.pue, year.wue_l_per_kwh)]
     # medians are not additive, so the quarters are scaled to average to the year
@@ -170,21 +186,37 @@ def performance(option: CoolingOption, at: Setting, log: InputLog) -> Performanc
     )
 
 
-def _hours(option: CoolingOption, at: Setting, weather: Climate, log: InputLog) -> Hours:
-    """Compute all samples of the model for every hour."""
+def hours_of(option: CoolingOption, at: Setting, weather: Climate, log: InputLog) -> Hours:
+    """Compute all samples of the model for every bin of the weather."""
     sampled = _sampled(option, at, log)
     supply = sampled["supply"] if at.supply_c is None else np.full((1, 1), at.supply_c)
-    liquid = option.model != "waterside"
-    loads = Loads(at.air_frac, liquid, not liquid, at.load, at.supply_c is not None)
+    loads = _loads(option, at)
     if option.model != "dry":
         return over_towers(weather.wet_c, supply, sampled, loads)
     over = over_dry_coolers if at.supply_c is None else over_kept_coolers
     return over(weather.dry_c, weather.wet_c, supply, sampled, loads)
 
 
+def _loads(option: CoolingOption, at: Setting) -> Loads:
+    liquid = option.model != "waterside"
+    designed = at.supply_c is not None
+    return Loads(at.air_frac, liquid, not liquid, at.load, designed, at.branches)
+
+
+def losses_frac_now(option: CoolingOption, at: Setting, log: InputLog) -> float:
+    """Return losses before the racks and lighting over IT power, at the load and catalog values."""
+    keys = LIGHTING if at.branches else LIGHTING | CLASS_LOSSES | UPS_FIXED
+    values = {name: np.array(sized_parameter(key, at.sizes, log)[1]) for name, key in keys.items()}
+    if at.branches:
+        values |= chain_values(log)
+    return float(electrical_loss(values, _loads(option, at)))
+
+
 def _keys(option: CoolingOption, at: Setting) -> dict[str, str]:
     """Return the catalog row of every parameter of the model, without its size class."""
-    keys = BY_SIZE | COMMON
+    keys = LIGHTING | COMMON
+    if not at.branches:
+        keys |= CLASS_LOSSES | UPS_FIXED
     keys["cdu_frac"] = option.pump or "cdu-pump-frac"
     if at.supply_c is None:
         keys["supply"] = option.supply or "supply-tower-c"
@@ -204,7 +236,10 @@ def _sampled(option: CoolingOption, at: Setting, log: InputLog) -> dict[str, np.
             spread[name] = (low, high)
         else:
             fixed[name] = np.full((1, 1), value)
-    return draw(spread) | fixed
+    if not at.branches:
+        return draw(spread) | fixed
+    drawn = draw(spread | {CHAIN_RANK: (0.0, 1.0)})
+    return drawn | chain_at(drawn.pop(CHAIN_RANK), log) | fixed
 
 
 def sized_parameter(key: str, sizes: Sizes, log: InputLog) -> tuple[float, float, float]:
@@ -232,10 +267,11 @@ def _tabulated(option: CoolingOption, at: Setting, log: InputLog) -> Performance
     pue = _weighted([(row.pue, weight) for row, weight in rows])
     peak = _weighted([(row.peak_pue, weight) for row, weight in rows])
     water = [(row.wue_l_per_kwh, weight) for row, weight in rows if row.wue_l_per_kwh]
+    change = _chain_less_class(at, rows, log)
     return Performance(
-        pue,
+        Spread(pue.low + change, pue.value + change, pue.high + change),
         _weighted(water) if len(water) == len(rows) else None,
-        max(pue.value, peak.value),
+        max(pue.value, peak.value) + change,
         None,
         (),
         None,
@@ -243,6 +279,30 @@ def _tabulated(option: CoolingOption, at: Setting, log: InputLog) -> Performance
         None,
         modeled=False,
     )
+
+
+def _chain_less_class(at: Setting, rows: Sequence[tuple[PueRow, float]], log: InputLog) -> float:
+    """Return the losses of the chain less those of the size classes, which the table contains."""
+    if not at.branches:
+        return 0.0
+    inside = sum(
+        weight * hall_losses_frac((), ((row.losses_of or row.size, 1.0),), log)
+        for row, weight in rows
+    )
+    return hall_losses_frac(at.branches, at.sizes, log) - inside
+
+
+def hall_losses_frac(branches: tuple[Branch, ...], sizes: Sizes, log: InputLog) -> float:
+    """Return losses before the racks over IT power, of a full hall, at the catalog values.
+
+    They are those of the load classes behind blocks; without any, those of the size class.
+    """
+    if branches:
+        return float(losses_frac(branches, 1.0, chain_values(log)))
+    ups, distribution = (
+        np.array(sized_parameter(key, sizes, log)[1]) for key in CLASS_LOSSES.values()
+    )
+    return float(electrical_frac(ups, distribution, np.zeros_like(ups)))
 
 
 def _row(option: CoolingOption, size: str, at: Setting, log: InputLog) -> PueRow:

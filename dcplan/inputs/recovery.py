@@ -105,8 +105,12 @@ def machine(
     hosts = hosts_of(row)
     if settings.stops_per_1000_node_days is not None:
         given = log.take("reliability.stops_per_1000_node_days", settings.stops_per_1000_node_days)
-        each = given / 1000.0 * hosts / row.accelerators
-        bounds, replaced = (each, each, each), replaced / max(stops.per_day, 1e-30) * each
+        low, high = settings.stops_per_1000_node_days.bounds
+        bounds = _by_accelerator((low, given, high), hosts, row)
+        share = replaced / max(stops.per_day, 1e-30)
+        if settings.replaced_frac is not None:
+            share = log.take("reliability.replaced_frac", settings.replaced_frac)
+        replaced = share * bounds[1]
     shared = sum(
         per_day for key, _, per_day in stops.by_part if _role(rates, key) in {"switch", "cdu"}
     )
@@ -133,6 +137,11 @@ def machine(
     return found, stops
 
 
+def _by_accelerator(per_1000_node_days: Bounds, hosts: int, row: System) -> Bounds:
+    low, mid, high = (x / 1000.0 * hosts / row.accelerators for x in per_1000_node_days)
+    return low, mid, high
+
+
 def _role(rates: list[Rate], key: str) -> str:
     return next(r.role for r in rates if r.id == key)
 
@@ -150,7 +159,8 @@ def policy(
     settings: Reliability, storage: Storage | None, log: InputLog, redundancy: str = "n+1"
 ) -> Policy:
     """Return the recovery policy of jobs: scenario settings, then catalog values."""
-    detect, restart = bounds_of(log, "detection-h"), bounds_of(log, "restart-h")
+    restart = bounds_of(log, "restart-h")
+    detect = _detection_h(settings, log)
     load = log.parameter("storage", "storage-load-s")
     waits: Bounds = tuple(a + b for a, b in zip(detect, restart, strict=True))  # type: ignore[assignment]
     if settings.restart_s is not None:
@@ -244,6 +254,14 @@ def _slowdown(settings: Reliability, log: InputLog) -> Bounds:
     value = log.take("reliability.production_slowdown", settings.production_slowdown)
     low, high = settings.production_slowdown.bounds
     return low, value, high
+
+
+def _detection_h(settings: Reliability, log: InputLog) -> Bounds:
+    if settings.detection_s is None:
+        return bounds_of(log, "detection-h")
+    value = log.take("reliability.detection_s", settings.detection_s)
+    low, high = settings.detection_s.bounds
+    return low / SECONDS_PER_HOUR, value / SECONDS_PER_HOUR, high / SECONDS_PER_HOUR
 
 
 def _given(log: InputLog, name: str, quantity: Quantity | None) -> float | None:

@@ -35,10 +35,21 @@ def _text(cell: object) -> str:
     if isinstance(cell, float):
         return repr(cell)
     if isinstance(cell, str):
-        safe = f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell
+        safe = disarmed(cell)
         # quoted here, because the csv module leaves a lone carriage return unquoted
         return '"' + safe.replace('"', '""') + '"' if any(c in safe for c in ',"\n\r') else safe
     return str(cell)
+
+
+def disarmed(text: str) -> str:
+    """Return a text that a spreadsheet does not read as a formula.
+
+    Examples
+    --------
+    >>> disarmed("=1+1"), disarmed("plain")
+    ("'=1+1", 'plain')
+    """
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
 
 
 def table_csv(table: Table) -> str:

@@ -1,20 +1,24 @@
-"""A network as CSV files for import into NetBox, from manufacturers to cables.
+"""A network as files for import into NetBox, from manufacturers to cables and power feeds.
 
-The columns are those of NetBox 4 (``dcim/forms/bulk_import.py`` of version 4.6); the files are
-numbered in the order of import.
+The columns are those of NetBox 4 (``dcim/forms/bulk_import.py`` of version 4.6); device types are
+YAML documents of the community's library. The files are numbered in the order of import.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dcplan.answers.fabric.inventory import Cabled, Inventory, Model
+from dcplan.answers.fabric.devices.types import Model, own_names, port_names, slug
+from dcplan.answers.fabric.inventory import Cabled, Inventory
 from dcplan.fabric.floor.lengths import STOCK_M
 from dcplan.report.csvs import csv_lines
 from dcplan.report.files import write_whole
+from dcplan.report.netbox_types import types_yaml
 from dcplan.result import Result
+from dcplan.units import W_PER_KW
 
 RACK_INCHES = 19
 COLORS = {
@@ -23,8 +27,16 @@ COLORS = {
     "spine": "3f51b5",
     "core": "673ab7",
     "manager": "9e9e9e",
+    "tray": "8bc34a",
+    "storage": "ff9800",
+    "in-band": "795548",
+    "out-of-band": "607d8b",
 }
 KINDS = {"dac": "dac-passive", "acc": "dac-active", "aec": "dac-active", "aoc": "aoc"}
+FEED_AMPS = (16, 32, 63, 125)
+"""Rated currents of industrial connectors, IEC 60309. [A]"""
+SIDES = (("A", "primary"), ("B", "redundant"))
+"""Power panels, and the kind of their feeds: each side carries a whole rack."""
 
 
 CABLE_COLUMNS = (
@@ -36,9 +48,9 @@ DEVICE_COLUMNS = (
     *("name", "role", "manufacturer", "device_type", "status"),
     *("site", "rack", "position", "face"),
 )
-TYPE_COLUMNS = (
-    *("manufacturer", "model", "slug"),
-    *("u_height", "is_full_depth", "weight", "weight_unit"),
+FEED_COLUMNS = (
+    *("site", "power_panel", "name", "rack", "status", "type"),
+    *("supply", "phase", "voltage", "amperage", "max_utilization"),
 )
 Lines = Iterable[tuple[object, ...]]
 Files = dict[str, tuple[tuple[str, ...], Lines]]
@@ -50,7 +62,9 @@ class _Rack:
     """Devices of a rack, from the top down."""
 
     next_unit: float
-    devices: list[str] = field(default_factory=list)
+    kw: float = 0.0
+    """Maximum power of its devices."""
+    nodes: int = 0
 
 
 @dataclass
@@ -61,16 +75,37 @@ class _Placed:
     racks: dict[str, _Rack] = field(default_factory=dict)
     devices: dict[str, tuple[str, str, float | None]] = field(default_factory=dict)
     """Name -> kind, rack and position."""
-    ports: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Device and port -> type of the interface."""
+    added: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Device and port that the device type lacks -> type of the interface."""
+    own: dict[str, set[str]] = field(default_factory=dict)
+    """Kind -> ports that its device type has."""
+    seen: dict[str, set[str]] = field(default_factory=dict)
+    """Kind without numbered ports -> names of its ports."""
 
-    def see(self, device: str, port: str, rack: str, kind: str) -> None:
-        """Add an end of a cable; a new device takes the next position of its rack."""
+    def place(self, device: str, kind: str, rack: str) -> None:
+        """Add a device; it takes the next position of its rack."""
+        shelf, model = (
+            self.racks.setdefault(rack, _Rack(self.found.rack_units)),
+            self.found.models[kind],
+        )
+        self.devices[device] = kind, rack, _position(shelf, model)
+        shelf.kw += model.kw
+        shelf.nodes += kind == "node"
+
+    def see(self, device: str, port: str, rack: str, kind: str) -> str:
+        """Add an end of a cable, and return the name of its port."""
         role = device.split("-", maxsplit=1)[0]
+        model = self.found.models[role]
         if device not in self.devices:
-            shelf = self.racks.setdefault(rack, _Rack(self.found.rack_units))
-            self.devices[device] = role, rack, _position(shelf, self.found.models[role])
-        self.ports[device, port] = kind
+            self.place(device, role, rack)
+        names = port_names(model)
+        if not names:
+            self.seen.setdefault(role, set()).add(port)
+            return port
+        name = names[int(port) - 1] if int(port) <= len(names) else port
+        if name not in self.own.setdefault(role, set(own_names(model))):
+            self.added[device, name] = kind
+        return name
 
     def cable_lines(self) -> Lines:
         """Yield the line of each cable, and see its ends."""
@@ -78,47 +113,53 @@ class _Placed:
         for i, one in enumerate(self.found.cables, 1):
             c = one.cable
             below, above = c.tier.split("-")
-            self.see(c.from_device, c.from_port, c.from_rack, models[below].upper_type)
-            self.see(c.to_device, c.to_port, c.to_rack, models[above].lower_type)
+            near = self.see(c.from_device, c.from_port, c.from_rack, models[below].upper_type)
+            far = self.see(c.to_device, c.to_port, c.to_rack, models[above].lower_type)
             bought = float(STOCK_M[c.stock]) if c.stock < STOCK_M.size else c.length_m
             yield (
-                *(c.from_device, "dcim.interface", c.from_port),
-                *(c.to_device, "dcim.interface", c.to_port),
+                *(c.from_device, "dcim.interface", near),
+                *(c.to_device, "dcim.interface", far),
                 *(_cable_type(one), "planned", f"C{i:07d}", bought, "m"),
             )
 
+    def add_uncabled(self) -> None:
+        """Add trays to the racks of nodes, and the switches of the side networks to racks of their own."""
+        for rack, shelf in list(self.racks.items()):
+            for kind, count in self.found.trays.items() if shelf.nodes else ():
+                for i in range(count):
+                    self.place(f"{kind}-{rack}-{i + 1}", kind, rack)
+        number = 1
+        for kind, count in self.found.side_switches.items():
+            for i in range(count):
+                shelf = self.racks.get(f"N{number:03d}", _Rack(self.found.rack_units))
+                number += shelf.next_unit < self.found.models[kind].rack_units
+                self.place(f"{kind}-{i + 1:04d}", kind, f"N{number:03d}")
+
 
 def write_netbox(result: Result, found: Inventory, folder: Path, site: str) -> int:
-    """Write the eight files into a folder, and return the number of devices.
+    """Write the files into a folder, and return the number of devices.
 
     Devices and racks are collected while cables stream into their file. The position of a device in
     its rack counts down from the top by its height. Devices that do not fit have no position, which
-    NetBox allows.
+    NetBox allows. A device type has the ports of the library; the file of interfaces has only ports
+    that a type lacks, and is left out without one.
     """
     placed = _Placed(found)
     _write(folder, "8-cables.csv", CABLE_COLUMNS, placed.cable_lines())
+    placed.add_uncabled()
     used = {kind: found.models[kind] for kind, _, _ in placed.devices.values()}
-    files = _kinds(used) | _places(placed, used, site, result.headline)
+    write_whole(folder / "2-device-types.yaml", types_yaml(used, placed.seen))
+    files = _kinds(used) | _places(placed, used, site, result.headline) | _power(placed, site)
     for name, (columns, lines) in files.items():
         _write(folder, name, columns, lines)
     return len(placed.devices)
 
 
-def _kinds(used: Mapping[str, Model]) -> Files:
-    """Return the files of manufacturers, device types and roles."""
+def _kinds(used: dict[str, Model]) -> Files:
+    """Return the files of manufacturers and roles."""
     makers = sorted({m.manufacturer for m in used.values()})
-    types = sorted(
-        {(m.manufacturer, m.model, m.rack_units, m.weight_kg) for m in used.values()}, key=str
-    )
     return {
         "1-manufacturers.csv": (("name", "slug"), ((m, slug(m)) for m in makers)),
-        "2-device-types.csv": (
-            TYPE_COLUMNS,
-            (
-                (maker, name, slug(name), u, "true", kg, "kg" if kg else None)
-                for maker, name, u, kg in types
-            ),
-        ),
         "3-device-roles.csv": (
             ("name", "slug", "color"),
             ((k, slug(k), COLORS[k]) for k in sorted(used)),
@@ -126,8 +167,8 @@ def _kinds(used: Mapping[str, Model]) -> Files:
     }
 
 
-def _places(placed: _Placed, used: Mapping[str, Model], site: str, headline: str) -> Files:
-    """Return the files of the site, its racks, its devices and their interfaces."""
+def _places(placed: _Placed, used: dict[str, Model], site: str, headline: str) -> Files:
+    """Return the files of the site, its racks, its devices and the interfaces that types lack."""
     height = round(placed.found.rack_units)
     devices = (
         (
@@ -136,7 +177,7 @@ def _places(placed: _Placed, used: Mapping[str, Model], site: str, headline: str
         )
         for name, (kind, rack, at) in sorted(placed.devices.items())
     )
-    return {
+    files: Files = {
         "4-sites.csv": (
             ("name", "slug", "status", "description"),
             [(site, slug(site), "planned", headline)],
@@ -146,11 +187,45 @@ def _places(placed: _Placed, used: Mapping[str, Model], site: str, headline: str
             ((site, name, "planned", RACK_INCHES, height) for name in sorted(placed.racks)),
         ),
         "6-devices.csv": (DEVICE_COLUMNS, devices),
-        "7-interfaces.csv": (
-            ("device", "name", "type"),
-            ((d, p, t) for (d, p), t in sorted(placed.ports.items())),
-        ),
     }
+    if placed.added:
+        files["7-interfaces.csv"] = (
+            ("device", "name", "type"),
+            ((d, p, t) for (d, p), t in sorted(placed.added.items())),
+        )
+    return files
+
+
+def _power(placed: _Placed, site: str) -> Files:
+    """Return the files of power panels and of the feeds of every rack with known power."""
+    if not placed.found.feed_volt:
+        return {}
+    return {
+        "9-power-panels.csv": (("site", "name"), [(site, name) for name, _ in SIDES]),
+        "10-power-feeds.csv": (FEED_COLUMNS, _feeds(placed, site)),
+    }
+
+
+def _feeds(placed: _Placed, site: str) -> Iterator[tuple[object, ...]]:
+    """Yield the feeds of both sides of each rack.
+
+    I = P / (sqrt(3) U f) with the highest load f; as few feeds of the largest rating as carry it, then
+    the smallest rating that does.
+    """
+    found = placed.found
+    load_frac, volt = found.feed_load_frac, round(found.feed_volt)
+    for rack, shelf in sorted(placed.racks.items()):
+        if not shelf.kw:
+            continue
+        amps = shelf.kw * W_PER_KW / (math.sqrt(3) * found.feed_volt * load_frac)
+        count = math.ceil(amps / FEED_AMPS[-1])
+        rating = next(a for a in FEED_AMPS if a * count >= amps)
+        for panel, kind in SIDES:
+            for i in range(count):
+                yield (
+                    *(site, panel, f"{rack}-{panel}{i + 1}", rack, "planned", kind),
+                    *("ac", "three-phase", volt, rating, round(100 * load_frac)),
+                )
 
 
 def _position(rack: _Rack, model: Model) -> float | None:
@@ -172,15 +247,3 @@ def _write(
     folder: Path, name: str, columns: tuple[str, ...], rows: Iterable[tuple[object, ...]]
 ) -> None:
     write_whole(folder / name, csv_lines(columns, rows))
-
-
-def slug(text: str) -> str:
-    """Return NetBox's slug: lower case letters, digits and dashes.
-
-    Examples
-    --------
-    >>> slug("NVIDIA Quantum-2 QM9700 (NDR)")
-    'nvidia-quantum-2-qm9700-ndr'
-    """
-    kept = "".join(c if c.isalnum() and c.isascii() else " " for c in text.lower())
-    return "-".join(kept.split())

@@ -34,9 +34,15 @@ VERBS: dict[str, tuple[str, ...]] = {
     "check": ("check", "no_plan"),
     "train": ("train.layouts", "train.run", "train.post_training", "train.fine_tuning", "no_plan"),
     "serve": ("serve.service", "serve.passes", "serve.options"),
-    "demand": ("demand.log", "demand.sizes", "demand.requests"),
+    "demand": (
+        "demand.log",
+        "demand.sizes",
+        "demand.requests",
+        "demand.incidents",
+        "demand.counters",
+    ),
     "fabric": ("fabric.network", "fabric.use"),
-    "facility": ("facility.cooling", "facility.hall", "facility.energy"),
+    "facility": ("facility.cooling", "facility.hall", "facility.equipment", "facility.energy"),
     "validate": (
         "validation.validate",
         "validation.serving",

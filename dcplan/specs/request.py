@@ -10,6 +10,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 from dcplan.errors import InputError, Place, Problem, did_you_mean
@@ -181,6 +182,8 @@ def checked(request: Q) -> Q:
 
 def _frozen(field: Field, value: Any) -> Any:
     """Convert a value for the request: a list to a tuple, an absent list to the default."""
+    if field.kind is Path:
+        return _paths(field, value)
     if field.kind is str and isinstance(value, os.PathLike):
         return os.fspath(value)
     if not field.repeated:
@@ -189,6 +192,8 @@ def _frozen(field: Field, value: Any) -> Any:
         return () if field.required else field.default
     if field.flag.pair is not None and isinstance(value, Mapping):
         return tuple(field.flag.pair(key, x) for key, x in value.items())
+    if field.flag.pair is not None:
+        value = _texts(value)
     if (field.flag.comma or field.flag.once) and isinstance(value, str):
         value = (value,)
     if not isinstance(value, Sequence) or isinstance(value, str):
@@ -200,12 +205,33 @@ def _frozen(field: Field, value: Any) -> Any:
     return tuple(x for x in each if x != "")
 
 
+def _texts(value: Any) -> Any:
+    """Return a number, or the numbers of a list, as texts: ``NAME=N`` may be a plain ``N``."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return (str(value),)
+    if isinstance(value, list | tuple):
+        return tuple(str(x) if isinstance(x, int) and not isinstance(x, bool) else x for x in value)
+    return value
+
+
+def _paths(field: Field, value: Any) -> Any:
+    """Convert texts to paths; one path of a repeated field is a list of one."""
+    if isinstance(value, str | os.PathLike):
+        path = Path(value)
+        return (path,) if field.repeated else path
+    if field.repeated and isinstance(value, Sequence):
+        return tuple(Path(x) if isinstance(x, str) else x for x in value)
+    return value
+
+
 def _wrong(field: Field, value: Any) -> list[Problem]:
     if value is None and (field.optional or field.default is None):
         return []
     if field.repeated:
         if isinstance(value, str) or not isinstance(value, Sequence):
             return [_problem(field, f"{value!r}: a list of values is needed")]
+        if field.required and not value:
+            return [_problem(field, f"{field.spelled} is empty")]
         if field.flag.once and len(value) > 1:
             return [_problem(field, f"{field.spelled} is given {len(value)} times: give it once")]
         return [p for x in value for p in _wrong_value(field, x)]
@@ -221,6 +247,8 @@ def _wrong_value(field: Field, value: Any) -> list[Problem]:
         if isinstance(value, bool) or not isinstance(value, allowed) or not low <= value <= high:
             what = "a whole number" if field.kind is int else "a number"
             return [_problem(field, f"{value!r}: {what}{range_of(flag)} is needed")]
+    if field.kind is Path and not isinstance(value, Path):
+        return [_problem(field, f"{value!r}: a path is needed")]
     if field.kind is bool and not isinstance(value, bool):
         return [_problem(field, f"{value!r}: true or false is needed")]
     if field.kind is str and not isinstance(value, str):

@@ -43,7 +43,7 @@ def helios() -> dcplan.Result:
 
 def test_the_parts_of_every_wait_add_up(helios: dcplan.Result) -> None:
     for row in helios.tables["recorded_waits"].records():
-        names = ("before_frac", "short_frac", "scattered_frac", "cycle_frac", "policy_frac")
+        names = [f"{x}_frac" for x in ("before", "short", "scattered", "behind", "cycle", "policy")]
         assert math.fsum(float(row[n]) for n in names) == pytest.approx(1.0, abs=1e-9)  # type: ignore[arg-type]
         assert row["little_gap_frac"] == pytest.approx(0.0, abs=1e-3)
 

@@ -238,7 +238,7 @@ def test_compare_ranks_by_what_reaches_the_chips() -> None:
 
 def test_plan_and_verb_agree() -> None:
     """The main example's hall: the plan's PUE is the model's at the option's usual coolant
-    temperature."""
+    temperature, with the losses of the size class."""
     import dcplan
 
     plan = dcplan.check("train-405b-in-90-days")
@@ -247,7 +247,11 @@ def test_plan_and_verb_agree() -> None:
     supply = taken["cooling.direct-liquid-dry-cooler.coolant_supply_c"]["value"] - 4.0
     it_mw = next(row["value"] for k, row in taken.items() if k.endswith("halls.liquid.it_mw"))
     found = facility(
-        site="us-ashburn", cooling="direct-liquid-dry-cooler", it_mw=it_mw, supply_c=supply
+        site="us-ashburn",
+        cooling="direct-liquid-dry-cooler",
+        it_mw=it_mw,
+        supply_c=supply,
+        electrical_losses="class",
     )
     assert taken[key]["value"] == pytest.approx(found.value("power.annual_pue"))
 
@@ -350,7 +354,11 @@ def test_refusals_name_the_number(flags: dict[str, Any], words: str) -> None:
 def test_zone_without_weather_is_read_from_the_table() -> None:
     """Lei et al. 2025, subarctic zone 8, large hall with cold plates over towers: 1.114."""
     found = facility(
-        climate_zone="8", cooling="direct-liquid-tower", system="gb300-nvl72", it_mw=50.0
+        climate_zone="8",
+        cooling="direct-liquid-tower",
+        system="gb300-nvl72",
+        it_mw=50.0,
+        electrical_losses="class",
     )
     assert found.value("power.annual_pue") == 1.114
     assert any("no weather data for zone-8" in w["message"] for w in found.warnings)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.economics.cash_flow import CAPITAL, AssetClass, Flow, FlowGroup
-from dcplan.economics.monthly.financing import Debt, Financing, financed
+from dcplan.economics.monthly.financing import WRITTEN_OFF, Debt, Financing, financed
 from dcplan.economics.monthly.payments import Milestones
 from dcplan.economics.monthly.side import owned_side, unserved_usd
 from dcplan.economics.monthly.statements import statements
@@ -167,10 +167,40 @@ def test_cash_result_and_balance_agree_in_every_month(
     assert np.abs(made.book_value[-1]) <= near
     assert (made.debt >= -near).all()
     assert abs(made.equity[-1] - made.prepaid[-1]) <= near
-    paid = float(made.contributed.sum()) + float(unserved_usd(flows, side.months).sum())
+    paid = np.zeros(len(made.contributed))  # cash: what the side pays in each month
+    inside = slice(-made.first_month, side.months - made.first_month)
+    paid[inside] = whole.cash_usd - unserved_usd(flows, side.months)
+    for month, usd in whole.after_tax.outside_usd.items():
+        paid[month - made.first_month] += usd
     owed = whole.loan.owed_at_end_usd if whole.loan else 0.0
-    expected = float(whole.cash_usd.sum()) + owed + sum(whole.after_tax.outside_usd.values())
-    assert paid == pytest.approx(expected - sum(side.end_usd.values()), abs=10 * near)
+    paid[inside.stop - 1] += owed - sum(side.end_usd.values())
+    assert np.abs(made.contributed - paid).max() <= 10 * near
+
+
+@settings(max_examples=60, deadline=None)
+@given(terms(), payments(), st.floats(1.0, 8.0))
+def test_the_tax_balance_is_the_book_balance_less_deferred_tax(
+    found: Financing, flows: list[Flow], life_years: float
+) -> None:
+    """At each year's end: deferred tax = tau (book value - tax value), the tax value from the returns.
+
+    In each year the cash for income tax is the tax of the return. The last year has the sale as well.
+    """
+    side = owned_side(flows, QUARTERS)
+    whole = financed(side, found, unserved_usd(flows, side.months))
+    made = statements(whole, found.income_rate_frac, {AssetClass.BUILDING: 39.0}, life_years)
+    near = 1e-9 * max(sum(abs(f.usd) for f in flows), 1.0)
+    capital = sum(
+        (whole.after_tax.lines[x] for x in whole.after_tax.of(WRITTEN_OFF)), np.zeros(side.months)
+    )
+    written = whole.taxes.depreciation_usd
+    for year in range(1, len(written)):
+        first, end = (m - made.first_month for m in (12 * year - 12, 12 * year))
+        tax = float(made.tax_paid[first:end].sum())
+        assert tax == pytest.approx(float(whole.taxes.tax_usd[year - 1]), abs=near)
+        value = float(capital[: 12 * year].sum() - written[:year].sum())
+        deferred = found.income_rate_frac * (float(made.book_value[end - 1]) - value)
+        assert made.deferred_tax[end - 1] == pytest.approx(deferred, abs=near)
 
 
 def test_deferred_tax_is_the_rate_times_the_difference_of_values() -> None:

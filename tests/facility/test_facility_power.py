@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.facility.power import RULES, blocks_needed
+from dcplan.facility.electrical.power import RULES, blocks_needed
 
 QUICK = settings(max_examples=120, deadline=None)
 REDUNDANT = ("n+1", "2n", "4n/3", "3n/2")

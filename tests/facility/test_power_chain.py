@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.facility.power import Stage, through
+from dcplan.facility.electrical.power import Stage, through
 from dcplan.facility.swings import Step, remedy, swing
 
 QUICK = settings(max_examples=80, deadline=None)

@@ -9,7 +9,14 @@ import itertools
 import numpy as np
 import pytest
 
+from dcplan.economics.monthly.financing import Debt, Financing
+from dcplan.planning.audit.accounts import make_accounts
+from dcplan.planning.audit.measures import after_tax
+from dcplan.planning.audit.run import settled
+from dcplan.planning.decisions import from_solution
+from dcplan.planning.goal import AFTER_TAX, COST, Goal
 from dcplan.planning.model.build import build_model
+from dcplan.planning.problem.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import Matrix, compile_model
@@ -109,3 +116,72 @@ def test_the_tail_of_weighted_costs_by_hand() -> None:
     """Worst 40 % of 10 (0.2), 20 (0.5), 40 (0.3): 0.3 of 40 and 0.1 of 20, over 0.4: 35."""
     assert cvar([10.0, 20.0, 40.0], [0.2, 0.5, 0.3], 0.4) == pytest.approx(35.0)
     assert cvar([10.0, 20.0, 40.0], [0.2, 0.5, 0.3], 1.0) == pytest.approx(24.0)
+
+
+PRICE = 23.0
+"""Rent of an accelerator-hour at which taxes change the orders [USD]."""
+TAXES = Financing(0.1, 5.0, 0.25, (0.5, 0.5), (1 / 39,) * 39, 0.05, 0.01, None, Debt(0.6, 0.08, 24))
+"""Income tax of 25 %, equipment written off in two years, sales and property tax, debt of 60 %."""
+
+
+def taxed(peak: float, price: float = 45.0, measure: str = AFTER_TAX) -> PlanningProblem:
+    """The variant after taxes and debt, with integer switch counts as the audit has them.
+
+    Energy is free: the model counts the energy of fractions of switches.
+    """
+    problem = variant(peak, price)
+    finance = dataclasses.replace(problem.finance, financing=TAXES)
+    sites = tuple(dataclasses.replace(s, usd_per_kwh=(0.0, 0.0)) for s in problem.sites)
+    problem = dataclasses.replace(problem, sites=sites, finance=finance, goal=Goal(measure))
+    return with_steps(problem, 10_000, exact=True)
+
+
+def after_taxes_usd(problem: PlanningProblem, matrix: Matrix, fixed: dict[str, float]) -> float:
+    """The best cost with these first decisions, as the audit recomputes it by month [USD]."""
+    existing = {matrix.columns.index(k): v for k, v in fixed.items()}
+    found = highs.solve(matrix, gap=0.0, time_limit_s=60, fixed=existing)
+    if found.values is None:
+        return np.inf
+    values = [float(v) for v in matrix.rounded(found.values)]
+    d = settled(problem, from_solution(problem, matrix.columns, values))
+    return after_tax(problem, make_accounts(problem, d).flows).npv_usd
+
+
+@pytest.mark.parametrize("tail", [1.0, 0.5])
+def test_after_taxes_first_orders_equal_enumerated_audits(tail: float) -> None:
+    """Every number of racks ordered in the first quarter; the audit gives each variant's cost.
+
+    The audit adds payments by month after taxes and debt, without the coefficients of the model.
+    """
+    variants, weights = [taxed(2.0), taxed(8.0), taxed(12.0)], [0.5, 0.25, 0.25]
+    matrices = [matrix_of(w) for w in variants]
+    found = highs.solve(stacked(matrices, weights, 0, tail).matrix, gap=0.0, time_limit_s=60)
+    names = [c for c in matrices[0].columns if c.name == "buy" and c.ids[-1] == 0]
+    best = np.inf
+    for counts in itertools.product(range(3), repeat=len(names)):
+        if sum(counts) > 3:
+            continue
+        fixed = dict(zip(names, map(float, counts), strict=True))
+        usd = [after_taxes_usd(p, m, fixed) for p, m in zip(variants, matrices, strict=True)]
+        best = min(best, cvar(usd, weights, tail))
+    assert 1e6 * found.objective == pytest.approx(best, rel=1e-6)
+
+
+def test_taxes_change_the_orders_of_a_hedge() -> None:
+    """Orders that are best before taxes cost more after them than the orders of the hedge."""
+    peaks, weights = (2.0, 12.0), [0.6, 0.4]
+    orders = []
+    for measure in (COST, AFTER_TAX):
+        matrices = [matrix_of(taxed(x, PRICE, measure)) for x in peaks]
+        stack = stacked(matrices, weights, 0)
+        found = highs.solve(stack.matrix, gap=0.0, time_limit_s=60)
+        assert found.values is not None
+        own = dict(zip(matrices[0].columns, stack.values(0, np.round(found.values)), strict=True))
+        orders.append({k: v for k, v in own.items() if k.name == "buy" and k.ids[-1] == 0})
+    assert orders[0] != orders[1]
+    problems = [taxed(x, PRICE) for x in peaks]
+    before, after = (
+        cvar([after_taxes_usd(p, matrix_of(p), fixed) for p in problems], weights, 1.0)
+        for fixed in orders
+    )
+    assert after < before * (1 - 1e-4)

@@ -12,27 +12,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from jsonschema import Draft202012Validator
 
 from dcplan.answers.fabric.answer import fabric
-from dcplan.answers.fabric.inventory import (
-    ETHERNET,
-    INFINIBAND,
-    Cabled,
-    Inventory,
-    Model,
-    inventory,
-)
+from dcplan.answers.fabric.devices.types import Model, port_names, slug, spread
+from dcplan.answers.fabric.inventory import ETHERNET, INFINIBAND, Cabled, Inventory, inventory
+from dcplan.catalog.loader import load as load_catalog
+from dcplan.catalog.schema import DeviceType, Switch
 from dcplan.errors import InputError
 from dcplan.fabric.floor.schedule import Cable
-from dcplan.report.netbox import slug, write_netbox
+from dcplan.report.netbox import write_netbox
 from dcplan.report.saved import read_result
 from dcplan.result import Result
+from tests.report.device_type_schema import SCHEMA
 
 # fields of the import forms in netbox/dcim/forms/bulk_import.py, NetBox 4.6.8, as far as they are
 # used
 COLUMNS = {
     "1-manufacturers.csv": "name slug",
-    "2-device-types.csv": "manufacturer model slug u_height is_full_depth weight weight_unit",
     "3-device-roles.csv": "name slug color",
     "4-sites.csv": "name slug status description",
     "5-racks.csv": "site name status width u_height",
@@ -40,6 +38,9 @@ COLUMNS = {
     "7-interfaces.csv": "device name type",
     "8-cables.csv": "side_a_device side_a_type side_a_name side_b_device side_b_type side_b_name type "
     "status label length length_unit",
+    "9-power-panels.csv": "site name",
+    "10-power-feeds.csv": "site power_panel name rack status type supply phase voltage amperage "
+    "max_utilization",
 }
 # InterfaceTypeChoices and CableTypeChoices in netbox/dcim/choices.py, NetBox 4.6.8
 INTERFACES = {
@@ -94,76 +95,102 @@ GENERIC = {
     "leaf": Model("Maker", "64 ports", 1.0, 14.8, "400gbase-x-osfp", "800gbase-x-osfp"),
 }
 Rows = list[dict[str, str]]
+OLD_SLUGS = {"mellanox-sn2201", "sn4700", "sn4600c"}
+"""Slugs that the library keeps without the manufacturer in front."""
 
 
 def _read(folder: Path) -> dict[str, Rows]:
+    """Rows of the CSV files in the order of their numbers."""
     found = {}
-    for file in sorted(folder.iterdir()):
+    for file in sorted(folder.glob("*.csv"), key=lambda f: int(f.name.split("-")[0])):
         with file.open(newline="", encoding="utf-8") as stream:
             found[file.name] = list(csv.DictReader(stream))
+    return found
+
+
+def _types(folder: Path) -> list[dict[str, Any]]:
+    """Device types of the export."""
+    return list(yaml.safe_load_all((folder / "2-device-types.yaml").read_text(encoding="utf-8")))
+
+
+def _ports(types: list[dict[str, Any]], files: dict[str, Rows]) -> set[tuple[str, str]]:
+    """Device and name of every interface after the import: of its type, or of the file."""
+    own = {(t["manufacturer"], t["model"]): t.get("interfaces", []) for t in types}
+    found = {(row["device"], row["name"]) for row in files.get("7-interfaces.csv", [])}
+    for row in files["6-devices.csv"]:
+        names = {(row["name"], x["name"]) for x in own[row["manufacturer"], row["device_type"]]}
+        assert not names & found, "an interface of the type is in the file again"
+        found |= names
     return found
 
 
 @pytest.fixture(scope="module", params=list(CASES))
 def export(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Result, dict[str, Rows]]:
-    """A fabric's answer, and its exported files as read back."""
+) -> tuple[Result, dict[str, Rows], list[dict[str, Any]]]:
+    """A fabric's answer, its exported files as read back, and the device types."""
     folder = tmp_path_factory.mktemp("netbox")
     result = fabric(**CASES[request.param])
     count = write_netbox(result, inventory(result), folder, "hall 1")
     files = _read(folder)
     assert count == len(files["6-devices.csv"])
-    return result, files
+    return result, files, _types(folder)
 
 
 def test_columns_are_those_of_netbox_in_the_order_of_import(
-    export: tuple[Result, dict[str, Rows]],
+    export: tuple[Result, dict[str, Rows], list[dict[str, Any]]],
 ) -> None:
-    _, files = export
-    assert list(files) == list(COLUMNS)
-    assert [name[:2] for name in files] == [f"{i}-" for i in range(1, 9)]
+    _, files, _ = export
+    assert set(COLUMNS) - set(files) <= {"7-interfaces.csv"}
+    assert list(files) == [name for name in COLUMNS if name in files]
     for name, rows in files.items():
         assert list(rows[0]) == COLUMNS[name].split(), name
 
 
-def test_every_name_stands_in_an_earlier_file(export: tuple[Result, dict[str, Rows]]) -> None:
-    _, files = export
+def test_every_name_stands_in_an_earlier_file(
+    export: tuple[Result, dict[str, Rows], list[dict[str, Any]]],
+) -> None:
+    _, files, types = export
     makers = {row["name"] for row in files["1-manufacturers.csv"]}
-    types = {(row["manufacturer"], row["model"]) for row in files["2-device-types.csv"]}
+    known = {(row["manufacturer"], row["model"]) for row in types}
     roles = {row["name"] for row in files["3-device-roles.csv"]}
     sites = {row["name"] for row in files["4-sites.csv"]}
     racks = {(row["site"], row["name"]) for row in files["5-racks.csv"]}
     devices = files["6-devices.csv"]
     assert sites == {"hall 1"}
-    assert {maker for maker, _ in types} == makers
-    assert {(row["manufacturer"], row["device_type"]) for row in devices} == types
+    assert {maker for maker, _ in known} == makers
+    assert {(row["manufacturer"], row["device_type"]) for row in devices} == known
     assert {row["role"] for row in devices} == roles
     assert {(row["site"], row["rack"]) for row in devices} == racks
     assert {row["site"] for row in files["5-racks.csv"]} <= sites
-    names = {row["name"] for row in devices}
-    interfaces = [(row["device"], row["name"]) for row in files["7-interfaces.csv"]]
-    assert {device for device, _ in interfaces} == names
     ends = [
         (row[f"side_{x}_device"], row[f"side_{x}_name"])
         for row in files["8-cables.csv"]
         for x in "ab"
     ]
-    assert Counter(ends) == Counter(interfaces), (
-        "every interface has one cable, every cable two interfaces"
-    )
+    assert len(set(ends)) == len(ends), "an interface has one cable"
+    assert set(ends) <= _ports(types, files)
+    panels = {row["name"] for row in files["9-power-panels.csv"]}
+    feeds = files["10-power-feeds.csv"]
+    assert {row["power_panel"] for row in feeds} <= panels
+    assert {(row["site"], row["rack"]) for row in feeds} <= racks
 
 
-def test_names_are_unique_where_netbox_wants_it(export: tuple[Result, dict[str, Rows]]) -> None:
-    _, files = export
+def test_names_are_unique_where_netbox_wants_it(
+    export: tuple[Result, dict[str, Rows], list[dict[str, Any]]],
+) -> None:
+    _, files, types = export
     unique = {
         "1-manufacturers.csv": ("name", "slug"),
-        "2-device-types.csv": ("model", "slug"),
         "3-device-roles.csv": ("name", "slug"),
         "5-racks.csv": ("name",),
         "6-devices.csv": ("name",),
         "8-cables.csv": ("label",),
+        "10-power-feeds.csv": ("name",),
     }
+    for column in ("model", "slug"):
+        cells = [row[column] for row in types]
+        assert len(set(cells)) == len(cells), column
     for name, columns in unique.items():
         for column in columns:
             cells = [row[column] for row in files[name]]
@@ -171,8 +198,10 @@ def test_names_are_unique_where_netbox_wants_it(export: tuple[Result, dict[str, 
             assert len(set(cells)) == len(cells), (name, column)
 
 
-def test_cables_and_devices_are_those_of_the_answer(export: tuple[Result, dict[str, Rows]]) -> None:
-    result, files = export
+def test_cables_and_devices_are_those_of_the_answer(
+    export: tuple[Result, dict[str, Rows], list[dict[str, Any]]],
+) -> None:
+    result, files, _ = export
     tiers = ("fabric.node_leaf_links", "fabric.leaf_spine_links", "fabric.spine_core_links")
     assert len(files["8-cables.csv"]) == sum(result.value(t) for t in tiers)
     found = Counter(row["role"] for row in files["6-devices.csv"])
@@ -188,9 +217,11 @@ def test_cables_and_devices_are_those_of_the_answer(export: tuple[Result, dict[s
     assert Counter(float(row["length"]) for row in files["8-cables.csv"]) == lengths
 
 
-def test_no_two_devices_of_a_rack_overlap(export: tuple[Result, dict[str, Rows]]) -> None:
-    _, files = export
-    heights = {row["model"]: float(row["u_height"]) for row in files["2-device-types.csv"]}
+def test_no_two_devices_of_a_rack_overlap(
+    export: tuple[Result, dict[str, Rows], list[dict[str, Any]]],
+) -> None:
+    _, files, types = export
+    heights = {row["model"]: float(row["u_height"]) for row in types}
     racks = {row["name"]: float(row["u_height"]) for row in files["5-racks.csv"]}
     taken: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for row in files["6-devices.csv"]:
@@ -207,9 +238,14 @@ def test_no_two_devices_of_a_rack_overlap(export: tuple[Result, dict[str, Rows]]
         assert all(a[1] <= b[0] for a, b in itertools.pairwise(spans)), rack
 
 
-def test_words_are_choices_of_netbox(export: tuple[Result, dict[str, Rows]]) -> None:
-    _, files = export
-    assert {row["type"] for row in files["7-interfaces.csv"]} <= INTERFACES
+def test_words_are_choices_of_netbox(
+    export: tuple[Result, dict[str, Rows], list[dict[str, Any]]],
+) -> None:
+    _, files, types = export
+    assert {row["type"] for row in files.get("7-interfaces.csv", [])} <= INTERFACES
+    for one in types:
+        Draft202012Validator(SCHEMA).validate(one)
+        assert one["slug"].startswith(slug(one["manufacturer"])) or one["slug"] in OLD_SLUGS
     assert {row["type"] for row in files["8-cables.csv"]} <= CABLES
     for name in ("4-sites.csv", "5-racks.csv", "6-devices.csv", "8-cables.csv"):
         assert {row["status"] for row in files[name]} == {"planned"}
@@ -218,7 +254,9 @@ def test_words_are_choices_of_netbox(export: tuple[Result, dict[str, Rows]]) -> 
     assert all(
         len(row["description"]) <= 200 for row in files["4-sites.csv"]
     )  # max_length of a description
-    assert {row["weight_unit"] for row in files["2-device-types.csv"] if row["weight"]} <= {"kg"}
+    for row in files["10-power-feeds.csv"]:
+        assert (row["supply"], row["phase"], row["status"]) == ("ac", "three-phase", "planned")
+        assert row["type"] in {"primary", "redundant"}
 
 
 def test_interface_types_are_choices_of_netbox() -> None:
@@ -274,10 +312,11 @@ def test_text_that_a_spreadsheet_would_run_is_disarmed_alike_in_every_file(tmp_p
         assert not [
             cell for row in rows for cell in row.values() if cell.startswith(("=", "+", "-", "@"))
         ]
+    kinds = _types(tmp_path)
+    assert {row["manufacturer"] for row in kinds} == {"'=1+1"}
     assert files["1-manufacturers.csv"] == [{"name": "'=1+1", "slug": "1-1"}]
     assert {row["manufacturer"] for row in files["6-devices.csv"]} == {"'=1+1"}
-    types = {row["model"] for row in files["2-device-types.csv"]}
-    assert {row["device_type"] for row in files["6-devices.csv"]} == types
+    assert {row["device_type"] for row in files["6-devices.csv"]} == {r["model"] for r in kinds}
     racks = {(row["site"], row["name"]) for row in files["5-racks.csv"]}
     assert (
         {(row["site"], row["rack"]) for row in files["6-devices.csv"]}
@@ -353,3 +392,69 @@ def test_a_result_read_back_from_json_exports_the_same(tmp_path: Path) -> None:
         write_netbox(one, inventory(one), tmp_path / str(i), "x")
         texts.append({f.name: f.read_bytes() for f in sorted((tmp_path / str(i)).iterdir())})
     assert texts[0] == texts[1]
+
+
+def test_ports_have_the_names_of_the_library(tmp_path: Path) -> None:
+    """Q3400-RA.yaml: sw1p1, sw1p2 to sw72p2, eight C20 inlets of 875 W, uart, eth0 for management."""
+    result = fabric(**CASES["nvl72"])
+    write_netbox(result, inventory(result), tmp_path, "x")
+    types = {row["slug"]: row for row in _types(tmp_path)}
+    q3400 = types["nvidia-q3400-ra"]
+    assert (q3400["manufacturer"], q3400["model"], q3400["u_height"]) == ("Nvidia", "Q3400-RA", 4)
+    data = [x for x in q3400["interfaces"] if x["name"].startswith("sw")]
+    assert [x["name"] for x in (data[0], data[1], data[143])] == ["sw1p1", "sw1p2", "sw72p2"]
+    assert {x["type"] for x in data} == {"infiniband-xdr"}
+    assert len(data) == 144
+    assert q3400["power-ports"][7] == {"name": "PSU8", "type": "iec-60320-c20", "maximum_draw": 875}
+    assert q3400["console-ports"] == [{"name": "uart", "type": "rj-45"}]
+    assert {"name": "eth0", "type": "1000base-t", "mgmt_only": True} in q3400["interfaces"]
+    files = _read(tmp_path)
+    assert "7-interfaces.csv" not in files, "the type has every port"
+    assert files["8-cables.csv"][0]["side_b_name"] == "sw1p1"
+    roles = Counter(row["role"] for row in files["6-devices.csv"])
+    # two NVL72 racks of 18 compute and 9 NVLink switch trays
+    assert (roles["node"], roles["tray"]) == (36, 18)
+    assert {"storage", "in-band", "out-of-band"} <= set(roles)
+    assert types["nvidia-nvlink-5-switch"]["is_powered"] is False
+
+
+def test_ports_that_the_library_lacks_are_added() -> None:
+    """QM9700.yaml has 62 of 64 ports: P22.1 and P23.0 are missing."""
+    row = load_catalog().get("device_types", "qm9700", DeviceType)
+    assert len(spread(row.ports or "")) == 64
+    assert set(row.absent_ports) == {"P22.1", "P23.0"}
+    split = Model("Nvidia", "SN5600", 2.0, None, "x", "x", 128, library=row)
+    assert port_names(split)[:3] == ("P0.0:0", "P0.0:1", "P0.1:0")
+
+
+def test_device_types_agree_with_the_switches_of_the_catalog() -> None:
+    """The library's ports are those of our switch at one of its speeds; heights differ only where a note
+    says it."""
+    catalog = load_catalog()
+    for row in catalog.table("device_types", DeviceType).values():
+        model = catalog.find("switches", row.id, Switch)
+        if model is None:
+            assert row.systems, row.id
+            continue
+        assert len(spread(row.ports or "")) in model.ports.values(), row.id
+        if model.rack_units and model.rack_units.value != row.rack_units.value:
+            assert "U" in (row.note or ""), row.id
+        assert row.commit in str(row.source)
+
+
+def test_feeds_carry_the_rack_on_either_side(tmp_path: Path) -> None:
+    """A rack of 40 kW at 415 V and 80 %: 40,000 / (1.732 x 415 x 0.8) = 69.6 A, so one feed of 125 A on
+    each side; 120 kW: 208.7 A, two of 125 A."""
+    for kw, names, amps in (
+        (40.0, ["R001-C001-A1", "R001-C001-B1"], "125"),
+        (10.0, ["R001-C001-A1", "R001-C001-B1"], "32"),
+        (120.0, [f"R001-C001-{side}{i}" for side in "AB" for i in (1, 2)], "125"),
+    ):
+        models = GENERIC | {"node": replace(GENERIC["node"], kw=kw)}
+        write_netbox(
+            _result(), Inventory([_cable(1)], models, 42.0, {}, {}, 415.0, 0.8), tmp_path, "x"
+        )
+        feeds = _read(tmp_path)["10-power-feeds.csv"]
+        assert [row["name"] for row in feeds] == names
+        assert {row["amperage"] for row in feeds} == {amps}
+        assert {row["max_utilization"] for row in feeds} == {"80"}

@@ -8,21 +8,32 @@ from typing import Any
 
 import numpy as np
 
-from dcplan.answers.demand import tables
+from dcplan.answers.demand import tables, words
 from dcplan.answers.demand.ahead import Ahead, ahead
-from dcplan.answers.demand.block import block_of
+from dcplan.answers.demand.block import block_of, why_no_block
 from dcplan.answers.demand.clusters import Recording, clusters_of
+from dcplan.answers.demand.counters import tables as counter_tables
+from dcplan.answers.demand.counters.answer import (
+    are_counters,
+    counters_answer,
+    metrics_of,
+    tables_of,
+)
+from dcplan.answers.demand.counters.counted import Counted, counted
+from dcplan.answers.demand.incidents import are_incidents, incidents_answer, refuse_incidents_only
+from dcplan.answers.demand.quotas import Quotas, quotas_of
+from dcplan.answers.demand.refusals import refuse_flags, refuse_log
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.requests import are_requests, refuse_requests_only, requests_answer
 from dcplan.answers.demand.sized import Sized, sized
-from dcplan.answers.demand.words import headline, notes
 from dcplan.catalog.locate import data_dir
 from dcplan.demand.log.jobs import JobLog
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_OK, InputError, Place, Problem, did_you_mean
 from dcplan.inputs.logs.options import LogOptions
 from dcplan.inputs.logs.read import ReadJobs, read_jobs
 from dcplan.inputs.logs.traps import Trap
-from dcplan.result import Metric, Result
+from dcplan.result import Metric, Result, Table
+from dcplan.specs.demand import counters as counter_spec
 from dcplan.specs.demand import log as spec
 from dcplan.specs.demand import sizes as size_spec
 from dcplan.specs.request import verb
@@ -54,29 +65,39 @@ def demanded(request: DemandRequest) -> Demanded:
         When a log cannot be read, has no job with accelerators, or a flag does not fit the log.
     """
     request = replace(request, files=tuple(_found(f) for f in request.files))
+    if are_incidents(request):
+        return Demanded(*incidents_answer(request), None)
+    refuse_incidents_only(request)
+    if are_counters(request):
+        return Demanded(counters_answer(request), "", "", None)
     if are_requests(request):
         return Demanded(*requests_answer(request), "", None)
     refuse_requests_only(request)
+    refuse_flags(request)
     read = read_jobs(request.files, _options(request))
+    refuse_log(read)
     log = read.log
     if not np.any(log.started):
         cause = "no job of these logs asks for accelerators and has started"
         raise InputError([Problem("DC057", cause, Place(str(request.files[0])))])
+    seen = counted(request, log) if request.counters else None
     starts_known = all(f.trap is not Trap.NO_START for f in read.findings)
     clusters = clusters_of(request, log, starts_known=starts_known)
     sizes = [sized(request, c) for c in clusters]
     then = [ahead(request, x) for x in sizes]
+    result = _result(request, read, clusters, sizes, then)
+    quotas = quotas_of(request, log, clusters, starts_known=starts_known)
     return Demanded(
-        _result(request, read, clusters, sizes, then),
+        _with_use(result, quotas, seen),
         block_of(request, sizes, then, _source(request, read)),
-        next((a.why_not for x, a in zip(sizes, then, strict=True) if x.accelerators), ""),
+        why_no_block(sizes, then),
         log,
     )
 
 
 @verb(DemandRequest, "demand")
 def demand(request: DemandRequest) -> Result:
-    """Split the waits of recorded jobs and size the accelerators that keep them.
+    """Split the waits of recorded jobs and size the accelerators; or rate requests or incidents.
 
     Raises
     ------
@@ -140,7 +161,7 @@ def _result(
         verb="demand",
         status="ok" if given else "incomplete",
         exit_code=EXIT_OK if given else EXIT_INCOMPLETE,
-        headline=headline(request, waits, sizes),
+        headline=words.headline(request, waits, sizes),
         scenario={"demand": _saved(request)},
         metrics=metrics,
         tables={
@@ -166,15 +187,49 @@ def _result(
                 r for x in sizes for r in tables.rule_rows(x)
             ),
         },
-        warnings=[{"code": "demand", "message": text} for text in notes(clusters, sizes)],
+        warnings=[
+            {"code": "demand", "message": text} for text in words.notes(log, clusters, sizes)
+        ],
     )
+
+
+def _with_use(result: Result, quotas: Quotas | None, seen: Counted | None) -> Result:
+    """Return the answer with what quotas left idle, and with the use that counters show."""
+    if quotas is not None:
+        strands = counter_spec.STRANDED_BY_QUOTA
+        more = {strands.name: strands.table(quotas.rows())}
+        result = replace(
+            result, metrics=result.metrics | quotas.metrics(), tables=result.tables | more
+        )
+    if seen is None:
+        return result
+    files, findings = result.tables[spec.FILES.name], result.tables[spec.FINDINGS.name]
+    more = {
+        **tables_of(seen),
+        spec.FILES.name: _joined(files, spec.FILES.table(counter_tables.file_rows(seen))),
+        spec.FINDINGS.name: _joined(
+            findings, spec.FINDINGS.table(counter_tables.finding_rows(seen))
+        ),
+    }
+    said = [{"code": "demand", "message": text} for text in counter_tables.notes(seen)]
+    return replace(
+        result,
+        headline=f"{result.headline}; counters: {counter_tables.headline(seen)}",
+        metrics=result.metrics | metrics_of(seen),
+        tables=result.tables | more,
+        warnings=[*result.warnings, *said],
+    )
+
+
+def _joined(one: Table, other: Table) -> Table:
+    return replace(one, rows=(*one.rows, *other.rows))
 
 
 def _of_cluster(request: DemandRequest, row: spec.WaitRow, found: Sized) -> dict[str, Metric]:
     name = row.cluster
     metrics = spec.OFFERED(tables.size_row(found).offered_accelerators, name)
-    if row.short_frac is not None and row.scattered_frac is not None:
-        metrics |= spec.CAPACITY_FRAC(row.short_frac + row.scattered_frac, name)
+    if row.short_frac is not None:
+        metrics |= spec.CAPACITY_FRAC(words.capacity_frac(row), name)
         metrics |= spec.POLICY_FRAC(row.policy_frac, name)
     if found.fidelity is not None:
         metrics |= size_spec.FACTOR(found.factor, name)
@@ -194,7 +249,12 @@ def _saved(request: DemandRequest) -> dict[str, Any]:
     default = DemandRequest(files=request.files)
     given = {k: v for k, v in vars(request).items() if v != getattr(default, k)}
     files = [str(f) for f in request.files]
-    return {"files": files, **{k: list(v) if isinstance(v, tuple) else v for k, v in given.items()}}
+    lists = {k: [*map(_text, v)] if isinstance(v, tuple) else v for k, v in given.items()}
+    return {"files": files, **lists}
+
+
+def _text(value: Any) -> Any:
+    return str(value) if isinstance(value, Path) else value
 
 
 def _source(request: DemandRequest, read: ReadJobs) -> str:

@@ -35,8 +35,10 @@ def block_of(
     """
     pairs = [(x, a) for x, a in zip(sizes, then, strict=True) if x.accelerators]
     given, coming = [x for x, _ in pairs], [a for _, a in pairs]
-    if not given or any(a.why_not for a in coming):
+    if not given or why_no_block(sizes, then):
         return ""
+    left = [f"# {x.cluster.name}: no demand here, because {x.why_not}" for x in sizes if x.why_not]
+    source += "".join(f"{line}\n" for line in left)
     ids = _ids([x.cluster.name for x in given])
     data: dict[str, Any] = {
         "workloads": {
@@ -53,6 +55,19 @@ def block_of(
     if all(x.interval for x in given):
         data |= _variants(request, given, coming, ids)
     return source + dump(data)
+
+
+def why_no_block(sizes: Sequence[Sized], then: Sequence[Ahead]) -> str:
+    """Return why sizes give no demand of a scenario; empty if they do, or if there are none."""
+    for found, coming in zip(sizes, then, strict=True):
+        if found.accelerators and not found.load.mean:
+            name = found.cluster.name
+            return (
+                f"{name}: the log has no demand over time: its runs start at one moment or last 0 s"
+            )
+        if found.accelerators and coming.why_not:
+            return coming.why_not
+    return ""
 
 
 def _variants(

@@ -78,6 +78,9 @@ def clusters_of(
     together, each, problems = _numbers("--accelerators", request.accelerators, log.pools)
     one_quota, quota, more = _numbers("--quota", request.quota, log.pools)
     problems += more
+    if request.accelerators_per_node and together and request.accelerators_per_node > together:
+        cause = f"a node of {request.accelerators_per_node} has more than the cluster of {together}"
+        problems.append(Problem("DC050", cause, Place("--accelerators-per-node")))
     if one_quota is not None:
         cause = "a quota needs its pool, such as --quota POOL=64"
         problems.append(Problem("DC050", cause, Place("--quota")))
@@ -179,7 +182,8 @@ def _recording(
 
 
 def _too_large(cluster: Recording) -> Iterator[Problem]:
-    largest = float(np.max(cluster.log.accelerators, initial=0.0))
+    """Yield a run that is larger than its cluster; one that never started may be."""
+    largest = float(np.max(cluster.log.accelerators[cluster.log.started], initial=0.0))
     if largest > cluster.accelerators:
         cause = (
             f"{cluster.name}: a job of {largest:g} accelerators is larger than the cluster of "

@@ -11,7 +11,7 @@ from dcplan.units import MOST_USD_PER_ACCELERATOR_HOUR
 
 ORDERS = ("backfill", "fifo")
 LOG, CLUSTER, TARGET = "Logs", "Cluster", "Target"
-REQUESTS, AHEAD = "Requests", "Forecast"
+REQUESTS, AHEAD, INCIDENTS = "Requests", "Forecast", "Incidents"
 
 
 def _pair(name: str, value: Any) -> str:
@@ -25,7 +25,8 @@ class DemandRequest:
     files: Annotated[
         tuple[Path, ...],
         Flag(
-            "logs of jobs (sacct, Kueue workloads, CSV), or one trace of requests to a model",
+            "logs of jobs (sacct, Kueue workloads, CSV), one trace of requests to a model, "
+            "logs of incidents or samples of DCGM counters (CSV)",
             metavar="FILE",
             argument=True,
         ),
@@ -34,10 +35,18 @@ class DemandRequest:
         str | None,
         Flag(
             "format of the files (default: recognized from their content)",
-            choices=("sacct", "sacct-json", "kueue", "csv", "requests"),
+            choices=("sacct", "sacct-json", "kueue", "csv", "requests", "incidents", "counters"),
             panel=LOG,
         ),
     ] = None
+    counters: Annotated[
+        tuple[Path, ...],
+        Flag(
+            "samples of DCGM counters of the cluster that ran the jobs (CSV)",
+            metavar="FILE",
+            panel=LOG,
+        ),
+    ] = ()
     timezone: Annotated[
         str | None, Flag("zone of local times, such as Europe/Zurich", metavar="ZONE", panel=LOG)
     ] = None
@@ -159,3 +168,34 @@ class DemandRequest:
             panel=AHEAD,
         ),
     ] = None
+    nodes: Annotated[
+        int | None,
+        Flag(
+            "nodes of the cluster that could fail, averaged over the window",
+            low=1,
+            high=10_000_000,
+            panel=INCIDENTS,
+        ),
+    ] = None
+    window: Annotated[
+        str | None,
+        Flag(
+            "time in which all incidents were recorded, such as 2026-06-01/2026-09-01 (default: "
+            "from the first to the last time of the log)",
+            metavar="START/END",
+            panel=INCIDENTS,
+        ),
+    ] = None
+    job_nodes: Annotated[
+        tuple[int, ...],
+        Flag(
+            "nodes of a job whose interruptions are computed; repeat for more jobs (default: "
+            "powers of 4 up to the cluster)",
+            low=1,
+            high=100_000_000,
+            panel=INCIDENTS,
+        ),
+    ] = ()
+    job_days: Annotated[
+        float, Flag("length of these jobs", unit="days", low=0.001, high=10_000, panel=INCIDENTS)
+    ] = 1.0

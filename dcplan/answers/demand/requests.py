@@ -28,7 +28,7 @@ JOBS_ONLY = frozenset(
     (
         *("timezone", "mig", "accelerators", "accelerators_per_node", "order", "quota", "loss_h"),
         *("cycle_s", "wait_h", "wait_quantile", "own_usd_per_accelerator_hour", "most_rented"),
-        *("rent_usd_per_accelerator_hour", "draws", "seed", "start"),
+        *("rent_usd_per_accelerator_hour", "draws", "seed", "start", "counters"),
     )
 )
 """Flags that one kind of log does not use."""
@@ -67,7 +67,7 @@ def requests_answer(request: DemandRequest) -> tuple[Result, str]:
         cause = "a log of requests shows no growth: a service of coming quarters needs it"
         problem = Problem("DC003", cause, Place("--model"), help="--growth-frac-per-quarter 0")
         raise InputError([problem])
-    _refuse(request, JOBS_ONLY, "only for logs of jobs")
+    refuse(request, JOBS_ONLY, "only for logs of jobs")
     trace = read_trace(file)
     rate = rate_of(trace.arrivals_s)
     reused = reused_frac(trace.block_hashes) if trace.block_hashes else None
@@ -100,10 +100,17 @@ def refuse_requests_only(request: DemandRequest) -> None:
     InputError
         With every such flag (DC050).
     """
-    _refuse(request, REQUESTS_ONLY, "only for logs of requests")
+    refuse(request, REQUESTS_ONLY, "only for logs of requests")
 
 
-def _refuse(request: DemandRequest, names: frozenset[str], why: str) -> None:
+def refuse(request: DemandRequest, names: frozenset[str], why: str) -> None:
+    """Refuse flags that another kind of log uses.
+
+    Raises
+    ------
+    InputError
+        With every flag of these names that is given (DC050).
+    """
     given = [f for f in fields_of(DemandRequest) if f.name in names]
     given = [f for f in given if getattr(request, f.name) != f.default]
     if given:

@@ -124,7 +124,10 @@ def _rounded(units: float, step: int) -> int:
 def _interval(
     request: DemandRequest, cluster: Recording, search: Cluster, target: Target, units: int
 ) -> tuple[float, float] | None:
-    """Return the 10th and 90th percentile of the size, with sampled whole weeks."""
+    """Return the 10th and 90th percentile of the size, with sampled whole weeks; the size is inside.
+
+    Sampled weeks break up what lasts longer than a week, so that all of them may be smaller.
+    """
     work = cluster.recorded.work
     draws = week_draws(work, request.draws, request.seed)
     if not draws:
@@ -140,7 +143,7 @@ def _interval(
     if not found:
         return None
     low, high = np.quantile(found, [LOW, HIGH])
-    return float(low), float(high)
+    return min(float(low), units), max(float(high), units)
 
 
 def _rules(

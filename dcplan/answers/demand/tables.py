@@ -13,8 +13,8 @@ from dcplan.answers.demand.clusters import Recording
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.sized import Sized
 from dcplan.demand.log.fidelity import SEARCH_FLOOR_S, SEARCH_QUANTILES
+from dcplan.demand.log.jobs import little_gap_frac
 from dcplan.demand.log.size import wait_quantile
-from dcplan.demand.log.waits import little_gap_frac
 from dcplan.inputs.logs.options import LogFile
 from dcplan.inputs.logs.read import ReadJobs
 from dcplan.specs.demand import log as spec
@@ -88,6 +88,7 @@ def wait_row(cluster: Recording) -> spec.WaitRow:
         share(waits.before_s),
         share(waits.short_s),
         share(waits.scattered_s),
+        share(waits.behind_s),
         share(waits.cycle_s),
         share(waits.policy_s),
         little_gap_frac(log),

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 
-from dcplan.answers.demand.clusters import Recording
+import numpy as np
+
+from dcplan.answers.demand.clusters import TOGETHER, Recording
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.sized import MOSTLY_POLICY_FRAC, Sized
+from dcplan.demand.log.jobs import JobLog
+from dcplan.demand.log.waits import recorded_use
 from dcplan.specs.demand import log as spec
+
+SHARED_RATIO = 1.2
+"""Sum of the peaks of pools over the peak of all, above which a note asks whether they share nodes."""
+
+
+def capacity_frac(row: spec.WaitRow) -> float:
+    """Return the share of a recorded wait that more accelerators would shorten."""
+    return sum(x or 0.0 for x in (row.short_frac, row.scattered_frac, row.behind_frac))
 
 
 def headline(request: DemandRequest, waits: Sequence[spec.WaitRow], sizes: Sequence[Sized]) -> str:
@@ -15,10 +28,7 @@ def headline(request: DemandRequest, waits: Sequence[spec.WaitRow], sizes: Seque
     given = [x for x in sizes if x.accelerators is not None]
     target = f"{request.wait_quantile:.0%} of the jobs start within {request.wait_h:g} h"
     total_h = sum((w.wait_mean_h or 0.0) * w.jobs for w in waits)
-    capacity = sum(
-        (w.wait_mean_h or 0.0) * w.jobs * ((w.short_frac or 0.0) + (w.scattered_frac or 0.0))
-        for w in waits
-    )
+    capacity = sum((w.wait_mean_h or 0.0) * w.jobs * capacity_frac(w) for w in waits)
     cause = (
         f"{capacity / total_h:.0%} of the recorded wait was for accelerators"
         if total_h
@@ -36,9 +46,9 @@ def headline(request: DemandRequest, waits: Sequence[spec.WaitRow], sizes: Seque
     return f"{target} on {', '.join(parts)}{more}{without}; {cause}"
 
 
-def notes(clusters: Sequence[Recording], sizes: Sequence[Sized]) -> list[str]:
+def notes(log: JobLog, clusters: Sequence[Recording], sizes: Sequence[Sized]) -> list[str]:
     """Return what is assumed, what more hardware does not shorten, and why sizes are missing."""
-    found = []
+    found = [*_pools(log, clusters)]
     assumed = [c.name for c in clusters if c.assumed and c.starts_known]
     unchecked = [c.name for c in clusters if not c.starts_known]
     if unchecked:
@@ -67,6 +77,12 @@ def notes(clusters: Sequence[Recording], sizes: Sequence[Sized]) -> list[str]:
                 f"{c.name}: {c.policy_frac:.0%} of the wait passed while the jobs would have "
                 "fitted: limits, holds or priorities, which more hardware does not shorten"
             )
+        waiting = c.log.accelerators[~c.log.started]
+        if len(waiting) and float(waiting.max()) > c.accelerators:
+            found.append(
+                f"{c.name}: a job that never started asks for {waiting.max():,.0f} accelerators, more "
+                f"than the {c.accelerators:,} of the cluster: no size counts it"
+            )
     found += [f"{x.cluster.name}: {x.why_not}" for x in sizes if x.why_not]
     short = [x.cluster.name for x in sizes if x.accelerators is not None and x.interval is None]
     if short:
@@ -75,3 +91,29 @@ def notes(clusters: Sequence[Recording], sizes: Sequence[Sized]) -> list[str]:
             "or --draws is 0"
         )
     return found
+
+
+def _pools(log: JobLog, clusters: Sequence[Recording]) -> Iterator[str]:
+    """Yield pools without an answer, and pools that cannot have nodes of their own."""
+    if len(clusters) == 1 and clusters[0].name == TOGETHER:
+        return
+    names = {c.name for c in clusters}
+    counts = np.bincount(log.pool, minlength=len(log.pools))
+    left = [(p, int(n)) for p, n in zip(log.pools, counts, strict=True) if n and p not in names]
+    if left:
+        listed = ", ".join(p for p, _ in left[:5]) + (", ..." if len(left) > 5 else "")
+        yield (
+            f"{sum(n for _, n in left):,} runs of pools without --accelerators have no answer: "
+            f"{listed}"
+        )
+    if len(clusters) < 2 or left:
+        return
+    endless = max(math.ceil(float(np.sum(log.accelerators))), 1)
+    together = float(np.max(recorded_use(log, endless, endless).used, initial=0.0))
+    apart = sum(c.peak for c in clusters)
+    if apart > SHARED_RATIO * together:
+        yield (
+            f"the peaks of the pools add up to {apart:,.0f} accelerators, and at most {together:,.0f} "
+            "were in use at the same time: if the pools share nodes, give one number for all, "
+            f"--accelerators {together:.0f}"
+        )

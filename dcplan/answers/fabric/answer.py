@@ -10,6 +10,7 @@ from dcplan.answers.fabric.built import Built, build
 from dcplan.answers.fabric.compare import compared
 from dcplan.answers.fabric.request import FabricRequest, refuse_unfit, saved
 from dcplan.answers.fabric.resolve import resolve
+from dcplan.answers.fabric.sites.join import join
 from dcplan.answers.fabric.tables import notes, notes_table
 from dcplan.answers.fabric.torus import torus_answer
 from dcplan.catalog.loader import load as load_catalog
@@ -65,12 +66,13 @@ def _answer(built: Built, log: InputLog) -> Result:
     result.metrics |= metrics.side_networks(built.side_networks)
     if request.growth_nodes:
         result.tables["expansion"] = extensions.growth_table(resolved)
+    said = list(notes(built))
     if request.site_link_km is not None:
-        bisection = metrics.bisection_gbps(resolved, network)
-        joined = extensions.join(resolved, bisection, log)
-        result.tables["site_links"], more = joined
-        result.metrics |= more
+        joined = join(resolved, metrics.bisection_gbps(resolved, network), log)
+        result.tables |= joined.tables
+        result.metrics |= joined.metrics
+        said.append(joined.note)
     result.inputs = [asdict(row) for _, row in sorted(log.rows.items())]
     result.warnings = [{"code": "price", "message": built.why}] if built.why else []
-    result.tables |= notes_table(notes(built))
+    result.tables |= notes_table(said)
     return result

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from dcplan.answers.fabric.built import Built, build
+from dcplan.answers.fabric.devices.types import Model, maker, short_model
 from dcplan.answers.fabric.request import FabricRequest
 from dcplan.answers.fabric.resolve import ResolvedFabric, resolve
 from dcplan.catalog.loader import load as load_catalog
-from dcplan.catalog.schema import Switch, System
+from dcplan.catalog.schema import DeviceType, Switch
 from dcplan.errors import InputError, Place, Problem
 from dcplan.fabric.floor.lengths import stock
 from dcplan.fabric.floor.schedule import Cable, schedule
@@ -42,19 +43,6 @@ class Cabled:
 
 
 @dataclass(frozen=True)
-class Model:
-    """Device model of a tier."""
-
-    manufacturer: str
-    model: str
-    rack_units: float
-    weight_kg: float | None
-    lower_type: str
-    """Interface type of ports to nodes, and of a node's ports."""
-    upper_type: str
-
-
-@dataclass(frozen=True)
 class Inventory:
     """Cables, and the devices and racks that they connect."""
 
@@ -63,6 +51,14 @@ class Inventory:
     """Device models by tier."""
     rack_units: float
     """Height of every rack. [U]"""
+    trays: Mapping[str, int] = field(default_factory=dict)
+    """Devices in every rack of nodes that no cable of the list reaches: kind -> how many."""
+    side_switches: Mapping[str, int] = field(default_factory=dict)
+    """Switches of the side networks: kind -> how many. Their cables are not listed."""
+    feed_volt: float = 0.0
+    """Line voltage of a rack feed; 0 without feeds."""
+    feed_load_frac: float = 1.0
+    """Highest load of a feed over its rating."""
 
 
 @verb(FabricRequest, "fabric")
@@ -75,7 +71,7 @@ def cables(request: FabricRequest) -> Iterator[Cabled]:
         As :func:`dcplan.answers.fabric.answer.fabric`; also for networks without a cable list
         (pairs, scheduled fabrics, dragonflies, tori).
     """
-    return _cables(*_resolved(request))
+    return _cables(_built(*_resolved(request)))
 
 
 def inventory(result: Result) -> Inventory:
@@ -94,7 +90,12 @@ def inventory(result: Result) -> Inventory:
         )
     resolved, log = _resolved(made(FabricRequest, kept, "fabric"))
     height = log.parameter("facility", "rack-units")
-    return Inventory(_cables(resolved, log), _models(resolved, log), height)
+    models, built = _models(resolved, log), _built(resolved, log)
+    trays, sides = _trays(resolved, log, models), _sides(built, log, models)
+    volt, load_frac = (
+        log.parameter("network", key) for key in ("rack-feed-volt", "rack-feed-load-frac")
+    )
+    return Inventory(_cables(built), models, height, trays, sides, volt, load_frac)
 
 
 def _resolved(request: FabricRequest) -> tuple[ResolvedFabric, InputLog]:
@@ -102,12 +103,18 @@ def _resolved(request: FabricRequest) -> tuple[ResolvedFabric, InputLog]:
     return resolve(request, catalog), InputLog(catalog)
 
 
-def _cables(resolved: ResolvedFabric, log: InputLog) -> Iterator[Cabled]:
+def _built(resolved: ResolvedFabric, log: InputLog) -> Built:
     built = None if resolved.topology == "torus" else build(resolved, log)
     if built is None or built.hall is None:
         kind = resolved.topology + ("" if resolved.topology == "torus" else " network")
         cause = f"a {kind} has no cable list, only cable counts"
         raise InputError([Problem("DC050", cause, Place("fabric"))])
+    return built
+
+
+def _cables(built: Built) -> Iterator[Cabled]:
+    if built.hall is None:
+        return iter(())
     return _cabled(built, schedule(built.hall, built.network.plan.planes))
 
 
@@ -141,28 +148,81 @@ def _models(resolved: ResolvedFabric, log: InputLog) -> dict[str, Model]:
     near = interface_type(resolved.protocol, resolved.link_gbps)
     far = interface_type(resolved.protocol, resolved.between_gbps)
     found = {"manager": Model("Generic", "manager", 1.0, None, near, near)}
-    system, hosts = resolved.system, max(resolved.attached.nodes // resolved.request.nodes, 1)
-    units = system.rack_units.value if system and system.rack_units else 1.0
-    kg = round(system.weight_kg.value / hosts, 2) if system and system.weight_kg else None
-    name = (_model(system) if hosts == 1 else f"{_model(system)}, one tray") if system else "node"
-    found["node"] = Model(
-        (system and system.vendor) or "Generic", name, units if hosts == 1 else 1.0, kg, near, near
-    )
+    found["node"] = _node(resolved, near)
     for tier, row in zip(("leaf", "spine", "core"), resolved.models, strict=True):
-        found[tier] = _switch(row, resolved, (near if tier == "leaf" else far, far), log)
+        types = (near if tier == "leaf" else far, far)
+        ports = _radix(resolved, tier)
+        found[tier] = _switch(row, ports, f"{ports} ports", types, log)
     return found
 
 
-def _model(row: System | Switch) -> str:
-    """Return the name without the vendor."""
-    return row.name.removeprefix(f"{row.vendor} ") if row.vendor else row.name
+def _node(resolved: ResolvedFabric, port_type: str) -> Model:
+    """Return the model of a node: a system, or a tray of a rack-scale one."""
+    system, hosts = resolved.system, max(resolved.attached.nodes // resolved.request.nodes, 1)
+    if system is None:
+        return Model("Generic", "node", 1.0, None, port_type, port_type)
+    name = short_model(system.name, system.vendor, system.id)
+    tray = hosts > 1
+    kg = round(system.weight_kg.value / hosts, 2) if system.weight_kg else None
+    units = system.rack_units.value if system.rack_units and not tray else 1.0
+    power = system.rated_kw
+    return Model(
+        maker(system.vendor),
+        f"{name} compute tray" if tray else name,
+        units,
+        kg,
+        port_type,
+        port_type,
+        kw=power.value / hosts if power else 0.0,
+    )
+
+
+def _radix(resolved: ResolvedFabric, tier: str) -> int:
+    ports = resolved.ports
+    spine = ports.spine_radix or ports.radix
+    return {"leaf": ports.radix, "spine": spine, "core": ports.core_radix or spine}[tier]
 
 
 def _switch(
-    row: Switch | None, resolved: ResolvedFabric, types: tuple[str, str], log: InputLog
+    row: Switch | None, ports: int, name: str, types: tuple[str, str], log: InputLog
 ) -> Model:
+    """Return the model of a switch, with the library's names where it has the type."""
     units = switch_units(row, log)
     if row is None:
-        return Model("Generic", f"{resolved.ports.radix} ports", units, None, *types)
-    kg = row.weight_kg.value if row.weight_kg else None
-    return Model(row.vendor or "Generic", _model(row), units, kg, *types)
+        return Model("Generic", name, units, None, *types, ports)
+    kg, power = row.weight_kg.value if row.weight_kg else None, row.max_kw or row.typical_kw
+    kw = power.value if power else 0.0
+    library = log.catalog.find("device_types", row.id, DeviceType)
+    if library is None:
+        model = short_model(row.name, row.vendor, row.id)
+        return Model(maker(row.vendor), model, units, kg, *types, ports, kw)
+    kg = library.weight_kg.value if library.weight_kg else kg
+    units = library.rack_units.value
+    return Model(library.manufacturer, library.model, units, kg, *types, ports, kw, library)
+
+
+def _trays(resolved: ResolvedFabric, log: InputLog, models: dict[str, Model]) -> dict[str, int]:
+    """Return the trays that a rack-scale system has in addition to its nodes, and add their models."""
+    found: dict[str, int] = {}
+    for row in log.catalog.table("device_types", DeviceType).values():
+        if resolved.system and resolved.system.id in row.systems and row.per_rack:
+            kg = row.weight_kg.value if row.weight_kg else None
+            models["tray"] = Model(
+                row.manufacturer, row.model, row.rack_units.value, kg, "other", "other", library=row
+            )
+            found["tray"] = row.per_rack
+    return found
+
+
+def _sides(built: Built, log: InputLog, models: dict[str, Model]) -> dict[str, int]:
+    """Return the switches of the side networks by kind, and add their models."""
+    found: dict[str, int] = {}
+    for one in built.side_networks:
+        if one.side.switches:
+            row = log.catalog.get("switches", one.model, Switch)
+            ports = max(row.ports.values())
+            gbps = max(float(speed) for speed in row.ports)
+            kind = interface_type(row.protocol, gbps)
+            models[one.name] = _switch(row, ports, one.model, (kind, kind), log)
+            found[one.name] = one.side.switches
+    return found

@@ -261,8 +261,33 @@ class FabricRequest:
         ),
     ] = None
     site_link_optic: Annotated[
-        str, Flag("catalog optic of the site link", complete="optics", panel=MORE)
-    ] = "coherent-400zr"
+        str | None,
+        Flag(
+            "catalog optic of the site link (default: coherent-400zr as far as it reaches, then the "
+            "long-haul signal with the lowest cost of ten years)",
+            complete="optics",
+            panel=MORE,
+        ),
+    ] = None
+    site_link_span_km: Annotated[
+        float | None,
+        Flag(
+            "longest distance between amplifiers of a long-haul link (default: 80, from the "
+            "catalog)",
+            unit="km",
+            low=10,
+            high=150,
+            panel=MORE,
+        ),
+    ] = None
+    site_link_router: Annotated[
+        str,
+        Flag(
+            "catalog switch that routes a long-haul link at both ends",
+            complete="switches",
+            panel=MORE,
+        ),
+    ] = "arista-7804r4"
     compare: Annotated[
         str | None,
         Flag(
@@ -308,12 +333,20 @@ def refuse_unfit(request: FabricRequest) -> None:
         With every such flag.
     """
     joined = request.site_link_km is not None or request.site_link_gbps is not None
+    extras = {
+        "--site-link-gbps": request.site_link_gbps is not None,
+        "--site-link-optic": request.site_link_optic is not None,
+        "--site-link-span-km": request.site_link_span_km is not None,
+        "--site-link-router": request.site_link_router != FabricRequest.site_link_router,
+    }
     wrong = {
         "--growth-nodes and --site-link-km need one fabric: leave --compare and --for-job out": (
             request.several and (joined or bool(request.growth_nodes))
-        ),
-        "--site-link-gbps needs --site-link-km": request.site_link_gbps is not None
-        and request.site_link_km is None,
+        )
+    }
+    wrong |= {
+        f"{flag} needs --site-link-km": given and request.site_link_km is None
+        for flag, given in extras.items()
     }
     problems = [Problem("DC050", cause, Place("fabric")) for cause, is_so in wrong.items() if is_so]
     if request.for_job and not request.system:

@@ -9,12 +9,15 @@ from pathlib import Path
 from dcplan.answers.common.catalog_rows import named
 from dcplan.answers.facility.compare import compared
 from dcplan.answers.facility.energy.answer import onsite as onsite_power
+from dcplan.answers.facility.equipment.electrical import electrical_table
+from dcplan.answers.facility.equipment.mechanical import mechanical_table
 from dcplan.answers.facility.feasibility import holds, unaided_supply_c
 from dcplan.answers.facility.heat_rejection import lead_table, permit, plant_table
+from dcplan.answers.facility.hours import hours_table
 from dcplan.answers.facility.metrics import metrics_of
 from dcplan.answers.facility.power import efficiency_table, oversubscribed, swings
 from dcplan.answers.facility.racks import floor_tables
-from dcplan.answers.facility.request import FacilityRequest, refuse_idle
+from dcplan.answers.facility.request import CHAIN, FacilityRequest, refuse_idle
 from dcplan.answers.facility.resolve import ResolvedFacility, resolve
 from dcplan.answers.facility.tables import (
     chain_table,
@@ -44,14 +47,7 @@ def facility(request: FacilityRequest) -> Result:
     InputError
         When a name is unknown, an amount is out of range, or the option cannot cool the system.
     """
-    request = replace(
-        request,
-        redundancy=request.redundancy.lower(),
-        other_redundancy=request.other_redundancy.lower(),
-    )
-    catalog = load_catalog(tuple(Path(c) for c in request.catalogs))
-    log = InputLog(catalog)
-    resolved = resolve(request, log)
+    resolved, log = _resolved(request)
     refuse_idle(request)
     if request.compare:
         return compared(resolved, log)
@@ -59,6 +55,28 @@ def facility(request: FacilityRequest) -> Result:
     resolved = resolved.under(option, log)
     _record(option, resolved, log)
     return _answer(option, resolved, _performance(option, resolved, log), log)
+
+
+def facility_hours(request: FacilityRequest) -> Table:
+    """Return the hours of a year of one hall: temperatures, power by part, and water.
+
+    Raises
+    ------
+    InputError
+        When :func:`facility` refuses the request, or the option is not computed by hour.
+    """
+    resolved, log = _resolved(request)
+    refuse_idle(request)
+    option = _option(resolved, log)
+    resolved = resolved.under(option, log)
+    return hours_table(option, resolved, _performance(option, resolved, log), log)
+
+
+def _resolved(request: FacilityRequest) -> tuple[ResolvedFacility, InputLog]:
+    rules = (request.redundancy.lower(), request.other_redundancy.lower())
+    request = replace(request, redundancy=rules[0], other_redundancy=rules[1])
+    log = InputLog(load_catalog(tuple(Path(c) for c in request.catalogs)))
+    return resolve(request, log), log
 
 
 def _option(resolved: ResolvedFacility, log: InputLog) -> CoolingOption:
@@ -100,6 +118,7 @@ def _answer(
     cdus = metrics.get(cooling.CDU_COUNT.key)
     placed, more = floor_tables(option, resolved, int(cdus.value or 0) if cdus else 0, log)
     tables, metrics = tables | placed, metrics | more
+    tables |= _schedules(option, found, resolved, metrics, log)
     warnings = _warnings(option, resolved, found, log)
     existing = int(metrics[hall.FLOOR_ACCELERATORS.key].value or 0) if placed else 0
     warnings += _empty(resolved, placed, existing)
@@ -126,6 +145,24 @@ def _answer(
         inputs=[asdict(row) for _, row in sorted(log.rows.items())],
         warnings=warnings,
     )
+
+
+def _schedules(
+    option: CoolingOption,
+    found: Performance,
+    resolved: ResolvedFacility,
+    metrics: Mapping[str, Metric],
+    log: InputLog,
+) -> dict[str, Table]:
+    """Return the equipment schedules; rows of racks and distribution units are those of the metrics."""
+    rows, cdus = (
+        int(metrics[key].value or 0) if key in metrics else 0
+        for key in (hall.FLOOR_ROWS.key, cooling.CDU_COUNT.key)
+    )
+    return {
+        "electrical_schedule": electrical_table(found, resolved, rows, log),
+        "mechanical_schedule": mechanical_table(option, found, resolved, cdus, log),
+    }
 
 
 def _plain_tables(
@@ -208,6 +245,19 @@ def _headline(
     )
 
 
+def _size_note(resolved: ResolvedFacility, found: Performance) -> str:
+    """Say what of a hall below the large class has higher losses."""
+    chain = resolved.request.electrical_losses == CHAIN
+    what = "lighting has" if chain else "UPS, distribution and lighting have"
+    note = (
+        f"a hall of {resolved.it_mw:g} MW belongs to the {resolved.size} class, whose {what} higher "
+        "losses than in halls from 10 MW; from half of the border of a class on, they go over to "
+        "those of the next class"
+    )
+    key = f"facility.{'lighting' if chain else 'ups-efficiency'}-*"
+    return note + (f"; for newer equipment, set {key} in an overlay" if found.modeled else "")
+
+
 NEARLY_LARGE_MW = 5.0
 """Between this size and the large class, a note explains the step between the classes."""
 
@@ -222,6 +272,11 @@ def _warnings(
         notes.append(
             f"{option.id} comes from a table by climate zone and size class: the answer has no "
             "PUE by quarter, ignores part load and supply temperature, and estimates the peak"
+            + (
+                "; losses before the racks are those of the power chain, not of the table"
+                if resolved.request.electrical_losses == CHAIN
+                else ""
+            )
         )
     if resolved.where.climate is None:
         notes.append(
@@ -241,16 +296,7 @@ def _warnings(
         )
     liquid = found.modeled and resolved.system and "liquid" in resolved.system.cooling_modes
     if resolved.size != "large" and (liquid or resolved.it_mw >= NEARLY_LARGE_MW):
-        notes.append(
-            f"a hall of {resolved.it_mw:g} MW belongs to the {resolved.size} class, whose UPS, "
-            "distribution and lighting have higher losses than in halls from 10 MW; from half of "
-            "the border of a class on, they go over to those of the next class"
-            + (
-                "; for newer equipment, set facility.ups-efficiency-* in an overlay"
-                if found.modeled
-                else ""
-            )
-        )
+        notes.append(_size_note(resolved, found))
     if option.model == "dry" and supply is None:
         notes.append(
             "the supply temperature is sampled over the range of Lei et al., and hours too warm "

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-import numpy as np
-
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption, Parameter
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.liquid import units
-from dcplan.facility.plant import electrical_frac
 from dcplan.facility.pue import sizes
-from dcplan.inputs.cooling import Performance, sized_parameter
+from dcplan.inputs.cooling import Performance, hall_losses_frac, sized_parameter
 from dcplan.inputs.log import InputLog
 from dcplan.result import Metric, Table
 from dcplan.specs.facility import cooling
@@ -37,27 +34,36 @@ def plant_table(
     For options from the table, economizers do not help on that day: chillers move the hall's heat
     (IT power, losses before the racks, room fans), and towers the heat of all site power.
     """
-    chilled = (
-        _hall_heat(option, resolved, log) if found.peak_chilled is None else found.peak_chilled
-    )
-    rejected = found.peak_pue if found.peak_rejected is None else found.peak_rejected
     rows: list[specs.PlantRow] = []
     for name in option.plant:
-        mw = resolved.it_mw * (chilled if name == "chiller" else rejected)
+        mw = plant_heat_mw(name, option, found, resolved, log)
         each = log.parameter("facility", UNIT_KEYS[name])
         basis = "model" if found.modeled else "estimate"
         rows.append(specs.PlantRow(name, mw, each, units(mw, each), basis))
     return specs.PLANT.table(rows)
 
 
+def plant_heat_mw(
+    equipment: str,
+    option: CoolingOption,
+    found: Performance,
+    resolved: ResolvedFacility,
+    log: InputLog,
+) -> float:
+    """Return the heat that chillers move, or that towers or dry coolers reject, on the design day."""
+    if equipment == "chiller":
+        chilled = found.peak_chilled
+        return resolved.it_mw * (_hall_heat(option, resolved, log) if chilled is None else chilled)
+    return resolved.it_mw * (found.peak_pue if found.peak_rejected is None else found.peak_rejected)
+
+
 def _hall_heat(option: CoolingOption, resolved: ResolvedFacility, log: InputLog) -> float:
     """Return the heat of a hall over its IT power, including losses before racks and room fans."""
-    keys = ("ups-efficiency", "distribution-loss", "lighting")
-    ups, distribution, lighting = (
-        np.array(sized_parameter(key, sizes(resolved.it_mw), log)[1]) for key in keys
-    )
+    by_size = sizes(resolved.it_mw)
+    losses = hall_losses_frac(resolved.counted_branches(log), by_size, log)
+    lighting = sized_parameter("lighting", by_size, log)[1]
     fans = log.take(f"cooling.{option.id}.fan_frac", option.fan_frac) if option.fan_frac else 0.0
-    return 1.0 + float(electrical_frac(ups, distribution, lighting)) + fans
+    return 1.0 + losses + lighting + fans
 
 
 def lead_table(energization_date: str, log: InputLog) -> Table:

@@ -7,7 +7,8 @@ from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.answers.facility.tables import designed_air_frac, heat_kw
 from dcplan.catalog.schema import Accelerator, CoolingOption, Parameter
 from dcplan.facility.liquid import flow_l_per_min, ride_through_s, units
-from dcplan.inputs.cooling import Performance, chillers_usd_per_kw
+from dcplan.facility.pue import sizes
+from dcplan.inputs.cooling import Performance, chillers_usd_per_kw, hall_losses_frac
 from dcplan.inputs.log import InputLog
 from dcplan.result import Metric
 from dcplan.specs.facility import cooling as specs
@@ -34,6 +35,7 @@ def metrics_of(
         **specs.PEAK_PUE(found.peak_pue),
         **specs.PEAK_IT(resolved.it_mw),
         **specs.PEAK_FACILITY(peak),
+        **specs.ELECTRICAL_LOSSES(_losses_frac(resolved, log)),
     }
     if found.wue_l_per_kwh:
         w = found.wue_l_per_kwh
@@ -67,6 +69,11 @@ def _air_usd_per_kw(option: CoolingOption, resolved: ResolvedFacility, log: Inpu
     """Return the price of air handlers beyond the share that the fit-out has [USD/kW of IT]."""
     extra = designed_air_frac(option, resolved) - option.air_share_frac.value
     return extra * log.parameter("power", "cooling-air-hall-usd-per-kw") if extra > 0 else 0.0
+
+
+def _losses_frac(resolved: ResolvedFacility, log: InputLog) -> float:
+    """Return losses between utility and racks over IT power that the PUE contains."""
+    return hall_losses_frac(resolved.counted_branches(log), sizes(resolved.it_mw), log)
 
 
 def _electrical_mw(resolved: ResolvedFacility, log: InputLog) -> float:

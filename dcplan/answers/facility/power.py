@@ -10,8 +10,8 @@ from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.answers.train.answer import train
 from dcplan.catalog.schema import System
 from dcplan.errors import InputError, Place, Problem
+from dcplan.facility.electrical.power import Stage, through
 from dcplan.facility.oversubscription import risk
-from dcplan.facility.power import Stage, through
 from dcplan.facility.swings import Step, event_kwh, remedy, swing
 from dcplan.inputs.cooling import Performance
 from dcplan.inputs.log import InputLog
@@ -20,17 +20,19 @@ from dcplan.specs.facility import hall as specs
 from dcplan.specs.train.layouts import BREAKDOWN
 from dcplan.units import HOURS_PER_YEAR, KW_PER_MW, SECONDS_PER_HOUR
 
-TERMS = ("transformer-fixed", "transformer-square", "busway-square", "psu-fixed", "psu-square")
+TERMS = (
+    "transformer-fixed",
+    "transformer-square",
+    "ups-fixed",
+    "ups-square",
+    "busway-square",
+    "psu-fixed",
+    "psu-square",
+)
 LOADS = (0.25, 0.5, 0.75, 1.0)
 JOBS = (1, 2, 4, 8, 16, 32, 64)
 TOGETHER = ("data_parallel", "optimizer", "straggler")
 """Parts of a step in which all accelerators wait or exchange data."""
-
-
-def ups_stage(log: InputLog) -> Stage:
-    """Return losses of the UPS by load; under 2N it has a low load."""
-    fixed, square = (log.parameter("facility", f"chain-ups-{term}") for term in ("fixed", "square"))
-    return Stage("ups", fixed, 0.0, square)
 
 
 def stages(log: InputLog) -> list[Stage]:
@@ -38,7 +40,7 @@ def stages(log: InputLog) -> list[Stage]:
     p = {key: log.parameter("facility", f"chain-{key}") for key in TERMS}
     return [
         Stage("transformer", p["transformer-fixed"], 0.0, p["transformer-square"]),
-        ups_stage(log),
+        Stage("ups", p["ups-fixed"], 0.0, p["ups-square"]),
         Stage("busway", 0.0, 0.0, p["busway-square"]),
         Stage("power shelf", p["psu-fixed"], 0.0, p["psu-square"]),
     ]

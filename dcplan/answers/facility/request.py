@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from dcplan.errors import InputError, Place, Problem
-from dcplan.facility.power import RULES
+from dcplan.facility.electrical.power import RULES
 from dcplan.specs.request import Flag
+
+CHAIN, SIZE_CLASS = "chain", "class"
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,14 @@ class FacilityRequest:
             lower=True,
         ),
     ] = "n+1"
+    electrical_losses: Annotated[
+        str,
+        Flag(
+            "losses before the racks: chain (transformers, UPS and busway under the redundancy) or "
+            "class (the range of the size class, as in the study of Lei et al.)",
+            choices=(CHAIN, SIZE_CLASS),
+        ),
+    ] = CHAIN
     onsite: Annotated[
         tuple[str, ...], Flag("power needed from an on-site source; repeatable", metavar="ID=MW")
     ] = ()

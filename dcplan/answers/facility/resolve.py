@@ -6,20 +6,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from dcplan.answers.common.catalog_rows import named
-from dcplan.answers.facility.request import FacilityRequest
+from dcplan.answers.facility.request import CHAIN, FacilityRequest
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import CoolingOption, PueRow, Site, System
 from dcplan.catalog.weather import bins, read_epw
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.climate import Climate, climate
+from dcplan.facility.electrical.chain import Branch
 from dcplan.facility.moist import wet_bulb_c
 from dcplan.facility.pue import size_class, sizes
 from dcplan.inputs.cooling import Setting, weather_at, weather_of
 from dcplan.inputs.heat_paths import in_tank
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.power.chain import branches
 
 BIN_C = 1.0
 POOLED = "all"
@@ -35,8 +36,6 @@ class Where:
     climate: Climate | None
     """None in tabulated zones without weather."""
     site: Site | None
-    hour_bins: npt.NDArray[np.int64] | None = None
-    """Weather bin of each hour of a file; None where the weather has no order in time."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +88,24 @@ class ResolvedFacility:
             given = coolant - log.parameter("facility", "cdu-approach-k")
         w = self.where
         return Setting(
-            w.name, w.zone, w.climate, sizes(self.it_mw), self.air_frac(option), self.load, given
+            w.name,
+            w.zone,
+            w.climate,
+            sizes(self.it_mw),
+            self.air_frac(option),
+            self.load,
+            given,
+            self.counted_branches(log),
         )
+
+    def branches(self, log: InputLog) -> tuple[Branch, ...]:
+        """Return compute, and network with storage, behind their power blocks."""
+        rules = (self.request.redundancy, self.request.other_redundancy)
+        return branches(self.it_mw, self.other_frac, rules, log)
+
+    def counted_branches(self, log: InputLog) -> tuple[Branch, ...]:
+        """Return the load classes whose losses are in the PUE; none for losses of the size class."""
+        return self.branches(log) if self.request.electrical_losses == CHAIN else ()
 
     def air_frac(self, option: CoolingOption) -> float:
         """Return the share of heat that room fans move.
@@ -140,8 +155,8 @@ def _where(site: str | None, zone: str | None, epw: str | None, catalog: Catalog
         )
         raise InputError([Problem("DC062", cause, Place("facility"))])
     if epw:
-        weather, hour_bins = _from_file(Path(epw))
-        return Where(weather.place, None, weather, None, hour_bins)
+        weather = _from_file(Path(epw))
+        return Where(weather.place, None, weather, None)
     if zone:
         key = f"zone-{zone.upper()}"
         tabulated = {row.zone for row in catalog.table("pue", PueRow).values()}
@@ -178,7 +193,7 @@ def _from_bins(key: str) -> Climate:
     return found
 
 
-def _from_file(file: Path) -> tuple[Climate, npt.NDArray[np.int64]]:
+def _from_file(file: Path) -> Climate:
     """Read an hourly weather file into bins of 1 K, and the bin of each hour."""
     weather = read_epw(file)
     dry = np.array(weather.dry_c)
@@ -191,13 +206,13 @@ def _from_file(file: Path) -> tuple[Climate, npt.NDArray[np.int64]]:
     triples = np.stack(
         [np.array(weather.quarter, dtype=float), np.rint(dry / BIN_C), np.rint(wet / BIN_C)]
     )
-    unique, at, hours = np.unique(triples, axis=1, return_inverse=True, return_counts=True)
+    unique, order, hours = np.unique(triples, axis=1, return_inverse=True, return_counts=True)
     quarter, dry_bin, wet_bin = unique
-    found = climate(
+    binned = climate(
         weather.place,
         quarter.astype(np.int64),
         dry_bin * BIN_C,
         wet_bin * BIN_C,
         hours.astype(float),
     )
-    return found, at.ravel().astype(np.int64)
+    return replace(binned, order=order.ravel())

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dcplan.answers.facility.feasibility import warmest_c
-from dcplan.answers.facility.power import ups_stage
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption, ReportedSite, Site
-from dcplan.facility.power import blocks_needed
-from dcplan.inputs.cooling import Performance, performance
+from dcplan.facility.electrical.chain import Branch, branch, efficiencies
+from dcplan.facility.pue import sizes
+from dcplan.inputs.cooling import Performance, hall_losses_frac, performance
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.power.chain import chain_values
 from dcplan.result import Table
 from dcplan.specs.facility import cooling as specs
 from dcplan.specs.facility import hall
@@ -16,6 +17,7 @@ from dcplan.units import KW_PER_MW
 
 CLASSES_C = (17.0, 27.0, 32.0, 40.0, 45.0)
 """ASHRAE TC 9.9 facility-water classes W17 to W45, by their warmest supply [°C]."""
+COOLING_CLASS = "cooling and lighting"
 QUARTER_NAMES = ("Q1", "Q2", "Q3", "Q4")
 
 
@@ -80,34 +82,43 @@ def warm_water_table(option: CoolingOption, resolved: ResolvedFacility, log: Inp
 def chain_table(found: Performance, resolved: ResolvedFacility, log: InputLog) -> Table:
     """Return power blocks by load class.
 
-    Compute has one redundancy rule; network, storage and cooling have another.
+    Compute has one redundancy rule; network, storage and cooling have another. Blocks of racks have
+    UPS and busway, those of cooling have neither.
     """
-    it_mw, request = resolved.it_mw, resolved.request
-    cooling_mw = it_mw * (found.peak_pue - 1.0)
-    block = log.parameter("power", "block-mw-default")
-    share = log.parameter("facility", "network-storage-share")
-    classes = (
-        ("compute", it_mw * (1.0 - share), request.redundancy),
-        ("network and storage", it_mw * share, request.other_redundancy),
-        ("cooling and losses", cooling_mw, request.other_redundancy),
+    request, p = resolved.request, chain_values(log)
+    rules = (request.redundancy, request.other_redundancy)
+    racks = zip(
+        ("compute", "network and storage"), rules, resolved.branches(log), (True, True), strict=True
     )
+    other = cooling_branch(found, resolved, log)
     rows: list[hall.PowerBlockRow] = []
-    for name, load_mw, redundancy in classes:
-        blocks = blocks_needed(load_mw, block, redundancy)
-        each = load_mw / (blocks * block) if blocks else None
-        efficiency = ups_stage(log).efficiency(each) if each else None
+    for name, rule, behind, fed in (*racks, (COOLING_CLASS, rules[1], other, False)):
+        each = behind.load_frac or None
+        at = efficiencies(each, p) if each and fed else None
         rows.append(
             hall.PowerBlockRow(
                 load_class=name,
-                load_mw=load_mw,
-                redundancy=redundancy,
-                blocks=blocks,
-                installed_mw=blocks * block,
+                load_mw=behind.it_frac * resolved.it_mw,
+                redundancy=rule,
+                blocks=behind.blocks,
+                installed_mw=behind.blocks * behind.block_mw,
                 block_load_frac=each,
-                ups_frac=efficiency,
+                ups_frac=float(at.ups) if at else None,
+                transformer_frac=float(at.transformer) if at else None,
+                busway_frac=float(at.busway) if at else None,
+                chain_frac=float(at.whole) if at else None,
             )
         )
     return hall.POWER_BLOCKS.table(rows)
+
+
+def cooling_branch(found: Performance, resolved: ResolvedFacility, log: InputLog) -> Branch:
+    """Return cooling and lighting on the design day, behind blocks of the other redundancy."""
+    counted = resolved.counted_branches(log)
+    losses = hall_losses_frac(counted, sizes(resolved.it_mw), log)
+    cooling_mw = resolved.it_mw * max(found.peak_pue - 1.0 - losses, 0.0)
+    block_mw = log.parameter("power", "block-mw-default")
+    return branch(cooling_mw, resolved.it_mw, block_mw, resolved.request.other_redundancy)
 
 
 def reported_table(resolved: ResolvedFacility, log: InputLog) -> Table:

@@ -12,6 +12,7 @@ from dcplan.catalog.schema import CoolingOption, System
 from dcplan.inputs.heat_paths import tank_notes
 from dcplan.inputs.training.speed import host_note
 from dcplan.planning.audit.left import new_units, used_units
+from dcplan.planning.goal import MONEY
 from dcplan.planning.problem.work.jobs.slow_storage import lost_note
 from dcplan.planning.problem.work.jobs.soonest import wait_months
 from dcplan.planning.solve.solved import Solved
@@ -36,6 +37,7 @@ def warnings_of(
             *solved.problem.warnings,
             *_late_starts(solved),
             *_empty_halls(solved),
+            *_larger_runs(solved),
             *(f"without an answer: {text}" for text in solved.lost),
         ],
         "given": [
@@ -71,6 +73,29 @@ def _empty_halls(solved: Solved) -> list[str]:
                 "to build it in parts, or a smaller it_mw"
             )
     return found
+
+
+def _larger_runs(solved: Solved) -> list[str]:
+    """Return a note for each run with more accelerators than its number of months needs."""
+    problem, d = solved.problem, solved.decisions
+    if d is None or solved.fixed is not None or problem.goal.measure not in MONEY:
+        return []
+    notes = []
+    for run in d.runs:
+        same = (run.job, run.place, run.system, run.start_month, run.months)
+        least = min(
+            x.accelerators
+            for x in problem.run_options
+            if (x.job, x.place, x.system, x.start_month, x.months) == same
+        )
+        if least < run.accelerators and not run.on_cloud:
+            notes.append(
+                f"{run.job} has {run.accelerators:,} accelerators, and {least:,} would need as many "
+                "months: a hall keeps its book value only where work fills it, and that value is "
+                "more than the additional racks cost. Set `finance.empty_hall_residual_frac: 1` if "
+                "an empty hall keeps its value"
+            )
+    return notes
 
 
 def _outside(benchmarks: Table) -> list[str]:

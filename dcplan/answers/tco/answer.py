@@ -91,7 +91,12 @@ def _answer(both: Comparison, risk: Risk, line: OwnedLine) -> Result:
             both.rate,
             owned.debt_lines(both.rate),
         ),
-        "lines": lines_table(sides, both.rate, {OWNED: owned.debt_lines(both.rate)}),
+        "lines": lines_table(
+            sides,
+            both.rate,
+            {OWNED: owned.debt_lines(both.rate)},
+            [rent.name for rent in both.rents] if both.conventions.only else (),
+        ),
         "bridge": bridge_table(owned.plan_npv_usd, owned.steps, owned.npv_usd),
         "unit_costs": per_unit,
         "years": _years(both, _shown(cheapest)),

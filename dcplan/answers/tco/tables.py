@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from dcplan.economics.monthly.side import Side, by_year
 from dcplan.economics.ranges import Array
@@ -22,12 +22,15 @@ def _valued_lines(side: Side, rate: float) -> list[tuple[str, float, float]]:
 
 
 def lines_table(
-    sides: Mapping[str, Side], rate: float, debt: Mapping[str, Sequence[tuple[str, float, float]]]
+    sides: Mapping[str, Side],
+    rate: float,
+    debt: Mapping[str, Sequence[tuple[str, float, float]]],
+    in_full: Collection[str] = (),
 ) -> Table:
     """List the undiscounted sum and the present value of every cost line of every side.
 
     The lines of a side add up to its total. ``debt`` has the lines of debt by side: label, sum and
-    present value [USD].
+    present value [USD]. Lines of 0 are left out, except for the sides in ``in_full``.
     """
     rows: list[specs.LineRow] = []
     for name, side in sides.items():
@@ -35,7 +38,7 @@ def lines_table(
         rows += [
             specs.LineRow(name, label, plain, npv)
             for label, plain, npv in line_values
-            if plain or npv
+            if plain or npv or name in in_full
         ]
         total = sum(usd for _, usd, _ in line_values), sum(npv for _, _, npv in line_values)
         rows.append(specs.LineRow(name, TOTAL, *total))

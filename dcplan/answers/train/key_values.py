@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dcplan.errors import InputError, Place, Problem, did_you_mean
+from dcplan.inputs.incidents.overlay import read_reliability
 from dcplan.provenance import (
     AcceleratorPrice,
     EnergyPrice,
@@ -19,6 +21,7 @@ from dcplan.provenance import (
     Pue,
 )
 from dcplan.reliability.setbacks import Setbacks, ramp_phases
+from dcplan.scenario.schema.work import Reliability
 
 SEARCH_RAMP_PHASES = 8
 """Phases that a rising batch is computed in."""
@@ -215,8 +218,41 @@ def _number(text: str, wrong: float = 0.0) -> float:
         return wrong
 
 
-def read_settings(text: str | None, model: type[M], flag: str) -> M:
+def read_recovery(text: str | None, flag: str) -> Reliability:
+    """Read failures and recovery: ``key=value`` pairs, a YAML file that has them, or both.
+
+    The file comes first; a pair takes precedence over the same field of the file.
+
+    Raises
+    ------
+    InputError
+        With every problem: a file that cannot be read, an unknown key, an invalid value.
+
+    Examples
+    --------
+    >>> read_recovery("spares=4", "--reliability").spares
+    4
+    """
+    file, comma, pairs = (text or "").partition(",")
+    if not file.strip().endswith((".yaml", ".yml")) or "=" in file:
+        return read_settings(text, Reliability, flag)
+    block = read_reliability(Path(file.strip()))
+    return read_settings(pairs if comma else None, Reliability, flag, block)
+
+
+def read_settings(
+    text: str | None, model: type[M], flag: str, given: Mapping[str, Any] | None = None
+) -> M:
     """Read a part of the scenario format from one line; an empty text gives the defaults.
+
+    Parameters
+    ----------
+    text : str or None
+    model : type
+    flag : str
+        Name of the flag in messages.
+    given : mapping or None
+        Fields that are known already; the text takes precedence.
 
     Raises
     ------
@@ -225,14 +261,14 @@ def read_settings(text: str | None, model: type[M], flag: str) -> M:
 
     Examples
     --------
-    >>> from dcplan.scenario.schema.work import Reliability
     >>> read_settings("checkpoint=blocking,save-s=300", Reliability, "--reliability").save_s.value
     300.0
     """
     names = {field.replace("_", "-"): field for field in model.model_fields}
     typed, problems = read_pairs(text or "", names, Place(flag))
     try:
-        found = model.model_validate({names[key]: _cell(value) for key, value in typed.items()})
+        cells = {names[key]: _cell(value) for key, value in typed.items()}
+        found = model.model_validate({**(given or {}), **cells})
     except ValidationError as error:
         for e in error.errors():
             key = str(e["loc"][0]).replace("_", "-") if e["loc"] else ""

@@ -15,8 +15,9 @@ LARGEST = 1e18
 DEFAULT_BATCH_TOKENS = 4e6
 """Tokens per step if the request has none; the headline states this default."""
 SETTINGS_OF_RECOVERY = (
-    "checkpoint=async|blocking|peer, save-s=, interval-s=, restart-s=, stops-per-1000-node-days=, "
-    "spares=, repair-h=, production-slowdown=, early-life=, lemon-nodes=, corruption-rollback-h=, "
+    "checkpoint=async|blocking|peer, save-s=, interval-s=, restart-s=, detection-s=, "
+    "stops-per-1000-node-days=, replaced-frac=, spares=, repair-h=, production-slowdown=, "
+    "early-life=, lemon-nodes=, corruption-rollback-h=, "
     "replica-accelerators=, stall-s=, rejoin-s=, whole-job-stops-per-day="
 )
 SETTINGS_OF_SETBACKS = (
@@ -191,6 +192,16 @@ class TrainRequest:
         float | None,
         Flag("one-way rate of the WAN link of a site", unit="Gb/s", low=0.01, high=LARGEST),
     ] = None
+    wan_rtt_ms: Annotated[
+        float | None,
+        Flag(
+            "round trip between two sites, as fabric --site-link-km gives it (default: 100, from the "
+            "catalog)",
+            unit="ms",
+            low=0.001,
+            high=10_000,
+        ),
+    ] = None
     sync_bytes_per_param: Annotated[
         float, Flag("bytes per parameter in an exchange; 4 is uncompressed", low=0.01, high=64)
     ] = 4.0
@@ -216,7 +227,8 @@ class TrainRequest:
     reliability: Annotated[
         str | None,
         Flag(
-            "failures and recovery, such as checkpoint=async,save-s=30; keys (dcplan explain "
+            "failures and recovery, such as checkpoint=async,save-s=30, or a file of dcplan demand "
+            "(incidents) and more keys, such as overlay.yaml,spares=4; keys (dcplan explain "
             f"reliability): {SETTINGS_OF_RECOVERY}"
         ),
     ] = None
@@ -289,10 +301,15 @@ def _texts(request: TrainRequest) -> Iterator[Problem]:
 
 def _of_sites(request: TrainRequest) -> Iterator[Problem]:
     """Find flags that one site does not use, and flags that several sites lack."""
-    only_with_sites = (request.wan_gbps is not None, request.local_steps > 1, request.wan_overlap)
+    only_with_sites = (
+        request.wan_gbps is not None,
+        request.wan_rtt_ms is not None,
+        request.local_steps > 1,
+        request.wan_overlap,
+    )
     if request.wan_sites == 1:
         if any(only_with_sites):
-            flags = "--local-steps, --wan-gbps and --wan-overlap"
+            flags = "--local-steps, --wan-gbps, --wan-rtt-ms and --wan-overlap"
             yield _wrong(f"{flags} need --wan-sites of at least 2", "--wan-sites")
         return
     if request.wan_gbps is None:

@@ -15,6 +15,7 @@ from dcplan.answers.train.key_values import (
     Phase,
     read_phase,
     read_ramp,
+    read_recovery,
     read_setbacks,
     read_settings,
 )
@@ -39,6 +40,7 @@ from dcplan.scenario.schema.work import Reliability, Storage
 from dcplan.training.estimate import Hardware
 from dcplan.training.shapes import trained_shape
 from dcplan.training.wide_area import WideArea
+from dcplan.units import MILLI
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
     batch = request.global_batch_tokens or DEFAULT_BATCH_TOKENS
     phases = tuple(read_phase(text, batch) for text in request.phases)
     _check_tokens(request, phases)
-    reliability = read_settings(request.reliability, Reliability, "--reliability")
+    reliability = read_recovery(request.reliability, "--reliability")
     setbacks = read_setbacks(request.setbacks)
     cost = read_settings(request.cost, CostSettings, "--cost")
     storage = read_settings(request.storage, Storage, "--storage")
@@ -229,9 +231,17 @@ def _wide(request: TrainRequest, log: InputLog) -> WideArea | None:
         request.local_steps,
         request.wan_gbps,
         request.sync_bytes_per_param,
-        log.parameter("training", "wide-area-latency-s"),
+        _one_way_s(request, log),
         overlapped=request.wan_overlap,
     )
+
+
+def _one_way_s(request: TrainRequest, log: InputLog) -> float:
+    """Return the latency between two sites: half of the given round trip, or the catalog's."""
+    if request.wan_rtt_ms is None:
+        return log.parameter("training", "wide-area-latency-s")
+    half = Quantity(value=request.wan_rtt_ms * MILLI / 2.0, status=Status.INPUT)
+    return log.take("training.wide-area-latency-s", half)
 
 
 def _specs(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dcplan.catalog.schema.base import Parameter, Row
 from dcplan.catalog.schema.demand import LoadShape
+from dcplan.catalog.schema.device_types import DeviceType
 from dcplan.catalog.schema.engine import Engine, EngineRelease, ServingFamily
 from dcplan.catalog.schema.glossary import Term
 from dcplan.catalog.schema.hardware import Accelerator, System
@@ -27,6 +28,7 @@ KINDS: dict[str, type[Row]] = {
     "accelerators": Accelerator,
     "systems": System,
     "switches": Switch,
+    "device_types": DeviceType,
     "nics": Nic,
     "optics": Optic,
     "fabrics": Fabric,
@@ -69,6 +71,7 @@ __all__ = [
     "CoolingOption",
     "Curve",
     "DepreciationTable",
+    "DeviceType",
     "Dispatcher",
     "Engine",
     "EngineRelease",

@@ -94,9 +94,20 @@ class Optic(Row):
     """A transceiver (one end) or a cable (both ends)."""
 
     kind: Literal[
-        "transceiver", "lpo", "lro", "cpo", "coherent", "dac", "acc", "aec", "aoc", "fiber"
+        "transceiver",
+        "lpo",
+        "lro",
+        "cpo",
+        "coherent",
+        "transponder",
+        "dac",
+        "acc",
+        "aec",
+        "aoc",
+        "fiber",
     ]
-    """Transceiver, its low-power forms, copper or active cable, or bare fiber."""
+    """Transceiver, its low-power forms, coherent transceiver or transponder, copper or active cable,
+    or bare fiber."""
     rate_gbps: Positive
     """Rate of one link."""
     glass: Literal["os2", "om3", "om4"] | None = None
@@ -111,7 +122,15 @@ class Optic(Row):
     reach_m: Positive | None = None
     """Maximum link length."""
     reach_amplified_m: Positive | None = None
-    """Maximum link length of a coherent transceiver over a line system with amplifiers."""
+    """Maximum link length of a coherent transceiver over a line system with amplifiers, as the maker
+    or its standard names it."""
+    least_osnr_db: Positive | None = None
+    """Least optical signal-to-noise ratio in 0.1 nm that a coherent receiver needs. With it, the
+    reach over a line system follows from the noise of the line."""
+    gbaud: Positive | None = None
+    """Symbol rate of a coherent signal."""
+    spacing_ghz: Positive | None = None
+    """Width that a coherent signal takes of the band of a fiber pair."""
     typical_kw: NonNegative | None = None
     """Typical power of one end, or of a complete cable."""
     max_kw: NonNegative | None = None

@@ -138,6 +138,9 @@ class PueRow(Row):
     """PUE on the design day."""
     wue_l_per_kwh: NonNegative | None = None
     """Site water per IT energy (WUE)."""
+    losses_of: Literal["large", "midsize", "small"] | None = None
+    """Size class whose losses before the racks the PUE contains, where the row repeats the value of
+    another class; else those of its own."""
 
 
 class ReportedSite(Row):

@@ -76,6 +76,12 @@ class JobLog:
     """A :class:`State` for each run."""
     job: Index
     """Runs of one job share a number."""
+    ids: tuple[str, ...]
+    """Id of each job by its number, as the scheduler names it; empty or missing: unknown."""
+    hosts: tuple[str, ...]
+    """Lists of nodes, as the scheduler writes them."""
+    host: Index
+    """Nodes of each run; -1: unknown."""
 
     def __post_init__(self) -> None:
         lengths = {f.name: len(getattr(self, f.name)) for f in fields(self) if f.name not in NAMES}
@@ -103,7 +109,7 @@ class JobLog:
         return np.isfinite(self.start_s)
 
 
-NAMES = ("pools", "users", "reasons")
+NAMES = ("pools", "users", "reasons", "ids", "hosts")
 """Fields that name what other columns number."""
 
 
@@ -116,6 +122,8 @@ def log_of(
     pools: tuple[str, ...] = ("all",),
     users: tuple[str, ...] = (),
     reasons: tuple[str, ...] = (),
+    ids: tuple[str, ...] = (),
+    hosts: tuple[str, ...] = (),
     **columns: npt.ArrayLike,
 ) -> JobLog:
     """Return a log, sorted by submission; columns that are not given are unknown.
@@ -125,7 +133,7 @@ def log_of(
     submit_s, start_s, end_s : array, shape (runs,)
         Times; NaN where there is none. [s]
     accelerators : array, shape (runs,)
-    pools, users, reasons : tuple of str
+    pools, users, reasons, ids, hosts : tuple of str
     **columns : array, shape (runs,)
         Further columns of :class:`JobLog`.
 
@@ -162,6 +170,7 @@ def log_of(
         "reason": np.full(runs, -1),
         "state": np.where(np.isfinite(start), ended, State.PENDING),
         "job": np.arange(runs),
+        "host": np.full(runs, -1),
     }
     unknown_names = sorted(set(columns) - set(values))
     if unknown_names:
@@ -174,9 +183,44 @@ def log_of(
         "reason": np.int64,
         "state": np.int64,
     }
-    kinds |= {"job": np.int64, "preemptible": np.bool_}
+    kinds |= {"job": np.int64, "host": np.int64, "preemptible": np.bool_}
     typed = {
         name: np.asarray(x, dtype=kinds.get(name, np.float64))[order]
         for name, x in (values | columns).items()
     }
-    return JobLog(pools=pools, users=users, reasons=reasons, **typed)
+    return JobLog(pools=pools, users=users, reasons=reasons, ids=ids, hosts=hosts, **typed)
+
+
+def little_gap_frac(log: JobLog) -> float:
+    r"""Return how far the log is from Little's identity, as a share of the time in the queue.
+
+    .. math:: \int N(t)\,dt = \sum_i W_i
+
+    The left side counts the jobs in the queue from submissions and starts in order of time, the
+    right side adds up their waits. A reader that mixes up columns or time zones breaks it.
+
+    Parameters
+    ----------
+    log : JobLog
+        Runs that never started are left out.
+
+    References
+    ----------
+    .. [1] J. D. C. Little, "A proof for the queuing formula L = lambda W", Operations Research 9,
+       1961.
+
+    Examples
+    --------
+    >>> from dcplan.demand.log.jobs import log_of
+    >>> little_gap_frac(log_of([0.0, 1.0], [2.0, 4.0], [5.0, 6.0], [1, 1]))
+    0.0
+    """
+    log = log.rows(log.started)
+    if not len(log):
+        return 0.0
+    at = np.concatenate([log.submit_s, log.start_s])
+    step = np.concatenate([np.ones(len(log)), -np.ones(len(log))])
+    order = np.argsort(at, kind="stable")
+    area = float(np.sum(np.diff(at[order]) * np.cumsum(step[order])[:-1]))
+    total = float(np.sum(np.maximum(log.start_s - log.submit_s, 0.0)))
+    return abs(area - total) / total if total else abs(area)

@@ -25,7 +25,7 @@ class Recorded:
     """Recorded wait for capacity and for the period of the scheduler. [s]"""
     units_per_accelerator: int
     left_out: int
-    """Runs that never started or have not ended, and are not replayed."""
+    """Runs that never started, and are not replayed."""
 
 
 def units_of(accelerators: Array) -> int:
@@ -51,7 +51,8 @@ def recorded_work(log: JobLog, waits: Waits) -> Recorded:
     """Return the jobs of a log as work, with holds of policy taken as recorded.
 
     A job comes into the line when it was eligible and its recorded hold by policy is over, because
-    more hardware shortens no hold. It runs as long as it was busy. Where the user gave no limit,
+    more hardware shortens no hold. It runs as long as it was busy; a run that has not ended holds its
+    accelerators until the last moment of the log. Where the user gave no limit,
     the scheduler expects the mean of the user's last two runs, and else the true run time.
 
     Parameters
@@ -75,16 +76,19 @@ def recorded_work(log: JobLog, waits: Waits) -> Recorded:
     >>> found.work.submit_s.tolist(), found.wait_s.tolist()
     ([0.0, 30.0], [0.0, 150.0])
     """
-    kept = np.isfinite(log.start_s) & np.isfinite(log.end_s) & (log.accelerators > 0.0)
+    kept = np.isfinite(log.start_s) & (log.accelerators > 0.0)
+    last_s = np.nanmax([log.submit_s, log.start_s, log.end_s], initial=-np.inf)
+    end_s = np.where(np.isfinite(log.end_s), log.end_s, last_s)
+    busy_s = np.where(np.isfinite(log.busy_s), log.busy_s, end_s - log.start_s)
     rows = np.flatnonzero(kept)
     submit = (log.submit_s + waits.before_s + waits.policy_s)[rows]
     order = np.argsort(submit, kind="stable")
     rows, submit = rows[order], submit[order]
     parts = units_of(log.accelerators[rows])
     units = np.maximum(np.ceil(log.accelerators[rows] * parts - 1e-6), 1.0).astype(np.int64)
-    run = np.maximum(log.busy_s[rows], 0.0)
+    run = np.maximum(busy_s[rows], 0.0)
     limit = np.where(np.isfinite(log.limit_s[rows]), log.limit_s[rows], np.nan)
-    expected = expected_runs(log.user[rows], log.start_s[rows], log.end_s[rows], run)
+    expected = expected_runs(log.user[rows], log.start_s[rows], end_s[rows], run)
     limit = np.maximum(np.where(np.isfinite(limit), limit, expected), run)
     rank = log.priority[rows]
     rank = np.where(np.isfinite(rank), rank, np.nanmin(rank) if np.isfinite(rank).any() else 0.0)

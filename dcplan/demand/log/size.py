@@ -16,6 +16,8 @@ from dcplan.units import SECONDS_PER_HOUR
 
 SEARCH_WARM_FRAC = 0.1
 """Share of the jobs that come first and do not count: the cluster starts empty."""
+SEARCH_SLACK = 1e-9
+"""Rounding of a mean load that is a whole number."""
 SEARCH_NEIGHBORS = 2
 """Larger sizes that must keep the target, too: backfill may delay jobs on a larger cluster."""
 
@@ -77,6 +79,9 @@ def counted_from(work: Work) -> int:
 def smallest_units(work: Work, cluster: Cluster, target: Target, *, start: int = 0) -> int:
     """Return the smallest size that keeps a target, and so do the next two larger sizes.
 
+    A size is above the offered load: on a smaller one the queue grows without end, even if the log
+    ends before a wait reaches the target.
+
     Parameters
     ----------
     work : Work
@@ -89,7 +94,8 @@ def smallest_units(work: Work, cluster: Cluster, target: Target, *, start: int =
     Raises
     ------
     ValueError
-        When no size keeps the target, because quotas hold jobs longer.
+        When no size keeps the target because quotas hold jobs longer, or the log is too short for
+        its wait: the size of the offered load keeps it.
 
     Examples
     --------
@@ -103,9 +109,10 @@ def smallest_units(work: Work, cluster: Cluster, target: Target, *, start: int =
     20
     """
     step = cluster.step
-    low = math.ceil(int(work.units.max()) / step)
+    load = load_of(work)
+    bearable = math.ceil(load.least / step - SEARCH_SLACK)
+    low = max(math.ceil(int(work.units.max()) / step), bearable)
     if not start:
-        load = load_of(work)
         start = math.ceil(square_root_units(load, target.late_frac, load.peakedness))
     high = max(math.ceil(start / step), low)
     good: dict[int, bool] = {}
@@ -128,6 +135,9 @@ def smallest_units(work: Work, cluster: Cluster, target: Target, *, start: int =
                 msg = "no size keeps the target: quotas hold jobs longer"
                 raise ValueError(msg)
             low, high, stride = high + 1, high + stride, 2 * stride
+    if bearable > 1 and low == bearable and cluster.keeps(work, (low - 1) * step, target):
+        msg = "the log is too short for this wait: it ends before the queue of too few reaches it"
+        raise ValueError(msg)
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if keeps(middle) else (middle + 1, high)

@@ -29,6 +29,15 @@ class Load:
     """Accelerators in use at each change, in the order of ``at_s``."""
     at_s: Array
 
+    @property
+    def least(self) -> float:
+        """Mean of the units in use between the first and the last submission.
+
+        It leaves out what still runs then, so that no cluster below it serves the log for long.
+        """
+        span = float(self.at_s[-1] - self.at_s[0])
+        return float(np.sum(self.occupied[:-1] * np.diff(self.at_s))) / span if span else 0.0
+
     def quantile(self, share: float) -> float:
         """Return the accelerators in use that are not exceeded for a share of the time."""
         span = np.diff(self.at_s)

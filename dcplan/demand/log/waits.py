@@ -8,8 +8,9 @@ from heapq import heappop, heappush
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.demand.log.jobs import Array, JobLog
+from dcplan.demand.log.jobs import Array, Flags, JobLog
 from dcplan.demand.log.nodes import Nodes, Token
+from dcplan.demand.log.reservation import Line, behind_s
 
 SEARCH_CYCLE_S = 60.0
 """Time that counts as the period of a scheduler where none is given: Slurm tries to start jobs
@@ -26,6 +27,8 @@ class Waits:
     """While fewer accelerators were idle than it needs."""
     scattered_s: Array
     """While enough were idle, but on no nodes where it fits."""
+    behind_s: Array
+    """While it would have fitted, and a run ahead of it waited for accelerators."""
     cycle_s: Array
     """While it would have fitted, up to the period of the scheduler."""
     policy_s: Array
@@ -34,13 +37,12 @@ class Waits:
     @property
     def total_s(self) -> Array:
         """Sum of the parts."""
-        parts = self.before_s + self.short_s + self.scattered_s
-        return parts + self.cycle_s + self.policy_s
+        return self.before_s + self.capacity_s + self.cycle_s + self.policy_s
 
     @property
     def capacity_s(self) -> Array:
         """Parts that more accelerators would shorten."""
-        return self.short_s + self.scattered_s
+        return self.short_s + self.scattered_s + self.behind_s
 
 
 @dataclass(frozen=True)
@@ -112,11 +114,15 @@ def split_waits(
 ) -> Waits:
     r"""Return what each recorded wait was for.
 
-    .. math:: start - submit = W_{before} + W_{short} + W_{scattered} + W_{cycle} + W_{policy}
+    .. math:: start - submit
+       = W_{before} + W_{short} + W_{scattered} + W_{behind} + W_{cycle} + W_{policy}
 
-    With the idle accelerators F(t) of the log, a moment of the wait counts as short if F(t) < n, as
-    scattered if F(t) >= n and no nodes have a place for the run, and else as policy. Only the first
-    two answer to more hardware. A run whose ``eligible_s`` is unknown was eligible when submitted.
+    With the idle accelerators F(t) of the log, a moment of the wait counts as short if F(t) < n, and
+    as scattered if F(t) >= n and no nodes have a place for the run. Where it has a place, it counts
+    as behind while a run that is ahead (a higher priority, or the same and eligible earlier) is short
+    or scattered: a line in order, or a reservation, keeps its place free. The rest is policy, beyond
+    the period of the scheduler. Policy does not answer to more hardware. A run whose ``eligible_s``
+    is unknown was eligible when submitted.
 
     Parameters
     ----------
@@ -138,6 +144,13 @@ def split_waits(
     >>> waits = split_waits(log, 4, 4, cycle_s=60.0)
     >>> waits.short_s.tolist(), waits.cycle_s.tolist(), waits.policy_s.tolist()
     ([0.0, 90.0], [0.0, 60.0], [0.0, 20.0])
+
+    Three of four are busy. A job of two comes at 10 s and starts at 100 s; a job of one that came at
+    20 s starts with it: 80 s behind.
+
+    >>> log = log_of([0.0, 10.0, 20.0], [0.0, 100.0, 100.0], [100.0, 200.0, 200.0], [3, 2, 1])
+    >>> split_waits(log, 4, 4).behind_s.tolist()
+    [0.0, 0.0, 80.0]
     """
     use = recorded_use(log, accelerators, per_node)
     eligible = np.where(np.isfinite(log.eligible_s), log.eligible_s, log.submit_s)
@@ -145,18 +158,31 @@ def split_waits(
     short, scattered = np.zeros(len(log)), np.zeros(len(log))
     started = log.started
     need = np.ceil(log.accelerators - 1e-9)
-    for size in np.unique(need[started]):
+    held: dict[float, Flags] = {}
+    for size in np.unique(need[started]).tolist():
         mine = started & (need == size)
         free = accelerators - use.used
         few = free < size - 1e-9
         nowhere = ~few & ~_fits(use, size, per_node, accelerators)
         short[mine] = _during(use.at_s, few, eligible[mine], log.start_s[mine])
         scattered[mine] = _during(use.at_s, nowhere, eligible[mine], log.start_s[mine])
+        held[size] = few | nowhere
     unknown = np.where(started, 0.0, np.nan)
     before = eligible - log.submit_s + unknown
     rest = np.maximum(log.start_s - eligible - short - scattered, 0.0)
+    line = Line(eligible, log.start_s, need, _ranks(log, eligible))
+    behind = np.minimum(behind_s(line, use.at_s, held, rest), rest)
+    rest = rest - behind
     cycle = np.minimum(rest, cycle_s)
-    return Waits(before, short + unknown, scattered + unknown, cycle, rest - cycle)
+    return Waits(before, short + unknown, scattered + unknown, behind, cycle, rest - cycle)
+
+
+def _ranks(log: JobLog, eligible_s: Array) -> Array:
+    """Return the place of each run in the line: by priority, then by the time it was eligible."""
+    priority = np.where(np.isfinite(log.priority), log.priority, -np.inf)
+    ranks = np.empty(len(log))
+    ranks[np.lexsort((log.submit_s, eligible_s, -priority))] = np.arange(len(log))
+    return ranks
 
 
 def _fits(use: Use, size: float, per_node: int, accelerators: int) -> npt.NDArray[np.bool_]:
@@ -180,38 +206,3 @@ def _during(at_s: Array, holds: npt.NDArray[np.bool_], from_s: Array, until_s: A
         return np.asarray(total[k] + np.maximum(t - at_s[k], 0.0) * holds[k])
 
     return until(until_s) - until(from_s)
-
-
-def little_gap_frac(log: JobLog) -> float:
-    r"""Return how far the log is from Little's identity, as a share of the time in the queue.
-
-    .. math:: \int N(t)\,dt = \sum_i W_i
-
-    The left side counts the jobs in the queue from submissions and starts in order of time, the
-    right side adds up their waits. A reader that mixes up columns or time zones breaks it.
-
-    Parameters
-    ----------
-    log : JobLog
-        Runs that never started are left out.
-
-    References
-    ----------
-    .. [1] J. D. C. Little, "A proof for the queuing formula L = lambda W", Operations Research 9,
-       1961.
-
-    Examples
-    --------
-    >>> from dcplan.demand.log.jobs import log_of
-    >>> little_gap_frac(log_of([0.0, 1.0], [2.0, 4.0], [5.0, 6.0], [1, 1]))
-    0.0
-    """
-    log = log.rows(log.started)
-    if not len(log):
-        return 0.0
-    at = np.concatenate([log.submit_s, log.start_s])
-    step = np.concatenate([np.ones(len(log)), -np.ones(len(log))])
-    order = np.argsort(at, kind="stable")
-    area = float(np.sum(np.diff(at[order]) * np.cumsum(step[order])[:-1]))
-    total = float(np.sum(np.maximum(log.start_s - log.submit_s, 0.0)))
-    return abs(area - total) / total if total else abs(area)

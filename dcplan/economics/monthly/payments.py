@@ -13,15 +13,15 @@ from dcplan.economics.monthly.side import GOODPUT_LOSS, MILESTONES, Line, Side
 from dcplan.economics.ranges import Array
 from dcplan.units import MONTHS_PER_YEAR
 
-DELIVERED = frozenset({AssetClass.RACKS, AssetClass.STORAGE})
+DELIVERED = frozenset({AssetClass.RACKS, AssetClass.STORAGE, AssetClass.NETWORK})
 """Purchases with a lead time from their order to their service."""
 
 
 def on_delivery(flows: Iterable[Flow], quarters: int) -> list[Flow]:
-    """Return the flows with racks and their storage dated in their first quarter in service.
+    """Return the flows with racks, storage and networks dated in their first quarter in service.
 
-    Payment terms count from there, not from the order. An order that serves after the horizon is
-    dated in its last quarter.
+    Payment terms count from there, not from the order. A network serves with the first racks of its
+    order. An order that serves after the horizon is dated in its last quarter.
 
     Examples
     --------

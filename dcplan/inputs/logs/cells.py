@@ -50,6 +50,8 @@ def moments(cells: Sequence[str]) -> Moments:
     >>> found = moments(["1970-01-02T00:00:00", "Unknown", "1970-01-01T01:00:00+01:00"])
     >>> found.value_s.tolist(), found.local.tolist()
     ([86400.0, nan, 0.0], [True, False, False])
+    >>> moments(["", "200"]).value_s.tolist()
+    [nan, 200.0]
     >>> moments(["Ystday 10:00"]).bad
     ((0, "'Ystday 10:00' is a relative time; export with SLURM_TIME_FORMAT=%s"),)
     """
@@ -63,7 +65,7 @@ def moments(cells: Sequence[str]) -> Moments:
             return Moments(value, none, ())
     filled = ["NaT" if c.strip().lower() in NOTHING else c for c in cells]
     if set(map(len, filled)) <= SECOND_LENGTHS and all(
-        len(c) == min(SECOND_LENGTHS) or ISO_SECOND.fullmatch(c) for c in filled
+        c == "NaT" or ISO_SECOND.fullmatch(c) for c in filled
     ):
         try:
             dates = np.array(filled, dtype="datetime64[s]")

@@ -13,7 +13,7 @@ from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.logs.cells import moments
 from dcplan.inputs.logs.gres import Count, names_accelerators, resources
 from dcplan.inputs.logs.options import LogOptions
-from dcplan.inputs.logs.traps import Found, Trap
+from dcplan.inputs.logs.traps import Found, Trap, lacking
 from dcplan.units import MILLI
 
 VERSION = re.compile(r"kueue\.x-k8s\.io/(v1beta[12])")
@@ -66,7 +66,7 @@ def read_kueue(path: str, data: Any, options: LogOptions, found: Found, runs: Ru
             run = _run(item, options, found, place)
             key = str(item["metadata"].get("uid") or f"{run['user']}/{item['metadata']['name']}")
         except (KeyError, TypeError, AttributeError, ValueError) as error:
-            found.bad(path, i, f"object {i} of the list: {error!s} is missing or wrong", EXPORT)
+            found.bad(path, i, f"object {i} of the list {lacking(error)}", EXPORT)
             continue
         if key in runs:
             found.add(Trap.DUPLICATE, 1, place)
@@ -248,11 +248,12 @@ def kueue_log(found_runs: Runs) -> JobLog | None:
         name: tuple(dict.fromkeys(r[name] for r in runs if r[name]))
         for name in ("pool", "user", "reason")
     }
-    codes = {
+    codes: dict[str, Any] = {
         name: [known.index(r[name]) if r[name] else -1 for r in runs]
         for name, known in names.items()
     }
     numbers = ("eligible_s", "requested", "per_node", "limit_s", "priority", "state")
+    others: dict[str, Any] = {name: [r[name] for r in runs] for name in numbers}
     times = [r[k] for r in runs for k in ("submit_s", "start_s", "end_s") if not isnan(r[k])]
     last = max(times)
     busy = [(last if isnan(r["end_s"]) else r["end_s"]) - r["start_s"] for r in runs]
@@ -266,5 +267,5 @@ def kueue_log(found_runs: Runs) -> JobLog | None:
         reasons=names["reason"],
         busy_s=busy,
         **codes,
-        **{name: [r[name] for r in runs] for name in numbers},
+        **others,
     )

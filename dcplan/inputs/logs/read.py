@@ -152,16 +152,19 @@ def _merged(logs: Sequence[JobLog], paths: Sequence[Path], found: Found) -> JobL
         raise InputError([Problem("DC057", cause, Place(str(paths[0])))])
     if len(logs) == 1:
         return logs[0]
-    names: dict[str, dict[str, int]] = {"pool": {}, "user": {}, "reason": {}}
-    columns: dict[str, list[Index]] = {"pool": [], "user": [], "reason": [], "job": []}
-    jobs = 0
+    named = ("pool", "user", "reason", "host")
+    names: dict[str, dict[str, int]] = {column: {} for column in named}
+    columns: dict[str, list[Index]] = {column: [] for column in (*named, "job")}
+    jobs, ids = 0, tuple[str, ...]()
     for log in logs:
-        for column, texts in (("pool", log.pools), ("user", log.users), ("reason", log.reasons)):
+        listed = (log.pools, log.users, log.reasons, log.hosts)
+        for column, texts in zip(named, listed, strict=True):
             known = names[column]
             codes = [known.setdefault(text, len(known)) for text in texts]
             columns[column].append(np.array([*codes, -1], dtype=np.int64)[getattr(log, column)])
         columns["job"].append(log.job + jobs)
-        jobs += int(log.job.max()) + 1
+        ids = (*ids, *[""] * (jobs - len(ids)), *log.ids)
+        jobs += max(int(log.job.max()) + 1, len(log.ids))
     others = (
         *("eligible_s", "busy_s", "requested", "per_node", "limit_s", "priority"),
         *("preemptible", "state"),
@@ -175,6 +178,8 @@ def _merged(logs: Sequence[JobLog], paths: Sequence[Path], found: Found) -> JobL
         pools=tuple(names["pool"]),
         users=tuple(names["user"]),
         reasons=tuple(names["reason"]),
+        ids=ids,
+        hosts=tuple(names["host"]),
         **{name: np.concatenate(parts) for name, parts in columns.items()},
         **each,
     )

@@ -72,6 +72,9 @@ def joined(c: Columns, rows: SlurmRows) -> Columns:
         ends = c["end"][mine]
         found["end"][first] = np.max(ends)  # NaN while one of them runs
         found["asks"][first] = bool(c["asks"][mine].any())
+        lists = rows.names("nodelist")
+        places = [lists[k] for k in c["nodelist"][mine].tolist() if k >= 0]
+        found["nodelist"][first] = rows.coded("nodelist", [",".join(places)])[0]
     return {name: column[keep] for name, column in found.items()}
 
 

@@ -18,7 +18,7 @@ from dcplan.units import SECONDS_PER_MINUTE
 
 ROWS_AT_ONCE = 10_000
 """Few enough that a batch stays in the cache of the processor."""
-TEXTS = ("cluster", "partition", "user", "qos", "state", "reason")
+TEXTS = ("cluster", "partition", "user", "qos", "state", "reason", "nodelist")
 DURATIONS = {"elapsedraw": "elapsed", "planned": "planned", "suspended": "suspended"}
 NUMBERS = ("priority", "nnodes", "reqnodes", "restarts")
 ALIASES = {"reserved": "planned", "elapsed": "elapsedraw", "timelimit": "timelimitraw"}
@@ -35,7 +35,7 @@ KNOWN = frozenset(
 EXPORT = (
     "sacct -a -X -D -P --noconvert -S FROM -E TO -o JobID,JobIDRaw,Cluster,Partition,QOS,User,"
     "State,Submit,Eligible,Start,End,ElapsedRaw,Planned,Suspended,TimelimitRaw,Priority,Reason,"
-    "NNodes,ReqNodes,ReqTRES,AllocTRES,Restarts,SLUID,SubmitLine"
+    "NNodes,ReqNodes,NodeList,ReqTRES,AllocTRES,Restarts,SLUID,SubmitLine"
 )
 """The export that has everything; SLUID needs Slurm 25.11, Planned was Reserved before 21.08."""
 

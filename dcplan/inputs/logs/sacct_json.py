@@ -8,7 +8,7 @@ from typing import Any
 
 from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.logs.sacct import EXPORT, SlurmRows
-from dcplan.inputs.logs.traps import Trap
+from dcplan.inputs.logs.traps import Trap, lacking
 
 TAG = re.compile(r"v?0\.0\.(\d+)")
 OLDEST, NEWEST = 37, 44
@@ -41,7 +41,7 @@ def read_sacct_json(path: str, data: Any, rows: SlurmRows) -> int:
         try:
             taken.append(_row(job))
         except (LookupError, TypeError, AttributeError, ValueError) as error:
-            rows.found.bad(path, i, f"job {i} of the list has no {error}", EXPORT)
+            rows.found.bad(path, i, f"job {i} of the list {lacking(error)}", EXPORT)
             continue
         lines.append(i)
     if taken:
@@ -100,6 +100,7 @@ def _row(job: Mapping[str, Any]) -> dict[str, str]:
         "timelimitraw": _value(time.get("limit")),
         "priority": _value(job.get("priority")),
         "nnodes": _value(job.get("allocation_nodes")),
+        "nodelist": str(job.get("nodes") or ""),
         "reqnodes": "",
         "restarts": _value(job.get("restart_cnt")),
         "reqtres": _tres(job["tres"].get("requested")),

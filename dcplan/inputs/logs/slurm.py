@@ -240,13 +240,31 @@ def _log(c: Columns, rows: SlurmRows, last_s: float) -> JobLog:
         reason=c["reason"],
         state=state,
         job=c["job"],
+        ids=_ids(c, rows),
+        hosts=rows.names("nodelist"),
+        host=c["nodelist"],
     )
 
 
+def _ids(c: Columns, rows: SlurmRows) -> tuple[str, ...]:
+    """Return the id of each job by its number."""
+    texts = rows.names("jobid")
+    found = [""] * (int(c["job"].max()) + 1)
+    jobs, first = np.unique(c["job"], return_index=True)
+    for job, raw in zip(jobs.tolist(), c["raw"][first].tolist(), strict=True):
+        found[job] = str(raw) if raw >= 0 else texts[-1 - raw]
+    return tuple(found)
+
+
 def _pools(c: Columns, rows: SlurmRows) -> tuple[tuple[str, ...], Index]:
-    """Return names and numbers of pools: partitions, with the cluster where there are several."""
-    names, clusters = (*rows.names("partition"), "all"), rows.names("cluster")
-    part = np.where(c["partition"] < 0, len(names) - 1, c["partition"])
+    """Return names and numbers of pools: partitions, with the cluster where there are several.
+
+    A pending job that several partitions may take counts in the first of them.
+    """
+    firsts = [name.partition(",")[0] for name in rows.names("partition")]
+    names, clusters = (*dict.fromkeys(firsts), "all"), rows.names("cluster")
+    place = np.array([*(names.index(name) for name in firsts), len(names) - 1], dtype=np.int64)
+    part = place[np.where(c["partition"] < 0, len(firsts), c["partition"])]
     pairs, pool = np.unique(
         np.stack([np.maximum(c["cluster"], -1), part]), axis=1, return_inverse=True
     )

@@ -46,9 +46,10 @@ ALIASES = {
     "reason": ("reason",),
     "state": ("state", "status", "pod_phase"),
     "job": ("job", "job_id", "jobid", "name"),
+    "hosts": ("node_list", "nodelist", "hosts", "host"),
 }
 """Names of each column, the most specific first: neutral, of Philly, Helios, Acme and openb."""
-TEXTS = ("pool", "user", "reason", "state", "job", "qos", "preemptible")
+TEXTS = ("pool", "user", "reason", "state", "job", "qos", "preemptible", "hosts")
 DURATIONS = ("wait", "run", "busy", "limit")
 NUMBERS = ("accelerators", "milli", "requested", "per_node", "nodes", "priority")
 NEUTRAL = (
@@ -306,6 +307,9 @@ def _log(c: Columns, rows: Rows) -> JobLog:
         reason=c["reason"],
         state=state,
         job=np.where(job < 0, unnamed, job),
+        ids=jobs,
+        hosts=rows.names("hosts"),
+        host=c["hosts"],
     )
 
 

@@ -101,7 +101,7 @@ MEANINGS: dict[Trap, tuple[str, str]] = {
     ),
     Trap.NEVER_STARTED: (
         "runs that left the queue, or are in it, without a start",
-        "kept as demand without a start",
+        "counted in the waits, and not replayed: their run time is unknown",
     ),
     Trap.RUNNING: ("runs without an end", "they run until the end of the log"),
     Trap.RUNAWAY: (
@@ -233,3 +233,18 @@ class Found:
             for trap in Trap
             if trap in self._traps
         )
+
+
+def lacking(error: Exception) -> str:
+    """Return what is wrong with an object of a list that a reader could not use.
+
+    Examples
+    --------
+    >>> lacking(KeyError("metadata")), lacking(TypeError("'NoneType' object is not iterable"))
+    ("has no field 'metadata'", 'has a field of the wrong type')
+    """
+    if isinstance(error, KeyError):
+        return f"has no field {error.args[0]!r}"
+    if isinstance(error, ValueError):
+        return f"cannot be read: {error}"
+    return "has a field of the wrong type"

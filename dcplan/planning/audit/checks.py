@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from dcplan.economics.cash_flow import cash_out_usd, debt_usd
-from dcplan.facility.power import blocks_needed
+from dcplan.facility.electrical.power import blocks_needed
 from dcplan.planning.audit.accounts import Accounts, overlap_days, storage_of
 from dcplan.planning.audit.check import RELATIVE, Check
 from dcplan.planning.audit.existing import existing_checks

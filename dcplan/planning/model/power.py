@@ -6,7 +6,7 @@ from typing import Any
 
 import pyomo.core as pyo
 
-from dcplan.facility.power import RULES
+from dcplan.facility.electrical.power import RULES
 from dcplan.planning.decisions import BLOCK_PAIRS
 from dcplan.planning.model.halls import margin, network_kw, storage_kw
 from dcplan.planning.model.onsite import generated_mw, generated_mwh, interruptible_mw

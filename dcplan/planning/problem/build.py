@@ -14,7 +14,7 @@ from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.delays import start_delays
 from dcplan.planning.problem.existing.delays import delays
 from dcplan.planning.problem.existing.fit_out import with_existing_fit_out
-from dcplan.planning.problem.hardware import hardware_of
+from dcplan.planning.problem.hardware import Hardware, hardware_of
 from dcplan.planning.problem.notes import notes_of
 from dcplan.planning.problem.places import site_terms
 from dcplan.planning.problem.storage import PlanStorage
@@ -23,13 +23,13 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.demand import Demands, demand_terms
 from dcplan.planning.problem.work.jobs.candidates import JobCandidates
 from dcplan.planning.problem.work.jobs.job_terms import job_terms
+from dcplan.planning.problem.work.jobs.larger import Larger
 from dcplan.planning.problem.work.jobs.soonest import planned
 from dcplan.planning.problem.work.reference import ReferenceRates
 from dcplan.planning.problem.work.residency import countries_of, resident
 from dcplan.planning.problem.work.targets import Target, targets
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
 from dcplan.provenance import Status
-from dcplan.reliability.outlook import Bounds
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Scenario
 
@@ -68,7 +68,10 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
     )
     country = countries_of(scenario, rented, log)
     jobs, run_options, demands = _work(
-        question, log, excluded, where, late, extra_days or {}, country
+        JobCandidates(question, log, excluded, _larger(scenario, own, len(where)), late),
+        where,
+        extra_days or {},
+        country,
     )
     cloud = scenario.cloud
     problem = PlanningProblem(
@@ -107,6 +110,18 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         ),
     )
     return Built(planned(with_existing_fit_out(problem)), log)
+
+
+def _larger(scenario: Scenario, own: Hardware, places: int) -> Larger:
+    """Return where sizes of a run between those of whole months may pay."""
+    return Larger(
+        every=scenario.objective == "min_time",
+        halls=own.halls,
+        placed=tuple(own.placed),
+        finance=own.finance,
+        quarters=scenario.horizon.quarters,
+        tried=len(scenario.workloads.jobs) * places,
+    )
 
 
 def _stored_work(storage: PlanStorage, scenario: Scenario, log: InputLog) -> StoredWork:
@@ -160,16 +175,13 @@ def counted(scenario: Scenario) -> bool:
 
 
 def _work(
-    question: Question,
-    log: InputLog,
-    excluded: list[ExcludedOption],
+    candidates: JobCandidates,
     where: list[Target],
-    late: dict[tuple[str, str], dict[str, Bounds]],
     extra_days: Mapping[str, tuple[float, ...]],
     country: dict[str, str],
 ) -> tuple[tuple[JobTerms, ...], tuple[RunOption, ...], Demands]:
+    question, log, excluded = candidates.question, candidates.log, candidates.excluded
     work = question.scenario.workloads
-    candidates = JobCandidates(question, log, excluded, late)
     rates = ReferenceRates(log, candidates.paces.shape)
     jobs, run_options = [], []
     for run in work.training:

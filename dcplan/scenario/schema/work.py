@@ -166,8 +166,12 @@ class Reliability(Part):
     """Training time between saves. Default: Daly's optimum."""
     restart_s: Seconds | None = None
     """Time from a stop to the next step, including detection and loading."""
+    detection_s: Seconds | None = None
+    """Time to notice and diagnose a failure. Default: `reliability/detection-h`."""
     stops_per_1000_node_days: NodeStops | None = None
     """Stop rate of one node, instead of the rates of its parts."""
+    replaced_frac: Fraction | None = None
+    """Share of these stops after which the node is away for `repair_h`. Default: as for the parts."""
     spares: Annotated[int, Field(ge=0, le=1_000_000, strict=True)] | None = None
     """Spare nodes of a job. Default: enough for 99% of the time."""
     repair_h: Hours | None = None
@@ -191,6 +195,17 @@ class Reliability(Part):
     whole_job_stops_per_day: NonNegative | None = None
     """Stops of the complete job with elastic replicas, at any size. Default: the planned stops of its
     parts, at most `reliability/whole-job-stops-per-day`."""
+
+    @model_validator(mode="after")
+    def _one_of_each(self) -> Reliability:
+        if self.replaced_frac is not None and self.stops_per_1000_node_days is None:
+            kind = "replaced"
+            msg = "replaced_frac is a share of stops_per_1000_node_days: give it too"
+            raise PydanticCustomError(kind, msg)
+        if self.detection_s is not None and self.restart_s is not None:
+            kind = "detection"
+            raise PydanticCustomError(kind, "restart_s contains the detection: omit detection_s")
+        return self
 
     @model_validator(mode="after")
     def _replicas(self) -> Reliability:

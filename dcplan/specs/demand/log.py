@@ -82,9 +82,14 @@ class WaitRow:
     scattered_frac: Annotated[
         float | None, Column("Share of the wait with enough idle accelerators, on no fitting nodes")
     ]
+    behind_frac: Annotated[
+        float | None,
+        Column("Share of the wait behind a job that waited for accelerators, though it would fit"),
+    ]
     cycle_frac: Annotated[float | None, Column("Share of the wait for the period of the scheduler")]
     policy_frac: Annotated[
-        float | None, Column("Share of the wait in which the job would have fitted")
+        float | None,
+        Column("Share of the wait in which the job would have fitted, and none ahead was short"),
     ]
     little_gap_frac: Annotated[
         float, Column("Deviation from Little's identity: a test of the reader", shown=Shown.VERBOSE)

@@ -14,12 +14,22 @@ ALL_REDUCE_S = MetricSpec(
 ALL_REDUCE_BUS = MetricSpec(
     "fabric.all_reduce_bus_gb_per_s", "GB/s", "Bus bandwidth of that all-reduce"
 )
-SITE_LINK_RTT_US = MetricSpec("fabric.site_link_rtt_us", "us", "Round-trip time in the fiber")
+SITE_LINK_GBPS = MetricSpec(
+    "fabric.site_link_gbps", "Gb/s", "Capacity between the sites, one way: train --wan-gbps"
+)
+SITE_LINK_RTT_US = MetricSpec(
+    "fabric.site_link_rtt_us",
+    "us",
+    "Round-trip time between the sites: in the fiber; of a long-haul link with its equipment",
+)
 SITE_LINK_CAPEX_USD = MetricSpec(
-    "fabric.site_link_capex_usd", "USD", "Price of ports, multiplexers and amplifiers"
+    "fabric.site_link_capex_usd", "USD", "Price of the equipment of the site link"
 )
 SITE_LINK_LEASE_USD = MetricSpec(
-    "fabric.site_link_lease_usd_per_year", "USD", "Yearly lease of the fiber"
+    "fabric.site_link_lease_usd_per_year", "USD", "Yearly lease of the fiber and amplifier sites"
+)
+SITE_LINK_KW = MetricSpec(
+    "fabric.site_link_kw", "kW", "Power of the site link: both ends and the route"
 )
 SITE_LINK_OVERSUBSCRIPTION = MetricSpec(
     "fabric.site_link_oversubscription",
@@ -119,12 +129,59 @@ class SiteLinkRow:
     ports: Annotated[int, Column("Ports at both ends")]
     fibre_pairs: Annotated[int, Column("Leased fiber pairs")]
     amplifiers: Annotated[
-        int, Column("Amplifiers at the ends and between the spans, for all pairs")
+        int,
+        Column(
+            "Amplifiers between the spans, for all pairs; at the ends too if the link has no ROADMs"
+        ),
     ]
-    capex_usd: Annotated[float, Column("Price of ports, multiplexers and amplifiers")]
-    lease_usd_per_year: Annotated[float, Column("Yearly lease of the fiber pairs")]
-    power_kw: Annotated[float, Column("Power of the ports; amplifiers are not counted")]
-    rtt_us: Annotated[float, Column("Round-trip time in the fiber, in µs")]
+    capex_usd: Annotated[float, Column("Price of the equipment")]
+    lease_usd_per_year: Annotated[
+        float, Column("Yearly lease of the fiber pairs, and of amplifier sites if long haul")
+    ]
+    power_kw: Annotated[
+        float, Column("Power of the ports; of a long-haul link also routers, amplifiers and ROADMs")
+    ]
+    rtt_us: Annotated[
+        float, Column("Round-trip time in the fiber, in µs; of a long-haul link with its equipment")
+    ]
+
+
+@dataclass(frozen=True)
+class SiteLinkPartRow:
+    """One kind of part of a long-haul link."""
+
+    item: Annotated[str, Column("Part of the long-haul link, both ends and the route together")]
+    part: Annotated[str, Column("Catalog id of the part, or its rate and width")]
+    count: Annotated[int, Column("Number of pieces")]
+    power_kw: Annotated[float, Column("Typical power of all pieces")]
+    usd: Annotated[float, Column("Price of all pieces")]
+    low_usd: Annotated[float, Column("Price at the low price bounds")]
+    high_usd: Annotated[float, Column("Price at the high price bounds")]
+    price: Annotated[str, Column("Whether the price is listed or an estimate")]
+
+
+@dataclass(frozen=True)
+class SiteLinkOptionRow:
+    """One coherent signal for the same long-haul link."""
+
+    port: Annotated[str, Column("Catalog id of the transceiver or transponder")]
+    wavelength_gbps: Annotated[float, Column("Rate of one wavelength")]
+    reach_km: Annotated[
+        float, Column("Longest route without regeneration: noise of the line, or the maker's limit")
+    ]
+    spans: Annotated[int | None, Column("Fiber spans of the route")] = None
+    regenerations: Annotated[int | None, Column("Sites that regenerate every wavelength")] = None
+    wavelengths: Annotated[int | None, Column("Wavelengths of the link")] = None
+    fibre_pairs: Annotated[int | None, Column("Leased fiber pairs")] = None
+    capex_usd: Annotated[float | None, Column("Price of the equipment")] = None
+    lease_usd_per_year: Annotated[
+        float | None, Column("Yearly lease of fiber pairs and amplifier sites")
+    ] = None
+    ten_years_usd: Annotated[
+        float | None, Column("Equipment and ten years of leases, without energy and interest")
+    ] = None
+    power_kw: Annotated[float | None, Column("Power of both ends and the route")] = None
+    why_not: Annotated[str | None, Column("Why the signal does not serve the route")] = None
 
 
 @dataclass(frozen=True)
@@ -191,5 +248,11 @@ COLLECTIVES = TableSpec(
 )
 EXPANSION = TableSpec("expansion", ExpansionRow, "Expansion by phases")
 SITE_LINKS = TableSpec("site_links", SiteLinkRow, "Links between the sites", by_item=True)
+SITE_LINK_PARTS = TableSpec(
+    "site_link_parts", SiteLinkPartRow, "Parts of the long-haul link", by_item=True
+)
+SITE_LINK_OPTIONS = TableSpec(
+    "site_link_options", SiteLinkOptionRow, "Coherent signals for the long-haul link", by_item=True
+)
 COMPARISON = TableSpec("comparison", FabricRow, "Comparison of fabrics", by_item=True)
 JOB = TableSpec("job", JobRow, "Cost of one completed run on each fabric", by_item=True)

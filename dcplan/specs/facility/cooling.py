@@ -59,6 +59,11 @@ CDU_COUNT = MetricSpec(
 CDU_USD = MetricSpec(
     "cooling.cdu_usd", "USD", "Price of the coolant distribution units, part of the fit-out"
 )
+ELECTRICAL_LOSSES = MetricSpec(
+    "power.electrical_loss_frac",
+    "",
+    "Losses between utility and racks over IT power, part of the PUE, in a full hall",
+)
 RACK_FLOW = MetricSpec("cooling.rack_flow_l_per_min", "L/min", "Coolant flow of one rack")
 CDU_KW = MetricSpec("cooling.cdu_kw", "kW", "Power of the pumps in the coolant distribution units")
 RIDE_THROUGH_PUMPS = MetricSpec(

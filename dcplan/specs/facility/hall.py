@@ -40,9 +40,12 @@ class PowerBlockRow:
     """Power blocks of one load class."""
 
     load_class: Annotated[
-        str, Column("Load class: compute, network and storage, or cooling and losses", name="class")
+        str,
+        Column("Load class: compute, network and storage, or cooling and lighting", name="class"),
     ]
-    load_mw: Annotated[float, Column("Load of the class on the design day")]
+    load_mw: Annotated[
+        float, Column("Load of the class on the design day, without losses before it")
+    ]
     redundancy: Annotated[str, Column("Redundancy rule of its power blocks")]
     blocks: Annotated[int, Column("Power blocks for the load under the redundancy rule")]
     installed_mw: Annotated[float, Column("Rating of all these blocks")]
@@ -50,7 +53,18 @@ class PowerBlockRow:
         float | None, Column("Load over the installed rating, shared by all blocks")
     ]
     ups_frac: Annotated[
-        float | None, Column("Efficiency of the UPS at this load: power out over power in")
+        float | None,
+        Column(
+            "Efficiency of the UPS at this load: power out over power in; empty where no UPS is "
+            "counted"
+        ),
+    ]
+    transformer_frac: Annotated[float | None, Column("Efficiency of the transformer at this load")]
+    busway_frac: Annotated[
+        float | None, Column("Efficiency of busway and cables behind the UPS at this load")
+    ]
+    chain_frac: Annotated[
+        float | None, Column("Power at the racks over power from the utility, at this load")
     ]
 
 

@@ -25,7 +25,11 @@ class HedgeRow:
     variant: Annotated[str, Column("Variant of the scenario; base for the base scenario")]
     weight: Annotated[float, Column("Probability of the variant; the weights sum to 1")]
     hedged_npv_usd: Annotated[
-        float, Column("Net present cost in the variant with common first decisions")
+        float,
+        Column(
+            "Net present cost in the variant with common first decisions; after taxes and debt if "
+            "the objective is, otherwise before them"
+        ),
     ]
     alone_npv_usd: Annotated[
         float | None, Column("Net present cost of the variant's own best plan")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import itertools
 from collections import defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.catalog.locate import data_dir
-from dcplan.demand.log.jobs import JobLog, log_of
-from dcplan.demand.log.waits import little_gap_frac, recorded_use, split_waits
+from dcplan.demand.log.jobs import JobLog, little_gap_frac, log_of
+from dcplan.demand.log.waits import recorded_use, split_waits
 
 
 def drawn(seed: int, jobs: int = 80) -> JobLog:
@@ -32,8 +34,8 @@ def test_the_parts_add_up_to_the_wait(seed: int, per_node: int) -> None:
     waits = split_waits(log, 64, per_node, cycle_s=30.0)
     expected = log.start_s - log.submit_s
     assert waits.total_s == pytest.approx(expected, abs=1e-6, nan_ok=True)
-    parts = (waits.before_s, waits.short_s, waits.scattered_s, waits.cycle_s, waits.policy_s)
-    assert all(np.all(p[log.started] >= -1e-9) for p in parts)
+    parts = (waits.before_s, waits.short_s, waits.scattered_s, waits.behind_s, waits.cycle_s)
+    assert all(np.all(p[log.started] >= -1e-9) for p in (*parts, waits.policy_s))
     assert np.nanmax(waits.cycle_s) <= 30.0
 
 
@@ -105,3 +107,60 @@ def test_the_queues_of_helios_earth() -> None:
         assert little_gap_frac(log) < 1e-3
     expected = {"vc6YE": 0.81, "vcTJs": 0.96, "vcLJZ": 0.99, "vcSoL": 0.15}
     assert {k: found[k] for k in expected} == pytest.approx(expected, abs=0.02)
+
+
+def test_a_job_behind_one_that_is_short_waits_for_accelerators() -> None:
+    """A line in order on 8: 4 are busy until 10 h; a job of 8 comes and runs from 10 to 20 h; a job
+    of 1 that came at 0.1 h starts at 20 h. It would have fitted for 9.9 h, behind the job of 8, and
+    is short for 10 h. With 13 accelerators all three start at once."""
+    hour = 3600.0
+    log = log_of(
+        [0.0, 0.05 * hour, 0.1 * hour],
+        [0.0, 10 * hour, 20 * hour],
+        [10 * hour, 20 * hour, 21 * hour],
+        [4, 8, 1],
+    )
+    waits = split_waits(log, 8, 8)
+    assert waits.behind_s.tolist() == pytest.approx([0.0, 0.0, 9.9 * hour])
+    assert waits.short_s.tolist() == pytest.approx([0.0, 9.95 * hour, 10 * hour])
+    assert waits.policy_s.tolist() == pytest.approx([0.0, 0.0, 0.0])
+    assert split_waits(log, 13, 13).capacity_s.tolist() == pytest.approx([0.0, 0.0, 0.0])
+
+
+def test_a_job_of_lower_priority_holds_no_one_back() -> None:
+    """The same jobs, but the job of 1 has the higher priority: its 9.9 h are policy."""
+    log = log_of([0, 180, 360], [0, 36_000, 72_000], [36_000, 72_000, 75_600], [4, 8, 1])
+    ranked = replace(log, priority=np.array([0.0, 1.0, 2.0]))
+    waits = split_waits(ranked, 8, 8, cycle_s=0.0)
+    assert waits.behind_s.tolist() == [0, 0, 0]
+    assert waits.policy_s.tolist() == [0, 0, 35_640]
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_waits_behind_equal_a_plain_count(seed: int) -> None:
+    """Each moment of each wait is looked at by itself, run by run."""
+    log = drawn(seed).rows(np.arange(30))
+    log = replace(log, priority=np.random.default_rng(seed).integers(0, 3, 30).astype(float))
+    waits = split_waits(log, 64, 64, cycle_s=0.0)
+    at = np.unique(np.concatenate([log.submit_s, log.start_s, log.end_s]))
+    at = at[np.isfinite(at)]
+    eligible = np.clip(
+        np.where(np.isfinite(log.eligible_s), log.eligible_s, log.submit_s),
+        log.submit_s,
+        log.start_s,
+    )
+    at = np.unique(np.concatenate([at, eligible[np.isfinite(eligible)]]))
+    order = sorted(range(30), key=lambda i: (-log.priority[i], eligible[i], log.submit_s[i]))
+    place = {run: k for k, run in enumerate(order)}
+    expected = np.zeros(30)
+    for now, then in itertools.pairwise(at.tolist()):
+        running = (log.start_s <= now) & ~(log.end_s <= now)
+        free = 64 - float(np.sum(log.accelerators[running]))
+        waiting = [i for i in range(30) if eligible[i] <= now < log.start_s[i]]
+        for i in waiting:
+            ahead = [j for j in waiting if place[j] < place[i] and log.accelerators[j] > free]
+            if log.accelerators[i] <= free and ahead:
+                expected[i] += then - now
+    started = log.started
+    assert waits.behind_s[started] == pytest.approx(expected[started], abs=1e-6)

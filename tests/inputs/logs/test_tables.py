@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.demand.log.jobs import JobLog, State, log_of
-from dcplan.demand.log.waits import little_gap_frac
+from dcplan.demand.log.jobs import JobLog, State, little_gap_frac, log_of
 from dcplan.errors import InputError
 from dcplan.inputs.logs.options import Kind, LogOptions
 from dcplan.inputs.logs.read import read_jobs

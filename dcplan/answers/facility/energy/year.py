@@ -72,10 +72,9 @@ def year_of(resolved: ResolvedFacility, found: Performance, log: InputLog) -> Ye
 
 def _bins(resolved: ResolvedFacility, log: InputLog) -> npt.NDArray[np.int64] | None:
     """Return the weather bin of each hour: of the file, or in a made order."""
-    where = resolved.where
-    if where.climate is None or where.hour_bins is not None:
-        return where.hour_bins
-    weather = where.climate
+    weather = resolved.where.climate
+    if weather is None or weather.order is not None:
+        return None if weather is None else weather.order
     day, warmest = (log.parameter("facility", key) for key in ("day-range-k", "warmest-hour-h"))
     return ordered_bins(weather.quarter, weather.dry_c, weather.hours, QUARTER_HOURS, day, warmest)
 

@@ -88,7 +88,7 @@ def _none(h: Hedged, outcome: Outcome, own: Sequence[Solved]) -> Result:
 
 
 def _result(h: Hedged, found: Together, own: Sequence[Solved], kept: Sequence[Solved]) -> Result:
-    costs = [p.audit.npv_usd if p.audit else 0.0 for p in found.plans]
+    costs = [plan.cost_usd for plan in found.plans]
     hedged = cvar(costs, h.weights, h.asked.tail_frac)
     gap_frac = max(hedged - found.bound_musd * USD_PER_MUSD, 0.0) / max(abs(hedged), 1.0)
     main, likeliest = found.plans[h.main], h.variants[h.main]
@@ -106,7 +106,7 @@ def _result(h: Hedged, found: Together, own: Sequence[Solved], kept: Sequence[So
     what = "expected value" if tail >= 1 else f"mean of the worst {tail:.0%}"
     headline = (
         f"{h.question.scenario.name}: one plan for {len(h.variants)} variants with common "
-        f"decisions through {h.asked.through}; USD {money(hedged)} net present cost ({what}), "
+        f"decisions through {h.asked.through}; USD {money(hedged)} net present cost{h.basis} ({what}), "
         f"within {percent(gap_frac)} of the best possible cost; the tables show the plan in "
         f"variant {likeliest.name}"
     )
@@ -121,7 +121,7 @@ def _result(h: Hedged, found: Together, own: Sequence[Solved], kept: Sequence[So
         tables={"hedge": _variants(h, costs, own, kept)}
         | tables_of(main, metrics, likeliest.question),
         inputs=inputs_of(likeliest.built),
-        warnings=[],
+        warnings=[{"code": "note", "message": note} for note in main.problem.warnings],
         run={"seconds": round(h.clock.spent(), 3)},
     )
 
@@ -142,7 +142,8 @@ def _values(
     h: Hedged, hedged: float, own: Sequence[float | None], kept: Sequence[float | None]
 ) -> dict[str, Metric]:
     """Return the hedged cost, the value of perfect information and the value of hedging."""
-    metrics = figures.HEDGED_NPV(hedged)
+    label = f"Expected net present cost{h.basis} of the hedged plan over all variants"
+    metrics = figures.HEDGED_NPV(hedged, label=label)
     seen = [x for x in own if x is not None]
     if len(seen) == len(own):
         metrics |= figures.EVPI(hedged - cvar(seen, h.weights, h.asked.tail_frac))

@@ -9,6 +9,7 @@ import numpy as np
 
 from dcplan.answers.plan.request import PlanRequest
 from dcplan.errors import AuditError, InputError
+from dcplan.planning.goal import MONEY, OBJECTIVES, Goal
 from dcplan.planning.keys import Key
 from dcplan.planning.model.build import build_model
 from dcplan.planning.presolve import presolve
@@ -73,6 +74,11 @@ class Hedged:
         return [w.weight for w in self.variants]
 
     @property
+    def basis(self) -> str:
+        """Return what the present cost of the variants is after, in words that follow it."""
+        return self.variants[0].built.problem.goal.basis
+
+    @property
     def main(self) -> int:
         """Index of the most likely variant."""
         return max(range(len(self.variants)), key=lambda i: (self.weights[i], -i))
@@ -112,12 +118,23 @@ def _asked(question: Question) -> Hedge:
     if uncertainty is None or uncertainty.hedge is None:
         cause = "--hedge needs uncertainty.hedge: {through: QUARTER, weights: {VARIANT: weight, …}}"
         raise InputError([question.tree.problem("DC003", cause, ("uncertainty",))])
-    if question.scenario.objective != "min_cost":
-        cause = (
-            f"objective {question.scenario.objective} is not supported here: --hedge needs min_cost"
-        )
-        raise InputError([question.tree.problem("DC004", cause, ("objective",))])
     return uncertainty.hedge
+
+
+def _goal(question: Question) -> Goal:
+    """Return the cost that the hedge minimizes in a variant, before or after taxes and debt.
+
+    Raises
+    ------
+    InputError
+        When the objective is not a cost.
+    """
+    objective = question.scenario.objective
+    if OBJECTIVES[objective] not in MONEY:
+        costs = " or ".join(name for name, measure in OBJECTIVES.items() if measure in MONEY)
+        cause = f"objective {objective} is not supported here: --hedge needs {costs}"
+        raise InputError([question.tree.problem("DC004", cause, ("objective",))])
+    return Goal(OBJECTIVES[objective])
 
 
 def _variants(request: PlanRequest, asked: Hedge) -> tuple[HedgeVariant, ...]:
@@ -128,10 +145,17 @@ def _variants(request: PlanRequest, asked: Hedge) -> tuple[HedgeVariant, ...]:
         built = build(question)
         found = presolve(question, built)
         problems += [replace(p, cause=f"variant {name}: {p.cause}") for p in found]
-        variants.append(HedgeVariant(name, weight.value / total, question, built))
+        variant = HedgeVariant(name, weight.value / total, question, built)
+        variants.append(variant.of(replace(built.problem, goal=_goal(question))))
     spans = {(w.built.problem.start, w.built.problem.quarters) for w in variants}
     if len(spans) > 1:
         cause = "the variants have different horizons and cannot share decisions by quarter"
+        problems.append(variants[0].question.tree.problem("DC015", cause, ("uncertainty", "hedge")))
+    if len({w.built.problem.goal for w in variants}) > 1:
+        cause = (
+            "the variants have different objectives and their costs cannot be added: give all of "
+            "them the same objective"
+        )
         problems.append(variants[0].question.tree.problem("DC015", cause, ("uncertainty", "hedge")))
     if problems:
         raise InputError(problems)
@@ -187,11 +211,9 @@ def settled(h: Hedged, plans: Sequence[Solved]) -> list[Solved]:
     for variant, plan in zip(h.variants, plans, strict=True):
         share = h.left_s() / (3 * len(h.variants))
         better = alone(h, variant, first_of(plan.integer_values, h.through), share)
-        costs = [
-            x.audit.npv_usd if x.audit is not None and x.audit.passed else np.inf
-            for x in (plan, better)
-        ]
-        result.append(better if costs[1] < costs[0] else plan)
+        before, after = cost_usd(plan), cost_usd(better)
+        worse = after is None or (before is not None and after >= before)
+        result.append(plan if worse else better)
     return result
 
 
@@ -231,5 +253,8 @@ def alone(
 
 
 def cost_usd(plan: Solved) -> float | None:
-    """Return the audited cost of a plan; None without a plan [USD]."""
-    return plan.audit.npv_usd if plan.audit is not None and plan.audit.passed else None
+    """Return the audited cost of a plan; None without a plan [USD].
+
+    It is after taxes, payment terms and debt if the objective is, otherwise before them.
+    """
+    return plan.cost_usd if plan.audit is not None and plan.audit.passed else None

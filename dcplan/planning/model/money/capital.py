@@ -89,21 +89,24 @@ def network(model: pyo.ConcreteModel, sets: Sets, t: int, what: str) -> Any:
 
     Ports that replace ended ports on their switches cost at least their own optics and cable.
     """
+    return sum((network_of_hall(model, sets, h, t, what) for h in sets.served), 0.0)
+
+
+def network_of_hall(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int, what: str) -> Any:
+    """Return the cost of the network bought in a quarter for one hall [M$]."""
     total: Any = 0.0
-    for h, pairs in sets.served.items():
-        for f, c in pairs:
-            if (h, f, c) in sets.step_costs:
-                total += added(model.network_musd, (h, f, c), t)
-            else:
-                total += sets.share(h, f, c, what) / M * model.ports_bought[h, f, c, t]
-                if (h, f, c, t) in model.reused and (what == "usd" or sets.relaxed):
-                    total -= sets.freed_usd(h, f, c) / M * model.reused[h, f, c, t]
+    for f, c in sets.served[hall]:
+        if (hall, f, c) in sets.step_costs:
+            total += added(model.network_musd, (hall, f, c), t)
+        else:
+            total += sets.share(hall, f, c, what) / M * model.ports_bought[hall, f, c, t]
+            if (hall, f, c, t) in model.reused and (what == "usd" or sets.relaxed):
+                total -= sets.freed_usd(hall, f, c) / M * model.reused[hall, f, c, t]
     if t == 0:
         paid = {  # the search of large models keeps only some of the options
-            (h.id, f): usd
-            for h in sets.problem.halls
-            for f, usd in h.existing_units_usd.items()
-            if (h.id, f) in model.fabric
+            (hall, f): usd
+            for f, usd in sets.problem.hall(hall).existing_units_usd.items()
+            if (hall, f) in model.fabric
         }
         total -= sum(usd / M * model.fabric[key] for key, usd in paid.items())
     return total

@@ -6,9 +6,11 @@ from typing import Any
 
 import pyomo.core as pyo
 
+from dcplan.economics.cash_flow import AssetClass
 from dcplan.economics.monthly.weights import FlowWeights, financed_weights, level_weights
 from dcplan.planning.model.cloud import after, cloud
 from dcplan.planning.model.money.capital import cancelled, capex, capital, network, sold
+from dcplan.planning.model.money.deliveries import delivered_networks
 from dcplan.planning.model.money.left import add_left, residual
 from dcplan.planning.model.money.running import running
 from dcplan.planning.model.sets import Sets
@@ -66,6 +68,10 @@ def _present(
     value: Any = 0.0
     for t in sets.quarters:
         bought = capital(model, sets, t, delivered=delivered)
+        if delivered:
+            bought.pop(AssetClass.NETWORK)
+            each = dict(enumerate(weights.capital[AssetClass.NETWORK]))
+            value += delivered_networks(model, sets, each, t)
         value += sum(weights.capital[asset][t] * usd for asset, usd in bought.items())
         value += weights.fees[t] * (cancelled(model, sets, t) - sold(model, sets, t))
         value += weights.running[t] * (running(model, sets, t) + cloud(model, sets, t))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 import numpy as np
@@ -13,6 +13,7 @@ from dcplan.inputs.log import InputLog
 from dcplan.inputs.storage import wanted
 from dcplan.planning.problem.storage import cold_data_tb
 from dcplan.planning.problem.work.jobs import choice
+from dcplan.planning.problem.work.jobs.larger import Larger, between
 from dcplan.planning.problem.work.jobs.outlooks import Outlooks, storage_at
 from dcplan.planning.problem.work.jobs.pace import Pace
 from dcplan.planning.problem.work.jobs.paces import Asked, Goal, Paces
@@ -35,9 +36,10 @@ class JobCandidates:
         question: Question,
         log: InputLog,
         excluded: list[ExcludedOption],
+        larger: Larger,
         delays: Mapping[tuple[str, str], Mapping[str, Bounds]] | None = None,
     ) -> None:
-        self.question, self.log, self.excluded = question, log, excluded
+        self.question, self.log, self.excluded, self.larger = question, log, excluded, larger
         self.largest: dict[tuple[object, ...], int] = {}
         """Largest count of an accelerator with the same unit and links, over all places."""
         self.paces = Paces(question, log)
@@ -47,7 +49,10 @@ class JobCandidates:
     def run_options(
         self, job: ScheduledJob, terms: JobTerms, where: Iterable[Target]
     ) -> list[RunOption]:
-        """Return the non-dominated run options of a job: the smallest cluster for each duration."""
+        """Return the run options of a job: the smallest cluster for each duration, and larger ones.
+
+        Larger ones are only of places and quarters in which they may be the better choice.
+        """
         result: list[RunOption] = []
         where = list(where)
         for t in where:
@@ -65,7 +70,7 @@ class JobCandidates:
         for target in able:
             best = self._best(job, terms, target)
             found = choice.starts(choice.undominated(best, terms), terms)
-            result += found
+            result += found + self._larger(job, terms, target, best)
             if best and not found:
                 at, text = f"{target.place} {target.system}", choice.too_late(best, terms)
                 self.excluded.append(ExcludedOption(Kind.JOB, job.id, at, text, Cause.LATE))
@@ -74,13 +79,7 @@ class JobCandidates:
     def _asked(self, job: Job, terms: JobTerms, where: Iterable[Target]) -> list[Asked]:
         """Return a training job on all targets."""
         return [
-            Asked(
-                job,
-                t,
-                precision,
-                self.largest[t.accelerator, t.unit, t.gb_per_s, t.link],
-                partial(self._wanted_s, job, terms, t),
-            )
+            Asked(job, t, precision, self._most(t), partial(self._wanted_s, job, terms, t))
             for t in where
             for precision in job.precision
         ]
@@ -91,12 +90,14 @@ class JobCandidates:
         if isinstance(pace, str) or asked.job.accelerators:
             return set()
         time = self._timelines.of(asked.target, pace, terms)
-        return set(self._counts(time, asked.target, terms))
+        found = self._counts(time, asked.target, terms)
+        if self._tries_larger(asked.job, terms, asked.target):
+            found += self._between(time, asked.target, terms, time.existing[found].tolist())
+        return set(found)
 
     def _counts(self, time: Timeline, target: Target, terms: JobTerms) -> list[int]:
         """Return the place of the smallest count of each duration to try."""
-        longest = (target.offer and target.offer.longest_days) or np.inf
-        fits = time.existing <= target.limit
+        longest, fits = _longest_days(target), time.existing <= target.limit
         found: list[int] = []
         for length in choice.lengths(terms):
             able = np.flatnonzero((time.days <= min(length, longest)) & fits)
@@ -104,11 +105,47 @@ class JobCandidates:
                 found.append(int(able[0]))
         return found
 
+    def _tries_larger(self, job: ScheduledJob, terms: JobTerms, target: Target) -> bool:
+        """Return whether sizes between those of the durations to try are added."""
+        return not (job.accelerators or terms.extra_days) and bool(self.larger.pays(target))
+
+    def _between(
+        self, time: Timeline, target: Target, terms: JobTerms, chosen: Iterable[float]
+    ) -> list[int]:
+        """Return the places of counts from the smallest chosen one on."""
+        longest = min(choice.lengths(terms)[-1], _longest_days(target))
+        able = (time.days <= longest) & (time.existing <= target.limit)
+        return [i for i in between(time.existing.tolist(), chosen, self.larger.step) if able[i]]
+
+    def _larger(
+        self, job: ScheduledJob, terms: JobTerms, target: Target, best: list[RunOption]
+    ) -> list[RunOption]:
+        """Return options between the sizes of the durations to try, where they may pay."""
+        if not best or not self._tries_larger(job, terms, target):
+            return []
+        sizes = [x.accelerators for x in best]
+        fastest: dict[int, RunOption] = {}
+        for precision in job.precision:
+            pace = self.paces.pace(job, target, precision, self._most(target))
+            if isinstance(pace, str):
+                continue
+            chosen = partial(self._between, target=target, terms=terms, chosen=sizes)
+            for one in self._sized(job, terms, target, precision, pace, chosen):
+                old = fastest.get(one.accelerators)
+                if old is None or one.days < old.days:
+                    fastest[one.accelerators] = one
+        kept = choice.quicker(list(fastest.values()), best)
+        pays = self.larger.pays(target)
+        return [x for x in choice.starts(kept, terms) if x.serving_quarter in pays]
+
+    def _most(self, target: Target) -> int:
+        """Return the largest count of all places with the hardware of a target."""
+        return self.largest[target.accelerator, target.unit, target.gb_per_s, target.link]
+
     def _wanted_s(self, job: Job, terms: JobTerms, target: Target, spec: Hardware) -> Goal:
         """Return the step times of the durations to try at the goodput of some counts."""
         lengths = choice.lengths(terms)
-        largest = self.largest[target.accelerator, target.unit, target.gb_per_s, target.link]
-        counts = choice.sample_counts(target.unit, largest)
+        counts = choice.sample_counts(target.unit, self._most(target))
         steps = job.tokens.value / max(job.global_batch_tokens.value, job.seq_len)
         pace = self.paces.blank(job, spec, counts)
         clean = np.full(counts.size, lengths[len(lengths) // 2])
@@ -120,13 +157,13 @@ class JobCandidates:
         """Return the smallest option of each duration over all precisions, or exclude the place."""
         best: dict[float, RunOption] = {}
         reasons: list[tuple[str, Cause]] = []
-        largest = self.largest[target.accelerator, target.unit, target.gb_per_s, target.link]
         for precision in job.precision:
-            pace = self.paces.pace(job, target, precision, largest)
+            pace = self.paces.pace(job, target, precision, self._most(target))
             if isinstance(pace, str):
                 reasons.append((pace, Cause.UNSUPPORTED))
                 continue
-            found = self._by_length(job, terms, target, precision, pace)
+            chosen = partial(self._counts, target=target, terms=terms)
+            found = self._sized(job, terms, target, precision, pace, chosen)
             if not found:
                 pace = pace.within(target.limit)
                 goodput = self._outlooks.last_goodput(target, pace)
@@ -145,10 +182,16 @@ class JobCandidates:
             self.excluded.append(ExcludedOption(Kind.JOB, job.id, where, text, cause))
         return list(best.values())
 
-    def _by_length(
-        self, job: ScheduledJob, terms: JobTerms, target: Target, precision: str, pace: Pace
+    def _sized(
+        self,
+        job: ScheduledJob,
+        terms: JobTerms,
+        target: Target,
+        precision: str,
+        pace: Pace,
+        chosen: Callable[[Timeline], list[int]],
     ) -> list[RunOption]:
-        """Return the smallest option of each duration to try."""
+        """Return the options of the chosen counts."""
         if not (pace.accelerators <= target.limit).any():
             return []
         time = self._timelines.of(target, pace, terms)
@@ -160,7 +203,7 @@ class JobCandidates:
         stored = wanted(storage, 1.0, pace.tokens, 0.0, pace.checkpoint_bytes, self.log).usable_tb
         stored -= cold_data_tb(self.question, self.log)
         found: list[RunOption] = []
-        for i in self._counts(time, target, terms):
+        for i in chosen(time):
             kept = {"stored_tb": stored} | {name: float(x[i]) for name, x in time.slow.items()}
             option = RunOption(
                 job=job.id,
@@ -185,3 +228,8 @@ class JobCandidates:
             )
             found.append(option)
         return found
+
+
+def _longest_days(target: Target) -> float:
+    """Return the longest run that a place accepts; infinite without a limit."""
+    return (target.offer and target.offer.longest_days) or np.inf

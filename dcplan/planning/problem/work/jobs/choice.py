@@ -150,6 +150,27 @@ def undominated(run_options: list[RunOption], terms: JobTerms) -> list[RunOption
     ]
 
 
+def quicker(run_options: list[RunOption], others: list[RunOption]) -> list[RunOption]:
+    """Remove run options that need no fewer accelerators and no less time than another one.
+
+    Parameters
+    ----------
+    run_options : list of RunOption
+        Options with different sizes.
+    others : list of RunOption
+        Options that are kept in any case; they remove options, too.
+    """
+    sizes = [(x.accelerators, x.days) for x in (*others, *run_options)]
+    return [
+        x
+        for x in run_options
+        if not any(
+            n <= x.accelerators and days <= x.days and (n, days) != (x.accelerators, x.days)
+            for n, days in sizes
+        )
+    ]
+
+
 def after(delays: Mapping[str, Bounds], days: float) -> dict[str, Bounds]:
     """Return the delays that remain after a number of reserved days."""
     left = {name: tuple(max(x - days, 0.0) for x in bounds) for name, bounds in delays.items()}

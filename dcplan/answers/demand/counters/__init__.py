@@ -1,0 +1,1 @@
+"""``dcplan demand`` of counters: use of accelerators, and what was idle while allocated."""

@@ -1,0 +1,1 @@
+"""Devices of a network for inventories."""

@@ -1,0 +1,1 @@
+"""Equipment schedules of a hall."""

@@ -1,0 +1,172 @@
+"""Electrical schedule: transformers, switchgear, generators, UPS and busway of a hall."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dcplan.answers.facility.resolve import ResolvedFacility
+from dcplan.answers.facility.tables import COOLING_CLASS, cooling_branch
+from dcplan.facility.electrical.chain import Branch, efficiencies
+from dcplan.facility.electrical.power import TWO_SIDES
+from dcplan.facility.electrical.ratings import amps, equal_units, next_rating
+from dcplan.inputs.cooling import Performance
+from dcplan.inputs.log import InputLog
+from dcplan.inputs.power.chain import chain_values
+from dcplan.result import Table
+from dcplan.specs.facility.equipment import ELECTRICAL, ElectricalRow
+from dcplan.units import KW_PER_MW
+
+CLASSES = (("compute", "C"), ("network and storage", "N"), (COOLING_CLASS, "M"))
+NO_MEDIUM_VOLTAGE = "the utility's voltage is not known"
+NO_UPS = "the answer does not say which pumps and fans need a UPS; chillers start again"
+NO_ROWS = "rows of racks are known with --system only"
+NO_FEEDERS = "feeders from the switchgear to motors follow the list of motors"
+
+
+@dataclass(frozen=True)
+class Behind:
+    """One load class with what its blocks deliver and take, and the ratings that all classes share."""
+
+    name: str
+    letter: str
+    rule: str
+    branch: Branch
+    load_kw: float
+    ups_kw: float
+    """Power that all transformers of the class deliver on the design day."""
+    block_kw: float
+    """Power that the transformer of one block delivers at the full load of the block."""
+    volts: float
+    power_factor: float
+    fed: bool
+    """Whether a UPS and busway follow: racks, not cooling."""
+
+
+def electrical_table(
+    found: Performance, resolved: ResolvedFacility, rows_of_racks: int, log: InputLog
+) -> Table:
+    """Return the electrical schedule of a hall on its design day.
+
+    Every block has one transformer, one line-up of switchgear, its generators and its UPS.
+    """
+    lines: list[ElectricalRow] = []
+    for behind in _classes(found, resolved, log):
+        if not behind.branch.blocks:
+            continue
+        lines += [_transformer(behind), _switchgear(behind), _generator(behind, log)]
+        lines.append(_ups(behind, log))
+        lines.append(_busway(behind, rows_of_racks, log))
+    return ELECTRICAL.table(lines)
+
+
+def _classes(found: Performance, resolved: ResolvedFacility, log: InputLog) -> list[Behind]:
+    rules = (resolved.request.redundancy, *[resolved.request.other_redundancy] * 2)
+    parts = (*resolved.branches(log), cooling_branch(found, resolved, log))
+    volts = log.parameter("facility", "hall-volts")
+    factor = log.parameter("facility", "hall-power-factor")
+    p = chain_values(log)
+    classes: list[Behind] = []
+    for (name, letter), rule, part in zip(CLASSES, rules, parts, strict=True):
+        fed = name != COOLING_CLASS
+        kw, block_kw = part.it_frac * resolved.it_mw * KW_PER_MW, part.block_mw * KW_PER_MW
+        taken, full = kw, block_kw
+        if fed and part.blocks:
+            at = [efficiencies(x, p) for x in (part.load_frac, 1.0)]
+            taken = kw / float(at[0].whole / at[0].transformer)
+            full = block_kw / float(at[1].whole / at[1].transformer)
+        classes.append(Behind(name, letter, rule, part, kw, taken, full, volts, factor, fed))
+    return classes
+
+
+def _transformer(b: Behind) -> ElectricalRow:
+    each_kva = next_rating(b.block_kw / b.power_factor)
+    return ElectricalRow(
+        f"TX-{b.letter}",
+        "transformer",
+        b.name,
+        b.branch.blocks,
+        rating_kva=each_kva,
+        line_volts=b.volts,
+        redundancy=b.rule,
+        load_frac=b.ups_kw / b.power_factor / (b.branch.blocks * each_kva),
+        not_sized=f"primary voltage: {NO_MEDIUM_VOLTAGE}",
+    )
+
+
+def _switchgear(b: Behind) -> ElectricalRow:
+    each_kva = next_rating(b.block_kw / b.power_factor)
+    rating = next_rating(amps(each_kva, b.volts))
+    current = amps(b.ups_kw / b.power_factor, b.volts)
+    return ElectricalRow(
+        f"SWG-{b.letter}",
+        "switchgear",
+        b.name,
+        b.branch.blocks,
+        rating_amps=rating,
+        line_volts=b.volts,
+        redundancy=b.rule,
+        load_frac=current / (b.branch.blocks * rating),
+        not_sized="short-circuit rating and medium-voltage switchgear: " + NO_MEDIUM_VOLTAGE,
+    )
+
+
+def _generator(b: Behind, log: InputLog) -> ElectricalRow:
+    largest = log.parameter("facility", "generator-unit-kw")
+    sets, each = equal_units(b.block_kw, largest)
+    rating = min(next_rating(each), largest)
+    count = b.branch.blocks * sets
+    return ElectricalRow(
+        f"GEN-{b.letter}",
+        "generator",
+        b.name,
+        count,
+        rating_kw=rating,
+        line_volts=b.volts,
+        redundancy=b.rule,
+        load_frac=b.ups_kw / (count * rating),
+    )
+
+
+def _ups(b: Behind, log: InputLog) -> ElectricalRow:
+    tag = f"UPS-{b.letter}"
+    if not b.fed:
+        return ElectricalRow(tag, "ups", b.name, None, not_sized=NO_UPS)
+    largest = log.parameter("facility", "ups-unit-kw")
+    modules, each = equal_units(b.branch.block_mw * KW_PER_MW, largest)
+    count = b.branch.blocks * modules
+    return ElectricalRow(
+        tag,
+        "ups",
+        b.name,
+        count,
+        rating_kw=each,
+        line_volts=b.volts,
+        redundancy=b.rule,
+        load_frac=b.branch.load_frac,
+        not_sized="battery time: no source for it at this rating",
+    )
+
+
+def _busway(b: Behind, rows_of_racks: int, log: InputLog) -> ElectricalRow:
+    """Return busway along the rows of racks; racks with a spare block have two sides."""
+    tag = f"BUS-{b.letter}"
+    if not b.fed or not rows_of_racks:
+        reason = NO_ROWS if b.fed else NO_FEEDERS
+        return ElectricalRow(tag, "busway", b.name, None, not_sized=reason)
+    continuous = log.parameter("facility", "feed-continuous-frac")
+    largest = log.parameter("facility", "busway-amps")
+    row_amps = amps(b.load_kw / rows_of_racks / b.power_factor, b.volts)
+    runs, each = equal_units(row_amps / continuous, largest)
+    rating = min(next_rating(each), largest)
+    sides = 1 if b.rule == "n" else 2
+    count = rows_of_racks * runs * sides
+    return ElectricalRow(
+        tag,
+        "busway",
+        b.name,
+        count,
+        rating_amps=rating,
+        line_volts=b.volts,
+        redundancy="two sides" if b.rule == TWO_SIDES or sides > 1 else b.rule,
+        load_frac=rows_of_racks * row_amps / (count * rating),
+    )

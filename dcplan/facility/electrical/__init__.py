@@ -1,0 +1,1 @@
+"""Power chain of a hall: blocks, losses, ratings."""

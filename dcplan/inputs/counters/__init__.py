@@ -1,0 +1,1 @@
+"""Samples of counters of accelerators, and the jobs that held them."""

@@ -1,0 +1,60 @@
+"""Power chain of a hall from catalog values: load classes behind blocks, and their losses."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from dcplan.catalog.schema import Parameter
+from dcplan.facility.electrical.chain import Branch, branch
+from dcplan.inputs.log import InputLog
+
+CHAIN = {
+    "transformer_fixed": "chain-transformer-fixed",
+    "transformer_square": "chain-transformer-square",
+    "chain_ups_fixed": "chain-ups-fixed",
+    "chain_ups_square": "chain-ups-square",
+    "busway_square": "chain-busway-square",
+}
+"""Argument of the chain -> catalog parameter."""
+
+
+def branches(
+    it_mw: float, other_frac: float, rules: tuple[str, str], log: InputLog
+) -> tuple[Branch, ...]:
+    """Return the racks of a hall behind blocks: compute, and network with storage.
+
+    Parameters
+    ----------
+    it_mw : float
+        Design IT power of the hall, above 0. [MW]
+    other_frac : float
+        Share of network and storage, 0 to 1. [-]
+    rules : tuple of str
+        Redundancy of compute, and of network and storage.
+    log : InputLog
+        Records the size of a block.
+    """
+    block_mw = log.parameter("power", "block-mw-default")
+    loads = (it_mw * (1.0 - other_frac), it_mw * other_frac)
+    return tuple(
+        branch(load_mw, it_mw, block_mw, rule) for load_mw, rule in zip(loads, rules, strict=True)
+    )
+
+
+def chain_values(log: InputLog) -> dict[str, npt.NDArray[np.float64]]:
+    """Return the losses of the stages of the chain at their catalog values."""
+    return {name: np.array(log.parameter("facility", key)) for name, key in CHAIN.items()}
+
+
+def chain_at(rank: npt.NDArray[np.float64], log: InputLog) -> dict[str, npt.NDArray[np.float64]]:
+    """Return the losses of the stages at a rank: 0 the low bounds, 0.5 the values, 1 the high bounds.
+
+    All stages have the same rank, so that the median of their losses is that of the values.
+    """
+    found = {}
+    for name, key in CHAIN.items():
+        low, high = log.catalog.get("facility", key, Parameter).value.bounds
+        value = log.parameter("facility", key)
+        found[name] = np.interp(rank, (0.0, 0.5, 1.0), (low, value, high))
+    return found

@@ -1,0 +1,100 @@
+"""Equipment schedules and the hourly series of a hall."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from dcplan.specs.columns import Equipment
+from dcplan.specs.table import Column, Section, TableSpec
+
+Tag = Annotated[str, Column("Tag of the equipment in the schedule")]
+Count = Annotated[
+    int | None, Column("Units installed, spare units included; empty where it is not sized")
+]
+Redundancy = Annotated[str | None, Column("Redundancy rule of the units")]
+LoadFrac = Annotated[
+    float | None,
+    Column("Load on the design day over the rating of all installed units, which share it"),
+]
+NotSized = Annotated[
+    str | None, Column("Why the equipment, or a part of its rating, is not sized; else empty")
+]
+
+
+@dataclass(frozen=True)
+class ElectricalRow:
+    """One line of the electrical schedule."""
+
+    tag: Tag
+    equipment: Equipment
+    load_class: Annotated[
+        str,
+        Column("Load class: compute, network and storage, or cooling and lighting", name="class"),
+    ]
+    count: Count
+    rating_kva: Annotated[float | None, Column("Rated apparent power of one unit")] = None
+    rating_kw: Annotated[float | None, Column("Rated power of one unit")] = None
+    rating_amps: Annotated[float | None, Column("Rated current of one unit")] = None
+    line_volts: Annotated[float | None, Column("Voltage between lines on the load side")] = None
+    redundancy: Redundancy = None
+    load_frac: LoadFrac = None
+    not_sized: NotSized = None
+
+
+@dataclass(frozen=True)
+class MechanicalRow:
+    """One line of the mechanical schedule."""
+
+    tag: Tag
+    equipment: Equipment
+    count: Count
+    rating_kw: Annotated[float | None, Column("Heat that one unit moves at its rating")] = None
+    flow_m3_per_h: Annotated[
+        float | None, Column("Flow of one unit; of all units together where there is no count")
+    ] = None
+    head_bar: Annotated[float | None, Column("Pressure difference at that flow")] = None
+    shaft_kw: Annotated[
+        float | None,
+        Column("Electric power of all units together at the design IT power, from the PUE model"),
+    ] = None
+    redundancy: Redundancy = None
+    load_frac: LoadFrac = None
+    not_sized: NotSized = None
+
+
+@dataclass(frozen=True)
+class HourRow:
+    """One hour of a weather file, or all hours of one pair of temperatures in a quarter."""
+
+    hour: Annotated[
+        int | None, Column("Hour of the year, from 1; empty where weather is known as bins only")
+    ]
+    quarter: Annotated[int, Column("Quarter of the year, 1 to 4")]
+    duration_h: Annotated[float, Column("Hours of the year with the values of the row")]
+    dry_bulb_c: Annotated[float, Column("Dry bulb outdoors")]
+    wet_bulb_c: Annotated[float, Column("Wet bulb outdoors")]
+    it_kw: Annotated[float, Column("IT power")]
+    losses_kw: Annotated[float, Column("Losses between utility and racks, and lighting")]
+    cooling_kw: Annotated[float, Column("Power of cooling: fans, pumps, chillers and towers")]
+    facility_kw: Annotated[float, Column("Site power: IT, losses and cooling")]
+    pue: Annotated[float, Column("Site power over IT power")]
+    water_m3_per_h: Annotated[float, Column("Water used at the site")]
+
+
+ELECTRICAL = TableSpec(
+    "electrical_schedule",
+    ElectricalRow,
+    "Electrical equipment",
+    section=Section.DESIGN,
+    by_item=True,
+)
+MECHANICAL = TableSpec(
+    "mechanical_schedule",
+    MechanicalRow,
+    "Mechanical equipment",
+    section=Section.DESIGN,
+    by_item=True,
+)
+HOURS = TableSpec("hours", HourRow, "Hours of a year", section=Section.DESIGN)
+"""Written by ``--hours`` alone."""

@@ -1,0 +1,170 @@
+"""Equipment schedules, one power chain in PUE and tables, and the hours of a year."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from dcplan import facility
+from dcplan.answers.facility.answer import facility_hours
+from dcplan.answers.facility.request import FacilityRequest
+from dcplan.errors import InputError
+from tests.answers.test_answers_facility import _epw
+from tests.cli.conftest import spawn
+
+NVL = {
+    "site": "us-phoenix",
+    "cooling": "direct-liquid-dry-cooler",
+    "system": "gb300-nvl72",
+    "it_mw": 50.0,
+}
+
+
+@pytest.mark.parametrize("rule", ["n", "n+1", "2n", "4n/3"])
+def test_losses_in_pue_are_those_of_the_table(rule: str) -> None:
+    """Compute and network by their share: sum of share x (1 / chain - 1)."""
+    found = facility(**NVL, redundancy=rule, other_redundancy=rule)
+    rows = found.frame("power_blocks").set_index("class")
+    by_hand = sum(
+        share * (1.0 / rows.loc[name, "chain_frac"] - 1.0)
+        for name, share in (("compute", 0.9), ("network and storage", 0.1))
+    )
+    assert found.value("power.electrical_loss_frac") == pytest.approx(by_hand)
+    row = rows.loc["compute"]
+    product = row["transformer_frac"] * row["ups_frac"] * row["busway_frac"]
+    assert row["chain_frac"] == pytest.approx(product)
+
+
+def test_redundancy_changes_pue_by_the_losses() -> None:
+    """Medians of 256 samples: the change of PUE is that of the printed losses within 0.001."""
+    base, other = (facility(**NVL, redundancy=r, other_redundancy=r) for r in ("n+1", "2n"))
+    losses, pue = (
+        other.value(key) - base.value(key)
+        for key in ("power.electrical_loss_frac", "power.annual_pue")
+    )
+    assert abs(losses) > 0.002
+    assert pue == pytest.approx(losses, abs=0.001)
+
+
+def test_table_of_pue_has_the_losses_of_the_chain() -> None:
+    """Lei et al., zone 4A, large: 1.176 with a UPS of 94.5 % and 1 % behind it, 0.0689 of IT."""
+    asked = {"climate_zone": "4A", "cooling": "airside-economizer-air-chiller", "it_mw": 20.0}
+    found, hers = facility(**asked), facility(**asked, electrical_losses="class")
+    assert hers.value("power.annual_pue") == 1.176
+    assert hers.value("power.electrical_loss_frac") == pytest.approx(1 / 0.945 / 0.99 - 1)
+    expected = 1.176 - (1 / 0.945 / 0.99 - 1) + found.value("power.electrical_loss_frac")
+    assert found.value("power.annual_pue") == pytest.approx(expected)
+    assert any("not of the table" in w["message"] for w in found.warnings)
+
+
+def test_a_row_of_another_class_has_the_losses_of_that_class() -> None:
+    """A large hall with air chillers repeats the value of midsize halls: 87 % and 3.5 %."""
+    asked = {"climate_zone": "5A", "cooling": "air-chiller", "it_mw": 20.0}
+    found, hers = facility(**asked), facility(**asked, electrical_losses="class")
+    inside = 1 / 0.87 / 0.965 - 1
+    change = found.value("power.annual_pue") - hers.value("power.annual_pue")
+    assert change == pytest.approx(found.value("power.electrical_loss_frac") - inside)
+
+
+def test_electrical_schedule_by_hand() -> None:
+    """45 MW in 19 blocks of 2.5 MW under N+1.
+
+    A full block takes 2.5 / 0.99010 / 0.96983 = 2,603 kW behind its transformer: 2,741 kVA at 0.95,
+    next 3,150; 3,150 kVA at 415 V are 4,382 A, next 5,000; 3,000 kW of generator; two UPS of
+    1,250 kW each.
+    """
+    found = facility(**NVL).frame("electrical_schedule").set_index("tag")
+    for tag, count, column, rating in (
+        ("TX-C", 19, "rating_kva", 3150),
+        ("SWG-C", 19, "rating_amps", 5000),
+        ("GEN-C", 19, "rating_kw", 3000),
+        ("UPS-C", 38, "rating_kw", 1250),
+    ):
+        assert (found.loc[tag, "count"], found.loc[tag, column]) == (count, rating), tag
+    assert found.loc["UPS-C", "load_frac"] == pytest.approx(45.0 / 47.5)
+    ups_in_kw = 45_000 / 0.990615 / 0.970198
+    assert found.loc["GEN-C", "load_frac"] == pytest.approx(ups_in_kw / 57_000, rel=1e-4)
+    assert found.loc["TX-C", "load_frac"] == pytest.approx(ups_in_kw / 0.95 / 59_850, rel=1e-4)
+    assert "pumps and fans" in found.loc["UPS-M", "not_sized"]
+
+
+def test_busway_of_a_row() -> None:
+    """Two sides, each for the row's load at 80 % of its rating: no run is above 1,250 A."""
+    found = facility(**NVL)
+    rows = found.value("floor.rows")
+    bus = found.frame("electrical_schedule").set_index("tag").loc["BUS-C"]
+    row_amps = 45_000 / rows / 0.95 / (3**0.5 * 0.415)
+    runs = -(-row_amps / 0.8 // 1250)
+    assert bus["count"] == rows * runs * 2
+    assert bus["load_frac"] == pytest.approx(row_amps / (runs * 2 * bus["rating_amps"]))
+    assert bus["load_frac"] <= 0.4
+    plain = facility(site="us-phoenix", cooling="direct-liquid-tower").frame("electrical_schedule")
+    bare = plain.set_index("tag").loc["BUS-C"]
+    assert "--system" in bare["not_sized"]
+
+
+def test_mechanical_schedule_by_hand() -> None:
+    """50 MW over 7.5 K of water: 50,000 / (4.186 x 7.5) = 1,592.6 L/s = 5,733 m3/h at 165 kPa, which
+    takes 50,000 x 165 / (0.7 x 4,186 x 7.5) = 375 kW; 9.5 MW of air in fan walls of 500 kW: 20."""
+    found = facility(**NVL)
+    rows = found.frame("mechanical_schedule").set_index("tag")
+    pump = rows.loc["P-FW"]
+    assert pump["flow_m3_per_h"] == pytest.approx(50_000 / (4.186 * 7.5) * 3.6, rel=1e-6)
+    assert (pump["head_bar"], pump["shaft_kw"]) == pytest.approx((1.65, 375.4), rel=1e-3)
+    assert rows.loc["AHU", "count"] == 20
+    assert rows.loc["AHU", "load_frac"] == pytest.approx(0.95)
+    assert rows.loc["CDU", "count"] == found.value("cooling.cdu_count")
+    assert (rows.loc["CDU", "rating_kw"], rows.loc["CDU", "head_bar"]) == (1368.0, 2.44)
+    plant = found.frame("plant").set_index("equipment")
+    for tag, name in (("DC", "dry-cooler"), ("CH", "chiller")):
+        unit = plant.loc[name]
+        assert rows.loc[tag, "count"] == unit["units_with_spare"]
+        expected = unit["design_heat_mw"] / (unit["units_with_spare"] * unit["unit_mw"])
+        assert rows.loc[tag, "load_frac"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("cooling", ["air-chiller", "rear-door-tower", "immersion-single-tower"])
+def test_what_is_not_sized_says_why(cooling: str) -> None:
+    found = facility(site="us-phoenix", cooling=cooling)
+    for name in ("electrical_schedule", "mechanical_schedule"):
+        for row in found.frame(name).to_dict("records"):
+            assert row["count"] == row["count"] or row["not_sized"], row
+
+
+def test_hours_of_a_file_are_in_order(tmp_path: Path) -> None:
+    """8,760 hours at 20 C: every hour has the year's PUE, and power adds up."""
+    file = str(_epw(tmp_path / "x.epw"))
+    asked = {"epw": file, "cooling": "direct-liquid-tower", "it_mw": 20.0, "load_frac": 0.5}
+    table, found = facility_hours(FacilityRequest(**asked)), facility(**asked)
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    assert [r["hour"] for r in rows] == list(range(1, 8761))
+    assert {r["dry_bulb_c"] for r in rows} == {20.0}
+    mean = sum(r["pue"] for r in rows) / 8760
+    assert mean == pytest.approx(found.value("power.annual_pue"))
+    water = sum(r["water_m3_per_h"] for r in rows) * 8766 / 8760
+    assert water == pytest.approx(found.value("water.annual_m3"), rel=1e-6)
+    for r in rows[::1000]:
+        assert r["it_kw"] == 10_000.0
+        assert r["it_kw"] + r["losses_kw"] + r["cooling_kw"] == pytest.approx(r["facility_kw"])
+        assert r["pue"] == pytest.approx(r["facility_kw"] / r["it_kw"])
+
+
+def test_hours_of_packaged_weather_are_bins(tmp_path: Path) -> None:
+    """Bins of a quarter have no order: no hour number, 8,760 h together; hotter bins cost more."""
+    flags = "facility --site us-phoenix --cooling direct-liquid-dry-cooler --system gb300-nvl72"
+    ran = spawn(*flags.split(), "--hours", "hours.csv", "-q", cwd=tmp_path)
+    assert ran.code == 0, ran.err
+    with (tmp_path / "hours.csv").open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert {r["hour"] for r in rows} == {""}
+    assert sum(float(r["duration_h"]) for r in rows) == pytest.approx(8760)
+    hot = max(rows, key=lambda r: float(r["dry_bulb_c"]))
+    cold = min(rows, key=lambda r: float(r["dry_bulb_c"]))
+    assert float(hot["cooling_kw"]) > 3 * float(cold["cooling_kw"])
+
+
+def test_hours_of_a_table_are_refused() -> None:
+    with pytest.raises(InputError, match="has no hours"):
+        facility_hours(FacilityRequest(site="us-phoenix", cooling="air-chiller"))

@@ -1,0 +1,108 @@
+"""Clusters larger than a number of months needs: where they may pay, and plans that take them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+
+import pytest
+
+from dcplan.answers.plan.answer import plan
+from dcplan.planning.problem.build import build
+from dcplan.planning.problem.terms import CoolingTerms, FinanceTerms, HallTerms
+from dcplan.planning.problem.work.jobs.larger import Larger, between
+from dcplan.planning.problem.work.targets import NO_LINK, Target
+from dcplan.scenario.load import load
+from tests.planning.small import small_menu
+
+FILE = "train-405b-in-90-days"
+COUNT = "workloads.training.flagship.accelerators"
+
+
+def larger(book_usd: float, *, every: bool = False, tried: int = 1, empty: float = 0.0) -> Larger:
+    """One hall of 1,000 kW; a rack of 100 kW costs 1 M USD, of which 0.6, 0.8 is left by quarter."""
+    place = replace(
+        small_menu().placements[0], price_usd=1e6, storage_usd=0.0, rated_kw=100.0, price_factor=()
+    )
+    cooling = CoolingTerms(place.cooling, 1.0, 1.0, 1.1, 1.2, 0.0, 0.0, book_usd)
+    hall = HallTerms(place.hall, "a", "h", 1, 10, 1.0, False, 0, False, (cooling,), full_kw=1000.0)
+    finance = FinanceTerms(0.0, 20, None, None, (0.6, 0.8), (1.0, 1.0), (1.0, 1.0), (1.0, 1.0))
+    finance = replace(finance, empty_hall_frac=empty)
+    return Larger(every, {place.hall: hall}, (place,), finance, 2, tried)
+
+
+def target() -> Target:
+    place = small_menu().placements[0]
+    return Target(place.hall, place.system, place.system, 8, 80, 50.0, NO_LINK)
+
+
+@pytest.mark.parametrize(
+    ("book_usd", "pays"),
+    # a rack loses 400,000 or 200,000 USD: 4,000 or 2,000 USD/kW; 3 M USD over 1,000 kW are 3,000
+    [(1e6, set()), (3e6, {1}), (5e6, {0, 1})],
+)
+def test_a_larger_cluster_pays_where_the_hall_gains_more_than_racks_lose(
+    book_usd: float, pays: set[int]
+) -> None:
+    assert larger(book_usd).pays(target()) == pays
+
+
+def test_half_of_the_value_kept_empty_is_half_of_the_gain() -> None:
+    assert larger(5e6, empty=0.5).pays(target()) == {1}  # 2,500 USD/kW
+    assert larger(5e6, empty=1.0).pays(target()) == set()
+
+
+def test_discount_makes_a_rack_lose_more() -> None:
+    # 21 % a year over 0.375 years: later = 0.931; 0.931 x 2,100 = 1,955 against 10,000 x (1 - 0.745)
+    asked = larger(2.1e6)
+    assert asked.pays(target()) == {1}
+    costly = replace(asked, finance=replace(asked.finance, discount_rate=0.21))
+    assert costly.pays(target()) == set()
+
+
+def test_days_count_everywhere_and_many_places_have_coarse_steps() -> None:
+    assert larger(0.0, every=True).pays(target()) == {0, 1}
+    assert larger(0.0, every=True).step == 1.05
+    assert larger(0.0, every=True, tried=31).step == 1.2
+    assert larger(5e6, tried=31).pays(target()) == set()
+    assert math.isinf(larger(5e6, tried=31).step)
+    assert between([10, 20, 40], [10], math.inf) == []
+
+
+def test_the_menu_has_no_gap_above_a_step_and_no_dominated_size() -> None:
+    found = build(load(FILE)).problem.run_options
+    first = [x for x in found if x.system == "gb200-nvl72" and x.start_month == 3]
+    for link in {x.link for x in first}:
+        sizes = sorted((x.accelerators, x.days) for x in first if x.link == link)
+        assert len(sizes) >= 8
+        for (n, days), (more, fewer) in itertools.pairwise(sizes):
+            assert more < 1.05 * n + 3 * 72
+            assert fewer < days
+
+
+@pytest.mark.slow
+def test_no_given_count_is_cheaper_than_the_plan_within_its_gap() -> None:
+    best = plan(FILE, gap=0.005).value("cost.npv_usd")
+    for count in (3600, 4000, 4350, 4680, 5040):
+        given = plan(FILE, sets=[f"{COUNT}={count}"], gap=0.005)
+        assert best <= given.value("cost.npv_usd") * 1.007, count
+
+
+@pytest.mark.slow
+def test_no_given_count_is_quicker_than_the_quickest_plan() -> None:
+    quick = ["objective=min_time"]
+    best = plan(FILE, sets=quick).value("time.total_completion_days")
+    assert best < 200.0  # sizes of whole months give 203
+    for count in (4680, 5000, 5400):
+        given = plan(FILE, sets=[*quick, f"{COUNT}={count}"])
+        assert best <= given.value("time.total_completion_days") + 1.0, count
+
+
+@pytest.mark.slow
+def test_a_run_larger_than_needed_is_explained() -> None:
+    messages = [str(w["message"]) for w in plan(FILE).warnings]
+    assert any("flagship has 4," in m and "would need as many months" in m for m in messages)
+    kept = plan(FILE, sets=["finance.empty_hall_residual_frac=1"])
+    assert kept.value("accelerators.total") == 3600
+    assert not any("would need as many months" in str(w["message"]) for w in kept.warnings)
