@@ -30,8 +30,6 @@ from dcplan.provenance import Quantity, Status
 LIGHTING = {"lighting": "lighting"}
 CLASS_LOSSES = {"ups": "ups-efficiency", "distribution": "distribution-loss"}
 """Losses before the racks of a size class, where no power chain is given."""
-CHAIN_RANK = "chain"
-"""Sample of all losses of the power chain, from their low to their high bounds."""
 UPS_FIXED = {"ups_fixed_frac": "ups-fixed-frac"}
 COMMON = {
     "fan_pa": "fan-pa",
@@ -238,8 +236,10 @@ def _sampled(option: CoolingOption, at: Setting, log: InputLog) -> dict[str, np.
             fixed[name] = np.full((1, 1), value)
     if not at.branches:
         return draw(spread) | fixed
-    drawn = draw(spread | {CHAIN_RANK: (0.0, 1.0)})
-    return drawn | chain_at(drawn.pop(CHAIN_RANK), log) | fixed
+    # drawn in the places of the class losses, so that all other samples are the same
+    drawn = draw(spread | dict.fromkeys((*CLASS_LOSSES, *UPS_FIXED), (0.0, 1.0)))
+    ranks = [drawn.pop(name) for name in (*CLASS_LOSSES, *UPS_FIXED)]
+    return drawn | chain_at(ranks[0], log) | fixed
 
 
 def sized_parameter(key: str, sizes: Sizes, log: InputLog) -> tuple[float, float, float]:

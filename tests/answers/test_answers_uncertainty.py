@@ -103,6 +103,33 @@ def test_a_hedge_is_between_knowing_and_guessing(file: Path) -> None:
     assert value["hedge.npv_usd"] == pytest.approx(expected)
 
 
+@pytest.mark.slow
+def test_a_hedge_after_taxes_counts_what_a_plan_does(file: Path) -> None:
+    """Cost of each variant's own plan, base: that of `plan` without a hedge, both within 1 %."""
+    sets = [
+        "objective=min_after_tax_cost",
+        "finance.tax={income_rate: 0.25, depreciation: macrs-5, sales_tax_frac: 0.06}",
+    ]
+    found, alone = plan(file, sets=sets, hedge=True), plan(file, sets=sets)
+    base = next(row for row in HEDGE.rows(found.tables["hedge"]) if row.variant == "base")
+    after, before = (alone.value(f"cost.{x}npv_usd") for x in ("after_tax_", ""))
+    assert base.alone_npv_usd == pytest.approx(after, rel=0.02)
+    assert base.alone_npv_usd != pytest.approx(before, rel=0.05)
+    assert base.hedged_npv_usd == pytest.approx(found.value("cost.after_tax_npv_usd"))
+    assert "net present cost after taxes and debt (expected value)" in found.headline
+
+
+def test_a_hedge_refuses_what_is_no_common_cost(file: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--hedge needs min_cost or min_after_tax_cost"):
+        plan(file, sets=["objective=min_carbon"], hedge=True)
+    mixed = tmp_path / "mixed.yaml"
+    text = TEXT.replace("  boom: {", "  boom: {objective: min_after_tax_cost, ")
+    tax = "finance: {tax: {income_rate: 0.25}}\nsystems:"
+    mixed.write_text(text.replace("systems:", tax, 1), encoding="utf-8")
+    with pytest.raises(InputError, match="the variants have different objectives"):
+        plan(mixed, hedge=True)
+
+
 def test_a_variant_that_is_planned_again_is_compiled_once(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,7 @@ from dcplan.planning.audit.measures import after_tax
 from dcplan.planning.audit.run import settled
 from dcplan.planning.decisions import from_solution
 from dcplan.planning.goal import AFTER_TAX, COST, Goal
+from dcplan.planning.keys import Key
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem
@@ -136,7 +137,7 @@ def taxed(peak: float, price: float = 45.0, measure: str = AFTER_TAX) -> Plannin
     return with_steps(problem, 10_000, exact=True)
 
 
-def after_taxes_usd(problem: PlanningProblem, matrix: Matrix, fixed: dict[str, float]) -> float:
+def after_taxes_usd(problem: PlanningProblem, matrix: Matrix, fixed: dict[Key, float]) -> float:
     """The best cost with these first decisions, as the audit recomputes it by month [USD]."""
     existing = {matrix.columns.index(k): v for k, v in fixed.items()}
     found = highs.solve(matrix, gap=0.0, time_limit_s=60, fixed=existing)

@@ -29,6 +29,12 @@ FLEET = "fleet: {system: dgx-h200, hall: air, accelerators: "
             "s.yaml:9:27",
         ),
         ("[air-chiller]", "[air-chiler]", "DC010", "s.yaml:11:67"),
+        (
+            "utility_mw: 14",
+            "utility_mw: 14\n    onsite: [{id: solar-pv, max_mw: 20}]",
+            "DC015",
+            "s.yaml:9:19",
+        ),
         ("id: air", "id: liquid", "DC011", "s.yaml:11:14"),
         ("dgx-h200,", "dgx-h20,", "DC010", "s.yaml:12:11"),
         ("[ib-ndr-400]", "[ib-ndr]", "DC010", "s.yaml:13:11"),

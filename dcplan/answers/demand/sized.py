@@ -24,6 +24,8 @@ MOSTLY_POLICY_FRAC = 0.5
 """Share of the wait above which policy, not hardware, is named as its cause."""
 CURVE = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2)
 """Sizes of the shortage table, as shares of the size found."""
+ROUNDING = 1e-9
+"""Part of a node that is a rounding error."""
 SHOWN_QUANTILES = (0.5, 0.95)
 LOW, HIGH = 0.1, 0.9
 
@@ -52,6 +54,11 @@ class Sized:
     def in_accelerators(self, units: float) -> float:
         """Return accelerators of the cluster for units of the replay."""
         return units / self.cluster.recorded.units_per_accelerator / min(self.effective_frac, 1.0)
+
+    def whole(self, units: float) -> float:
+        """Return accelerators of the cluster for units of the replay, in whole nodes or units."""
+        step = self.cluster.search.step / self.cluster.recorded.units_per_accelerator
+        return math.ceil(self.in_accelerators(units) / step - ROUNDING) * step
 
 
 def sized(request: DemandRequest, cluster: Recording) -> Sized:
@@ -109,12 +116,8 @@ def _searched(request: DemandRequest, start: Sized, order: Order, target: Target
     sizes = sorted({_rounded(units * x, search.step) for x in CURVE})
     curve = shortage(work, search, target, sizes, SHOWN_QUANTILES)
     interval = _interval(request, cluster, search, target, units)
-    ends = (
-        (start.in_accelerators(interval[0]), start.in_accelerators(interval[1]))
-        if interval
-        else None
-    )
-    return replace(start, accelerators=start.in_accelerators(units), interval=ends, curve=curve)
+    ends = (start.whole(interval[0]), start.whole(interval[1])) if interval else None
+    return replace(start, accelerators=start.whole(units), interval=ends, curve=curve)
 
 
 def _rounded(units: float, step: int) -> int:

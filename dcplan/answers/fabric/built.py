@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dcplan.answers.fabric.bom import Line, Totals, extra_lines, link_lines, nic_lines, switch_lines
 from dcplan.answers.fabric.design import lengths_of, placed, sized
-from dcplan.answers.fabric.media import Chosen, fitted, tier_choices
+from dcplan.answers.fabric.media import Chosen, Fitted, fitted, tier_choices
 from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.answers.fabric.side_networks import Priced, sides
+from dcplan.errors import InputError
 from dcplan.fabric.floor.lengths import Lengths
 from dcplan.fabric.floor.placement import Hall
 from dcplan.fabric.topology.networks import Network
@@ -34,6 +35,8 @@ class Built:
     """Storage and management networks."""
     why: str = ""
     """Reason if there is no bill."""
+    same_media: str = ""
+    """Remark that the requested media change no link."""
 
     @property
     def totals(self) -> Totals | None:
@@ -69,6 +72,7 @@ def build(resolved: ResolvedFabric, log: InputLog) -> Built:
         built.chosen = tier_choices(resolved, parts, built.lengths, network, log)
         built.chosen.notes += chosen.notes
         tiers = built.chosen.tiers
+        built.same_media = _same_media(built, parts, log)
         built.bill = switch_lines(resolved, network, log)
         built.bill += link_lines(resolved, network, tiers, log)
         units = sum(p.rack_units for p in side_networks)
@@ -76,6 +80,28 @@ def build(resolved: ResolvedFabric, log: InputLog) -> Built:
     except MissingError as error:
         built.bill, built.extras, built.why = [], [], f"{error}: {NO_BILL}"
     return built
+
+
+def _same_media(built: Built, parts: Fitted, log: InputLog) -> str:
+    """Return a remark where ``--media`` leaves every link with the parts of the family."""
+    resolved, asked = built.resolved, built.resolved.request.media
+    if asked == "family":
+        return ""
+    usual = replace(resolved, request=replace(resolved.request, media="family"))
+    try:
+        plain = tier_choices(usual, parts, built.lengths, built.network, InputLog(log.catalog))
+    except (InputError, MissingError):
+        return ""
+    if _parts_of(plain) != _parts_of(built.chosen):
+        return ""
+    return f"--media {asked} changes no link"
+
+
+def _parts_of(chosen: Chosen) -> dict[str, list[tuple[float, int, str]]]:
+    return {
+        tier: [(c.stock_m, c.links, c.medium.id) for c in choices]
+        for tier, choices in chosen.tiers.items()
+    }
 
 
 def _record(resolved: ResolvedFabric, log: InputLog) -> None:

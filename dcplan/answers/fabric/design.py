@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from dcplan.answers.fabric.devices import rack_limits
 from dcplan.answers.fabric.resolve import ResolvedFabric
+from dcplan.catalog.schema import Switch
 from dcplan.errors import InputError, Place, Problem
 from dcplan.fabric.floor.groups import group_lengths
 from dcplan.fabric.floor.lengths import STOCK_M, Lengths, lengths, stock
@@ -68,14 +70,19 @@ def placed(resolved: ResolvedFabric, network: Network, log: InputLog) -> Hall | 
 
 
 def _refuse_full_racks(resolved: ResolvedFabric, hall: Hall, log: InputLog) -> None:
-    """Refuse leaves in the racks of nodes that are too high for a rack.
+    """Refuse racks of nodes, with leaves if they are there, that exceed height, weight or power.
 
     Raises
     ------
     InputError
-        With the rack units of nodes and leaves, and those of a rack.
+        With the units, kg or kW of nodes and leaves, and those of a rack.
     """
     system, floor = resolved.system, hall.floor
+    limit = rack_limits.limits(resolved)
+    racked = min(floor.nodes_per_rack, hall.wiring.nodes)
+    load = rack_limits.node_load(resolved).times(racked)
+    if system is not None:
+        rack_limits.refuse(f"{racked} nodes of {system.id}", load, limit)
     if floor.leaf_at != "rack" or system is None:
         return
     row, column = hall.leaf_at(np.arange(hall.wiring.leaf_count), 0)
@@ -87,8 +94,10 @@ def _refuse_full_racks(resolved: ResolvedFabric, hall: Hall, log: InputLog) -> N
     if system.form != "server":
         cause = f"{leaf} do not fit in a rack of {system.id}, which is sold as a full rack"
     elif system.rack_units is not None:
-        nodes = min(floor.nodes_per_rack, hall.wiring.nodes)
+        nodes = racked
         used = nodes * system.rack_units.value + leaves * switch_units(resolved.leaf, log)
+        both = load.plus(rack_limits.switch_load(resolved.leaf).times(leaves))
+        rack_limits.refuse(f"{nodes} x {system.id} and {leaf}", both, limit)
         if used > height:
             what = f"{nodes} x {system.id} and {leaf}"
             cause = f"{what} do not fit in a rack: {used:g} U of {height:g} U"
@@ -149,7 +158,8 @@ def _groups(resolved: ResolvedFabric, network: Network, log: InputLog) -> dict[s
 
 
 def _floor(resolved: ResolvedFabric, log: InputLog) -> Floor:
-    leaf, spine, core = (_per_rack(switch_units(m, log), log) for m in resolved.models)
+    limit = rack_limits.limits(resolved)
+    leaf, spine, core = (_per_rack(m, limit, log) for m in resolved.models)
     return Floor(
         nodes_per_rack=nodes_per_rack(resolved, log),
         racks_per_row=resolved.request.racks_per_row
@@ -166,24 +176,33 @@ def _floor(resolved: ResolvedFabric, log: InputLog) -> Floor:
     )
 
 
-def _per_rack(units: float, log: InputLog) -> int:
-    return max(math.floor(log.parameter("network", "network-rack-units") / units), 1)
+def _per_rack(row: Switch | None, limit: rack_limits.Load, log: InputLog) -> int:
+    """Return the switches of a network rack: by height, and by weight and power if limited."""
+    most = math.floor(log.parameter("network", "network-rack-units") / switch_units(row, log))
+    name = row.id if row else "switch"
+    return rack_limits.fit_count(name, rack_limits.switch_load(row), max(most, 1), limit)
 
 
 def nodes_per_rack(resolved: ResolvedFabric, log: InputLog) -> int:
     """Return the nodes per rack.
 
     In order of precedence: the request, the system's reference design, a rack-scale system, the
-    height of a rack, the catalog's default.
+    height of a rack, the catalog's default. Weight and power of a rack lower those that the request
+    leaves open.
     """
     request, system = resolved.request, resolved.system
     if request.nodes_per_rack:
         return request.nodes_per_rack
-    if system and system.nodes_per_rack:
-        return system.nodes_per_rack
-    if system and system.form != "server":
+    if system and system.form != "server" and not system.nodes_per_rack:
         return max(resolved.attached.nodes // request.nodes // max(system.racks, 1), 1)
-    if system and system.rack_units:
+    if system and system.nodes_per_rack:
+        most = system.nodes_per_rack
+    elif system and system.rack_units:
         height = log.parameter("facility", "rack-units")
-        return max(math.floor(height / system.rack_units.value), 1)
-    return round(log.parameter("network", "nodes-per-rack"))
+        most = max(math.floor(height / system.rack_units.value), 1)
+    else:
+        most = round(log.parameter("network", "nodes-per-rack"))
+    name = system.id if system else "node"
+    return rack_limits.fit_count(
+        name, rack_limits.node_load(resolved), most, rack_limits.limits(resolved)
+    )

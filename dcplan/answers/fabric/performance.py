@@ -40,7 +40,7 @@ def bandwidth(
             up = chip.scaleup_gb_per_s.value
             rows.append(specs.BandwidthRow("scale-up domain", domain, up, 0, None))
     rows += _levels(resolved, network, each, log)
-    return sorted(rows, key=lambda row: (row.accelerators, row.switch_hops))
+    return sorted(rows, key=lambda row: (row.switch_hops, row.accelerators))
 
 
 def bandwidth_table(resolved: ResolvedFabric, network: Network, log: InputLog) -> Table:

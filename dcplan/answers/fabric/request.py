@@ -186,6 +186,33 @@ class FabricRequest:
             panel=SHAPE,
         ),
     ] = None
+    out_of_band_gbps: Annotated[
+        float | None,
+        Flag(
+            "rate of a port of the out-of-band network (default: 1)",
+            unit="Gb/s",
+            low=0.1,
+            high=1e6,
+            panel=SHAPE,
+        ),
+    ] = None
+    out_of_band_switch: Annotated[
+        str | None,
+        Flag(
+            "catalog switch of the out-of-band network (default: sn2201)",
+            complete="switches",
+            panel=SHAPE,
+        ),
+    ] = None
+    out_of_band_oversubscription: Annotated[
+        float | None,
+        Flag(
+            "oversubscription of an out-of-band switch (default: from the uplinks of the catalog)",
+            low=0.01,
+            high=1000,
+            panel=SHAPE,
+        ),
+    ] = None
     links_per_pair: Annotated[
         int | None,
         Flag(
@@ -211,6 +238,26 @@ class FabricRequest:
             "nodes per rack (default: those of the system, else as many as fit the rack height)",
             low=1,
             high=1000,
+            panel=FLOOR,
+        ),
+    ] = None
+    rack_kg_max: Annotated[
+        float | None,
+        Flag(
+            "highest weight of the devices of a rack (default: not limited)",
+            unit="kg",
+            low=1,
+            high=100_000,
+            panel=FLOOR,
+        ),
+    ] = None
+    rack_kw_max: Annotated[
+        float | None,
+        Flag(
+            "highest power of the devices of a rack (default: not limited)",
+            unit="kW",
+            low=0.1,
+            high=10_000,
             panel=FLOOR,
         ),
     ] = None

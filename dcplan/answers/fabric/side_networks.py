@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from dcplan.answers.common.catalog_rows import named
 from dcplan.answers.fabric.design import nodes_per_rack
 from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.catalog.schema import Fabric, Optic, Switch
@@ -144,8 +145,7 @@ def _in_band(resolved: ResolvedFabric, log: InputLog) -> Priced:
 
 
 def _out_of_band(resolved: ResolvedFabric, switches: int, log: InputLog) -> Priced:
-    row = log.catalog.get("switches", OUT_OF_BAND, Switch)
-    log.text("fabric.out_of_band_switch", row.id, Status.DEFAULT)
+    row, radix, uplinks = _out_of_band_switch(resolved, log)
     each = nodes_per_rack(resolved, log)
     racks = math.ceil(resolved.attached.nodes / each)
     managed = round(_p(log, "oob-ports-per-node"))
@@ -159,12 +159,53 @@ def _out_of_band(resolved: ResolvedFabric, switches: int, log: InputLog) -> Pric
         resolved.attached.nodes * managed + racks * strips,
         racks,
         each * managed + strips,
-        row.ports[str(OUT_OF_BAND_GBPS)],
+        radix,
         round(_p(log, "oob-node-racks-per-switch")),
-        round(_p(log, "oob-uplinks-per-switch")),
+        uplinks,
     )
     copper = Quantity(value=_p(log, "copper-patch-usd"))
     return _plain("out-of-band", row, side, ports, copper, "", log)
+
+
+def _out_of_band_switch(resolved: ResolvedFabric, log: InputLog) -> tuple[Switch, int, int]:
+    """Return the out-of-band switch, its ports of the rate, and its uplinks.
+
+    Uplinks use the fastest ports of the switch: ports x rate over the uplinks' rate is the
+    oversubscription.
+
+    Raises
+    ------
+    InputError
+        When the switch lacks ports of the rate, or enough faster ports for the uplinks.
+    """
+    request = resolved.request
+    name = request.out_of_band_switch or OUT_OF_BAND
+    row = named(log.catalog, "switches", name, Switch, "--out-of-band-switch")
+    status = Status.INPUT if request.out_of_band_switch else Status.DEFAULT
+    log.text("fabric.out_of_band_switch", row.id, status)
+    gbps = request.out_of_band_gbps or float(OUT_OF_BAND_GBPS)
+    radix, fast = row.ports.get(f"{gbps:g}", 0), max(float(rate) for rate in row.ports)
+    if not radix:
+        cause = f"{row.id} has no {gbps:g} Gb/s ports; it has {', '.join(row.ports)}"
+        step = "--out-of-band-switch with a switch that has them"
+        raise InputError([Problem("DC050", cause, Place("--out-of-band-gbps"), help=step)])
+    ratio = request.out_of_band_oversubscription
+    if ratio is None:
+        return row, radix, round(_p(log, "oob-uplinks-per-switch"))
+    uplinks = math.ceil(radix * gbps / (fast * ratio) - 1e-9)
+    if fast == gbps:  # uplinks take ports of the same rate
+        uplinks = math.ceil(radix / (1.0 + ratio) - 1e-9)
+        return row, radix - uplinks, uplinks
+    if uplinks > row.ports[f"{fast:g}"]:
+        least = radix * gbps / (fast * row.ports[f"{fast:g}"])
+        cause = (
+            f"{ratio:g} needs {uplinks} uplinks of {fast:g} Gb/s, {row.id} has "
+            f"{row.ports[f'{fast:g}']}"
+        )
+        place = Place("--out-of-band-oversubscription")
+        step = f"--out-of-band-oversubscription {math.ceil(least * 100) / 100:g} or more"
+        raise InputError([Problem("DC050", cause, place, help=step)])
+    return row, radix, uplinks
 
 
 def _plain(

@@ -45,6 +45,7 @@ def headline(built: Built, installed_usd: float = 0.0) -> str:
     return (
         f"{attached.nodes:,} nodes with {attached.nics_per_node} NICs of {resolved.nic_gbps:g} "
         f"Gb/s ({kind}): {c.switches:,} switches ({by_tier}), {links:,} links{money}"
+        + (f"; {built.same_media}" if built.same_media else "")
     )
 
 
@@ -143,6 +144,8 @@ def notes(built: Built) -> Iterator[str]:
             "separate leaf switches per rail"
         )
     yield from built.chosen.notes
+    if built.same_media:
+        yield f"{built.same_media}: every link has the parts of --media family"
     yield from _idle(built)
     yield from _mismatched(resolved)
     alone = c.spine // (resolved.ports.planes * built.network.parallel) == 1 and plan.tiers == 2
