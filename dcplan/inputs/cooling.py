@@ -236,10 +236,10 @@ def _sampled(option: CoolingOption, at: Setting, log: InputLog) -> dict[str, np.
             fixed[name] = np.full((1, 1), value)
     if not at.branches:
         return draw(spread) | fixed
-    # drawn in the places of the class losses, so that all other samples are the same
-    drawn = draw(spread | dict.fromkeys((*CLASS_LOSSES, *UPS_FIXED), (0.0, 1.0)))
-    ranks = [drawn.pop(name) for name in (*CLASS_LOSSES, *UPS_FIXED)]
-    return drawn | chain_at(ranks[0], log) | fixed
+    # sampled in the places of the class losses, so that all other samples are the same
+    found = draw(spread | dict.fromkeys((*CLASS_LOSSES, *UPS_FIXED), (0.0, 1.0)))
+    ranks = [found.pop(name) for name in (*CLASS_LOSSES, *UPS_FIXED)]
+    return found | chain_at(ranks[0], log) | fixed
 
 
 def sized_parameter(key: str, sizes: Sizes, log: InputLog) -> tuple[float, float, float]:
