@@ -17,6 +17,7 @@ from dcplan.scenario.load import load
 from tests.planning.small import small_menu
 
 FILE = "train-405b-in-90-days"
+LONG = "workloads.training.flagship.deadline_days=180"
 COUNT = "workloads.training.flagship.accelerators"
 
 
@@ -71,14 +72,24 @@ def test_days_count_everywhere_and_many_places_have_coarse_steps() -> None:
 
 
 def test_the_menu_has_no_gap_above_a_step_and_no_dominated_size() -> None:
-    found = build(load(FILE)).problem.run_options
+    """A quarter has 91.3 days: in 180 days, runs of 3 to 6 months have sizes between."""
+    found = build(load(FILE, sets=[LONG])).problem.run_options
     first = [x for x in found if x.system == "gb200-nvl72" and x.start_month == 3]
     for link in {x.link for x in first}:
-        sizes = sorted((x.accelerators, x.days) for x in first if x.link == link)
+        sizes = sorted({(x.accelerators, x.days) for x in first if x.link == link and x.days > 92})
         assert len(sizes) >= 8
         for (n, days), (more, fewer) in itertools.pairwise(sizes):
             assert more < 1.05 * n + 3 * 72
             assert fewer < days
+
+
+def test_a_run_below_a_quarter_fills_no_more_with_more_accelerators() -> None:
+    """89 days at 3,580 accelerators fill 89 / 91.31 of them; 60 days at 5,208 fill about the same."""
+    found = [x for x in build(load(FILE)).problem.run_options if x.system == "gb200-nvl72"]
+    sizes = {x.accelerators: x.peak_use for x in found}
+    assert sizes[3580] == pytest.approx(3580 * 89.092 / 91.3125, rel=1e-4)
+    assert max(sizes.values()) < 1.05 * min(sizes.values())
+    assert len(sizes) == 3  # for 89 and for 60 days, on two network speeds: no size between
 
 
 @pytest.mark.slow
@@ -86,6 +97,10 @@ def test_no_given_count_is_cheaper_than_the_plan_within_its_gap() -> None:
     best = plan(FILE, gap=0.005).value("cost.npv_usd")
     for count in (3600, 4000, 4350, 4680, 5040):
         given = plan(FILE, sets=[f"{COUNT}={count}"], gap=0.005)
+        assert best <= given.value("cost.npv_usd") * 1.007, count
+    best = plan(FILE, sets=[LONG], gap=0.005).value("cost.npv_usd")
+    for count in (1944, 2304, 2816, 4608):
+        given = plan(FILE, sets=[LONG, f"{COUNT}={count}"], gap=0.005)
         assert best <= given.value("cost.npv_usd") * 1.007, count
 
 
@@ -101,8 +116,9 @@ def test_no_given_count_is_quicker_than_the_quickest_plan() -> None:
 
 @pytest.mark.slow
 def test_a_run_larger_than_needed_is_explained() -> None:
-    messages = [str(w["message"]) for w in plan(FILE).warnings]
+    given = plan(FILE, sets=[LONG])
+    messages = [str(w["message"]) for w in given.warnings]
     assert any("flagship has 4," in m and "would need as many months" in m for m in messages)
-    kept = plan(FILE, sets=["finance.empty_hall_residual_frac=1"])
-    assert kept.value("accelerators.total") == 3600
+    kept = plan(FILE, sets=[LONG, "finance.empty_hall_residual_frac=1"])
+    assert kept.value("accelerators.total") < given.value("accelerators.total")
     assert not any("would need as many months" in str(w["message"]) for w in kept.warnings)

@@ -70,8 +70,8 @@ def valued_units(problem: PlanningProblem, d: Decisions, hall: HallTerms) -> dic
 def used_units(problem: PlanningProblem, d: Decisions, hall: HallTerms) -> float:
     """Return the hall units that work fills at its peak, by rated power.
 
-    It is the power of the accelerators that demands need in their peak quarter and that runs use, at
-    most that of all racks of the hall. Without demands and runs, racks count.
+    It is the power of the accelerators that demands need in their peak quarter and that runs use on
+    average over a quarter, at most that of all racks of the hall. Without demands and runs, racks count.
     """
     racks = sum(_racks(problem, d, p) * p.rated_kw for p in problem.placements if p.hall == hall.id)
     work = _work_kw(problem, d, hall) if problem.has_work else racks
@@ -92,9 +92,7 @@ def _work_kw(problem: PlanningProblem, d: Decisions, hall: HallTerms) -> float:
         amount = demand.share * sum(demand.each[key] * n for key, n in found)
         needed = min(1.0, wanted[t] / amount) if amount else 0.0
         total += needed * sum(each[key] * n for key, n in found if key[0] == hall.id)
-    return total + sum(
-        each[hall.id, r.system] * r.accelerators for r in d.runs if r.place == hall.id
-    )
+    return total + sum(each[hall.id, r.system] * r.peak_use for r in d.runs if r.place == hall.id)
 
 
 def _serving(d: Decisions, demand: DemandTerms, t: int) -> list[tuple[tuple[str, str], float]]:

@@ -22,7 +22,7 @@ def add_left(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     with z the fitted units, b all racks of the hall, w the rated power of a rack and w' that of an
     accelerator, v the accelerators that serve demand d in its peak quarter, p those that it needs, x
-    the runs, and W the rated power at which a unit counts as full. Racks without work add nothing:
+    the runs, g their accelerators times the share of a quarter that they last, at most 1, and W the rated power at which a unit counts as full. Racks without work add nothing:
     otherwise they would be bought to keep the value of a hall.
     """
     halls = [h for h in sets.problem.halls if sets.problem.finance.empty_hall_frac < 1.0]
@@ -81,7 +81,7 @@ def _work_kw(model: pyo.ConcreteModel, sets: Sets, hall: str) -> Any:
     each = sets.problem.accelerator_kw
     total = sum(each[h, k] * v for (_, h, _, k), v in model.peak_work.items() if h == hall)
     return total + sum(
-        each[hall, run.system] * run.accelerators * model.run[i]
+        each[hall, run.system] * run.peak_use * model.run[i]
         for i, run in enumerate(sets.problem.run_options)
         if run.place == hall
     )

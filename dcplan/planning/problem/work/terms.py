@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from dcplan.fabric.effective import LinkSpeed
 from dcplan.inputs.cloud_prices import is_cloud
-from dcplan.units import DAYS_PER_MONTH
+from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER
 
 PFLOPS, HOURS, H100, TOKENS = "PFLOP/s", "busy accelerators", "H100-equivalents", "1,000 tokens/s"
 QUEUE = "accelerators of the queue"
@@ -106,6 +106,14 @@ class RunOption:
     def months(self) -> int:
         """Return the number of months in which its accelerators are reserved."""
         return max(1, -int(-self.days // DAYS_PER_MONTH))
+
+    @property
+    def peak_use(self) -> float:
+        """Return the accelerators in use on average over a quarter, in the quarter of most use.
+
+        A demand counts in the same way. A larger cluster for fewer days does the same work.
+        """
+        return self.accelerators * min(self.days / DAYS_PER_QUARTER, 1.0)
 
     @property
     def on_cloud(self) -> bool:

@@ -25,7 +25,7 @@ from dcplan.reliability.outlook import Bounds
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Job, ScheduledJob
 from dcplan.training.estimate import Hardware
-from dcplan.units import SECONDS_PER_DAY
+from dcplan.units import DAYS_PER_QUARTER, SECONDS_PER_DAY
 
 
 class JobCandidates:
@@ -120,7 +120,10 @@ class JobCandidates:
     def _larger(
         self, job: ScheduledJob, terms: JobTerms, target: Target, best: list[RunOption]
     ) -> list[RunOption]:
-        """Return options between the sizes of the durations to try, where they may pay."""
+        """Return options between the sizes of the durations to try, where they may pay.
+
+        Below a quarter, a larger cluster fills a hall no more: it runs for fewer days.
+        """
         if not best or not self._tries_larger(job, terms, target):
             return []
         sizes = [x.accelerators for x in best]
@@ -135,6 +138,7 @@ class JobCandidates:
                 if old is None or one.days < old.days:
                     fastest[one.accelerators] = one
         kept = choice.quicker(list(fastest.values()), best)
+        kept = [x for x in kept if self.larger.every or x.days > DAYS_PER_QUARTER]
         pays = self.larger.pays(target)
         return [x for x in choice.starts(kept, terms) if x.serving_quarter in pays]
 
