@@ -22,8 +22,9 @@ def add_left(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     with z the fitted units, b all racks of the hall, w the rated power of a rack and w' that of an
     accelerator, v the accelerators that serve demand d in its peak quarter, p those that it needs, x
-    the runs, g their accelerators times the share of a quarter that they last, at most 1, and W the rated power at which a unit counts as full. Racks without work add nothing:
-    otherwise they would be bought to keep the value of a hall.
+    the runs, g their accelerators times the share of a quarter that they last, at most 1, and W the
+    rated power at which a unit counts as full. Racks without work add nothing: otherwise they would
+    be bought to keep the value of a hall.
     """
     halls = [h for h in sets.problem.halls if sets.problem.finance.empty_hall_frac < 1.0]
     index = [(h.id, c.id, q) for h in halls for c in h.coolings for q in sets.quarters]
