@@ -182,7 +182,7 @@ def checked(request: Q) -> Q:
 
 def _frozen(field: Field, value: Any) -> Any:
     """Convert a value for the request: a list to a tuple, an absent list to the default."""
-    if field.kind is Path:
+    if field.kind is Path and value is not None:
         return _paths(field, value)
     if field.kind is str and isinstance(value, os.PathLike):
         return os.fspath(value)
@@ -231,7 +231,7 @@ def _wrong(field: Field, value: Any) -> list[Problem]:
         if isinstance(value, str) or not isinstance(value, Sequence):
             return [_problem(field, f"{value!r}: a list of values is needed")]
         if field.required and not value:
-            return [_problem(field, f"{field.spelled} is empty")]
+            return [_problem(field, f"{field.spelled} is needed, and nothing is given")]
         if field.flag.once and len(value) > 1:
             return [_problem(field, f"{field.spelled} is given {len(value)} times: give it once")]
         return [p for x in value for p in _wrong_value(field, x)]

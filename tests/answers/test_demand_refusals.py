@@ -72,7 +72,7 @@ def test_python_takes_texts_paths_and_numbers(tmp_path: Path) -> None:
         for given, count in ((str(log), 8), ([str(log)], "8"), (log, [8]), ([log], {"all": 8}))
     }
     assert len(sizes) == 1
-    assert "FILE is empty" in refused()
+    assert "FILE is needed" in refused()
 
 
 def test_a_size_is_above_the_offered_load(tmp_path: Path) -> None:
