@@ -21,9 +21,9 @@ has the coarse step, and others none, because a hundred thousand options cost mo
 class Larger:
     """Quarters of a place in which sizes between those of whole months may pay.
 
-    A run needs its accelerators for whole months. The smallest cluster of each number of months is
-    then the cheapest, with two exceptions: an objective that counts the days, and a hall that keeps
-    more book value where work fills it.
+    A run needs its accelerators for whole months, so that the smallest cluster of a number of months
+    is the cheapest of them, with two exceptions: an objective that counts the days, and a hall that
+    keeps more book value where work fills it.
     """
 
     every: bool
