@@ -44,15 +44,22 @@ def delivered_networks(
 def _orders(sets: Sets, hall: str, t: int) -> dict[int, list[P]]:
     """Return the placements that may be ordered for a hall in a quarter, by quarter of delivery.
 
-    A given fleet serves at once. Without orders a network would be delivered in the same quarter.
+    Without an order of racks a network is delivered in the same quarter: that of a given fleet, or
+    of racks that were ordered before.
     """
     found: dict[int, list[P]] = {}
     for h, c, k, ordered in sets.orders:
         if (h, ordered) == (hall, t):
             found.setdefault(t + sets.places[h, c, k].lead, []).append((h, c, k))
-    if not found or (t == 0 and any(key[0] == hall for key in sets.fleet)):
+    if not found or _may_lack_orders(sets, hall, t):
         found.setdefault(t, [])
     return dict(sorted(found.items()))
+
+
+def _may_lack_orders(sets: Sets, hall: str, t: int) -> bool:
+    """Return whether a network may be bought in a quarter without an order of racks."""
+    fleet = t == 0 and any(key[0] == hall for key in sets.fleet)
+    return fleet or any(x.key[0] == hall for x in sets.problem.existing)
 
 
 def _declare(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -64,7 +71,7 @@ def _declare(model: pyo.ConcreteModel, sets: Sets) -> None:
     for hall in sets.served if sets.problem.integer_switches else ():
         for t in sets.quarters:
             found = _orders(sets, hall, t)
-            if len(found) > 1 and all(found.values()):
+            if len(found) > 1 and all(found.values()) and not _may_lack_orders(sets, hall, t):
                 orders[hall, t] = found
                 index += [(hall, t, q) for q in found]
     after = [(h, t, q) for h, t, q in index if q > min(orders[h, t])]

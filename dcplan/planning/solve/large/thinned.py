@@ -58,5 +58,5 @@ def _needed(problem: PlanningProblem, sets: Sets, runs: list[int]) -> Iterable[i
             return runs
         if work < least_work:
             least, least_work = i, work
-    largest = max(runs, key=lambda i: problem.run_options[i].accelerators)
+    largest = max(runs, key=lambda i: problem.run_options[i].peak_use)
     return {least, largest, *of_quarter.values()}
