@@ -40,7 +40,7 @@ def _refuse_log(path: Path, request: DemandRequest) -> None:
     """
     from dcplan.errors import InputError, Place, Problem
 
-    if any(path.absolute() == f.absolute() for f in request.files):
+    if any(path.absolute() == f.absolute() for f in (*request.files, *request.counters)):
         cause = "is a log that is read; the answer would replace it"
         raise InputError([Problem("DC050", cause, Place(str(path)), help="give another file")])
 

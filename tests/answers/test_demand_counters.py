@@ -215,7 +215,7 @@ def test_one_queue_or_an_unknown_quota_strands_nothing_that_is_known() -> None:
 
 def test_flags_and_files_that_do_not_fit(tmp_path: Path) -> None:
     samples, log = cluster(tmp_path), jobs(tmp_path)
-    with pytest.raises(InputError, match="only for logs of jobs"):
+    with pytest.raises(InputError, match="not for samples of counters"):
         dcplan.demand([samples], accelerators=["8"], draws=3)
     with pytest.raises(InputError, match="samples of counters next to logs of jobs"):
         dcplan.demand([log, samples])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -80,7 +82,9 @@ def test_a_size_is_above_the_offered_load(tmp_path: Path) -> None:
     log = written(tmp_path / "a.csv", steady())
     found = dcplan.demand(log, accelerators=8, wait_h=90, draws=0)
     assert found.status == "incomplete"
-    assert any("the log is too short for this wait" in w["message"] for w in found.warnings)
+    messages = [w["message"] for w in found.warnings]
+    assert any("the log is too short for this wait" in m for m in messages)
+    assert any("take a shorter wait or a longer log" in m for m in messages)
 
 
 def test_runs_that_have_not_ended_hold_their_accelerators() -> None:
@@ -118,3 +122,17 @@ def test_a_large_job_that_never_started_is_no_error(tmp_path: Path) -> None:
     found = dcplan.demand(log, accelerators=8, draws=0)
     assert found.status == "ok"
     assert any("asks for 4,096 accelerators" in w["message"] for w in found.warnings)
+
+
+def test_no_output_replaces_a_log_or_its_counters(tmp_path: Path) -> None:
+    log = written(tmp_path / "a.csv", steady())
+    samples = written(tmp_path / "b.csv", [], "time,gpu,SM_ACTIVE")
+    before = [f.read_bytes() for f in (log, samples)]
+    for out in (log, samples):
+        args = ["demand", str(log), "--counters", str(samples), "-o", str(out), "-q"]
+        ran = subprocess.run(
+            [sys.executable, "-m", "dcplan", *args], capture_output=True, text=True, check=False
+        )
+        assert ran.returncode == 2
+        assert "the answer would replace it" in ran.stderr
+    assert [f.read_bytes() for f in (log, samples)] == before

@@ -111,6 +111,12 @@ def clusters_of(
     return found
 
 
+def peak_of(log: JobLog) -> float:
+    """Return the largest number of accelerators in use."""
+    endless = max(math.ceil(float(np.sum(log.accelerators))), 1)
+    return float(np.max(recorded_use(log, endless, endless).used, initial=0.0))
+
+
 def _numbers(
     flag: str, texts: Sequence[str], pools: Sequence[str]
 ) -> tuple[int | None, dict[str, int], list[Problem]]:
@@ -154,8 +160,7 @@ def _recording(
     starts_known: bool,
 ) -> Recording:
     per_node = request.accelerators_per_node or 0
-    endless = max(math.ceil(float(np.sum(log.accelerators))), 1)
-    peak = float(np.max(recorded_use(log, endless, endless).used, initial=0.0))
+    peak = peak_of(log)
     accelerators = int(given) or max(math.ceil(peak - 1e-9), 1)
     if per_node:
         accelerators = math.ceil(accelerators / per_node) * per_node if not given else accelerators

@@ -32,10 +32,11 @@ def refuse_flags(request: DemandRequest) -> None:
         With every such flag (DC050).
     """
     problems = []
-    try:
-        quarter_index(request.start or "2027-Q1")
-    except ValueError as error:
-        problems.append(Problem("DC050", str(error), Place("--start")))
+    if request.start is not None:
+        try:
+            quarter_index(request.start)
+        except ValueError as error:
+            problems.append(Problem("DC050", str(error), Place("--start")))
     for flag, texts in (("--accelerators", request.accelerators), ("--quota", request.quota)):
         names = Counter(text.rpartition("=")[0] for text in texts if "=" in text)
         problems += [

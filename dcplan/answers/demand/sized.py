@@ -112,7 +112,7 @@ def _searched(request: DemandRequest, start: Sized, order: Order, target: Target
     try:
         units = smallest_units(work, search, target)
     except ValueError as error:
-        return replace(start, why_not=f"{error}; set larger --quota or a longer --wait-h")
+        return replace(start, why_not=str(error))
     sizes = sorted({_rounded(units * x, search.step) for x in CURVE})
     curve = shortage(work, search, target, sizes, SHOWN_QUANTILES)
     interval = _interval(request, cluster, search, target, units)
@@ -142,7 +142,7 @@ def _interval(
             if len(again)
         ]
     except ValueError:
-        return None  # quotas do not keep the target in every sample of weeks
+        return None  # no size keeps the target in every sample of weeks
     if not found:
         return None
     low, high = np.quantile(found, [LOW, HIGH])

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from dcplan.answers.demand.clusters import TOGETHER, Recording
+from dcplan.answers.demand.clusters import TOGETHER, Recording, peak_of
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.sized import MOSTLY_POLICY_FRAC, Sized
 from dcplan.demand.log.jobs import JobLog
-from dcplan.demand.log.waits import recorded_use
 from dcplan.specs.demand import log as spec
 
 SHARED_RATIO = 1.2
@@ -87,8 +85,8 @@ def notes(log: JobLog, clusters: Sequence[Recording], sizes: Sequence[Sized]) ->
     short = [x.cluster.name for x in sizes if x.accelerators is not None and x.interval is None]
     if short:
         found.append(
-            f"{', '.join(short[:5])}: no interval, because the log has fewer than two whole weeks "
-            "or --draws is 0"
+            f"{', '.join(short[:5])}: no interval, because the log has fewer than two whole weeks, "
+            "--draws is 0, or no size keeps the target in a sample of its weeks"
         )
     return found
 
@@ -108,8 +106,7 @@ def _pools(log: JobLog, clusters: Sequence[Recording]) -> Iterator[str]:
         )
     if len(clusters) < 2 or left:
         return
-    endless = max(math.ceil(float(np.sum(log.accelerators))), 1)
-    together = float(np.max(recorded_use(log, endless, endless).used, initial=0.0))
+    together = peak_of(log)
     apart = sum(c.peak for c in clusters)
     if apart > SHARED_RATIO * together:
         yield (

@@ -82,11 +82,11 @@ def _larger_runs(solved: Solved) -> list[str]:
         return []
     notes = []
     for run in d.runs:
-        same = (run.job, run.place, run.system, run.start_month, run.months)
+        same = (run.job, run.place, run.system, run.link, run.start_month, run.months)
         least = min(
             x.accelerators
             for x in problem.run_options
-            if (x.job, x.place, x.system, x.start_month, x.months) == same
+            if (x.job, x.place, x.system, x.link, x.start_month, x.months) == same
         )
         if least < run.accelerators and not run.on_cloud:
             notes.append(

@@ -116,8 +116,7 @@ def behind_s(line: Line, at_s: Array, held: Mapping[float, Flags], most_s: Array
     here = np.clip(np.searchsorted(at_s, grid, side="right") - 1, 0, len(at_s) - 1)
     come, go = (np.searchsorted(grid, x) for x in (line.eligible_s, line.start_s))
     blocked = {size: flags[here] for size, flags in held.items()}
-    first = np.full(len(grid), np.inf)
-    """Least rank of the runs that wait and do not fit."""
+    first = np.full(len(grid), np.inf)  # least rank of the runs that wait and do not fit
     for size, flags in blocked.items():
         mine = waits[line.units[waits] == size]
         least = _least_rank(come[mine], go[mine], line.rank[mine], len(grid))

@@ -132,11 +132,14 @@ def smallest_units(work: Work, cluster: Cluster, target: Target, *, start: int =
         endless = math.ceil(int(work.units.sum()) / step)  # all jobs run at once
         while not keeps(high):
             if high >= endless:
-                msg = "no size keeps the target: quotas hold jobs longer"
+                msg = "no size keeps the target: quotas hold jobs longer; take larger quotas or a longer wait"
                 raise ValueError(msg)
             low, high, stride = high + 1, high + stride, 2 * stride
     if bearable > 1 and low == bearable and cluster.keeps(work, (low - 1) * step, target):
-        msg = "the log is too short for this wait: it ends before the queue of too few reaches it"
+        msg = (
+            "the log is too short for this wait: it ends before the queue of too few reaches it; "
+            "take a shorter wait or a longer log"
+        )
         raise ValueError(msg)
     while low < high:
         middle = (low + high) // 2

@@ -17,6 +17,7 @@ from dcplan.answers.demand.counters.counted import (
     counted,
 )
 from dcplan.answers.demand.request import DemandRequest
+from dcplan.answers.demand.requests import refuse
 from dcplan.demand.counters import hours_by, value_quantile
 from dcplan.demand.log.jobs import Index
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
@@ -60,16 +61,13 @@ def counters_answer(request: DemandRequest) -> Result:
     InputError
         When samples cannot be read, or a flag is for logs of jobs.
     """
-    given = [f for f in fields_of(DemandRequest) if f.name not in USED]
-    given = [f for f in given if getattr(request, f.name) != f.default]
-    if given:
-        why = "only for logs of jobs or requests"
-        raise InputError([Problem("DC050", why, Place(f.spelled)) for f in given])
+    others = {f.name for f in fields_of(DemandRequest)} - USED
+    refuse(request, frozenset(others), "not for samples of counters without a log of jobs")
     found = counted(request, None)
     price = request.own_usd_per_accelerator_hour
-    saved = {"files": [str(f) for f in request.files]}
-    named = {"kind": request.kind, "timezone": request.timezone}
-    named |= {"own_usd_per_accelerator_hour": price}  # type: ignore[dict-item]
+    saved: dict[str, object] = {"files": [str(f) for f in request.files]}
+    named: dict[str, object] = {"kind": request.kind, "timezone": request.timezone}
+    named["own_usd_per_accelerator_hour"] = price
     return Result(
         verb="demand",
         status="ok",
