@@ -98,7 +98,7 @@ def efficiencies(load: float, p: Mapping[str, Array]) -> Efficiencies:
     ...     "transformer_square": np.array(0.010), "chain_ups_fixed": np.array(0.012),
     ...     "chain_ups_square": np.array(0.019), "busway_square": np.array(0.010)})
     >>> [round(float(x), 4) for x in (found.transformer, found.ups, found.busway, found.whole)]
-    [0.99, 0.9705, 0.9929, 0.9539]
+    [0.99, 0.9706, 0.9929, 0.9539]
     """
     busway = 1.0 / (1.0 + p["busway_square"] * load)
     at_ups = load / busway
