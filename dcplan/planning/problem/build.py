@@ -188,7 +188,11 @@ def _work(
         for name in ("tokens", "global_batch_tokens"):
             log.take(f"workloads.training.{run.id}.{name}", getattr(run, name))
     for job in work.jobs:
-        terms = replace(job_terms(job, question, log), extra_days=extra_days.get(job.id, ()))
+        terms = replace(
+            job_terms(job, question, log),
+            extra_days=extra_days.get(job.id, ()),
+            every_month=candidates.larger.few,
+        )
         jobs.append(terms)
         run_options += candidates.run_options(
             job, terms, resident(where, job.countries, country, Kind.JOB, job.id, excluded)
