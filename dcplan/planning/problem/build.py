@@ -57,7 +57,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
     for name, rate in scenario.fx.items():
         log.take(f"fx.{name}", rate)
     excluded: list[ExcludedOption] = []
-    sites = tuple(site_terms(site, scenario, log) for site in scenario.sites)
+    sites = tuple(site_terms(site, question, log) for site in scenario.sites)
     own = hardware_of(question, log, sites, excluded)
     sent = _stored_work(own.storage, scenario, log)
     offers = cloud_offers(scenario, log, excluded)

@@ -25,8 +25,9 @@ from dcplan.scenario.schema import Hall, Scenario, Site
 from dcplan.units import HOURS_PER_WEEK, KW_PER_MW, QUARTERS_PER_YEAR, quarter_index
 
 
-def site_terms(site: Site, scenario: Scenario, log: InputLog) -> SiteTerms:
+def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
     """Resolve one site: tariff, carbon, redundancy, staff, lease."""
+    scenario = question.scenario
     row = log.catalog.get("sites", site.location, CatalogSite)
     quarters = scenario.horizon.quarters
     key = f"sites.{site.id}"
@@ -62,7 +63,7 @@ def site_terms(site: Site, scenario: Scenario, log: InputLog) -> SiteTerms:
         staff_usd_per_quarter=_staff(site, log),
         opex_usd_per_kw_quarter=_opex(site, log),
         tranches=tranche_terms(site, scenario, log),
-        onsite=onsite_terms(site, log),
+        onsite=onsite_terms(site, question, log),
         block_lead=int(log.assumed(f"{key}.power.lead_quarters", site.power.lead_quarters, 0.0)),
     )
 

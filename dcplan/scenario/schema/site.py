@@ -94,6 +94,10 @@ class Interruptible(Part):
     """Hours per year in which the utility may interrupt it; its load then pauses."""
 
 
+SPARE_UNITS = 1
+"""Spare units of a plant on the site by default."""
+
+
 class Onsite(Part):
     """On-site generation, as a bridge until grid power is available or permanently. A row of
     ``catalogs/power/onsite.yaml``.
@@ -103,13 +107,17 @@ class Onsite(Part):
     """Row of the catalog kind onsite."""
     max_mw: Positive
     """Maximum power that may be installed."""
-    spare_units: CountOrZero = 1
-    """Spare units in addition to those that carry load, as soon as any unit is in service."""
+    spare_units: CountOrZero | None = None
+    """Spare units in addition to those that carry load, as soon as any unit is in service. Default: 1;
+    none for PV and wind."""
     lead_quarters: CountOrZero | None = None
     """Lead time from order to service. Default: the value of the catalog row."""
     usd_per_mwh: Positive | None = None
     """Price of energy under a contract (PPA behind the meter); it replaces capital, fixed and fuel
-    cost."""
+    cost. For PV and wind it is paid for all output, taken or not."""
+    profile: str | None = None
+    """File with the capacity factor of each hour of a year, for PV and wind: a CSV of 8,760 numbers from
+    0 to 1 in the last column, in local standard time. Relative to the scenario."""
 
 
 class Carbon(Part):

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dcplan.answers.facility.energy.profiles import WEATHER_KINDS
 from dcplan.answers.facility.energy.year import Array, Year
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import OnsitePower
+from dcplan.catalog.schema.place import WEATHER_KINDS
 from dcplan.economics.loans import annuity_factor
 from dcplan.energy.dispatch import Battery, Source
 from dcplan.energy.plants import Plant, derated_frac, mean_mw, planned_out, units_needed
