@@ -282,3 +282,43 @@ def test_flags_of_the_other_kind_of_log_are_refused(tmp_path: Path) -> None:
         dcplan.demand([Path("helios-earth")], model="llama-3.1-70b")
     with pytest.raises(InputError, match="shows no growth"):
         dcplan.demand([log], model="llama-3.1-70b", ttft_ms=1e3, tpot_ms=50.0)
+
+
+def test_run_times_sizes_ends_and_the_mean_queue_by_hand(tmp_path: Path) -> None:
+    """Runs of 1 h x 2, 3 h x 4 and 8 h x 1 wait for 0, 1 and 0 h in a log of 8 h; one never starts.
+
+    Mean run (1 + 3 + 8) / 3 = 4 h; mean size 7 / 3; hours 2 + 12 + 8 = 22, failed 12 of them;
+    one hour of wait in 8 h: 0.125 runs in the queue on average; 22 of 8 x 8 h in use.
+    """
+    log = tmp_path / "ends.csv"
+    log.write_text(
+        "submit,start,end,n,state\n"
+        "0,0,3600,2,COMPLETED\n0,3600,14400,4,FAILED\n0,0,28800,1,COMPLETED\n0,,7200,4,CANCELLED\n"
+    )
+    found = dcplan.demand([log], accelerators=["8"], draws=0)
+    (jobs,) = found.tables["recorded_jobs"].records()
+    assert (jobs["jobs"], jobs["run_p50_h"], jobs["run_mean_h"], jobs["run_most_h"]) == (3, 3, 4, 8)
+    assert (jobs["accelerators_p50"], jobs["accelerators_most"]) == (2, 4)
+    assert jobs["accelerators_mean"] == pytest.approx(7 / 3)
+    assert jobs["accelerator_hours"] == pytest.approx(22)
+    ends = {r["outcome"]: r for r in found.tables["job_outcomes"].records()}
+    assert {k: (r["jobs"], r["jobs_frac"]) for k, r in ends.items()} == {
+        "failed": (1, 0.25), "completed": (2, 0.5), "cancelled": (1, 0.25),
+    }  # fmt: skip
+    assert ends["failed"]["accelerator_hours_frac"] == pytest.approx(12 / 22)
+    (waits,) = found.tables["recorded_waits"].records()
+    assert waits["waiting_mean"] == pytest.approx(0.125)
+    assert waits["used_frac"] == pytest.approx(22 / 64)
+
+
+def test_a_log_without_ends_by_name_has_no_outcomes(helios: dcplan.Result) -> None:
+    assert helios.tables["job_outcomes"].rows == ()
+
+
+def test_queues_of_one_log_share_its_time(tmp_path: Path) -> None:
+    """Pool b waits 1 h in a log of 4 h that pool a fills: 0.25 runs, and 1 of 2 x 4 h in use."""
+    log = tmp_path / "two.csv"
+    log.write_text("submit,start,end,n,pool\n0,0,14400,1,a\n3600,7200,10800,1,b\n")
+    found = dcplan.demand([log], accelerators=["a=1", "b=2"], draws=0)
+    row = next(r for r in found.tables["recorded_waits"].records() if r["cluster"] == "b")
+    assert (row["waiting_mean"], row["used_frac"]) == (0.25, 0.125)

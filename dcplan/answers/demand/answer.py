@@ -22,6 +22,7 @@ from dcplan.answers.demand.counters.answer import (
 from dcplan.answers.demand.counters.counted import Counted, counted
 from dcplan.answers.demand.incidents import are_incidents, incidents_answer, refuse_incidents_only
 from dcplan.answers.demand.quotas import Quotas, quotas_of
+from dcplan.answers.demand.recorded import jobs_row, outcome_rows
 from dcplan.answers.demand.refusals import refuse_flags, refuse_log
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.requests import are_requests, refuse_requests_only, requests_answer
@@ -34,6 +35,7 @@ from dcplan.inputs.logs.read import ReadJobs, read_jobs
 from dcplan.inputs.logs.traps import Trap
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.demand import counters as counter_spec
+from dcplan.specs.demand import jobs as job_spec
 from dcplan.specs.demand import log as spec
 from dcplan.specs.demand import sizes as size_spec
 from dcplan.specs.request import verb
@@ -168,6 +170,10 @@ def _result(
             spec.FILES.name: spec.FILES.table(tables.file_rows(read.files)),
             spec.FINDINGS.name: spec.FINDINGS.table(tables.finding_rows(read)),
             spec.WAITS.name: spec.WAITS.table(waits),
+            job_spec.JOB_SIZES.name: job_spec.JOB_SIZES.table(map(jobs_row, clusters)),
+            job_spec.OUTCOMES.name: job_spec.OUTCOMES.table(
+                r for c in clusters for r in outcome_rows(c)
+            ),
             spec.REASONS.name: spec.REASONS.table(
                 r for c in clusters for r in tables.reason_rows(c)
             ),

@@ -30,6 +30,8 @@ class Recording:
 
     name: str
     log: JobLog
+    span_s: float
+    """Time from the first submission to the last moment of the logs of all clusters. [s]"""
     accelerators: int
     assumed: bool
     """Whether the accelerators are the recorded peak, because none were given."""
@@ -93,6 +95,7 @@ def clusters_of(
     if problems:
         raise InputError(problems)
     rules = Rules(loss_s=request.loss_h * SECONDS_PER_HOUR)
+    span_s = _span_s(log)
     if together is not None:
         wide = [quota.get(p, together) for p in log.pools] if quota else []
         parts = [(TOGETHER, log, float(together), tuple(map(float, wide)))]
@@ -103,12 +106,19 @@ def clusters_of(
             if np.any(log.pool == k) and (not each or pool in each)
         ]
     found = tuple(
-        _recording(request, *part, rules=rules, starts_known=starts_known) for part in parts
+        _recording(request, *part, span_s=span_s, rules=rules, starts_known=starts_known)
+        for part in parts
     )
     too_large = [p for r in found for p in _too_large(r)]
     if too_large:
         raise InputError(too_large)
     return found
+
+
+def _span_s(log: JobLog) -> float:
+    """Return the time from the first submission to the last moment of a log, at least a second."""
+    last = np.fmax.reduce(np.concatenate([log.submit_s, log.start_s, log.end_s]))
+    return max(float(last) - float(log.submit_s[0]), 1.0)
 
 
 def peak_of(log: JobLog) -> float:
@@ -156,6 +166,7 @@ def _recording(
     given: float,
     quota: tuple[float, ...],
     *,
+    span_s: float,
     rules: Rules,
     starts_known: bool,
 ) -> Recording:
@@ -173,6 +184,7 @@ def _recording(
     return Recording(
         name,
         log,
+        span_s,
         accelerators,
         not given,
         peak,

@@ -73,18 +73,18 @@ def wait_row(cluster: Recording) -> spec.WaitRow:
     def share(part: object) -> float | None:
         return float(np.nansum(np.asarray(part))) / whole if whole else None  # None: no wait known
 
-    span = float(cluster.use.at_s[-1] - cluster.use.at_s[0]) if len(cluster.use.at_s) else 0.0
-    used = float(np.sum(np.diff(cluster.use.at_s) * cluster.use.used[:-1])) if span else 0.0
+    used = float(np.sum(np.diff(cluster.use.at_s) * cluster.use.used[:-1]))
     return spec.WaitRow(
         cluster.name,
         int(log.started.sum()),
         int((~log.started).sum()),
         cluster.accelerators,
         cluster.peak,
-        used / (cluster.accelerators * span) if span else 0.0,
+        used / (cluster.accelerators * cluster.span_s),
         _hours(wait_quantile(known, 0.5)),
         _hours(wait_quantile(known, 0.95)),
         _hours(float(known.mean())) if len(known) else None,
+        whole / cluster.span_s if len(known) else None,
         share(waits.before_s),
         share(waits.short_s),
         share(waits.scattered_s),

@@ -23,6 +23,7 @@ COMPARED = {
     "tco": "Epoch AI's estimates of known runs",
     "cases": "sixteen existing clusters, two designs",
     "runs": "published days and accelerator-hours of whole training runs",
+    "demand": "statistics of recorded queues",
 }
 """Subject -> its figures; claims have a separate page, ``docs/claims.md``."""
 TITLES = {
@@ -32,6 +33,7 @@ TITLES = {
     "tco": "cost",
     "cases": "case studies",
     "runs": "whole runs",
+    "demand": "demand from logs",
 }
 BASES = ("independent", "fitted", "given", ARITHMETIC)
 """Basis of a figure, which determines what agreement proves; no verb gives the last kind."""
@@ -61,6 +63,8 @@ def accuracy() -> str:
             rows.append((what, _epoch(figures)))
             continue
         alone = [f for f in figures if f["basis"] == "independent"]
+        if not alone:
+            continue
         counts = ", ".join(f"{_count(alone, w)} {w}" for w in VERDICTS)
         overhead = _pue(alone) if subject == "pue" else ""
         rows.append((what, f"{len(alone)} figures: {counts}{overhead}"))
