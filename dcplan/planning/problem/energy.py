@@ -15,7 +15,7 @@ from dcplan.catalog.schema import OnsitePower
 from dcplan.catalog.schema.place import WEATHER_KINDS
 from dcplan.inputs.energy import running_usd_per_mwh
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.power.profile import read_profile
+from dcplan.inputs.power.series import read_profile
 from dcplan.provenance import Status
 from dcplan.scenario.load import Question, inside_project
 from dcplan.scenario.schema import Interruptible, Onsite, Scenario, Site

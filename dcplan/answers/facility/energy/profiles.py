@@ -14,7 +14,7 @@ from dcplan.catalog.weather import read_irradiance
 from dcplan.energy.sun import Modules, Sunshine, tracker_frac
 from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.power.profile import read_profile
+from dcplan.inputs.power.series import read_profile
 from dcplan.units import TYPICAL_YEAR_HOURS
 
 Array = npt.NDArray[np.float64]

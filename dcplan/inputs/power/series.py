@@ -1,4 +1,4 @@
-"""Files with the output of PV and wind by hour."""
+"""Series of a typical year by hour, from CSV files of the user."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from dcplan.catalog.yaml12 import read_text
 from dcplan.errors import InputError, Place, Problem
 from dcplan.units import TYPICAL_YEAR_HOURS
 
-Array = npt.NDArray[np.float64]
 MOST_PROBLEMS = 20
 
 
-def read_profile(file: Path) -> Array:
-    """Read 8,760 numbers from 0 to 1: the last cell of each line, after a header or none.
+def read_hours(
+    file: Path, limits: tuple[float, float], what: str, step: str
+) -> npt.NDArray[np.float64]:
+    """Read 8,760 numbers between limits: the last cell of each line, after a header or none.
+
+    ``what`` names a value, and ``step`` says what to do with one out of range.
 
     Raises
     ------
@@ -30,13 +33,13 @@ def read_profile(file: Path) -> Array:
     ]
     if lines and not _is_number(lines[0][1]):
         lines = lines[1:]
+    low, high = limits
     values: list[float] = []
     problems: list[Problem] = []
     for number, cell in lines:
         value = float(cell) if _is_number(cell) else float("nan")
-        if not 0.0 <= value <= 1.0:
-            cause = f"{cell!r} is no capacity factor from 0 to 1"
-            step = "divide the power of the hour by the rating of the plant"
+        if not low <= value <= high:
+            cause = f"{cell!r} is no {what} from {low:,g} to {high:,g}"
             problems.append(Problem("DC062", cause, Place(str(file), number), help=step))
         values.append(value)
     if problems:
@@ -54,3 +57,15 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def read_profile(file: Path) -> npt.NDArray[np.float64]:
+    """Read 8,760 numbers from 0 to 1: the last cell of each line, after a header or none.
+
+    Raises
+    ------
+    InputError
+        With the line of each value that is no number, or out of range; or when there are not 8,760.
+    """
+    step = "divide the power of the hour by the rating of the plant"
+    return read_hours(file, (0.0, 1.0), "capacity factor", step)
