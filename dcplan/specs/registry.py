@@ -53,7 +53,14 @@ VERBS: dict[str, tuple[str, ...]] = {
     "import": ("imports",),
     "catalog": ("reference.catalog",),
     "doctor": ("reference.doctor",),
-    "tco": ("tco", "cost.schedules", "cost.statements", "plan.tco_book", "plan.book"),
+    "tco": (
+        "tco",
+        "cost.schedules",
+        "cost.statements",
+        "plan.tco_book",
+        "plan.plans_book",
+        "plan.book",
+    ),
 }
 """Verb -> modules of ``dcplan.specs`` whose declarations its results may hold."""
 
