@@ -86,7 +86,11 @@ def _left_over(
 
 
 def site_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iterable[Check]:
-    """Check power, blocks, water and carbon of every site."""
+    """Check power, blocks, water and carbon of every site, and the number of sites."""
+    if problem.sites_max is not None:
+        used = {problem.hall(hall).site for (hall, _, _), n in d.fitted.items() if n}
+        at = problem.quarters - 1
+        yield Check(CheckId.SITES_USED, "all", at, len(used), problem.sites_max)
     for site in problem.sites:
         for t in range(problem.quarters):
             peak = books.site(problem, site.id, t, "facility_mw")

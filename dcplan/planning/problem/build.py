@@ -95,6 +95,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
             maker: log.take(f"vendor_share_max.{maker}", most)
             for maker, most in scenario.vendor_share_max.items()
         },
+        sites_max=_sites_max(scenario, log),
         finance=own.finance,
         orderable=own.orderable,
         fleet=own.fleet,
@@ -122,6 +123,12 @@ def _larger(scenario: Scenario, own: Hardware, places: int) -> Larger:
         quarters=scenario.horizon.quarters,
         tried=len(scenario.workloads.jobs) * places,
     )
+
+
+def _sites_max(scenario: Scenario, log: InputLog) -> int | None:
+    """Return the most sites with a hall in use."""
+    most = scenario.sites_max
+    return None if most is None else int(log.assumed("sites_max", most, most))
 
 
 def _stored_work(storage: PlanStorage, scenario: Scenario, log: InputLog) -> StoredWork:

@@ -210,6 +210,8 @@ class Scenario(Part):
     vendor_share_max: dict[str, Fraction] = Field(default_factory=dict)
     """Maximum share of the spending on racks ordered over the horizon, by maker of the system or of
     its accelerators."""
+    sites_max: Annotated[int, Field(ge=1, strict=True)] | None = None
+    """Most sites with a hall in use, to choose some of several candidates. Default: no limit."""
     workloads: Workloads = Workloads()
     """Demand: training jobs, research capacity and inference."""
     cloud: Cloud | None = None
