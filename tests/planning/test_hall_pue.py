@@ -136,3 +136,10 @@ def test_air_share_of_a_hall_of_several_systems(
     rows = [CATALOG.get("systems", name, System) for name in names]
     row = CATALOG.get("cooling", option, CoolingOption)
     assert hall_air_frac(rows, row, 0.1) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("system", ["mi455x-helios-72", "mi355x-8-dlc"])
+def test_every_liquid_cooled_system_has_the_water_of_a_design(system: str) -> None:
+    """A plan takes the usual water of the option; a system without a stated limit has it too."""
+    found = facility(site="us-ashburn", cooling="direct-liquid-tower", system=system, it_mw=22.0)
+    assert "facility water at 26 °C" in found.headline

@@ -82,7 +82,7 @@ class ResolvedFacility:
             and usual
             and option.model
             and self.system
-            and (option.tank or self.system.coolant_supply_max_c)
+            and (option.tank or "liquid" in self.system.cooling_modes)
         ):
             coolant = log.take(f"cooling.{option.id}.coolant_supply_c", usual)
             given = coolant - log.parameter("facility", "cdu-approach-k")
