@@ -162,14 +162,12 @@ def room_air_frac(
     return usual if liquid is None else 1.0 - (1.0 - other_frac) * liquid
 
 
-def hall_air_frac(systems: Sequence[System], option: CoolingOption, other_frac: float) -> float:
-    r"""Return the share of IT heat for which a hall of several possible systems has air handlers.
+def most_air(systems: Sequence[System], option: CoolingOption, other_frac: float) -> System | None:
+    r"""Return the system whose air heat a hall of several possible systems is designed for.
 
-    It is the largest :func:`room_air_frac` of the liquid-cooled systems that the option cools. Others
-    count only where none is liquid-cooled: the air capacity of the hall limits them. Without any
-    system it is the usual share of the option.
-
-    .. math:: a = \max_k a_k
+    It is that of the largest :func:`room_air_frac`, :math:`\max_k a_k`, of the liquid-cooled systems
+    that the option cools. Others count only where none is liquid-cooled: the air capacity of the
+    hall limits them. None where the option cools no system.
 
     Parameters
     ----------
@@ -182,8 +180,7 @@ def hall_air_frac(systems: Sequence[System], option: CoolingOption, other_frac: 
     """
     cooled = [x for x in systems if misfit(x, option) is None]
     plates = [x for x in cooled if "liquid" in x.cooling_modes]
-    usual = room_air_frac(None, option, other_frac)
-    return max((room_air_frac(x, option, other_frac) for x in plates or cooled), default=usual)
+    return max(plates or cooled, key=lambda x: room_air_frac(x, option, other_frac), default=None)
 
 
 def rack_limits(

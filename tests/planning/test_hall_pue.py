@@ -9,7 +9,7 @@ import pytest
 from dcplan.answers.facility.answer import facility
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import CoolingOption, System
-from dcplan.inputs.heat_paths import hall_air_frac
+from dcplan.inputs.heat_paths import most_air, room_air_frac
 from dcplan.planning.problem.build import Built, build
 from dcplan.scenario.load import load
 
@@ -67,7 +67,8 @@ def test_losses_of_a_hall_by_hand() -> None:
     1 / (0.945 x 0.99) - 1 = 0.068890.
     """
     row = built().log.rows[f"{HALL}.electrical_losses_frac"]
-    assert (row.value, row.status) == (pytest.approx(0.050908, abs=2e-6), "derived")
+    assert row.value == pytest.approx(0.050908, abs=2e-6)
+    assert row.status == "derived"
 
 
 def test_the_table_has_the_losses_of_the_chain_instead_of_the_class() -> None:
@@ -113,8 +114,13 @@ def test_an_own_pue_takes_neither_losses_nor_air_share() -> None:
 
 def test_a_plan_has_the_air_share_of_its_systems() -> None:
     """GB300: a tenth of the power in network and storage, 90 % of the rest in liquid: 0.19."""
-    row = built().log.rows[f"{HALL}.direct-liquid-tower.room_air_frac"]
-    assert (row.value, row.status) == (pytest.approx(0.19), "derived")
+    key = f"{HALL}.direct-liquid-tower.room_air_frac"
+    row = built().log.rows[key]
+    assert row.value == pytest.approx(0.19)
+    assert row.status == "derived"
+    both = built("systems=[gb300-nvl72, mi355x-8-dlc]").log.rows[key]
+    assert both.value == pytest.approx(1 - 0.9 * 0.75)
+    assert "mi355x-8-dlc" in str(both.source)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +141,8 @@ def test_air_share_of_a_hall_of_several_systems(
 ) -> None:
     rows = [CATALOG.get("systems", name, System) for name in names]
     row = CATALOG.get("cooling", option, CoolingOption)
-    assert hall_air_frac(rows, row, 0.1) == pytest.approx(share)
+    found = most_air(rows, row, 0.1)
+    assert room_air_frac(found, row, 0.1) == pytest.approx(share)
 
 
 @pytest.mark.parametrize("system", ["mi455x-helios-72", "mi355x-8-dlc"])

@@ -18,7 +18,7 @@ from dcplan.inputs.cooling import (
     weather_of,
 )
 from dcplan.inputs.excluded import ExcludedOption, Kind
-from dcplan.inputs.heat_paths import hall_air_frac
+from dcplan.inputs.heat_paths import most_air, room_air_frac
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.chain import branches
 from dcplan.planning.problem.energy import onsite_terms, tranche_terms
@@ -31,7 +31,7 @@ from dcplan.scenario.schema import Hall, Scenario, Site
 from dcplan.units import HOURS_PER_WEEK, KW_PER_MW, QUARTERS_PER_YEAR, quarter_index
 
 LOSSES = "dcplan facility: transformers, UPS and busway behind the power blocks of a full hall"
-AIR_SHARE = "the largest share of the systems that may stand in the hall, with network and storage"
+AIR_SHARE = "network, storage and {}, the largest share of the systems that may stand in the hall"
 
 
 def site_terms(site: Site, scenario: Scenario, log: InputLog) -> SiteTerms:
@@ -214,13 +214,13 @@ def _cooling(
     location = log.catalog.get("sites", site.location, CatalogSite)
     weather = weather_at(location) if site.climate_zone is None else None
     weather = weather or weather_of(f"zone-{zone}", None, None)
-    air_frac = hall_air_frac(load.systems, row, load.other_frac)
+    system = most_air(load.systems, row, load.other_frac)
     at = Setting(
         site.location,
         zone,
         weather,
         sizes(hall.it_mw.value),
-        air_frac,
+        room_air_frac(system, row, load.other_frac),
         supply_c=_supply_c(row, log),
         branches=load.branches,
     )
@@ -230,7 +230,7 @@ def _cooling(
         excluded.append(ExcludedOption(Kind.COOLING, row.id, key, str(error)))
         return None
     if hall.pue is None or hall.peak_pue is None:
-        _record(key, row, at, log)
+        _record(key, row, at, system, log)
     mean = log.take(f"{key}.{row.id}.pue", hall.pue or found.mean(found.pue))
     peak = max(mean, log.take(f"{key}.{row.id}.peak_pue", hall.peak_pue or found.peak()))
     water = hall.wue_l_per_kwh or (found.mean(found.wue_l_per_kwh) if found.wue_l_per_kwh else None)
@@ -263,12 +263,13 @@ def _cooling(
     )
 
 
-def _record(key: str, row: CoolingOption, at: Setting, log: InputLog) -> None:
+def _record(key: str, row: CoolingOption, at: Setting, own: System | None, log: InputLog) -> None:
     """Log the losses of the power chain of a full hall, and the air share of a computed option."""
     losses, name = hall_losses_frac(at.branches, at.sizes, log), f"{key}.electrical_losses_frac"
     log.take(name, Quantity(value=losses, status=Status.DERIVED, source=LOSSES))
     if row.model is not None:
-        share = Quantity(value=at.air_frac, status=Status.DERIVED, source=AIR_SHARE)
+        source = AIR_SHARE.format(own.id if own else "no system")
+        share = Quantity(value=at.air_frac, status=Status.DERIVED, source=source)
         log.take(f"{key}.{row.id}.room_air_frac", share)
 
 
