@@ -69,7 +69,8 @@ class Power(Part):
     """
 
     redundancy: Redundancy | None = None
-    """Redundancy rule of the blocks; with n+1 any one block may fail, with n none. Default: n+1."""
+    """Redundancy rule of the blocks; with n+1 any one block may fail, with n none. The PUE of the site's
+    halls has the losses of these blocks. Default: n+1."""
     block_mw: Positive | None = None
     """Load that one block carries. Default: `power/block-mw-default`."""
     usd_per_kw: Positive | None = None
@@ -190,8 +191,8 @@ class Hall(Part):
     """Fit-out price of cooling and rack power distribution per kW of it_mw. Default: the price of
     the cooling option."""
     pue: Pue | None = None
-    """Your own annual PUE of the hall, for any cooling option. Default: the catalog value by
-    climate and size."""
+    """Your own annual PUE of the hall, for any cooling option. Default: computed from weather, size,
+    systems and power blocks, or the catalog value by climate and size with the losses of the blocks."""
     peak_pue: Pue | None = None
     """Your own PUE on the design day, at least the annual PUE. Default: computed from the
     weather."""
