@@ -83,7 +83,7 @@ def demanded(request: DemandRequest) -> Demanded:
         cause = "no job of these logs asks for accelerators and has started"
         raise InputError([Problem("DC057", cause, Place(str(request.files[0])))])
     seen = counted(request, log) if request.counters else None
-    starts_known = all(f.trap is not Trap.NO_START for f in read.findings)
+    starts_known = all(f.kind is not Trap.NO_START for f in read.findings)
     clusters = clusters_of(request, log, starts_known=starts_known)
     sizes = [sized(request, c) for c in clusters]
     then = [ahead(request, x) for x in sizes]

@@ -52,7 +52,7 @@ def file_rows(files: Sequence[LogFile]) -> Iterator[spec.FileRow]:
 def finding_rows(read: ReadJobs) -> Iterator[spec.FindingRow]:
     """Return what the readers found."""
     for f in read.findings:
-        yield spec.FindingRow(str(f.trap), f.count, str(f.place), f.what, f.effect)
+        yield spec.FindingRow(str(f.kind), f.count, str(f.place), f.what, f.effect)
 
 
 def _hours(seconds: float) -> float | None:

@@ -28,7 +28,7 @@ def test_a_requeued_job_has_one_row_a_run_and_its_waits_add_up() -> None:
     assert counts(found)[Trap.REQUEUED] == 1
     # 502 has 3 restarts and no earlier run in the file: exported without -D
     assert counts(found)[Trap.REQUEUES_HIDDEN] == 1
-    hidden = next(f for f in found.findings if f.trap is Trap.REQUEUES_HIDDEN)
+    hidden = next(f for f in found.findings if f.kind is Trap.REQUEUES_HIDDEN)
     assert (hidden.place.path, hidden.place.line) == (str(DATA / "requeue.txt"), 4)
 
 
@@ -150,7 +150,7 @@ def test_partitions_count_by_their_share_and_unknown_ones_apart() -> None:
     assert found.log.accelerators.tolist() == pytest.approx([2 / 7, 3 / 7, 2 + 1 / 7])
     assert counts(found)[Trap.PARTITION] == 3
     assert counts(found)[Trap.PARTITION_UNKNOWN] == 1
-    assert "shard" in next(f.what for f in found.findings if f.trap is Trap.PARTITION_UNKNOWN)
+    assert "shard" in next(f.what for f in found.findings if f.kind is Trap.PARTITION_UNKNOWN)
     with_shards = read("mig.txt", mig_fractions={"shard": 0.25})
     assert with_shards.log.accelerators.tolist() == [0.75, 2.0]
     assert counts(with_shards)[Trap.PARTITION_UNKNOWN] == 3
