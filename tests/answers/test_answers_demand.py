@@ -136,6 +136,7 @@ def test_the_block_installs_the_accelerators_of_the_replay(tmp_path: Path) -> No
         ({"accelerators": ["vcTJs=4"]}, "larger than the cluster"),
         ({"quota": ["vcTJs=48"]}, "shared cluster"),
         ({"mig": ["1g.10gb=2"]}, "share up to 1"),
+        ({"mig": ["1g.10gb=0.125"]}, "no partition '1g.10gb'"),
     ],
 )
 def test_flags_that_do_not_fit_the_log_are_refused(fields: dict[str, object], said: str) -> None:

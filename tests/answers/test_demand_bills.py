@@ -74,7 +74,9 @@ def test_hours_of_a_month_and_the_idle_commitment_by_hand() -> None:
     assert found.value("demand.rented_accelerators_mean") == pytest.approx(7_600 / 720)
     (month,) = found.tables["rented_by_month"].records()
     assert (month["period"], month["spread_frac"]) == ("2026-09", 1.0)
-    days = [float(str(r["used_accelerator_hours"])) for r in found.tables["rented_by_day"].records()]
+    days = [
+        float(str(r["used_accelerator_hours"])) for r in found.tables["rented_by_day"].records()
+    ]
     assert sum(days) == pytest.approx(7_600)
     skus = {
         str(r["sku"]): r for r in found.tables["rented_by_sku"].records() if r["term"] != "spot"

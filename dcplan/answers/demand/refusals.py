@@ -11,7 +11,8 @@ from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.tables import date_text
 from dcplan.demand.log.jobs import JobLog
 from dcplan.errors import InputError, Place, Problem
-from dcplan.inputs.logs.options import LogFile
+from dcplan.inputs.logs.gres import Shares
+from dcplan.inputs.logs.options import LogFile, LogOptions
 from dcplan.inputs.logs.read import ReadJobs
 from dcplan.units import SECONDS_PER_DAY, SECONDS_PER_WEEK, quarter_index
 
@@ -57,6 +58,25 @@ def refuse_log(read: ReadJobs) -> None:
         With each of them (DC057).
     """
     problems = [*_twice(read.files), *_alone(read), *_beyond(read)]
+    if problems:
+        raise InputError(problems)
+
+
+def refuse_shares(options: LogOptions) -> None:
+    """Refuse shares of partitions that no log has: their values would change nothing.
+
+    Raises
+    ------
+    InputError
+        With each of them (DC050).
+    """
+    given = options.mig_fractions
+    unmet = given.unmet if isinstance(given, Shares) else ()
+    step = "names are those of ReqTRES, AllocTRES or the resource, such as 1g.10gb or shard"
+    problems = [
+        Problem("DC050", f"the logs have no partition {name!r}", Place("--mig"), help=step)
+        for name in unmet
+    ]
     if problems:
         raise InputError(problems)
 

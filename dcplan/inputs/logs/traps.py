@@ -122,7 +122,10 @@ MEANINGS: dict[Trap, tuple[str, str]] = {
         "runs of one single user",
         "the export may show own jobs only; ask an administrator for sacct -a",
     ),
-    Trap.PREEMPTIBLE: ("runs in a class in which runs were preempted", "counted as preemptible"),
+    Trap.PREEMPTIBLE: (
+        "runs of a QOS and a partition in which runs were preempted, or marked so",
+        "counted as preemptible",
+    ),
     Trap.CPU_ONLY: ("runs that ask for no accelerator", "left out"),
     Trap.START_BEFORE_SUBMIT: (
         "runs that started before they were submitted",

@@ -155,9 +155,8 @@ def _sku_rows(bill: Bill, window: Window) -> Iterator[spec.SkuRow]:
     """Return the use of each article, the most used first."""
     by: dict[tuple[str, str, str, str, str], Use] = defaultdict(Use)
     for charge in bill.charges:
-        use = charge.use
-        offer = use.offer
-        by[offer.accelerator, offer.id, charge.sku, charge.region, use.term].add(charge)
+        offer, term = charge.use.offer, charge.use.term
+        by[offer.accelerator, offer.id, charge.sku, charge.region, term].add(charge)
     for key, use in sorted(by.items(), key=lambda item: (-item[1].used_h, item[0])):
         accelerator, offer_id, sku, region, term = key
         mean = mean_of(use, window.hours)
