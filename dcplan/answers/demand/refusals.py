@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -25,7 +24,7 @@ MOST_OF_A_JOB = 1_000_000
 
 
 def refuse_flags(request: DemandRequest) -> None:
-    """Refuse a first quarter that is none, and pools with two numbers.
+    """Refuse a first quarter that is none.
 
     Raises
     ------
@@ -38,13 +37,6 @@ def refuse_flags(request: DemandRequest) -> None:
             quarter_index(request.start)
         except ValueError as error:
             problems.append(Problem("DC050", str(error), Place("--start")))
-    for flag, texts in (("--accelerators", request.accelerators), ("--quota", request.quota)):
-        names = Counter(text.rpartition("=")[0] for text in texts if "=" in text)
-        problems += [
-            Problem("DC050", f"pool {name!r} has {count} numbers: give one", Place(flag))
-            for name, count in names.items()
-            if count > 1
-        ]
     if problems:
         raise InputError(problems)
 
