@@ -166,12 +166,22 @@ def test_flags_and_files_of_another_kind_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_block_has_the_hours_of_a_quarter_at_the_use_of_the_busiest_day(tmp_path: Path) -> None:
-    """16 of 24 accelerators: 16 x 2,191.5 h in a quarter (365.25 / 4 x 24), 2/3 of the busiest day."""
+    """16 of 24 accelerators: 16 x 2,191.5 h in a quarter (365.25 / 4 x 24), 2/3 of the busiest day.
+
+    The bill has 48 h: its middle is 24 h before the first quarter, whose middle is 1,095.75 h later:
+    growth for (24 + 1,095.75) / 2,191.5 = 0.51095 quarters. From the middle of the bill, midnight of 2
+    September 2026, to the middle of 2027-Q1 (1 January and 45.65625 days) are 121 + 45.65625 days, which
+    are 166.65625 / 91.3125 = 1.82512 quarters.
+    """
     file = bill(tmp_path / "bill.csv", [*hourly(1, 1), *hourly(2, 3)])
     request = DemandRequest(files=(file,), growth_frac_per_quarter=0.5, quarters=2)
     (entry,) = yaml.safe_load(demanded(request).block)["workloads"]["capacity"]
     assert entry["id"] == "rented-h100-sxm"
-    assert entry["accelerator_hours"] == pytest.approx([16 * 2_191.5, 16 * 2_191.5 * 1.5], rel=1e-5)
+    first = 16 * 2_191.5 * 1.5**0.51095
+    assert entry["accelerator_hours"] == pytest.approx([first, first * 1.5], rel=1e-4)
+    later = DemandRequest(files=(file,), growth_frac_per_quarter=0.5, start="2027-Q1", quarters=1)
+    (entry,) = yaml.safe_load(demanded(later).block)["workloads"]["capacity"]
+    assert entry["accelerator_hours"] == pytest.approx([16 * 2_191.5 * 1.5**1.82512], rel=1e-4)
     assert entry["utilization_frac"] == pytest.approx(2 / 3, rel=1e-5)
     found = demanded(DemandRequest(files=(file,)))
     assert found.block == ""

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from dcplan.answers.demand.ahead import lead_of
 from dcplan.answers.demand.bills.read import KIND, Bill, Charge, is_bill, read_bills
 from dcplan.answers.demand.bills.use import Use, Window, by_day, mean_of, peak_of, window_of
+from dcplan.answers.demand.refusals import refuse_flags
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.requests import refuse
 from dcplan.catalog.yaml12 import dump
@@ -20,7 +22,7 @@ from dcplan.specs.demand.log import FILES, FINDINGS, FileRow, FindingRow
 from dcplan.specs.request import fields_of
 from dcplan.units import HOURS_PER_QUARTER
 
-USED = frozenset(("files", "kind", "quarters", "growth_frac_per_quarter"))
+USED = frozenset(("files", "kind", "start", "quarters", "growth_frac_per_quarter"))
 """Fields of the request that a bill uses."""
 NO_GROWTH = "a bill shows no growth: the demand of coming quarters needs --growth-frac-per-quarter"
 DIGITS = 6
@@ -52,6 +54,7 @@ def bills_answer(request: DemandRequest) -> tuple[Result, str, str]:
     InputError
         When a flag is of another kind of log, or a charge cannot be used.
     """
+    refuse_flags(request)
     others = {f.name for f in fields_of(DemandRequest)} - USED
     refuse(request, frozenset(others), "not for bills")
     bill = read_bills(request.files)
@@ -169,6 +172,7 @@ def _sku_rows(bill: Bill, window: Window) -> Iterator[spec.SkuRow]:
 def _block(request: DemandRequest, bill: Bill, window: Window) -> str:
     """Return the demand of a scenario: an entry for each accelerator, at its use on the busiest day."""
     growth = 1.0 + (request.growth_frac_per_quarter or 0.0)
+    lead = lead_of(request, window.start.timestamp(), window.end.timestamp())
     by: dict[str, list[Charge]] = defaultdict(list)
     for charge in bill.charges:
         by[charge.use.offer.accelerator].append(charge)
@@ -178,7 +182,8 @@ def _block(request: DemandRequest, bill: Bill, window: Window) -> str:
         mean, peak = used / window.hours, peak_of(days, window)
         if mean <= 0:
             continue
-        hours = [_short(mean * HOURS_PER_QUARTER * growth**q) for q in range(request.quarters)]
+        first = mean * HOURS_PER_QUARTER * growth**lead
+        hours = [_short(first * growth**q) for q in range(request.quarters)]
         name = re.sub(r"[^A-Za-z0-9]+", "-", accelerator)
         entries.append(
             {
