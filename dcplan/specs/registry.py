@@ -36,9 +36,11 @@ VERBS: dict[str, tuple[str, ...]] = {
     "serve": ("serve.service", "serve.passes", "serve.options"),
     "demand": (
         "demand.log",
+        "demand.jobs",
         "demand.sizes",
         "demand.requests",
         "demand.incidents",
+        "demand.bills",
         "demand.counters",
     ),
     "fabric": ("fabric.network", "fabric.use"),

@@ -14,7 +14,7 @@ import dcplan
 from dcplan.answers.demand.answer import demanded
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_OK, InputError
-from dcplan.units import HOURS_PER_QUARTER
+from dcplan.units import HOURS_PER_QUARTER, SECONDS_PER_DAY
 
 CAPS = ("vcTJs=48", "vcMod=64", "vc6YE=208")
 
@@ -95,7 +95,10 @@ def test_few_jobs_give_no_size(tmp_path: Path) -> None:
 
 
 def test_the_block_installs_the_accelerators_of_the_replay(tmp_path: Path) -> None:
-    """hours / (hours of a quarter x use) is the size, for each quarter and variant."""
+    """hours / (hours of a quarter x use) is the size, for each quarter and variant.
+
+    Demand grows by 10 % a quarter from the middle of the log (of days, without dates) on.
+    """
     request = DemandRequest(
         files=(Path("helios-earth"),),
         accelerators=("vcTJs=48", "vcMod=64"),
@@ -108,11 +111,17 @@ def test_the_block_installs_the_accelerators_of_the_replay(tmp_path: Path) -> No
     found = demanded(request)
     data = yaml.safe_load(found.block)
     sizes = {str(r["cluster"]): r for r in found.result.tables["sizes"].records()}
+    assert found.log is not None
+    days = {}
+    for k, pool in enumerate(found.log.pools):
+        at_s = found.log.submit_s[found.log.pool == k]
+        days[pool] = float(at_s[-1] - at_s[0]) / SECONDS_PER_DAY
     for entry in data["workloads"]["capacity"]:
         row = sizes[entry["id"]]
         hours = entry["accelerator_hours"]
+        lead = 0.5 + days[entry["id"]] * 24 / HOURS_PER_QUARTER / 2
         assert hours[0] / HOURS_PER_QUARTER / entry["utilization_frac"] == pytest.approx(
-            float(row["accelerators"]),  # type: ignore[arg-type]
+            float(row["accelerators"]) * 1.1**lead,  # type: ignore[arg-type]
             rel=1e-5,
         )
         assert hours[2] / hours[0] == pytest.approx(1.21, rel=1e-5)
@@ -136,6 +145,7 @@ def test_the_block_installs_the_accelerators_of_the_replay(tmp_path: Path) -> No
         ({"accelerators": ["vcTJs=4"]}, "larger than the cluster"),
         ({"quota": ["vcTJs=48"]}, "shared cluster"),
         ({"mig": ["1g.10gb=2"]}, "share up to 1"),
+        ({"mig": ["1g.10gb=0.125"]}, "no partition '1g.10gb'"),
     ],
 )
 def test_flags_that_do_not_fit_the_log_are_refused(fields: dict[str, object], said: str) -> None:

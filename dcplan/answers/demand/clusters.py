@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from dcplan.answers.demand.pools import numbers
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.demand.log.jobs import JobLog
 from dcplan.demand.log.recorded import Recorded, recent, recorded_work
 from dcplan.demand.log.size import Cluster
 from dcplan.demand.log.waits import Use, Waits, recorded_use, split_waits
 from dcplan.demand.log.work import Rules
-from dcplan.errors import InputError, Place, Problem, did_you_mean
+from dcplan.errors import InputError, Place, Problem
 from dcplan.units import SECONDS_PER_HOUR
 
 TOGETHER = "all"
 """Name of the cluster of all pools."""
 MOST_REPLAYED = 60_000
 """Jobs that are replayed to find a size: the search and its interval then take two to three minutes."""
-MOST_ACCELERATORS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ def clusters_of(
     InputError
         When a pool or a number is wrong, or a job is larger than its cluster.
     """
-    together, each, problems = _numbers("--accelerators", request.accelerators, log.pools)
-    one_quota, quota, more = _numbers("--quota", request.quota, log.pools)
+    together, each, problems = numbers("--accelerators", request.accelerators, log.pools)
+    one_quota, quota, more = numbers("--quota", request.quota, log.pools)
     problems += more
     if request.accelerators_per_node and together and request.accelerators_per_node > together:
         cause = f"a node of {request.accelerators_per_node} has more than the cluster of {together}"
@@ -125,38 +125,6 @@ def peak_of(log: JobLog) -> float:
     """Return the largest number of accelerators in use."""
     endless = max(math.ceil(float(np.sum(log.accelerators))), 1)
     return float(np.max(recorded_use(log, endless, endless).used, initial=0.0))
-
-
-def _numbers(
-    flag: str, texts: Sequence[str], pools: Sequence[str]
-) -> tuple[int | None, dict[str, int], list[Problem]]:
-    """Read ``N`` and ``POOL=N``."""
-    alone: int | None = None
-    each: dict[str, int] = {}
-    problems = []
-    for text in texts:
-        pool, _, number = text.rpartition("=")
-        whole = number.strip().isdigit() and 0 < int(number) <= MOST_ACCELERATORS
-        if not whole:
-            cause = (
-                f"{text!r}: a whole number from 1 to {MOST_ACCELERATORS:,}, or POOL=N, is needed"
-            )
-            problems.append(Problem("DC050", cause, Place(flag)))
-        elif not pool:
-            if alone is not None:
-                problems.append(
-                    Problem("DC050", "more than one number without a pool", Place(flag))
-                )
-            alone = int(number)
-        elif pool not in pools:
-            hint = did_you_mean(pool, pools)
-            listed = "pools of the logs: " + ", ".join(sorted(pools)[:20])
-            problems.append(
-                Problem("DC010", f"the logs have no pool {pool!r}", Place(flag), hint, listed)
-            )
-        else:
-            each[pool] = int(number)
-    return alone, each, problems
 
 
 def _recording(

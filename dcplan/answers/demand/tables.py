@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from dcplan.answers.demand.ahead import Ahead
+from dcplan.answers.demand.ahead import EARLIEST_DATE_S, Ahead
 from dcplan.answers.demand.clusters import Recording
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.sized import Sized
@@ -21,15 +21,12 @@ from dcplan.specs.demand import log as spec
 from dcplan.specs.demand import sizes as size_spec
 from dcplan.units import (
     HOURS_PER_WEEK,
-    SECONDS_PER_DAY,
     SECONDS_PER_HOUR,
     SECONDS_PER_WEEK,
     quarter_index,
     quarter_name,
 )
 
-EARLIEST_DATE_S = 365.0 * SECONDS_PER_DAY
-"""A log whose times are below this counts seconds from its own start."""
 UNLABELED = "no reason recorded"
 
 
@@ -52,7 +49,7 @@ def file_rows(files: Sequence[LogFile]) -> Iterator[spec.FileRow]:
 def finding_rows(read: ReadJobs) -> Iterator[spec.FindingRow]:
     """Return what the readers found."""
     for f in read.findings:
-        yield spec.FindingRow(str(f.trap), f.count, str(f.place), f.what, f.effect)
+        yield spec.FindingRow(str(f.kind), f.count, str(f.place), f.what, f.effect)
 
 
 def _hours(seconds: float) -> float | None:
