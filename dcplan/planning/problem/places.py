@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dcplan.catalog.schema import CoolingOption
 from dcplan.catalog.schema import Site as CatalogSite
+from dcplan.facility.climate import Climate
 from dcplan.facility.pue import sizes
 from dcplan.inputs.cooling import (
     Performance,
@@ -134,12 +135,10 @@ def hall_terms(
     scenario = question.scenario
     key = f"sites.{site.id}.halls.{hall.id}"
     it_mw = log.take(f"{key}.it_mw", hall.it_mw) / hall.modules
-    row = log.catalog.get("sites", site.location, CatalogSite)
-    zone = site.climate_zone or row.climate_zone or "all"
     coolings = [
         terms
         for option in hall.cooling
-        if (terms := _cooling(hall, site, option, it_mw, zone, log, excluded)) is not None
+        if (terms := _cooling(hall, site, option, it_mw, log, excluded)) is not None
     ]
     start = quarter_index(scenario.horizon.start)
     available = quarter_index(hall.available_from) - start if hall.available_from else 0
@@ -167,29 +166,38 @@ def hall_terms(
     )
 
 
+def site_weather(site: Site, log: InputLog) -> Climate | None:
+    """Return the weather of a site: of its climate zone if given, else of its location."""
+    location = log.catalog.get("sites", site.location, CatalogSite)
+    weather = weather_at(location) if site.climate_zone is None else None
+    return weather or weather_of(f"zone-{_zone(site, location)}", None, None)
+
+
+def _zone(site: Site, location: CatalogSite) -> str:
+    return site.climate_zone or location.climate_zone or "all"
+
+
+def cooling_setting(
+    site: Site, row: CoolingOption, hall_mw: float, weather: Climate | None, log: InputLog
+) -> Setting:
+    """Return a cooling option of a hall with this IT power and the weather of its site."""
+    location = log.catalog.get("sites", site.location, CatalogSite)
+    return Setting(
+        site.location,
+        _zone(site, location),
+        weather,
+        sizes(hall_mw),
+        row.room_air_frac.value if row.room_air_frac else 1.0,
+        supply_c=_supply_c(row, log),
+    )
+
+
 def _cooling(
-    hall: Hall,
-    site: Site,
-    option: str,
-    it_mw: float,
-    zone: str,
-    log: InputLog,
-    excluded: list[ExcludedOption],
+    hall: Hall, site: Site, option: str, it_mw: float, log: InputLog, excluded: list[ExcludedOption]
 ) -> CoolingTerms | None:
     key = f"sites.{site.id}.halls.{hall.id}"
     row = log.catalog.get("cooling", option, CoolingOption)
-    location = log.catalog.get("sites", site.location, CatalogSite)
-    weather = weather_at(location) if site.climate_zone is None else None
-    weather = weather or weather_of(f"zone-{zone}", None, None)
-    air_frac = row.room_air_frac.value if row.room_air_frac else 1.0
-    at = Setting(
-        site.location,
-        zone,
-        weather,
-        sizes(it_mw * hall.modules),
-        air_frac,
-        supply_c=_supply_c(row, log),
-    )
+    at = cooling_setting(site, row, it_mw * hall.modules, site_weather(site, log), log)
     try:
         found = performance(row, at, log)
     except LookupError as error:
