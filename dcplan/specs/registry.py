@@ -23,6 +23,7 @@ VERBS: dict[str, tuple[str, ...]] = {
         "plan.money",
         "cost.statements",
         "plan.limits",
+        "plan.replay",
         "plan.book",
         "no_plan",
     ),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.catalog.schema import Site as CatalogSite
+from dcplan.facility.climate import Climate
 from dcplan.facility.electrical.chain import Branch
 from dcplan.facility.pue import sizes
 from dcplan.inputs.cooling import (
@@ -168,12 +169,10 @@ def hall_terms(
     scenario = question.scenario
     key = f"sites.{site.id}.halls.{hall.id}"
     it_mw = log.take(f"{key}.it_mw", hall.it_mw) / hall.modules
-    row = log.catalog.get("sites", site.location, CatalogSite)
-    zone = site.climate_zone or row.climate_zone or "all"
     coolings = [
         terms
         for option in hall.cooling
-        if (terms := _cooling(hall, site, load, option, zone, log, excluded)) is not None
+        if (terms := _cooling(hall, site, load, option, log, excluded)) is not None
     ]
     start = quarter_index(scenario.horizon.start)
     available = quarter_index(hall.available_from) - start if hall.available_from else 0
@@ -201,25 +200,33 @@ def hall_terms(
     )
 
 
+def site_weather(site: Site, log: InputLog) -> Climate | None:
+    """Return the weather of a site: of its climate zone if given, else of its location."""
+    location = log.catalog.get("sites", site.location, CatalogSite)
+    weather = weather_at(location) if site.climate_zone is None else None
+    return weather or weather_of(f"zone-{_zone(site, location)}", None, None)
+
+
+def _zone(site: Site, location: CatalogSite) -> str:
+    return site.climate_zone or location.climate_zone or "all"
+
+
 def _cooling(
     hall: Hall,
     site: Site,
     load: HallLoad,
     option: str,
-    zone: str,
     log: InputLog,
     excluded: list[ExcludedOption],
 ) -> CoolingTerms | None:
     key = f"sites.{site.id}.halls.{hall.id}"
     row, it_mw = log.catalog.get("cooling", option, CoolingOption), hall.it_mw.value / hall.modules
     location = log.catalog.get("sites", site.location, CatalogSite)
-    weather = weather_at(location) if site.climate_zone is None else None
-    weather = weather or weather_of(f"zone-{zone}", None, None)
     system = most_air(load.systems, row, load.other_frac)
     at = Setting(
         site.location,
-        zone,
-        weather,
+        _zone(site, location),
+        site_weather(site, log),
         sizes(hall.it_mw.value),
         room_air_frac(system, row, load.other_frac),
         supply_c=_supply_c(row, log),
@@ -259,9 +266,8 @@ def _cooling(
         not hall.existing and site.lease is None
     ):  # the shell is priced per MW of facility power, so the peak PUE of the option counts
         building = log.parameter("power", "building-shell-usd-per-mw") * it_mw * peak
-    return CoolingTerms(
-        row.id, air_mw, liquid_mw, mean, peak, wue, fit_out * it_mw * KW_PER_MW, building
-    )
+    fit_out_usd = fit_out * it_mw * KW_PER_MW
+    return CoolingTerms(row.id, air_mw, liquid_mw, mean, peak, wue, fit_out_usd, building, at)
 
 
 def _record(key: str, row: CoolingOption, at: Setting, own: System | None, log: InputLog) -> None:
