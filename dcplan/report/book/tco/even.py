@@ -28,7 +28,7 @@ def even_sheet(book: Book) -> None:
     spent = _present(book, SIDE, own)
     worth = sheet.line(
         "present value of the resale",
-        (SIDE, "", "less outstanding debt"),
+        (SIDE, "", "less what is still owed"),
         "USD",
         resale * book.rows["even factor"],
         total=False,
@@ -74,7 +74,7 @@ def _present(book: Book, side: str, cash: Row) -> Row:
 
 
 def _resale(book: Book) -> Row:
-    """Write the resale value of all purchases at the end of each month, less debt."""
+    """Write the resale value of all purchases at the end of each month, less what is still owed."""
     sheet, k = book.even, book.rows["age"]
     month = book.rows["month"].values
     parts = []
@@ -100,7 +100,13 @@ def _resale(book: Book) -> Row:
     balance = book.rows.get("balance")
     if balance is not None:
         value = value - summed_where(book.rows["month"], k - 1, balance)
-    rule = (SIDE, "", "with the share of lost goodput, less outstanding debt")
+    due = book.rows.get("acceptance due")
+    if due is not None:
+        later = summed_where(book.rows["month"], k - 1, due) * flag(
+            k <= book.source.axis.horizon - 1
+        )
+        value = value - (later if lost is None else later * (1 + lost))
+    rule = (SIDE, "", "with the share of lost goodput, less what is still owed")
     return sheet.line("resale value", rule, "USD", value, total=False)
 
 
