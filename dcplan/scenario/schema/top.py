@@ -46,9 +46,10 @@ class Tax(Part):
     depreciation: str | None = None
     """Row of the catalog kind depreciation, such as macrs-5. Default: straight-line-5."""
     sales_tax_frac: Fraction | None = None
-    """Sales tax on equipment, paid at purchase. Default: none."""
+    """Sales tax on racks, storage and networks, paid at purchase. Default: none."""
     property_tax_frac_per_year: Fraction | None = None
-    """Property tax on the book value of equipment and buildings. Default: none."""
+    """Property tax on the book value of racks, storage and networks that are bought. Buildings,
+    power, cooling and hardware in service before the plan bear none. Default: none."""
 
 
 class Debt(Part):
