@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from dcplan.answers.common.catalog_rows import named
+from dcplan.answers.common.model_config import model_notes, read_config, read_model
 from dcplan.answers.train.key_values import (
     CostSettings,
     Phase,
@@ -21,12 +20,10 @@ from dcplan.answers.train.key_values import (
 )
 from dcplan.answers.train.request import DEFAULT_BATCH_TOKENS, TrainRequest
 from dcplan.catalog.loader import Catalog
-from dcplan.catalog.model_names import model_of
 from dcplan.catalog.releases import find_stack, known_stack, unknown_stack
-from dcplan.catalog.schema import Accelerator, Model, Recipe, Stack, System
+from dcplan.catalog.schema import Accelerator, Recipe, Stack, System
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.model_files import file_notes, with_library_defaults
 from dcplan.inputs.training.peaks import half_peak_note
 from dcplan.inputs.training.speed import aged, hardware, slowed, with_host
 from dcplan.inputs.training.stacks import default_stack, measured_spread, stack_refusal
@@ -38,7 +35,6 @@ from dcplan.provenance import Quantity, Status
 from dcplan.reliability.setbacks import Setbacks
 from dcplan.scenario.schema.work import Reliability, Storage
 from dcplan.training.estimate import Hardware
-from dcplan.training.shapes import trained_shape
 from dcplan.training.wide_area import WideArea
 from dcplan.units import MILLI
 
@@ -334,51 +330,3 @@ def _gb_per_s(request: TrainRequest, system: System) -> float:
     own = system.scaleout_port_gbps.value if system.scaleout_port_gbps else 0.0
     ports = system.scaleout_ports / system.accelerators if system.scaleout_ports else 1.0
     return ports * (request.nic_port_gbps or own) / 8.0
-
-
-def read_model(catalog: Catalog, name: str) -> tuple[Architecture, float | None]:
-    """Return architecture and published training tokens of a catalog model or ``config.json``.
-
-    Raises
-    ------
-    InputError
-        When the file cannot be read as a model; the message names the field.
-    """
-    config, published = read_config(catalog, name)
-    try:
-        return trained_shape(config), published
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError([Problem("DC010", f"not a model config: {error}", Place(name))]) from error
-
-
-def read_config(catalog: Catalog, name: str) -> tuple[Mapping[str, Any], float | None]:
-    """Return the configuration of a catalog model, or of a file, and its published tokens.
-
-    Raises
-    ------
-    InputError
-        When the file is missing or is not a JSON object.
-    """
-    row = catalog.find("models", name, Model)
-    if row is not None:
-        return row.config, row.training_tokens.value if row.training_tokens else None
-    return with_library_defaults(catalog, _file_config(name)), None
-
-
-def model_notes(catalog: Catalog, name: str) -> tuple[str, ...]:
-    """Return notes on a model's file: what the library fills in, and keys that no reader knows."""
-    if model_of(catalog, name) is not None:
-        return ()
-    return file_notes(catalog, _file_config(name))
-
-
-def _file_config(name: str) -> Mapping[str, Any]:
-    try:
-        config = json.loads(Path(name).read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError([Problem("DC010", f"not a model config: {error}", Place(name))]) from error
-    if not isinstance(config, dict):
-        raise InputError(
-            [Problem("DC010", "not a model config: expected a JSON object", Place(name))]
-        )
-    return config

@@ -7,10 +7,11 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields, replace
 
+from dcplan.answers.common.model_config import read_model
 from dcplan.answers.train.metrics import rent_usd_per_hour
 from dcplan.answers.train.post_training.tuned_layouts import tuned_layouts
 from dcplan.answers.train.request import TrainRequest
-from dcplan.answers.train.resolve import TrainRun, read_model, resolve
+from dcplan.answers.train.resolve import TrainRun, resolve
 from dcplan.answers.train.schedule import Part, first
 from dcplan.answers.train.tables import step_tables, unmeasured
 from dcplan.catalog.loader import Catalog

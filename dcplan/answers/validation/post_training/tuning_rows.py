@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dcplan.answers.common.model_config import read_model
 from dcplan.answers.train.layout_parser import lightest, read_layout
 from dcplan.answers.train.post_training.tuned_layouts import tuned_layouts
-from dcplan.answers.train.resolve import read_model
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.fine_tuning import Tuned, tuned, tuned_step, tuning_spread_frac
