@@ -21,7 +21,7 @@ from dcplan.planning.problem.work.jobs.slow_storage import too_slow
 from dcplan.planning.problem.work.jobs.timelines import Timeline, Timelines
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
-from dcplan.reliability.outlook import Bounds
+from dcplan.reliability.job import Bounds
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Job, ScheduledJob
 from dcplan.training.estimate import Hardware

@@ -15,7 +15,7 @@ from dcplan.planning.problem.work.jobs.pace import Pace
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
 from dcplan.reliability.goodput import REMARK_GOODPUT_FRAC
-from dcplan.reliability.outlook import Bounds
+from dcplan.reliability.job import Bounds
 from dcplan.training.estimate import Hardware, Sweep
 from dcplan.units import DAYS_PER_MONTH, MONTHS_PER_QUARTER, TERA
 
