@@ -11,7 +11,7 @@ from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, System
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.configs.names import window_tokens
-from dcplan.llm.vision import assumed, uncounted_parts
+from dcplan.llm.vision.joined import assumed, uncounted_parts
 
 
 def notes_of(

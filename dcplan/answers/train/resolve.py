@@ -28,7 +28,7 @@ from dcplan.inputs.training.peaks import half_peak_note
 from dcplan.inputs.training.stacks import default_stack, measured_spread, stack_refusal
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.device_terms import WIDE_GEMMS
-from dcplan.llm.vision import refusal
+from dcplan.llm.vision.joined import refusal
 from dcplan.provenance import Quantity, Status
 from dcplan.reliability.setbacks import Setbacks
 from dcplan.scenario.schema.work import Reliability, Storage
