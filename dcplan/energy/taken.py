@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
-SEARCH_THRESHOLDS = 16
+SEARCH_THRESHOLDS = 24
 """Thresholds of output over load whose limits are written into a plan, for each mix of plants."""
 SEARCH_MIXES = ((1.0, 0.0), (3.0, 1.0), (1.0, 1.0), (1.0, 3.0), (0.0, 1.0))
 """Shares of two plants in the mixes whose limits are written into a plan."""

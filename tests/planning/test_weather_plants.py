@@ -87,7 +87,7 @@ def test_no_limit_is_below_what_the_load_takes(
 @pytest.mark.parametrize("ratio", [0.2, 0.7, 1.0, 1.5, 3.0, 8.0])
 def test_the_least_limit_is_near_what_the_load_takes(ratio: float) -> None:
     """PV of 0.2 to 8 times the load: within 0.3 % of the sum over the hours of the first quarter."""
-    shape = SHAPE[None, :2190]
+    shape = SHAPE[None, :2160]
     exact = float(np.minimum(shape * ratio, 1.0).sum())
     least = min(c.plant_h[0] * ratio + c.load_h for c in cuts(shape))
     assert exact - 1e-9 <= least <= exact * 1.003
@@ -101,10 +101,10 @@ def test_the_plan_buys_the_units_that_an_enumeration_finds() -> None:
     without, base_usd = planned(sunny(0, 1000.0))
     assert d.ordered == without.ordered
     load_mw = make_accounts(problem, d).site(problem, "s", LAST, "facility_mwh") / HOURS
-    shape = SHAPE[2190:4380]
+    shape = SHAPE[2160:4344]
 
     def saved_usd(k: int) -> float:
-        taken_mwh = float(np.minimum(0.01 * k * shape, load_mw).sum()) * HOURS / 2190
+        taken_mwh = float(np.minimum(0.01 * k * shape, load_mw).sum()) * HOURS / 2184
         return taken_mwh * 120.0
 
     # discounts of the middle of the second quarter and of the order, 10 % a year
@@ -125,7 +125,7 @@ def test_energy_is_that_of_the_hours() -> None:
     books = make_accounts(problem, d)
     mwh = books.site(problem, "s", LAST, "facility_mwh")
     units = d.onsite["s", "pv", 0]
-    hand = np.minimum(units * 0.01 * SHAPE[2190:4380], mwh / HOURS).sum() * HOURS / 2190
+    hand = np.minimum(units * 0.01 * SHAPE[2160:4344], mwh / HOURS).sum() * HOURS / 2184
     assert d.onsite_mwh["s", "pv", LAST] == pytest.approx(hand, rel=1e-12)
     assert weather_mwh(problem, d, problem.sites[0], mwh, LAST)["pv"] == pytest.approx(hand)
     grid = totals_usd([f for f in books.flows if f.quarter == LAST and "pv" not in f.line])[
@@ -139,7 +139,7 @@ def test_a_contract_pays_all_output_and_one_above_the_tariff_is_not_signed() -> 
     problem = sunny(8, 0.0, contract=50.0)
     d, _ = planned(problem)
     units = d.onsite["s", "pv", 0]
-    output_mwh = units * 0.01 * SHAPE[2190:4380].sum() * HOURS / 2190
+    output_mwh = units * 0.01 * SHAPE[2160:4344].sum() * HOURS / 2184
     paid = [f.usd for f in make_accounts(problem, d).flows if f.line == "energy of pv"]
     assert paid == [pytest.approx(output_mwh * 50.0)]
     assert not planned(sunny(8, 0.0, contract=130.0))[0].onsite

@@ -16,17 +16,12 @@ from dcplan.catalog.schema.place import WEATHER_KINDS
 from dcplan.inputs.energy import running_usd_per_mwh
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.series import read_profile
+from dcplan.inputs.power.weather import hours_of_quarter
 from dcplan.provenance import Status
 from dcplan.scenario.load import Question, inside_project
 from dcplan.scenario.schema import Interruptible, Onsite, Scenario, Site
 from dcplan.scenario.schema.site import SPARE_UNITS
-from dcplan.units import (
-    HOURS_PER_QUARTER,
-    KW_PER_MW,
-    QUARTERS_PER_YEAR,
-    TYPICAL_YEAR_HOURS,
-    quarter_index,
-)
+from dcplan.units import HOURS_PER_QUARTER, KW_PER_MW, QUARTERS_PER_YEAR, quarter_index
 
 Array = npt.NDArray[np.float64]
 
@@ -152,10 +147,9 @@ def shapes_at(plants: Sequence[OnsiteTerms], start: str, t: int) -> tuple[Array,
     t : int
         Quarter of the horizon, from 0.
     """
-    hours = TYPICAL_YEAR_HOURS // QUARTERS_PER_YEAR
-    first = (quarter_index(start) + t) % QUARTERS_PER_YEAR * hours
-    shapes = np.array([x.profile[first : first + hours] for x in plants], dtype=np.float64)
-    return shapes, HOURS_PER_QUARTER / hours
+    hours = hours_of_quarter((quarter_index(start) + t) % QUARTERS_PER_YEAR)
+    shapes = np.array([x.profile[hours] for x in plants], dtype=np.float64)
+    return shapes, HOURS_PER_QUARTER / shapes.shape[1]
 
 
 def output_mwh(plant: OnsiteTerms, start: str, t: int) -> float:

@@ -21,8 +21,6 @@ from dcplan.scenario.schema import Site
 from dcplan.units import HOURS_PER_QUARTER, QUARTERS_PER_YEAR, TYPICAL_YEAR_HOURS
 
 Array = npt.NDArray[np.float64]
-KEPT_KINDS = ("solar", "wind", "battery")
-"""Kinds of plants that do not follow a load; their planned energy stays."""
 YEAR_WEIGHTS = np.concatenate([np.full(n, HOURS_PER_QUARTER / n) for n in QUARTER_HOURS])
 """Length of each hour of the typical year: four equal quarters of 2,191.5 hours."""
 
@@ -55,8 +53,6 @@ class UnitHours:
     """Power over rating."""
     planned_out_h: float
     forced_frac: float
-    follows: bool
-    """False where the planned energy stays."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +86,7 @@ def shapes_of(
     given: Given,
     log: InputLog,
 ) -> SiteShapes:
-    """Return the hours of a site for the cooling options and plants that its plan uses."""
+    """Return the hours of a site for the cooling options and the plants with units that its plan uses."""
     packaged = site_weather(site, log)
     weather = given.weather.get(site.id, packaged)
     dry = weather.dry_c[bins_by_hour(weather, log)] if weather is not None else None
@@ -138,11 +134,8 @@ def _shape(
 
 
 def _unit(row: OnsitePower, at: Outdoors, log: InputLog) -> tuple[UnitHours, tuple[str, ...]]:
-    if row.kind in KEPT_KINDS:
-        note = f"{row.id} keeps its planned energy at constant power"
-        return UnitHours(np.ones(TYPICAL_YEAR_HOURS), 0.0, 0.0, follows=False), (note,)
     hourly, _, notes = derating(row, at, log)
     planned, forced = (
         taken(row, key, log) for key in ("planned_outage_h_per_year", "forced_outage_frac")
     )
-    return UnitHours(hourly, planned, forced, follows=True), notes
+    return UnitHours(hourly, planned, forced), notes
