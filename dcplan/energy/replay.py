@@ -44,8 +44,8 @@ class PlantHours:
     planned_mwh: float
     usd_per_mwh: float
     kg_co2_per_mwh: float
-    rated_mw: float
-    """Rating of the units that run, without spare units."""
+    rated_mw: Array
+    """Rating of the units that run, without spare units; of PV and wind, the output of the hour."""
     derated_mw: Array
     """The same units at the temperature of the hour."""
     kept_mw: Array
@@ -145,7 +145,7 @@ def replayed(quarter: SiteQuarter) -> Replay:
         Part.PRICE: _as_planned(quarter, quarter.load_mw, quarter.usd_per_mwh),
     }
     powers = {
-        Part.PLANTS: [p.rated_mw * one for p in quarter.plants],
+        Part.PLANTS: [p.rated_mw for p in quarter.plants],
         Part.DERATING: [p.derated_mw for p in quarter.plants],
         Part.PLANNED_OUTAGES: [p.kept_mw for p in quarter.plants],
         Part.FORCED_OUTAGES: [p.mean_mw for p in quarter.plants],

@@ -37,9 +37,11 @@ VERBS: dict[str, tuple[str, ...]] = {
     "serve": ("serve.service", "serve.passes", "serve.options"),
     "demand": (
         "demand.log",
+        "demand.jobs",
         "demand.sizes",
         "demand.requests",
         "demand.incidents",
+        "demand.bills",
         "demand.counters",
     ),
     "fabric": ("fabric.network", "fabric.use"),
@@ -54,7 +56,14 @@ VERBS: dict[str, tuple[str, ...]] = {
     "import": ("imports",),
     "catalog": ("reference.catalog",),
     "doctor": ("reference.doctor",),
-    "tco": ("tco", "cost.schedules", "cost.statements", "plan.tco_book", "plan.book"),
+    "tco": (
+        "tco",
+        "cost.schedules",
+        "cost.statements",
+        "plan.tco_book",
+        "plan.plans_book",
+        "plan.book",
+    ),
 }
 """Verb -> modules of ``dcplan.specs`` whose declarations its results may hold."""
 

@@ -241,19 +241,29 @@ def test_spare_units_run_only_for_units_that_are_out() -> None:
         Decisions(onsite={("s", "engine", 0): 3}, onsite_mwh={("s", "engine", 1): 20.0}),
         Accounts(),
     )
-    unit = UnitHours(np.full(8760, 0.9), 2190.0, 0.1, follows=True)
+    unit = UnitHours(np.full(8760, 0.9), 2190.0, 0.1)
     shapes = SiteShapes(None, {}, {"engine": unit}, None, ())
     found = plant_hours(plan, site, site.onsite[0], shapes, slice(6560, 6580), 1)
     assert site.onsite[0].spare_units == 1
-    assert found.rated_mw == pytest.approx(0.1)
+    assert found.rated_mw == pytest.approx(np.full(20, 0.1))
     assert found.derated_mw == pytest.approx(np.full(20, 0.09))
     assert found.kept_mw == pytest.approx(np.full(20, 0.09))
     by_hand = [1.8 * 0.045] * 10 + [1.971 * 0.045] * 10
     assert found.mean_mw == pytest.approx(by_hand)
     assert (found.planned_mwh, found.usd_per_mwh) == (20.0, 90.0)
-    still = SiteShapes(None, {}, {"engine": replace(unit, follows=False)}, None, ())
-    flat = plant_hours(plan, site, site.onsite[0], still, slice(6560, 6580), 1)
-    assert flat.mean_mw == pytest.approx(np.full(20, 20.0 / 2191.5))
+
+
+def test_pv_gives_its_profile_and_the_contract_is_paid_as_planned() -> None:
+    """Three units of 50 kW give 0.15 MW x profile; nothing is derated or out a second time."""
+    problem = powered_menu(0.1, 0.0)
+    shape = np.linspace(0.0, 1.0, 8760)
+    pv = replace(problem.sites[0].onsite[0], id="pv", spare_units=0, profile=tuple(shape.tolist()))
+    d = Decisions(onsite={("s", "pv", 0): 3}, onsite_mwh={("s", "pv", 1): 20.0})
+    plan, none = Audited(problem, d, Accounts()), SiteShapes(None, {}, {}, None, ())
+    site = replace(problem.sites[0], onsite=(pv,))
+    found = plant_hours(plan, site, pv, none, slice(6560, 6580), 1)
+    for mw in (found.rated_mw, found.derated_mw, found.kept_mw, found.mean_mw):
+        assert mw == pytest.approx(0.15 * shape[6560:6580])
 
 
 def test_interrupted_hours_pause_work_that_the_quarter_makes_up(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dcplan.answers.tco.answer import tco
+from dcplan.answers.tco.comparison import compared, resale_usd
 from dcplan.economics.monthly.side import month_factors
 from dcplan.errors import InputError
 from dcplan.result import Result
@@ -96,6 +97,20 @@ def test_milestones_shift_payments_and_add_interest_alone(result: Result) -> Non
     worth = gear * (0.3 * first * (1.1**0.5 - 1.0) + 0.1 * (third - first))
     steps = dict(result.tables["bridge"].rows)
     assert float(steps["payment milestones"]) == pytest.approx(worth, rel=1e-9)
+
+
+def test_a_sale_before_acceptance_still_owes_the_acceptance_payment(result: Result) -> None:
+    """10 % of the equipment with sales tax is due in the third month, lost goodput on top of it.
+
+    Whoever sells before that month has the value, and still owes the payment.
+    """
+    sets = ["sensitivity.inputs=[]", "cloud.terms=[on-demand]"]
+    plain = resale_usd(compared(load(FILE, sets=sets)))
+    later = resale_usd(compared(load(FILE, sets=[*sets, PAYMENT])))
+    gear = sum(line(result, "owned", x) for x in ("racks dgx-h200", "network", "storage"))
+    due = 0.1 * 1.0825 * gear * (1.0 + given(result)["finance.goodput-loss-frac-of-owned"])
+    assert (plain - later)[:5] == pytest.approx([0.0, due, due, 0.0, 0.0], abs=1e-3)
+    assert later[-1] == pytest.approx(plain[-1])
 
 
 def test_unit_costs_follow_from_the_present_cost(result: Result) -> None:

@@ -19,7 +19,7 @@ from dcplan.planning.audit.facts import differences
 from dcplan.planning.problem.build import Built, build
 from dcplan.planning.problem.network_steps import link_usd, plain_steps
 from dcplan.planning.problem.work.targets import targets
-from dcplan.reliability.outlook import Machine, Policy
+from dcplan.reliability.job import Machine, Policy
 from dcplan.scenario.load import load
 from dcplan.training.estimate import Hardware
 

@@ -127,7 +127,7 @@ def _headline(trace: Trace, rate: Rate) -> str:
 
 def _lengths(trace: Trace, rate: Rate) -> Iterator[spec.LengthRow]:
     for name, tokens in (("input", trace.input_tokens), ("output", trace.output_tokens)):
-        p50, p95 = (float(x) for x in np.quantile(tokens, [0.5, 0.95]))
+        p50, p95 = (float(x) for x in np.quantile(tokens, [0.5, 0.95], method="inverted_cdf"))
         mean = float(tokens.mean())
         yield spec.LengthRow(name, mean, p50, p95, float(tokens.max()), mean * rate.per_s)
 

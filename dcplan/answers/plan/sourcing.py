@@ -16,6 +16,7 @@ from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.request import LEAST_S, Clock, SolveRequest
+from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.planning.solve.strategy import solve_problem
 from dcplan.scenario.load import Question
@@ -50,6 +51,8 @@ class SourcingPlan:
     """Id of the only offer allowed; empty for all offers."""
     term: str = ""
     """The only term allowed of that offer."""
+    solved: Solved | None = None
+    """The audited plan with its problem; None if no plan was found."""
 
     @property
     def name(self) -> str:
@@ -142,6 +145,7 @@ def _plan(
         infeasible or solved.status == SolveStatus.OPTIMAL,
         offer,
         term,
+        solved if cost is not None else None,
     )
 
 

@@ -39,6 +39,15 @@ class SourcingOption:
     why: str = ""
 
 
+@dataclass(frozen=True)
+class PricedPlans:
+    """All options with their prices: hybrid, owned, rented, then each offer and term alone."""
+
+    question: Question
+    made: SourcingPlans
+    options: tuple[SourcingOption, ...]
+
+
 def tco_of_plans(question: Question, request: TcoRequest, began: float) -> Result:
     """Plan the scenario's work for each sourcing option and compare the costs.
 
@@ -51,6 +60,8 @@ def tco_of_plans(question: Question, request: TcoRequest, began: float) -> Resul
     options = [_option(plan, made, question) for plan in made.plans]
     options[0] = _cheapest(options)
     result = _answer(question, made, options, request.gap)
+    for maker in request.more_tables:
+        result.tables |= maker(PricedPlans(question, made, tuple(options)))
     result.run = {"seconds": round(time.monotonic() - began, 3)}
     return result
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from dcplan.answers.reference.catalog import catalog_show
 from dcplan.catalog.loader import load as load_catalog
+from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import Model
 from dcplan.catalog.schema.published import Published
 from dcplan.errors import InputError, Place, Problem
@@ -57,12 +58,20 @@ def _of_verb(row: Published, folders: tuple[str, ...]) -> Lookup:
     return lookup
 
 
+EXAMPLES = "logs"
+"""Folder of packaged logs among the examples."""
+
+
 def _answered(row: Published, folders: tuple[str, ...]) -> Result:
     """Call the verb; a row names packaged examples and catalog ids, never files."""
     ask, known = dict(row.asked), not {"epw", "catalogs"} & set(row.asked)
     if "scenario" in ask:
         file = packaged_file(str(ask["scenario"]))
         known, ask["scenario"] = known and file is not None, file
+    if "files" in ask:
+        logs = data_dir("scenarios") / EXAMPLES
+        ask["files"] = [logs / f"{name}.csv" for name in ask["files"]]
+        known &= all(f.is_file() and f.parent == logs for f in ask["files"])
     models = [str(ask[key]) for key in ("model", "job", "for_job") if ask.get(key) is not None]
     if models:
         catalog = load_catalog(tuple(Path(f) for f in folders))
@@ -72,8 +81,10 @@ def _answered(row: Published, folders: tuple[str, ...]) -> Result:
         cause = f"{row.id}: a row can use {allowed}"
         help_text = "scenario: cases/frontier; model: llama-3.1-405b"
         raise InputError([Problem("DC010", cause, Place(row.id), help=help_text)])
+    if row.verb != "demand":  # logs need no catalog
+        ask["catalogs"] = folders
     try:
-        return _answers()[row.verb](**ask, catalogs=folders)
+        return _answers()[row.verb](**ask)
     except WRONG as error:
         raise InputError(
             [Problem("DC003", f"{row.id}: {row.verb}: {error}", Place(row.id))]
@@ -146,6 +157,7 @@ def _called(row: Published, name: str, function: Callable[..., Any], ask: Mappin
 
 
 def _answers() -> dict[str, Callable[..., Result]]:
+    from dcplan.answers.demand.answer import demand
     from dcplan.answers.fabric.answer import fabric
     from dcplan.answers.facility.answer import facility
     from dcplan.answers.plan.answer import plan
@@ -161,5 +173,6 @@ def _answers() -> dict[str, Callable[..., Result]]:
         "fabric": fabric,
         "facility": facility,
         "tco": tco,
+        "demand": demand,
         "catalog": show,
     }

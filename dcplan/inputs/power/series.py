@@ -57,3 +57,15 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def read_profile(file: Path) -> npt.NDArray[np.float64]:
+    """Read 8,760 numbers from 0 to 1: the last cell of each line, after a header or none.
+
+    Raises
+    ------
+    InputError
+        With the line of each value that is no number, or out of range; or when there are not 8,760.
+    """
+    step = "divide the power of the hour by the rating of the plant"
+    return read_hours(file, (0.0, 1.0), "capacity factor", step)

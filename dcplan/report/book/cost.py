@@ -34,6 +34,10 @@ KEPT = {
 OF_HALLS = {FIT_OUT: "fit_out_usd", BUILDING: "building_usd"}
 """Cost line of a hall -> the price of one unit."""
 AS_PLANNED = " (as planned)"
+EXTRA, SUPPORT = "rent extra", "rent supported"
+"""Amounts of what accompanies rent: pieces at a price, and the payments that bear support."""
+BY_SIZE = ("storage", "network", "cpu-nodes")
+"""Costs that accompany the rent of each accelerator in use, and bear support as the hours do."""
 
 
 def cost_sheet(c: Calc) -> None:
@@ -158,6 +162,34 @@ def _cloud(c: Calc) -> None:
         if ("usd_per_h", price) not in c.facts:
             c.write_facts(c.cost, price, ("node", "usd_per_h"))
         _pay(c, (group, line, ""), c.decision("rented hours", key) * c.fact("usd_per_h", price))
+    _beside_rent(c)
+
+
+def _beside_rent(c: Calc) -> None:
+    """Write what accompanies rent: pieces at their price, and support, a share of what bears it."""
+    borne: dict[tuple[str, str], list[Row]] = {}
+    for offer, _, text in c.source.keys("rented hours"):
+        group, _, line = text.partition(" ")
+        rows = borne.setdefault((offer, group), [])
+        row = c.lines.get((group, line, ""))
+        if row is not None and row not in rows:
+            rows.append(row)
+    for key in c.source.keys(EXTRA):
+        offer, extra, text = key
+        group, _, line = text.partition(" ")
+        if ("usd_each", (offer, extra, "")) not in c.facts:
+            c.write_facts(c.cost, (offer, extra, ""), ("usd_each",))
+        each = c.fact("usd_each", (offer, extra, ""))
+        _pay(c, (group, line, ""), c.decision(EXTRA, key) * each)
+        if extra in BY_SIZE:
+            borne.setdefault((offer, group), []).append(c.lines[group, line, ""])
+    for key in c.source.keys(SUPPORT):
+        offer, extra, text = key
+        group, _, line = text.partition(" ")
+        if ("support_frac", (offer, extra, "")) not in c.facts:
+            c.write_facts(c.cost, (offer, extra, ""), ("support_frac",))
+        fee = c.fact("support_frac", (offer, extra, ""))
+        _pay(c, (group, line, ""), fee * added(row.term() for row in borne[offer, group]))
 
 
 def _others(c: Calc) -> None:

@@ -34,20 +34,28 @@ def _after(source: Source) -> str:
     return f" Columns from {source.quarters[source.horizon]} on are after the horizon."
 
 
-def empty(source: Source) -> Calc:
-    """Return the sheets of a plan without rows."""
+def empty(source: Source, prefix: str = "") -> Calc:
+    """Return the sheets of a plan without rows; a prefix of their names tells plans apart."""
     names, after = source.quarters, _after(source)
     return Calc(
         source,
         Sheet(
-            "Decisions",
+            f"{prefix}Decisions",
             "Decisions",
             "Chosen by the solver and frozen: an edited value is not an optimal plan." + after,
             names,
         ),
-        Sheet("Calc_Power", "Power, energy, water, carbon", "From racks to sites." + after, names),
         Sheet(
-            "Calc_Fabric", "Compute fabric", "Pieces of the plan at input prices." + after, names
+            f"{prefix}Calc_Power",
+            "Power, energy, water, carbon",
+            "From racks to sites." + after,
+            names,
         ),
-        Sheet("Calc_Cost", "Cost by line", "Undiscounted." + after, names),
+        Sheet(
+            f"{prefix}Calc_Fabric",
+            "Compute fabric",
+            "Pieces of the plan at input prices." + after,
+            names,
+        ),
+        Sheet(f"{prefix}Calc_Cost", "Cost by line", "Undiscounted." + after, names),
     )

@@ -13,6 +13,9 @@ from dcplan.report.book.cash import live_metrics
 from dcplan.report.book.checks import checks_page
 from dcplan.report.book.data.term import Term
 from dcplan.report.book.inputs import inputs_page
+from dcplan.report.book.options.source import has_plans, plans_source
+from dcplan.report.book.options.write import order_of as plans_order
+from dcplan.report.book.options.write import write_plans
 from dcplan.report.book.pages import (
     charts,
     cover_page,
@@ -51,6 +54,10 @@ def workbook(result: Result) -> bytes:
     if result.verb == "tco" and is_comparison(result):
         compared = tco_source(result)
         return _file(result, TCO_ORDER, compared.base, lambda w: write_tco(w, compared))
+    if result.verb == "tco" and has_plans(result):
+        options = plans_source(result)
+        base = next(iter(options.own.values())).base
+        return _file(result, plans_order(options), base, lambda w: write_plans(w, options))
     if result.verb != "plan":
         return _file(result, order_of(result), None, lambda w: _write_plain(w, result))
     source = source_of(result)

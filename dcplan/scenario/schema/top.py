@@ -46,9 +46,10 @@ class Tax(Part):
     depreciation: str | None = None
     """Row of the catalog kind depreciation, such as macrs-5. Default: straight-line-5."""
     sales_tax_frac: Fraction | None = None
-    """Sales tax on equipment, paid at purchase. Default: none."""
+    """Sales tax on racks, storage and networks, paid at purchase. Default: none."""
     property_tax_frac_per_year: Fraction | None = None
-    """Property tax on the book value of equipment and buildings. Default: none."""
+    """Property tax on the book value of racks, storage and networks that are bought. Buildings,
+    power, cooling and hardware in service before the plan bear none. Default: none."""
 
 
 class Debt(Part):
@@ -210,6 +211,8 @@ class Scenario(Part):
     vendor_share_max: dict[str, Fraction] = Field(default_factory=dict)
     """Maximum share of the spending on racks ordered over the horizon, by maker of the system or of
     its accelerators."""
+    sites_max: Annotated[int, Field(ge=1, strict=True)] | None = None
+    """Most sites with a hall in use, to choose some of several candidates. Default: no limit."""
     workloads: Workloads = Workloads()
     """Demand: training jobs, research capacity and inference."""
     cloud: Cloud | None = None

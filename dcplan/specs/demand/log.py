@@ -70,10 +70,15 @@ class WaitRow:
     never_started: Annotated[int, Column("Runs that were submitted and never started")]
     accelerators: Annotated[float, Column("Accelerators of the cluster, as given or as assumed")]
     peak_used: Annotated[float, Column("Largest number of accelerators in use, as recorded")]
-    used_frac: Annotated[float, Column("Accelerator-hours in use over those of the cluster")]
+    used_frac: Annotated[
+        float, Column("Accelerator-hours in use over those of the cluster in the time of the log")
+    ]
     wait_p50_h: Annotated[float | None, Column("Median of the recorded wait")]
     wait_p95_h: Annotated[float | None, Column("95th percentile of the recorded wait")]
     wait_mean_h: Annotated[float | None, Column("Mean of the recorded wait")]
+    waiting_mean: Annotated[
+        float | None, Column("Runs in the queue, averaged over the log", shown=Shown.VERBOSE)
+    ]
     before_frac: Annotated[
         float | None,
         Column("Share of the wait before the job could start: dependencies, start times"),

@@ -39,6 +39,7 @@ class BookTerm(StrEnum):
     NETWORK = "network"
     SET_UP = "set-up"
     DEBUGGING = "debugging"
+    START = "first quarter"
 
 
 class Paid(StrEnum):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dcplan.answers.facility.energy.profiles import WEATHER_KINDS
 from dcplan.answers.facility.energy.year import Array, Year
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import OnsitePower
+from dcplan.catalog.schema.place import WEATHER_KINDS
 from dcplan.economics.loans import annuity_factor
 from dcplan.energy.dispatch import Battery, Source
 from dcplan.energy.plants import Plant, mean_mw, planned_out, units_needed

@@ -9,16 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.catalog.schema import OnsitePower
+from dcplan.catalog.schema.place import WEATHER_KINDS
 from dcplan.catalog.weather import read_irradiance
 from dcplan.energy.sun import Modules, Sunshine, tracker_frac
 from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.power.series import read_hours
+from dcplan.inputs.power.series import read_profile
 from dcplan.units import TYPICAL_YEAR_HOURS
 
 Array = npt.NDArray[np.float64]
-WEATHER_KINDS = ("solar", "wind")
-"""Kinds of sources whose output the weather sets."""
 MODULE_KEYS = (
     "pv-loss-frac",
     "pv-inverter-frac",
@@ -94,15 +93,3 @@ def sunshine_of(file: Path, dry_c: Array, log: InputLog) -> Array:
 
 def _refused(cause: str, step: str) -> InputError:
     return InputError([Problem("DC062", cause, Place("--profile"), help=step)])
-
-
-def read_profile(file: Path) -> Array:
-    """Read 8,760 numbers from 0 to 1: the last cell of each line, after a header or none.
-
-    Raises
-    ------
-    InputError
-        With the line of each value that is no number, or out of range; or when there are not 8,760.
-    """
-    step = "divide the power of the hour by the rating of the plant"
-    return read_hours(file, (0.0, 1.0), "capacity factor", step)

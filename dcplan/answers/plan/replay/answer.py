@@ -116,7 +116,9 @@ def _shapes(
                 if mwh > 0.0:
                     used[hall.id, option] = hall.cooling(option)
     own = next(s for s in question.scenario.sites if s.id == site.id)
-    ordered = {o for (s, o, _), n in plan.decisions.onsite.items() if s == site.id and n}
+    firm = {x.id for x in site.onsite if x.firm}
+    bought = {o for (s, o, _), n in plan.decisions.onsite.items() if s == site.id and n}
+    ordered = bought & firm
     return shapes_of(own, used, sorted(ordered), given, log)
 
 

@@ -202,24 +202,27 @@ def plant_hours(
     plan: Audited, site: SiteTerms, x: OnsiteTerms, shapes: SiteShapes, hours: slice, t: int
 ) -> PlantHours:
     """Return the units of a plant in a quarter by hour."""
-    d, unit = plan.decisions, shapes.units[x.id]
+    d = plan.decisions
     planned = d.onsite_mwh.get((site.id, x.id, t), 0.0)
     units = units_serving(d, site, x, t)
+    usd = plan.problem.finance.level(t) * x.usd_per_mwh
+    if not x.firm:  # outages are in its profile
+        mw = units * x.unit_mw * np.array(x.profile[hours])
+        return PlantHours(x.id, planned, usd, x.g_per_kwh, mw, mw, mw, mw)
+    unit = shapes.units[x.id]
     needed = max(units - x.spare_units, 0)
     out = planned_out(units, unit.planned_out_h, shapes.mildest_hour, TYPICAL_YEAR_HOURS)[hours]
     one = x.unit_mw * unit.derated[hours]
     rated, derated, kept = needed * x.unit_mw, needed * one, np.minimum(needed, units - out) * one
     mean = mean_mw(Plant(needed, units, one, out, unit.forced_frac))
-    if not unit.follows:
-        rated = planned / HOURS_PER_QUARTER
-        derated = kept = mean = np.full(out.size, rated)
-    usd = plan.problem.finance.level(t) * x.usd_per_mwh
-    return PlantHours(x.id, planned, usd, x.g_per_kwh, rated, derated, kept, mean)
+    return PlantHours(
+        x.id, planned, usd, x.g_per_kwh, np.full(out.size, rated), derated, kept, mean
+    )
 
 
 def _kept_usd(plan: Audited, site: SiteTerms, t: int) -> float:
     """Return the cost of energy of other suppliers, such as contracts, which stays as planned."""
-    own = {GRID, *(x.id for x in site.onsite)}
+    own = {GRID, *(x.id for x in site.onsite if not x.taken_usd_per_mwh)}
     return sum(
         flow.usd
         for flow in plan.books.flows

@@ -15,14 +15,12 @@ from dcplan.inputs.cooling import hours_of
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.plants import Outdoors, derating, taken
 from dcplan.inputs.power.weather import QUARTER_HOURS, bins_by_hour, hours_of_quarter
-from dcplan.planning.problem.places import cooling_setting, site_weather
+from dcplan.planning.problem.places import site_weather
 from dcplan.planning.problem.terms import CoolingTerms
-from dcplan.scenario.schema import Hall, Site
+from dcplan.scenario.schema import Site
 from dcplan.units import HOURS_PER_QUARTER, QUARTERS_PER_YEAR, TYPICAL_YEAR_HOURS
 
 Array = npt.NDArray[np.float64]
-KEPT_KINDS = ("solar", "wind", "battery")
-"""Kinds of plants that do not follow a load; their planned energy stays."""
 YEAR_WEIGHTS = np.concatenate([np.full(n, HOURS_PER_QUARTER / n) for n in QUARTER_HOURS])
 """Length of each hour of the typical year: four equal quarters of 2,191.5 hours."""
 
@@ -55,8 +53,6 @@ class UnitHours:
     """Power over rating."""
     planned_out_h: float
     forced_frac: float
-    follows: bool
-    """False where the planned energy stays."""
 
 
 @dataclass(frozen=True)
@@ -90,15 +86,11 @@ def shapes_of(
     given: Given,
     log: InputLog,
 ) -> SiteShapes:
-    """Return the hours of a site for the cooling options and plants that its plan uses."""
+    """Return the hours of a site for the cooling options and the plants with units that its plan uses."""
     packaged = site_weather(site, log)
     weather = given.weather.get(site.id, packaged)
     dry = weather.dry_c[bins_by_hour(weather, log)] if weather is not None else None
-    halls = {f"{site.id}/{hall.id}": hall for hall in site.halls}
-    shapes = {
-        (key, option): _shape(halls[key], site, terms, (packaged, weather), log)
-        for (key, option), terms in used.items()
-    }
+    shapes = {key: _shape(terms, (packaged, weather), log) for key, terms in used.items()}
     flat = dict.fromkeys(option for (_, option), x in shapes.items() if not x.by_hour)
     notes = [
         f"{site.id}: {option} has one PUE for all hours, because it comes from a table by climate zone"
@@ -114,11 +106,7 @@ def shapes_of(
 
 
 def _shape(
-    hall: Hall,
-    site: Site,
-    terms: CoolingTerms,
-    weathers: tuple[Climate | None, Climate | None],
-    log: InputLog,
+    terms: CoolingTerms, weathers: tuple[Climate | None, Climate | None], log: InputLog
 ) -> Shape:
     """Return PUE and water by hour, scaled so that the packaged weather has the plan's year.
 
@@ -127,12 +115,11 @@ def _shape(
     """
     row = log.catalog.get("cooling", terms.id, CoolingOption)
     packaged, weather = weathers
-    if row.model is None or packaged is None or weather is None:
+    if row.model is None or terms.setting is None or packaged is None or weather is None:
         one = np.ones(TYPICAL_YEAR_HOURS)
         return Shape(terms.pue * one, terms.wue_l_per_kwh * one, by_hour=False)
-    setting = cooling_setting(site, row, hall.it_mw.value, packaged, log)
-    base = hours_of(row, setting, packaged, log)
-    own = base if weather is packaged else hours_of(row, setting, weather, log)
+    base = hours_of(row, terms.setting, packaged, log)
+    own = base if weather is packaged else hours_of(row, terms.setting, weather, log)
     found = []
     for of_base, of_own, mean, middle in (
         (base.pue, own.pue, terms.pue, np.median),
@@ -160,11 +147,8 @@ def scaled_hours(hours: Array, year: Array, mean: float) -> Array:
 
 
 def _unit(row: OnsitePower, at: Outdoors, log: InputLog) -> tuple[UnitHours, tuple[str, ...]]:
-    if row.kind in KEPT_KINDS:
-        note = f"{row.id} keeps its planned energy at constant power"
-        return UnitHours(np.ones(TYPICAL_YEAR_HOURS), 0.0, 0.0, follows=False), (note,)
     hourly, _, notes = derating(row, at, log)
     planned, forced = (
         taken(row, key, log) for key in ("planned_outage_h_per_year", "forced_outage_frac")
     )
-    return UnitHours(hourly, planned, forced, follows=True), notes
+    return UnitHours(hourly, planned, forced), notes

@@ -20,7 +20,8 @@ from dcplan.specs.plan.tco_book import BookTerm
 from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR
 
 LABELS = ("Line", "Side", "Class", "Rule", "Unit", "Value or total")
-OWN, RENT = "Own", "Rent"
+OWN, RENT, PAYMENTS = "Own", "Rent", "Payments"
+OWNED = "owned"
 HALVES = 2
 """Columns of a month on the sheet of returns."""
 NEAR = np.arange(-1.0, 2.0, 0.05)
@@ -59,6 +60,10 @@ class Book:
     """Present values by side and line."""
     rents: dict[str, list[Row]] = field(default_factory=dict)
     """Payments of each rent before income tax, by month."""
+    side: str = OWNED
+    """Side of the sheets that have one: owned, or a sourcing option."""
+    with_rent: bool = False
+    """Whether the rent of a plan is among the payments of its side."""
 
     def keep(self, name: str, row: Row) -> Row:
         """Remember a row under a name."""
@@ -83,21 +88,29 @@ class Book:
         return flag(self.rows["quarter"] > 0)
 
 
-def started(source: TcoSource) -> Book:
-    """Return a book with the cost of the owned fleet by quarter, and the months of the axis."""
+def started(source: TcoSource, option: str = "") -> Book:
+    """Return a book with the cost of a plan by quarter, and the months of the axis.
+
+    The plan is that of the owned fleet, or of a sourcing option, whose sheets have its name.
+    """
+    prefix = f"{option.capitalize()}_" if option else ""
     months, n = source.axis.names, source.axis.horizon
     years = tuple(f"year {y + 1}" for y in range(source.axis.years))
 
     def by_month(name: str, title: str, note: str) -> Sheet:
-        return Sheet(name, title, note, months, labels=LABELS)
+        return Sheet(prefix + name, title, note, months, labels=LABELS)
 
     book = Book(
         source,
-        empty(source.base),
-        by_month(OWN, "Owning, by month", "Payments out are positive. After tax, before debt."),
+        empty(source.base, prefix),
+        by_month(
+            PAYMENTS if option else OWN,
+            f"Payments of the plan {option}, by month" if option else "Owning, by month",
+            "Payments out are positive. After tax, before debt.",
+        ),
         by_month(RENT, "Renting, by month", "The same work. Payments out are positive."),
         Sheet(
-            "Depreciation",
+            f"{prefix}Depreciation",
             "Depreciation by year and asset class",
             "Years run from the start of the horizon.",
             years,
@@ -105,7 +118,7 @@ def started(source: TcoSource) -> Book:
         ),
         by_month("Loan", "Loan, by month", "A share of each month's capital, level payments."),
         Sheet(
-            "Tax",
+            f"{prefix}Tax",
             "Income tax by year",
             "A loss saves tax on other income at once. Tax is paid in the last month of its year.",
             years,
@@ -113,26 +126,28 @@ def started(source: TcoSource) -> Book:
         ),
         by_month("Cash", "Cash by month", "Both sides, after tax and debt; payments positive."),
         Sheet(
-            "Break_even",
+            f"{prefix}Curve" if option else "Break_even",
             "Break-even by month",
             "Month 0 is the first day; month k is the end of month k. Discounted.",
             tuple(str(k) for k in range(n + 1)),
             labels=LABELS,
         ),
         Sheet(
-            "Return",
+            f"{prefix}Return",
             "Return of owning over each rent",
             "Columns are times in months: payments in the middle of a month, the end of the horizon.",
             half_months(source.axis.months, n),
             labels=LABELS,
         ),
         Sheet(
-            "Rates",
+            f"{prefix}Rates",
             "Present value of the money that owning saves, by yearly rate",
             "A return lies where the sign changes. With none or several there is no single return.",
             tuple(f"{rate:.4g}" for rate in RATES),
             labels=LABELS,
         ),
+        side=option or OWNED,
+        with_rent=bool(option),
     )
     _timing(book)
     _shares_left(book)
@@ -171,6 +186,10 @@ def _timing(book: Book) -> None:
     month = frozen("month", "month, 0 is the first of the horizon", "", m)
     frozen("quarter", "quarter, 0 outside the horizon", "", inside * (m // MONTHS_PER_QUARTER + 1))
     frozen("year", "year, 0 outside the horizon", "", inside * (m // MONTHS_PER_YEAR + 1))
+    if book.with_rent and axis.months[-1] >= axis.horizon:
+        later = np.where(m >= 0, m // MONTHS_PER_QUARTER + 1, 0.0)
+        later = np.where(later > book.calc.source.length, 0.0, later)
+        frozen("quarter with later ones", "quarter, with those after the horizon", "", later)
     frozen("first", "first month of a quarter", "", inside * (m % MONTHS_PER_QUARTER == 0))
     ends = inside * ((m % MONTHS_PER_YEAR == MONTHS_PER_YEAR - 1) | (m == axis.horizon - 1))
     frozen("year end", "last month of a year", "", ends)
@@ -193,7 +212,8 @@ def _timing(book: Book) -> None:
 def _shares_left(book: Book) -> None:
     """Write the share of the price left at the end, by quarter of purchase, live where it can be."""
     c, source, even = book.calc, book.source, book.even
-    even.gap(CHART_ROWS)
+    if not book.with_rent:  # the curves of options share a chart
+        even.gap(CHART_ROWS)
     even.heading("Resale value of equipment")
     life = book.term(even, BookTerm.LIFE)
     worth = book.term(even, BookTerm.RESIDUAL)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dcplan.report.book.data.term import Term, dot
 from dcplan.report.book.grid import Row
 from dcplan.report.book.tco.book import Book
-from dcplan.report.book.tco.own import SIDE
 from dcplan.report.book.tco.terms import flag, picked
 from dcplan.specs.plan.tco_book import BookTerm
 
@@ -20,10 +19,19 @@ def cash_sheet(book: Book) -> None:
     _hours(book)
 
 
+def plan_cash(book: Book) -> None:
+    """Write the cash of a plan, which contains its rent, and present values by line."""
+    _owned(book)
+    _by_line(book)
+    _financing(book)
+
+
 def _owned(book: Book) -> None:
-    sheet, key = book.cash, (SIDE, "")
-    sheet.heading("Owned")
-    parts = sheet.line("payments", (*key, "from Own"), "USD", book.rows["own cash"].term())
+    sheet, key = book.cash, (book.side, "")
+    sheet.heading(book.side.capitalize())
+    parts = sheet.line(
+        "payments", (*key, f"from {book.own.name}"), "USD", book.rows["own cash"].term()
+    )
     flow = parts.term()
     borrowed, paid, shield = (
         book.rows.get(name) for name in ("borrowed", "debt payments", "shield")
@@ -37,7 +45,7 @@ def _owned(book: Book) -> None:
         rule = (*key, "last month of the year; from Tax")
         row = sheet.line("income tax saved by interest", rule, "USD", -saved)
         flow = flow + book.keep("saved by interest", row)
-    cash = _flow(book, SIDE, flow)
+    cash = _flow(book, book.side, flow)
     left = -book.rows["end"].term()
     owed = book.rows.get("owed")
     rule = (*key, "debt owed less residual value")
@@ -49,7 +57,7 @@ def _owned(book: Book) -> None:
 
 def _financing(book: Book) -> None:
     """Write the present value of the debt, and of the tax that its interest saves."""
-    sheet, key = book.cash, (SIDE, "")
+    sheet, key = book.cash, (book.side, "")
     borrowed, paid, owed = (book.rows.get(x) for x in ("borrowed", "debt payments", "owed"))
     saved = book.rows.get("saved by interest")
     factor = book.rows["factor"].span()
@@ -101,11 +109,11 @@ def _by_line(book: Book) -> None:
     sheet, factor = book.cash, book.rows["factor"].span()
     sheet.heading("Present value by line, after tax and before debt")
     for row in book.lines:
-        fact = sheet.fact(row.label, (SIDE, row.key[1], ""), "USD", dot(row.span(), factor))
+        fact = sheet.fact(row.label, (book.side, row.key[1], ""), "USD", dot(row.span(), factor))
         _value(book, fact)
     for row in book.ends.values():
         worth = -row.cell * book.rows["end factor"]
-        fact = sheet.fact(row.label, (SIDE, "", "money in"), "USD", worth)
+        fact = sheet.fact(row.label, (book.side, "", "money in"), "USD", worth)
         _value(book, fact)
     for name, rows in book.rents.items():
         for row in rows:

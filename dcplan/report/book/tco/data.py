@@ -17,11 +17,13 @@ from dcplan.answers.tco.rented_hours import BLOCK, SPOT, Hours, schedules
 from dcplan.catalog.schema import DepreciationTable, Offer, Parameter
 from dcplan.inputs.cloud_prices import LENGTHS, accompanying, row_of
 from dcplan.inputs.financing import BUILDING_TABLE, EQUIPMENT_TABLE
+from dcplan.inputs.log import InputLog
 from dcplan.inputs.residual_value import residual_of
 from dcplan.provenance import Quantity, Status
 from dcplan.report.book.data.facts import Frozen
 from dcplan.report.book.data.tables import BookData, book_data, tables_of
 from dcplan.result import Table
+from dcplan.scenario.load import Question
 from dcplan.scenario.set_keys import set_key
 from dcplan.specs.plan import tco_book as specs
 from dcplan.specs.plan.tco_book import BookTerm
@@ -73,7 +75,7 @@ TERMS: tuple[tuple[BookTerm, tuple[str, ...]], ...] = (
 
 
 def compared_tables(both: Comparison) -> dict[str, Table]:
-    """Return the tables from which the workbook of a comparison is computed.
+    """Return the tables from which the workbook of a comparison with a fleet is computed.
 
     They are empty for a comparison with conventions of its own (``comparison:``, energy in tiers):
     its formulas are not those of the workbook, which then has the tables of the answer.
@@ -99,8 +101,8 @@ def compared_tables(both: Comparison) -> dict[str, Table]:
     return tables_of(_with_live(data, sorted(filter(None, used)), both)) | {
         specs.FLOWS.name: flows,
         specs.TERMS.name: specs.TERMS.table(terms),
-        specs.WRITE_OFF.name: specs.WRITE_OFF.table(_write_off(both)),
-        specs.LEFT.name: specs.LEFT.table(_left(both)),
+        specs.WRITE_OFF.name: specs.WRITE_OFF.table(write_off_rows(question)),
+        specs.LEFT.name: specs.LEFT.table(left_rows(question, log, both.owned.after_tax.months)),
         specs.RENTS.name: specs.RENTS.table(rows),
         specs.HOURS.name: specs.HOURS.table(hours),
     }
@@ -110,23 +112,36 @@ def _with_live(data: BookData, used: list[str], both: Comparison) -> BookData:
     """Add the inputs that only a comparison uses."""
     live = dict(data.live)
     for key in used:
-        derived = both.log.rows[key].status == str(Status.DERIVED)
-        live.setdefault(key, Frozen.DERIVED if derived else set_key(key, both.question))
+        live.setdefault(key, editable(key, both.question, both.log))
     return replace(data, live=live)
+
+
+def editable(key: str, question: Question, log: InputLog) -> str | Frozen:
+    """Return the name in ``--set`` of an input, or why it cannot be edited."""
+    if log.rows[key].status == str(Status.DERIVED):
+        return Frozen.DERIVED
+    return set_key(key, question)
 
 
 def _terms(both: Comparison) -> Iterator[specs.TermRow]:
     """Yield the terms that the answer used."""
-    rows, work, finance = both.log.rows, both.work, both.question.scenario.finance
+    work = both.work
     yield specs.TermRow(BookTerm.ACCELERATORS, float(work.accelerators), "", None, GIVEN)
     yield specs.TermRow(BookTerm.STORAGE, work.storage_pb, "PB", None, STORED)
+    yield from money_terms(both.question, both.log)
+    if not any(key in both.log.rows for key in dict(TERMS)[BookTerm.UTILIZATION]):
+        none = "the scenario gives none"
+        yield specs.TermRow(BookTerm.UTILIZATION, work.used_frac, "fraction", None, none)
+
+
+def money_terms(question: Question, log: InputLog) -> Iterator[specs.TermRow]:
+    """Yield the terms that inputs give, the residual value and the dates of payments."""
+    rows, finance = log.rows, question.scenario.finance
     for term, keys in TERMS:
         key = next((k for k in keys if k in rows), None)
         if key is not None:
             unit = UNITS.get(term) or unit_of(key)
             yield specs.TermRow(term, float(rows[key].value), unit, key)
-        elif term is BookTerm.UTILIZATION:
-            yield specs.TermRow(term, work.used_frac, "fraction", None, "the scenario gives none")
     if isinstance(finance.residual, Quantity):
         key = "finance.residual"
         yield specs.TermRow(BookTerm.RESIDUAL, finance.residual.value, "fraction", key)
@@ -139,9 +154,8 @@ def _terms(both: Comparison) -> Iterator[specs.TermRow]:
             yield specs.TermRow(name, float(months), "months", None, DATES)
 
 
-def _write_off(both: Comparison) -> Iterator[specs.WriteOffRow]:
+def write_off_rows(question: Question) -> Iterator[specs.WriteOffRow]:
     """Yield the tax write-off by year of equipment and of buildings, as shares that sum to 1."""
-    question = both.question
     given = question.scenario.finance.tax.depreciation or EQUIPMENT_TABLE
     for name, building in ((given, False), (BUILDING_TABLE, True)):
         shares = np.array(question.catalog.get("depreciation", name, DepreciationTable).share_frac)
@@ -149,12 +163,12 @@ def _write_off(both: Comparison) -> Iterator[specs.WriteOffRow]:
             yield specs.WriteOffRow(name, building, i + 1, float(share))
 
 
-def _left(both: Comparison) -> Iterator[specs.LeftRow]:
+def left_rows(question: Question, log: InputLog, months: int) -> Iterator[specs.LeftRow]:
     """Yield the resale value of equipment by age, over the horizon."""
-    row = next(both.log.rows[k] for k in dict(TERMS)[BookTerm.LIFE] if k in both.log.rows)
+    row = next(log.rows[k] for k in dict(TERMS)[BookTerm.LIFE] if k in log.rows)
     life = float(row.value)
-    left = residual_of(both.question.scenario.finance, life, both.log)
-    for month in range(both.owned.after_tax.months + 1):
+    left = residual_of(question.scenario.finance, life, log)
+    for month in range(months + 1):
         age = month / MONTHS_PER_YEAR
         yield specs.LeftRow(month, left(age) if age <= life else 0.0)
 
@@ -164,7 +178,7 @@ def _rent(rent: Rent, both: Comparison) -> specs.RentRow:
     provider = log.catalog.get("cloud", row_of(offer.id), Offer).provider
     support = accompanying.support_parameter(provider, log)
     egress = accompanying.egress_parameter(provider, log) if both.work.egress_tb_per_month else ""
-    one = functools.partial(_same_row, both)
+    one = functools.partial(same_row, log)
     return specs.RentRow(
         rent=rent.name,
         offer=offer.id,
@@ -179,12 +193,11 @@ def _rent(rent: Rent, both: Comparison) -> specs.RentRow:
     )
 
 
-def _same_row(both: Comparison, name: str) -> str:
+def same_row(log: InputLog, name: str) -> str:
     """Return the first input that the catalog row of a parameter gives.
 
     Providers may share a row under several aliases; an edit changes it for all of them.
     """
-    log = both.log
     row = log.catalog.get("finance", name, Parameter).id
     names = sorted({name, row, *log.catalog.get("finance", name, Parameter).aliases})
     return next(f"finance.{x}" for x in names if f"finance.{x}" in log.rows)

@@ -8,7 +8,7 @@ from dcplan.economics.cash_flow import AssetClass
 from dcplan.report.book.data.term import Operand, Term, added, dot, number
 from dcplan.report.book.grid import Row, total
 from dcplan.report.book.tco.book import Book, life_of
-from dcplan.report.book.tco.own import SIDE, taxed_gear
+from dcplan.report.book.tco.own import taxed_gear
 from dcplan.report.book.tco.terms import before, flag, picked, summed_where
 from dcplan.specs.plan.tco_book import BookTerm
 from dcplan.units import MONTHS_PER_YEAR
@@ -58,7 +58,7 @@ def depreciation_sheet(book: Book) -> None:
         ("book charge", "book depreciation"),
     ):
         rows = [book.rows[f"{name} {asset}"] for asset in classes]
-        book.keep(f"{name} all", sheet.line(label, (SIDE, "", ""), "USD", added(rows)))
+        book.keep(f"{name} all", sheet.line(label, (book.side, "", ""), "USD", added(rows)))
     _property_tax(book)
 
 
@@ -70,7 +70,7 @@ def _tables(book: Book) -> set[bool]:
 def _class(book: Book, asset: AssetClass) -> None:
     """Write the purchases, the tax write-off and the book value of a class."""
     sheet, year = book.depreciation, book.rows["year number"]
-    key = (SIDE, asset.value)
+    key = (book.side, asset.value)
     sheet.heading(asset.value)
     lines = [row for row, known in book.capital.items() if known is asset]
     paid = added(summed_where(book.rows["year"], year, row) for row in lines)
@@ -140,7 +140,7 @@ def _property_tax(book: Book) -> None:
         return
     worth = sheet.line(
         "book value at the start of the year, with purchases of its first month",
-        (SIDE, "equipment and sales tax", "straight line"),
+        (book.side, "equipment and sales tax", "straight line"),
         "USD",
         _straight(book, gear, start, book.rows["life"], at_once=True),
         total=False,
@@ -148,14 +148,15 @@ def _property_tax(book: Book) -> None:
     months = number(book.source.axis.horizon) - start
     part = sheet.line(
         "share of the year in the horizon",
-        (SIDE, "", ""),
+        (book.side, "", ""),
         "",
         _at_most_one(months / MONTHS_PER_YEAR),
         total=False,
     )
     term = rate * worth * part
     book.keep(
-        "property tax", sheet.line("property tax", (SIDE, "", "rate x value x share"), "USD", term)
+        "property tax",
+        sheet.line("property tax", (book.side, "", "rate x value x share"), "USD", term),
     )
 
 

@@ -10,7 +10,7 @@ from dcplan.report.book.data.term import Term, added, dot, number, power, sum_of
 from dcplan.report.book.grid import NOWHERE, Row, Sheet
 from dcplan.report.book.source import placements
 from dcplan.report.book.tco.book import Book
-from dcplan.report.book.tco.own import SIDE, THIRDS
+from dcplan.report.book.tco.own import THIRDS
 from dcplan.report.book.tco.terms import ahead, flag, picked, summed_where
 from dcplan.specs.plan.tco_book import BookTerm, Paid
 from dcplan.units import KW_PER_MW, MONTHS_PER_QUARTER, MONTHS_PER_YEAR
@@ -18,28 +18,33 @@ from dcplan.units import KW_PER_MW, MONTHS_PER_QUARTER, MONTHS_PER_YEAR
 
 def even_sheet(book: Book) -> None:
     """Write the resale value by month, and the break-even of each rent."""
+    own_curve(book)
+    for name in book.rents:
+        _rent(book, name)
+
+
+def own_curve(book: Book) -> Row:
+    """Write the resale value by month, and the present cost if all is sold at that month."""
     sheet = book.even
-    sheet.heading("Owned")
+    sheet.heading(book.side.capitalize())
     rule = ("", "", "end of the month")
     factor = power(1 + book.rows["rate"], -book.rows["age"] / MONTHS_PER_YEAR)
     book.keep("even factor", sheet.line("discount factor", rule, "", factor, total=False))
-    own = _from_today(book, SIDE)
+    own = _from_today(book, book.side)
     resale = _resale(book)
-    spent = _present(book, SIDE, own)
+    spent = _present(book, book.side, own)
     worth = sheet.line(
         "present value of the resale",
-        (SIDE, "", "less outstanding debt"),
+        (book.side, "", "less what is still owed"),
         "USD",
         resale * book.rows["even factor"],
         total=False,
     )
-    rule = (SIDE, "", "cumulative less resale")
-    book.keep(
+    rule = (book.side, "", "cumulative less resale")
+    return book.keep(
         "curve owned",
         sheet.line("present cost if sold at this month", rule, "USD", spent - worth, total=False),
     )
-    for name in book.rents:
-        _rent(book, name)
 
 
 def _from_today(book: Book, side: str) -> Row:
@@ -74,7 +79,7 @@ def _present(book: Book, side: str, cash: Row) -> Row:
 
 
 def _resale(book: Book) -> Row:
-    """Write the resale value of all purchases at the end of each month, less debt."""
+    """Write the resale value of all purchases at the end of each month, less what is still owed."""
     sheet, k = book.even, book.rows["age"]
     month = book.rows["month"].values
     parts = []
@@ -91,17 +96,31 @@ def _resale(book: Book) -> Row:
                 last = end / row.cell if end is not None else number(0.0)
                 n = max(book.source.axis.horizon - first, 1)
                 share = flag(k > first) * (1 - (1 - last) * (k - first) / n)
-            rule = (SIDE, asset.value, f"paid in month {first}")
+            rule = (book.side, asset.value, f"paid in month {first}")
             parts.append(sheet.line(f"resale {row.label}", rule, "USD", price * share, total=False))
     lost = book.rows.get(f"{book.own.name} {BookTerm.LOST_OWNED}")
-    value = added(parts)
+    value = added([*parts, *_kept(book)])
     if lost is not None:
         value = value * (1 + lost)
     balance = book.rows.get("balance")
     if balance is not None:
         value = value - summed_where(book.rows["month"], k - 1, balance)
-    rule = (SIDE, "", "with the share of lost goodput, less outstanding debt")
+    due = book.rows.get("acceptance due")
+    if due is not None:
+        later = summed_where(book.rows["month"], k - 1, due) * flag(
+            k <= book.source.axis.horizon - 1
+        )
+        value = value - (later if lost is None else later * (1 + lost))
+    rule = (book.side, "", "with the share of lost goodput, less what is still owed")
     return sheet.line("resale value", rule, "USD", value, total=False)
+
+
+def _kept(book: Book) -> list[Term]:
+    """Return the value at the end of what was there before: every option keeps it until then."""
+    if not book.with_rent:
+        return []
+    bought = {row.label for row, asset in book.capital.items() if np.any(row.values)}
+    return [end.cell for label, end in book.ends.items() if label not in bought]
 
 
 def _rent(book: Book, name: str) -> None:
@@ -154,14 +173,14 @@ def energy_slope(book: Book) -> None:
     sheet.heading("Energy that full use adds to idle")
     months = sheet.line(
         "energy that full use adds",
-        (SIDE, "", THIRDS),
+        (book.side, "", THIRDS),
         "USD",
         picked(by_quarter, book.rows["quarter"]) / MONTHS_PER_QUARTER,
     )
     lost = book.rows.get(f"{sheet.name} {BookTerm.LOST_OWNED}")
     worth = dot(months.span(), book.rows["after-tax factor"].span())
     worth = worth * (1 + lost) if lost is not None else worth
-    rule = (SIDE, "", "after tax, with the share of lost goodput")
+    rule = (book.side, "", "after tax, with the share of lost goodput")
     book.keep("energy slope", sheet.fact("present cost of this energy", rule, "USD", worth))
 
 

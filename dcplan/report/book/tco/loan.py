@@ -8,7 +8,6 @@ from dcplan.economics.cash_flow import CAPITAL
 from dcplan.report.book.data.term import Term, dot, largest, power, when
 from dcplan.report.book.grid import Row, total
 from dcplan.report.book.tco.book import Book
-from dcplan.report.book.tco.own import SIDE
 from dcplan.report.book.tco.terms import before, flag, rounded
 from dcplan.specs.plan.tco_book import BookTerm
 from dcplan.units import MONTHS_PER_YEAR
@@ -32,9 +31,9 @@ def loan_sheet(book: Book) -> None:
     factor = sheet.fact("level payment of 1 USD", ("", "", "annuity"), "", level)
     sheet.heading("Schedule")
     lines = [row for row, asset in book.capital.items() if asset in CAPITAL]
-    capital = sheet.line("capital", (SIDE, "", "without sales tax"), "USD", total(lines))
+    capital = sheet.line("capital", (book.side, "", "without sales tax"), "USD", total(lines))
     amount = sheet.line(
-        "borrowed", (SIDE, "", "in the month of payment"), "USD", share * largest(capital, 0)
+        "borrowed", (book.side, "", "in the month of payment"), "USD", share * largest(capital, 0)
     )
     borrowed = book.keep("borrowed", amount)
     paid = book.keep("debt payments", _payments(book, borrowed, term, factor))
@@ -52,7 +51,7 @@ def _payments(book: Book, borrowed: Row, term: Row, factor: Row) -> Row:
         texts.append(due.text())
         values.append(due.value)
     owing = Term(np.array(values), lambda t: texts[t])
-    rule = (SIDE, "", "from the month after")
+    rule = (book.side, "", "from the month after")
     return book.loan.line("payments", rule, "USD", inside * owing * factor)
 
 
@@ -66,8 +65,10 @@ def _balances(book: Book, borrowed: Row, paid: Row, each: Row) -> None:
         interest[t] = inside[t] * last * each.value
         last = last + borrowed.values[t] + interest[t] - paid.values[t]
         balance[t] = last
-    rule = (SIDE, "", "")
-    cost = sheet.line("interest", (SIDE, "", "rate x balance before"), "USD", Term(interest, str))
+    rule = (book.side, "", "")
+    cost = sheet.line(
+        "interest", (book.side, "", "rate x balance before"), "USD", Term(interest, str)
+    )
     left = sheet.line("balance", rule, "USD", Term(balance, str), total=False)
     cost.formula = book.inside * before(left) * each
     left.formula = before(left) + borrowed + cost - paid
@@ -77,5 +78,5 @@ def _balances(book: Book, borrowed: Row, paid: Row, each: Row) -> None:
     at = int(np.flatnonzero(axis.months == axis.horizon - 1)[0])
     final = Term(float(balance[at]), lambda t: left.at(at))
     owed = final * power(1 + each, 0.5)
-    rule = (SIDE, "", "half a month after the last payment")
+    rule = (book.side, "", "half a month after the last payment")
     book.keep("owed", sheet.fact("owed at the end of the horizon", rule, "USD", owed))

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+import numpy as np
+
 from dcplan.economics.cash_flow import CAPITAL, EQUIPMENT, AssetClass, FlowGroup
+from dcplan.economics.monthly.payments import DELIVERED
 from dcplan.report.book.cost import AS_PLANNED
 from dcplan.report.book.data.term import Term, added, largest, power, when
 from dcplan.report.book.grid import Row, total
-from dcplan.report.book.source import RESIDUAL_AT_END
+from dcplan.report.book.source import RESIDUAL_AT_END, Line
 from dcplan.report.book.tco.book import Book
 from dcplan.report.book.tco.terms import picked, smallest, summed_where
 from dcplan.specs.plan.tco_book import BookTerm
 from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR
 
-SIDE = "owned"
 LOST = "goodput loss"
 AT_ONCE = (FlowGroup.CAPEX, FlowGroup.RESIDUAL)
 """Groups paid in the first month of their quarter; others are paid in thirds."""
-NOT_OWNED = (FlowGroup.CLOUD, FlowGroup.POST_HORIZON, FlowGroup.UNSERVED, RESIDUAL_AT_END)
+RENT = (FlowGroup.CLOUD, FlowGroup.POST_HORIZON)
+NOT_PAID = (FlowGroup.UNSERVED, RESIDUAL_AT_END)
+DELIVERY = "paid in the first month of the quarter, equipment when it serves"
 FIRST_MONTH, THIRDS = "paid in the first month of the quarter", "a third of the quarter"
 
 
@@ -29,19 +33,21 @@ def payments(book: Book) -> None:
     sheet.heading("Capital")
     for (name, asset), rows in found.items():
         if asset in CAPITAL:
-            row = sheet.line(name, (SIDE, asset.value, FIRST_MONTH), "USD", _spread(book, rows))
+            term = _on_delivery(book, rows) if book.source.delivered else _spread(book, rows)
+            when_paid = DELIVERY if book.source.delivered else FIRST_MONTH
+            row = sheet.line(name, (book.side, asset.value, when_paid), "USD", term)
             book.capital[row] = asset
     rate = book.term(sheet, BookTerm.SALES_TAX)
     gear = _gear(book)
     if rate is not None and gear:
         row = sheet.line(
-            "sales tax", (SIDE, "sales-tax", "rate x equipment"), "USD", rate * total(gear)
+            "sales tax", (book.side, "sales-tax", "rate x equipment"), "USD", rate * total(gear)
         )
         book.capital[row] = AssetClass.SALES_TAX
     sheet.heading("Running cost")
     for (name, asset), rows in found.items():
         if asset not in CAPITAL:
-            rule = (SIDE, asset.value, THIRDS)
+            rule = (book.side, asset.value, THIRDS)
             book.running.append(sheet.line(name, rule, "USD", _spread(book, rows)))
 
 
@@ -56,24 +62,46 @@ def taxed_gear(book: Book) -> list[Row]:
     return [row for row, asset in book.capital.items() if asset in kinds]
 
 
-def _by_line(book: Book) -> dict[tuple[str, AssetClass], list[tuple[str, Row]]]:
-    """Return the rows by quarter of each line and asset class, with their groups."""
+def _by_line(book: Book) -> dict[tuple[str, AssetClass], list[tuple[Line, Row]]]:
+    """Return the rows by quarter of each line and asset class, with group, line and site."""
     c = book.calc
-    found: dict[tuple[str, AssetClass], list[tuple[str, Row]]] = defaultdict(list)
+    left_out = NOT_PAID if book.with_rent else NOT_PAID + RENT
+    found: dict[tuple[str, AssetClass], list[tuple[Line, Row]]] = defaultdict(list)
     for (group, name, site), row in c.lines.items():
         base = name.removesuffix(AS_PLANNED)
-        if group in NOT_OWNED:
+        if group in left_out:
             continue
         asset = c.source.assets.get((group, base, site), AssetClass.OTHER)
-        found[base, asset].append((group, row))
+        found[base, asset].append(((group, base, site), row))
     return dict(found)
 
 
-def _spread(book: Book, rows: list[tuple[str, Row]]) -> Term:
-    """Spread rows by quarter over months."""
+def _on_delivery(book: Book, rows: list[tuple[Line, Row]]) -> Term:
+    """Pay purchases in the first month of the quarter in which they serve, as payment terms do."""
+    parts = []
+    for (group, name, site), row in rows:
+        serves = book.source.delivered.get((name, site), {})
+        asset = book.calc.source.assets.get((group, name, site))
+        if asset not in DELIVERED or all(t == at for t, at in serves.items()):
+            parts.append(_spread(book, [((group, name, site), row)]))
+            continue
+        at = np.array([serves.get(t, t) + 1.0 for t in range(len(row.values))])
+        key = (site, "", "quarter in service of the orders of a quarter, 1 is the first")
+        dates = book.calc.decisions.frozen(f"service of {name}", key, "", at, total=False)
+        parts.append(book.rows["first"] * summed_where(dates, book.rows["quarter"], row))
+    return added(parts)
+
+
+def _spread(book: Book, rows: list[tuple[Line, Row]]) -> Term:
+    """Spread rows by quarter over months; what is paid after the horizon, in its own quarters."""
     quarter, first = book.rows["quarter"], book.rows["first"]
-    once = [picked(row, quarter) for group, row in rows if group in AT_ONCE]
-    thirds = [picked(row, quarter) for group, row in rows if group not in AT_ONCE]
+    later = book.rows.get("quarter with later ones", quarter)
+    once = [picked(row, quarter) for (group, _, _), row in rows if group in AT_ONCE]
+    thirds = [
+        picked(row, later if group == FlowGroup.POST_HORIZON else quarter)
+        for (group, _, _), row in rows
+        if group not in AT_ONCE
+    ]
     parts = [first * added(once)] if once else []
     parts += [added(thirds) / MONTHS_PER_QUARTER] if thirds else []
     return added(parts)
@@ -84,7 +112,7 @@ def property_tax(book: Book) -> None:
     due = book.rows.get("property tax")
     if due is not None:
         term = book.rows["year end"] * picked(due, book.rows["year"])
-        rule = (SIDE, "", "last month of the year; from Depreciation")
+        rule = (book.side, "", "last month of the year; from Depreciation")
         book.running.append(book.own.line("property tax", rule, "USD", term))
 
 
@@ -96,26 +124,36 @@ def after_tax(book: Book) -> None:
     due = book.rows.get("income tax")
     if due is not None:
         term = book.rows["year end"] * picked(due, book.rows["year"])
-        rule = (SIDE, "", "last month of the year; from Tax")
+        beyond = [row for row in book.running if np.any(row.values * (1 - book.source.axis.inside))]
+        if beyond:
+            rate = book.rows[f"{book.tax.name} {BookTerm.INCOME_TAX}"]
+            term = term - rate * added(beyond) * (1 - book.inside)
+        rule = (book.side, "", "last month of the year; from Tax")
         paid.append(sheet.line("income tax", rule, "USD", term))
         book.keep("own income tax", paid[-1])
     paid += _unserved(book)
     moved = _milestones(book)
     if moved is not None:
         paid.append(moved)
-    book.keep("own subtotal", sheet.line("all lines above", (SIDE, "", ""), "USD", total(paid)))
+    book.keep(
+        "own subtotal", sheet.line("all lines above", (book.side, "", ""), "USD", total(paid))
+    )
     loss = book.term(sheet, BookTerm.LOST_OWNED)
     if loss is not None:
         term = loss * book.rows["own subtotal"]
-        lost = sheet.line(LOST, (SIDE, "", "share x all lines above"), "USD", term)
+        lost = sheet.line(LOST, (book.side, "", "share x all lines above"), "USD", term)
         paid.append(book.keep("own lost", lost))
         term = loss * book.rows["residual"]
-        rule = (SIDE, "", "share x residual value")
+        rule = (book.side, "", "share x residual value")
         book.ends[LOST] = sheet.fact(f"residual {LOST}", rule, "USD", term)
     book.lines = paid
-    rule = (SIDE, "", "after tax, before debt")
+    rule = (book.side, "", "after tax, before debt")
     book.keep("own cash", sheet.line("cost of owning", rule, "USD", total(paid)))
-    rule = (SIDE, "", "money in")
+    if moved is not None:
+        term, rule = largest(-moved.so_far(), 0), (book.side, "", "of delivered equipment")
+        due = sheet.line("acceptance payments to come", rule, "USD", term, total=False)
+        book.keep("acceptance due", due)
+    rule = (book.side, "", "money in")
     end = added(row.cell for row in book.ends.values())
     book.keep("end", sheet.fact("value at the end of the horizon", rule, "USD", end))
 
@@ -144,7 +182,7 @@ def _unserved(book: Book) -> list[Row]:
     if not rows:
         return []
     term = added(rows) / MONTHS_PER_QUARTER
-    return [book.own.line("unserved demand", (SIDE, "", "no payment"), "USD", term)]
+    return [book.own.line("unserved demand", (book.side, "", "no payment"), "USD", term)]
 
 
 def _milestones(book: Book) -> Row | None:
@@ -161,14 +199,14 @@ def _milestones(book: Book) -> Row | None:
     tax = book.term(sheet, BookTerm.SALES_TAX)
     paid = largest(total(gear), 0)
     gross = paid if tax is None else paid * (tax + 1)
-    bought = sheet.line(label, (SIDE, "", "base of the milestones"), "USD", gross)
+    bought = sheet.line(label, (book.side, "", "base of the milestones"), "USD", gross)
     month = book.rows["month"]
     term = (
         deposit * summed_where(month, month + early, bought)
         + accepted * summed_where(month, month - late, bought)
         - (deposit + accepted) * bought
     )
-    rule = (SIDE, "", "deposit before, acceptance after, less both in the month of service")
+    rule = (book.side, "", "deposit before, acceptance after, less both in the month of service")
     return sheet.line("payment milestones", rule, "USD", term)
 
 
@@ -180,9 +218,9 @@ def residuals(book: Book) -> None:
     for (name, _), rows in book.calc.ends.items():
         by_line[name] += rows
     for name, rows in by_line.items():
-        rule = (SIDE, "", "share left x price, by quarter of purchase")
+        rule = (book.side, "", "share left x price, by quarter of purchase")
         left = -added(x.cell for x in rows)  # the plan counts it as a negative payment
         book.ends[name] = sheet.fact(f"residual {name}", rule, "USD", left)
-    rule = (SIDE, "", "taxed in the last year")
+    rule = (book.side, "", "taxed in the last year")
     left = added(row.cell for row in book.ends.values())
     book.keep("residual", sheet.fact("residual value", rule, "USD", left))

@@ -15,7 +15,6 @@ from dcplan.report.book.data.term import Term, added, dot, largest, sum_of, when
 from dcplan.report.book.grid import Row
 from dcplan.report.book.tco.book import HALVES, RATES, Book
 from dcplan.report.book.tco.even import months_ahead
-from dcplan.report.book.tco.own import SIDE
 from dcplan.report.book.tco.terms import flag, picked
 from dcplan.units import MONTHS_PER_YEAR
 
@@ -49,7 +48,7 @@ def _return(book: Book, name: str, axes: tuple[Row, Row, Row, Row]) -> None:
     """Write the internal rate of return of owning over a rent, and how many there are."""
     sheet, (at, end, years, rates) = book.back, axes
     sheet.heading(name)
-    saved = picked(book.rows[f"{name} flow"], at) - picked(book.rows[f"{SIDE} flow"], at)
+    saved = picked(book.rows[f"{name} flow"], at) - picked(book.rows[f"{book.side} flow"], at)
     rule = (name, "", "rent less owned; at the end residual value less debt owed")
     flow = sheet.line("money saved", rule, "USD", saved - end * book.rows["owned end"].cell)
     worth = np.array(
@@ -104,7 +103,7 @@ def _cash(book: Book, name: str) -> None:
     """Write payback, and the break-even by cash, which also counts payments after the horizon."""
     sheet, even = book.even, book.rows
     sheet.heading(f"{name}: by cash, without discount and resale")
-    spent, own = even[f"{name} from today"], even[f"{SIDE} from today"]
+    spent, own = even[f"{name} from today"], even[f"{book.side} from today"]
     lead = sheet.line("cash saved", (name, "", "rent less owned"), "USD", spent - own)
     whole = sheet.line(
         "cash saved so far", (name, "", "rent less owned"), "USD", lead.so_far(), total=False
@@ -113,7 +112,7 @@ def _cash(book: Book, name: str) -> None:
     months = months_ahead(sheet, name, whole, -1.0)
     book.keep(f"{name} cash months", sheet.fact("break-even by cash", rule, "months", months))
     inside = whole.term()
-    for side, sign in ((name, -1.0), (SIDE, 1.0)):
+    for side, sign in ((name, -1.0), (book.side, 1.0)):
         if f"{side} late" in even:
             inside = inside + sign * even[f"{side} late"]
     rule = (name, "", "without payments after the horizon")

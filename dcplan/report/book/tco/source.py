@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -72,6 +72,8 @@ class TcoSource:
     """Resale value of equipment over its price, by month of age."""
     rents: Sequence[specs.RentRow]
     hours: Mapping[str, Sequence[specs.HoursRow]]
+    delivered: Mapping[tuple[str, str], Mapping[int, int]] = field(default_factory=dict)
+    """With payment terms: quarter in service by line and site, and quarter of the order."""
 
     def input(self, key: str) -> Term:
         """Return the cell of an input."""
@@ -113,17 +115,13 @@ def tco_source(result: Result) -> TcoSource:
         quarter_name(quarter_index(axis.first) + t)
         for t in range(axis.horizon // MONTHS_PER_QUARTER)
     ]
-    write_off: dict[bool, list[float]] = {False: [], True: []}
-    names: dict[bool, str] = {}
-    for year in specs.WRITE_OFF.rows(tables[specs.WRITE_OFF.name]):
-        write_off[bool(year.building)].append(year.written_off_frac)
-        names[bool(year.building)] = year.table
+    write_off, names = write_offs(result, axis.years)
     return TcoSource(
-        source_from(_with_used_inputs(result), flows, quarters),
+        source_from(with_used_inputs(result), flows, quarters),
         result,
         axis,
         terms,
-        {k: _for_years(x, axis.years) for k, x in write_off.items()},
+        write_off,
         names,
         np.array(left),
         list(specs.RENTS.rows(tables[specs.RENTS.name])),
@@ -131,7 +129,17 @@ def tco_source(result: Result) -> TcoSource:
     )
 
 
-def _with_used_inputs(result: Result) -> Result:
+def write_offs(result: Result, years: int) -> tuple[dict[bool, Array], dict[bool, str]]:
+    """Return the tax write-off by year and the table's name, of equipment and of buildings."""
+    shares: dict[bool, list[float]] = {False: [], True: []}
+    names: dict[bool, str] = {}
+    for year in specs.WRITE_OFF.rows(result.tables[specs.WRITE_OFF.name]):
+        shares[bool(year.building)].append(year.written_off_frac)
+        names[bool(year.building)] = year.table
+    return {k: _for_years(x, years) for k, x in shares.items()}, names
+
+
+def with_used_inputs(result: Result) -> Result:
     """Return the result with the inputs that formulas use, and the choices of finance."""
     used = {str(row["key"]) for row in result.tables["book_live"].records()}
     rows = [

@@ -7,7 +7,6 @@ import numpy as np
 from dcplan.report.book.data.term import Term, added, sum_of
 from dcplan.report.book.grid import Row
 from dcplan.report.book.tco.book import Book
-from dcplan.report.book.tco.own import SIDE
 from dcplan.report.book.tco.terms import picked, summed_where
 from dcplan.specs.plan.tco_book import BookTerm
 
@@ -23,7 +22,7 @@ def own_tax(book: Book) -> None:
         sheet.heading(NOT_GIVEN)
         return
     year = book.rows["year number"]
-    key = (SIDE, "")
+    key = (book.side, "")
     running = sheet.line(
         "running cost", (*key, "all lines but capital"), "USD", _by_year(book, book.running)
     )
