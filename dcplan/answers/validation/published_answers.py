@@ -63,6 +63,9 @@ def _answered(row: Published, folders: tuple[str, ...]) -> Result:
     if "scenario" in ask:
         file = packaged_file(str(ask["scenario"]))
         known, ask["scenario"] = known and file is not None, file
+    listed = ask.get("cash_flows")
+    if listed is not None:  # payments in the row, which read no catalog and no file
+        known &= isinstance(listed, list) and all("=" in str(x) for x in listed)
     models = [str(ask[key]) for key in ("model", "job", "for_job") if ask.get(key) is not None]
     if models:
         catalog = load_catalog(tuple(Path(f) for f in folders))
@@ -73,7 +76,8 @@ def _answered(row: Published, folders: tuple[str, ...]) -> Result:
         help_text = "scenario: cases/frontier; model: llama-3.1-405b"
         raise InputError([Problem("DC010", cause, Place(row.id), help=help_text)])
     try:
-        return _answers()[row.verb](**ask, catalogs=folders)
+        rows = {} if listed is not None else {"catalogs": folders}
+        return _answers()[row.verb](**ask, **rows)
     except WRONG as error:
         raise InputError(
             [Problem("DC003", f"{row.id}: {row.verb}: {error}", Place(row.id))]
