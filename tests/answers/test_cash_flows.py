@@ -10,6 +10,8 @@ import pytest
 from dcplan.answers.tco.answer import tco
 from dcplan.answers.tco.flows.read import MOST_TIMES
 from dcplan.answers.tco.request import TcoRequest
+from dcplan.answers.validation.published_answers import figure_of
+from dcplan.catalog.published import read as rows_of
 from dcplan.economics.break_even import payback_time
 from dcplan.economics.discounting import irr
 from dcplan.errors import InputError
@@ -234,3 +236,26 @@ def test_a_list_has_a_page_and_a_workbook() -> None:
     result = tco(cash_flows="0=-100,1=60,2=70", discount_rate=0.1)
     assert "Internal rate of return" in page(result)
     assert workbook(result)[:2] == b"PK"
+
+
+@pytest.mark.parametrize("ask", ['["0=-100", "1=120"]', '["flows.csv"]', '["0=-100", "x.csv"]'])
+def test_a_published_row_lists_its_payments_and_names_no_file(tmp_path: Path, ask: str) -> None:
+    (tmp_path / "published").mkdir()
+    text = f"""published:
+  - id: own-list
+    name: a list of ours
+    source: "by hand: 120 / 100 - 1"
+    subject: tco
+    verb: tco
+    ask: {{cash_flows: {ask}}}
+    figures: {{cash_flows.irr_frac: 0.2}}
+"""
+    (tmp_path / "published" / "own.yaml").write_text(text, encoding="utf-8")
+    row = next(row for row in rows_of("tco", (tmp_path,)) if row.id == "own-list")
+    if "csv" not in ask:
+        found = figure_of(row, (str(tmp_path),))("cash_flows.irr_frac")
+        assert found is not None
+        assert found.value == pytest.approx(0.2)
+        return
+    with pytest.raises(InputError, match="own-list: a row can use packaged examples"):
+        figure_of(row, (str(tmp_path),))
