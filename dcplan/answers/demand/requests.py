@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.catalog.yaml12 import dump
+from dcplan.demand.log.forecast import lead_quarters
 from dcplan.demand.log.requests import Rate, rate_of, reused_frac
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.serving.traces import NAMES, Trace, read_trace
@@ -152,7 +153,8 @@ def _service(
     assert request.growth_frac_per_quarter is not None  # noqa: S101 - checked with the model
     growth = 1.0 + request.growth_frac_per_quarter
     name = "".join(c if c.isalnum() else "-" for c in request.files[0].stem).strip("-") or "service"
-    rates = [_short(rate.per_s * growth**q) for q in range(request.quarters)]
+    lead = lead_quarters(0.0, float(trace.arrivals_s[-1]))
+    rates = [_short(rate.per_s * growth ** (lead + q)) for q in range(request.quarters)]
     service: dict[str, Any] = {
         "id": name,
         "model": request.model,
