@@ -178,6 +178,7 @@ def test_requests_have_a_rate_and_its_variation(tmp_path: Path) -> None:
     assert found.value("demand.requests_per_s") == pytest.approx(601 / 600)
     assert found.value("demand.dispersion") == pytest.approx(15.0)
     assert found.value("demand.peak_frac") == pytest.approx(1.5)
+    assert found.value("demand.peak_minute_requests") == 90
     row = found.tables["lengths"].records()[1]
     assert row["tokens_per_s"] == pytest.approx(100 * 601 / 600)
     assert 0.3 < found.value("demand.reused_prefix_frac") < 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -74,6 +75,7 @@ def requests_answer(request: DemandRequest) -> tuple[Result, str]:
     reused = reused_frac(trace.block_hashes) if trace.block_hashes else None
     span_s = float(trace.arrivals_s[-1])
     metrics = spec.REQUESTS(len(trace.arrivals_s)) | spec.RATE(rate.per_s)
+    metrics |= spec.PEAK_MINUTE(rate.most if math.isfinite(rate.most) else None)
     metrics |= spec.DISPERSION(rate.dispersion) | spec.PEAK(rate.peak_frac) | spec.REUSED(reused)
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     files = [FileRow(str(file), KIND, len(trace.arrivals_s), "0 s", f"{span_s:.0f} s", digest)]
