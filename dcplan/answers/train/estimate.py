@@ -141,8 +141,8 @@ def _run_tables(log: InputLog, whole: TrainRun, main: Part, days: Calendar) -> d
 
 
 def _smaller(log: InputLog, whole: TrainRun, days: Calendar) -> dict[str, Table]:
-    """Return the run on fewer accelerators, for a searched run of one phase and one site."""
-    if whole.request.layout or whole.phases or whole.wide:
+    """Return the run on fewer accelerators, for a searched run of one phase in one hall."""
+    if whole.request.layout or whole.phases or whole.parts > 1:
         return {}
     table = smaller_clusters(log, whole, days.p50_days, rent_usd_per_hour(log, whole))
     return {step_specs.SMALLER_CLUSTERS.name: table} if table else {}
@@ -154,8 +154,8 @@ def _fastest(main: Part) -> Found | None:
 
 
 def _ranks(run: TrainRun) -> int:
-    """Return the ranks of one site."""
-    return int(run.accelerators // run.sites * run.spec.device.ranks)
+    """Return the ranks of one hall."""
+    return int(run.accelerators // run.parts * run.spec.device.ranks)
 
 
 def _timed(main: Part) -> Step:
@@ -178,7 +178,7 @@ def _searched(run: TrainRun, case: Case, ranks: int, tolerance_frac: float | Non
 def _layouts_of(run: TrainRun, tolerance_frac: float | None) -> tuple[Case, Found]:
     """Return the layouts of one phase at one precision: all searched, or the given one."""
     request, ranks = run.request, _ranks(run)
-    case = case_of(run.shape, run.seq_len, run.batch_tokens / run.sites, run.spec, run.images)
+    case = case_of(run.shape, run.seq_len, run.batch_tokens / run.parts, run.spec, run.images)
     if run.spec.streams_weights:
         return case, _streamed(run)
     if not request.layout:
@@ -219,9 +219,9 @@ def _streamed(run: TrainRun) -> Found:
     swept = sweep(
         run.shape,
         run.seq_len,
-        run.batch_tokens / run.sites,
+        run.batch_tokens / run.parts,
         run.spec,
-        np.array([float(run.accelerators // run.sites)]),
+        np.array([float(run.accelerators // run.parts)]),
         images=run.images,
     )
     return Found(swept.layouts, swept.step_time_s, swept.memory_gb * 0.0, 1, 1)

@@ -26,7 +26,7 @@ JOULES_PER_MWH = 3.6e9
 def speed_metrics(main: Part) -> dict[str, Metric]:
     """Return step time, rates, utilization and memory of the main phase's chosen layout."""
     run, found, time = main.run, main.found, main.step_time_s
-    tokens, count = main.case.global_batch * run.seq_len * run.sites, run.accelerators
+    tokens, count = main.case.global_batch * run.seq_len * run.parts, run.accelerators
     flops = model_flops_per_token(run.shape, run.seq_len, run.images) * tokens / time / count
     low, high = time / (1.0 + run.spec.spread_frac), time * (1.0 + run.spec.spread_frac)
     rate, mfu = tokens / time / count, flops / (run.spec.peak_tflops * TERA)
@@ -48,7 +48,7 @@ def speed_metrics(main: Part) -> dict[str, Metric]:
         **step_specs.MFU(mfu, label=_mfu_text(run.shape)),
         **step_specs.HFU(mfu * again),
         **step_specs.MEMORY_GIB(float(found.memory_bytes[0]) / BYTES_PER_GIB),
-        **step_specs.ACCELERATORS_USED(used / main.case.device.ranks * run.sites),
+        **step_specs.ACCELERATORS_USED(used / main.case.device.ranks * run.parts),
     }
 
 

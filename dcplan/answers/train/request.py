@@ -185,9 +185,43 @@ class TrainRequest:
     wan_sites: Annotated[
         int, Flag("number of sites that train one model with few exchanges", low=1, high=10_000_000)
     ] = 1
+    halls: Annotated[
+        int,
+        Flag(
+            "number of halls of each site over which the run spreads; they exchange gradients every step",
+            low=1,
+            high=10_000,
+        ),
+    ] = 1
+    hall_gbps: Annotated[
+        float | None,
+        Flag(
+            "one-way rate between a hall and the other halls of its site",
+            unit="Gb/s",
+            low=0.01,
+            high=LARGEST,
+        ),
+    ] = None
+    hall_rtt_ms: Annotated[
+        float | None,
+        Flag(
+            "round trip between two halls (default: 0.02, from the catalog)",
+            unit="ms",
+            low=0.0001,
+            high=10_000,
+        ),
+    ] = None
     local_steps: Annotated[
         int, Flag("local steps between exchanges among sites", low=1, high=LARGEST)
     ] = 1
+    extra_tokens_frac: Annotated[
+        float | None,
+        Flag(
+            "additional tokens for equal quality with --local-steps above 1 (default: from the catalog)",
+            low=0.0,
+            high=10.0,
+        ),
+    ] = None
     wan_gbps: Annotated[
         float | None,
         Flag("one-way rate of the WAN link of a site", unit="Gb/s", low=0.01, high=LARGEST),
@@ -282,7 +316,7 @@ def idle_with_scenario(request: TrainRequest) -> list[Problem]:
 
 def conflicts(request: TrainRequest) -> list[Problem]:
     """Return the problems of the combination of flags."""
-    found = [*_texts(request), *_of_sites(request), *_of_batch(request)]
+    found = [*_texts(request), *_of_sites(request), *_of_parts(request), *_of_batch(request)]
     if request.sizes_cluster:
         found += _of_size(request)
     if request.cost is not None and request.post_training is not None:
@@ -307,19 +341,33 @@ def _of_sites(request: TrainRequest) -> Iterator[Problem]:
         request.local_steps > 1,
         request.wan_overlap,
     )
-    if request.wan_sites == 1:
-        if any(only_with_sites):
-            flags = "--local-steps, --wan-gbps, --wan-rtt-ms and --wan-overlap"
-            yield _wrong(f"{flags} need --wan-sites of at least 2", "--wan-sites")
-        return
-    if request.wan_gbps is None:
+    if request.wan_sites == 1 and any(only_with_sites):
+        flags = "--local-steps, --wan-gbps, --wan-rtt-ms and --wan-overlap"
+        yield _wrong(f"{flags} need --wan-sites of at least 2", "--wan-sites")
+    if request.wan_sites > 1 and request.wan_gbps is None:
         yield _wrong("--wan-gbps is needed to train over several sites", "--wan-sites")
+    if request.extra_tokens_frac is not None and request.local_steps == 1:
+        cause = "--extra-tokens-frac needs --local-steps of at least 2"
+        yield _wrong(cause, "--extra-tokens-frac")
+
+
+def _of_parts(request: TrainRequest) -> Iterator[Problem]:
+    """Find flags that one hall does not use, and parts that have no equal share."""
+    if request.halls == 1 and (request.hall_gbps is not None or request.hall_rtt_ms is not None):
+        yield _wrong("--hall-gbps and --hall-rtt-ms need --halls of at least 2", "--halls")
+    if request.halls > 1 and request.hall_gbps is None:
+        help_text = "give the rate of the links between a hall and the others, such as --hall-gbps 100000"
+        yield _wrong("--hall-gbps is needed to train over several halls", "--halls", help_text)
+    parts = request.halls * request.wan_sites
+    if parts == 1:
+        return
+    name, flag = ("site", "--wan-sites") if request.halls == 1 else ("hall", "--halls")
     count = request.accelerators
-    if count is not None and count % request.wan_sites:
-        cause = f"{count} accelerators do not divide among {request.wan_sites} sites"
-        yield _wrong(f"{cause}: -n is the total of all sites", "--wan-sites")
-    if (request.global_batch_tokens or DEFAULT_BATCH_TOKENS) / request.wan_sites < request.seq_len:
-        yield _wrong("each site needs at least one sequence per step", "--global-batch-tokens")
+    if count is not None and count % parts:
+        cause = f"{count} accelerators do not divide among {parts} {name}s"
+        yield _wrong(f"{cause}: -n is the total of all {name}s", flag)
+    if (request.global_batch_tokens or DEFAULT_BATCH_TOKENS) / parts < request.seq_len:
+        yield _wrong(f"each {name} needs at least one sequence per step", "--global-batch-tokens")
 
 
 def _of_batch(request: TrainRequest) -> Iterator[Problem]:
@@ -342,6 +390,7 @@ def _of_size(request: TrainRequest) -> Iterator[Problem]:
         "--layout": request.layout is not None,
         "--phase": bool(request.phases),
         "--batch-ramp": request.batch_ramp is not None,
+        "--halls": request.halls > 1,
         "--wan-sites": request.wan_sites > 1,
         "--cost": request.cost is not None,
     }

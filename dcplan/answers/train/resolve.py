@@ -18,7 +18,7 @@ from dcplan.answers.train.key_values import (
 )
 from dcplan.answers.train.notes import notes_of
 from dcplan.answers.train.request import DEFAULT_BATCH_TOKENS, TrainRequest
-from dcplan.answers.train.speed import specs_of, wide_area
+from dcplan.answers.train.speed import span_of, specs_of
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.releases import find_stack, known_stack, unknown_stack
 from dcplan.catalog.schema import Accelerator, Recipe, Stack, System
@@ -33,7 +33,7 @@ from dcplan.provenance import Quantity, Status
 from dcplan.reliability.setbacks import Setbacks
 from dcplan.scenario.schema.work import Reliability, Storage
 from dcplan.training.estimate import Hardware
-from dcplan.training.wide_area import WideArea
+from dcplan.training.wide_area import Span
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class TrainRun:
     seq_len: int
     batch_tokens: float
     phases: tuple[Phase, ...]
-    wide: WideArea | None
+    span: Span
     reliability: Reliability
     setbacks: Setbacks
     cost: CostSettings
@@ -62,9 +62,9 @@ class TrainRun:
     """Parts of the model that are not included, and assumptions."""
 
     @property
-    def sites(self) -> int:
-        """Sites that train together."""
-        return self.request.wan_sites
+    def parts(self) -> int:
+        """Halls of all sites that train together, each with an equal part of the batch."""
+        return self.span.parts
 
     @property
     def order_accelerators(self) -> int:
@@ -120,6 +120,9 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
     moe = shape.moe_layers > 0
     specs = specs_of(request, system, stack, log, moe=moe)
     _record(request, shape, tokens, stack, log)
+    span = span_of(request, log)
+    more = 1.0 + span.extra_tokens_frac
+    phases = tuple(replace(p, tokens=p.tokens * more) for p in phases)
     notes = notes_of(request, shortest, max(_seq_lens(request, phases)), shape, catalog)
     if any(spec.recipe.gemm not in WIDE_GEMMS for spec in specs.values()):
         notes += tuple(filter(None, [half_peak_note(catalog, row)]))
@@ -133,11 +136,11 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
             stack=stack.label,
             measured=measured_spread(row, stack, moe=moe) is not None,
             accelerators=count,
-            tokens=tokens,
+            tokens=tokens * more,
             seq_len=request.seq_len,
             batch_tokens=request.step_tokens,
             phases=phases,
-            wide=wide_area(request, log),
+            span=span,
             reliability=reliability,
             setbacks=setbacks,
             cost=cost,

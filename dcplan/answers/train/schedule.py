@@ -23,7 +23,7 @@ from dcplan.reliability.storage import Feed, ingest_step_s
 from dcplan.training.estimate import Sweep
 from dcplan.training.grid import Case, model_parallel_accelerators
 from dcplan.training.search import Found
-from dcplan.training.wide_area import mean_step_s
+from dcplan.training.wide_area import spanned_step_s
 from dcplan.units import SECONDS_PER_DAY
 
 PLANNED = "planned-maintenance"
@@ -47,9 +47,9 @@ class Part:
 
     @property
     def exchange_s(self) -> float:
-        """Time that exchanges over the wide-area link add to a step."""
-        local, wide = float(self.found.step_time_s[0]), self.run.wide
-        return mean_step_s(local, self.run.shape.params, wide) - local if wide else 0.0
+        """Time that exchanges between halls and sites add to a step."""
+        local = float(self.found.step_time_s[0])
+        return float(spanned_step_s(local, self.run.shape.params, self.run.span)) - local
 
     @property
     def ingest_s(self) -> float:
@@ -60,7 +60,7 @@ class Part:
 
     @property
     def step_time_s(self) -> float:
-        """Step time of all sites, including exchanges between them and waits for data."""
+        """Step time of all halls and sites, including exchanges between them and waits for data."""
         return float(self.found.step_time_s[0]) + self.exchange_s + self.ingest_s
 
     @property

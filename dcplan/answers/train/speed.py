@@ -11,7 +11,7 @@ from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.speed import aged, hardware, slowed, with_host
 from dcplan.provenance import Quantity, Status
 from dcplan.training.estimate import Hardware
-from dcplan.training.wide_area import WideArea
+from dcplan.training.wide_area import Span, WideArea
 from dcplan.units import MILLI
 
 
@@ -62,23 +62,37 @@ def _gb_per_s(request: TrainRequest, system: System) -> float:
     return ports * (request.nic_port_gbps or own) / 8.0
 
 
-def wide_area(request: TrainRequest, log: InputLog) -> WideArea | None:
-    """Return the terms of training across sites; None for one site."""
-    if request.wan_sites == 1 or request.wan_gbps is None:
-        return None
-    return WideArea(
-        request.wan_sites,
-        request.local_steps,
-        request.wan_gbps,
-        request.sync_bytes_per_param,
-        _one_way_s(request, log),
-        overlapped=request.wan_overlap,
-    )
+def span_of(request: TrainRequest, log: InputLog) -> Span:
+    """Return the halls and sites of a run, with their links."""
+    halls = sites = None
+    if request.halls > 1 and request.hall_gbps is not None:
+        latency_s = _one_way_s(request.hall_rtt_ms, "hall-latency-s", log)
+        each = request.sync_bytes_per_param
+        halls = WideArea(request.halls, 1, request.hall_gbps, each, latency_s)
+    if request.wan_sites > 1 and request.wan_gbps is not None:
+        sites = WideArea(
+            request.wan_sites,
+            request.local_steps,
+            request.wan_gbps,
+            request.sync_bytes_per_param,
+            _one_way_s(request.wan_rtt_ms, "wide-area-latency-s", log),
+            overlapped=request.wan_overlap,
+        )
+    more = request.extra_tokens_frac
+    if sites is not None and sites.local_steps > 1:
+        given = None if more is None else Quantity(value=more, status=Status.INPUT)
+        more = log.chosen(
+            "training.local-steps-extra-tokens-frac",
+            given,
+            "training",
+            "local-steps-extra-tokens-frac",
+        )
+    return Span(halls, sites, more or 0.0)
 
 
-def _one_way_s(request: TrainRequest, log: InputLog) -> float:
-    """Return the latency between two sites: half of the given round trip, or the catalog's."""
-    if request.wan_rtt_ms is None:
-        return log.parameter("training", "wide-area-latency-s")
-    half = Quantity(value=request.wan_rtt_ms * MILLI / 2.0, status=Status.INPUT)
-    return log.take("training.wide-area-latency-s", half)
+def _one_way_s(rtt_ms: float | None, key: str, log: InputLog) -> float:
+    """Return the latency between two places: half of the given round trip, or the catalog's."""
+    if rtt_ms is None:
+        return log.parameter("training", key)
+    half = Quantity(value=rtt_ms * MILLI / 2.0, status=Status.INPUT)
+    return log.take(f"training.{key}", half)

@@ -277,12 +277,7 @@ def _notes(main: Part, fastest: Found | None) -> list[str]:
     if len(precisions) > 1:
         names = ", ".join(precisions)
         found.append(f"precisions {names} are assumed to give equal quality")
-    if run.wide is not None:
-        steps = "step" if run.wide.local_steps == 1 else f"{run.wide.local_steps} steps"
-        found.append(
-            f"{run.wide.sites} sites exchange every {steps}; "
-            "the estimate adds no tokens for equal quality: raise --tokens"
-        )
+    found += _span_notes(run)
     if run.system.rated_kw is None and run.system.average_kw.training is None:
         found.append(
             f"{run.system.id} has no power figure in the catalog, so energy is not computed"
@@ -292,6 +287,24 @@ def _notes(main: Part, fastest: Found | None) -> list[str]:
     found += run.notes
     if run.spec.streams_weights:
         found.append("weight streaming: data parallel over wafers, without a memory limit")
+    return found
+
+
+def _span_notes(run: TrainRun) -> list[str]:
+    """Return how the halls and sites of a run exchange, and whether tokens are added for it."""
+    found, halls, sites = list[str](), run.span.halls, run.span.sites
+    if halls is not None:
+        found.append(
+            f"the model is sharded inside a hall, and {halls.sites} halls exchange gradients every "
+            "step, after its backward pass"
+        )
+    if sites is not None:
+        steps = "step" if sites.local_steps == 1 else f"{sites.local_steps} steps"
+        more = run.span.extra_tokens_frac
+        text = f"the estimate adds {more:.1%} tokens for equal quality (--extra-tokens-frac)"
+        if not more:
+            text = "the estimate adds no tokens for equal quality: give --extra-tokens-frac"
+        found.append(f"{sites.sites} sites exchange every {steps}; {text}")
     return found
 
 

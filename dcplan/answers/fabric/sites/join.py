@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dcplan.answers.common.catalog_rows import named
+from dcplan.answers.fabric.request import FabricRequest
 from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.answers.fabric.sites import long_haul
-from dcplan.catalog.schema import Optic
+from dcplan.catalog.schema import Optic, Switch
 from dcplan.errors import InputError, Place, Problem
-from dcplan.fabric.interconnect import Interconnect, Line, interconnect
+from dcplan.fabric.interconnect import Interconnect, interconnect
+from dcplan.inputs.links.facts import METRO_OPTIC, LinkAsk, check_router, far_km, line_of
+from dcplan.inputs.links.long_haul import LOCAL_GBPS
 from dcplan.inputs.log import InputLog
-from dcplan.provenance import Status
+from dcplan.provenance import Quantity, Status
 from dcplan.result import Metric, Table
 from dcplan.specs.fabric import use as specs
-from dcplan.units import METERS_PER_KM, MICRO, MILLI
-
-METRO_OPTIC = "coherent-400zr"
+from dcplan.units import MICRO, MILLI
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,10 @@ def join(resolved: ResolvedFabric, bisection_gbps: float, log: InputLog) -> Join
     route = air_km * log.parameter("network", "route-factor")
     wanted = request.site_link_optic or METRO_OPTIC
     optic = named(log.catalog, "optics", wanted, Optic, "--site-link-optic")
-    near = route <= _far_km(optic)
+    near = route <= far_km(optic)
     if optic.least_osnr_db is not None or (request.site_link_optic is None and not near):
         only = optic if request.site_link_optic else None
-        tables, link = long_haul.answer(request, only, gbps, route, log)
+        tables, link = long_haul.answer(_asked(request, only, gbps, route, log), log)
     else:
         _refuse_unused(resolved)
         link = _metro(optic, gbps, air_km, route, log)
@@ -70,6 +71,24 @@ def join(resolved: ResolvedFabric, bisection_gbps: float, log: InputLog) -> Join
     }
     tables = {"site_links": specs.SITE_LINKS.table([link]), **tables}
     return Joined(tables, metrics, _command(resolved, link))
+
+
+def _asked(
+    request: FabricRequest, only: Optic | None, gbps: float, route_km: float, log: InputLog
+) -> LinkAsk:
+    """Return the request of a long-haul link."""
+    flag = "--site-link-router"
+    router = named(log.catalog, "switches", request.site_link_router, Switch, flag)
+    span = request.site_link_span_km
+    return LinkAsk(
+        gbps=gbps,
+        route_km=route_km,
+        optic=only,
+        router=check_router(router, LOCAL_GBPS, Place(flag)),
+        span_km=None if span is None else Quantity(value=span),
+        span_key="fabric.site_link_span_km",
+        where=lambda name: Place(f"--site-link-{name}"),
+    )
 
 
 def _command(resolved: ResolvedFabric, link: specs.SiteLinkRow) -> str:
@@ -90,7 +109,7 @@ def _metro(
     row: Optic, gbps: float, air_km: float, route_km: float, log: InputLog
 ) -> specs.SiteLinkRow:
     try:
-        found = interconnect(gbps, route_km, _line(row, log))
+        found = interconnect(gbps, route_km, line_of(row, Place("--site-link-optic"), log))
     except ValueError as error:
         cause = f"{row.id}: {error} ({air_km:g} km in a straight line is {route_km:g} km of fiber)"
         step = "leave --site-link-optic out: a long-haul line system is then sized"
@@ -133,32 +152,4 @@ def _link_row(row: Optic, route_km: float, found: Interconnect) -> specs.SiteLin
         lease_usd_per_year=found.lease_usd_per_year,
         power_kw=found.power_kw,
         rtt_us=found.rtt_us,
-    )
-
-
-def _far_km(row: Optic) -> float:
-    reach = row.reach_amplified_m or row.reach_m
-    return reach.value / METERS_PER_KM if reach else 0.0
-
-
-def _line(row: Optic, log: InputLog) -> Line:
-    power = row.max_kw or row.typical_kw
-    if row.price_usd is None or power is None or row.reach_m is None:
-        cause = f"optics row {row.id} has no price, power or reach"
-        problem = Problem(
-            "DC050", cause, Place("--site-link-optic"), help=f"--site-link-optic {METRO_OPTIC}"
-        )
-        raise InputError([problem])
-    return Line(
-        port_gbps=row.rate_gbps.value,
-        port_usd=log.take(f"optics.{row.id}.price_usd", row.price_usd),
-        port_kw=log.take(f"optics.{row.id}.max_kw", power),
-        plain_reach_km=log.take(f"optics.{row.id}.reach_m", row.reach_m) / METERS_PER_KM,
-        amplified_reach_km=_far_km(row),
-        pair_gbps=log.parameter("network", "wavelength-gbps-per-pair-max"),
-        span_km=log.parameter("network", "amplifier-span-km"),
-        amplifier_usd=log.parameter("network", "amplifier-usd"),
-        mux_pair_usd=log.parameter("network", "mux-pair-usd"),
-        lease_usd_per_pair_km_month=log.parameter("network", "fibre-lease-usd-per-pair-km-month"),
-        fibre_us_per_km=log.parameter("network", "fibre-us-per-km"),
     )

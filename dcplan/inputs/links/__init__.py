@@ -1,0 +1,1 @@
+"""Links between halls and sites: catalog rows as arguments of their physics."""

@@ -1,0 +1,157 @@
+"""Catalog rows of a link between halls or sites as arguments of its physics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dcplan.catalog.schema import Optic, Switch
+from dcplan.errors import InputError, Place, Problem
+from dcplan.fabric.interconnect import Line
+from dcplan.fabric.long_haul import Mode
+from dcplan.fabric.span_noise import Glass
+from dcplan.inputs.log import InputLog
+from dcplan.provenance import Quantity
+from dcplan.units import METERS_PER_KM, NANO
+
+SIGNAL = (
+    *("rate_gbps", "gbaud", "spacing_ghz", "least_osnr_db", "reach_amplified_m"),
+    *("price_usd", "typical_kw"),
+)
+ROUTER = ("price_usd", "typical_kw", "card_usd", "card_kw", "latency_ns")
+METRO_OPTIC = "coherent-400zr"
+"""Transceiver of links up to its reach, if none is named."""
+COMMON = ("roadm-degree-usd", "roadm-degree-kw", "amplifier-usd", "line-amplifier-kw")
+
+
+@dataclass(frozen=True)
+class LinkAsk:
+    """A link between two halls or sites, as a user asks for it."""
+
+    gbps: float
+    """Capacity one way. [Gb/s]"""
+    route_km: float
+    """Length of the fiber. [km]"""
+    optic: Optic | None
+    """Given optic; None: the cheapest that reaches."""
+    router: Switch
+    """Router of both ends."""
+    span_km: Quantity | None
+    """Longest distance between amplifiers; None: that of the catalog. [km]"""
+    span_key: str
+    """Key of that distance in the log."""
+    where: Callable[[str], Place]
+    """Place of ``optic``, ``router``, ``span`` or ``km`` in the request."""
+
+
+def check_router(row: Switch, gbps: float, place: Place) -> Switch:
+    """Return the router of both ends.
+
+    Raises
+    ------
+    InputError
+        When the row has no price, latency or ports of the rate.
+    """
+    if f"{gbps:g}" not in row.ports or row.price_usd is None or row.latency_ns is None:
+        cause = f"{row.id} has no price, no latency or no ports of {gbps:g} Gb/s"
+        raise InputError([Problem("DC050", cause, place, help="arista-7804r4 has them")])
+    return row
+
+
+def glass_of(log: InputLog) -> Glass:
+    """Return the fiber and the amplifiers of a long-haul line."""
+    return Glass(
+        loss_db_per_km=log.parameter("network", "line-loss-db-per-km"),
+        span_extra_db=log.parameter("network", "line-span-extra-db"),
+        noise_figure_db=log.parameter("network", "line-noise-figure-db"),
+        dispersion_ps_per_nm_km=log.parameter("network", "line-dispersion-ps-per-nm-km"),
+        nonlinear_per_w_km=log.parameter("network", "line-nonlinear-per-w-km"),
+        band_ghz=log.parameter("network", "line-band-ghz"),
+        wavelength_nm=log.parameter("network", "line-wavelength-nm"),
+        margin_db=log.parameter("network", "line-margin-db"),
+        add_drop_osnr_db=log.parameter("network", "roadm-add-drop-osnr-db"),
+    )
+
+
+def mode_of(row: Optic, place: Place) -> Mode:
+    """Return the coherent signal of a row.
+
+    Raises
+    ------
+    InputError
+        When the row lacks a fact that the sizing needs.
+    """
+    facts = (row.gbaud, row.spacing_ghz, row.least_osnr_db, row.price_usd, row.typical_kw)
+    if any(fact is None for fact in facts):
+        cause = f"optics row {row.id} lacks one of gbaud, spacing_ghz, price_usd, typical_kw"
+        step = "add it to the row, or name another optic"
+        raise InputError([Problem("DC050", cause, place, help=step)])
+    far = row.reach_amplified_m
+    return Mode(
+        gbps=row.rate_gbps.value,
+        gbaud=number(row.gbaud),
+        spacing_ghz=number(row.spacing_ghz),
+        osnr_db=number(row.least_osnr_db),
+        most_km=far.value / METERS_PER_KM if far else math.inf,
+        own_box=row.kind == "transponder",
+    )
+
+
+def number(quantity: Quantity | None) -> float:
+    """Return the value of a quantity; zero without one."""
+    return quantity.value if quantity else 0.0
+
+
+def record(row: Optic, router: Switch, local: Optic, log: InputLog) -> None:
+    """Record the facts of the parts that the answer uses."""
+    record_router(router, log)
+    for part, names in ((row, SIGNAL), (local, ("price_usd", "max_kw"))):
+        for name in names:
+            quantity = getattr(part, name)
+            if quantity is not None:
+                log.take(f"optics.{part.id}.{name}", quantity)
+    for key in COMMON:
+        log.parameter("network", key)
+
+
+def record_router(row: Switch, log: InputLog) -> float:
+    """Record the facts of a router, and return its latency [s]."""
+    for name in ROUTER:
+        quantity = getattr(row, name)
+        if quantity is not None:
+            log.take(f"switches.{row.id}.{name}", quantity)
+    return number(row.latency_ns) * NANO
+
+
+def far_km(row: Optic) -> float:
+    """Return the longest route of a transceiver, with amplifiers if it has any [km]."""
+    reach = row.reach_amplified_m or row.reach_m
+    return reach.value / METERS_PER_KM if reach else 0.0
+
+
+def line_of(row: Optic, place: Place, log: InputLog) -> Line:
+    """Return the parts of a link of one transceiver, without routers.
+
+    Raises
+    ------
+    InputError
+        When the row has no price, power or reach.
+    """
+    power = row.max_kw or row.typical_kw
+    if row.price_usd is None or power is None or row.reach_m is None:
+        cause = f"optics row {row.id} has no price, power or reach"
+        raise InputError([Problem("DC050", cause, place, help=f"{METRO_OPTIC} has them")])
+    return Line(
+        port_gbps=row.rate_gbps.value,
+        port_usd=log.take(f"optics.{row.id}.price_usd", row.price_usd),
+        port_kw=log.take(f"optics.{row.id}.max_kw", power),
+        plain_reach_km=log.take(f"optics.{row.id}.reach_m", row.reach_m) / METERS_PER_KM,
+        amplified_reach_km=far_km(row),
+        pair_gbps=log.parameter("network", "wavelength-gbps-per-pair-max"),
+        span_km=log.parameter("network", "amplifier-span-km"),
+        amplifier_usd=log.parameter("network", "amplifier-usd"),
+        mux_pair_usd=log.parameter("network", "mux-pair-usd"),
+        lease_usd_per_pair_km_month=log.parameter("network", "fibre-lease-usd-per-pair-km-month"),
+        fibre_us_per_km=log.parameter("network", "fibre-us-per-km"),
+    )

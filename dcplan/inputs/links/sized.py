@@ -1,0 +1,114 @@
+"""A link of a plan: direct optics or a star of halls, metro optics, or a long-haul line system."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dcplan.catalog.schema import Optic
+from dcplan.errors import InputError, Problem
+from dcplan.fabric.interconnect import interconnect
+from dcplan.inputs.links.facts import METRO_OPTIC, LinkAsk, far_km, line_of, record_router
+from dcplan.inputs.links.long_haul import LOCAL_GBPS, link_options, option_rtt_us, router_parts
+from dcplan.inputs.log import InputLog
+from dcplan.units import METERS_PER_KM, MICRO
+
+PLUGGABLE = ("transceiver", "lpo", "lro")
+
+
+@dataclass(frozen=True)
+class SizedLink:
+    """What a link of a plan costs and does: all ends and everything between them."""
+
+    optic: str
+    gbps: float
+    """Installed capacity of an end, one way. [Gb/s]"""
+    capex_usd: float
+    usd_per_year: float
+    """Lease of fiber and of amplifier sites."""
+    kw: float
+    rtt_s: float
+
+
+def sized(ask: LinkAsk, ends: int, log: InputLog) -> SizedLink:
+    """Return a link between two places, or between several halls through a core of routers.
+
+    The optic is the given one, or the cheapest that reaches: a transceiver, then 400ZR, then the
+    coherent signals of a line system. Both ends have router ports for it.
+
+    Parameters
+    ----------
+    ask : LinkAsk
+        Capacity of an end, route and parts.
+    ends : int
+        Places that it joins; more than two have a core of routers between them.
+    log : InputLog
+        Log of the inputs.
+
+    Raises
+    ------
+    InputError
+        When no optic reaches, or more than two places are joined by a line system.
+    """
+    optic = ask.optic or _cheapest(ask, log)
+    if optic is None or optic.least_osnr_db is not None:
+        return _far(ask, ends, log)
+    return _near(ask, optic, ends, log)
+
+
+def _cheapest(ask: LinkAsk, log: InputLog) -> Optic | None:
+    """Return the transceiver with the lowest price of a rate that reaches, or 400ZR; None for neither."""
+    found: dict[float, Optic] = {}
+    for row in log.catalog.table("optics", Optic).values():
+        reaches = row.reach_m is not None and row.reach_m.value >= ask.route_km * METERS_PER_KM
+        plain = row.kind in PLUGGABLE and (not row.protocols or "ethernet" in row.protocols)
+        power = row.max_kw or row.typical_kw
+        if reaches and plain and row.price_usd and power and row.rate_gbps.value <= LOCAL_GBPS:
+            found.setdefault(row.price_usd.value / row.rate_gbps.value, row)
+    if found:
+        return found[min(found)]
+    metro = log.catalog.get("optics", METRO_OPTIC, Optic)
+    return metro if ask.route_km <= far_km(metro) else None
+
+
+def _near(ask: LinkAsk, optic: Optic, ends: int, log: InputLog) -> SizedLink:
+    """Return a link of direct optics, with the routers of both ends."""
+    legs = 1 if ends == 2 else ends  # noqa: PLR2004 - two places need no core
+    try:
+        leg = interconnect(ask.gbps, ask.route_km, line_of(optic, ask.where("optic"), log))
+    except ValueError as error:
+        cause, step = f"{optic.id}: {error}", "leave the optic out: the cheapest that reaches is taken"
+        raise InputError([Problem("DC054", cause, ask.where("km"), help=step)]) from error
+    ports = math.ceil(leg.gbps / LOCAL_GBPS - 1e-9)
+    routers = [*router_parts(ask.router, ports, ends)]
+    if legs > 1:
+        routers += router_parts(ask.router, legs * ports, 1)
+    latency_s = record_router(ask.router, log)
+    hops = 2 if legs == 1 else 3
+    # the way from one hall to another has two legs if a core is between them
+    rtt_s = leg.rtt_us * MICRO * min(legs, 2) + 2.0 * hops * latency_s
+    return SizedLink(
+        optic=optic.id,
+        gbps=leg.gbps,
+        capex_usd=legs * leg.capex_usd + sum(part.usd for part in routers),
+        usd_per_year=legs * leg.lease_usd_per_year,
+        kw=legs * leg.power_kw + sum(part.kw for part in routers),
+        rtt_s=rtt_s,
+    )
+
+
+def _far(ask: LinkAsk, ends: int, log: InputLog) -> SizedLink:
+    """Return a link over a line system."""
+    if ends > 2:  # noqa: PLR2004 - a line system has two ends
+        cause = f"{ask.route_km:g} km of fiber need a line system, which joins two places, not {ends}"
+        step = "declare one link for each pair of places"
+        raise InputError([Problem("DC054", cause, ask.where("km"), help=step)])
+    best = link_options(ask, log)[0][0]
+    return SizedLink(
+        optic=best.row.id,
+        gbps=best.found.gbps,
+        capex_usd=best.usd,
+        usd_per_year=best.usd_per_year,
+        kw=best.kw,
+        rtt_s=option_rtt_us(best, ask, log) * MICRO,
+    )
