@@ -65,6 +65,7 @@ class Charge(StrEnum):
     MAINTENANCE = "hardware maintenance"
     FACILITY = "facility"
     LEASE = "lease"
+    LINK = "links between halls"
 
 
 class Driver(StrEnum):

@@ -54,13 +54,19 @@ def _run_row(r: RunOption) -> dict[str, Cell]:
     return {
         "decision": RUN.row,
         "hall": r.place,
-        "item": f"{r.job} on {r.system}",
+        "item": _run_name(r),
         "quarter": r.serving_quarter,
         "amount": 1,
         "accelerators": r.accelerators,
         "precision": r.precision,
         "start_month": r.start_month,
     }
+
+
+def _run_name(r: RunOption) -> str:
+    """Return the name of a run, or of the part of a run over several halls."""
+    name = f"{r.job} on {r.system}"
+    return name if r.part is None else f"{name}, over {r.whole.place}"
 
 
 def columns_of(problem: PlanningProblem, table: Table) -> tuple[dict[Key, float], list[str]]:
@@ -133,7 +139,7 @@ def _run_column(
     found: list[tuple[bool, float, int]] = []
     for i, c in enumerate(problem.run_options):
         same = (
-            cell.get("item") == f"{c.job} on {c.system}"
+            cell.get("item") == _run_name(c)
             and cell.get("hall") == c.place
             and cell.get("precision") == c.precision
             and _int(cell.get("accelerators")) == c.accelerators

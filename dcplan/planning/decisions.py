@@ -37,6 +37,8 @@ class Decisions:
     fitted: dict[tuple[str, str, int], int] = field(default_factory=dict)
     fabric: dict[str, str] = field(default_factory=dict)
     blocks: dict[tuple[str, int], int] = field(default_factory=dict)
+    links: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    """1 where the end of a link in a hall is in service, by link, hall and quarter."""
     runs: list[RunOption] = field(default_factory=list)
     training: dict[tuple[str, str, str, int], float] = field(default_factory=dict)
     serving: dict[tuple[str, str, str, str, int], float] = field(default_factory=dict)
@@ -55,6 +57,11 @@ class Decisions:
     onsite_mwh: dict[tuple[str, str, int], float] = field(default_factory=dict)
     paused: dict[tuple[str, str, str, int], float] = field(default_factory=dict)
     """Accelerators that pause while interruptible power is cut, quarterly average."""
+
+    @property
+    def whole_runs(self) -> list[RunOption]:
+        """Return the runs; one over several halls once, with all its accelerators."""
+        return [run.whole for run in self.runs if run.leads]
 
     def racks(self, problem: PlanningProblem, key: P, t: int) -> int:
         """Return the racks in service in a quarter: delivered and not at the end of life."""
@@ -223,6 +230,14 @@ BLOCKS = DecisionSpec(
     ("hall", "quarter"),
     Branch.LATER,
 )
+LINK_ON = DecisionSpec(
+    "link_on",
+    lambda s: _quarters(s, [(x.id, hall) for x in s.problem.links for hall in x.ends]),
+    "links",
+    "link",
+    ("item", "hall", "quarter"),
+    Branch.FIRST,
+)
 ONSITE_BUY = DecisionSpec(
     "onsite_buy",
     lambda s: [
@@ -286,7 +301,7 @@ RENTING = DecisionSpec(
 DECISIONS: dict[str, DecisionSpec] = {
     x.variable: x
     for x in (
-        *(BUY, FLEET, DISPOSED, FITTED, FABRIC, BLOCKS, ONSITE_BUY, COMMITTED, RUN),
+        *(BUY, FLEET, DISPOSED, FITTED, FABRIC, BLOCKS, LINK_ON, ONSITE_BUY, COMMITTED, RUN),
         *(REPLICAS, HOSTED, RACKS, STEP, LEAF_GROUPS, LOAD_STEP, LOAD_GROUPS),
         *(ONSITE_ON, USED, USED_NEW, BLOCK_PAIRS, CHANGED, RENTING),
     )

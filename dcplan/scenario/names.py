@@ -25,6 +25,8 @@ NAMES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("supply", "*", "system"), "systems"),
     (("cloud", "offers", "*"), "cloud"),
     (("sites", "*", "onsite", "*", "id"), "onsite"),
+    (("links", "*", "optic"), "optics"),
+    (("links", "*", "router"), "switches"),
     (("workloads", "training", "*", "model"), "models"),
     (("workloads", "training", "*", "stack"), "stacks"),
     (("workloads", "post_training", "*", "model"), "models"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
+from dcplan.inputs.links.facts import ROUTER_ROW
 from dcplan.errors import InputError, Place, Problem
 from dcplan.fabric.topology.kinds import KINDS
 from dcplan.specs.request import Flag
@@ -334,7 +335,7 @@ class FabricRequest:
             complete="switches",
             panel=MORE,
         ),
-    ] = "arista-7804r4"
+    ] = ROUTER_ROW
     compare: Annotated[
         str | None,
         Flag(

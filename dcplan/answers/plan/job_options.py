@@ -19,7 +19,7 @@ def train_scenario(name: str, catalogs: Sequence[str]) -> Result:
     question = load(name, catalogs=catalogs)
     built = build(question)
     rows: dict[tuple[object, ...], specs.JobOptionRow] = {}
-    for c in built.problem.run_options:
+    for c in (run.whole for run in built.problem.run_options if run.leads):
         # the problem repeats an option for each possible start quarter
         key = (c.job, c.place, c.system, c.accelerators, c.precision)
         row = specs.JobOptionRow(

@@ -125,13 +125,13 @@ def _carbon(books: Accounts, problem: PlanningProblem, d: Decisions) -> dict[str
 def _work(problem: PlanningProblem, d: Decisions, solved: Solved) -> dict[str, Metric]:
     """Return durations and finish dates of runs, delivered research and unserved demand."""
     found: dict[str, Metric] = {}
-    for run in d.runs:
+    for run in d.whole_runs:
         found |= _job(problem, d, solved, run)
     if any(c.unit == PFLOPS for c in problem.demands):
         found |= specs.COMPUTE(delivered_pflop_days(problem, d))
     if d.runs:
         found |= specs.TOTAL_COMPLETION(
-            sum(r.start_month * DAYS_PER_MONTH + r.finish_days for r in d.runs)
+            sum(r.start_month * DAYS_PER_MONTH + r.finish_days for r in d.whole_runs)
         )
     for job in problem.jobs:
         found |= specs.UNSERVED_RUNS(0.0, job.id)

@@ -177,7 +177,7 @@ def _offloaded(solved: Solved, question: Question) -> list[str]:
 
 def _slowed(solved: Solved, question: Question) -> list[str]:
     """Return the days that runs lose to a storage of given capacity."""
-    runs, storage = solved.decisions.runs if solved.decisions else (), question.scenario.storage
+    runs, storage = solved.decisions.whole_runs if solved.decisions else (), question.scenario.storage
     notes = (lost_note(r.job, r.outlook, r.days, r.step_time_s, storage) for r in runs)
     return [note for note in notes if note]
 
@@ -213,7 +213,7 @@ def _late_starts(solved: Solved) -> list[str]:
     problem, d = solved.problem, solved.decisions
     horizon_end = problem.quarters * DAYS_PER_QUARTER
     notes = []
-    for run in d.runs if d and solved.fixed is None else ():
+    for run in d.whole_runs if d and solved.fixed is None else ():
         job = next(j for j in problem.jobs if j.id == run.job)
         late, waits = run.start_month - job.first_month, wait_months(problem, run)
         if waits:

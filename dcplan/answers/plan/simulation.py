@@ -92,7 +92,7 @@ def _spread(
             float((costs > planned).mean()),
         )
     ]
-    for run in sorted(solved.decisions.runs if solved.decisions else (), key=lambda r: r.job):
+    for run in sorted(solved.decisions.whole_runs if solved.decisions else (), key=lambda r: r.job):
         late = np.array([x.late_days[run.job] for x in found])
         share = float((late > 0).mean())
         rows.append(row(f"{run.job}: days after its deadline", "days", late, share))

@@ -110,11 +110,11 @@ def waiting_of(solved: Solved, question: Question, request: SolveRequest) -> Wai
     open_usd = (solved.value - solved.bound) * USD_PER_MUSD
     if other.decisions is None or solved.decisions is None:  # the plan itself is one: time ended
         return Waiting(None, open_usd, timed=True)
-    now = {run.job: run.start_month for run in solved.decisions.runs}
+    now = {run.job: run.start_month for run in solved.decisions.whole_runs}
     rented = {run.job for run in solved.decisions.runs if run.on_cloud}
     later = tuple(
         (run.job, _quarter(problem, now[run.job]), _quarter(problem, run.start_month))
-        for run in other.decisions.runs
+        for run in other.decisions.whole_runs
         if run.start_month > now.get(run.job, run.start_month)
     )
     saves_usd = max(solved.value - other.value, 0.0) * USD_PER_MUSD
@@ -126,7 +126,7 @@ def waiting_of(solved: Solved, question: Question, request: SolveRequest) -> Wai
         residual_usd,
         later,
         solved.problem.goal.basis,
-        tuple(x.job for x in other.decisions.runs if x.job in rented and not x.on_cloud),
+        tuple(x.job for x in other.decisions.whole_runs if x.job in rented and not x.on_cloud),
         timed,
     )
 

@@ -103,7 +103,7 @@ def workloads_of(problem: PlanningProblem, d: Decisions, books: Accounts) -> Wor
     units = {r.job: DAYS for r in d.runs}
     for run in d.runs:
         for t in range(problem.quarters):
-            amounts[Bearer(run.job, run.place, run.system), t] += run_days(run, t)
+            amounts[Bearer(run.job, run.place, run.system), t] += run_days(run, t) / run.parts
     for demand in _counted(problem):
         unit, each = demand.scenario_unit[0], demand.scenario_unit[1] * demand.hours_frac
         units[demand.workload_id] = unit

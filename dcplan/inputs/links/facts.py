@@ -20,6 +20,8 @@ SIGNAL = (
     *("price_usd", "typical_kw"),
 )
 ROUTER = ("price_usd", "typical_kw", "card_usd", "card_kw", "latency_ns")
+ROUTER_ROW = "arista-7804r4"
+"""Router at the ends of links, if none is named."""
 METRO_OPTIC = "coherent-400zr"
 """Transceiver of links up to its reach, if none is named."""
 COMMON = ("roadm-degree-usd", "roadm-degree-kw", "amplifier-usd", "line-amplifier-kw")

@@ -19,6 +19,7 @@ from dcplan.economics.cash_flow import (
     Unit,
 )
 from dcplan.planning.audit.existing import existing_flows
+from dcplan.planning.audit.links import link_flows, link_kw
 from dcplan.planning.audit.left import BUILDING, FIT_OUT, left
 from dcplan.planning.audit.onsite import flows_of, generated_mw, generated_mwh
 from dcplan.planning.audit.rent.flows import cloud_flows
@@ -106,6 +107,7 @@ def make_accounts(problem: PlanningProblem, d: Decisions) -> Accounts:
         *_capex(problem, d, books),
         *_running(problem, d, books),
         *cloud_flows(problem, d),
+        *link_flows(problem, d),
     ]
     books.flows += [flow for site in problem.sites for flow in flows_of(problem, d, site)]
     books.flows += [
@@ -150,7 +152,7 @@ def _hall_quarter(
         a.facility_mwh += mwh * cooling.pue
         a.water_l += mwh * KW_PER_MW * cooling.wue_l_per_kwh
     own_kw, own_racks = storage_of(problem, d, hall, t) if a.units else (0.0, 0.0)
-    extra = network.kw + own_kw
+    extra = network.kw + own_kw + link_kw(problem, d, hall.id, t)
     a.slots += network.racks + own_racks
     a.rated_kw += extra
     a.hall_kw += extra

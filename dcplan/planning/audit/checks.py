@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dcplan.economics.cash_flow import cash_out_usd, debt_usd
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.check import Check
+from dcplan.planning.audit.links import link_checks
 from dcplan.planning.audit.existing import existing_checks
 from dcplan.planning.audit.measures import measured
 from dcplan.planning.audit.places import hall_checks, site_checks
@@ -26,6 +27,7 @@ def all_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[
     checks += _order_checks(problem, d)
     checks += _parts_checks(problem, d, books)
     checks += job_checks(problem, d)
+    checks += link_checks(problem, d)
     checks += sharing_checks(problem, d)
     checks += demand_checks(problem, d)
     checks += cloud_checks(problem, d)

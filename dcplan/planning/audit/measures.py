@@ -58,11 +58,11 @@ def measured(name: str, problem: PlanningProblem, d: Decisions, books: Accounts)
 def _of_runs(name: str, problem: PlanningProblem, d: Decisions) -> float | None:
     """Return a measure that is a sum over the runs [days, or months of WAIT]; None for another one."""
     if name.startswith(DAYS):
-        return sum(r.days for r in d.runs if r.job == name.removeprefix(DAYS))
+        return sum(r.days for r in d.whole_runs if r.job == name.removeprefix(DAYS))
     if name == TIME:
-        return sum(r.start_month * DAYS_PER_MONTH + r.finish_days for r in d.runs)
+        return sum(r.start_month * DAYS_PER_MONTH + r.finish_days for r in d.whole_runs)
     if name == WAIT:
-        return sum(wait_months(problem, r) for r in d.runs)
+        return sum(wait_months(problem, r) for r in d.whole_runs)
     return None
 
 

@@ -34,7 +34,7 @@ def summary(problem: PlanningProblem, d: Decisions) -> dict[str, str]:
         racks[f"order {k} for {h}"] = racks.get(f"order {k} for {h}", 0) + n
     found |= dict.fromkeys(racks, "yes")
     found |= {f"fabric of {h}": f for h, f in d.fabric.items()}
-    found |= {f"{r.job} runs on": f"{r.system} in {r.place}" for r in d.runs}
+    found |= {f"{r.job} runs on": f"{r.system} in {r.place}" for r in d.whole_runs}
     found |= {f"rent {o}": "yes" for o in {o for _, o, _ in d.rented}}
     found |= {f"commit to {o} {c}": "yes" for o, c, _ in d.committed}
     found |= {f"sell or cancel {i}": "yes" for i, _ in d.disposed}

@@ -9,6 +9,7 @@ from dcplan.planning.model.cloud import add_cloud
 from dcplan.planning.model.fabric import add_fabric
 from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
+from dcplan.planning.model.links import add_links
 from dcplan.planning.model.money.cost import add_money
 from dcplan.planning.model.onsite import add_onsite
 from dcplan.planning.model.power import add_power
@@ -33,6 +34,7 @@ def build_model(problem: PlanningProblem) -> tuple[pyo.ConcreteModel, Sets]:
     add_onsite(model, sets)
     add_power(model, sets)
     add_work(model, sets)
+    add_links(model, sets)
     add_cloud(model, sets)
     add_money(model, sets)
     add_goal(model, sets)

@@ -96,7 +96,7 @@ def _jobs(model: pyo.ConcreteModel, sets: Sets, of: Any, job: str | None = None)
     return sum(
         of(c) * model.run[i]
         for i, c in enumerate(sets.problem.run_options)
-        if job is None or c.job == job
+        if c.leads and (job is None or c.job == job)
     ) + 0.0 * sum(model.run.values())
 
 

@@ -6,17 +6,19 @@ from typing import Any
 
 import pyomo.core as pyo
 
+from dcplan.planning.model.links import link_kw
 from dcplan.planning.model.sets import Sets
 from dcplan.units import KW_PER_MW
 
 
 def network_kw(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int, *, upper: bool) -> Any:
-    """Return the power of the hall's network [kW].
+    """Return the power of the hall's network and of its links [kW].
 
     It uses integer switch counts if the model has them; otherwise ideal per-port shares, or upper
     shares that cover rounding.
     """
-    return _of_fabrics(model, sets, hall, t, "upper_kw" if upper else "kw", model.network_kw)
+    fabric = _of_fabrics(model, sets, hall, t, "upper_kw" if upper else "kw", model.network_kw)
+    return fabric + link_kw(model, sets, hall, t)
 
 
 def storage_kw(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> Any:

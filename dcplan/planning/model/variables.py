@@ -15,6 +15,7 @@ from dcplan.planning.decisions import (
     FLEET,
     HOSTED,
     LEAF_GROUPS,
+    LINK_ON,
     LOAD_GROUPS,
     LOAD_STEP,
     RACKS,
@@ -111,6 +112,7 @@ def _declare_work(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.serving = pyo.Var(demands, t, domain=pyo.NonNegativeReals)
     model.replicas = pyo.Var(REPLICAS.index(sets), domain=pyo.NonNegativeIntegers)
     model.hosted = pyo.Var(HOSTED.index(sets), domain=pyo.Binary)
+    model.link_on = pyo.Var(LINK_ON.index(sets), domain=pyo.Binary)
     model.run = pyo.Var([i for (i,) in RUN.index(sets)], domain=pyo.Binary)
     offers = [
         (d.id, o.id)

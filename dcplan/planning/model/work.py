@@ -25,7 +25,8 @@ def add_work(model: pyo.ConcreteModel, sets: Sets) -> None:
     run_options = problem.run_options
     of_job: dict[str, list[int]] = defaultdict(list)
     for i, config in enumerate(run_options):
-        of_job[config.job].append(i)
+        if config.leads:
+            of_job[config.job].append(i)
     model.job_runs_once = pyo.Constraint(
         [j.id for j in problem.jobs],
         rule=lambda m, j: (

@@ -15,11 +15,13 @@ from dcplan.planning.problem.delays import start_delays
 from dcplan.planning.problem.existing.delays import delays
 from dcplan.planning.problem.existing.fit_out import with_existing_fit_out
 from dcplan.planning.problem.hardware import Hardware, hardware_of
+from dcplan.planning.problem.links import link_terms
 from dcplan.planning.problem.notes import notes_of
 from dcplan.planning.problem.places import site_terms
 from dcplan.planning.problem.storage import PlanStorage
 from dcplan.planning.problem.systems import parts_terms, supply_terms
 from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.problem.terms.links import LinkTerms
 from dcplan.planning.problem.work.demand import Demands, demand_terms
 from dcplan.planning.problem.work.jobs.candidates import JobCandidates
 from dcplan.planning.problem.work.jobs.job_terms import job_terms
@@ -27,6 +29,7 @@ from dcplan.planning.problem.work.jobs.larger import Larger
 from dcplan.planning.problem.work.jobs.soonest import planned
 from dcplan.planning.problem.work.reference import ReferenceRates
 from dcplan.planning.problem.work.residency import countries_of, resident
+from dcplan.planning.problem.work.spans import spans_of
 from dcplan.planning.problem.work.targets import Target, targets
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
 from dcplan.provenance import Status
@@ -67,9 +70,11 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         start_delays(own.placed, own.halls, own.fleet, log), question, own.halls, own.orderable, log
     )
     country = countries_of(scenario, rented, log)
+    links = link_terms(question, log)
     jobs, run_options, demands = _work(
         JobCandidates(question, log, excluded, _larger(scenario, own, len(where)), late),
         where,
+        links,
         extra_days or {},
         country,
     )
@@ -96,6 +101,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
             for maker, most in scenario.vendor_share_max.items()
         },
         sites_max=_sites_max(scenario, log),
+        links=links,
         finance=own.finance,
         orderable=own.orderable,
         fleet=own.fleet,
@@ -184,6 +190,7 @@ def counted(scenario: Scenario) -> bool:
 def _work(
     candidates: JobCandidates,
     where: list[Target],
+    links: tuple[LinkTerms, ...],
     extra_days: Mapping[str, tuple[float, ...]],
     country: dict[str, str],
 ) -> tuple[tuple[JobTerms, ...], tuple[RunOption, ...], Demands]:
@@ -201,9 +208,9 @@ def _work(
             every_month=candidates.larger.few,
         )
         jobs.append(terms)
-        run_options += candidates.run_options(
-            job, terms, resident(where, job.countries, country, Kind.JOB, job.id, excluded)
-        )
+        allowed = resident(where, job.countries, country, Kind.JOB, job.id, excluded)
+        spans = spans_of(job, allowed, links, log)
+        run_options += candidates.run_options(job, terms, [*allowed, *spans])
     return (
         tuple(jobs),
         tuple(run_options),

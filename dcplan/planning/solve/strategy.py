@@ -120,9 +120,9 @@ def _solved(problem: PlanningProblem, question: Question, request: SolveRequest)
     session = SolveSession.of(question, request, problem.goal.measure)
     plain = replace(problem, margin_factor=0.0)
     free = session.request.fixed is None
-    lean = thinned(plain) if free else plain
+    lean = thinned(plain) if free and not problem.spans else plain
     base = PROGRAMS.compiled(plain) if lean is plain else None
-    if base is not None and not (free and _is_large(base)):
+    if base is not None and not (free and _is_large(base) and not problem.spans):
         return judged(exactly(problem, session, base), session)
     return judged(_by_halls(problem, session, base, merged(lean)), session)
 

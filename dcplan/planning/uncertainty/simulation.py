@@ -144,18 +144,34 @@ class Evaluator:
         """Return the first day of every run: its hardware has arrived and enough of it is free."""
         starts: dict[str, float] = {}
         busy: dict[tuple[str, str], list[tuple[float, float, int]]] = {}
-        for run in sorted(self.d.runs, key=lambda r: (r.start_month, r.job)):
-            day = run.start_month * DAYS_PER_MONTH
-            if not run.on_cloud:
-                came = [a for (h, _, k), a, _ in self.arrivals if (h, k) == (run.place, run.system)]
-                last = max((a for a in came if a <= run.serving_quarter), default=None)
-                if last is not None:
-                    day = max(day, last * DAYS_PER_QUARTER + sample.delivery_days)
-                others = busy.setdefault((run.place, run.system), [])
-                day = _first_free(day, run.accelerators, others, partial(self._capacity, run))
-                others.append((day, day + self._length(run, sample), run.accelerators))
-            starts[run.job] = day
+        parts: dict[str, list[RunOption]] = {}
+        for run in self.d.runs:
+            parts.setdefault(run.job, []).append(run)
+        for job in sorted(parts, key=lambda x: (parts[x][0].start_month, x)):
+            day = max(self._ready(run, busy, sample) for run in parts[job])
+            for run in parts[job]:
+                if not run.on_cloud:
+                    span = (day, day + self._length(run, sample), run.accelerators)
+                    busy.setdefault((run.place, run.system), []).append(span)
+            starts[job] = day
         return starts
+
+    def _ready(
+        self,
+        run: RunOption,
+        busy: dict[tuple[str, str], list[tuple[float, float, int]]],
+        sample: SampledScenario,
+    ) -> float:
+        """Return the first day on which the accelerators of a run, or of its part, are there and free."""
+        day = run.start_month * DAYS_PER_MONTH
+        if run.on_cloud:
+            return day
+        came = [a for (h, _, k), a, _ in self.arrivals if (h, k) == (run.place, run.system)]
+        last = max((a for a in came if a <= run.serving_quarter), default=None)
+        if last is not None:
+            day = max(day, last * DAYS_PER_QUARTER + sample.delivery_days)
+        others = busy.get((run.place, run.system), [])
+        return _first_free(day, run.accelerators, others, partial(self._capacity, run))
 
     def _capacity(self, run: RunOption, day: float) -> int:
         t = min(int(day // DAYS_PER_QUARTER), self.problem.quarters - 1)

@@ -14,6 +14,7 @@ from dcplan.provenance import Path
 from dcplan.scenario.checks.checker import Checker
 from dcplan.scenario.checks.comparison import check_comparison, check_tariff
 from dcplan.scenario.checks.existing import check_existing
+from dcplan.scenario.checks.links import check_links
 from dcplan.scenario.checks.plants import check_plant
 from dcplan.scenario.checks.queue import check_queue
 from dcplan.scenario.checks.services import check_service
@@ -72,6 +73,7 @@ def check_references(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[P
         seen |= {row.id} if row else set()
     _check_fleet(check)
     check_existing(check)
+    check_links(check)
     _check_vendors(check)
     _check_hedge(check)
     _check_work(check)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dcplan.scenario.schema.assets import Asset, Existing, Order
 from dcplan.scenario.schema.demand import Capacity, Demand, Reference
 from dcplan.scenario.schema.jobs import Job, PostTrainingJob, ScheduledJob
+from dcplan.scenario.schema.links import Link
 from dcplan.scenario.schema.queue import Queued
 from dcplan.scenario.schema.service import Inference
 from dcplan.scenario.schema.site import Hall, Interruptible, Onsite, Site
@@ -36,6 +37,7 @@ __all__ = [
     "Inference",
     "Interruptible",
     "Job",
+    "Link",
     "Onsite",
     "Order",
     "PostTrainingJob",

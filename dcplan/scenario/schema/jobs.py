@@ -14,6 +14,8 @@ from dcplan.scenario.schema.post_training import PostTraining
 
 DEADLINE_CONFIDENCE = 0.8
 """Default probability that a job ends by its deadline."""
+SYNC_BYTES_PER_PARAM = 4.0
+"""Default bytes of a parameter in an exchange between halls or sites: uncompressed FP32."""
 
 
 class ScheduledJob(Part):
@@ -68,6 +70,16 @@ class Job(ScheduledJob):
     global_batch_tokens: Positive
     """Tokens per optimizer step; a layout may round it by up to 10% to an integer number of
     micro-batches."""
+    over: tuple[str, ...] = ()
+    """Links over which the run may spread to several halls or sites, with an equal part in each hall;
+    the plan chooses. Without a link it trains in one hall."""
+    local_steps: Count = 1
+    """Optimizer steps that each site does between two exchanges over a link between sites."""
+    extra_tokens_frac: Annotated[float, Field(ge=0, le=10)] | None = None
+    """Additional tokens for equal quality if the run has several local steps and spreads to two sites.
+    Default: `training/local-steps-extra-tokens-frac`."""
+    sync_bytes_per_param: Annotated[float, Field(ge=0.01, le=64)] | None = None
+    """Bytes of a parameter in an exchange between halls or sites. Default: 4, uncompressed."""
     images: Annotated[float, Field(ge=0, le=1e6)] | None = None
     """Images (or tiles) per sequence that pass through the model's vision encoder. Default:
     none."""
@@ -79,6 +91,14 @@ class Job(ScheduledJob):
             raise PydanticCustomError(
                 code, "global_batch_tokens is less than seq_len: a step holds no full sequence"
             )
+        if not self.over and (self.local_steps > 1 or self.sync_bytes_per_param is not None):
+            code = "over"
+            raise PydanticCustomError(
+                code, "local_steps and sync_bytes_per_param need over: a run in one hall has no exchange"
+            )
+        if self.extra_tokens_frac is not None and self.local_steps == 1:
+            code = "over"
+            raise PydanticCustomError(code, "extra_tokens_frac needs local_steps of at least 2")
         if self.tokens.value < self.global_batch_tokens.value:
             code = "tokens"
             raise PydanticCustomError(

@@ -11,6 +11,7 @@ from dcplan.provenance import CURRENCY, Fraction, Path, Positive, Quantity, Seri
 from dcplan.scenario.schema.assets import Asset, Order, YearlyChange
 from dcplan.scenario.schema.base import AllOrIds, Count, Key, Part, Quarter
 from dcplan.scenario.schema.comparison import Comparison
+from dcplan.scenario.schema.links import Link
 from dcplan.scenario.schema.site import Site
 from dcplan.scenario.schema.uncertainty import Uncertainty
 from dcplan.scenario.schema.work import (
@@ -185,6 +186,8 @@ class Scenario(Part):
     """USD for one unit of another currency; prices may then be ``{value: 7, currency: EUR}``."""
     sites: Annotated[tuple[Site, ...], Field(min_length=1)]
     """Sites for the hardware."""
+    links: tuple[Link, ...] = ()
+    """Links between halls and sites, over which a training run may spread."""
     systems: AllOrIds = ()
     """Catalog systems that may be bought, or `all`."""
     fabrics: AllOrIds = ()

@@ -108,4 +108,4 @@ def _confidence(problem: PlanningProblem, job: str) -> float:
 
 
 def _by_start(d: Decisions) -> list[RunOption]:
-    return sorted(d.runs, key=lambda r: (r.start_month, r.job))
+    return sorted(d.whole_runs, key=lambda r: (r.start_month, r.job))

@@ -15,7 +15,7 @@ from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, MONTHS_PER_QUARTER
 
 def job_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
     """Check that every job runs once, in time, on accelerators and links that are there."""
-    done = [r.job for r in d.runs]
+    done = [r.job for r in d.runs if r.leads]
     for job in problem.jobs:
         yield Check(CheckId.JOB_RUNS_ONCE, job.id, 0, abs(done.count(job.id) - 1), 0)
     terms = {j.id: j for j in problem.jobs}

@@ -7,6 +7,7 @@ from typing import Any
 import pyomo.core as pyo
 
 from dcplan.economics.cash_flow import AssetClass
+from dcplan.planning.model.links import links_musd
 from dcplan.planning.model.racks import kept
 from dcplan.planning.model.sets import Sets
 from dcplan.units import USD_PER_MUSD
@@ -47,7 +48,7 @@ def capital(
         AssetClass.RACKS: racks,
         AssetClass.STORAGE: stored,
         AssetClass.EXISTING: _arrived(model, sets, t),
-        AssetClass.NETWORK: network(model, sets, t, "usd"),
+        AssetClass.NETWORK: network(model, sets, t, "usd") + links_musd(model, sets, t),
         AssetClass.BUILDING: sum(c.building_usd / M * x for c, x in units),
         AssetClass.COOLING: sum(c.fit_out_usd / M * x for c, x in units),
         AssetClass.POWER: blocks + plants,

@@ -9,6 +9,7 @@ import pyomo.core as pyo
 from dcplan.economics.cash_flow import AssetClass
 from dcplan.economics.monthly.weights import FlowWeights, financed_weights, level_weights
 from dcplan.planning.model.cloud import after, cloud
+from dcplan.planning.model.links import links_musd
 from dcplan.planning.model.money.capital import cancelled, capex, capital, network, sold
 from dcplan.planning.model.money.deliveries import delivered_networks
 from dcplan.planning.model.money.left import add_left, residual
@@ -72,6 +73,7 @@ def _present(
             bought.pop(AssetClass.NETWORK)
             each = dict(enumerate(weights.capital[AssetClass.NETWORK]))
             value += delivered_networks(model, sets, each, t)
+            value += each[t] * links_musd(model, sets, t)
         value += sum(weights.capital[asset][t] * usd for asset, usd in bought.items())
         value += weights.fees[t] * (cancelled(model, sets, t) - sold(model, sets, t))
         value += weights.running[t] * (running(model, sets, t) + cloud(model, sets, t))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyomo.core as pyo
 
+from dcplan.planning.model.links import links_musd
 from dcplan.planning.model.money.capital import M, added, backed, fitted, network, plant_usd
 from dcplan.planning.model.racks import kept
 from dcplan.planning.model.sets import Sets
@@ -111,7 +112,7 @@ def residual(model: pyo.ConcreteModel, sets: Sets) -> Any:
     last = len(t) - 1
     total += sum(x.end_usd / M * kept(model, x, last) for x in sets.problem.existing)
     for q in t:
-        total += hardware[q] * network(model, sets, q, "usd")
+        total += hardware[q] * (network(model, sets, q, "usd") + links_musd(model, sets, q))
         total += sum(
             sets.problem.site(s).block_usd
             / M

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyomo.core as pyo
 
+from dcplan.planning.model.links import links_lease_musd
 from dcplan.planning.model.onsite import grid_mwh, serving
 from dcplan.planning.model.sets import Sets
 from dcplan.planning.problem.energy import contract_usd
@@ -32,6 +33,7 @@ def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
                 * model.billed_mw[site.id, t]
             )
         total += level * site.staff_usd_per_quarter / M * model.used[site.id, t]
+    total += level * links_lease_musd(model, sets, t)
     for key, place in sets.places.items():
         site = sets.problem.site(sets.problem.hall(key[0]).site)
         total += (

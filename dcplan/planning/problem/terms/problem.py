@@ -17,6 +17,7 @@ from dcplan.planning.problem.terms.hardware import (
     Placement,
     SupplyTerms,
 )
+from dcplan.planning.problem.terms.links import LinkTerms
 from dcplan.planning.problem.terms.network import FabricOption
 from dcplan.planning.problem.terms.site import HallTerms, SiteTerms
 from dcplan.planning.problem.terms.storage import StorageChoice, StorageShare
@@ -54,9 +55,11 @@ class PlanningProblem:
     fleet: FleetTerms | None = None
     parts: tuple[PartsTerms, ...] = ()
     vendor_share: Mapping[str, float] = field(default_factory=dict)
+    """Maximum share of the spending on ordered racks, by maker."""
     sites_max: int | None = None
     """Most sites with a hall in use; None without a limit."""
-    """Maximum share of the spending on ordered racks, by maker."""
+    links: tuple[LinkTerms, ...] = ()
+    """Links between halls, over which a run may spread."""
     existing: tuple[ExistingTerms, ...] = ()
     """Existing and on-order hardware: assets and orders."""
     cloud_max_accelerators: int | None = None
@@ -103,6 +106,27 @@ class PlanningProblem:
     def rent_fixed_usd_per_month(self) -> tuple[float, ...]:
         """Return the different costs of a month with rent, whatever its size, lowest first."""
         return tuple(sorted({x for o in self.offers if (x := o.extras.fixed_usd_per_month)}))
+
+    @functools.cached_property
+    def spans(self) -> Mapping[str, tuple[int, ...]]:
+        """Return the run options of the parts of each run over several halls, the leading part first.
+
+        A run of which a part is missing has an empty tuple.
+        """
+        found: dict[str, dict[str, int]] = {}
+        for i, run in enumerate(self.run_options):
+            if run.part is not None:
+                found.setdefault(run.part.run, {})[run.place] = i
+        result = {}
+        for name, parts in found.items():
+            places = self._places_of(next(iter(parts.values())))
+            whole = all(place in parts for place in places)
+            result[name] = tuple(parts[place] for place in places) if whole else ()
+        return result
+
+    def _places_of(self, run: int) -> tuple[str, ...]:
+        part = self.run_options[run].part
+        return () if part is None else part.places
 
     @property
     def has_work(self) -> bool:

@@ -10,8 +10,11 @@ from dcplan.fabric.topology.connected import per_port
 from dcplan.inputs.cloud_prices import OfferTerms, cloud_place
 from dcplan.inputs.recovery import Network
 from dcplan.planning.problem.terms import FabricOption, HallTerms, Placement
+from dcplan.planning.problem.work.parts import RunPart
+from dcplan.training.wide_area import Span
 from dcplan.units import BITS_PER_BYTE
 
+NO_EXCHANGE = Span()
 NO_LINK = LinkSpeed(0.0)
 """Link of a cloud offer, whose network a plan does not choose."""
 
@@ -34,6 +37,23 @@ class Target:
     redundancy: str = "n+1"
     offer: OfferTerms | None = None
     """Cloud offer of the place, with its conditions; None for a hall."""
+    parts: tuple[RunPart, ...] = ()
+    """Part of each hall if the target stands for several halls, whose units and limits it adds."""
+
+    @property
+    def count(self) -> int:
+        """Return the number of places that it stands for."""
+        return len(self.parts) or 1
+
+    @property
+    def halls(self) -> tuple[str, ...]:
+        """Return the places that it stands for."""
+        return tuple(part.place for part in self.parts) or (self.place,)
+
+    @property
+    def exchange(self) -> Span:
+        """Return the exchanges of a run between halls and sites."""
+        return self.parts[0].exchange if self.parts else NO_EXCHANGE
 
     @property
     def available_frac(self) -> float:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dcplan.fabric.effective import LinkSpeed
 from dcplan.inputs.cloud_prices import is_cloud
+from dcplan.planning.problem.work.parts import SPAN_MARK, RunPart
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER
 
 PFLOPS, HOURS, H100, TOKENS = "PFLOP/s", "busy accelerators", "H100-equivalents", "1,000 tokens/s"
@@ -93,6 +94,32 @@ class RunOption:
     """Goodput, stops, checkpoint interval, median end, and shares of the end's variance."""
     ahead_outlook: Mapping[str, float] = field(default_factory=dict)
     """The same if the hardware is in service one quarter before the start."""
+    part: RunPart | None = None
+    """Part of a run over several halls, whose amounts are those of this hall; None for a complete run."""
+
+    @property
+    def leads(self) -> bool:
+        """Return whether it stands for its run where runs are counted: complete, or the first part."""
+        return self.part is None or self.part.leads
+
+    @property
+    def parts(self) -> int:
+        """Return the number of halls of the complete run."""
+        return 1 if self.part is None else len(self.part.places)
+
+    @property
+    def whole(self) -> RunOption:
+        """Return the complete run, with all its halls as its place."""
+        if self.part is None:
+            return self
+        n = self.parts
+        return replace(
+            self,
+            place=SPAN_MARK.join(self.part.places),
+            accelerators=n * self.accelerators,
+            used=n * self.used,
+            spares=n * self.spares,
+        )
 
     @property
     def finish_days(self) -> float:

@@ -19,6 +19,7 @@ from dcplan.planning.problem.work.jobs.pace import Pace
 from dcplan.planning.problem.work.jobs.paces import Asked, Goal, Paces
 from dcplan.planning.problem.work.jobs.slow_storage import too_slow
 from dcplan.planning.problem.work.jobs.timelines import Timeline, Timelines
+from dcplan.planning.problem.work.spans import divided
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
 from dcplan.reliability.job import Bounds
@@ -45,6 +46,7 @@ class JobCandidates:
         self.paces = Paces(question, log)
         self._outlooks = Outlooks(question, log)
         self._timelines = Timelines(self._outlooks, delays or {})
+        self._runs = 0
 
     def run_options(
         self, job: ScheduledJob, terms: JobTerms, where: Iterable[Target]
@@ -61,8 +63,10 @@ class JobCandidates:
         able = [
             t
             for t in where
-            if t.place.split("/")[0] in terms.sites or (terms.cloud and is_cloud(t.place))
+            if all(x.split("/")[0] in terms.sites for x in t.halls)
+            or (terms.cloud and is_cloud(t.place))
         ]
+        able = [t for t in able if not self._undivided(job, t)]
         if isinstance(job, Job):
             asked = self._asked(job, terms, able)
             self.paces.search(asked)
@@ -71,11 +75,27 @@ class JobCandidates:
             best = self._best(job, terms, target)
             found = choice.starts(choice.undominated(best, terms), terms)
             found += self._just_in_time(job, terms, target, found)
-            result += found + self._larger(job, terms, target, best)
+            for run in (*found, *self._larger(job, terms, target, best)):
+                self._runs += 1
+                result += divided(run, target, f"{job.id}#{self._runs}")
             if best and not found:
                 at, text = f"{target.place} {target.system}", choice.too_late(best, terms)
                 self.excluded.append(ExcludedOption(Kind.JOB, job.id, at, text, Cause.LATE))
         return result
+
+    def _undivided(self, job: ScheduledJob, target: Target) -> bool:
+        """Return whether the halls of a target have no equal parts, and record the reason."""
+        n, reason = target.count, ""
+        if n > 1 and isinstance(job, Job):
+            sequences = job.global_batch_tokens.value / job.seq_len / n
+            if sequences < 1.0:
+                reason = f"global_batch_tokens has less than one sequence for each of its {n} halls"
+            if job.accelerators and job.accelerators % target.unit:
+                reason = f"{job.accelerators:,} accelerators do not divide among its {n} halls"
+        if reason:
+            where = f"{target.place} {target.system}"
+            self.excluded.append(ExcludedOption(Kind.JOB, job.id, where, reason))
+        return bool(reason)
 
     def _asked(self, job: Job, terms: JobTerms, where: Iterable[Target]) -> list[Asked]:
         """Return a training job on all targets."""
@@ -191,8 +211,9 @@ class JobCandidates:
         """Return the step times of the durations to try at the goodput of some counts."""
         lengths = choice.lengths(terms)
         counts = choice.sample_counts(target.unit, self._most(target))
-        steps = job.tokens.value / max(job.global_batch_tokens.value, job.seq_len)
-        pace = self.paces.blank(job, spec, counts)
+        tokens = job.tokens.value * (1.0 + target.exchange.extra_tokens_frac)
+        steps = tokens / max(job.global_batch_tokens.value, job.seq_len)
+        pace = self.paces.blank(job, target, spec, counts)
         clean = np.full(counts.size, lengths[len(lengths) // 2])
         run = self._outlooks.of(target, pace, clean).run(clean, spec.spread_frac)
         each = clean / np.asarray(run.quantile_days(terms.confidence)) * SECONDS_PER_DAY / steps
@@ -264,7 +285,7 @@ class JobCandidates:
                 layout=pace.layout(i),
                 mfu_frac=None if np.isnan(pace.mfu_frac[i]) else float(pace.mfu_frac[i]),
                 step_time_s=float(time.step_time_s[i]),
-                spares=int(time.expected.spares[i]),
+                spares=int(time.spares[i]),
                 used=round(float(pace.used[i])),
                 end_days=late.days[i],
                 ahead_days=soon.days[i],

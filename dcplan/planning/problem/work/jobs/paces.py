@@ -33,7 +33,10 @@ from dcplan.scenario.schema import Job, PostTrainingJob, ScheduledJob
 from dcplan.training.estimate import Hardware, Sweep, layout_of
 from dcplan.training.grid import model_parallel_accelerators
 from dcplan.training.many.requests import Request
+from dcplan.training.wide_area import spanned_step_s
 
+LEAST_FRAC = 0.01
+"""Least share of a wanted step time that the exchange between halls leaves for the step itself."""
 Goal = tuple[tuple[tuple[float, ...], ...], tuple[float, ...]]
 """Wanted step times at some counts [s], one row for each duration, and these counts."""
 
@@ -85,32 +88,34 @@ class Paces:
         assert isinstance(job, Job)  # noqa: S101 - the two kinds of jobs
         key = self._key(job, target, precision, spec)
         if key not in self._paces:
-            self._paces[key] = self._trained(job, self._sweeps[key], spec)
+            self._paces[key] = self._trained(job, target, self._sweeps[key], spec)
         return self._paces[key]
 
-    def _trained(self, job: Job, swept: Sweep, spec: Hardware) -> Pace:
-        """Return the pace of a training job from its sweep."""
+    def _trained(self, job: Job, target: Target, swept: Sweep, spec: Hardware) -> Pace:
+        """Return the pace of a training job from its sweep, which is that of one hall."""
+        params, n = self.shape(job.model).params, target.count
+        step_time_s = np.asarray(spanned_step_s(swept.step_time_s, params, target.exchange))
         return Pace(
-            accelerators=swept.accelerators,
-            used=swept.used,
-            step_time_s=swept.step_time_s,
-            tokens=job.tokens.value,
-            tokens_per_step=swept.tokens_per_step,
+            accelerators=n * swept.accelerators,
+            used=n * swept.used,
+            step_time_s=step_time_s,
+            tokens=job.tokens.value * (1.0 + target.exchange.extra_tokens_frac),
+            tokens_per_step=n * swept.tokens_per_step,
             group=model_parallel_accelerators(swept.layouts, spec.device.ranks),
             checkpoint_bytes=stored_bytes(self.shape(job.model), spec),
             spread_frac=spec.spread_frac,
-            mfu_frac=choice.mfu(swept, spec),
+            mfu_frac=choice.mfu(swept, spec) * swept.step_time_s / step_time_s,
             layout=partial(layout_of, swept),
         )
 
-    def blank(self, job: Job, spec: Hardware, counts: Array) -> Pace:
+    def blank(self, job: Job, target: Target, spec: Hardware, counts: Array) -> Pace:
         """Return the pace of a job whose layouts are not known yet, with groups of one domain."""
         none = np.full(counts.size, np.nan)
         return Pace(
             accelerators=counts,
             used=counts,
             step_time_s=none,
-            tokens=job.tokens.value,
+            tokens=job.tokens.value * (1.0 + target.exchange.extra_tokens_frac),
             tokens_per_step=job.global_batch_tokens.value,
             group=np.minimum(counts, spec.device.domain),
             checkpoint_bytes=stored_bytes(self.shape(job.model), spec),
@@ -220,15 +225,20 @@ class Paces:
 
     def _request(self, asked: Asked, spec: Hardware) -> Request:
         """Return the request of the layouts of a job on a target."""
-        job, unit = asked.job, asked.target.unit
-        fixed, shape = job.accelerators, self.shape(job.model)
-        sequences = job.global_batch_tokens.value / job.seq_len
-        counts = [fixed] if fixed else choice.counts(unit, asked.largest, sequences)
+        job, n = asked.job, asked.target.count
+        unit, batch_tokens = asked.target.unit // n, job.global_batch_tokens.value / n
+        fixed, shape = (job.accelerators or 0) // n, self.shape(job.model)
+        sequences = batch_tokens / job.seq_len
+        counts = [fixed] if fixed else choice.counts(unit, asked.largest // n, sequences)
         wanted, at = asked.wanted_s(spec) if not fixed else ((), ())
+        if n > 1:  # of one hall, without the exchange with others
+            lost_s = float(spanned_step_s(0.0, shape.params, asked.target.exchange))
+            wanted = tuple(tuple(max(s - lost_s, s * LEAST_FRAC) for s in row) for row in wanted)
+            at = tuple(count / n for count in at)
         return Request(
             shape=shape,
             seq_len=job.seq_len,
-            global_batch_tokens=job.global_batch_tokens.value,
+            global_batch_tokens=batch_tokens,
             hardware=spec,
             accelerators=tuple(float(n) for n in counts),
             wanted_s=wanted,
@@ -238,6 +248,6 @@ class Paces:
 
     def _key(self, job: Job, target: Target, precision: str, spec: Hardware) -> tuple[object, ...]:
         """Return what the layouts of a job depend on."""
-        links = (target.unit, target.gb_per_s, target.link)
+        links = (target.unit, target.gb_per_s, target.link, target.count, target.exchange)
         device = spec.device
         return (job.id, target.accelerator, *links, precision, device.host_gb, device.domain)

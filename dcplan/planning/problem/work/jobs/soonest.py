@@ -27,8 +27,10 @@ def planned(problem: PlanningProblem) -> PlanningProblem:
     first = {job.id: job.first_month for job in problem.jobs}
     own: dict[str, int] = {}
     for run in problem.run_options:
-        if not run.on_cloud:
-            month = max(first[run.job], MONTHS_PER_QUARTER * first_quarter(problem, run))
+        if not run.on_cloud and run.leads:
+            parts = [problem.run_options[i] for i in problem.spans[run.part.run]] if run.part else [run]
+            quarter = max((first_quarter(problem, part) for part in parts), default=problem.quarters)
+            month = max(first[run.job], MONTHS_PER_QUARTER * quarter)
             own[run.job] = min(own.get(run.job, month), month)
     return _divided(problem, first | own)
 
@@ -88,7 +90,9 @@ def first_quarter(problem: PlanningProblem, run: RunOption) -> int:
     the number of quarters of the horizon if the hardware never serves.
     """
     placed = [p for p in problem.placements if (p.hall, p.system) == (run.place, run.system)]
-    return min((_first_of(problem, run, p) for p in placed), default=problem.quarters)
+    named = run.part.links if run.part is not None else ()
+    linked = max((link.first for link in problem.links if link.id in named), default=0)
+    return max(linked, min((_first_of(problem, run, p) for p in placed), default=problem.quarters))
 
 
 def _first_of(problem: PlanningProblem, run: RunOption, placed: Placement) -> int:

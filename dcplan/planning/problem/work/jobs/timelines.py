@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,11 +34,19 @@ class Timeline:
     """Duration at the required confidence."""
     slow: Mapping[str, Array]
     """What a storage of given capacity costs; empty without one."""
+    unit: int = 1
+    """Accelerators by which a run over several halls grows: a unit of each hall; 1 for one hall."""
 
     @cached_property
     def existing(self) -> Array:
-        """Return the accelerators with spares."""
-        return np.asarray(self.pace.accelerators + self.expected.spares)
+        """Return the accelerators with spares, in equal parts of all halls."""
+        needed = self.pace.accelerators + self.expected.spares
+        return np.asarray(np.ceil(needed / self.unit) * self.unit)
+
+    @cached_property
+    def spares(self) -> Array:
+        """Return the spares, with those that fill the last unit of each hall."""
+        return self.existing - self.pace.accelerators
 
     @cached_property
     def p50_days(self) -> list[float]:
@@ -105,12 +113,15 @@ class Timelines:
             run = expected.run(clean, pace.spread_frac)
             days = np.asarray(run.quantile_days(terms.confidence))
             slow = storage_losses(given, target, pace, terms, left, days)
-            self._timelines[key] = Timeline(pace, fed.step_time_s, expected, run, days, slow)
+            unit = target.unit if target.parts else 1
+            self._timelines[key] = Timeline(pace, fed.step_time_s, expected, run, days, slow, unit)
         return self._timelines[key]
 
     def ends(self, time: Timeline, target: Target, terms: JobTerms) -> tuple[Ends, Ends]:
         """Return the ends of a job with the delays of a place, and one quarter of delay less."""
-        delays = self.delays.get((target.place, target.system), {})
+        delays = _latest(
+            [self.delays.get((hall, target.system), {}) for hall in target.halls]
+        )
         key = (id(time), tuple(sorted(delays.items())))
         if key not in self._ends:
             runs = (
@@ -120,3 +131,13 @@ class Timelines:
             late, soon = (ends(time.expected, run, terms.confidence) for run in runs)
             self._ends[key] = late, soon
         return self._ends[key]
+
+
+def _latest(each: Sequence[Mapping[str, Bounds]]) -> dict[str, Bounds]:
+    """Return the delays of the last of several halls, by cause."""
+    found: dict[str, Bounds] = {}
+    for name in dict.fromkeys(name for one in each for name in one):
+        bounds = [one[name] for one in each if name in one]
+        low, mid, high = (max(values) for values in zip(*bounds, strict=True))
+        found[name] = low, mid, high
+    return found
