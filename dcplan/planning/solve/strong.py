@@ -59,9 +59,10 @@ def strengthened(matrix: Matrix, problem: PlanningProblem) -> Matrix:
         for t in range(problem.quarters)
     }
     rows = _rows(HALL_SHARE, taken, {at: units[at] for at in units if not _open(matrix, units[at])})
-    by_site = _summed(taken, site)
+    parts = _parts_at_site(matrix, problem)
+    by_site = _summed(taken, site, parts)
     rows += _rows(SITE_SHARE, by_site, _columns(USED.variable, place))
-    by_new = _summed({at: e for at, e in taken.items() if at[1] in new}, site)
+    by_new = _summed({at: e for at, e in taken.items() if at[1] in new}, site, parts)
     rows += _rows(NEW_SHARE, by_new, _columns(USED_NEW.variable, place))
     return matrix.with_rows(rows)
 
@@ -111,10 +112,22 @@ def _jobs(matrix: Matrix, problem: PlanningProblem) -> Taken:
     return taken
 
 
-def _summed(taken: Taken, site: Mapping[str, str]) -> Taken:
+def _parts_at_site(matrix: Matrix, problem: PlanningProblem) -> dict[int, int]:
+    """Return how many halls of its site a run over several halls has, by column."""
+    found = {}
+    for i in matrix.of((RUN.variable,)):
+        run = problem.run_options[matrix.columns[i].ids[0]]
+        if run.part is not None:
+            site = run.place.partition("/")[0]
+            found[i] = sum(x.partition("/")[0] == site for x in run.part.places)
+    return found
+
+
+def _summed(taken: Taken, site: Mapping[str, str], parts: Mapping[int, int]) -> Taken:
+    """Return the shares by site; the parts of one run at a site count once."""
     found: Taken = defaultdict(dict)
     for (what, hall, t), entries in taken.items():
-        found[what, site[hall], t] |= entries
+        found[what, site[hall], t] |= {i: x / parts.get(i, 1) for i, x in entries.items()}
     return found
 
 
