@@ -122,7 +122,7 @@ def _solved(problem: PlanningProblem, question: Question, request: SolveRequest)
     free = session.request.fixed is None
     lean = thinned(plain) if free and not problem.spans else plain
     base = PROGRAMS.compiled(plain) if lean is plain else None
-    if base is not None and not (free and _is_large(base) and not problem.spans):
+    if base is not None and not (free and _is_large(base)):
         return judged(exactly(problem, session, base), session)
     return judged(_by_halls(problem, session, base, merged(lean)), session)
 
