@@ -16,6 +16,7 @@ VERBS: dict[str, tuple[str, ...]] = {
         "plan.fleet",
         "plan.purchases",
         "plan.site",
+        "plan.links",
         "plan.work",
         "plan.services",
         "plan.workloads",

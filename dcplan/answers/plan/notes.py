@@ -7,6 +7,7 @@ from typing import Any
 
 from dcplan.answers.plan.headline import percent
 from dcplan.answers.plan.tables.lead_times import late_notes
+from dcplan.answers.plan.tables.links import span_notes
 from dcplan.answers.plan.tables.network import choice_notes, too_small
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.economics.cash_flow import AssetClass, FlowGroup
@@ -40,6 +41,7 @@ def warnings_of(
             *_empty_halls(solved),
             *_larger_runs(solved),
             *_untaxed(solved, question),
+            *span_notes(solved.decisions, question.scenario),
             *(f"without an answer: {text}" for text in solved.lost),
         ],
         "given": [
@@ -83,11 +85,12 @@ def _larger_runs(solved: Solved) -> list[str]:
     if d is None or solved.fixed is not None or problem.goal.measure not in MONEY:
         return []
     notes = []
-    for run in d.runs:
+    options = [x.whole for x in problem.run_options if x.leads]
+    for run in d.whole_runs:
         same = (run.job, run.place, run.system, run.link, run.start_month, run.months)
         least = min(
             x.accelerators
-            for x in problem.run_options
+            for x in options
             if (x.job, x.place, x.system, x.link, x.start_month, x.months) == same
         )
         if least < run.accelerators and not run.on_cloud:
@@ -177,7 +180,10 @@ def _offloaded(solved: Solved, question: Question) -> list[str]:
 
 def _slowed(solved: Solved, question: Question) -> list[str]:
     """Return the days that runs lose to a storage of given capacity."""
-    runs, storage = solved.decisions.whole_runs if solved.decisions else (), question.scenario.storage
+    runs, storage = (
+        solved.decisions.whole_runs if solved.decisions else (),
+        question.scenario.storage,
+    )
     notes = (lost_note(r.job, r.outlook, r.days, r.step_time_s, storage) for r in runs)
     return [note for note in notes if note]
 

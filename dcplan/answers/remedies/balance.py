@@ -48,15 +48,16 @@ def _jobs(
             continue
         share = min(max(1.0 - served.lacks.get(Key(JOB_RUNS, (job.id,)), 0.0), 0.0), 1.0)
         option = _option(part, job.id, served)
-        mw = option.accelerators * _mw_each(part, option)
+        count = option.whole.accelerators
+        mw = count * _mw_each(part, option)
         for t in _quarters_of(option, problem.quarters):
-            amounts = (float(option.accelerators), share * option.accelerators)
+            amounts = (float(count), share * count)
             yield t, _row(problem, t, job.id, amounts, ACCELERATORS, share * mw)
 
 
 def _option(problem: PlanningProblem, job: str, served: Relaxed) -> RunOption:
     """Return the run option that the relaxation uses, or the one with the fewest accelerators."""
-    mine = [(i, c) for i, c in enumerate(problem.run_options) if c.job == job]
+    mine = [(i, c) for i, c in enumerate(problem.run_options) if c.job == job and c.leads]
     used = [(served.values.get(Key(RUN.variable, (i,)), 0.0), c) for i, c in mine]
     most, option = max(used, key=lambda pair: pair[0])
     return option if most > FEW else min((c for _, c in mine), key=lambda c: c.accelerators)

@@ -356,7 +356,9 @@ def _of_parts(request: TrainRequest) -> Iterator[Problem]:
     if request.halls == 1 and (request.hall_gbps is not None or request.hall_rtt_ms is not None):
         yield _wrong("--hall-gbps and --hall-rtt-ms need --halls of at least 2", "--halls")
     if request.halls > 1 and request.hall_gbps is None:
-        help_text = "give the rate of the links between a hall and the others, such as --hall-gbps 100000"
+        help_text = (
+            "give the rate of the links between a hall and the others, such as --hall-gbps 100000"
+        )
         yield _wrong("--hall-gbps is needed to train over several halls", "--halls", help_text)
     parts = request.halls * request.wan_sites
     if parts == 1:

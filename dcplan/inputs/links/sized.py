@@ -77,7 +77,10 @@ def _near(ask: LinkAsk, optic: Optic, ends: int, log: InputLog) -> SizedLink:
     try:
         leg = interconnect(ask.gbps, ask.route_km, line_of(optic, ask.where("optic"), log))
     except ValueError as error:
-        cause, step = f"{optic.id}: {error}", "leave the optic out: the cheapest that reaches is taken"
+        cause, step = (
+            f"{optic.id}: {error}",
+            "leave the optic out: the cheapest that reaches is taken",
+        )
         raise InputError([Problem("DC054", cause, ask.where("km"), help=step)]) from error
     ports = math.ceil(leg.gbps / LOCAL_GBPS - 1e-9)
     routers = [*router_parts(ask.router, ports, ends)]
@@ -100,7 +103,9 @@ def _near(ask: LinkAsk, optic: Optic, ends: int, log: InputLog) -> SizedLink:
 def _far(ask: LinkAsk, ends: int, log: InputLog) -> SizedLink:
     """Return a link over a line system."""
     if ends > 2:  # noqa: PLR2004 - a line system has two ends
-        cause = f"{ask.route_km:g} km of fiber need a line system, which joins two places, not {ends}"
+        cause = (
+            f"{ask.route_km:g} km of fiber need a line system, which joins two places, not {ends}"
+        )
         step = "declare one link for each pair of places"
         raise InputError([Problem("DC054", cause, ask.where("km"), help=step)])
     best = link_options(ask, log)[0][0]

@@ -115,7 +115,8 @@ def _one_option(problem: PlanningProblem, matrix: Matrix) -> Matrix:
     chosen = {i: len(matrix.columns) + n for n, i in enumerate(at)}
     rows = [Row(Key(ONE_OPTION, (i,)), {at[i]: 1.0, chosen[i]: -1.0}, upper=0.0) for i in at]
     for job in problem.jobs:
-        mine = [i for i in at if problem.run_options[i].job == job.id]
+        runs = problem.run_options
+        mine = [i for i in at if runs[i].job == job.id and runs[i].leads]
         rows.append(Row(Key(ONE_OPTION, (job.id,)), {chosen[i]: 1.0 for i in mine}, upper=1.0))
     if not at:
         return matrix

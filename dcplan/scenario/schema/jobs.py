@@ -94,7 +94,8 @@ class Job(ScheduledJob):
         if not self.over and (self.local_steps > 1 or self.sync_bytes_per_param is not None):
             code = "over"
             raise PydanticCustomError(
-                code, "local_steps and sync_bytes_per_param need over: a run in one hall has no exchange"
+                code,
+                "local_steps and sync_bytes_per_param need over: a run in one hall has no exchange",
             )
         if self.extra_tokens_frac is not None and self.local_steps == 1:
             code = "over"

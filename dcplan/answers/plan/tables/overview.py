@@ -7,6 +7,7 @@ from dcplan.answers.plan.tables import (
     financing,
     fleet,
     hardware,
+    links,
     money,
     network,
     queue,
@@ -61,4 +62,6 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], question: Question) ->
         "cloud": cloud.cloud(problem, d),
         "commitments": cloud.commitments(problem, d),
         "excluded": excluded_options(problem, with_entry_prices(problem.excluded, solved, catalog)),
-    } | ({"storage_choices": choices} if problem.storage_choices else {})
+        **({"storage_choices": choices} if problem.storage_choices else {}),
+        **({"links": links.links(problem, d)} if problem.links else {}),
+    }

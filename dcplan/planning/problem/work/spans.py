@@ -100,9 +100,7 @@ def _choices(links: Sequence[LinkTerms]) -> Iterator[tuple[tuple[_Group, ...], L
                     yield (first, second), link
 
 
-def _exchange(
-    groups: tuple[_Group, ...], between: LinkTerms | None, asked: _Asked
-) -> Span:
+def _exchange(groups: tuple[_Group, ...], between: LinkTerms | None, asked: _Asked) -> Span:
     """Return the exchanges of a run between its halls and its sites."""
     first = groups[0]
     halls = sites = None

@@ -28,8 +28,12 @@ def planned(problem: PlanningProblem) -> PlanningProblem:
     own: dict[str, int] = {}
     for run in problem.run_options:
         if not run.on_cloud and run.leads:
-            parts = [problem.run_options[i] for i in problem.spans[run.part.run]] if run.part else [run]
-            quarter = max((first_quarter(problem, part) for part in parts), default=problem.quarters)
+            parts = (
+                [problem.run_options[i] for i in problem.spans[run.part.run]] if run.part else [run]
+            )
+            quarter = max(
+                (first_quarter(problem, part) for part in parts), default=problem.quarters
+            )
             month = max(first[run.job], MONTHS_PER_QUARTER * quarter)
             own[run.job] = min(own.get(run.job, month), month)
     return _divided(problem, first | own)

@@ -119,9 +119,7 @@ class Timelines:
 
     def ends(self, time: Timeline, target: Target, terms: JobTerms) -> tuple[Ends, Ends]:
         """Return the ends of a job with the delays of a place, and one quarter of delay less."""
-        delays = _latest(
-            [self.delays.get((hall, target.system), {}) for hall in target.halls]
-        )
+        delays = _latest([self.delays.get((hall, target.system), {}) for hall in target.halls])
         key = (id(time), tuple(sorted(delays.items())))
         if key not in self._ends:
             runs = (
