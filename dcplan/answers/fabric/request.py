@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
-from dcplan.inputs.links.facts import ROUTER_ROW
 from dcplan.errors import InputError, Place, Problem
 from dcplan.fabric.topology.kinds import KINDS
+from dcplan.inputs.links.facts import ROUTER_ROW
 from dcplan.specs.request import Flag
 
 MOST, MOST_PORTS = 10_000_000, 100_000

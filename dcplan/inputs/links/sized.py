@@ -73,7 +73,7 @@ def _cheapest(ask: LinkAsk, log: InputLog) -> Optic | None:
 
 def _near(ask: LinkAsk, optic: Optic, ends: int, log: InputLog) -> SizedLink:
     """Return a link of direct optics, with the routers of both ends."""
-    legs = 1 if ends == 2 else ends  # noqa: PLR2004 - two places need no core
+    legs = 1 if ends == 2 else ends
     try:
         leg = interconnect(ask.gbps, ask.route_km, line_of(optic, ask.where("optic"), log))
     except ValueError as error:
@@ -102,7 +102,7 @@ def _near(ask: LinkAsk, optic: Optic, ends: int, log: InputLog) -> SizedLink:
 
 def _far(ask: LinkAsk, ends: int, log: InputLog) -> SizedLink:
     """Return a link over a line system."""
-    if ends > 2:  # noqa: PLR2004 - a line system has two ends
+    if ends > 2:
         cause = (
             f"{ask.route_km:g} km of fiber need a line system, which joins two places, not {ends}"
         )

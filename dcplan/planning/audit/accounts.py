@@ -19,8 +19,8 @@ from dcplan.economics.cash_flow import (
     Unit,
 )
 from dcplan.planning.audit.existing import existing_flows
-from dcplan.planning.audit.links import link_flows, link_kw
 from dcplan.planning.audit.left import BUILDING, FIT_OUT, left
+from dcplan.planning.audit.links import link_flows, link_kw
 from dcplan.planning.audit.onsite import flows_of, generated_mw, generated_mwh
 from dcplan.planning.audit.rent.flows import cloud_flows
 from dcplan.planning.decisions import Decisions

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dcplan.economics.cash_flow import cash_out_usd, debt_usd
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.check import Check
-from dcplan.planning.audit.links import link_checks
 from dcplan.planning.audit.existing import existing_checks
+from dcplan.planning.audit.links import link_checks
 from dcplan.planning.audit.measures import measured
 from dcplan.planning.audit.places import hall_checks, site_checks
 from dcplan.planning.audit.rent.checks import cloud_checks

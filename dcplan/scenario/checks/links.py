@@ -37,7 +37,7 @@ def _check_link(check: Checker, link: Link, halls: list[str], path: Path) -> Non
         if name in link.joins[:k]:
             check.add("DC011", f"{link.id}: the hall {name!r} occurs twice", where)
     sites = [name.partition("/")[0] for name in link.joins]
-    pair = len(sites) == len(set(sites)) == 2  # noqa: PLR2004 - one hall of each of two sites
+    pair = len(sites) == len(set(sites)) == 2
     if len(set(sites)) > 1 and not pair:
         cause = f"{link.id}: it joins halls of one site, or one hall of each of two sites"
         step = "declare one link for each pair of sites, and one for the halls of each site"
