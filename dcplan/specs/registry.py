@@ -16,7 +16,6 @@ VERBS: dict[str, tuple[str, ...]] = {
         "plan.fleet",
         "plan.purchases",
         "plan.site",
-        "plan.links",
         "plan.work",
         "plan.services",
         "plan.workloads",

@@ -14,15 +14,15 @@ from dcplan.planning.decisions import BUY, FABRIC, RUN
 from dcplan.planning.goal import EarlierPlan, Goal, Limit
 from dcplan.planning.model.changes import add_changes
 from dcplan.planning.model.cloud import add_cloud
-from dcplan.planning.model.fabric import add_fabric
 from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
 from dcplan.planning.model.money.cost import add_money
+from dcplan.planning.model.network.fabric import add_fabric
+from dcplan.planning.model.network.switches import add_switches
 from dcplan.planning.model.onsite import add_onsite
 from dcplan.planning.model.power import add_power
 from dcplan.planning.model.racks import add_racks, add_supply
 from dcplan.planning.model.sets import Sets, make_sets
-from dcplan.planning.model.switches import add_switches
 from dcplan.planning.model.variables import add_variables
 from dcplan.planning.model.work import add_work
 from dcplan.planning.problem.terms import (

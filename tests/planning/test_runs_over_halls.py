@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import dcplan
-from dcplan.economics.cash_flow import npv_usd
 from dcplan.catalog.loader import load as load_catalog
+from dcplan.economics.cash_flow import npv_usd
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.accounts import make_accounts
@@ -269,18 +269,38 @@ def test_a_step_over_halls_and_sites_has_the_exchanges_by_hand(built: PlanningPr
     four = next(x for x in options if x.parts == 4)
     assert four.part
     inner, outer = four.part.exchange.halls, four.part.exchange.sites
-    assert inner and outer
+    assert inner
+    assert outer
     assert (inner.sites, outer.sites, outer.local_steps) == (2, 2, 50)
-    # 405.85 B parameters at 4 B: 2 (n - 1) / n of 1,623.4 GB at 12.5 TB/s, and 2 latencies
-    params = 405.85e9
-    own = four.step_time_s - params * 4 / 12.5e12 - params * 4 / 400e9 / 50
-    latency = 2 * inner.latency_s + 2 * outer.latency_s / 50
-    alone = next(x for x in options if x.parts == 2 and x.part and x.part.exchange.sites is None)
-    assert own - latency > 0
     assert four.whole.accelerators == 4 * four.accelerators
     # 4,200 km of fiber: 20.6 ms one way at 4.897 us a km, and the equipment of 53 spans
     assert outer.latency_s == pytest.approx(4200 * 4.897e-6, rel=0.02)
-    assert alone.part and alone.part.links == ("campus",)
+    assert alone.part
+    assert alone.part.links == ("campus",)
+
+
+def test_a_step_is_that_of_a_hall_and_the_exchanges_by_hand(tmp_path: Path) -> None:
+    text = SCENARIO.replace("local_steps: 50", "local_steps: 2")
+    problem = build(load(written(tmp_path, text))).problem
+    four = next(x for x in problem.run_options if x.parts == 4 and x.leads).whole
+    assert four.part
+    assert four.part.exchange.sites
+    alone = dcplan.train(
+        "llama-3.1-405b",
+        system="gb200-nvl72",
+        accelerators=(four.accelerators - four.spares) // 4,
+        tokens=1e12,
+        seq_len=8192,
+        global_batch_tokens=4e6,
+        precision="bf16",
+        start="2027-Q1",
+        layout=",".join(f"{k}={v}" for k, v in four.layout.items() if v not in (None, "")),
+    ).value("train.step_time_s")
+    # 405.85 B parameters at 4 B, 2 (n - 1) / n of 1,623.4 GB: between halls at 12.5 TB/s each step,
+    # between sites at 400 GB/s every second one, with two latencies of the sites
+    between = 1623.4 / 12_500 + (1623.4 / 400 + 2 * four.part.exchange.sites.latency_s) / 2
+    assert between == pytest.approx(2.18, abs=0.01)
+    assert four.step_time_s == pytest.approx(alone + between, rel=0.01)
 
 
 def test_train_and_plan_agree_on_a_run_over_two_halls(built: PlanningProblem) -> None:
@@ -289,7 +309,8 @@ def test_train_and_plan_agree_on_a_run_over_two_halls(built: PlanningProblem) ->
         for x in built.run_options
         if x.part and x.leads and x.part.places == ("east/h1", "east/h2")
     )
-    assert run.part and run.part.exchange.halls
+    assert run.part
+    assert run.part.exchange.halls
     layout = {k: v for k, v in run.layout.items() if v not in (None, "")}
     answer = dcplan.train(
         "llama-3.1-405b",

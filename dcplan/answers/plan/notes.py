@@ -7,8 +7,7 @@ from typing import Any
 
 from dcplan.answers.plan.headline import percent
 from dcplan.answers.plan.tables.lead_times import late_notes
-from dcplan.answers.plan.tables.links import span_notes
-from dcplan.answers.plan.tables.network import choice_notes, too_small
+from dcplan.answers.plan.tables.network import choice_notes, span_notes, too_small
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.economics.cash_flow import AssetClass, FlowGroup
 from dcplan.inputs.heat_paths import tank_notes

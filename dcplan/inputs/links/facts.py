@@ -22,6 +22,8 @@ SIGNAL = (
 ROUTER = ("price_usd", "typical_kw", "card_usd", "card_kw", "latency_ns")
 ROUTER_ROW = "arista-7804r4"
 """Router at the ends of links, if none is named."""
+LOCAL_OPTIC = "generic-800g-dsp"
+"""Transceiver of the short links between routers, transponders and fabric."""
 METRO_OPTIC = "coherent-400zr"
 """Transceiver of links up to its reach, if none is named."""
 COMMON = ("roadm-degree-usd", "roadm-degree-kw", "amplifier-usd", "line-amplifier-kw")
@@ -59,6 +61,11 @@ def check_router(row: Switch, gbps: float, place: Place) -> Switch:
         cause = f"{row.id} has no price, no latency or no ports of {gbps:g} Gb/s"
         raise InputError([Problem("DC050", cause, place, help="arista-7804r4 has them")])
     return row
+
+
+def local_gbps(log: InputLog) -> float:
+    """Return the rate of the router ports of links [Gb/s]."""
+    return log.catalog.get("optics", LOCAL_OPTIC, Optic).rate_gbps.value
 
 
 def glass_of(log: InputLog) -> Glass:

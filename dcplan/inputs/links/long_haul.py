@@ -9,14 +9,20 @@ from dataclasses import dataclass
 from dcplan.catalog.schema import Optic, Parameter, Switch
 from dcplan.errors import InputError, Problem
 from dcplan.fabric.long_haul import LongHaul, long_haul, reach_km, round_trip_us
-from dcplan.inputs.links.facts import LinkAsk, glass_of, mode_of, number, record
+from dcplan.inputs.links.facts import (
+    LOCAL_OPTIC,
+    LinkAsk,
+    glass_of,
+    local_gbps,
+    mode_of,
+    number,
+    record,
+)
 from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity
 from dcplan.units import MICRO, NANO
 
-LOCAL_OPTIC, LOCAL_GBPS = "generic-800g-dsp", 800.0
-"""Transceiver of the short links at both ends."""
-YEARS = 10.0
+SEARCH_YEARS = 10.0
 """Years over which capital cost and lease of options are compared."""
 
 
@@ -52,7 +58,7 @@ class LinkOption:
     @property
     def ten_years_usd(self) -> float:
         """Return the price of all parts, and the lease of ten years."""
-        return self.usd + YEARS * self.usd_per_year
+        return self.usd + SEARCH_YEARS * self.usd_per_year
 
     @property
     def kw(self) -> float:
@@ -90,7 +96,7 @@ def link_options(ask: LinkAsk, log: InputLog) -> tuple[list[LinkOption], list[Re
         mode = mode_of(row, ask.where("optic"))
         reach = reach_km(mode, ask.route_km / spans, glass)
         try:
-            found = long_haul(ask.gbps, ask.route_km, longest_km, mode, glass, LOCAL_GBPS)
+            found = long_haul(ask.gbps, ask.route_km, longest_km, mode, glass, local_gbps(log))
         except ValueError as error:
             refused.append(RefusedSignal(row, reach, spans, str(error)))
             continue
@@ -121,9 +127,9 @@ def _no_signal(refused: list[RefusedSignal], ask: LinkAsk) -> Problem:
     return Problem("DC054", cause, ask.where("km"), help=step)
 
 
-def router_parts(router: Switch, ports: int, ends: int) -> Iterator[LinkPart]:
-    """Yield the routers and line cards of a number of ports at each end."""
-    radix = router.ports[f"{LOCAL_GBPS:g}"]
+def router_parts(router: Switch, ports: int, ends: int, gbps: float) -> Iterator[LinkPart]:
+    """Yield the routers and line cards of a number of ports of a rate at each end."""
+    radix = router.ports[f"{gbps:g}"]
     boxes = math.ceil(ports / radix)
     yield _line("routers", router.id, ends * boxes, router.price_usd, router.typical_kw)
     if router.cards:
@@ -144,7 +150,7 @@ def _parts(row: Optic, found: LongHaul, router: Switch, log: InputLog) -> Iterat
     yield _common(
         "line amplifiers", spans, found.amplifiers, ("amplifier-usd", "line-amplifier-kw"), log
     )
-    yield from router_parts(router, found.router_ports, 2)
+    yield from router_parts(router, found.router_ports, 2, local_gbps(log))
     yield _line(
         "short-reach transceivers",
         local.id,

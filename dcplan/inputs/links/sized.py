@@ -8,8 +8,15 @@ from dataclasses import dataclass
 from dcplan.catalog.schema import Optic
 from dcplan.errors import InputError, Problem
 from dcplan.fabric.interconnect import interconnect
-from dcplan.inputs.links.facts import METRO_OPTIC, LinkAsk, far_km, line_of, record_router
-from dcplan.inputs.links.long_haul import LOCAL_GBPS, link_options, option_rtt_us, router_parts
+from dcplan.inputs.links.facts import (
+    METRO_OPTIC,
+    LinkAsk,
+    far_km,
+    line_of,
+    local_gbps,
+    record_router,
+)
+from dcplan.inputs.links.long_haul import link_options, option_rtt_us, router_parts
 from dcplan.inputs.log import InputLog
 from dcplan.units import METERS_PER_KM, MICRO
 
@@ -63,7 +70,7 @@ def _cheapest(ask: LinkAsk, log: InputLog) -> Optic | None:
         reaches = row.reach_m is not None and row.reach_m.value >= ask.route_km * METERS_PER_KM
         plain = row.kind in PLUGGABLE and (not row.protocols or "ethernet" in row.protocols)
         power = row.max_kw or row.typical_kw
-        if reaches and plain and row.price_usd and power and row.rate_gbps.value <= LOCAL_GBPS:
+        if reaches and plain and row.price_usd and power and row.rate_gbps.value <= local_gbps(log):
             found.setdefault(row.price_usd.value / row.rate_gbps.value, row)
     if found:
         return found[min(found)]
@@ -82,10 +89,11 @@ def _near(ask: LinkAsk, optic: Optic, ends: int, log: InputLog) -> SizedLink:
             "leave the optic out: the cheapest that reaches is taken",
         )
         raise InputError([Problem("DC054", cause, ask.where("km"), help=step)]) from error
-    ports = math.ceil(leg.gbps / LOCAL_GBPS - 1e-9)
-    routers = [*router_parts(ask.router, ports, ends)]
+    rate = local_gbps(log)
+    ports = math.ceil(leg.gbps / rate - 1e-9)
+    routers = [*router_parts(ask.router, ports, ends, rate)]
     if legs > 1:
-        routers += router_parts(ask.router, legs * ports, 1)
+        routers += router_parts(ask.router, legs * ports, 1, rate)
     latency_s = record_router(ask.router, log)
     hops = 2 if legs == 1 else 3
     # the way from one hall to another has two legs if a core is between them

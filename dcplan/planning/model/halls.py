@@ -6,7 +6,7 @@ from typing import Any
 
 import pyomo.core as pyo
 
-from dcplan.planning.model.links import link_kw
+from dcplan.planning.model.network.links import link_kw
 from dcplan.planning.model.sets import Sets
 from dcplan.units import KW_PER_MW
 

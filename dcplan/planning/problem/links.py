@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dcplan.catalog.schema import Optic, Switch
 from dcplan.errors import Place
-from dcplan.inputs.links.facts import ROUTER_ROW, LinkAsk, check_router
-from dcplan.inputs.links.long_haul import LOCAL_GBPS
+from dcplan.inputs.links.facts import ROUTER_ROW, LinkAsk, check_router, local_gbps
 from dcplan.inputs.links.sized import SizedLink, sized
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.terms.links import LinkTerms
@@ -70,7 +69,7 @@ def _sized(i: int, link: Link, question: Question, log: InputLog) -> SizedLink:
         gbps=log.take(f"{key}.gbps", link.gbps),
         route_km=log.take(f"{key}.km", link.km),
         optic=log.catalog.get("optics", link.optic, Optic) if link.optic else None,
-        router=check_router(router, LOCAL_GBPS, where("router")),
+        router=check_router(router, local_gbps(log), where("router")),
         span_km=link.span_km,
         span_key=f"{key}.span_km",
         where=where,

@@ -1,4 +1,4 @@
-"""Sites and halls of a plan: plants, units, power and long-lead equipment."""
+"""Sites and halls of a plan: plants, units, power, links and long-lead equipment."""
 
 from __future__ import annotations
 
@@ -126,3 +126,30 @@ LEAD_TIMES = TableSpec(
     brief=lambda x: x.weeks_before_start > 0,
     section=Section.RISK,
 )
+
+
+@dataclass(frozen=True)
+class LinkRow:
+    """The end of one link in one hall."""
+
+    link: Annotated[str, Column("Id of the link")]
+    hall: Hall
+    optic: Annotated[str, Column("Catalog row of the optic")]
+    gbps: Annotated[float, Column("Installed capacity of the end, one way")]
+    rtt_ms: Annotated[float, Column("Round trip between two halls of the link")]
+    serves_from: Annotated[str, Column("Quarter from which the end serves")]
+    capex_usd: Annotated[float, Column("Price of the end: its part of the complete link")]
+    lease_usd_per_year: Annotated[
+        float, Column("Lease of fiber and amplifier sites in the first year: its part")
+    ]
+    power_kw: Annotated[float, Column("Power of the equipment of the end")]
+    runs: Annotated[str, Column("Runs that use the end")]
+    oversubscription: Annotated[
+        float | None,
+        Column(
+            "Rate of the NIC ports of the largest of these runs in the hall, over that of the end"
+        ),
+    ]
+
+
+LINKS = TableSpec("links", LinkRow, "Links between halls", section=Section.DESIGN, by_item=True)

@@ -11,8 +11,14 @@ from dcplan.answers.fabric.sites import long_haul
 from dcplan.catalog.schema import Optic, Switch
 from dcplan.errors import InputError, Place, Problem
 from dcplan.fabric.interconnect import Interconnect, interconnect
-from dcplan.inputs.links.facts import METRO_OPTIC, LinkAsk, check_router, far_km, line_of
-from dcplan.inputs.links.long_haul import LOCAL_GBPS
+from dcplan.inputs.links.facts import (
+    METRO_OPTIC,
+    LinkAsk,
+    check_router,
+    far_km,
+    line_of,
+    local_gbps,
+)
 from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity, Status
 from dcplan.result import Metric, Table
@@ -84,7 +90,7 @@ def _asked(
         gbps=gbps,
         route_km=route_km,
         optic=only,
-        router=check_router(router, LOCAL_GBPS, Place(flag)),
+        router=check_router(router, local_gbps(log), Place(flag)),
         span_km=None if span is None else Quantity(value=span),
         span_key="fabric.site_link_span_km",
         where=lambda name: Place(f"--site-link-{name}"),

@@ -7,7 +7,6 @@ from dcplan.answers.plan.tables import (
     financing,
     fleet,
     hardware,
-    links,
     money,
     network,
     queue,
@@ -63,5 +62,5 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], question: Question) ->
         "commitments": cloud.commitments(problem, d),
         "excluded": excluded_options(problem, with_entry_prices(problem.excluded, solved, catalog)),
         **({"storage_choices": choices} if problem.storage_choices else {}),
-        **({"links": links.links(problem, d)} if problem.links else {}),
+        **({"links": network.links(problem, d)} if problem.links else {}),
     }

@@ -7,7 +7,7 @@ from typing import Any
 import pyomo.core as pyo
 
 from dcplan.economics.cash_flow import AssetClass
-from dcplan.planning.model.links import links_musd
+from dcplan.planning.model.network.links import links_musd
 from dcplan.planning.model.racks import kept
 from dcplan.planning.model.sets import Sets
 from dcplan.units import USD_PER_MUSD

@@ -9,11 +9,11 @@ import pyomo.core as pyo
 from dcplan.economics.cash_flow import AssetClass
 from dcplan.economics.monthly.weights import FlowWeights, financed_weights, level_weights
 from dcplan.planning.model.cloud import after, cloud
-from dcplan.planning.model.links import links_musd
 from dcplan.planning.model.money.capital import cancelled, capex, capital, network, sold
 from dcplan.planning.model.money.deliveries import delivered_networks
 from dcplan.planning.model.money.left import add_left, residual
 from dcplan.planning.model.money.running import running
+from dcplan.planning.model.network.links import links_musd
 from dcplan.planning.model.sets import Sets
 from dcplan.units import USD_PER_MUSD
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pyomo.core as pyo
 
-from dcplan.planning.model.links import links_musd
 from dcplan.planning.model.money.capital import M, added, backed, fitted, network, plant_usd
+from dcplan.planning.model.network.links import links_musd
 from dcplan.planning.model.racks import kept
 from dcplan.planning.model.sets import Sets
 

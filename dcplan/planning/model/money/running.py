@@ -6,7 +6,7 @@ from typing import Any
 
 import pyomo.core as pyo
 
-from dcplan.planning.model.links import links_lease_musd
+from dcplan.planning.model.network.links import links_lease_musd
 from dcplan.planning.model.onsite import grid_mwh, serving
 from dcplan.planning.model.sets import Sets
 from dcplan.planning.problem.energy import contract_usd

@@ -27,5 +27,5 @@ class RunPart:
 
     @property
     def leads(self) -> bool:
-        """Return whether the part stands for the complete run where runs are counted."""
+        """Return whether the complete run is counted at this part."""
         return self.place == self.places[0]

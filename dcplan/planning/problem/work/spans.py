@@ -117,7 +117,7 @@ def _exchange(groups: tuple[_Group, ...], between: LinkTerms | None, asked: _Ask
 def _joined(
     targets: Sequence[Target], groups: tuple[_Group, ...], between: LinkTerms | None, asked: _Asked
 ) -> Target:
-    """Return one target that stands for several halls with the same hardware."""
+    """Return one target for several halls with the same hardware."""
     places = tuple(t.place for t in targets)
     exchange = _exchange(groups, between, asked)
     parts = []

@@ -38,16 +38,16 @@ class Target:
     offer: OfferTerms | None = None
     """Cloud offer of the place, with its conditions; None for a hall."""
     parts: tuple[RunPart, ...] = ()
-    """Part of each hall if the target stands for several halls, whose units and limits it adds."""
+    """Part of each hall if the target is several halls, whose units and limits it adds."""
 
     @property
     def count(self) -> int:
-        """Return the number of places that it stands for."""
+        """Return the number of its places."""
         return len(self.parts) or 1
 
     @property
     def halls(self) -> tuple[str, ...]:
-        """Return the places that it stands for."""
+        """Return its places."""
         return tuple(part.place for part in self.parts) or (self.place,)
 
     @property

@@ -99,7 +99,7 @@ class RunOption:
 
     @property
     def leads(self) -> bool:
-        """Return whether it stands for its run where runs are counted: complete, or the first part."""
+        """Return whether its run is counted here: a complete run, or the first part of one."""
         return self.part is None or self.part.leads
 
     @property

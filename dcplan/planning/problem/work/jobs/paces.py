@@ -35,7 +35,7 @@ from dcplan.training.grid import model_parallel_accelerators
 from dcplan.training.many.requests import Request
 from dcplan.training.wide_area import spanned_step_s
 
-LEAST_FRAC = 0.01
+SEARCH_LEAST_FRAC = 0.01
 """Least share of a wanted step time that the exchange between halls leaves for the step itself."""
 Goal = tuple[tuple[tuple[float, ...], ...], tuple[float, ...]]
 """Wanted step times at some counts [s], one row for each duration, and these counts."""
@@ -233,7 +233,9 @@ class Paces:
         wanted, at = asked.wanted_s(spec) if not fixed else ((), ())
         if n > 1:  # of one hall, without the exchange with others
             lost_s = float(spanned_step_s(0.0, shape.params, asked.target.exchange))
-            wanted = tuple(tuple(max(s - lost_s, s * LEAST_FRAC) for s in row) for row in wanted)
+            wanted = tuple(
+                tuple(max(s - lost_s, s * SEARCH_LEAST_FRAC) for s in row) for row in wanted
+            )
             at = tuple(count / n for count in at)
         return Request(
             shape=shape,

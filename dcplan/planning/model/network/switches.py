@@ -10,7 +10,7 @@ from typing import Any
 import pyomo.core as pyo
 
 from dcplan.planning.check_ids import COUNTED, Part
-from dcplan.planning.model.fabric import racks_paid
+from dcplan.planning.model.network.fabric import racks_paid
 from dcplan.planning.model.sets import F, P, Sets
 from dcplan.planning.problem.terms import LeafGroup, SwitchSteps
 from dcplan.units import USD_PER_MUSD
