@@ -36,6 +36,9 @@ EXACT_SHARE = 0.9
 """Share of the requested gap for the search; the rest covers costs that steps do not include."""
 LEAST_GAP = 0.2
 """Smallest share of the requested gap for a second search, where the audit costs more than that."""
+MANY_STEPS, SHARES_SHARE, SHARES_GAP = 3.0, 0.25, 0.3
+"""Ratio of columns with and without steps of switches from which the model without them comes first, and
+its shares of the time and of the gap."""
 TINY = 1e-9
 
 
@@ -148,7 +151,37 @@ def _direct(
     if has_replicas(matrix) and len(base.columns) > SMALL_COLUMNS:
         return in_hosting_stages(strong, strengthened(base, problem), session, gap)
     near = session.request.near
+    if len(matrix.columns) > MANY_STEPS * len(base.columns):
+        return _from_shares(session, strong, strengthened(base, problem), gap)
     return session.solve(strong, gap, start=known(matrix, near) if near else None)
+
+
+def _from_shares(session: SolveSession, strong: Matrix, base: Matrix, gap: float) -> Outcome:
+    """Solve a model with many steps of switches from that with shares, which has few integers.
+
+    The shares give a bound, runs and fabrics. If the steps of these runs and fabrics are within the gap of
+    that bound, they are the answer; otherwise the complete model is solved from them.
+    """
+    near = session.request.near
+    first = session.part(SHARES_SHARE).solve(
+        base, SHARES_GAP * gap, start=known(base, near) if near else None
+    )
+    if first.values is None:
+        none = first.status is SolveStatus.INFEASIBLE
+        return first if none else session.solve(strong, gap)
+    start = known(strong, base.integer_values(first.values))
+    kept = {i: start.get(i, 0.0) for i in strong.of(CHOICES)}
+    second = session.part(SHARES_SHARE).solve(strong, SHARES_GAP * gap, fixed=kept, start=start)
+    bound = first.bound
+    if second.values is not None:
+        if second.objective - bound <= gap * abs(second.objective):
+            nodes = first.nodes + second.nodes
+            return replace(second, bound=bound, status=SolveStatus.OPTIMAL, nodes=nodes)
+        start = known(strong, strong.integer_values(second.values))
+    last = session.solve(strong, gap, start=start)
+    if second.values is not None and second.objective < last.objective:
+        last = replace(second, bound=last.bound, status=last.status)
+    return replace(last, bound=max(bound, last.bound), nodes=first.nodes + last.nodes)
 
 
 def with_margins(problem: PlanningProblem, session: SolveSession, report: SolveReport) -> Solved:

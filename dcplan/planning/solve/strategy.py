@@ -58,11 +58,17 @@ from dcplan.planning.solve.large.thinned import thinned
 from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.request import LEAST_S, SolveRequest, SolveSession
 from dcplan.planning.solve.solved import Solved, SolveReport
+from dcplan.planning.solve.starts import known
 from dcplan.planning.solve.status import Phase, SolveStatus
+from dcplan.planning.solve.strong import strengthened
 from dcplan.scenario.load import Question
 
 HOSTING_COLUMNS = 5_000
 """Models with replicas up to this size, without the columns of services, have stages of their own."""
+SHARES_COLUMNS, SPAN_COLUMNS = 2_000, 8_000
+"""Largest programs that are first solved with shares of switches: without and with runs over halls."""
+SHARES_SHARE, SHARES_GAP = 0.3, 0.3
+"""Its shares of the time and of the gap."""
 LARGE_SHARE = 0.8
 """Share of the time for the search of halls."""
 ROUNDED = (
@@ -150,6 +156,25 @@ def _is_large(base: Matrix) -> bool:
     return len(base.columns) > SMALL_COLUMNS
 
 
+def _shares_first(
+    problem: PlanningProblem, base: Matrix, session: SolveSession
+) -> Outcome | None:
+    """Solve a medium program with shares in place of integer switch counts, for its bound and a start.
+
+    It has a few thousand columns, and HiGHS often proves it in seconds; the steps of switches would
+    double them. None for a larger program, or where the plan asks for a screening only.
+    """
+    most = SPAN_COLUMNS if problem.spans else SHARES_COLUMNS
+    if len(base.columns) > most or session.request.screen:
+        return None
+    near = session.request.near
+    return session.part(SHARES_SHARE).solve(
+        strengthened(base, problem),
+        SHARES_GAP * session.gap,
+        start=known(base, near) if near else None,
+    )
+
+
 def _by_halls(
     problem: PlanningProblem, session: SolveSession, base: Matrix | None, lean: PlanningProblem
 ) -> Solved:
@@ -174,7 +199,17 @@ def _by_halls(
         stage = RackStage(plain, base, audit_of, part)
     search = HallSearch(lean, program, stage, part)
     solve = search.screened if session.request.screen else search.solve
-    answer = solve(session.request.near)
+    near = session.request.near
+    first = None if base is None else _shares_first(plain, base, session)
+    if first is not None and first.status is SolveStatus.INFEASIBLE:
+        return SolveReport(math.inf, session.clock.spent(), first.nodes, base, plain, None).of(
+            first.status
+        )
+    if first is not None and base is not None:
+        search.plans.prove(first.bound)
+        search.nodes += first.nodes
+        near = near if first.values is None else base.integer_values(first.values)
+    answer = solve(near)
     plan, stopped = answer.plan, session.stopped
     report = SolveReport(
         answer.bound, session.clock.spent(), answer.nodes, base, plain, None, math.inf

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -104,7 +104,7 @@ class Paces:
             group=model_parallel_accelerators(swept.layouts, spec.device.ranks),
             checkpoint_bytes=stored_bytes(self.shape(job.model), spec),
             spread_frac=spec.spread_frac,
-            mfu_frac=choice.mfu(swept, spec) * swept.step_time_s / step_time_s,
+            mfu_frac=choice.mfu(replace(swept, step_time_s=step_time_s), spec),
             layout=partial(layout_of, swept),
         )
 
