@@ -156,9 +156,7 @@ def _is_large(base: Matrix) -> bool:
     return len(base.columns) > SMALL_COLUMNS
 
 
-def _shares_first(
-    problem: PlanningProblem, base: Matrix, session: SolveSession
-) -> Outcome | None:
+def _shares_first(problem: PlanningProblem, base: Matrix, session: SolveSession) -> Outcome | None:
     """Solve a medium program with shares in place of integer switch counts, for its bound and a start.
 
     It has a few thousand columns, and HiGHS often proves it in seconds; the steps of switches would
