@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import NamedTuple
 
@@ -73,6 +73,8 @@ class Line:
     rack_units: float = 0.0
     kg: float = 0.0
     status: str = ""
+    optic: Optic | None = None
+    """Row of a transceiver or cable."""
 
 
 @dataclass(frozen=True)
@@ -244,6 +246,7 @@ def _optic(kind: Kind, item: str, row: Optic, count: int, log: InputLog) -> Line
         price.times(count),
         power_kw(row) * count,
         status=_status(row.price_usd),
+        optic=row,
     )
 
 
@@ -264,9 +267,8 @@ def _cables(tier: str, choices: list[Choice], log: InputLog) -> list[Line]:
             one, kw = c.medium, c.medium.kw * c.links_each
             price = Price(one.low_usd, one.usd, one.high_usd).times(c.links_each)
         total = price.times(pieces)
-        found.append(
-            Line(Kind.CABLE, item, c.cable.id, pieces, total, kw * pieces, kg=kg, status=status)
-        )
+        line = Line(Kind.CABLE, item, c.cable.id, pieces, total, kw * pieces, kg=kg, status=status)
+        found.append(replace(line, optic=c.cable))
     return found
 
 
@@ -313,7 +315,7 @@ def extra_lines(
         status = same[0].status
         found.append(Line(Kind.OTHER, "spare transceivers", part, spare, price, status=status))
     trunks = sum(
-        c.links
+        math.ceil(c.links / c.links_each)
         for tier, choices in chosen.items()
         if tier != "node-leaf"
         for c in choices

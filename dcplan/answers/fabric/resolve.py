@@ -249,11 +249,14 @@ def _port_counts(
 
 
 def _ports_per_cage(parts: Parts) -> int:
-    """Return NIC ports behind one transceiver of a node, by the system and the family."""
-    return max(
-        parts.system.scaleout_ports_per_cage if parts.system else 1,
-        parts.family.nic_ports_per_cage if parts.family else 1,
-    )
+    """Return links behind one transceiver of a node, by the system and the family.
+
+    A NIC that is split into planes has one cage: its transceiver carries the links of all planes.
+    """
+    own = parts.system.scaleout_ports_per_cage if parts.system else 1
+    if parts.family and parts.planes == parts.family.planes:
+        return max(own, parts.family.nic_ports_per_cage)
+    return own * parts.planes
 
 
 def _mixed(ports: Ports, link: float, between: float, leaf: Switch | None, topology: str) -> Ports:

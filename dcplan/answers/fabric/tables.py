@@ -98,6 +98,9 @@ def _parts(lines: Sequence[Line]) -> Iterator[dict[str, Any]]:
             yield {
                 "item": x.item,
                 "part": x.part,
+                "type": _type(x),
+                "reach_m": x.optic.reach_m.value if x.optic and x.optic.reach_m else None,
+                "fibers": x.optic.fibers if x.optic else None,
                 "count": x.count,
                 "power_kw": x.kw,
                 "usd": x.price.value,
@@ -106,6 +109,13 @@ def _parts(lines: Sequence[Line]) -> Iterator[dict[str, Any]]:
                 "weight_kg": x.kg or None,
                 "price": x.status,
             }
+
+
+def _type(line: Line) -> str:
+    """Return the type of a transceiver or cable in the words of the trade."""
+    if line.optic is None:
+        return ""
+    return line.optic.type or line.optic.kind.upper()
 
 
 def _tiers(built: Built) -> Iterator[specs.TierRow]:
