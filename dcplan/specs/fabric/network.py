@@ -13,6 +13,9 @@ PATH_DIVERSITY = MetricSpec(
     "",
     "Shortest paths between NICs on different leaves that share no switch-to-switch link",
 )
+MOST_NODES = MetricSpec(
+    "fabric.most_nodes", "", "Nodes that these switches and tiers can connect at most"
+)
 LEAF = MetricSpec(
     "fabric.leaf_switches",
     "",

@@ -1,0 +1,100 @@
+"""Transceivers of split NICs, shared cords, and types of optics in the bill of materials."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import dcplan
+from dcplan.catalog.loader import load
+from dcplan.catalog.schema import Optic
+from dcplan.inputs.network_parts import links_per_cord
+from dcplan.result import Result
+
+TYPED = re.compile(r"\b(?:2x)?(?:SR|DR|FR|LR)[48]\b")
+
+
+def _bill(result: Result, item: str) -> dict[str, object]:
+    rows = result.tables["bill_of_materials"].records()
+    return next(row for row in rows if str(row["item"]).startswith(item))
+
+
+@pytest.fixture(scope="module")
+def helios() -> Result:
+    """1,024 accelerators with two NICs of 800 Gb/s in four planes each."""
+    return dcplan.fabric(
+        nodes=1024,
+        nics_per_node=2,
+        nic_gbps=800,
+        planes=4,
+        switch="tomahawk6-box",
+        topology="rail-only",
+        tiers=2,
+    )
+
+
+def test_a_split_nic_has_one_transceiver(helios: Result) -> None:
+    # SemiAnalysis on MI455X: two 800G DR4 at the NICs of an accelerator
+    nodes = _bill(helios, "transceivers in nodes")
+    assert (nodes["count"], nodes["type"], nodes["fibers"]) == (2048, "DR4", 8)
+    assert _bill(helios, "transceivers in leaves to nodes")["type"] == "DR8"
+
+
+def test_links_of_one_connector_share_a_cord(helios: Result) -> None:
+    # eight networks of 1,024 links of 200 Gb/s; a DR4 connector has four of them: 8,192 / 4 cords.
+    # Rounding up adds less than one cord for each stock length.
+    rows = [
+        r
+        for r in helios.tables["bill_of_materials"].records()
+        if str(r["item"]).startswith("node-leaf cables")
+    ]
+    cords = sum(int(str(r["count"])) for r in rows)
+    assert 2048 <= cords < 2048 + len(rows)
+    assert {(r["type"], r["fibers"]) for r in rows} == {("MPO-12", 8)}
+
+
+def test_a_transceiver_for_each_link_can_be_asked_for() -> None:
+    found = dcplan.fabric(
+        nodes=64, nics_per_node=8, nic_gbps=800, planes=2, switch="sn5610", nic_ports_per_cage=1
+    )
+    assert _bill(found, "transceivers in nodes")["count"] == 64 * 8 * 2
+    usual = dcplan.fabric(nodes=64, nics_per_node=8, nic_gbps=800, planes=2, switch="sn5610")
+    assert _bill(usual, "transceivers in nodes")["count"] == 64 * 8
+
+
+def test_links_per_cord() -> None:
+    rows = load(()).table("optics", Optic)
+    dr8, twin, dr4 = rows["generic-800g-dsp"], rows["mms4x00-nm"], rows["mms4x00-ns400"]
+    assert isinstance(dr8, Optic)
+    assert isinstance(twin, Optic)
+    assert isinstance(dr4, Optic)
+    assert links_per_cord([(dr8, 8), (dr8, 8)]) == 4  # 16 fibers in two connectors, 2 a link
+    assert links_per_cord([(twin, 2), (dr4, 1)]) == 1
+    assert links_per_cord([(dr8, 1), (dr8, 1)]) == 1
+
+
+def test_types_agree_with_the_names_of_the_makers() -> None:
+    for row in load(()).table("optics", Optic).values():
+        assert isinstance(row, Optic)
+        if row.kind in ("transceiver", "lpo", "lro", "cpo"):
+            assert row.type, row.id
+            assert row.fibers, row.id
+            named = TYPED.findall(row.name)
+            if "twin 2x" in row.name and named and row.vendor == "NVIDIA":
+                assert row.type.startswith("2x"), row.id
+            if named and "2x800G" not in row.name:
+                assert set(named) <= set(row.type.split("/")), row.id
+            lanes = sum(
+                int(part[-1]) * (2 if part.startswith("2x") else 1)
+                for part in row.type.split("/")[:1]
+            )
+            parallel = row.type.lstrip("2x").startswith(("SR", "DR"))
+            pairs = 2 if row.type.startswith("2x") else 1
+            assert row.fibers == (2 * lanes if parallel else 2 * pairs), row.id
+
+
+def test_most_nodes_of_the_b300_superpod() -> None:
+    # 144 ports in two tiers: 18 units of 72 nodes (B300 XDR reference architecture, table 3)
+    found = dcplan.fabric(nodes=288, system="dgx-b300", fabric="ib-xdr-800")
+    assert found.metrics["fabric.most_nodes"].value == 1296
