@@ -98,3 +98,27 @@ def test_most_nodes_of_the_b300_superpod() -> None:
     # 144 ports in two tiers: 18 units of 72 nodes (B300 XDR reference architecture, table 3)
     found = dcplan.fabric(nodes=288, system="dgx-b300", fabric="ib-xdr-800")
     assert found.metrics["fabric.most_nodes"].value == 1296
+
+
+def test_planes_of_102t_switches_save_a_tier() -> None:
+    """16,416 NICs of 800 Gb/s: 128 ports connect 8,192 in two tiers and 512 ports 131,072, so four
+    planes of 200 Gb/s have two tiers. Leaves with 256 links each: ceil(16,416 / 256) = 65 a plane."""
+    rows = dcplan.fabric(
+        nodes=114, system="vr-nvl72", compare="spectrum-6-800,spectrum-6-800-4-planes"
+    )
+    found = rows.frame("comparison").set_index("fabric")
+    planes, single = found.loc["spectrum-6-800-4-planes"], found.loc["spectrum-6-800"]
+    assert planes["switches"] < single["switches"]
+    assert planes["usd"] < single["usd"]
+    one = dcplan.fabric(
+        nodes=114, system="vr-nvl72", fabric="spectrum-6-800-4-planes", topology="fat-tree"
+    )
+    assert one.value("fabric.leaf_switches") == 4 * 65
+    assert one.value("fabric.core_switches") == 0
+    nodes = _bill(one, "transceivers in nodes")
+    assert nodes["count"] == 114 * 144
+
+
+def test_davisson_has_no_transceivers_in_the_switch() -> None:
+    found = dcplan.fabric(nodes=128, system="dgx-b300", fabric="eth-800-102t-cpo")
+    assert found.value("fabric.transceivers") == 128 * 8
