@@ -52,9 +52,8 @@ def node_links(side: Side, nodes: int) -> Iterator[SideLink]:
     >>> len(found), found[0].upper, found[127].upper
     (254, 0, 3)
     """
-    each, ports = side.node_links // nodes, list(ports_down(side))
+    each, taken = side.node_links // nodes, ports_down(side)
     others = 0 if _apart(side) else side.other_links
-    taken = iter(ports)
     for link in range(each):
         for node in range(nodes):
             leaf, port = next(taken)

@@ -165,8 +165,8 @@ def write_netbox(result: Result, found: Inventory, folder: Path, site: str) -> i
     that a type lacks, and is left out without one.
     """
     placed = _Placed(found)
-    lines = itertools.chain(placed.cable_lines(), placed.side_lines())
-    _write(folder, "8-cables.csv", CABLE_COLUMNS, lines)
+    cables = itertools.chain(placed.cable_lines(), placed.side_lines())
+    _write(folder, "8-cables.csv", CABLE_COLUMNS, cables)
     used = {kind: found.models[kind] for kind, _, _ in placed.devices.values()}
     write_whole(folder / "2-device-types.yaml", types_yaml(used, placed.seen))
     files = _kinds(used) | _places(placed, used, site, result.headline) | _power(placed, site)

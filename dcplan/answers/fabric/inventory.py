@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from dcplan.answers.fabric.built import Built, build
+from dcplan.answers.fabric.devices.side_cables import SideCable, side_cables
 from dcplan.answers.fabric.devices.types import Model, maker, short_model
 from dcplan.answers.fabric.request import FabricRequest
 from dcplan.answers.fabric.resolve import ResolvedFabric, resolve
-from dcplan.answers.fabric.side_cables import SideCable, side_cables
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import DeviceType, Switch
 from dcplan.errors import InputError, Place, Problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dcplan.answers.fabric.bom import OPTICS, Kind, Totals
+from dcplan.answers.fabric.bill.lines import OPTICS, Kind, Totals
 from dcplan.answers.fabric.built import Built
 from dcplan.answers.fabric.media.choice import Choice
 from dcplan.answers.fabric.resolve import ResolvedFabric

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dcplan.answers.fabric.bom import Line
+from dcplan.answers.fabric.bill.lines import Line
 from dcplan.answers.fabric.built import Built
 from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.answers.fabric.side_networks import Priced

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dcplan.answers.fabric.bom import FREE, Kind, Line, Price
+from dcplan.answers.fabric.bill.lines import FREE, Kind, Line, Price
 from dcplan.answers.fabric.request import FabricRequest
 from dcplan.answers.fabric.sites.facts import glass_of, mode_of, number, record, router_row
 from dcplan.catalog.schema import Optic, Parameter, Switch
