@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dcplan.answers.fabric.flags.panels import MORE
-from dcplan.answers.fabric.request import FabricRequest
+from dcplan.answers.fabric.request import MORE, FabricRequest
 from dcplan.cli.command import Output, command
 from dcplan.specs.request import Flag
 

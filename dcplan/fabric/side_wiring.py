@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dcplan.fabric.side_networks import Side
-from dcplan.fabric.topology.wiring import Links, Wiring, links
+from dcplan.fabric.topology.wiring import Fill, Links, Wiring, links
 
 
 @dataclass(frozen=True)
@@ -29,11 +28,14 @@ def ports_down(side: Side) -> Iterator[tuple[int, int]]:
     >>> list(ports_down(out_of_band(5, 5, 1, 5, 48, 4, 2)))
     [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)]
     """
-    leaf = itertools.count()
-    for fill in side.fills.leaf:
-        for number in itertools.islice(leaf, fill.switches):
-            for port in range(fill.down):
-                yield number, port
+    for number, fill in enumerate(_leaves(side)):
+        for port in range(fill.down):
+            yield number, port
+
+
+def _leaves(side: Side) -> list[Fill]:
+    """Return the ports in use of every leaf switch."""
+    return [fill for fill in side.fills.leaf for _ in range(fill.switches)]
 
 
 def node_links(side: Side, nodes: int) -> Iterator[SideLink]:
@@ -66,8 +68,12 @@ def node_links(side: Side, nodes: int) -> Iterator[SideLink]:
 
 def _apart(side: Side) -> bool:
     """Return whether some leaf switches have exactly the links of the nodes."""
-    full = itertools.accumulate(f.down for f in side.fills.leaf for _ in range(f.switches))
-    return any(total == side.node_links for total in full)
+    total = 0
+    for fill in _leaves(side):
+        total += fill.down
+        if total >= side.node_links:
+            break
+    return total == side.node_links
 
 
 def switch_links(side: Side) -> Iterator[tuple[str, SideLink]]:
@@ -89,14 +95,14 @@ def switch_links(side: Side) -> Iterator[tuple[str, SideLink]]:
             if part.tier != "node-leaf":
                 yield from _of_tree(side, part.tier.split("-")[1], part)
         return
-    taken = [0] * side.spine
-    turn = itertools.count()
-    leaves = [f for f in side.fills.leaf for _ in range(f.switches)]
+    taken, turn = [0] * side.spine, 0
+    leaves = _leaves(side)
     for number, fill in enumerate(leaves):
         for up in range(fill.up - side.peer_links if side.spine else 0):
-            spine = next(turn) % side.spine
+            spine = turn % side.spine
             yield "spine", SideLink(number, fill.down + up, spine, taken[spine])
             taken[spine] += 1
+            turn += 1
     for number in range(0, side.leaf - 1, 2):
         pair = leaves[number], leaves[number + 1]
         first = [fill.down + fill.up - side.peer_links for fill in pair]

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from dcplan.answers.fabric.flags import place, shape, size
+from dcplan.answers.fabric.flags import panels, place, shape, size
 from dcplan.errors import InputError, Place, Problem
+
+MORE = panels.MORE
+"""Panel of the help with further questions."""
 
 
 @dataclass(frozen=True)
