@@ -122,3 +122,15 @@ def test_planes_of_102t_switches_save_a_tier() -> None:
 def test_davisson_has_no_transceivers_in_the_switch() -> None:
     found = dcplan.fabric(nodes=128, system="dgx-b300", fabric="eth-800-102t-cpo")
     assert found.value("fabric.transceivers") == 128 * 8
+
+
+def test_uplinks_with_few_divisors_have_a_note() -> None:
+    """AMD's 1:1.16 with seven nodes of eight NICs a leaf: 56 ports down, ceil(56 x 1.16) = 65 up. 37
+    leaves need 37 x 65 / 128 = 18.8 spines; 65 is divided by 5, 13 and 65, 66 by 22."""
+    flags = {"nodes": 256, "system": "mi355x-8-dlc", "switch": "tomahawk5-box"}
+    few = dcplan.fabric(**flags, topology="fat-tree", endpoints_per_leaf=56, leaf_uplinks=65)
+    assert few.value("fabric.spine_switches") == 65
+    notes = [str(row["note"]) for row in few.tables["notes"].records()]
+    assert any("--endpoints-per-leaf 56 --leaf-uplinks 66 needs 22" in note for note in notes)
+    taken = dcplan.fabric(**flags, topology="fat-tree", endpoints_per_leaf=56, leaf_uplinks=66)
+    assert taken.value("fabric.spine_switches") == 22
