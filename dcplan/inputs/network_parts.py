@@ -50,6 +50,14 @@ def links_per_cord(ends: Iterable[tuple[Optic, int]]) -> int:
     return max(min((links // row.connectors for row, links in ends), default=1), 1)
 
 
+def node_part(leaf: Optic, node: Optic, links: int, link_gbps: float) -> Optic:
+    """Return the transceiver of a node's cage: the family's own, or for several links the switches'.
+
+    The family's own carries several links if its rate is that of the cage.
+    """
+    return node if links == 1 or node.rate_gbps.value == links * link_gbps else leaf
+
+
 def parts_of(
     log: InputLog,
     family: Fabric,
@@ -76,9 +84,9 @@ def parts_of(
     twin = not inside and node_ports > 1 and leaf_optic.rate_gbps.value >= node_ports * link_gbps
     node_optic = _optic(log, family.node_optic)
     split = node_ports > 1 and node_optic.rate_gbps.value == node_ports * link_gbps
-    node_optic = leaf_optic if twin and not split else node_optic
     leaf_links = max(1, round(cage / link_gbps))
     node_links = node_ports if twin or split else 1
+    node_optic = node_part(leaf_optic, node_optic, node_links, link_gbps)
     return Parts(
         leaf_usd=usd[0],
         spine_usd=usd[1],

@@ -8,8 +8,9 @@ import pytest
 
 import dcplan
 from dcplan.catalog.loader import load
-from dcplan.catalog.schema import Optic
-from dcplan.inputs.network_parts import links_per_cord
+from dcplan.catalog.schema import Fabric, Optic
+from dcplan.inputs.log import InputLog
+from dcplan.inputs.network_parts import links_per_cord, parts_of
 from dcplan.result import Result
 
 TYPED = re.compile(r"\b(?:2x)?(?:SR|DR|FR|LR)[48]\b")
@@ -134,3 +135,14 @@ def test_uplinks_with_few_divisors_have_a_note() -> None:
     assert any("--endpoints-per-leaf 56 --leaf-uplinks 66 needs 22" in note for note in notes)
     taken = dcplan.fabric(**flags, topology="fat-tree", endpoints_per_leaf=56, leaf_uplinks=66)
     assert taken.value("fabric.spine_switches") == 22
+
+
+def test_a_twin_cage_has_the_transceiver_of_its_rate() -> None:
+    """Two NICs of 400 Gb/s in a cage of 800: the family's own 800G part, not the 1.6T of the switch."""
+    log = InputLog(load(()))
+    family = log.catalog.get("fabrics", "eth-800-102t", Fabric)
+    box = family.leaf
+    found = parts_of(log, family, (box, box, box), 400.0, 2)
+    own = log.catalog.get("optics", "generic-800g-dr4", Optic)
+    assert own.price_usd is not None
+    assert (found.node_optic_ports, found.node_optic_usd) == (2, own.price_usd.value)
