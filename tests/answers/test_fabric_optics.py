@@ -146,3 +146,13 @@ def test_a_twin_cage_has_the_transceiver_of_its_rate() -> None:
     own = log.catalog.get("optics", "generic-800g-dr4", Optic)
     assert own.price_usd is not None
     assert (found.node_optic_ports, found.node_optic_usd) == (2, own.price_usd.value)
+
+
+def test_trays_of_nvl72_have_three_management_ports() -> None:
+    """54 ports of 1G in each of eight racks (enterprise design GB300 NVL72): two switches of 48 ports a
+    rack. A rack of servers has one port for each."""
+    found = dcplan.fabric(nodes=8, system="gb300-nvl72", fabric="ib-xdr-800")
+    assert found.value("fabric.out_of_band.switches") == 16
+    rows = {row["network"]: row for row in found.tables["side_networks"].records()}
+    strips = 3 * 8  # power strips of a rack
+    assert rows["out-of-band"]["node_links"] == 8 * 54 + strips

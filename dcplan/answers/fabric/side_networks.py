@@ -157,11 +157,19 @@ def _in_band(resolved: ResolvedFabric, log: InputLog) -> Priced:
     return replace(found, gbps=float(IN_BAND_GBPS), radix=radix, cable=cable.kind)
 
 
+def managed_ports(resolved: ResolvedFabric, log: InputLog) -> int:
+    """Return the ports of a node on the out-of-band network: of the system, or the usual ones."""
+    system = resolved.system
+    if system is None or system.management_ports is None:
+        return round(_p(log, "oob-ports-per-node"))
+    return round(log.take(f"systems.{system.id}.management_ports", system.management_ports))
+
+
 def _out_of_band(resolved: ResolvedFabric, switches: int, log: InputLog) -> Priced:
     row, radix, uplinks = _out_of_band_switch(resolved, log)
     each = nodes_per_rack(resolved, log)
     racks = math.ceil(resolved.attached.nodes / each)
-    managed = round(_p(log, "oob-ports-per-node"))
+    managed = managed_ports(resolved, log)
     strips = round(_p(log, "pdus-per-node-rack"))
     others = switches + round(_p(log, "management-servers"))
     network_racks = math.ceil(switches / _p(log, "network-rack-units"))

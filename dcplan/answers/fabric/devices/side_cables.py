@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dcplan.answers.fabric.built import Built
 from dcplan.answers.fabric.design import nodes_per_rack
 from dcplan.answers.fabric.devices.types import Model
-from dcplan.answers.fabric.side_networks import Priced
+from dcplan.answers.fabric.side_networks import Priced, managed_ports
 from dcplan.fabric.side_wiring import node_links, ports_down, switch_links
 from dcplan.inputs.log import InputLog
 
@@ -84,7 +84,7 @@ def _managed(
     Ports of power strips stay free in each rack of nodes.
     """
     each = nodes_per_rack(built.resolved, log)
-    managed = round(log.parameter("network", "oob-ports-per-node"))
+    managed = managed_ports(built.resolved, log)
     strips = round(log.parameter("network", "pdus-per-node-rack"))
     nodes, ports = built.resolved.attached.nodes, ports_down(one.side)
     for start in range(0, nodes, each):
