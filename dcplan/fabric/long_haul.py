@@ -91,18 +91,12 @@ def long_haul(
 
     Parameters
     ----------
-    gbps : float
-        Capacity one way. [Gb/s]
-    route_km : float
-        Length of the fiber route. [km]
-    longest_span_km : float
-        Longest distance between amplifiers. [km]
-    mode : Mode
-        Coherent signal.
-    glass : Glass
-        Fiber and amplifiers.
-    local_gbps : float
-        Rate of a short link between router, transponders and fabric. [Gb/s]
+    gbps, local_gbps : float
+        Capacity one way; rate of a short link between router, transponders and fabric. [Gb/s]
+    route_km, longest_span_km : float
+        Length of the fiber route; longest distance between amplifiers. [km]
+    mode, glass : Mode, Glass
+        Coherent signal; fiber and amplifiers.
 
     Raises
     ------
@@ -120,17 +114,8 @@ def long_haul(
     """
     spans = max(math.ceil(route_km / longest_span_km - 1e-9), 1)
     span_km = route_km / spans
-    reached = reach_km(mode, span_km, glass)
-    if reached < span_km * (1 - 1e-9):
-        msg = f"its noise margin does not allow one span of {span_km:.0f} km"
-        raise ValueError(msg)
-    sections = math.ceil(route_km / reached - 1e-9)
-    if sections > 1 and not mode.own_box:
-        msg = f"it reaches {reached:.0f} km of {route_km:.0f} km of fiber"
-        raise ValueError(msg)
-    wavelengths = max(math.ceil(gbps / mode.gbps - 1e-9), 1)
-    per_pair = math.floor(glass.band_ghz / mode.spacing_ghz + 1e-9)
-    pairs = math.ceil(wavelengths / per_pair)
+    sections = _sections(route_km, span_km, mode, glass)
+    wavelengths, per_pair, pairs = _wavelengths(gbps, mode, glass)
     clients = math.ceil(wavelengths * mode.gbps / local_gbps - 1e-9)
     return LongHaul(
         wavelengths=wavelengths,
@@ -147,6 +132,32 @@ def long_haul(
         router_ports=clients + (clients if mode.own_box else wavelengths),
         gbps=wavelengths * mode.gbps,
     )
+
+
+def _wavelengths(gbps: float, mode: Mode, glass: Glass) -> tuple[int, int, int]:
+    """Return the wavelengths, those that fit a fiber pair, and the fiber pairs."""
+    wavelengths = max(math.ceil(gbps / mode.gbps - 1e-9), 1)
+    per_pair = math.floor(glass.band_ghz / mode.spacing_ghz + 1e-9)
+    return wavelengths, per_pair, math.ceil(wavelengths / per_pair)
+
+
+def _sections(route_km: float, span_km: float, mode: Mode, glass: Glass) -> int:
+    """Return the parts of the route between regenerations.
+
+    Raises
+    ------
+    ValueError
+        If the signal crosses no span, or a pluggable does not reach.
+    """
+    reached = reach_km(mode, span_km, glass)
+    if reached < span_km * (1 - 1e-9):
+        msg = f"its noise margin does not allow one span of {span_km:.0f} km"
+        raise ValueError(msg)
+    sections = math.ceil(route_km / reached - 1e-9)
+    if sections > 1 and not mode.own_box:
+        msg = f"it reaches {reached:.0f} km of {route_km:.0f} km of fiber"
+        raise ValueError(msg)
+    return sections
 
 
 def round_trip_us(

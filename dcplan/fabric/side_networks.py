@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from dcplan.fabric.bom import Fills
 from dcplan.fabric.topology.clos import size
-from dcplan.fabric.topology.design import design
+from dcplan.fabric.topology.design import ClosDesign, design
 from dcplan.fabric.topology.wiring import even, upper_fills
 
 RATIO_TOLERANCE = 1e-2
@@ -25,6 +25,10 @@ class Side:
     between_links: int
     fills: Fills
     core: int = 0
+    peer_links: int = 0
+    """Links between the two leaf switches of a pair, among the links up of each."""
+    plan: ClosDesign | None = None
+    """Design of a three-tier network."""
 
     @property
     def switches(self) -> int:
@@ -141,6 +145,7 @@ def _three_tiers(
         between,
         Fills(leaves, *upper_fills(plan, count)),
         found.core,
+        plan=plan,
     )
 
 
@@ -176,7 +181,8 @@ def in_band(
     ends = nodes * links_per_node + other_links
     if ends + 2 * peer_links <= 2 * radix:
         fills = Fills(even(2, ends, peer_links))
-        return Side(2, 0, nodes * links_per_node, other_links, peer_links, fills)
+        own = nodes * links_per_node
+        return Side(2, 0, own, other_links, peer_links, fills, peer_links=peer_links)
     leaf, core, asked = 0, 0, uplinks
     while core == 0 or core > uplinks:
         # every leaf switch has a link to every core switch
@@ -197,6 +203,7 @@ def in_band(
         other_links,
         leaf * uplinks + leaf // 2 * peer_links,
         fills,
+        peer_links=peer_links,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import cast
 
 from dcplan.catalog.schema import Fabric, Optic, Switch
@@ -40,6 +41,23 @@ def switch_units(row: Switch | None, log: InputLog) -> float:
     return log.parameter("network", "switch-rack-units")
 
 
+def links_per_cord(ends: Iterable[tuple[Optic, int]]) -> int:
+    """Return the links that share a fiber cord: those of one connector, at the end with fewer.
+
+    Each end is a transceiver and the links that it carries. Eight links of 100 Gb/s leave an 800G
+    DR8 transceiver in two connectors, so four share a cord.
+    """
+    return max(min((links // row.connectors for row, links in ends), default=1), 1)
+
+
+def node_part(leaf: Optic, node: Optic, links: int, link_gbps: float) -> Optic:
+    """Return the transceiver of a node's cage: the family's own, or for several links the switches'.
+
+    The family's own carries several links if its rate is that of the cage.
+    """
+    return node if links == 1 or node.rate_gbps.value == links * link_gbps else leaf
+
+
 def parts_of(
     log: InputLog,
     family: Fabric,
@@ -49,8 +67,8 @@ def parts_of(
 ) -> Parts:
     """Return prices and powers of the parts of a fabric family.
 
-    A node whose cages carry ``node_ports`` links uses the switches' transceiver if that carries the
-    same number of links.
+    A node whose cages carry ``node_ports`` links uses the switches' transceiver if that carries as
+    many, or the family's own transceiver if its rate is that of the cage.
 
     Raises
     ------
@@ -64,7 +82,11 @@ def parts_of(
     cage = switches[0].cage_gbps.value if switches[0].cage_gbps else leaf_optic.rate_gbps.value
     inside = switches[0].co_packaged
     twin = not inside and node_ports > 1 and leaf_optic.rate_gbps.value >= node_ports * link_gbps
-    node_optic = leaf_optic if twin else _optic(log, family.node_optic)
+    node_optic = _optic(log, family.node_optic)
+    split = node_ports > 1 and node_optic.rate_gbps.value == node_ports * link_gbps
+    leaf_links = max(1, round(cage / link_gbps))
+    node_links = node_ports if twin or split else 1
+    node_optic = node_part(leaf_optic, node_optic, node_links, link_gbps)
     return Parts(
         leaf_usd=usd[0],
         spine_usd=usd[1],
@@ -81,13 +103,14 @@ def parts_of(
         else _need(
             log, f"optics.{leaf_optic.id}.max_kw", leaf_optic.max_kw or leaf_optic.typical_kw
         ),
-        leaf_optic_ports=max(1, round(cage / link_gbps)),
+        leaf_optic_ports=leaf_links,
         node_optic_usd=_need(log, f"optics.{node_optic.id}.price_usd", node_optic.price_usd),
         node_optic_kw=_need(
             log, f"optics.{node_optic.id}.max_kw", node_optic.max_kw or node_optic.typical_kw
         ),
-        cable_usd=_cable(log, family.fiber),
-        node_optic_ports=node_ports if twin else 1,
+        cable_usd=_cable(log, family.fiber)
+        / links_per_cord([(node_optic, node_links), (leaf_optic, leaf_links)]),
+        node_optic_ports=node_links,
         leaf_optic_inside=inside,
     )
 

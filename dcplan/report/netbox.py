@@ -6,13 +6,14 @@ YAML documents of the community's library. The files are numbered in the order o
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dcplan.answers.fabric.devices.types import Model, own_names, port_names, slug
-from dcplan.answers.fabric.inventory import Cabled, Inventory
+from dcplan.answers.fabric.devices.types import Model, all_names, port_names, slug
+from dcplan.answers.fabric.inventory import Inventory
 from dcplan.fabric.floor.lengths import STOCK_M
 from dcplan.report.csvs import csv_lines
 from dcplan.report.files import write_whole
@@ -32,7 +33,13 @@ COLORS = {
     "in-band": "795548",
     "out-of-band": "607d8b",
 }
-KINDS = {"dac": "dac-passive", "acc": "dac-active", "aec": "dac-active", "aoc": "aoc"}
+KINDS = {
+    "dac": "dac-passive",
+    "acc": "dac-active",
+    "aec": "dac-active",
+    "aoc": "aoc",
+    "cat6": "cat6",
+}
 FEED_AMPS = (16, 32, 63, 125)
 """Rated currents of industrial connectors, IEC 60309. [A]"""
 SIDES = (("A", "primary"), ("B", "redundant"))
@@ -79,8 +86,8 @@ class _Placed:
     """Device and port that the device type lacks -> type of the interface."""
     own: dict[str, set[str]] = field(default_factory=dict)
     """Kind -> ports that its device type has."""
-    seen: dict[str, set[str]] = field(default_factory=dict)
-    """Kind without numbered ports -> names of its ports."""
+    seen: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Kind without numbered ports -> names of its ports, with their type."""
 
     def place(self, device: str, kind: str, rack: str) -> None:
         """Add a device; it takes the next position of its rack."""
@@ -94,16 +101,16 @@ class _Placed:
 
     def see(self, device: str, port: str, rack: str, kind: str) -> str:
         """Add an end of a cable, and return the name of its port."""
-        role = device.split("-", maxsplit=1)[0]
-        model = self.found.models[role]
         if device not in self.devices:
-            self.place(device, role, rack)
+            self.place(device, device.split("-", maxsplit=1)[0], rack)
+        role = self.devices[device][0]
+        model = self.found.models[role]
         names = port_names(model)
         if not names:
-            self.seen.setdefault(role, set()).add(port)
+            self.seen.setdefault(role, {})[port] = kind
             return port
-        name = names[int(port) - 1] if int(port) <= len(names) else port
-        if name not in self.own.setdefault(role, set(own_names(model))):
+        name = names[int(port) - 1] if port.isdigit() and int(port) <= len(names) else port
+        if name not in self.own.setdefault(role, set(all_names(model))):
             self.added[device, name] = kind
         return name
 
@@ -119,8 +126,21 @@ class _Placed:
             yield (
                 *(c.from_device, "dcim.interface", near),
                 *(c.to_device, "dcim.interface", far),
-                *(_cable_type(one), "planned", f"C{i:07d}", bought, "m"),
+                *(cable_type(one.kind, one.glass), "planned", f"C{i:07d}", bought, "m"),
             )
+
+    def side_lines(self) -> Lines:
+        """Yield the line of each cable of the side networks; their length is not known.
+
+        Their switches have a rack and no place on the floor.
+        """
+        self.add_uncabled()
+        for i, one in enumerate(self.found.side_cables, 1):
+            near, far = (
+                (end.device, "dcim.interface", self.see(end.device, str(end.port), "", end.type))
+                for end in (one.near, one.far)
+            )
+            yield (*near, *far, cable_type(one.kind, "os2"), "planned", f"S{i:07d}", None, None)
 
     def add_uncabled(self) -> None:
         """Add trays to the racks of nodes, and the switches of the side networks to racks of their own."""
@@ -145,8 +165,8 @@ def write_netbox(result: Result, found: Inventory, folder: Path, site: str) -> i
     that a type lacks, and is left out without one.
     """
     placed = _Placed(found)
-    _write(folder, "8-cables.csv", CABLE_COLUMNS, placed.cable_lines())
-    placed.add_uncabled()
+    cables = itertools.chain(placed.cable_lines(), placed.side_lines())
+    _write(folder, "8-cables.csv", CABLE_COLUMNS, cables)
     used = {kind: found.models[kind] for kind, _, _ in placed.devices.values()}
     write_whole(folder / "2-device-types.yaml", types_yaml(used, placed.seen))
     files = _kinds(used) | _places(placed, used, site, result.headline) | _power(placed, site)
@@ -237,10 +257,17 @@ def _position(rack: _Rack, model: Model) -> float | None:
     return at
 
 
-def _cable_type(one: Cabled) -> str | None:
-    if one.kind in KINDS:
-        return KINDS[one.kind]
-    return {"os2": "smf-os2", "om3": "mmf-om3", "om4": "mmf-om4"}.get(one.glass or "")
+def cable_type(kind: str, glass: str | None) -> str | None:
+    """Return NetBox's slug of a cable by its kind, and of fiber by its glass.
+
+    Examples
+    --------
+    >>> cable_type("fiber", "os2"), cable_type("cat6", None), cable_type("acc", None)
+    ('smf-os2', 'cat6', 'dac-active')
+    """
+    if kind in KINDS:
+        return KINDS[kind]
+    return {"os2": "smf-os2", "om3": "mmf-om3", "om4": "mmf-om4"}.get(glass or "")
 
 
 def _write(

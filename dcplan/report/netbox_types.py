@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dcplan.answers.fabric.devices.types import Model, own_names, spread
@@ -13,10 +13,11 @@ from dcplan.report.csvs import disarmed
 LIBRARY_NOTE = "Names of ports as in the device-type library (CC0 1.0), commit {commit}."
 
 
-def types_yaml(models: Mapping[str, Model], seen: Mapping[str, Iterable[str]]) -> Iterator[str]:
+def types_yaml(models: Mapping[str, Model], seen: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
     """Yield the lines of a YAML file with one document for each device type.
 
-    ``seen`` has the ports of models without numbered ports, such as the NICs of a node.
+    ``seen`` has the ports of models without numbered ports, such as the NICs of a node, and their
+    types.
     """
     written: set[tuple[str, str]] = set()
     for kind in sorted(models):
@@ -25,7 +26,7 @@ def types_yaml(models: Mapping[str, Model], seen: Mapping[str, Iterable[str]]) -
             continue
         written.add((model.manufacturer, model.model))
         yield "---\n"
-        for key, value in _document(model, seen.get(kind, ())).items():
+        for key, value in _document(model, seen.get(kind, {})).items():
             yield from _field(key, value)
 
 
@@ -41,7 +42,7 @@ def _field(key: str, value: Any) -> Iterator[str]:
             lead = "    "
 
 
-def _document(model: Model, seen: Iterable[str]) -> dict[str, Any]:
+def _document(model: Model, seen: Mapping[str, str]) -> dict[str, Any]:
     """Return one device type with its components."""
     row = model.library
     found: dict[str, Any] = {
@@ -65,7 +66,7 @@ def _document(model: Model, seen: Iterable[str]) -> dict[str, Any]:
     return found | _components(model, seen)
 
 
-def _components(model: Model, seen: Iterable[str]) -> dict[str, Any]:
+def _components(model: Model, seen: Mapping[str, str]) -> dict[str, Any]:
     row, found = model.library, {}
     if row and row.console_ports:
         names = spread(row.console_ports)
@@ -82,7 +83,7 @@ def _components(model: Model, seen: Iterable[str]) -> dict[str, Any]:
     ]
     kind = row.port_type if row and row.port_type else model.lower_type
     names = own_names(model) or tuple(sorted(seen, key=_natural))
-    interfaces += [{"name": n, "type": kind} for n in names]
+    interfaces += [{"name": n, "type": seen.get(n, kind)} for n in names]
     return found | ({"interfaces": interfaces} if interfaces else {})
 
 

@@ -53,8 +53,11 @@ INTERFACES = {
     "400gbase-x-osfp",
     "800gbase-x-osfp",
     "1.6tbase-x-osfp1600",
+    "1000base-t",
+    "10gbase-x-sfpp",
+    "25gbase-x-sfp28",
 }
-CABLES = {"", "dac-passive", "dac-active", "aoc", "smf-os2", "mmf-om3", "mmf-om4"}
+CABLES = {"", "dac-passive", "dac-active", "aoc", "smf-os2", "mmf-om3", "mmf-om4", "cat6"}
 CASES: dict[str, dict[str, Any]] = {
     "superpod": {
         "nodes": 31,
@@ -203,7 +206,8 @@ def test_cables_and_devices_are_those_of_the_answer(
 ) -> None:
     result, files, _ = export
     tiers = ("fabric.node_leaf_links", "fabric.leaf_spine_links", "fabric.spine_core_links")
-    assert len(files["8-cables.csv"]) == sum(result.value(t) for t in tiers)
+    cables = [row for row in files["8-cables.csv"] if row["label"].startswith("C")]
+    assert len(cables) == sum(result.value(t) for t in tiers)
     found = Counter(row["role"] for row in files["6-devices.csv"])
     assert {k: found[k] for k in ("leaf", "spine", "core")} == {
         k: result.value(f"fabric.{k}_switches") for k in ("leaf", "spine", "core")
@@ -214,7 +218,7 @@ def test_cables_and_devices_are_those_of_the_answer(
     table: Any = result.frame("cable_lengths")
     for row in table.itertuples():
         lengths[float(row.stock_m)] += row.links
-    assert Counter(float(row["length"]) for row in files["8-cables.csv"]) == lengths
+    assert Counter(float(row["length"]) for row in cables) == lengths
 
 
 def test_no_two_devices_of_a_rack_overlap(
@@ -250,7 +254,10 @@ def test_words_are_choices_of_netbox(
     for name in ("4-sites.csv", "5-racks.csv", "6-devices.csv", "8-cables.csv"):
         assert {row["status"] for row in files[name]} == {"planned"}
     assert {row["side_a_type"] for row in files["8-cables.csv"]} == {"dcim.interface"}
-    assert {row["length_unit"] for row in files["8-cables.csv"]} == {"m"}
+    assert {(bool(r["length"]), r["length_unit"]) for r in files["8-cables.csv"]} == {
+        (True, "m"),
+        (False, ""),
+    }
     assert all(
         len(row["description"]) <= 200 for row in files["4-sites.csv"]
     )  # max_length of a description
@@ -266,7 +273,8 @@ def test_interface_types_are_choices_of_netbox() -> None:
 def test_copper_in_the_rack_and_fibre_beyond(tmp_path: Path) -> None:
     result = fabric(**CASES["copper"])
     write_netbox(result, inventory(result), tmp_path, "x")
-    found = {(row["type"], float(row["length"])) for row in _read(tmp_path)["8-cables.csv"]}
+    rows = _read(tmp_path)["8-cables.csv"]
+    found = {(row["type"], float(row["length"])) for row in rows if row["length"]}
     assert min(length for kind, length in found if kind == "dac-passive") == 2.0
     assert {kind for kind, length in found if length > 7} <= {"aoc", "smf-os2", "mmf-om4"}
 
@@ -409,13 +417,44 @@ def test_ports_have_the_names_of_the_library(tmp_path: Path) -> None:
     assert q3400["console-ports"] == [{"name": "uart", "type": "rj-45"}]
     assert {"name": "eth0", "type": "1000base-t", "mgmt_only": True} in q3400["interfaces"]
     files = _read(tmp_path)
-    assert "7-interfaces.csv" not in files, "the type has every port"
+    kinds = {row["name"]: row["device_type"] for row in files["6-devices.csv"]}
+    lacking = {kinds[row["device"]] for row in files["7-interfaces.csv"]}
+    assert lacking == {"QM9700"}, "the types of all other devices have every port"
     assert files["8-cables.csv"][0]["side_b_name"] == "sw1p1"
     roles = Counter(row["role"] for row in files["6-devices.csv"])
     # two NVL72 racks of 18 compute and 9 NVLink switch trays
     assert (roles["node"], roles["tray"]) == (36, 18)
     assert {"storage", "in-band", "out-of-band"} <= set(roles)
     assert types["nvidia-nvlink-5-switch"]["is_powered"] is False
+
+
+def test_side_networks_of_the_superpod(tmp_path: Path) -> None:
+    """31 nodes, one unit: 62 storage and 62 in-band links, a management port for each node and each of
+    the compute, storage and in-band switches (RA-11333-001 V11, table 8, has two links a node)."""
+    result = fabric(**CASES["superpod"])
+    write_netbox(result, inventory(result), tmp_path, "x")
+    files = _read(tmp_path)
+    sides = [row for row in files["8-cables.csv"] if row["label"].startswith("S")]
+    role = {row["name"]: row["role"] for row in files["6-devices.csv"]}
+    ends = Counter((role[r["side_a_device"]], role[r["side_b_device"]]) for r in sides)
+    assert ends["node", "storage"] == 62
+    assert ends["node", "in-band"] == 62
+    assert ends["node", "out-of-band"] == 31
+    for kind in ("leaf", "spine", "storage", "in-band"):
+        assert ends[kind, "out-of-band"] == sum(r == kind for r in role.values()), kind
+    links: Any = result.frame("side_networks").set_index("network")["links_between"]
+    assert ends["storage", "storage"] == links["storage"]
+    assert ends["in-band", "in-band"] == links["in-band"]
+    first = {r["side_a_name"]: r for r in sides if r["side_a_device"] == "node-00001"}
+    assert set(first) == {"storage1", "storage2", "in-band1", "in-band2", "bmc1"}
+    pair = {first[name]["side_b_device"] for name in ("in-band1", "in-band2")}
+    assert len(pair) == 2, "the two links of a node end on different switches"
+    assert (first["bmc1"]["side_b_name"], first["bmc1"]["type"]) == ("swp1", "cat6")
+    node = next(t for t in _types(tmp_path) if t["model"] == "node")
+    types = {x["name"]: x["type"] for x in node["interfaces"]}
+    assert types["nic1"] == "infiniband-ndr"
+    assert types["in-band1"] == "100gbase-x-qsfp28"
+    assert types["bmc1"] == "1000base-t"
 
 
 def test_ports_that_the_library_lacks_are_added() -> None:

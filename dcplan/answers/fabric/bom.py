@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from enum import Enum, auto
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import replace
 
+from dcplan.answers.fabric.bill.lines import FREE, Kind, Line, Price, price_of, status_of, value_of
 from dcplan.answers.fabric.media.choice import Choice
 from dcplan.answers.fabric.media.offers import SIDES, sides
 from dcplan.answers.fabric.media.optics import power_kw
 from dcplan.answers.fabric.resolve import ResolvedFabric
-from dcplan.catalog.schema import Optic, Parameter, Switch
+from dcplan.catalog.schema import Optic, Switch
 from dcplan.fabric.bom import cages, node_cages
 from dcplan.fabric.topology.networks import Network
 from dcplan.fabric.topology.wiring import Fill
@@ -24,78 +22,6 @@ from dcplan.provenance import Quantity
 TIERS = ("leaf", "spine", "core")
 MANY = {"node": "nodes", "leaf": "leaves", "spine": "spines", "core": "cores"}
 """Plural names of the tiers."""
-
-
-class Kind(Enum):
-    """Kind of a line in the bill of materials."""
-
-    SWITCH = auto()
-    NODE_OPTIC = auto()
-    """Transceiver in a node."""
-    SWITCH_OPTIC = auto()
-    """Transceiver in a switch."""
-    CABLE = auto()
-    OTHER = auto()
-
-
-OPTICS = (Kind.NODE_OPTIC, Kind.SWITCH_OPTIC)
-
-
-class Price(NamedTuple):
-    """A price with its bounds [USD]."""
-
-    low: float
-    value: float
-    high: float
-
-    def times(self, count: float) -> Price:
-        """Return the price of several pieces."""
-        return Price(self.low * count, self.value * count, self.high * count)
-
-    def plus(self, other: Price) -> Price:
-        """Return the sum of both prices, with summed bounds."""
-        return Price(self.low + other.low, self.value + other.value, self.high + other.high)
-
-
-FREE = Price(0.0, 0.0, 0.0)
-
-
-@dataclass(frozen=True)
-class Line:
-    """One kind of part; the values are for all pieces."""
-
-    kind: Kind
-    item: str
-    part: str
-    count: int
-    price: Price
-    kw: float = 0.0
-    rack_units: float = 0.0
-    kg: float = 0.0
-    status: str = ""
-
-
-@dataclass(frozen=True)
-class Totals:
-    """Sums of lines."""
-
-    price: Price
-    kw: float
-    rack_units: float
-    kg: float
-    transceivers: int
-
-    @classmethod
-    def of(cls, lines: Iterable[Line]) -> Totals:
-        """Sum lines."""
-        rows = list(lines)
-        return cls(
-            functools.reduce(Price.plus, (row.price for row in rows), FREE),
-            sum(row.kw for row in rows),
-            sum(row.rack_units for row in rows),
-            sum(row.kg for row in rows),
-            sum(row.count for row in rows if row.kind in OPTICS),
-        )
 
 
 def switch_lines(resolved: ResolvedFabric, network: Network, log: InputLog) -> list[Line]:
@@ -127,17 +53,17 @@ def _switch(
     log: InputLog,
 ) -> Line:
     key, part = f"switches.{model.id}", model.id
-    price = _price(log, f"{key}.price_usd", model.price_usd)
-    kw = _value(log, f"{key}.typical_kw", model.typical_kw or model.max_kw)
+    price = price_of(log, f"{key}.price_usd", model.price_usd)
+    kw = value_of(log, f"{key}.typical_kw", model.typical_kw or model.max_kw)
     kg = model.weight_kg.value if model.weight_kg else 0.0
     cards = cards_of(tier, model, fills, resolved)
     if cards:
-        price = price.plus(_price(log, f"{key}.card_usd", model.card_usd).times(cards))
-        kw += cards * _value(log, f"{key}.card_kw", model.card_kw)
+        price = price.plus(price_of(log, f"{key}.card_usd", model.card_usd).times(cards))
+        kw += cards * value_of(log, f"{key}.card_kw", model.card_kw)
         kg += cards * (model.card_kg.value if model.card_kg else 0.0)
         part = f"{model.id} with {cards} line cards"
     units = switch_units(model, log)
-    status = _status(model.price_usd)
+    status = status_of(model.price_usd)
     return Line(
         Kind.SWITCH,
         f"{tier} switches",
@@ -232,7 +158,7 @@ def _whole(
 
 
 def _optic(kind: Kind, item: str, row: Optic, count: int, log: InputLog) -> Line:
-    price = _price(log, f"optics.{row.id}.price_usd", row.price_usd)
+    price = price_of(log, f"optics.{row.id}.price_usd", row.price_usd)
     log.take(
         f"optics.{row.id}.max_kw", row.max_kw or row.typical_kw or Quantity(value=power_kw(row))
     )
@@ -243,7 +169,8 @@ def _optic(kind: Kind, item: str, row: Optic, count: int, log: InputLog) -> Line
         count,
         price.times(count),
         power_kw(row) * count,
-        status=_status(row.price_usd),
+        status=status_of(row.price_usd),
+        optic=row,
     )
 
 
@@ -256,111 +183,21 @@ def _cables(tier: str, choices: list[Choice], log: InputLog) -> list[Line]:
             continue
         pieces = math.ceil(c.links / c.links_each)
         kg = (c.cable.kg_per_m.value if c.cable.kg_per_m else 0.0) * c.stock_m * pieces
-        status = _status(c.cable.price_usd or c.cable.usd_per_m)
+        status = status_of(c.cable.price_usd or c.cable.usd_per_m)
         if c.ends:
             price, kw = _cord(c.cable, c.stock_m, log), 0.0
         else:
-            _price(log, f"optics.{c.cable.id}.price_usd", c.cable.price_usd)
+            price_of(log, f"optics.{c.cable.id}.price_usd", c.cable.price_usd)
             one, kw = c.medium, c.medium.kw * c.links_each
             price = Price(one.low_usd, one.usd, one.high_usd).times(c.links_each)
         total = price.times(pieces)
-        found.append(
-            Line(Kind.CABLE, item, c.cable.id, pieces, total, kw * pieces, kg=kg, status=status)
-        )
+        line = Line(Kind.CABLE, item, c.cable.id, pieces, total, kw * pieces, kg=kg, status=status)
+        found.append(replace(line, optic=c.cable))
     return found
 
 
 def _cord(row: Optic, meters: float, log: InputLog) -> Price:
     """Return the price of a fiber cord: ends plus length."""
     key = f"optics.{row.id}"
-    ends = _price(log, f"{key}.price_usd", row.price_usd) if row.price_usd else FREE
-    return ends.plus(_price(log, f"{key}.usd_per_m", row.usd_per_m).times(meters))
-
-
-def nic_lines(resolved: ResolvedFabric) -> list[Line]:
-    """Return the NICs of the nodes; the systems include their price and power."""
-    name = (
-        resolved.system.nic
-        if resolved.system and resolved.system.nic
-        else f"{resolved.nic_gbps:g} Gb/s"
-    )
-    count = resolved.attached.nodes * resolved.attached.nics_per_node
-    return [Line(Kind.OTHER, "NICs (included in the systems' price)", name, count, FREE)]
-
-
-def extra_lines(
-    lines: Sequence[Line], chosen: dict[str, list[Choice]], other_units: float, log: InputLog
-) -> list[Line]:
-    """Return ancillary equipment: spare optics, patch panels, network racks.
-
-    Panels terminate both ends of fiber trunks between switches. Racks contain the network's
-    switches, its panels and ``other_units`` of other networks' switches.
-    """
-    found = []
-    frac, least = (
-        log.parameter("network", key) for key in ("spare-optics-frac", "spare-optics-least")
-    )
-    kinds: dict[str, list[Line]] = {}
-    for line in lines:
-        if line.kind in OPTICS:
-            kinds.setdefault(line.part, []).append(line)
-    for part, same in kinds.items():
-        count = sum(line.count for line in same)
-        if not count:
-            continue
-        spare = max(math.ceil(count * frac), round(least))
-        price = functools.reduce(Price.plus, (line.price for line in same)).times(spare / count)
-        status = same[0].status
-        found.append(Line(Kind.OTHER, "spare transceivers", part, spare, price, status=status))
-    trunks = sum(
-        c.links
-        for tier, choices in chosen.items()
-        if tier != "node-leaf"
-        for c in choices
-        if c.ends
-    )
-    found += _panels(trunks, log)
-    units = sum(line.rack_units for line in (*lines, *found)) + other_units
-    racks = math.ceil(units / log.parameter("network", "network-rack-units"))
-    kg = log.parameter("network", "rack-kg") * racks
-    price = _price(log, "network.rack-usd", _parameter(log, "rack-usd")).times(racks)
-    part = f"{log.parameter('facility', 'rack-units'):g} U"
-    found.append(Line(Kind.OTHER, "network racks", part, racks, price, kg=kg, status="estimate"))
-    return found
-
-
-def _panels(links: int, log: InputLog) -> list[Line]:
-    """Return panels at both ends of the trunks between switches."""
-    if not links:
-        return []
-    units = math.ceil(2 * links / log.parameter("network", "mpo-ports-per-panel-unit"))
-    price = _price(log, "network.panel-usd-per-unit", _parameter(log, "panel-usd-per-unit")).times(
-        units
-    )
-    part = "1 U of MPO-12"
-    return [
-        Line(Kind.OTHER, "patch panels", part, units, price, rack_units=units, status="estimate")
-    ]
-
-
-def _parameter(log: InputLog, key: str) -> Quantity:
-    return log.catalog.get("network", key, Parameter).value
-
-
-def _price(log: InputLog, key: str, quantity: Quantity | None) -> Price:
-    value = _value(log, key, quantity)
-    low, high = quantity.bounds if quantity else (value, value)
-    return Price(low, value, high)
-
-
-def _value(log: InputLog, key: str, quantity: Quantity | None) -> float:
-    if quantity is None:
-        msg = f"no value for {key}"
-        raise MissingError(msg)
-    return log.take(key, quantity)
-
-
-def _status(quantity: Quantity | None) -> str:
-    return (
-        "" if quantity is None else ("estimate" if str(quantity.status) == "estimate" else "listed")
-    )
+    ends = price_of(log, f"{key}.price_usd", row.price_usd) if row.price_usd else FREE
+    return ends.plus(price_of(log, f"{key}.usd_per_m", row.usd_per_m).times(meters))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from dcplan.answers.fabric.bom import Line, Totals, extra_lines, link_lines, nic_lines, switch_lines
+from dcplan.answers.fabric.bill.extras import extra_lines, nic_lines
+from dcplan.answers.fabric.bill.lines import Line, Totals
+from dcplan.answers.fabric.bom import link_lines, switch_lines
 from dcplan.answers.fabric.design import lengths_of, placed, sized
 from dcplan.answers.fabric.media.choice import Chosen, tier_choices
 from dcplan.answers.fabric.media.optics import Fitted, fitted

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from dcplan.answers.fabric.built import Built, build
+from dcplan.answers.fabric.devices.side_cables import SideCable, side_cables
 from dcplan.answers.fabric.devices.types import Model, maker, short_model
 from dcplan.answers.fabric.request import FabricRequest
 from dcplan.answers.fabric.resolve import ResolvedFabric, resolve
@@ -16,7 +17,7 @@ from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import DeviceType, Switch
 from dcplan.errors import InputError, Place, Problem
 from dcplan.fabric.floor.lengths import stock
-from dcplan.fabric.floor.schedule import Cable, schedule
+from dcplan.fabric.floor.schedule import Cable, name, schedule
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.network_parts import switch_units
 from dcplan.result import Result
@@ -24,6 +25,9 @@ from dcplan.specs.request import made, verb
 
 INFINIBAND = {200.0: "infiniband-hdr", 400.0: "infiniband-ndr", 800.0: "infiniband-xdr"}
 ETHERNET = {
+    1.0: "1000base-t",
+    10.0: "10gbase-x-sfpp",
+    25.0: "25gbase-x-sfp28",
     100.0: "100gbase-x-qsfp28",
     200.0: "200gbase-x-qsfp56",
     400.0: "400gbase-x-osfp",
@@ -54,11 +58,13 @@ class Inventory:
     trays: Mapping[str, int] = field(default_factory=dict)
     """Devices in every rack of nodes that no cable of the list reaches: kind -> how many."""
     side_switches: Mapping[str, int] = field(default_factory=dict)
-    """Switches of the side networks: kind -> how many. Their cables are not listed."""
+    """Switches of the side networks: kind -> how many."""
     feed_volt: float = 0.0
     """Line voltage of a rack feed; 0 without feeds."""
     feed_load_frac: float = 1.0
     """Highest load of a feed over its rating."""
+    side_cables: Iterable[SideCable] = ()
+    """Cables of the side networks."""
 
 
 @verb(FabricRequest, "fabric")
@@ -95,7 +101,22 @@ def inventory(result: Result) -> Inventory:
     volt, load_frac = (
         log.parameter("network", key) for key in ("rack-feed-volt", "rack-feed-load-frac")
     )
-    return Inventory(_cables(built), models, height, trays, sides, volt, load_frac)
+    listed = side_cables(built, models, _compute_switches(built), log)
+    return Inventory(_cables(built), models, height, trays, sides, volt, load_frac, listed)
+
+
+def _compute_switches(built: Built) -> list[tuple[str, str]]:
+    """Return the compute switches by name, with their kind."""
+    hall, counts = built.hall, built.network.counts
+    if hall is None:
+        return []
+    one = "p" if built.network.plan.planes == hall.copies else "r"
+    return [
+        (name(kind, number, copy, hall.copies, one), kind)
+        for kind, every in (("leaf", counts.leaf), ("spine", counts.spine), ("core", counts.core))
+        for copy in range(hall.copies)
+        for number in range(every // hall.copies)
+    ]
 
 
 def _resolved(request: FabricRequest) -> tuple[ResolvedFabric, InputLog]:
@@ -220,9 +241,7 @@ def _sides(built: Built, log: InputLog, models: dict[str, Model]) -> dict[str, i
     for one in built.side_networks:
         if one.side.switches:
             row = log.catalog.get("switches", one.model, Switch)
-            ports = max(row.ports.values())
-            gbps = max(float(speed) for speed in row.ports)
-            kind = interface_type(row.protocol, gbps)
-            models[one.name] = _switch(row, ports, one.model, (kind, kind), log)
+            kind = interface_type(row.protocol, one.gbps)
+            models[one.name] = _switch(row, one.radix, one.model, (kind, kind), log)
             found[one.name] = one.side.switches
     return found

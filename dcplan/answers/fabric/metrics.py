@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dcplan.answers.fabric.bom import OPTICS, Kind, Totals
+from dcplan.answers.fabric.bill.lines import OPTICS, Kind, Totals
 from dcplan.answers.fabric.built import Built
 from dcplan.answers.fabric.media.choice import Choice
 from dcplan.answers.fabric.resolve import ResolvedFabric
@@ -13,6 +13,7 @@ from dcplan.catalog.schema import Component
 from dcplan.fabric.floor.lengths import Lengths
 from dcplan.fabric.topology.direct import GROUP_SWITCHES
 from dcplan.fabric.topology.networks import Network
+from dcplan.fabric.topology.reach import most_nodes
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.recovery import rates_for
 from dcplan.reliability.rates import job_stops
@@ -64,6 +65,8 @@ def counts_of(resolved: ResolvedFabric, network: Network) -> dict[str, Metric]:
     }
     if network.taper is not None:
         return metrics | specs.TAPER(network.taper)
+    if network.wiring is not None:
+        metrics |= specs.MOST_NODES(most_nodes(network.wiring))
     paths = resolved.ports.planes * (plan.leaf_up if plan.tiers > 1 else 1)
     return metrics | specs.PATH_DIVERSITY(paths)
 

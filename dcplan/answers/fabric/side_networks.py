@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dcplan.answers.common.catalog_rows import named
 from dcplan.answers.fabric.design import nodes_per_rack
@@ -34,6 +34,12 @@ class Priced:
     usd: float | None
     kw: float | None
     rack_units: float = 0.0
+    gbps: float = 0.0
+    """Rate of a link to a node. [Gb/s]"""
+    radix: int = 0
+    """Ports of a switch at that rate."""
+    cable: str = "fiber"
+    """Kind of its cables: fiber, aoc or cat6."""
 
 
 STORAGE = {"infiniband": "qm9700", "ethernet": "tomahawk5-box"}
@@ -44,7 +50,7 @@ def sides(
     resolved: ResolvedFabric, network: Network, notes: list[str], log: InputLog
 ) -> list[Priced]:
     """Size the storage and management networks of the nodes; add a note if one cannot be sized."""
-    found = []
+    found: list[Priced] = []
     for size, name in ((_storage, "storage"), (_in_band, "in-band")):
         try:
             found.append(size(resolved, log))
@@ -87,6 +93,11 @@ def _storage(resolved: ResolvedFabric, log: InputLog) -> Priced:
         math.ceil(_p(log, "storage-target-ports-per-node") * nodes - 1e-9),
         round(_p(log, "storage-leaves-per-su")),
     )
+    return replace(_priced_storage(row, side, gbps, log), gbps=gbps, radix=radix)
+
+
+def _priced_storage(row: Switch, side: Side, gbps: float, log: InputLog) -> Priced:
+    """Price a storage network with the transceivers of a family of its rate."""
     units = switch_units(row, log) * side.switches
     family = next(
         (
@@ -141,14 +152,24 @@ def _in_band(resolved: ResolvedFabric, log: InputLog) -> Priced:
     )
     cable = log.catalog.get("optics", IN_BAND_CABLE, Optic)
     links = side.node_links + side.other_links + side.between_links
-    return _plain("in-band", row, side, links, cable.price_usd, f"optics.{cable.id}.price_usd", log)
+    key = f"optics.{cable.id}.price_usd"
+    found = _plain("in-band", row, side, links, cable.price_usd, key, log)
+    return replace(found, gbps=float(IN_BAND_GBPS), radix=radix, cable=cable.kind)
+
+
+def managed_ports(resolved: ResolvedFabric, log: InputLog) -> int:
+    """Return the ports of a node on the out-of-band network: of the system, or the usual ones."""
+    system = resolved.system
+    if system is None or system.management_ports is None:
+        return round(_p(log, "oob-ports-per-node"))
+    return round(log.take(f"systems.{system.id}.management_ports", system.management_ports))
 
 
 def _out_of_band(resolved: ResolvedFabric, switches: int, log: InputLog) -> Priced:
     row, radix, uplinks = _out_of_band_switch(resolved, log)
     each = nodes_per_rack(resolved, log)
     racks = math.ceil(resolved.attached.nodes / each)
-    managed = round(_p(log, "oob-ports-per-node"))
+    managed = managed_ports(resolved, log)
     strips = round(_p(log, "pdus-per-node-rack"))
     others = switches + round(_p(log, "management-servers"))
     network_racks = math.ceil(switches / _p(log, "network-rack-units"))
@@ -164,7 +185,9 @@ def _out_of_band(resolved: ResolvedFabric, switches: int, log: InputLog) -> Pric
         uplinks,
     )
     copper = Quantity(value=_p(log, "copper-patch-usd"))
-    return _plain("out-of-band", row, side, ports, copper, "", log)
+    gbps = resolved.request.out_of_band_gbps or float(OUT_OF_BAND_GBPS)
+    found = _plain("out-of-band", row, side, ports, copper, "", log)
+    return replace(found, gbps=gbps, radix=radix, cable="cat6")
 
 
 def _out_of_band_switch(resolved: ResolvedFabric, log: InputLog) -> tuple[Switch, int, int]:

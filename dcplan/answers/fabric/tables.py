@@ -7,15 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from dcplan.answers.fabric.bom import Line
+from dcplan.answers.fabric.bill.lines import Line
 from dcplan.answers.fabric.built import Built
 from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.answers.fabric.side_networks import Priced
 from dcplan.fabric.floor.lengths import STOCK_M
+from dcplan.fabric.topology.pods import better_uplinks
 from dcplan.result import Table
 from dcplan.specs.fabric import network as specs
 from dcplan.specs.fabric import use
 
+TWO_TIERS = 2
+SAVED_FRAC = 0.25
+"""Share of spine switches that another number of uplinks saves, above which a note is given."""
 IDLE_FRAC = 0.1
 """Share of unused leaf ports above which a note is given."""
 
@@ -98,6 +102,9 @@ def _parts(lines: Sequence[Line]) -> Iterator[dict[str, Any]]:
             yield {
                 "item": x.item,
                 "part": x.part,
+                "type": _type(x),
+                "reach_m": x.optic.reach_m.value if x.optic and x.optic.reach_m else None,
+                "fibers": x.optic.fibers if x.optic else None,
                 "count": x.count,
                 "power_kw": x.kw,
                 "usd": x.price.value,
@@ -106,6 +113,13 @@ def _parts(lines: Sequence[Line]) -> Iterator[dict[str, Any]]:
                 "weight_kg": x.kg or None,
                 "price": x.status,
             }
+
+
+def _type(line: Line) -> str:
+    """Return the type of a transceiver or cable in the words of the trade."""
+    if line.optic is None:
+        return ""
+    return line.optic.type or line.optic.kind.upper()
 
 
 def _tiers(built: Built) -> Iterator[specs.TierRow]:
@@ -147,10 +161,25 @@ def notes(built: Built) -> Iterator[str]:
     if built.same_media:
         yield f"{built.same_media}: every link has the parts of --media family"
     yield from _idle(built)
+    yield from _many_spines(built)
     yield from _mismatched(resolved)
     alone = c.spine // (resolved.ports.planes * built.network.parallel) == 1 and plan.tiers == 2
     if alone and resolved.ports.planes == 1:
         yield "a single spine is a single point of failure; set --min-spines 2 to add a second"
+
+
+def _many_spines(built: Built) -> Iterator[str]:
+    """Report uplinks whose divisors need far more spines than other numbers of uplinks do."""
+    wiring = built.network.wiring
+    if wiring is None or wiring.plan.tiers != TWO_TIERS or built.resolved.ports.uplink_width != 1:
+        return
+    up, spines = better_uplinks(wiring.plan, wiring.leaf_count)
+    plan, now = wiring.plan, wiring.spine_count
+    if spines <= now * (1 - SAVED_FRAC):
+        yield (
+            f"{plan.leaf_up} uplinks of a leaf switch are shared evenly by {now} spine switches; "
+            f"--endpoints-per-leaf {plan.leaf_down} --leaf-uplinks {up} needs {spines}"
+        )
 
 
 def _idle(built: Built) -> Iterator[str]:

@@ -156,6 +156,9 @@ class System(Row):
     """NICs of one node (compute tray), which is the number of rails in a rail-optimized fabric."""
     scaleout_ports_per_cage: int = Field(default=1, ge=1)
     """NIC ports per transceiver of a node; 2 for twin-port cages."""
+    management_ports: Positive | None = None
+    """Ports of one node (server or compute tray) on the out-of-band network. Default: that of the
+    network catalog."""
     nodes_per_rack: int | None = Field(default=None, ge=1)
     """Nodes per rack in the vendor's reference design."""
     nodes_per_su: int | None = Field(default=None, ge=1)

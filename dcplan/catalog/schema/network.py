@@ -110,6 +110,12 @@ class Optic(Row):
     or bare fiber."""
     rate_gbps: Positive
     """Rate of one link."""
+    type: str | None = None
+    """Type of the trade, such as DR4, 2xDR4, FR4, SR8 or LR4; 2x are two links of one transceiver."""
+    fibers: int | None = Field(default=None, ge=1)
+    """Fibers of a transceiver for all of its links; of a cord, the fibers in use by its links."""
+    connectors: int = Field(default=1, ge=1)
+    """Fiber connectors of a transceiver; links that share one share a cord."""
     glass: Literal["os2", "om3", "om4"] | None = None
     """Type of fiber: single mode (OS) or multimode (OM)."""
     protocols: tuple[Protocol, ...] = ()

@@ -91,12 +91,8 @@ def design(
 
     Parameters
     ----------
-    radix : int
-        Ports of a leaf at the link speed. [-]
-    tiers : int
-        1 to 3. [-]
-    planes : int, default 1
-        Parallel networks. [-]
+    radix, tiers, planes : int
+        Ports of a leaf at the link speed; 1 to 3 tiers; parallel networks. [-]
     leaf_spine, spine_core : float, default 1
         Oversubscription of leaf and spine switches; above 0. [-]
     endpoints_per_leaf : int, optional
@@ -122,15 +118,7 @@ def design(
     if leaf_spine <= 0 or spine_core <= 0:
         msg = "oversubscription must be above 0"
         raise ValueError(msg)
-    down = endpoints_per_leaf or math.floor(radix * leaf_spine / (1.0 + leaf_spine) + 1e-9)
-    up = math.ceil(down / leaf_spine - 1e-9)
-    if endpoints_per_leaf and down + up > radix:
-        msg = f"{down} endpoints and {up} uplinks exceed the {radix} ports of a leaf"
-        raise ValueError(msg)
-    up = min(up, radix - down)
-    if down < 1 or up < 1 or down >= radix:
-        msg = f"oversubscription {leaf_spine:g} leaves no ports on a leaf of {radix}"
-        raise ValueError(msg)
+    down, up = _leaf_ports(radix, leaf_spine, endpoints_per_leaf)
     above = spine_radix or radix
     spine_down = above if tiers == 2 else math.floor(above * spine_core / (1.0 + spine_core) + 1e-9)
     return ClosDesign(
@@ -145,3 +133,17 @@ def design(
         leaves_per_pod,
         min_spines,
     )
+
+
+def _leaf_ports(radix: int, leaf_spine: float, endpoints: int | None) -> tuple[int, int]:
+    """Return the ports of a leaf towards nodes and towards spines."""
+    down = endpoints or math.floor(radix * leaf_spine / (1.0 + leaf_spine) + 1e-9)
+    up = math.ceil(down / leaf_spine - 1e-9)
+    if endpoints and down + up > radix:
+        msg = f"{down} endpoints and {up} uplinks exceed the {radix} ports of a leaf"
+        raise ValueError(msg)
+    up = min(up, radix - down)
+    if down < 1 or up < 1 or down >= radix:
+        msg = f"oversubscription {leaf_spine:g} leaves no ports on a leaf of {radix}"
+        raise ValueError(msg)
+    return down, up

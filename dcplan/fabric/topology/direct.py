@@ -23,6 +23,9 @@ def scheduled(
 ) -> Network:
     """Size a scheduled cell fabric: every leaf uses all spines, so spines need not divide uplinks.
 
+    Each rail has its own leaves. Rails share spines as far as a spine has a port for every leaf;
+    beyond that they are separate fabrics.
+
     Parameters
     ----------
     endpoints : int
@@ -32,7 +35,7 @@ def scheduled(
     spine_radix : int
         Ports of a spine switch at the fabric speed of the leaf switch. [-]
     rails : int, default 1
-        Separate fabrics, one per rail. [-]
+        Rails with their own leaves. [-]
 
     Raises
     ------
@@ -47,9 +50,17 @@ def scheduled(
     >>> scheduled(1152, 18, 20, 128).counts
     Counts(leaf=64, spine=10, core=0, node_leaf_links=1152, leaf_spine_links=1280,
     spine_core_links=0)
+
+    256 nodes of eight rails fill eight leaves of 36 ports on each rail; 64 leaves share spines:
+
+    >>> counts = scheduled(256 * 8, 36, 20, 128, rails=8).counts
+    >>> counts.leaf, counts.spine
+    (64, 10)
     """
     each = math.ceil(endpoints / rails)
     leaf = math.ceil(each / leaf_down)
+    if rails > 1 and leaf * rails <= spine_radix:
+        return _shared(endpoints, leaf * rails, (leaf_down, leaf_up), spine_radix)
     spine = math.ceil(leaf * leaf_up / spine_radix)
     if leaf > spine_radix:
         msg = f"{leaf} leaves exceed the {spine_radix} ports of a spine; a third tier of cells is not supported"
@@ -58,6 +69,15 @@ def scheduled(
     filled = Fills(even(leaf, each, leaf_up), even(spine, leaf * leaf_up)).times(rails)
     counts = Counts(leaf * rails, spine * rails, 0, endpoints, leaf * leaf_up * rails, 0)
     return Network(plan, counts, filled, rails)
+
+
+def _shared(endpoints: int, leaf: int, ports: tuple[int, int], spine_radix: int) -> Network:
+    """Return the fabric of rails that share spines; ``ports`` of a leaf are those down and up."""
+    down, up = ports
+    spine = math.ceil(leaf * up / spine_radix)
+    plan = ClosDesign(down + up, 2, 1, down, up, spine_radix, spine_radix)
+    filled = Fills(even(leaf, endpoints, up), even(spine, leaf * up))
+    return Network(plan, Counts(leaf, spine, 0, endpoints, leaf * up, 0), filled)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dcplan.fabric.topology.design import ClosDesign
 
@@ -65,6 +65,30 @@ def pods(plan: ClosDesign, leaf_count: int, groups: int = 1) -> tuple[Pods, ...]
     full, rest = divmod(leaf_count // groups, plan.pod_room)
     found = [_pod(plan, groups * full, plan.pod_room, cores=True)] if full else []
     return tuple(found + ([_pod(plan, groups, rest, cores=True)] if rest else []))
+
+
+def better_uplinks(plan: ClosDesign, leaf_count: int) -> tuple[int, int]:
+    """Return the uplinks of a leaf, at least those of the design, that need the fewest spines.
+
+    Two tiers; the second number is the spines. A leaf has the same number of links to each spine, so
+    the spines divide the uplinks: free ports of a leaf as further uplinks may need fewer spines.
+
+    Examples
+    --------
+    37 leaves with 65 uplinks and 128 ports: 65 spines, since 5 and 13 are too few; 24 with 72.
+
+    >>> from dataclasses import replace
+    >>> from dcplan.fabric.topology.design import design
+    >>> plan = replace(design(128, 2), leaf_down=56, leaf_up=65)
+    >>> pods(plan, 37)[0].spines, better_uplinks(plan, 37)
+    (65, (66, 22))
+    """
+    tries = range(plan.leaf_up, max(plan.radix - plan.leaf_down, plan.leaf_up) + 1)
+    spines = {
+        up: _pod(replace(plan, leaf_up=up), 1, leaf_count, cores=False).spines for up in tries
+    }
+    best = min(tries, key=lambda up: (spines[up], up))
+    return best, spines[best]
 
 
 def rail_groups(plan: ClosDesign, leaf_count: int, groups: int) -> int:

@@ -13,6 +13,9 @@ PATH_DIVERSITY = MetricSpec(
     "",
     "Shortest paths between NICs on different leaves that share no switch-to-switch link",
 )
+MOST_NODES = MetricSpec(
+    "fabric.most_nodes", "", "Nodes that these switches and tiers can connect at most"
+)
 LEAF = MetricSpec(
     "fabric.leaf_switches",
     "",
@@ -145,6 +148,16 @@ class BillRow:
 
     item: Annotated[str, Column("Function of the part, by tier and, for cables, stock length")]
     part: Annotated[str, Column("Catalog id of the part")]
+    type: Annotated[
+        str,
+        Column("Type of a transceiver or cable, such as DR4, 2xDR4, FR4 or DAC; empty for others"),
+    ]
+    reach_m: Annotated[
+        float | None, Column("Longest link of a transceiver or cable; empty for others")
+    ]
+    fibers: Annotated[
+        int | None, Column("Fibers of one transceiver, or in use in one cord; empty for others")
+    ]
     count: Annotated[int, Column("Pieces in the whole network")]
     power_kw: Annotated[
         float, Column("Power of all pieces: switches typical, transceivers maximum")

@@ -86,6 +86,12 @@ def own_names(model: Model) -> tuple[str, ...]:
     return tuple(name for name in spread(row.ports) if name not in row.absent_ports)
 
 
+def all_names(model: Model) -> tuple[str, ...]:
+    """Return every interface that the device type has by itself: data ports and others."""
+    others = model.library.other_interfaces if model.library else ()
+    return (*own_names(model), *(row.name for row in others))
+
+
 def slug(text: str) -> str:
     """Return NetBox's slug: lower case letters, digits and dashes.
 

@@ -20,10 +20,12 @@ from dcplan.catalog.schema import Fabric, Optic, Switch
 from dcplan.fabric.media import Medium
 from dcplan.fabric.topology.networks import Network
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.network_parts import MissingError
+from dcplan.inputs.network_parts import MissingError, links_per_cord
 
 SWAPPED = ("lpo", "lro")
 INSIDE = ("cpo",)
+MOST_SPLIT = 2
+"""Far ends of a cable whose catalog row names none: it is sold straight and split in two."""
 SIDES = {"local": ("leaf", "leaf"), "global": ("leaf", "leaf")}
 """Ends of a dragonfly's links; for all others, the tier's name contains them."""
 
@@ -97,15 +99,10 @@ def _end(resolved: ResolvedFabric, parts: Fitted, tier: str, side: str, log: Inp
     """Return the transceiver that fits the cage of one end."""
     link = link_gbps(resolved, tier)
     if side == "node":
-        twin = parts.leaf.rate_gbps.value == resolved.ports_per_cage * link
-        return (
-            End(parts.leaf, resolved.ports_per_cage)
-            if resolved.ports_per_cage > 1 and twin
-            else End(parts.node, 1)
-        )
+        return _node_end(resolved, parts, link, log)
     model = _models(resolved)[side]
     if model is not None and model.co_packaged:
-        return _inside(model, log)
+        return _inside(model, link, log)
     cage = cage_gbps(model, link)
     row = (
         parts.leaf
@@ -118,7 +115,18 @@ def _end(resolved: ResolvedFabric, parts: Fitted, tier: str, side: str, log: Inp
     return End(row, max(round(cage / link), 1))
 
 
-def _inside(model: Switch, log: InputLog) -> End:
+def _node_end(resolved: ResolvedFabric, parts: Fitted, link: float, log: InputLog) -> End:
+    """Return the transceiver of a NIC, which carries all links of its cage."""
+    each = resolved.ports_per_cage
+    if each == 1:
+        return End(parts.node, 1)
+    cage = each * link
+    own = next((r for r in (parts.leaf, parts.node) if r.rate_gbps.value == cage), None)
+    row = own or class_part(cage, resolved.protocol, log, parts.leaf)
+    return End(row, each) if row else End(parts.node, 1)
+
+
+def _inside(model: Switch, link: float, log: InputLog) -> End:
     """Return the optics inside a co-packaged switch, one for each port."""
     kinds = [r for r in log.catalog.table("optics", Optic).values() if r.kind in INSIDE]
     cage = model.cage_gbps.value if model.cage_gbps else 0.0
@@ -126,7 +134,7 @@ def _inside(model: Switch, log: InputLog) -> End:
         msg = f"the catalog has no co-packaged optics for the reach of {model.id}"
         raise MissingError(msg)
     row = min(kinds, key=lambda r: abs(r.rate_gbps.value - cage))
-    return End(row, 1, inside=True)
+    return End(row, max(round(row.rate_gbps.value / link), 1), inside=True)
 
 
 def _swapped(resolved: ResolvedFabric, end: End, log: InputLog, notes: list[str]) -> End:
@@ -179,13 +187,14 @@ def _cables(
     )
     if resolved.protocol == "infiniband":
         kinds = tuple(k for k in kinds if k != "aec")
-    far_ends = each if tier == "node-leaf" and resolved.ports_per_cage != each else 1
+    far_ends = max(each // resolved.ports_per_cage, 1) if tier == "node-leaf" else 1
     rows = [
         r
         for r in optics_of(log, kinds, upper, resolved.protocol)
         if r.lane_gbps == parts.leaf.lane_gbps
     ]
-    rows = [r for r in rows if r.split in (None, far_ends)]
+    either = None if far_ends <= MOST_SPLIT else far_ends
+    rows = [r for r in rows if r.split in (either, far_ends)]
     return [_own(row, each) for row in rows if row.price_usd and row.reach_m]
 
 
@@ -197,17 +206,19 @@ def _parallel_links(network: Network, tier: str) -> int:
 
 
 def _both(lower: End, upper: End, fiber: Optic | None) -> Offer:
-    """Return transceivers at both ends, with the fiber."""
+    """Return transceivers at both ends, with the fiber; links of one connector share a cord."""
     ends = (lower, upper)
+    shared = links_per_cord([(end.row, end.ports) for end in ends])
     bought = [end for end in ends if not end.inside]
     prices = [[x / end.ports for x in price_usd(end.row)] for end in bought]
     low, value, high = (sum(p[i] for p in prices) for i in range(3))
     kw = sum(power_kw(end.row) / end.ports for end in bought)
     reach = min(end.row.reach_m.value if end.row.reach_m else 0.0 for end in ends)
-    per_m = fiber.usd_per_m.value if fiber and fiber.usd_per_m else 0.0
-    value += fiber.price_usd.value if fiber and fiber.price_usd else 0.0
+    per_m = (fiber.usd_per_m.value if fiber and fiber.usd_per_m else 0.0) / shared
+    value += (fiber.price_usd.value if fiber and fiber.price_usd else 0.0) / shared
     name = upper.row.id if lower.row is upper.row else f"{lower.row.id} + {upper.row.id}"
-    return Medium(name, upper.row.kind, reach, value, low, high, kw, per_m), ends, fiber, 1
+    medium = Medium(name, upper.row.kind, reach, value, low, high, kw, per_m)
+    return medium, ends, fiber, shared
 
 
 def _own(row: Optic, each: int) -> Offer:

@@ -35,7 +35,7 @@ def fitted(resolved: ResolvedFabric, log: InputLog) -> Fitted | None:
     if resolved.family:
         own = _of_family(resolved.family, log)
         fits = own.node.rate_gbps.value == resolved.link_gbps
-        node = own.node if fits else class_part(resolved.link_gbps, resolved.protocol, log)
+        node = own.node if fits else _node_part(resolved, own.leaf, log)
         return Fitted(node, own.leaf, own.fiber, own.family) if node else None
     if resolved.leaf is None:
         return None
@@ -47,15 +47,35 @@ def fitted(resolved: ResolvedFabric, log: InputLog) -> Fitted | None:
         found = _of_family(family, log)
         if (found.node.rate_gbps.value, found.leaf.rate_gbps.value) == (resolved.link_gbps, cage):
             return found
-    node, leaf = (class_part(rate, resolved.protocol, log) for rate in (resolved.link_gbps, cage))
+    leaf = class_part(cage, resolved.protocol, log)
+    node = _node_part(resolved, leaf, log)
     return (
         Fitted(node, leaf, log.catalog.find("optics", CORD, Optic), None) if node and leaf else None
     )
 
 
-def class_part(gbps: float, protocol: str, log: InputLog) -> Optic | None:
-    """Return a generic transceiver at a speed."""
-    return next((r for r in optics_of(log, LIGHT, gbps, protocol) if r.vendor == "industry"), None)
+def _node_part(resolved: ResolvedFabric, leaf: Optic | None, log: InputLog) -> Optic | None:
+    """Return a generic transceiver of a link, or of the cage that carries several."""
+    link = resolved.link_gbps
+    rates = (link, link * resolved.ports_per_cage)
+    return next((row for r in rates if (row := class_part(r, resolved.protocol, log, leaf))), None)
+
+
+def class_part(
+    gbps: float, protocol: str, log: InputLog, other: Optic | None = None
+) -> Optic | None:
+    """Return a generic transceiver at a speed.
+
+    Of several, it is the first with the lanes of the transceiver at the other end: as many fibers
+    for the rate.
+    """
+    rows = [r for r in optics_of(log, LIGHT, gbps, protocol) if r.vendor == "industry"]
+    return min(rows, key=lambda r: other is not None and _spread(r) != _spread(other), default=None)
+
+
+def _spread(row: Optic) -> float:
+    """Return the fibers of a transceiver for its rate [fibers/(Gb/s)]."""
+    return (row.fibers or 0) / row.rate_gbps.value
 
 
 def _of_family(family: Fabric, log: InputLog) -> Fitted:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Fabric, Optic, Switch
 from dcplan.inputs.cooling import CHILLER_PRICE
+from dcplan.inputs.network_parts import node_part
 from dcplan.planning.problem.terms import (
     CoolingTerms,
     FabricOption,
@@ -144,7 +145,10 @@ def piece_facts(facts: Facts, option: FabricOption, ports: PortClass, catalog: C
         key = f"switches.{catalog.get('switches', name, Switch).id}"
         usd, kw = getattr(parts, f"{role}_usd"), getattr(parts, f"{role}_kw")
         piece(role, usd, kw, facts.input(f"{key}.price_usd"), facts.input(f"{key}.typical_kw"))
-    node = family.leaf_optic if parts.node_optic_ports > 1 else family.node_optic
+    leaf = catalog.get("optics", family.leaf_optic, Optic)
+    own = catalog.get("optics", family.node_optic, Optic)
+    link = min(ports.gbps, family.rate_gbps.value) / option.designs[ports].planes
+    node = node_part(leaf, own, parts.node_optic_ports, link).id
     for role, name, usd, kw in (
         ("switch optic", family.leaf_optic, parts.leaf_optic_usd, parts.leaf_optic_kw),
         ("node optic", node, parts.node_optic_usd, parts.node_optic_kw),

@@ -1,0 +1,1 @@
+"""Lines of a bill of materials, and ancillary equipment."""

@@ -1,0 +1,1 @@
+"""Flags of ``dcplan fabric`` with their ranges."""

@@ -1,0 +1,1 @@
+"""Parts that a request names, their ports, and what does not fit together."""
