@@ -120,6 +120,27 @@ class FacilityRequest:
             high=1e6,
         ),
     ] = None
+    bridge_s: Annotated[
+        float | None,
+        Flag(
+            "time until generators carry the hall, which a battery bridges",
+            unit="s",
+            low=0.1,
+            high=86_400,
+        ),
+    ] = None
+    shave_to_mw: Annotated[
+        float | None,
+        Flag("grid power above which a battery supplies the load", unit="MW", low=0.01, high=1e5),
+    ] = None
+    load_hours: Annotated[
+        str | None,
+        Flag(
+            "CSV with the load of the site by hour for --shave-to-mw: 8,760 numbers in MW "
+            "(default: the load of the hall)",
+            metavar="FILE",
+        ),
+    ] = None
     water_permit_m3_per_day: Annotated[
         float | None, Flag("maximum water use on any day", unit="m3", low=0, high=1e7)
     ] = None
@@ -166,7 +187,10 @@ def refuse_idle(flags: FacilityRequest) -> None:
         "--energization-date": flags.energization_date,
         "--onsite": tuple(flags.onsite) or None,
         "--water-permit-m3-per-day": flags.water_permit_m3_per_day,
+        "--bridge-s": flags.bridge_s,
+        "--shave-to-mw": flags.shave_to_mw,
     }
+    series = {"--load-hours": flags.load_hours}
     hours = {"--grid-outage-h": flags.grid_outage_h or None}
     events = {
         "--grid-outage-events": flags.grid_outage_events if flags.grid_outage_events > 1 else None
@@ -190,9 +214,10 @@ def refuse_idle(flags: FacilityRequest) -> None:
         (
             flags.compare,
             "with --compare",
-            extra | hours | events | units | sizes | racks | chain | ramp,
+            extra | hours | events | units | sizes | racks | chain | ramp | series,
         ),
         (flags.job is None, "without --job", ramp),
+        (flags.shave_to_mw is None, "without --shave-to-mw", series),
         (flags.system is None, "without --system", racks),
         (not flags.onsite and flags.utility_mw is None, "without --onsite or --utility-mw", hours),
         (
