@@ -32,6 +32,13 @@ class ElectricalRow:
         str,
         Column("Load class: compute, network and storage, or cooling and lighting", name="class"),
     ]
+    load_kw: Annotated[
+        float | None,
+        Column(
+            "Load of the class on the design day that these units supply; each class has transformers "
+            "of its own"
+        ),
+    ]
     count: Count
     rating_kva: Annotated[float | None, Column("Rated apparent power of one unit")] = None
     rating_kw: Annotated[float | None, Column("Rated power of one unit")] = None
@@ -50,13 +57,15 @@ class MechanicalRow:
     equipment: Equipment
     count: Count
     rating_kw: Annotated[float | None, Column("Heat that one unit moves at its rating")] = None
-    flow_m3_per_h: Annotated[
-        float | None, Column("Flow of one unit; of all units together where there is no count")
-    ] = None
+    flow_m3_per_h: Annotated[float | None, Column("Flow of one unit")] = None
     head_bar: Annotated[float | None, Column("Pressure difference at that flow")] = None
     shaft_kw: Annotated[
         float | None,
         Column("Electric power of all units together at the design IT power, from the PUE model"),
+    ] = None
+    motor_kw: Annotated[
+        float | None,
+        Column("Rated output of the motor of one pump, from the series of IEC 60072-1"),
     ] = None
     redundancy: Redundancy = None
     load_frac: LoadFrac = None
