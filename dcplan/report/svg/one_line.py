@@ -233,7 +233,7 @@ def _label(row: ElectricalRow) -> tuple[str, ...]:
 
 
 def _notes(result: Result, groups: list[Group]) -> Iterable[str]:
-    """Return the text below the drawing: what one block stands for, and what is not sized."""
+    """Return the text below the drawing: what the blocks of the drawing show, and what is not sized."""
     yield from _wrapped(
         "One block is drawn on each side; labels count the units of all blocks. Each class has "
         "transformers of its own. Load is that of the design day over all installed units."
