@@ -12,6 +12,7 @@ from dcplan.answers.facility.energy.answer import onsite as onsite_power
 from dcplan.answers.facility.energy.duties import battery_duties
 from dcplan.answers.facility.equipment.electrical import electrical_table
 from dcplan.answers.facility.equipment.mechanical import mechanical_table
+from dcplan.answers.facility.equipment.rooms import rooms_tables
 from dcplan.answers.facility.feasibility import holds
 from dcplan.answers.facility.heat_rejection import lead_table, permit, plant_table
 from dcplan.answers.facility.hours import hours_table
@@ -122,6 +123,8 @@ def _answer(
     placed, more = floor_tables(option, resolved, int(cdus.value or 0) if cdus else 0, log)
     tables, metrics = tables | placed, metrics | more
     tables |= _schedules(option, found, resolved, metrics, log)
+    areas, more = rooms_tables(tables, metrics, log)
+    tables, metrics = tables | areas, metrics | more
     warnings = notes_of(option, resolved, found, log)
     existing = int(metrics[hall.FLOOR_ACCELERATORS.key].value or 0) if placed else 0
     warnings += _empty(resolved, placed, existing)

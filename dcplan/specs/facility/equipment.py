@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from dcplan.specs.columns import Equipment
+from dcplan.specs.metric import MetricSpec
 from dcplan.specs.table import Column, Section, TableSpec
 
 Tag = Annotated[str, Column("Tag of the equipment in the schedule")]
@@ -73,6 +74,24 @@ class MechanicalRow:
 
 
 @dataclass(frozen=True)
+class RoomRow:
+    """Area of one kind of equipment in one room."""
+
+    room: Annotated[
+        str, Column("Room: white space, electrical rooms, mechanical rooms, or outdoors")
+    ]
+    tag: Annotated[
+        str | None, Column("Tag of the equipment in its schedule; empty for rows of racks")
+    ]
+    equipment: Equipment
+    count: Annotated[int, Column("Units installed, spare units included")]
+    footprint_m2: Annotated[float | None, Column("Footprint of one unit")]
+    area_m2: Annotated[float, Column("Area with the space between units")]
+    low_m2: Annotated[float | None, Column("Area at the low bounds of footprint and space")]
+    high_m2: Annotated[float | None, Column("Area at the high bounds of footprint and space")]
+
+
+@dataclass(frozen=True)
 class HourRow:
     """One hour of a weather file, or all hours of one pair of temperatures in a quarter."""
 
@@ -104,6 +123,16 @@ MECHANICAL = TableSpec(
     "Mechanical equipment",
     section=Section.DESIGN,
     by_item=True,
+)
+ROOMS = TableSpec("rooms", RoomRow, "Areas by room", section=Section.DESIGN)
+ELECTRICAL_AREA = MetricSpec(
+    "floor.electrical_m2", "m2", "Electrical rooms: transformers, switchgear and UPS"
+)
+MECHANICAL_AREA = MetricSpec(
+    "floor.mechanical_m2", "m2", "Mechanical rooms: chillers, pumps, exchangers and air handlers"
+)
+OUTDOOR_AREA = MetricSpec(
+    "floor.outdoor_m2", "m2", "Outdoor area: generators, towers and dry coolers"
 )
 HOURS = TableSpec("hours", HourRow, "Hours of a year", section=Section.DESIGN)
 """Written by ``--hours`` alone."""
