@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from dcplan.answers.common.catalog_rows import named
-from dcplan.answers.facility.compare import compared
 from dcplan.answers.facility.energy.answer import onsite as onsite_power
 from dcplan.answers.facility.energy.duties import battery_duties
 from dcplan.answers.facility.equipment.electrical import electrical_table
@@ -18,6 +17,8 @@ from dcplan.answers.facility.heat_rejection import lead_table, permit, plant_tab
 from dcplan.answers.facility.hours import hours_table
 from dcplan.answers.facility.metrics import metrics_of
 from dcplan.answers.facility.notes import notes_of
+from dcplan.answers.facility.options.compare import compared
+from dcplan.answers.facility.options.retrofit import retrofitted
 from dcplan.answers.facility.power import efficiency_table, oversubscribed
 from dcplan.answers.facility.racks import floor_tables
 from dcplan.answers.facility.request import FacilityRequest, refuse_idle
@@ -55,6 +56,8 @@ def facility(request: FacilityRequest) -> Result:
     refuse_idle(request)
     if request.compare:
         return compared(resolved, log)
+    if request.retrofit:
+        return retrofitted(resolved, log)
     option = _option(resolved, log)
     resolved = resolved.under(option, log)
     _record(option, resolved, log)
@@ -136,14 +139,14 @@ def _answer(
         metrics |= more
         warnings.append({"code": "water", "message": words})
     if request.onsite or request.utility_mw is not None:
-        placed, more, notes = _onsite(resolved, found, log)
-        tables, metrics, warnings = tables | placed, metrics | more, warnings + notes
+        placed, more, said = _onsite(resolved, found, log)
+        tables, metrics, warnings = tables | placed, metrics | more, warnings + said
     if request.job is not None:
         placed, more = swings(resolved, found, request.job, existing, log)
         tables, metrics = tables | placed, metrics | more
-    placed, more, words = battery_duties(resolved, found, tables, log)
+    placed, more, notes = battery_duties(resolved, found, tables, log)
     tables, metrics = tables | placed, metrics | more
-    warnings += [{"code": "battery", "message": note} for note in words]
+    warnings += [{"code": "battery", "message": note} for note in notes]
     return Result(
         "facility",
         "ok",

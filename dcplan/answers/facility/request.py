@@ -26,6 +26,22 @@ class FacilityRequest:
         str | None, Flag("catalog cooling option, such as direct-liquid-tower", complete="cooling")
     ] = None
     compare: Annotated[bool, Flag("compare all cooling options, the lowest TUE first")] = False
+    retrofit: Annotated[
+        bool,
+        Flag(
+            "compare how liquid-cooled racks fit into an existing air hall: --cooling is its "
+            "cooling, --it-mw its IT power and air heat"
+        ),
+    ] = False
+    rack_positions: Annotated[
+        int | None,
+        Flag(
+            "rack positions of the existing hall, for --retrofit (default: its IT power over the "
+            "air heat of a rack)",
+            low=1,
+            high=1_000_000,
+        ),
+    ] = None
     it_mw: Annotated[
         float, Flag("design IT power of the hall", unit="MW", low=0.01, high=10_000)
     ] = 10.0
@@ -181,7 +197,6 @@ def refuse_idle(flags: FacilityRequest) -> None:
         With every such flag.
     """
     extra = {
-        "--cooling": flags.cooling,
         "--utility-mw": flags.utility_mw,
         "--job": flags.job,
         "--energization-date": flags.energization_date,
@@ -210,12 +225,18 @@ def refuse_idle(flags: FacilityRequest) -> None:
         "--ramp-limit-mw-per-s": flags.ramp_limit_mw_per_s,
         "--job-batch-tokens": flags.job_batch_tokens,
     }
+    always = extra | hours | events | units | sizes | ramp | series
+    own_cooling = {"--cooling": flags.cooling}
+    hall = {"--rack-positions": flags.rack_positions}
     idle = (
+        (flags.compare, "with --compare", always | own_cooling | racks | chain),
         (
-            flags.compare,
-            "with --compare",
-            extra | hours | events | units | sizes | racks | chain | ramp | series,
+            flags.retrofit,
+            "with --retrofit",
+            always | {"--oversubscription": flags.oversubscription},
         ),
+        (flags.retrofit, "with --retrofit", {"--compare": flags.compare or None}),
+        (not flags.retrofit, "without --retrofit", hall),
         (flags.job is None, "without --job", ramp),
         (flags.shave_to_mw is None, "without --shave-to-mw", series),
         (flags.system is None, "without --system", racks),
