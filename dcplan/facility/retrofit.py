@@ -1,4 +1,4 @@
-"""Liquid-cooled racks in an air hall: what fits beside sidecars or rear doors, and the PUE."""
+"""Liquid-cooled racks in an air hall: what fits with sidecars or a water loop, and the PUE."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Hall:
     positions: int
 
 
-def beside_sidecars(rack: Rack, unit_kw: float, fan_frac: float, position_kw: float) -> Group:
+def with_sidecars(rack: Rack, unit_kw: float, fan_frac: float, position_kw: float) -> Group:
     r"""Return a rack whose cold plates give their heat to the room through sidecars.
 
     A sidecar has one position. All heat and the fans' power leave by room air, which removes at most
@@ -70,7 +70,7 @@ def beside_sidecars(rack: Rack, unit_kw: float, fan_frac: float, position_kw: fl
     --------
     A rack of 135 kW with 90 % in cold plates and 30 kW for each position: 139.3 kW on 5 positions.
 
-    >>> found = beside_sidecars(Rack(135.0, 0.9), 200.0, 0.035, 30.0)
+    >>> found = with_sidecars(Rack(135.0, 0.9), 200.0, 0.035, 30.0)
     >>> found.sidecars, found.positions, round(found.room_kw, 2)
     (1, 5, 139.25)
     """

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dcplan.answers.facility.answer import facility
 from dcplan.errors import InputError
-from dcplan.facility.retrofit import Group, Hall, Rack, beside_sidecars, on_loop, racks_that_fit
+from dcplan.facility.retrofit import Group, Hall, Rack, on_loop, racks_that_fit, with_sidecars
 
 HALL: dict[str, Any] = {
     "site": "us-phoenix",
@@ -38,8 +38,8 @@ def row(found: pd.DataFrame, name: str, loop: str = "direct-liquid-tower") -> An
 
 def test_sidecars_by_hand() -> None:
     """Liquid heat 450 kW on units of 200 kW: 3; 500 + 0.1 x 450 = 545 kW over 100 kW: 6 positions."""
-    assert beside_sidecars(Rack(500.0, 0.9), 200.0, 0.1, 100.0) == Group(3, 6, pytest.approx(545.0))
-    assert beside_sidecars(Rack(50.0, 0.9), 200.0, 0.0, 100.0).positions == 2  # the unit itself
+    assert with_sidecars(Rack(500.0, 0.9), 200.0, 0.1, 100.0) == Group(3, 6, pytest.approx(545.0))
+    assert with_sidecars(Rack(50.0, 0.9), 200.0, 0.0, 100.0).positions == 2  # the unit itself
 
 
 def test_limits_by_hand() -> None:
@@ -52,7 +52,7 @@ def test_limits_by_hand() -> None:
 @given(st.floats(10, 500), st.floats(0, 1), st.floats(10, 100))
 def test_sidecars_take_no_less_room_than_a_loop(kw: float, liquid: float, position: float) -> None:
     rack = Rack(kw, liquid)
-    with_air, with_water = beside_sidecars(rack, 200.0, 0.035, position), on_loop(rack, position)
+    with_air, with_water = with_sidecars(rack, 200.0, 0.035, position), on_loop(rack, position)
     assert with_air.positions >= with_water.positions
     assert with_air.room_kw >= with_water.room_kw
     assert with_air.positions * position >= with_air.room_kw - 1e-6

@@ -14,11 +14,11 @@ from dcplan.facility.retrofit import (
     Group,
     Hall,
     Rack,
-    beside_sidecars,
     mixed_pue,
     on_loop,
     racks_that_fit,
     sidecar_pue,
+    with_sidecars,
 )
 from dcplan.inputs.cooling import Performance, chillers_usd_per_kw, performance
 from dcplan.inputs.log import InputLog
@@ -149,7 +149,7 @@ def _sidecars(existing: Existing, system: System, log: InputLog) -> RetrofitRow:
         )
         return RetrofitRow(SIDECAR_NAME, None, existing.rack.kw, why_not=why)
     each = log.parameter("power", "cooling-sidecar-usd-per-kw")
-    group = beside_sidecars(existing.rack, unit, fans, existing.position_kw)
+    group = with_sidecars(existing.rack, unit, fans, existing.position_kw)
     pues = [
         sidecar_pue(pue, fans, existing.liquid_frac)
         for pue in (existing.performance.pue.value, existing.performance.peak_pue)
