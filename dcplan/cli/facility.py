@@ -21,6 +21,10 @@ class Drawing:
     picture: Annotated[Path | None, Flag("also draw the racks and rows as SVG", metavar="FILE")] = (
         None
     )
+    one_line: Annotated[
+        Path | None,
+        Flag("also draw the one-line diagram from utility to racks as SVG", metavar="FILE"),
+    ] = None
     hours: Annotated[
         Path | None,
         Flag(
@@ -54,4 +58,9 @@ def facility(request: FacilityRequest, drawing: Drawing, output: Output) -> Resu
         from dcplan.report.svg.floor import floor_svg
 
         write_whole(drawing.picture, floor_svg(result))
+    if drawing.one_line is not None:
+        from dcplan.report.files import write_whole
+        from dcplan.report.svg.one_line import one_line_svg
+
+        write_whole(drawing.one_line, one_line_svg(result))
     return result

@@ -55,7 +55,9 @@ class Hours:
     chillers."""
 
 
-def over_towers(wet_c: Array, supply_c: Array, p: Sampled, loads: Loads) -> Hours:
+def over_towers(
+    wet_c: Array, supply_c: Array, p: Sampled, loads: Loads, dry_c: Array | None = None
+) -> Hours:
     r"""Return PUE and WUE of towers with a waterside economizer and chillers.
 
     .. math:: PUE = 1 + e_{el} + q\left(a\,e_{fan} + (1-a)\,e_{CDU} + e_{pump} + (1 + f/COP)(e_{cond} + e_{tower})
@@ -81,6 +83,9 @@ def over_towers(wet_c: Array, supply_c: Array, p: Sampled, loads: Loads) -> Hour
         vaporisation_kj_per_kg, condenser_min_c, least_cop, room_water_c.
     loads : Loads
         Heat by path, and load.
+    dry_c : array, optional
+        Dry bulb of the bins, for the share of the towers' heat that evaporates; without it, all heat
+        evaporates, as in Lei et al. [C]
 
     References
     ----------
@@ -104,6 +109,7 @@ def over_towers(wet_c: Array, supply_c: Array, p: Sampled, loads: Loads) -> Hour
         p["tower_range_k"],
         p["vaporisation_kj_per_kg"],
         p["water_kj_per_kg_k"],
+        1.0 if dry_c is None else _evaporation_frac(dry_c, wet_c, p),
     )
     rejected = heat * (1.0 + work)
     return Hours(
@@ -112,6 +118,17 @@ def over_towers(wet_c: Array, supply_c: Array, p: Sampled, loads: Loads) -> Hour
         chilled,
         heat * chilled,
         rejected,
+    )
+
+
+def _evaporation_frac(dry_c: Array, wet_c: Array, p: Sampled) -> Array:
+    """Return the share of the towers' heat that leaves as vapor in the bins."""
+    return plant.tower_evaporation_frac(
+        dry_c[None, :],
+        wet_c[None, :],
+        wet_c[None, :] + p["tower_approach_k"] + p["tower_range_k"],
+        p["liquid_to_air"] * p["water_kj_per_kg_k"] * p["tower_range_k"],
+        p["vaporisation_kj_per_kg"],
     )
 
 

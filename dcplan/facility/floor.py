@@ -64,3 +64,25 @@ def area_m2(
     return round(
         (per_row * rack_pitch_m + 2.0 * margin_m) * (rows * row_pitch_m + 2.0 * margin_m), 6
     )
+
+
+def room_m2(count: int, footprint_m2: float, clearance_m: float) -> float:
+    r"""Return the area of equal square units that share the space between them.
+
+    .. math:: A = n\,(\sqrt{f} + c)^2
+
+    Parameters
+    ----------
+    count : int
+        Units, not negative.
+    footprint_m2 : float
+        Footprint f of one unit, not negative. [m2]
+    clearance_m : float
+        Space c between two units. [m]
+
+    Examples
+    --------
+    >>> room_m2(3, 4.0, 1.0)
+    27.0
+    """
+    return count * (math.sqrt(footprint_m2) + clearance_m) ** 2

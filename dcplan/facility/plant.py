@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from dcplan.facility import moist
 from dcplan.units import J_PER_KJ, KG_PER_M3_OF_WATER, KJ_PER_KWH, PA_PER_KPA
 
 Array = npt.NDArray[np.float64]
+SEARCH_AIR_C = np.arange(-45.0, 60.0, 0.1)
+"""Temperatures between which that of saturated air is found by its enthalpy."""
 
 
 def chiller_cop(load: Array, condenser_c: Array, coldest_c: Array, least_cop: Array) -> Array:
@@ -97,16 +100,65 @@ def tower_fan_frac(
     return air_m3_per_kj * pressure_pa / efficiency / J_PER_KJ
 
 
+def tower_evaporation_frac(
+    dry_c: Array, wet_c: Array, hot_c: Array, rise_kj_per_kg: Array, vaporisation_kj_per_kg: Array
+) -> Array:
+    r"""Return the share of a tower's heat that leaves as vapor; the rest warms the air.
+
+    Air leaves saturated, with the heat of the water, and not warmer than the water that enters:
+
+    .. math:: \varphi = h_{fg}\,\frac{W_s(T_o) - W_i}{h_s(T_o) - h_i}, \quad
+              h_s(T_o) = h_i + \Delta h, \quad T_o \le T_{hot}
+
+    It is above 1 where the air leaves colder than it enters.
+
+    Parameters
+    ----------
+    dry_c, wet_c : array
+        Dry and wet bulb of the entering air. [C]
+    hot_c : array
+        Water that enters the tower, above the wet bulb. [C]
+    rise_kj_per_kg : array
+        Heat of the tower by kg of air: water over air by mass x range x heat capacity of water.
+    vaporisation_kj_per_kg : array
+        Heat of vaporization h_fg of water.
+
+    References
+    ----------
+    .. [1] EnergyPlus, Engineering Reference, cooling towers: evaporation loss mode SaturatedExit.
+
+    Examples
+    --------
+    By 48.1 kJ/kg: a cold and a hot, dry day.
+
+    >>> dry, wet = np.array([5.0, 40.0]), np.array([4.0, 20.0])
+    >>> tower_evaporation_frac(dry, wet, wet + 9.75, np.array(48.1), np.array(2450.0)).round(2)
+    array([0.58, 1.2 ])
+    """
+    humidity = moist.humidity_kg_per_kg(dry_c, wet_c)
+    entering = moist.enthalpy_kj_per_kg(dry_c, humidity)
+    by_heat = np.interp(entering + rise_kj_per_kg, _saturated_kj_per_kg(SEARCH_AIR_C), SEARCH_AIR_C)
+    leaving = np.minimum(by_heat, hot_c)
+    vapor = moist.saturated_kg_per_kg(leaving) - humidity
+    return np.asarray(vaporisation_kj_per_kg * vapor / (_saturated_kj_per_kg(leaving) - entering))
+
+
+def _saturated_kj_per_kg(air_c: Array) -> Array:
+    return moist.enthalpy_kj_per_kg(air_c, moist.saturated_kg_per_kg(air_c))
+
+
 def tower_water_l_per_kwh(
     cycles: Array,
     windage_frac: Array,
     range_k: Array,
     vaporisation_kj_per_kg: Array,
     water_kj_per_kg_k: Array,
+    evaporation_frac: Array | float = 1.0,
 ) -> Array:
     r"""Return tower water per rejected heat: evaporation plus the larger of drift and blowdown.
 
-    .. math:: w = e + \max\left(\phi\,\frac{3600}{c\,\Delta T},\; \frac{e}{CoC - 1}\right),\quad e = 3600 / h_{fg}
+    .. math:: w = e + \max\left(\phi\,\frac{3600}{c\,\Delta T},\; \frac{e}{CoC - 1}\right),\quad
+              e = 3600\,\varphi / h_{fg}
 
     Parameters
     ----------
@@ -118,6 +170,8 @@ def tower_water_l_per_kwh(
         Temperature range of the tower water. [K]
     vaporisation_kj_per_kg, water_kj_per_kg_k : array
         Heat of vaporization h_fg and specific heat c of water. [kJ/kg, kJ/kg/K]
+    evaporation_frac : array or float
+        Share of the heat that leaves as vapor (:func:`tower_evaporation_frac`), or 1. [-]
 
     Examples
     --------
@@ -127,7 +181,7 @@ def tower_water_l_per_kwh(
     >>> round(float(tower_water_l_per_kwh(*given)), 3)
     1.837
     """
-    evaporated = KJ_PER_KWH / vaporisation_kj_per_kg
+    evaporated = KJ_PER_KWH / vaporisation_kj_per_kg * evaporation_frac
     drift = windage_frac * KJ_PER_KWH / (water_kj_per_kg_k * range_k)
     return evaporated + np.maximum(drift, evaporated / (cycles - 1.0))
 

@@ -190,7 +190,8 @@ def hours_of(option: CoolingOption, at: Setting, weather: Climate, log: InputLog
     supply = sampled["supply"] if at.supply_c is None else np.full((1, 1), at.supply_c)
     loads = _loads(option, at)
     if option.model != "dry":
-        return over_towers(weather.wet_c, supply, sampled, loads)
+        dry_c = None if at.supply_c is None else weather.dry_c
+        return over_towers(weather.wet_c, supply, sampled, loads, dry_c)
     over = over_dry_coolers if at.supply_c is None else over_kept_coolers
     return over(weather.dry_c, weather.wet_c, supply, sampled, loads)
 

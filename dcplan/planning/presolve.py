@@ -185,7 +185,10 @@ def _capacity(question: Question, problem: PlanningProblem) -> list[Problem]:
                 if not most and t < first:
                     begin = quarter_name(quarter_index(problem.start) + first)
                     cause += f"; hardware ordered in this plan serves from {begin} on (lead time)"
-                    help_text = f"let the demand begin in {begin}, with 0 in the quarters before, or give assets or cloud offers"
+                    help_text = (
+                        f"let the demand begin in {begin}, with 0 in the quarters before, or give assets "
+                        "or cloud offers"
+                    )
                 # the periods of one load have the same cause
                 if not demand.load or demand.load_id not in lonely:
                     problems.append(question.tree.problem("DC030", cause, key, help=help_text))

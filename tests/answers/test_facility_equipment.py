@@ -107,11 +107,14 @@ def test_busway_of_a_row() -> None:
 
 def test_mechanical_schedule_by_hand() -> None:
     """50 MW over 7.5 K of water: 50,000 / (4.186 x 7.5) = 1,592.6 L/s = 5,733 m3/h at 165 kPa, which
-    takes 50,000 x 165 / (0.7 x 4,186 x 7.5) = 375 kW; 9.5 MW of air in fan walls of 500 kW: 20."""
+    takes 50,000 x 165 / (0.7 x 4,186 x 7.5) = 375 kW: six pumps of at most 1,000 m3/h and 62.6 kW, next
+    motor 75 kW, and one spare; 9.5 MW of air in fan walls of 500 kW: 20."""
     found = facility(**NVL)
     rows = found.frame("mechanical_schedule").set_index("tag")
     pump = rows.loc["P-FW"]
-    assert pump["flow_m3_per_h"] == pytest.approx(50_000 / (4.186 * 7.5) * 3.6, rel=1e-6)
+    assert (pump["count"], pump["motor_kw"]) == (7, 75.0)
+    assert pump["load_frac"] == pytest.approx(6 / 7)
+    assert pump["flow_m3_per_h"] == pytest.approx(50_000 / (4.186 * 7.5) * 3.6 / 6, rel=1e-6)
     assert (pump["head_bar"], pump["shaft_kw"]) == pytest.approx((1.65, 375.4), rel=1e-3)
     assert rows.loc["AHU", "count"] == 20
     assert rows.loc["AHU", "load_frac"] == pytest.approx(0.95)
@@ -123,6 +126,41 @@ def test_mechanical_schedule_by_hand() -> None:
         assert rows.loc[tag, "count"] == unit["units_with_spare"]
         expected = unit["design_heat_mw"] / (unit["units_with_spare"] * unit["unit_mw"])
         assert rows.loc[tag, "load_frac"] == pytest.approx(expected)
+
+
+def test_pumps_and_exchangers_over_towers() -> None:
+    """Heat of the plant table over 5 K of condenser water; exchangers of 5 MW for 50 MW, one spare;
+    two pumps in each distribution unit share its flow of 1,200 L/min."""
+    found = facility(**(NVL | {"cooling": "direct-liquid-tower"}))
+    rows = found.frame("mechanical_schedule").set_index("tag")
+    heat_mw = found.frame("plant").set_index("equipment").loc["tower", "design_heat_mw"]
+    flow = heat_mw * 1000 / (4.186 * 5) * 3.6
+    pump = rows.loc["P-CW"]
+    running = -(-flow // 1000)
+    assert pump["count"] == running + 1
+    assert pump["flow_m3_per_h"] == pytest.approx(flow / running)
+    shaft = heat_mw * 1000 * 200 / (0.7 * 4186 * 5) / running
+    assert shaft <= pump["motor_kw"] < 1.3 * shaft
+    assert (rows.loc["HX", "count"], rows.loc["HX", "load_frac"]) == (11, pytest.approx(50 / 55))
+    inside, unit = rows.loc["P-TCS"], rows.loc["CDU"]
+    assert inside["count"] == 2 * unit["count"]
+    assert inside["flow_m3_per_h"] == pytest.approx(36.0)
+    running_kw = inside["shaft_kw"] / (inside["count"] * inside["load_frac"])
+    assert running_kw <= inside["motor_kw"] < 1.5 * running_kw
+
+
+def test_each_class_has_transformers_of_its_own() -> None:
+    """Loads of the transformers add up to the site's design day, less their own losses."""
+    found = facility(**NVL)
+    lines = found.frame("electrical_schedule").set_index("tag")
+    blocks = found.frame("power_blocks").set_index("class")
+    other = lines.loc["TX-M", "load_kw"]
+    assert other == pytest.approx(1000 * blocks.loc["cooling and lighting", "load_mw"])
+    before = sum(
+        lines.loc[tag, "load_kw"] / blocks.loc[name, "transformer_frac"]
+        for tag, name in (("TX-C", "compute"), ("TX-N", "network and storage"))
+    )
+    assert (before + other) / 1000 == pytest.approx(found.value("power.peak_facility_mw"), rel=2e-3)
 
 
 @pytest.mark.parametrize("cooling", ["air-chiller", "rear-door-tower", "immersion-single-tower"])

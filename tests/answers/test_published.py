@@ -232,6 +232,10 @@ HOSTILE = (
     ("train", "{model: ../../../etc/passwd, system: dgx-h100, accelerators: 8}"),
     ("train", "{model: config.json, system: dgx-h100, accelerators: 8}"),
     ("facility", "{epw: /etc/passwd, cooling: air-chiller, it_mw: 1}"),
+    (
+        "facility",
+        "{site: us-dallas, cooling: air-chiller, shave_to_mw: 9, load_hours: /etc/passwd}",
+    ),
     ("facility", "{site: us-dallas, cooling: air-chiller, system: dgx-h100, job: /etc/passwd}"),
     ("fabric", "{nodes: 4, system: dgx-h100, compare: ib-ndr-400, for_job: /etc/passwd}"),
 )

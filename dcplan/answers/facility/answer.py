@@ -7,17 +7,21 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from dcplan.answers.common.catalog_rows import named
-from dcplan.answers.facility.compare import compared
 from dcplan.answers.facility.energy.answer import onsite as onsite_power
+from dcplan.answers.facility.energy.duties import battery_duties
 from dcplan.answers.facility.equipment.electrical import electrical_table
 from dcplan.answers.facility.equipment.mechanical import mechanical_table
-from dcplan.answers.facility.feasibility import holds, unaided_supply_c
+from dcplan.answers.facility.equipment.rooms import rooms_tables
+from dcplan.answers.facility.feasibility import holds
 from dcplan.answers.facility.heat_rejection import lead_table, permit, plant_table
 from dcplan.answers.facility.hours import hours_table
 from dcplan.answers.facility.metrics import metrics_of
+from dcplan.answers.facility.notes import notes_of
+from dcplan.answers.facility.options.compare import compared
+from dcplan.answers.facility.options.retrofit import retrofitted
 from dcplan.answers.facility.power import efficiency_table, oversubscribed
 from dcplan.answers.facility.racks import floor_tables
-from dcplan.answers.facility.request import CHAIN, FacilityRequest, refuse_idle
+from dcplan.answers.facility.request import FacilityRequest, refuse_idle
 from dcplan.answers.facility.resolve import ResolvedFacility, resolve
 from dcplan.answers.facility.swings import swings
 from dcplan.answers.facility.tables import (
@@ -52,6 +56,8 @@ def facility(request: FacilityRequest) -> Result:
     refuse_idle(request)
     if request.compare:
         return compared(resolved, log)
+    if request.retrofit:
+        return retrofitted(resolved, log)
     option = _option(resolved, log)
     resolved = resolved.under(option, log)
     _record(option, resolved, log)
@@ -120,7 +126,9 @@ def _answer(
     placed, more = floor_tables(option, resolved, int(cdus.value or 0) if cdus else 0, log)
     tables, metrics = tables | placed, metrics | more
     tables |= _schedules(option, found, resolved, metrics, log)
-    warnings = _warnings(option, resolved, found, log)
+    areas, more = rooms_tables(tables, metrics, log)
+    tables, metrics = tables | areas, metrics | more
+    warnings = notes_of(option, resolved, found, log)
     existing = int(metrics[hall.FLOOR_ACCELERATORS.key].value or 0) if placed else 0
     warnings += _empty(resolved, placed, existing)
     sold = log.catalog.find("systems", resolved.system.id, System) if resolved.system else None
@@ -131,11 +139,14 @@ def _answer(
         metrics |= more
         warnings.append({"code": "water", "message": words})
     if request.onsite or request.utility_mw is not None:
-        placed, more, notes = _onsite(resolved, found, log)
-        tables, metrics, warnings = tables | placed, metrics | more, warnings + notes
+        placed, more, said = _onsite(resolved, found, log)
+        tables, metrics, warnings = tables | placed, metrics | more, warnings + said
     if request.job is not None:
         placed, more = swings(resolved, found, request.job, existing, log)
         tables, metrics = tables | placed, metrics | more
+    placed, more, notes = battery_duties(resolved, found, tables, log)
+    tables, metrics = tables | placed, metrics | more
+    warnings += [{"code": "battery", "message": note} for note in notes]
     return Result(
         "facility",
         "ok",
@@ -244,85 +255,3 @@ def _headline(
         f"{found.pue.value:.3f} ({interval} {found.pue.low:.3f} to {found.pue.high:.3f}), PUE "
         f"{found.peak_pue:.3f} on the design day{water}"
     )
-
-
-def _size_note(resolved: ResolvedFacility, found: Performance) -> str:
-    """Say what of a hall below the large class has higher losses."""
-    chain = resolved.request.electrical_losses == CHAIN
-    what = "lighting has" if chain else "UPS, distribution and lighting have"
-    note = (
-        f"a hall of {resolved.it_mw:g} MW belongs to the {resolved.size} class, whose {what} higher "
-        "losses than in halls from 10 MW; from half of the border of a class on, they go over to "
-        "those of the next class"
-    )
-    key = f"facility.{'lighting' if chain else 'ups-efficiency'}-*"
-    return note + (f"; for newer equipment, set {key} in an overlay" if found.modeled else "")
-
-
-NEARLY_LARGE_MW = 5.0
-"""Between this size and the large class, a note explains the step between the classes."""
-
-
-def _warnings(
-    option: CoolingOption, resolved: ResolvedFacility, found: Performance, log: InputLog
-) -> list[dict[str, str]]:
-    """Return notes on the basis of the answer and on unused flags."""
-    notes = []
-    supply = resolved.setting(option, log).supply_c
-    if not found.modeled:
-        notes.append(
-            f"{option.id} comes from a table by climate zone and size class: the answer has no "
-            "PUE by quarter, ignores part load and supply temperature, and estimates the peak"
-            + (
-                "; losses before the racks are those of the power chain, not of the table"
-                if resolved.request.electrical_losses == CHAIN
-                else ""
-            )
-        )
-    if resolved.where.climate is None:
-        notes.append(
-            f"no weather data for {resolved.where.name}: nothing is computed from components, and "
-            "an option without a row for the zone uses the row of all zones"
-        )
-    if (
-        not found.modeled
-        and resolved.where.site is None
-        and resolved.where.climate is not None
-        and resolved.where.zone is None
-    ):
-        notes.append("--epw does not affect an option from the table; the row of all zones is used")
-    if resolved.system is not None and resolved.system.rated_kw is None:
-        notes.append(
-            f"{resolved.system.id} has no power figure in the catalog, so there is no rack layout"
-        )
-    liquid = found.modeled and resolved.system and "liquid" in resolved.system.cooling_modes
-    if resolved.size != "large" and (liquid or resolved.it_mw >= NEARLY_LARGE_MW):
-        notes.append(_size_note(resolved, found))
-    if option.model == "dry" and supply is None:
-        notes.append(
-            "the supply temperature is sampled over the range of Lei et al., and hours too warm "
-            "for spraying use no water; set --system or --supply-c for a design"
-        )
-    if (
-        resolved.request.liquid_frac is not None
-        and option.room_air_frac
-        and option.room_air_frac.value in (0.0, 1.0)
-    ):
-        notes.append(f"--liquid-frac has no effect: {option.id} removes all heat on one path")
-    if resolved.where.site and resolved.where.site.climate is None:
-        notes.append(
-            f"{resolved.where.name} has no weather data; the data of the reference city of zone "
-            f"{resolved.where.zone} is used"
-        )
-    if found.modeled and supply is None:
-        notes.append(
-            "no supply temperature and no liquid-cooled system given: the supply temperature is "
-            "sampled over the option's range"
-        )
-    reached = unaided_supply_c(option, resolved, log)
-    if reached is not None and supply is not None and reached > supply + 1e-9:
-        notes.append(
-            f"dry coolers with wetted pads reach {reached:.1f} °C on the design day; trim chillers "
-            f"keep the supply temperature of {supply:g} °C"
-        )
-    return [{"code": "pue", "message": note} for note in notes]

@@ -21,9 +21,10 @@ def holds(
     """
     unfit = misfit(resolved.system, option) if resolved.system else None
     if unfit is not None and resolved.system:
-        return [
-            (f"{resolved.system.id} {unfit.cause}", f"{unfit.remedy}; dcplan facility --compare")
-        ]
+        plates = "liquid" in resolved.system.cooling_modes and option.tank is None
+        more = ", or --retrofit for an existing air hall" if plates else ""
+        step = f"{unfit.remedy}; dcplan facility --compare{more}"
+        return [(f"{resolved.system.id} {unfit.cause}", step)]
     resolved = resolved.under(option, log)
     found: list[tuple[str, str]] = []
     found += _balance(option, resolved)

@@ -26,6 +26,22 @@ class FacilityRequest:
         str | None, Flag("catalog cooling option, such as direct-liquid-tower", complete="cooling")
     ] = None
     compare: Annotated[bool, Flag("compare all cooling options, the lowest TUE first")] = False
+    retrofit: Annotated[
+        bool,
+        Flag(
+            "compare how liquid-cooled racks fit into an existing air hall: --cooling is its "
+            "cooling, --it-mw its IT power and air heat"
+        ),
+    ] = False
+    rack_positions: Annotated[
+        int | None,
+        Flag(
+            "rack positions of the existing hall, for --retrofit (default: its IT power over the "
+            "air heat of a rack)",
+            low=1,
+            high=1_000_000,
+        ),
+    ] = None
     it_mw: Annotated[
         float, Flag("design IT power of the hall", unit="MW", low=0.01, high=10_000)
     ] = 10.0
@@ -120,6 +136,27 @@ class FacilityRequest:
             high=1e6,
         ),
     ] = None
+    bridge_s: Annotated[
+        float | None,
+        Flag(
+            "time until generators carry the hall, which a battery bridges",
+            unit="s",
+            low=0.1,
+            high=86_400,
+        ),
+    ] = None
+    shave_to_mw: Annotated[
+        float | None,
+        Flag("grid power above which a battery supplies the load", unit="MW", low=0.01, high=1e5),
+    ] = None
+    load_hours: Annotated[
+        str | None,
+        Flag(
+            "CSV with the load of the site by hour for --shave-to-mw: 8,760 numbers in MW "
+            "(default: the load of the hall)",
+            metavar="FILE",
+        ),
+    ] = None
     water_permit_m3_per_day: Annotated[
         float | None, Flag("maximum water use on any day", unit="m3", low=0, high=1e7)
     ] = None
@@ -160,13 +197,15 @@ def refuse_idle(flags: FacilityRequest) -> None:
         With every such flag.
     """
     extra = {
-        "--cooling": flags.cooling,
         "--utility-mw": flags.utility_mw,
         "--job": flags.job,
         "--energization-date": flags.energization_date,
         "--onsite": tuple(flags.onsite) or None,
         "--water-permit-m3-per-day": flags.water_permit_m3_per_day,
+        "--bridge-s": flags.bridge_s,
+        "--shave-to-mw": flags.shave_to_mw,
     }
+    series = {"--load-hours": flags.load_hours}
     hours = {"--grid-outage-h": flags.grid_outage_h or None}
     events = {
         "--grid-outage-events": flags.grid_outage_events if flags.grid_outage_events > 1 else None
@@ -186,13 +225,20 @@ def refuse_idle(flags: FacilityRequest) -> None:
         "--ramp-limit-mw-per-s": flags.ramp_limit_mw_per_s,
         "--job-batch-tokens": flags.job_batch_tokens,
     }
+    always = extra | hours | events | units | sizes | ramp | series
+    own_cooling = {"--cooling": flags.cooling}
+    hall = {"--rack-positions": flags.rack_positions}
     idle = (
+        (flags.compare, "with --compare", always | own_cooling | racks | chain),
         (
-            flags.compare,
-            "with --compare",
-            extra | hours | events | units | sizes | racks | chain | ramp,
+            flags.retrofit,
+            "with --retrofit",
+            always | {"--oversubscription": flags.oversubscription},
         ),
+        (flags.retrofit, "with --retrofit", {"--compare": flags.compare or None}),
+        (not flags.retrofit, "without --retrofit", hall),
         (flags.job is None, "without --job", ramp),
+        (flags.shave_to_mw is None, "without --shave-to-mw", series),
         (flags.system is None, "without --system", racks),
         (not flags.onsite and flags.utility_mw is None, "without --onsite or --utility-mw", hours),
         (

@@ -64,7 +64,7 @@ EXAMPLES = "logs"
 
 def _answered(row: Published, folders: tuple[str, ...]) -> Result:
     """Call the verb; a row names packaged examples and catalog ids, never files."""
-    ask, known = dict(row.asked), not {"epw", "catalogs"} & set(row.asked)
+    ask, known = dict(row.asked), not {"epw", "catalogs", "load_hours"} & set(row.asked)
     if "scenario" in ask:
         file = packaged_file(str(ask["scenario"]))
         known, ask["scenario"] = known and file is not None, file

@@ -1,4 +1,4 @@
-"""Standard ratings of transformers, switchgear and busway, and the current of a load."""
+"""Standard ratings of transformers, switchgear, busway and motors, and the current of a load."""
 
 from __future__ import annotations
 
@@ -9,6 +9,64 @@ from dcplan.units import W_PER_KW
 PREFERRED_R10 = (1.0, 1.25, 1.6, 2.0, 2.5, 3.15, 4.0, 5.0, 6.3, 8.0)
 """Steps of a decade in the R10 series of ISO 3, from which IEC 60076-1 takes the rated power of
 transformers and IEC 60059 rated currents."""
+
+PREFERRED_MOTOR_KW = (
+    *(
+        0.37,
+        0.55,
+        0.75,
+        1.1,
+        1.5,
+        2.2,
+        3.0,
+        4.0,
+        5.5,
+        7.5,
+        11.0,
+        15.0,
+        18.5,
+        22.0,
+        30.0,
+        37.0,
+        45.0,
+    ),
+    *(
+        55.0,
+        75.0,
+        90.0,
+        110.0,
+        132.0,
+        160.0,
+        200.0,
+        250.0,
+        315.0,
+        355.0,
+        400.0,
+        450.0,
+        500.0,
+        560.0,
+    ),
+    *(630.0, 710.0, 800.0, 900.0, 1000.0),
+)
+"""Rated outputs of motors in IEC 60072-1. [kW]"""
+
+
+def next_motor_kw(shaft_kw: float) -> float | None:
+    """Return the least rated output of a motor that is not below the power of its shaft.
+
+    It is None above the largest motor of the series.
+
+    Parameters
+    ----------
+    shaft_kw : float
+        Power of the shaft, not negative. [kW]
+
+    Examples
+    --------
+    >>> next_motor_kw(62.6), next_motor_kw(75.0), next_motor_kw(1200.0)
+    (75.0, 75.0, None)
+    """
+    return next((kw for kw in PREFERRED_MOTOR_KW if kw >= shaft_kw * (1.0 - 1e-9)), None)
 
 
 def next_rating(needed: float) -> float:

@@ -145,6 +145,41 @@ class OptionRow:
 
 
 @dataclass(frozen=True)
+class RetrofitRow:
+    """One way to put liquid-cooled racks into an air hall."""
+
+    retrofit: Annotated[
+        str, Column("Equipment that takes the heat of the cold plates, and the air of the racks")
+    ]
+    loop: Annotated[
+        str | None, Column("Catalog id of the cooling option of the new water loop; empty for none")
+    ]
+    rack_kw: Annotated[float, Column("Rated power of one rack")]
+    sidecars: Annotated[int | None, Column("Sidecars of one rack")] = None
+    positions: Annotated[
+        int | None, Column("Rack positions for one rack, sidecars and empty positions included")
+    ] = None
+    position_kw: Annotated[float | None, Column("IT power over these positions")] = None
+    room_air_kw: Annotated[
+        float | None, Column("Heat of one rack into room air, with fans of sidecars")
+    ] = None
+    racks: Annotated[int | None, Column("Racks that fit in the hall")] = None
+    compute_mw: Annotated[float | None, Column("Rated power of these racks")] = None
+    limit: Annotated[
+        str | None, Column("What limits the racks: power, air or positions of the hall")
+    ] = None
+    annual_pue: Annotated[float | None, Column("Annual mean PUE of a hall full of these racks")] = (
+        None
+    )
+    peak_pue: Annotated[float | None, Column("PUE on the design day")] = None
+    retrofit_usd: Annotated[
+        float | None, Column("Price of the added equipment for the racks that fit")
+    ] = None
+    usd_per_kw: Annotated[float | None, Column("This price over the power of the racks")] = None
+    why_not: Annotated[str | None, Column("Why the retrofit does not fit the hall")] = None
+
+
+@dataclass(frozen=True)
 class HeatRow:
     """Heat of one path."""
 
@@ -198,6 +233,9 @@ class ReportedSiteRow:
 
 
 OPTIONS = TableSpec("options", OptionRow, "Cooling options", section=Section.ORDERS, by_item=True)
+RETROFIT = TableSpec(
+    "retrofit", RetrofitRow, "Retrofits of the air hall", section=Section.ORDERS, by_item=True
+)
 HEAT = TableSpec("heat", HeatRow, "Heat by path")
 QUARTERS = TableSpec("quarters", QuarterRow, "PUE and WUE by quarter", shown=Shown.VERBOSE)
 WARM_WATER = TableSpec(

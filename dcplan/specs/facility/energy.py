@@ -131,3 +131,37 @@ ONSITE_HOURS = TableSpec(
     shown=Shown.DATA,
     wide=(pattern("<source>_mw", "Power of this source in the hour"),),
 )
+
+
+@dataclass(frozen=True)
+class BatteryDutyRow:
+    """One duty of a battery on the site, or the battery for all of them."""
+
+    duty: Annotated[str, Column("Duty of the battery")]
+    grid: Annotated[
+        str | None, Column("Whether the duty is with or without the grid; empty for the sum")
+    ]
+    power_mw: Annotated[float, Column("Power of the duty at the terminals")]
+    energy_mwh: Annotated[
+        float | None, Column("Energy of the duty at the terminals; empty where no energy is enough")
+    ]
+    rated_mw: Annotated[float | None, Column("Rated power of a battery for this duty alone")]
+    rated_mwh: Annotated[
+        float | None,
+        Column(
+            "Rated capacity for this duty alone: with depth of discharge, loss of one way, capacity "
+            "at the end of life, failed modules, and the shortest duration of the product"
+        ),
+    ]
+    counts: Annotated[bool, Column("Whether the battery for all duties has this one")]
+
+
+BATTERY_DUTIES = TableSpec(
+    "battery_duties", BatteryDutyRow, "Battery by duty", section=Section.DESIGN, by_item=True
+)
+BATTERY_MW = MetricSpec(
+    "battery.rated_mw", "MW", "Rated power of a battery for all duties", main=True
+)
+BATTERY_MWH = MetricSpec(
+    "battery.rated_mwh", "MWh", "Rated capacity of a battery for all duties", main=True
+)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from dcplan.specs.columns import Equipment
+from dcplan.specs.metric import MetricSpec
 from dcplan.specs.table import Column, Section, TableSpec
 
 Tag = Annotated[str, Column("Tag of the equipment in the schedule")]
@@ -32,6 +33,13 @@ class ElectricalRow:
         str,
         Column("Load class: compute, network and storage, or cooling and lighting", name="class"),
     ]
+    load_kw: Annotated[
+        float | None,
+        Column(
+            "Load of the class on the design day that these units supply; each class has transformers "
+            "of its own"
+        ),
+    ]
     count: Count
     rating_kva: Annotated[float | None, Column("Rated apparent power of one unit")] = None
     rating_kw: Annotated[float | None, Column("Rated power of one unit")] = None
@@ -50,17 +58,37 @@ class MechanicalRow:
     equipment: Equipment
     count: Count
     rating_kw: Annotated[float | None, Column("Heat that one unit moves at its rating")] = None
-    flow_m3_per_h: Annotated[
-        float | None, Column("Flow of one unit; of all units together where there is no count")
-    ] = None
+    flow_m3_per_h: Annotated[float | None, Column("Flow of one unit")] = None
     head_bar: Annotated[float | None, Column("Pressure difference at that flow")] = None
     shaft_kw: Annotated[
         float | None,
         Column("Electric power of all units together at the design IT power, from the PUE model"),
     ] = None
+    motor_kw: Annotated[
+        float | None,
+        Column("Rated output of the motor of one pump, from the series of IEC 60072-1"),
+    ] = None
     redundancy: Redundancy = None
     load_frac: LoadFrac = None
     not_sized: NotSized = None
+
+
+@dataclass(frozen=True)
+class RoomRow:
+    """Area of one kind of equipment in one room."""
+
+    room: Annotated[
+        str, Column("Room: white space, electrical rooms, mechanical rooms, or outdoors")
+    ]
+    tag: Annotated[
+        str | None, Column("Tag of the equipment in its schedule; empty for rows of racks")
+    ]
+    equipment: Equipment
+    count: Annotated[int, Column("Units installed, spare units included")]
+    footprint_m2: Annotated[float | None, Column("Footprint of one unit")]
+    area_m2: Annotated[float, Column("Area with the space between units")]
+    low_m2: Annotated[float | None, Column("Area at the low bounds of footprint and space")]
+    high_m2: Annotated[float | None, Column("Area at the high bounds of footprint and space")]
 
 
 @dataclass(frozen=True)
@@ -95,6 +123,16 @@ MECHANICAL = TableSpec(
     "Mechanical equipment",
     section=Section.DESIGN,
     by_item=True,
+)
+ROOMS = TableSpec("rooms", RoomRow, "Areas by room", section=Section.DESIGN)
+ELECTRICAL_AREA = MetricSpec(
+    "floor.electrical_m2", "m2", "Electrical rooms: transformers, switchgear and UPS"
+)
+MECHANICAL_AREA = MetricSpec(
+    "floor.mechanical_m2", "m2", "Mechanical rooms: chillers, pumps, exchangers and air handlers"
+)
+OUTDOOR_AREA = MetricSpec(
+    "floor.outdoor_m2", "m2", "Outdoor area: generators, towers and dry coolers"
 )
 HOURS = TableSpec("hours", HourRow, "Hours of a year", section=Section.DESIGN)
 """Written by ``--hours`` alone."""

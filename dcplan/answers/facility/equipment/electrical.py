@@ -84,6 +84,7 @@ def _transformer(b: Behind) -> ElectricalRow:
         f"TX-{b.letter}",
         "transformer",
         b.name,
+        b.ups_kw,
         b.branch.blocks,
         rating_kva=each_kva,
         line_volts=b.volts,
@@ -101,6 +102,7 @@ def _switchgear(b: Behind) -> ElectricalRow:
         f"SWG-{b.letter}",
         "switchgear",
         b.name,
+        b.ups_kw,
         b.branch.blocks,
         rating_amps=rating,
         line_volts=b.volts,
@@ -119,6 +121,7 @@ def _generator(b: Behind, log: InputLog) -> ElectricalRow:
         f"GEN-{b.letter}",
         "generator",
         b.name,
+        b.ups_kw,
         count,
         rating_kw=rating,
         line_volts=b.volts,
@@ -130,7 +133,7 @@ def _generator(b: Behind, log: InputLog) -> ElectricalRow:
 def _ups(b: Behind, log: InputLog) -> ElectricalRow:
     tag = f"UPS-{b.letter}"
     if not b.fed:
-        return ElectricalRow(tag, "ups", b.name, None, not_sized=NO_UPS)
+        return ElectricalRow(tag, "ups", b.name, None, None, not_sized=NO_UPS)
     largest = log.parameter("facility", "ups-unit-kw")
     modules, each = equal_units(b.branch.block_mw * KW_PER_MW, largest)
     count = b.branch.blocks * modules
@@ -138,6 +141,7 @@ def _ups(b: Behind, log: InputLog) -> ElectricalRow:
         tag,
         "ups",
         b.name,
+        b.load_kw,
         count,
         rating_kw=each,
         line_volts=b.volts,
@@ -152,7 +156,7 @@ def _busway(b: Behind, rows_of_racks: int, log: InputLog) -> ElectricalRow:
     tag = f"BUS-{b.letter}"
     if not b.fed or not rows_of_racks:
         reason = NO_ROWS if b.fed else NO_FEEDERS
-        return ElectricalRow(tag, "busway", b.name, None, not_sized=reason)
+        return ElectricalRow(tag, "busway", b.name, None, None, not_sized=reason)
     continuous = log.parameter("facility", "feed-continuous-frac")
     largest = log.parameter("facility", "busway-amps")
     row_amps = amps(b.load_kw / rows_of_racks / b.power_factor, b.volts)
@@ -164,6 +168,7 @@ def _busway(b: Behind, rows_of_racks: int, log: InputLog) -> ElectricalRow:
         tag,
         "busway",
         b.name,
+        b.load_kw,
         count,
         rating_amps=rating,
         line_volts=b.volts,

@@ -7,6 +7,7 @@ import numpy as np
 from dcplan.answers.facility.heat_rejection import UNIT_KEYS, plant_heat_mw
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption
+from dcplan.facility.electrical.ratings import equal_units, next_motor_kw
 from dcplan.facility.liquid import flow_l_per_min, units
 from dcplan.facility.plant import pump_frac
 from dcplan.inputs.cooling import Performance
@@ -17,7 +18,6 @@ from dcplan.units import KPA_PER_BAR, KW_PER_MW, L_PER_M3, MINUTES_PER_HOUR
 
 TAGS = {"chiller": "CH", "tower": "CT", "dry-cooler": "DC"}
 SPARE = "n+1"
-NO_PUMP_SIZE = "flow, head and power are those of all pumps: no source for the size of one"
 FROM_TABLE = "the option comes from a table of PUE, which has no flows"
 ROOM_WATER = (
     "the maker's rating is for water of 20 C and return air of 36 C; other water moves less"
@@ -39,7 +39,7 @@ def mechanical_table(
         reason = "every tank has its own pumps and exchanger, from the maker of the tank"
         lines.append(MechanicalRow("CDU", "cdu", None, not_sized=reason))
     elif cdus:
-        lines.append(_cdus(it_kw - air_kw, cdus, log))
+        lines += _cdus(it_kw - air_kw, cdus, log)
     lines.append(_air_handlers(option, air_kw, log))
     return MECHANICAL.table(lines)
 
@@ -63,40 +63,63 @@ def _plant(
 def _pumps(
     option: CoolingOption, found: Performance, resolved: ResolvedFacility, log: InputLog
 ) -> list[MechanicalRow]:
-    """Return facility pumps, and tower pumps where there are towers."""
+    """Return facility pumps; where there are towers, condenser-water pumps and exchangers."""
     if not found.modeled:
         return [MechanicalRow("P-FW", "facility-pump", None, not_sized=FROM_TABLE)]
     it_kw = resolved.it_mw * KW_PER_MW
-    head = "facility-head-kpa"
-    lines = [_pump("P-FW", "facility-pump", it_kw, ("facility-rise-k", head), log)]
+    keys = ("facility-rise-k", "facility-head-kpa")
+    lines = [_pump("P-FW", "facility-pump", it_kw, keys, log)]
     if "tower" in option.plant:
         heat_kw = plant_heat_mw("tower", option, found, resolved, log) * KW_PER_MW
         head = "tower-head-waterside-kpa" if option.model == "waterside" else "tower-head-kpa"
-        lines.append(_pump("P-TW", "tower-pump", heat_kw, ("tower-range-k", head), log))
+        lines.append(_pump("P-CW", "condenser-pump", heat_kw, ("tower-range-k", head), log))
+        lines.append(_exchangers(it_kw, log))
     return lines
 
 
 def _pump(
     tag: str, name: str, heat_kw: float, keys: tuple[str, str], log: InputLog
 ) -> MechanicalRow:
+    """Return equal pumps for a heat, none above the largest flow, and one spare pump."""
     rise_k, head_kpa = (log.parameter("facility", key) for key in keys)
     water = log.parameter("facility", "water-heat-kj-per-kg-k")
     efficiency = log.parameter("facility", "pump-efficiency")
     power = pump_frac(np.array(head_kpa), np.array(efficiency), np.array(rise_k), np.array(water))
+    whole = _m3_per_h(flow_l_per_min(heat_kw, rise_k, water))
+    running, each = equal_units(whole, log.parameter("facility", "pump-unit-m3-per-h"))
+    shaft_kw = heat_kw * float(power)
     return MechanicalRow(
         tag,
         name,
-        None,
-        flow_m3_per_h=_m3_per_h(flow_l_per_min(heat_kw, rise_k, water)),
+        running + 1,
+        flow_m3_per_h=each,
         head_bar=head_kpa / KPA_PER_BAR,
-        shaft_kw=heat_kw * float(power),
+        shaft_kw=shaft_kw,
+        motor_kw=next_motor_kw(shaft_kw / running),
         redundancy=SPARE,
-        not_sized=NO_PUMP_SIZE,
+        load_frac=running / (running + 1),
     )
 
 
-def _cdus(liquid_kw: float, count: int, log: InputLog) -> MechanicalRow:
-    """Return distribution units; their load is the larger of heat and flow over the rating."""
+def _exchangers(it_kw: float, log: InputLog) -> MechanicalRow:
+    """Return plate exchangers between tower water and facility water, for all heat of the hall."""
+    each_kw = log.parameter("facility", "exchanger-unit-mw") * KW_PER_MW
+    count = units(it_kw, each_kw)
+    return MechanicalRow(
+        "HX",
+        "exchanger",
+        count,
+        rating_kw=each_kw,
+        redundancy=SPARE,
+        load_frac=it_kw / (count * each_kw),
+    )
+
+
+def _cdus(liquid_kw: float, count: int, log: InputLog) -> list[MechanicalRow]:
+    """Return distribution units with their pumps of technology water.
+
+    The load is the larger of heat and flow over the rating. A spare unit has spare pumps.
+    """
     rating_kw, rated_flow, rise, each = (
         log.parameter("facility", key)
         for key in (
@@ -106,18 +129,33 @@ def _cdus(liquid_kw: float, count: int, log: InputLog) -> MechanicalRow:
             "coolant-heat-kj-per-l-k",
         )
     )
+    pumps = round(log.parameter("facility", "cdu-pumps"))
+    head = log.parameter("facility", "cdu-head-bar")
+    shaft_kw = liquid_kw * log.parameter("facility", "cdu-pump-frac")
     flow = flow_l_per_min(liquid_kw, rise, each)
-    return MechanicalRow(
+    load = max(liquid_kw / rating_kw, flow / rated_flow) / count
+    unit = MechanicalRow(
         "CDU",
         "cdu",
         count,
         rating_kw=rating_kw,
         flow_m3_per_h=_m3_per_h(rated_flow),
-        head_bar=log.parameter("facility", "cdu-head-bar"),
-        shaft_kw=liquid_kw * log.parameter("facility", "cdu-pump-frac"),
+        head_bar=head,
         redundancy=SPARE,
-        load_frac=max(liquid_kw / rating_kw, flow / rated_flow) / count,
+        load_frac=load,
     )
+    pump = MechanicalRow(
+        "P-TCS",
+        "technology-pump",
+        count * pumps,
+        flow_m3_per_h=_m3_per_h(rated_flow) / pumps,
+        head_bar=head,
+        shaft_kw=shaft_kw,
+        motor_kw=next_motor_kw(shaft_kw / (load * count * pumps)),
+        redundancy=SPARE,
+        load_frac=load,
+    )
+    return [unit, pump]
 
 
 def _air_handlers(option: CoolingOption, air_kw: float, log: InputLog) -> MechanicalRow:

@@ -1,0 +1,77 @@
+"""Areas of a hall by room, from the footprints of the schedules."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from dcplan.answers.facility.answer import facility
+
+HALL: dict[str, Any] = {
+    "site": "us-phoenix",
+    "cooling": "direct-liquid-dry-cooler",
+    "system": "gb300-nvl72",
+    "it_mw": 50.0,
+}
+
+
+def area(count: int, footprint: float, space: float) -> float:
+    return count * (math.sqrt(footprint) + space) ** 2
+
+
+def test_transformers_generators_and_pumps_by_hand() -> None:
+    """19 transformers of 3.15 MVA x 1.4 m2 with 1.2 m between them; 69 dry coolers of 0.8 MW x 34 m2
+    with 3 m; seven pumps of 955.5 m3/h x 2.5 m2 for 1,000 m3/h."""
+    found = facility(**HALL)
+    rows = found.frame("rooms")
+    first = rows[rows["equipment"] == "transformer"].iloc[0]
+    assert (first["room"], first["count"]) == ("electrical rooms", 19)
+    assert first["footprint_m2"] == pytest.approx(4.41)
+    assert first["area_m2"] == pytest.approx(area(19, 4.41, 1.2))
+    assert first["low_m2"] == pytest.approx(area(19, 3.15, 0.9))
+    assert first["high_m2"] == pytest.approx(area(19, 3.15 * 2.5, 1.8))
+    cooler = rows[rows["equipment"] == "dry-cooler"].iloc[0]
+    assert cooler["room"] == "outdoors"
+    assert cooler["area_m2"] == pytest.approx(area(69, 27.2, 3.0))
+    pump = rows[rows["equipment"] == "facility-pump"].iloc[0]
+    assert pump["footprint_m2"] == pytest.approx(0.9555 * 2.5, rel=1e-3)
+    handler = rows[rows["equipment"] == "air-handler"].iloc[0]
+    assert handler["footprint_m2"] == pytest.approx(5.86)  # Vertiv CA80
+
+
+def test_rooms_add_up_and_white_space_is_apart() -> None:
+    found = facility(**HALL)
+    sums = found.frame("rooms").groupby("room")["area_m2"].sum()
+    assert sums["white space"] == found.value("floor.area_m2")
+    for room, key in (
+        ("electrical rooms", "floor.electrical_m2"),
+        ("mechanical rooms", "floor.mechanical_m2"),
+        ("outdoors", "floor.outdoor_m2"),
+    ):
+        assert sums[room] == pytest.approx(found.value(key))
+    assert sums["electrical rooms"] > 0.3 * sums["white space"]
+
+
+def test_every_sized_unit_has_a_place() -> None:
+    """What is missing stands in the rows of racks or above them."""
+    found = facility(**(HALL | {"cooling": "direct-liquid-tower"}))
+    placed = set(found.frame("rooms")["equipment"])
+    for name in ("electrical_schedule", "mechanical_schedule"):
+        lines = found.frame(name)
+        missing = set(lines[lines["count"] > 0]["equipment"]) - placed
+        assert missing <= {"busway", "cdu", "technology-pump"}
+
+
+def test_2n_needs_more_electrical_rooms() -> None:
+    one, two = (
+        facility(**HALL, redundancy=rule).value("floor.electrical_m2") for rule in ("n+1", "2n")
+    )
+    assert two > 1.5 * one
+
+
+def test_a_hall_without_racks_has_its_equipment() -> None:
+    found = facility(site="us-phoenix", cooling="air-chiller", it_mw=20.0)
+    assert "white space" not in set(found.frame("rooms")["room"])
+    assert found.value("floor.electrical_m2") > 0
