@@ -154,27 +154,13 @@ def forecast(weekly: Array, quarters: int) -> Forecast:
     >>> round(float(found.level[0]), 2), found.origins, found.covered_frac
     (5.0, 14, 1.0)
     """
-    if len(weekly) < least_weeks(quarters):
-        msg = (
-            f"a log of {len(weekly)} weeks is too short for {quarters} quarters: "
-            f"{least_weeks(quarters)} weeks are needed"
-        )
-        raise ValueError(msg)
-    if not np.all(weekly > 0.0):
-        msg = "weeks without demand have no rate of growth"
-        raise ValueError(msg)
+    _refuse(weekly, quarters)
     among = models()
     states = filtered(np.log(weekly), among)
-    levels, lows, highs, factors = [], [], [], [1.0]
     past = [_past(weekly, states, among, q) for q in range(quarters)]
-    for q in range(quarters):
-        low, level, high = _interval(states[-1], among, q)
-        factors.append(_factor(past[q].score, factors[-1]))
-        lows.append(level - factors[-1] * (level - low))
-        highs.append(level + factors[-1] * (high - level))
-        levels.append(level)
-    level = np.array(levels)
-    below, above = (np.maximum.accumulate(np.abs(x - level)) for x in (lows, highs))
+    factor = _factors(past)
+    low, level, high = np.array([_interval(states[-1], among, q) for q in range(quarters)]).T
+    below, above = (np.maximum.accumulate(factor * np.abs(x - level)) for x in (low, high))
     moves = among.stays * (among.moves > 0.0) + among.drift > 0.0
     return Forecast(
         float(states[-1].weight @ moves),
@@ -184,8 +170,21 @@ def forecast(weekly: Array, quarters: int) -> Forecast:
         len(past[0].score),
         float(np.mean(np.abs(1.0 - np.exp(-past[0].error)))),
         _coverage(past[0].score),
-        factors[1],
+        float(factor[0]),
     )
+
+
+def _refuse(weekly: Array, quarters: int) -> None:
+    """Refuse a log that is too short, or whose weeks have no rate of growth."""
+    if len(weekly) < least_weeks(quarters):
+        msg = (
+            f"a log of {len(weekly)} weeks is too short for {quarters} quarters: "
+            f"{least_weeks(quarters)} weeks are needed"
+        )
+        raise ValueError(msg)
+    if not np.all(weekly > 0.0):
+        msg = "weeks without demand have no rate of growth"
+        raise ValueError(msg)
 
 
 @dataclass(frozen=True)
@@ -217,6 +216,14 @@ def _past(weekly: Array, states: list[State], among: Models, quarter: int) -> Pa
         errors.append(error)
         scores.append(abs(error) / (high - level if error > 0.0 else level - low))
     return Past(np.array(errors), np.array(scores))
+
+
+def _factors(past: list[Past]) -> Array:
+    """Return the factor of each quarter; one with too few outcomes takes that of the quarter before."""
+    found = [1.0]
+    for one in past:
+        found.append(_factor(one.score, found[-1]))
+    return np.array(found[1:])
 
 
 def _factor(scores: Array, without: float) -> float:
