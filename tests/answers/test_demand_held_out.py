@@ -37,7 +37,9 @@ def test_the_unseen_half_has_its_95th_percentile_on_most_queues_that_wait_for_ac
     }
     counted = {name for name, frac in policy.items() if frac <= 0.5}
     assert set(policy) - counted == {"vcSoL"}
-    close = {name for name in counted if float(found.value(f"demand.{name}.replay_error_factor")) <= 2.0}
+    close = {
+        name for name in counted if float(found.value(f"demand.{name}.replay_error_factor")) <= 2.0
+    }
     assert len(close) >= 0.7 * len(counted)
     sized = {str(r["cluster"]) for r in found.tables["sizes"].records() if r["accelerators"]}
     assert sized - {"vcSoL"} == close  # no size where the replay is further off
