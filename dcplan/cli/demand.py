@@ -72,7 +72,7 @@ def demand(request: DemandRequest, target: Target) -> None:
         note(f"nothing saved to {target.out}: there is no size, or no --model for requests")
     if target.anonymize is not None and found.log is not None:
         from dcplan.inputs.logs.anonymous import anonymous
-        from dcplan.inputs.logs.table import write_jobs
+        from dcplan.inputs.logs.tables.write import write_jobs
 
         write_jobs(anonymous(found.log), target.anonymize)
         note(f"saved the jobs without names to {target.anonymize}")

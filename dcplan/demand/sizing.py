@@ -109,17 +109,55 @@ def accelerators_for(
     >>> found.accelerators, found.offered_accelerators
     (112, 96.0)
     """
+    _refuse(classes, most + float(np.max(lent)))
+    trials = Trials(classes, np.asarray(lent, dtype=np.float64), order, step, seed)
+    return _sizing(trials, _searched(trials, most, most_jobs))
+
+
+def _refuse(classes: Sequence[JobClass], most: float) -> None:
+    """Refuse classes that no pool serves, or whose pool is any one above the load."""
     if not any(math.isfinite(c.wait_h) for c in classes):
         msg = "no class has a wait_h: a pool of any size above the load would do"
         raise ValueError(msg)
-    for found in refusals(classes, most + float(np.max(lent))):
+    for found in refusals(classes, most):
         raise RefusedError(found)
-    trials = Trials(classes, np.asarray(lent, dtype=np.float64), order, step, seed)
-    load, factor = offered_accelerators(classes), gang_factor(classes)
-    width = max(round(SEARCH_WIDTH * math.sqrt(load * factor) / step), 1)
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A size and how well it is known."""
+
+    at: int
+    """Steps of the pool."""
+    error: float
+    """Standard error. [accelerators]"""
+    binding: str
+    jobs: int
+
+
+def _sizing(trials: Trials, found: Searched) -> Sizing:
+    """Return the answer of a search."""
+    classes = trials.classes
+    return Sizing(
+        found.at * trials.step,
+        found.error,
+        found.binding,
+        summary(classes, trials.record(found.at)),
+        offered_accelerators(classes),
+        gang_factor(classes),
+        square_root_accelerators(classes),
+        found.jobs,
+        trials.simulations,
+    )
+
+
+def _searched(trials: Trials, most: float, most_jobs: int) -> Searched:
+    """Return the size of one search after another, each with more jobs, until it is known."""
+    classes, step = trials.classes, trials.step
+    load = offered_accelerators(classes)
+    width = max(round(SEARCH_WIDTH * math.sqrt(load * gang_factor(classes)) / step), 1)
     least, last = _least_steps(trials), int(min(most, UNBOUND_ACCELERATORS) // step)
-    rule = square_root_accelerators(classes)
-    at = round((rule - float(np.mean(trials.lent))) / step)
+    at = round((square_root_accelerators(classes) - float(np.mean(trials.lent))) / step)
     grain, apart = max(width // 2, 1), 2 * width
     for jobs in _lengths(most_jobs):
         trials.draw(jobs)
@@ -131,8 +169,7 @@ def accelerators_for(
             break
         width = max(round(error / step), 1) if error < load else width
         grain = max(round(SEARCH_GRAIN * error / step), 1) if error < load else grain
-    outcome = summary(classes, trials.record(at))
-    return Sizing(at * step, error, binding, outcome, load, factor, rule, jobs, trials.simulations)
+    return Searched(at, error, binding, jobs)
 
 
 def shortage(

@@ -59,6 +59,27 @@ def hourly(day: int, instances: int) -> list[str]:
     ]
 
 
+OWN = """\
+cloud:
+  - id: own-8x
+    name: Own 8x
+    provider: own
+    kind: node
+    source: {title: a made-up offer of a test, url: "https://example.org", as_of: "2026-01-01"}
+    accelerator: h100-sxm
+    accelerators: 8
+    prices:
+      - {region: us-east-1, term: on-demand, usd_per_h: 50, as_of: "2026-01-01", source: {title: as above, url: "https://example.org"}}
+"""
+
+
+def own_offer(folder: Path) -> Path:
+    folder.mkdir()
+    (folder / "cloud").mkdir()
+    (folder / "cloud" / "own.yaml").write_text(OWN, encoding="utf-8")
+    return folder
+
+
 def refused(*paths: Path, **more: object) -> list[str]:
     with pytest.raises(InputError) as caught:
         dcplan.demand(list(paths), **more)
@@ -210,3 +231,32 @@ def test_the_block_has_the_hours_of_a_quarter_at_the_use_of_the_busiest_day(tmp_
     found = demanded(DemandRequest(files=(file,)))
     assert found.block == ""
     assert "--growth-frac-per-quarter" in found.no_block
+
+
+def test_a_bill_in_euros_needs_its_rate_and_has_its_cost_in_dollars(tmp_path: Path) -> None:
+    """24 h of 8 accelerators for EUR 1,000 at 1.1 USD each: 192 h, USD 1,100."""
+    day = ("2026-09-01T00:00:00Z", "2026-09-02T00:00:00Z")
+    file = bill(tmp_path / "bill.csv", [charge(*day, 24, usd=1_000, currency="EUR")])
+    assert "BillingCurrency is EUR" in refused(file)[0]
+    found = dcplan.demand([file], fx=["EUR=1.1"])
+    assert found.value("demand.rented_accelerator_hours") == pytest.approx(192.0)
+    assert found.value("demand.effective_usd") == pytest.approx(1_100.0)
+    assert found.scenario["demand"]["fx"] == ["EUR=1.1"]
+
+
+def test_instances_of_an_own_catalog_are_known(tmp_path: Path) -> None:
+    """A bill of 24 h of an instance that is in the user's catalog alone, with 8 accelerators."""
+    day = ("2026-09-01T00:00:00Z", "2026-09-02T00:00:00Z")
+    file = bill(tmp_path / "bill.csv", [charge(*day, 24, usd=500, what="BoxUsage:own-8x")])
+    own = own_offer(tmp_path / "own")
+    assert "own" in refused(file)[0] or "no row is a charge" in refused(file)[0]
+    found = dcplan.demand([file], catalogs=[str(own)])
+    assert found.value("demand.rented_accelerator_hours") == pytest.approx(192.0)
+
+
+def test_rates_and_catalogs_are_for_bills_alone(tmp_path: Path) -> None:
+    log = tmp_path / "jobs.csv"
+    log.write_text("submit,wait,run,n\n0,0,60,8\n", encoding="utf-8")
+    assert refused(log, fx=["EUR=1.1"]) == ["--fx: only for bills"]
+    own = own_offer(tmp_path / "own")
+    assert "only for bills" in refused(log, catalogs=[str(own)])[0]

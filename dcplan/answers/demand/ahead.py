@@ -14,6 +14,9 @@ from dcplan.demand.log.jobs import Array
 from dcplan.units import MONTHS_PER_QUARTER, QUARTERS_PER_YEAR, SECONDS_PER_DAY, quarter_index
 
 GIVEN = "growth as given"
+MOVES, FADES = "level that moves", "level that stays or returns"
+MOSTLY = 0.5
+"""Weight of the models whose level moves for good, from which the answer says so."""
 EARLIEST_DATE_S = 365.0 * SECONDS_PER_DAY
 """A log whose times are below this counts seconds from its own start."""
 
@@ -76,4 +79,5 @@ def ahead(request: DemandRequest, found: Sized) -> Ahead:
         return Ahead("", none, none, none, None, why)
     made = forecast(weekly, request.quarters)
     now = found.load.mean  # of the jobs that were replayed
-    return Ahead(made.model, made.level / now, made.low / now, made.high / now, made)
+    model = MOVES if made.moving_frac >= MOSTLY else FADES
+    return Ahead(model, made.level / now, made.low / now, made.high / now, made)

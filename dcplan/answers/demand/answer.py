@@ -10,7 +10,7 @@ import numpy as np
 
 from dcplan.answers.demand import tables, words
 from dcplan.answers.demand.ahead import Ahead, ahead
-from dcplan.answers.demand.bills.answer import are_bills, bills_answer
+from dcplan.answers.demand.bills.answer import are_bills, bills_answer, refuse_bills_only
 from dcplan.answers.demand.block import block_of, why_no_block
 from dcplan.answers.demand.clusters import Recording, clusters_of
 from dcplan.answers.demand.counters import tables as counter_tables
@@ -71,6 +71,7 @@ def demanded(request: DemandRequest) -> Demanded:
     request = replace(request, files=tuple(_found(f) for f in request.files))
     if are_bills(request):
         return Demanded(*bills_answer(request), None)
+    refuse_bills_only(request)
     if are_incidents(request):
         return Demanded(*incidents_answer(request), None)
     refuse_incidents_only(request)

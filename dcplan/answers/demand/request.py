@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from dcplan.scenario.ref import Catalogs
 from dcplan.specs.request import Flag
 from dcplan.units import MOST_USD_PER_ACCELERATOR_HOUR
 
 ORDERS = ("backfill", "fifo")
 LOG, CLUSTER, TARGET = "Logs", "Cluster", "Target"
-REQUESTS, AHEAD, INCIDENTS = "Requests", "Forecast", "Incidents"
+REQUESTS, AHEAD, INCIDENTS, BILLS = "Requests", "Forecast", "Incidents", "Bills"
 
 
 def _pair(name: str, value: Any) -> str:
@@ -202,3 +203,12 @@ class DemandRequest:
     job_days: Annotated[
         float, Flag("length of these jobs", unit="days", low=0.001, high=10_000, panel=INCIDENTS)
     ] = 1.0
+    fx: Annotated[
+        tuple[str, ...],
+        Flag(
+            "exchange rate: USD for one unit, such as EUR=1.08; repeat for more currencies",
+            metavar="CURRENCY=RATE",
+            panel=BILLS,
+        ),
+    ] = ()
+    catalogs: Catalogs = ()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from dcplan.demand.log.jobs import Array
 from dcplan.demand.log.work import Work
+from dcplan.demand.state_space import Models, State, filtered, mean_ahead, models
 from dcplan.units import HOURS_PER_QUARTER, SECONDS_PER_HOUR, SECONDS_PER_WEEK
 
 SEARCH_LEAST_WEEKS = 4
@@ -19,22 +19,19 @@ SEARCH_STEP_WEEKS = 13
 SEARCH_COVERED_FRAC = 0.8
 """Share of the outcomes that an interval covers."""
 SECONDS_PER_QUARTER = HOURS_PER_QUARTER * SECONDS_PER_HOUR
-SEARCH_DAMPING = (0.8, 0.95)
-"""Share of a trend that remains after each week."""
-SEARCH_WEIGHTS = (0.1, 0.3)
-"""Weights of a new week in exponential smoothing."""
-Model = Callable[[Array, int], Array]
-"""Weeks so far and weeks to forecast -> the forecast of each."""
+SEARCH_LEAST_APART = 4
+"""Outcomes that do not overlap from which errors on unseen weeks correct the interval: with fewer,
+no quantile of them covers four fifths."""
 
 
 @dataclass(frozen=True)
 class Forecast:
     """Demand of coming quarters."""
 
-    model: str
-    """Model with the least error on unseen weeks."""
+    moving_frac: float
+    """Weight of the models whose level moves for good, or has a drift."""
     level: Array
-    """Mean of each quarter."""
+    """Median of the mean of each quarter."""
     low: Array
     """10th percentile."""
     high: Array
@@ -44,7 +41,9 @@ class Forecast:
     error_frac: float
     """Mean absolute error of these forecasts over the outcome."""
     covered_frac: float
-    """Share of these outcomes in the interval made of the other errors; NaN with fewer than five."""
+    """Share of these outcomes in the interval of their moment; NaN with fewer than five."""
+    factor: float
+    """Width of the interval of the first quarter over that of the models, from errors on unseen weeks."""
 
 
 def weekly_use(work: Work) -> Array:
@@ -117,16 +116,17 @@ def lead_quarters(first_s: float, last_s: float, start_s: float | None = None) -
 
 
 def forecast(weekly: Array, quarters: int) -> Forecast:
-    r"""Return the mean of each coming quarter, with an interval from errors on unseen weeks.
+    r"""Return the mean of each coming quarter, with an interval that errors on unseen weeks correct.
 
-    Each model forecasts from every week of the log that is followed by the weeks to compare with
-    (rolling origin). The model with the least mean absolute error, which is twice the pinball loss
-    of the median, makes the forecast. The interval of quarter q has the level times exp(+-e), where
-    e is the conformal quantile of the absolute log errors of that quarter:
+    The logarithm of the weeks follows a level that moves (:mod:`dcplan.demand.state_space`), averaged
+    over models from a level that stays to one whose moves all stay, with and without a drift. The
+    same forecast is made at each earlier week whose quarter the log has. Its errors over the
+    half-width of its interval are the scores s. The interval is wider by their conformal quantile:
 
-    .. math:: e = |\ln(y / \hat y)|_{(k)}, \quad k = \lceil 0.8 (n + 1) \rceil
+    .. math:: c = s_{(p)}, \quad p = \min\left(1, 0.8 \, \frac{n + 1}{n}\right)
 
-    or the largest of them where k is above their number n.
+    with n the outcomes over the 13 weeks of each, because outcomes that overlap are not independent;
+    c is 1 below n = 4. Later quarters with fewer outcomes take the factor of the quarter before.
 
     Parameters
     ----------
@@ -137,107 +137,107 @@ def forecast(weekly: Array, quarters: int) -> Forecast:
     Raises
     ------
     ValueError
-        When the log is shorter than the horizon and four weeks.
+        When the log is shorter than the horizon and four weeks, or a week has no demand.
 
     References
     ----------
-    .. [1] L. J. Tashman, "Out-of-sample tests of forecasting accuracy", International Journal of
+    .. [1] M. West, J. Harrison, "Bayesian Forecasting and Dynamic Models", 2nd edition, 1997.
+    .. [2] L. J. Tashman, "Out-of-sample tests of forecasting accuracy", International Journal of
        Forecasting 16, 2000: rolling origin.
-    .. [2] V. Vovk, A. Gammerman, G. Shafer, "Algorithmic Learning in a Random World", 2005:
-       conformal prediction.
-    .. [3] E. S. Gardner, E. McKenzie, "Forecasting trends in time series", Management Science 31,
-       1985: damped trend.
+    .. [3] V. Vovk, A. Gammerman, G. Shafer, "Algorithmic Learning in a Random World", 2005; J. Lei
+       et al., "Distribution-free predictive inference for regression", Journal of the American
+       Statistical Association 113, 2018: scores over a spread.
 
     Examples
     --------
     >>> found = forecast(np.full(30, 5.0), 1)
-    >>> found.level.tolist(), found.low.tolist(), found.error_frac
-    ([5.0], [5.0], 0.0)
+    >>> round(float(found.level[0]), 2), found.origins, found.covered_frac
+    (5.0, 14, 1.0)
     """
+    _refuse(weekly, quarters)
+    among = models()
+    states = filtered(np.log(weekly), among)
+    past = [_past(weekly, states, among, q) for q in range(quarters)]
+    factor = _factors(past)
+    low, level, high = np.array([_interval(states[-1], among, q) for q in range(quarters)]).T
+    below, above = (np.maximum.accumulate(factor * np.abs(x - level)) for x in (low, high))
+    moves = among.stays * (among.moves > 0.0) + among.drift > 0.0
+    return Forecast(
+        float(states[-1].weight @ moves),
+        np.exp(level),
+        np.exp(level - below),
+        np.exp(level + above),
+        len(past[0].score),
+        float(np.mean(np.abs(1.0 - np.exp(-past[0].error)))),
+        _coverage(past[0].score),
+        float(factor[0]),
+    )
+
+
+def _refuse(weekly: Array, quarters: int) -> None:
+    """Refuse a log that is too short, or whose weeks have no rate of growth."""
     if len(weekly) < least_weeks(quarters):
         msg = (
             f"a log of {len(weekly)} weeks is too short for {quarters} quarters: "
             f"{least_weeks(quarters)} weeks are needed"
         )
         raise ValueError(msg)
-    found = {name: _errors(weekly, quarters, model) for name, model in MODELS.items()}
-    name = min(found, key=lambda m: (_loss(found[m]), list(MODELS).index(m)))
-    level = _by_quarter(MODELS[name](weekly, SEARCH_STEP_WEEKS * quarters))
-    errors = found[name]
-    spread = np.maximum.accumulate([_conformal(np.abs(e)) for e in errors])
-    first = errors[0]
-    return Forecast(
-        name,
-        level,
-        level * np.exp(-spread),
-        level * np.exp(spread),
-        len(first),
-        float(np.mean(np.abs(1.0 - np.exp(-first)))),
-        _coverage(np.abs(first)),
-    )
+    if not np.all(weekly > 0.0):
+        msg = "weeks without demand have no rate of growth"
+        raise ValueError(msg)
 
 
-def _errors(weekly: Array, quarters: int, model: Model) -> list[Array]:
-    """Return the log errors of each quarter, from every origin that has its outcome."""
-    found: list[list[float]] = [[] for _ in range(quarters)]
-    for origin in range(SEARCH_LEAST_WEEKS, len(weekly) - SEARCH_STEP_WEEKS + 1):
-        reach = min((len(weekly) - origin) // SEARCH_STEP_WEEKS, quarters)
-        levels = _by_quarter(model(weekly[:origin], SEARCH_STEP_WEEKS * reach))
-        for q in range(reach):
-            first = origin + SEARCH_STEP_WEEKS * q
-            outcome = float(weekly[first : first + SEARCH_STEP_WEEKS].mean())
-            found[q].append(math.log(outcome / float(levels[q])))
-    return [np.array(e) for e in found]
+@dataclass(frozen=True)
+class Past:
+    """Forecasts of one quarter from earlier weeks, against the log."""
+
+    error: Array
+    """Logarithm of the outcome over the forecast."""
+    score: Array
+    """Absolute error over the half-width of the interval on its side."""
 
 
-def _loss(errors: list[Array]) -> float:
-    return float(np.mean([np.mean(np.abs(e)) for e in errors]))
+def _interval(state: State, among: Models, quarter: int) -> tuple[float, ...]:
+    """Return the 10th percentile, the median and the 90th percentile of the logarithm of a quarter."""
+    found = mean_ahead(state, among, SEARCH_STEP_WEEKS * quarter, SEARCH_STEP_WEEKS)
+    rest = (1.0 - SEARCH_COVERED_FRAC) / 2.0
+    return found.quantiles((rest, 0.5, 1.0 - rest))
 
 
-def _conformal(errors: Array) -> float:
-    k = math.ceil(SEARCH_COVERED_FRAC * (len(errors) + 1))
-    return float(np.sort(errors)[min(k, len(errors)) - 1])
+def _past(weekly: Array, states: list[State], among: Models, quarter: int) -> Past:
+    """Return the forecasts of one quarter from every earlier week that has its outcome."""
+    errors, scores = [], []
+    last = len(weekly) - SEARCH_STEP_WEEKS * (quarter + 1)
+    for origin in range(SEARCH_LEAST_WEEKS, last + 1):
+        first = origin + SEARCH_STEP_WEEKS * quarter
+        outcome = math.log(float(weekly[first : first + SEARCH_STEP_WEEKS].mean()))
+        low, level, high = _interval(states[origin - 1], among, quarter)
+        error = outcome - level
+        errors.append(error)
+        scores.append(abs(error) / (high - level if error > 0.0 else level - low))
+    return Past(np.array(errors), np.array(scores))
 
 
-def _coverage(errors: Array) -> float:
-    """Return the share of errors within the quantile of all others."""
-    if len(errors) < SEARCH_LEAST_WEEKS + 1:
+def _factors(past: list[Past]) -> Array:
+    """Return the factor of each quarter; one with too few outcomes takes that of the quarter before."""
+    found = [1.0]
+    for one in past:
+        found.append(_factor(one.score, found[-1]))
+    return np.array(found[1:])
+
+
+def _factor(scores: Array, without: float) -> float:
+    """Return the conformal quantile of the scores, or what to take without enough of them."""
+    apart = len(scores) / SEARCH_STEP_WEEKS
+    if apart < SEARCH_LEAST_APART:
+        return without
+    share = min(SEARCH_COVERED_FRAC * (apart + 1.0) / apart, 1.0)
+    return float(np.quantile(scores, share))
+
+
+def _coverage(scores: Array) -> float:
+    """Return the share of outcomes in intervals that were corrected by the outcomes known then."""
+    if len(scores) < SEARCH_LEAST_WEEKS + 1:
         return math.nan
-    others = (np.delete(errors, i) for i in range(len(errors)))
-    return float(np.mean([e <= _conformal(o) + 1e-12 for e, o in zip(errors, others, strict=True)]))
-
-
-def _by_quarter(weekly: Array) -> Array:
-    return np.asarray(weekly.reshape(-1, SEARCH_STEP_WEEKS).mean(axis=1))
-
-
-def _last(weeks: int) -> Model:
-    return lambda past, ahead: np.full(ahead, float(past[-weeks:].mean()))
-
-
-def _damped(weight: float, damping: float) -> Model:
-    """Return exponential smoothing of the logarithm with a damped trend."""
-
-    def run(past: Array, ahead: int) -> Array:
-        logs = np.log(past)
-        level, trend = float(logs[0]), 0.0
-        for value in logs[1:].tolist():
-            before = level
-            level = weight * value + (1.0 - weight) * (level + damping * trend)
-            trend = weight * (level - before) + (1.0 - weight) * damping * trend
-        steps = np.cumsum(damping ** np.arange(1, ahead + 1))
-        return np.asarray(np.exp(level + trend * steps))
-
-    return run
-
-
-MODELS: Mapping[str, Model] = {
-    "mean of the last 13 weeks": _last(13),
-    "mean of the last 4 weeks": _last(4),
-    **{
-        f"damped trend ({weight:g}, {damping:g})": _damped(weight, damping)
-        for weight in SEARCH_WEIGHTS
-        for damping in SEARCH_DAMPING
-    },
-}
-"""Models that are compared on unseen weeks; the first wins a tie."""
+    known = [scores[: max(k - SEARCH_STEP_WEEKS + 1, 0)] for k in range(len(scores))]
+    return float(np.mean([s <= _factor(x, 1.0) for s, x in zip(scores, known, strict=True)]))

@@ -148,47 +148,46 @@ def log_of(
     >>> log.submit_s.tolist(), log.busy_s.tolist(), log.state.tolist()
     ([0.0, 5.0], [4.0, 3.0], [0, 0])
     """
-    submit = np.asarray(submit_s, dtype=np.float64)
-    runs = len(submit)
-    unknown = np.full(runs, np.nan)
     start, end = np.asarray(start_s, dtype=np.float64), np.asarray(end_s, dtype=np.float64)
-    ended = np.where(np.isfinite(end), State.COMPLETED, State.RUNNING)
-    values: dict[str, npt.ArrayLike] = {
-        "pool": np.zeros(runs, dtype=np.int64),
-        "submit_s": submit,
-        "eligible_s": unknown,
-        "start_s": start,
-        "end_s": end,
-        "busy_s": end - start,
-        "accelerators": accelerators,
-        "requested": unknown,
-        "per_node": unknown,
-        "limit_s": unknown,
-        "priority": unknown,
-        "preemptible": np.zeros(runs, dtype=np.bool_),
-        "user": np.full(runs, -1),
-        "reason": np.full(runs, -1),
-        "state": np.where(np.isfinite(start), ended, State.PENDING),
-        "job": np.arange(runs),
-        "host": np.full(runs, -1),
-    }
+    submit = np.asarray(submit_s, dtype=np.float64)
+    values = _unknown(len(submit), start, end) | {"submit_s": submit, "accelerators": accelerators}
     unknown_names = sorted(set(columns) - set(values))
     if unknown_names:
         msg = f"no column of a log: {', '.join(unknown_names)}"
         raise TypeError(msg)
     order = np.argsort(submit, kind="stable")
-    kinds: dict[str, type[np.generic]] = {
-        "pool": np.int64,
-        "user": np.int64,
-        "reason": np.int64,
-        "state": np.int64,
-    }
-    kinds |= {"job": np.int64, "host": np.int64, "preemptible": np.bool_}
     typed = {
-        name: np.asarray(x, dtype=kinds.get(name, np.float64))[order]
+        name: np.asarray(x, dtype=KINDS.get(name, np.float64))[order]
         for name, x in (values | columns).items()
     }
     return JobLog(pools=pools, users=users, reasons=reasons, ids=ids, hosts=hosts, **typed)
+
+
+KINDS: dict[str, type[np.generic]] = {
+    **dict.fromkeys(("pool", "user", "reason", "state", "job", "host"), np.int64),
+    "preemptible": np.bool_,
+}
+"""Columns that are no decimal numbers."""
+
+
+def _unknown(runs: int, start: Array, end: Array) -> dict[str, npt.ArrayLike]:
+    """Return the columns of a log as starts and ends tell them; others are unknown."""
+    nan, none = np.full(runs, np.nan), np.full(runs, -1)
+    ended = np.where(np.isfinite(end), State.COMPLETED, State.RUNNING)
+    numbers = ("eligible_s", "requested", "per_node", "limit_s", "priority")
+    return {
+        **dict.fromkeys(numbers, nan),
+        **dict.fromkeys(("user", "reason", "host"), none),
+        "pool": np.zeros(runs, dtype=np.int64),
+        "submit_s": nan,
+        "start_s": start,
+        "end_s": end,
+        "busy_s": end - start,
+        "accelerators": nan,
+        "preemptible": np.zeros(runs, dtype=np.bool_),
+        "state": np.where(np.isfinite(start), ended, State.PENDING),
+        "job": np.arange(runs),
+    }
 
 
 def little_gap_frac(log: JobLog) -> float:

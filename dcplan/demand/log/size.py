@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -122,19 +122,7 @@ def smallest_units(work: Work, cluster: Cluster, target: Target, *, start: int =
             good[steps] = cluster.keeps(work, steps * step, target)
         return good[steps]
 
-    stride = max(high // 16, 1)
-    if keeps(high):
-        while high > low and keeps(max(high - stride, low)):
-            high = max(high - stride, low)
-            stride *= 2
-        low = max(low, high - stride + 1)
-    else:
-        endless = math.ceil(int(work.units.sum()) / step)  # all jobs run at once
-        while not keeps(high):
-            if high >= endless:
-                msg = "no size keeps the target: quotas hold jobs longer; take larger quotas or a longer wait"
-                raise ValueError(msg)
-            low, high, stride = high + 1, high + stride, 2 * stride
+    low, high = _bracket(keeps, low, high, math.ceil(int(work.units.sum()) / step))
     if bearable > 1 and low == bearable and cluster.keeps(work, (low - 1) * step, target):
         msg = (
             "the log is too short for this wait: it ends before the queue of too few reaches it; "
@@ -147,6 +135,30 @@ def smallest_units(work: Work, cluster: Cluster, target: Target, *, start: int =
     while not all(keeps(high + k) for k in range(SEARCH_NEIGHBORS + 1)):
         high += 1 + max(k for k in range(SEARCH_NEIGHBORS + 1) if not keeps(high + k))
     return high * step
+
+
+def _bracket(keeps: Callable[[int], bool], low: int, high: int, endless: int) -> tuple[int, int]:
+    """Return sizes in steps between which the smallest is that keeps; the upper one keeps.
+
+    On ``endless`` steps all jobs run at once.
+
+    Raises
+    ------
+    ValueError
+        When a size on which no job waits for another does not keep the target.
+    """
+    stride = max(high // 16, 1)
+    if keeps(high):
+        while high > low and keeps(max(high - stride, low)):
+            high = max(high - stride, low)
+            stride *= 2
+        return max(low, high - stride + 1), high
+    while not keeps(high):
+        if high >= endless:
+            msg = "no size keeps the target: quotas hold jobs longer; take larger quotas or a longer wait"
+            raise ValueError(msg)
+        low, high, stride = high + 1, high + stride, 2 * stride
+    return low, high
 
 
 @dataclass(frozen=True)

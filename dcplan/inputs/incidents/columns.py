@@ -13,7 +13,7 @@ from dcplan.catalog.delimiter import check_delimiter
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.incidents.findings import Kind, Notes
 from dcplan.inputs.logs.rows import Columns, Rows
-from dcplan.inputs.logs.table import ALIASES as OF_JOBS
+from dcplan.inputs.logs.tables.columns import ALIASES as OF_JOBS
 from dcplan.inputs.records.header import check_once
 
 ALIASES = {

@@ -20,7 +20,8 @@ from dcplan.inputs.logs.rows import Rows
 from dcplan.inputs.logs.sacct import SlurmRows, read_sacct
 from dcplan.inputs.logs.sacct_json import read_sacct_json
 from dcplan.inputs.logs.slurm import slurm_log
-from dcplan.inputs.logs.table import read_table, table_log
+from dcplan.inputs.logs.tables.columns import read_table
+from dcplan.inputs.logs.tables.runs import table_log
 from dcplan.inputs.logs.traps import Found, Trap
 from dcplan.inputs.records.findings import Finding
 

@@ -148,7 +148,7 @@ class AheadRow:
     ]
     p10_accelerators: Annotated[float, Column("10th percentile of that demand")]
     p90_accelerators: Annotated[float, Column("90th percentile of that demand")]
-    model: Annotated[str, Column("Model with the least error on unseen weeks, or as given")]
+    model: Annotated[str, Column("Models with most of the weight, or the growth as given")]
     error_frac: Annotated[
         float | None, Column("Mean absolute error of forecasts of one quarter on unseen weeks")
     ]

@@ -8,7 +8,7 @@ import pytest
 from dcplan.inputs.logs.anonymous import anonymous
 from dcplan.inputs.logs.options import LogOptions
 from dcplan.inputs.logs.read import read_jobs
-from dcplan.inputs.logs.table import write_jobs
+from dcplan.inputs.logs.tables.write import write_jobs
 from tests.inputs.logs.files import read
 
 WEEK_S = 7 * 86400.0

@@ -15,7 +15,7 @@ from dcplan.demand.log.jobs import JobLog, State, little_gap_frac, log_of
 from dcplan.errors import InputError
 from dcplan.inputs.logs.options import Kind, LogOptions
 from dcplan.inputs.logs.read import read_jobs
-from dcplan.inputs.logs.table import write_jobs
+from dcplan.inputs.logs.tables.write import write_jobs
 from dcplan.inputs.logs.traps import Trap
 from tests.inputs.logs.files import DATA, counts, read, refused
 

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from dcplan.answers.demand.ahead import lead_of
@@ -14,6 +15,7 @@ from dcplan.answers.demand.bills.use import Use, Window, by_day, mean_of, peak_o
 from dcplan.answers.demand.refusals import all_or_none, refuse_flags
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.requests import refuse
+from dcplan.answers.imports.currencies import fx_of
 from dcplan.catalog.yaml12 import dump
 from dcplan.errors import EXIT_OK
 from dcplan.result import Metric, Result
@@ -22,7 +24,9 @@ from dcplan.specs.demand.log import FILES, FINDINGS, FileRow, FindingRow
 from dcplan.specs.request import fields_of
 from dcplan.units import HOURS_PER_QUARTER
 
-USED = frozenset(("files", "kind", "start", "quarters", "growth_frac_per_quarter"))
+OWN = frozenset(("fx", "catalogs"))
+"""Fields of the request that only bills use."""
+USED = frozenset(("files", "kind", "start", "quarters", "growth_frac_per_quarter")) | OWN
 """Fields of the request that a bill uses."""
 NO_GROWTH = "a bill shows no growth: the demand of coming quarters needs --growth-frac-per-quarter"
 DIGITS = 6
@@ -42,6 +46,17 @@ def are_bills(request: DemandRequest) -> bool:
     return all_or_none(request.files, is_bill, cause)
 
 
+def refuse_bills_only(request: DemandRequest) -> None:
+    """Refuse flags that only bills use.
+
+    Raises
+    ------
+    InputError
+        With every such flag (DC050).
+    """
+    refuse(request, OWN, "only for bills")
+
+
 def bills_answer(request: DemandRequest) -> tuple[Result, str, str]:
     """Return the answer, the demand of a scenario, and why there is none if it is empty.
 
@@ -53,9 +68,15 @@ def bills_answer(request: DemandRequest) -> tuple[Result, str, str]:
     refuse_flags(request)
     others = {f.name for f in fields_of(DemandRequest)} - USED
     refuse(request, frozenset(others), "not for bills")
-    bill = read_bills(request.files)
+    bill = read_bills(
+        request.files, catalogs=[Path(c) for c in request.catalogs], fx=fx_of(request.fx)
+    )
     window, days = window_of(bill.charges), by_day(bill.charges)
     saved: dict[str, object] = {"files": [str(f) for f in request.files]}
+    if request.fx:
+        saved["fx"] = list(request.fx)
+    if request.catalogs:
+        saved["catalogs"] = list(request.catalogs)
     result = Result(
         verb="demand",
         status="ok",

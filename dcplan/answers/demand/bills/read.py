@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -111,8 +111,18 @@ def is_bill(file: Path) -> bool:
     return all(name in header for name in MARKS)
 
 
-def read_bills(files: Sequence[Path]) -> Bill:
+def read_bills(
+    files: Sequence[Path], *, catalogs: Sequence[Path] = (), fx: Mapping[str, float] | None = None
+) -> Bill:
     """Read rows of FOCUS 1.0 to 1.2.
+
+    Parameters
+    ----------
+    files : sequence of Path
+    catalogs : sequence of Path
+        Own catalogs, whose instances are known as well.
+    fx : mapping of str to float, optional
+        USD for one unit of each currency.
 
     Raises
     ------
@@ -120,7 +130,7 @@ def read_bills(files: Sequence[Path]) -> Bill:
         When a file cannot be read, or a charge for accelerators cannot be used, with each such row
         (DC057); when no row is one.
     """
-    offers = offers_by_name(load_catalog(()))
+    offers = offers_by_name(load_catalog(tuple(catalogs)))
     notes: Findings[Oddity] = Findings(MEANINGS)
     problems: list[Problem] = []
     charges: list[Charge] = []
@@ -130,7 +140,7 @@ def read_bills(files: Sequence[Path]) -> Bill:
         lines = read_lines(file, NEEDED, (*NEEDED, *USUAL))
         years, own = commitment_years(lines), set[tuple[str, ...]]()
         for line in lines:
-            found = _charge(line, offers, years, str(file), notes)
+            found = _charge(line, Known(offers, fx or {}, years), str(file), notes)
             if isinstance(found, Problem):
                 problems.append(found)
             if not isinstance(found, Charge):
@@ -154,15 +164,25 @@ def read_bills(files: Sequence[Path]) -> Bill:
     return Bill(tuple(charges), notes.findings(), tuple(read))
 
 
+@dataclass(frozen=True)
+class Known:
+    """What tells the hours and the cost of a charge."""
+
+    offers: Mapping[str, Offer]
+    fx: Mapping[str, float]
+    years: Mapping[str, int]
+
+
 def _charge(
-    line: Line, offers: dict[str, Offer], years: dict[str, int], path: str, notes: Findings[Oddity]
+    line: Line, known: Known, path: str, notes: Findings[Oddity]
 ) -> Charge | Problem | None:
     """Return a row as a charge, why it cannot be used, or None for a row of something else."""
-    found, place = use_of(line, offers, {}, years), Place(path, line.number)
+    found = use_of(line, known.offers, known.fx, known.years)
+    place = Place(path, line.number)
     if isinstance(found, Use):
         if found.hours < 0 and not cell(line, "ChargeClass"):
             negative = Refusal("a negative quantity, and ChargeClass does not say Correction")
-            return _problem(negative, line, place)
+            return _problem(negative, line, place, known.fx)
         return Charge(found, cell(line, "SkuId"), cell(line, "RegionId"))
     if found.instead == OTHER_CHARGE:
         notes.add(Oddity.NOT_COMPUTE, 1, place)
@@ -172,15 +192,17 @@ def _charge(
     elif found.instead and not names_chips(line):
         notes.add(Oddity.NO_ACCELERATOR, 1, place)
     else:
-        return _problem(found, line, place)
+        return _problem(found, line, place, known.fx)
     return None
 
 
-def _problem(why: Refusal, line: Line, place: Place) -> Problem:
+def _problem(why: Refusal, line: Line, place: Place, fx: Mapping[str, float]) -> Problem:
     currency = cell(line, "BillingCurrency").upper()
-    foreign = f"BillingCurrency is {currency or 'empty'}, and costs are read in USD"
-    cause = foreign if not why.instead and currency != CURRENCY else why.reason
     text = "correct the row or leave it out; dcplan catalog list cloud has the known instances"
+    cause = why.reason
+    if not why.instead and currency != CURRENCY and currency not in fx:
+        cause = f"BillingCurrency is {currency or 'empty'}, and costs are in USD"
+        text = f"give its rate: --fx {currency}=RATE, USD for one unit" if currency else text
     return Problem("DC057", f"a charge for accelerators: {cause}", place, help=text)
 
 
