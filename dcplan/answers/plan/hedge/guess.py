@@ -53,7 +53,8 @@ def guessed(h: Hedged) -> Guess:
 
 def _own(h: Hedged, chosen: Collection[int]) -> list[Solved]:
     """Plan each variant alone, the chosen ones first: each takes at most half of what is left."""
-    clock, found = Clock(OWN_SHARE * h.left_s()), {}
+    clock = Clock(OWN_SHARE * h.left_s())
+    found: dict[int, Solved] = {}
     for i in sorted(range(len(h.variants)), key=lambda i: (i not in chosen, i)):
         last = len(found) == len(h.variants) - 1
         found[i] = alone(h, h.variants[i], {}, clock.left(LEAST_S) * (1.0 if last else 0.5))
