@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-Subject = Literal["fabric", "pue", "goodput", "tco", "claims", "cases", "runs"]
+Subject = Literal["fabric", "pue", "goodput", "tco", "claims", "cases", "runs", "demand"]
 SUBJECTS: tuple[str, ...] = get_args(Subject)

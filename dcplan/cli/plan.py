@@ -37,6 +37,10 @@ class PlanFiles:
             metavar="LIST",
         ),
     ] = None
+    hours: Annotated[
+        Path | None,
+        Flag("with --replay-hours: also write the hours of all sites as CSV", metavar="FILE"),
+    ] = None
     redact: Annotated[bool, Flag("omit user prices and line-item costs")] = False
 
 
@@ -56,6 +60,8 @@ def plan(
     folder = folder_of(targets, output.out)
     if output.out is not None:
         check_writable(output.out / "x" if targets else output.out)
+    if files.hours is not None:
+        check_writable(files.hours)
     team = searches.team()
     with (
         SolveProgress.of(
@@ -67,6 +73,7 @@ def plan(
         result = answer(
             replace(
                 request,
+                replay_rows=files.hours is not None,
                 fix_decisions=read_result(files.fix_decisions) if files.fix_decisions else None,
                 earlier=read_result(files.earlier) if files.earlier else None,
                 progress=bar,
@@ -76,11 +83,26 @@ def plan(
         )
     if files.redact:
         result = redacted(result)
+    if files.hours is not None:
+        result = _hours_written(result, files.hours)
     if folder is not None and result.tables:
         export_all(result, targets, folder)
     output.write(result, to_file=not targets)
     _keep_unfinished(result, request.time_limit_s)
     raise typer.Exit(result.exit_code)
+
+
+def _hours_written(result: Result, file: Path) -> Result:
+    """Write the hours of a replay as CSV, and return the result without them."""
+    from dcplan.report.csvs import table_csv
+    from dcplan.report.files import write_whole
+
+    hours = result.tables.get("replay_hours")
+    if hours is None:  # no plan
+        return result
+    write_whole(file, table_csv(hours))
+    kept = {name: table for name, table in result.tables.items() if name != "replay_hours"}
+    return replace(result, tables=kept)
 
 
 def _keep_unfinished(result: Result, time_limit_s: float) -> None:

@@ -68,6 +68,7 @@ def dispatch(
     sources: Sequence[Source],
     battery: Battery | None = None,
     hours: Array | None = None,
+    prices: Mapping[str, Array] | None = None,
 ) -> Dispatch:
     r"""Serve every hour at minimum cost.
 
@@ -90,6 +91,8 @@ def dispatch(
     hours : array, optional
         Weight of each hour in the sums, default 1; a typical year of 8,760 hours
         can represent a longer year. [h]
+    prices : mapping of str to array, optional
+        Cost of a source's energy by hour, of any sign, instead of its `usd_per_mwh`. [USD/MWh]
 
     Raises
     ------
@@ -102,11 +105,28 @@ def dispatch(
     >>> found = dispatch(load, [Source("grid", 20.0, 50.0), Source("engine", 15.0, 90.0, 450.0)])
     >>> found.mwh, found.usd, found.t_co2
     ({'grid': 30.0, 'engine': 10.0}, 2400.0, 4.5)
+
+    At 120 USD/MWh in the second hour, the engine serves it first:
+
+    >>> both = [Source("grid", 20.0, 50.0), Source("engine", 15.0, 90.0, 450.0)]
+    >>> found = dispatch(load, both, prices={"grid": np.array([50.0, 120.0])})
+    >>> found.mwh, found.usd
+    ({'grid': 25.0, 'engine': 15.0}, 3650.0)
     """
-    flows = _merit(load_mw, sources) if battery is None else _program(load_mw, sources, battery)
+    by_hour = prices or {}
+    flows = (
+        _merit(load_mw, sources, by_hour)
+        if battery is None
+        else _program(load_mw, sources, battery, by_hour)
+    )
     weights = np.ones(load_mw.size) if hours is None else hours
     mwh = {name: round(float(mw @ weights), 9) for name, mw in flows.by_source.items()}
-    usd = sum(s.usd_per_mwh * mwh[s.name] for s in sources)
+    usd = sum(
+        float((flows.by_source[s.name] * by_hour[s.name]) @ weights)
+        if s.name in by_hour
+        else s.usd_per_mwh * mwh[s.name]
+        for s in sources
+    )
     carbon = sum(s.kg_co2_per_mwh * mwh[s.name] for s in sources) / KG_PER_TONNE
     short = float(flows.short_mw @ weights)
     return Dispatch(mwh, usd, carbon, short, float(flows.discharged_mw @ weights), flows)
@@ -116,25 +136,40 @@ def _limit(source: Source, steps: int) -> Array:
     return np.broadcast_to(np.asarray(source.mw, dtype=np.float64), steps)
 
 
-def _merit(load_mw: Array, sources: Sequence[Source]) -> Flows:
+def _cost(source: Source, steps: int, prices: Mapping[str, Array]) -> Array:
+    """Return the cost of a source's energy by hour [USD/MWh]."""
+    return np.broadcast_to(prices.get(source.name, np.float64(source.usd_per_mwh)), steps)
+
+
+def _merit(load_mw: Array, sources: Sequence[Source], prices: Mapping[str, Array]) -> Flows:
     """Serve each hour from the cheapest source on."""
     left = np.asarray(load_mw, dtype=np.float64).copy()
-    used: dict[str, Array] = {}
-    for source in sorted(sources, key=lambda s: s.usd_per_mwh):
-        used[source.name] = np.minimum(left, _limit(source, left.size))
-        left = left - used[source.name]
-    nothing = np.zeros(left.size)
-    return Flows({s.name: used[s.name] for s in sources}, nothing, nothing, nothing, left)
+    steps = left.size
+    used = np.zeros((len(sources), steps))
+    if sources:
+        limits = np.stack([_limit(s, steps) for s in sources])
+        costs = np.stack([_cost(s, steps, prices) for s in sources])
+        hour = np.arange(steps)
+        for rank in np.argsort(costs, axis=0, kind="stable"):
+            given = np.minimum(left, limits[rank, hour])
+            used[rank, hour] = given
+            left = left - given
+    nothing = np.zeros(steps)
+    by_source = {s.name: row for s, row in zip(sources, used, strict=True)}
+    return Flows(by_source, nothing, nothing, nothing, left)
 
 
-def _program(load_mw: Array, sources: Sequence[Source], battery: Battery) -> Flows:
+def _program(
+    load_mw: Array, sources: Sequence[Source], battery: Battery, by_hour: Mapping[str, Array]
+) -> Flows:
     """Solve the linear program of all hours together."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, eye_array, hstack, vstack
 
     steps, count = load_mw.size, len(sources)
     cycle = PENALTY_CYCLE_USD_PER_MWH
-    prices = [*(s.usd_per_mwh for s in sources), PENALTY_USD_PER_MWH, cycle, cycle, 0.0]
+    flat = (PENALTY_USD_PER_MWH, cycle, cycle, 0.0)
+    prices = [*(_cost(s, steps, by_hour) for s in sources), *(np.full(steps, x) for x in flat)]
     limits = [*(_limit(s, steps) for s in sources), load_mw]
     limits += [np.full(steps, limit) for limit in (battery.mw, battery.mw, battery.mwh)]
     one = eye_array(steps)
@@ -147,7 +182,7 @@ def _program(load_mw: Array, sources: Sequence[Source], battery: Battery) -> Flo
     bounds: Any = np.stack([np.zeros(steps * len(limits)), np.concatenate(limits)], axis=1)
     equal: Any = vstack([serve, keep])
     right = np.concatenate([load_mw, np.zeros(steps)])
-    found = linprog(np.repeat(prices, steps), A_eq=equal, b_eq=right, bounds=bounds, method="highs")
+    found = linprog(np.concatenate(prices), A_eq=equal, b_eq=right, bounds=bounds, method="highs")
     if not found.success or found.x is None:
         msg = f"the dispatch has no optimum: {found.message}"
         raise ValueError(msg)

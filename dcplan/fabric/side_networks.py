@@ -85,17 +85,25 @@ def storage(
     store_leaves = (
         max(units * target_leaves_per_su, math.ceil(target_ports / down)) if target_ports else 0
     )
-    each = math.ceil(target_ports / max(store_leaves, 1))
-    ends = nodes * links_per_node + target_ports
+    node_links = nodes * links_per_node
+    ends = node_links + target_ports
     if ends <= radix:
-        return Side(1, 0, nodes * links_per_node, target_ports, 0, Fills(even(1, ends)))
+        return Side(1, 0, node_links, target_ports, 0, Fills(even(1, ends)))
+    node, store = (node_leaves, node_links), (store_leaves, target_ports)
     if node_leaves + store_leaves > radix:
-        return _three_tiers(
-            (node_leaves, nodes * links_per_node),
-            (store_leaves, target_ports),
-            radix,
-            oversubscription,
-        )
+        return _three_tiers(node, store, radix, oversubscription)
+    return _two_tiers(node, store, radix, up)
+
+
+def _two_tiers(node: tuple[int, int], store: tuple[int, int], radix: int, up: int) -> Side:
+    """Size a network in which every leaf switch reaches every spine switch.
+
+    ``node`` and ``store`` are leaf switches and their links; leaves of nodes have at least ``up``
+    uplinks, leaves of storage one for each link.
+    """
+    down = radix // 2
+    node_leaves, store_leaves = node[0], store[0]
+    each = math.ceil(store[1] / max(store_leaves, 1))
     spine = math.ceil((node_leaves * up + store_leaves * each) / radix)
     # every leaf reaches every spine equally: uplinks are rounded up until leaves and spines have
     # enough ports
@@ -107,17 +115,10 @@ def storage(
         spine += 1
         if spine > down:
             store_leaves, spine = store_leaves + 1, 1
-            each = math.ceil(target_ports / store_leaves)
-    fills = Fills(
-        (
-            *even(node_leaves, nodes * links_per_node, node_up),
-            *even(store_leaves, target_ports, store_up),
-        ),
-        even(spine, between),
-    )
-    return Side(
-        node_leaves + store_leaves, spine, nodes * links_per_node, target_ports, between, fills
-    )
+            each = math.ceil(store[1] / store_leaves)
+    leaves = (*even(*node, node_up), *even(store_leaves, store[1], store_up))
+    fills = Fills(leaves, even(spine, between))
+    return Side(node_leaves + store_leaves, spine, node[1], store[1], between, fills)
 
 
 def _three_tiers(

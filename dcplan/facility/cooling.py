@@ -88,13 +88,7 @@ def over_towers(wet_c: Array, supply_c: Array, p: Sampled, loads: Loads) -> Hour
     """
     electrical = electrical_loss(p, loads)
     heat = 1.0 + (electrical if loads.all_heat else 0.0)
-    source = wet_c[None, :] + p["tower_approach_k"] + p["exchanger_approach_k"]
-    chilled = plant.mechanical_frac(source, supply_c, p["facility_rise_k"])
-    if loads.designed:
-        for_air = plant.mechanical_frac(
-            source, np.minimum(supply_c, p["room_water_c"]), p["facility_rise_k"]
-        )
-        chilled = loads.air_frac * for_air + (1.0 - loads.air_frac) * chilled
+    chilled = _chilled_frac(wet_c, supply_c, p, loads)
     cop = plant.chiller_cop(
         p["chiller_load"] * loads.load,
         wet_c[None, :] + p["tower_approach_k"],
@@ -102,20 +96,8 @@ def over_towers(wet_c: Array, supply_c: Array, p: Sampled, loads: Loads) -> Hour
         p["least_cop"],
     )
     work = chilled / (cop * p["chiller_cop_factor"])
-    facility = plant.pump_frac(
-        p["facility_head_kpa"], p["pump_efficiency"], p["facility_rise_k"], p["water_kj_per_kg_k"]
-    )
-    tower = plant.pump_frac(
-        p["tower_head_kpa"], p["pump_efficiency"], p["tower_range_k"], p["water_kj_per_kg_k"]
-    ) + plant.tower_fan_frac(
-        p["tower_fan_pa"],
-        p["tower_fan_efficiency"],
-        p["liquid_to_air"],
-        p["tower_range_k"],
-        p["water_kj_per_kg_k"],
-        p["air_kg_per_m3"],
-    )
-    moved = turned_down(room_power(p, loads) + facility + tower * (1.0 + work), p, loads.load)
+    moving = room_power(p, loads) + facility_pump_frac(p) + _tower_frac(p) * (1.0 + work)
+    moved = turned_down(moving, p, loads.load)
     water = plant.tower_water_l_per_kwh(
         p["cycles"],
         p["windage_frac"],
@@ -131,6 +113,37 @@ def over_towers(wet_c: Array, supply_c: Array, p: Sampled, loads: Loads) -> Hour
         heat * chilled,
         rejected,
     )
+
+
+def _chilled_frac(wet_c: Array, supply_c: Array, p: Sampled, loads: Loads) -> Array:
+    """Return the share of heat that chillers remove in the bins.
+
+    With a supply of a design, air has its own water, which is cold enough for a room.
+    """
+    source = wet_c[None, :] + p["tower_approach_k"] + p["exchanger_approach_k"]
+    chilled = plant.mechanical_frac(source, supply_c, p["facility_rise_k"])
+    if not loads.designed:
+        return chilled
+    for_air = plant.mechanical_frac(
+        source, np.minimum(supply_c, p["room_water_c"]), p["facility_rise_k"]
+    )
+    return np.asarray(loads.air_frac * for_air + (1.0 - loads.air_frac) * chilled)
+
+
+def _tower_frac(p: Sampled) -> Array:
+    """Return the power of condenser pumps and tower fans over the heat that towers reject."""
+    pumps = plant.pump_frac(
+        p["tower_head_kpa"], p["pump_efficiency"], p["tower_range_k"], p["water_kj_per_kg_k"]
+    )
+    fans = plant.tower_fan_frac(
+        p["tower_fan_pa"],
+        p["tower_fan_efficiency"],
+        p["liquid_to_air"],
+        p["tower_range_k"],
+        p["water_kj_per_kg_k"],
+        p["air_kg_per_m3"],
+    )
+    return np.asarray(pumps + fans)
 
 
 def over_dry_coolers(
@@ -166,13 +179,10 @@ def over_dry_coolers(
     sprayed = (missing > 0.0) & (wet_c[None, :] + p["spray_approach_k"] <= supply_c)
     share = np.minimum(missing / p["dry_air_rise_k"], 1.0)
     water = np.where(sprayed, KJ_PER_KWH / p["vaporisation_kj_per_kg"] * share, 0.0)
-    facility = plant.pump_frac(
-        p["facility_head_kpa"], p["pump_efficiency"], p["facility_rise_k"], p["water_kj_per_kg_k"]
-    )
     fans = plant.fan_frac(
         p["dry_fan_pa"], p["tower_fan_efficiency"], p["dry_air_rise_k"], p["air_j_per_m3_k"]
     )
-    moved = turned_down(room_power(p, loads) + facility + fans, p, loads.load)
+    moved = turned_down(room_power(p, loads) + facility_pump_frac(p) + fans, p, loads.load)
     heat = 1.0 + (electrical if loads.all_heat else 0.0)
     none = np.zeros_like(water)
     pue = 1.0 + electrical + heat * moved
@@ -200,6 +210,31 @@ def room_power(p: Sampled, loads: Loads) -> Array:
         * loads.air_frac
     )
     return np.asarray(fans + (p["cdu_frac"] * (1.0 - loads.air_frac) if loads.cdu else 0.0))
+
+
+def facility_pump_frac(p: Sampled) -> Array:
+    r"""Return the power of the pumps of facility water over the heat that it moves.
+
+    .. math:: e_{pump} = \frac{\Delta p}{\eta\,c\,R_f}
+
+    Parameters
+    ----------
+    p : mapping
+        Samples of facility_head_kpa, pump_efficiency and facility_rise_k; the constant
+        water_kj_per_kg_k.
+
+    Examples
+    --------
+    200 kPa, a pump of 70 % and 10 K: 200 / (0.7 x 1000 x 4.186 x 10) = 0.0068.
+
+    >>> p = {"facility_head_kpa": 200.0, "pump_efficiency": 0.7, "facility_rise_k": 10.0}
+    >>> p = {key: np.array([value]) for key, value in p.items()}
+    >>> facility_pump_frac(p | {"water_kj_per_kg_k": np.array(4.186)}).round(4)
+    array([0.0068])
+    """
+    return plant.pump_frac(
+        p["facility_head_kpa"], p["pump_efficiency"], p["facility_rise_k"], p["water_kj_per_kg_k"]
+    )
 
 
 def turned_down(moved: Array, p: Sampled, load: float) -> Array:

@@ -8,7 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.facility import plant
-from dcplan.facility.cooling import Hours, Loads, Sampled, electrical_loss, room_power, turned_down
+from dcplan.facility.cooling import (
+    Hours,
+    Loads,
+    Sampled,
+    electrical_loss,
+    facility_pump_frac,
+    room_power,
+    turned_down,
+)
 from dcplan.units import KJ_PER_KWH
 
 Array = npt.NDArray[np.float64]
@@ -191,9 +199,6 @@ def over_kept_coolers(
             (room.water_l_per_kwh, liquid.water_l_per_kwh),
         )
     )
-    facility = plant.pump_frac(
-        p["facility_head_kpa"], p["pump_efficiency"], p["facility_rise_k"], p["water_kj_per_kg_k"]
-    )
-    moved = turned_down(room_power(p, loads) + facility, p, loads.load)
+    moved = turned_down(room_power(p, loads) + facility_pump_frac(p), p, loads.load)
     pue = 1.0 + electrical + heat * (moved + fans + work)
     return Hours(pue, water * heat, chilled, heat * chilled, heat * (1.0 + work))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dcplan.catalog.schema import CoolingOption, System
@@ -120,6 +121,66 @@ def _without_fans(power: Quantity | None, change: Conversion) -> Quantity | None
             "note": note,
         }
     )
+
+
+def room_air_frac(
+    system: System | None,
+    option: CoolingOption,
+    other_frac: float,
+    liquid_frac: float | None = None,
+) -> float:
+    r"""Return the share of IT heat that leaves by room air.
+
+    It is 0 for rear doors and 1 for air handlers. In a hall of tanks it is that of network and
+    storage, s. In a hall of cold plates it is
+
+    .. math:: a = 1 - (1 - s)\,l
+
+    with the liquid share l of the system; 1 for a system without cold plates. Without a system, or
+    without its liquid share, it is the usual share of the option.
+
+    Parameters
+    ----------
+    system : System or None
+        System in the hall.
+    option : CoolingOption
+        Cooling option of the hall.
+    other_frac : float
+        Share s of IT power in network and storage, which are air-cooled, 0 to 1. [-]
+    liquid_frac : float, optional
+        Liquid share l, 0 to 1, instead of the system's. [-]
+    """
+    usual = option.room_air_frac.value if option.room_air_frac else 1.0
+    if option.tank is not None:
+        return usual if system is None else other_frac
+    if usual in (0.0, 1.0):
+        return usual
+    if system and "liquid" not in system.cooling_modes:
+        return 1.0
+    own = system.liquid_frac.value if system and system.liquid_frac else None
+    liquid = own if liquid_frac is None else liquid_frac
+    return usual if liquid is None else 1.0 - (1.0 - other_frac) * liquid
+
+
+def most_air(systems: Sequence[System], option: CoolingOption, other_frac: float) -> System | None:
+    r"""Return the system whose air heat a hall of several possible systems is designed for.
+
+    It is that of the largest :func:`room_air_frac`, :math:`\max_k a_k`, of the liquid-cooled systems
+    that the option cools. Others count only where none is liquid-cooled: the air capacity of the
+    hall limits them. None where the option cools no system.
+
+    Parameters
+    ----------
+    systems : sequence of System
+        Systems that may stand in the hall.
+    option : CoolingOption
+        Cooling option of the hall.
+    other_frac : float
+        Share of IT power in network and storage, 0 to 1. [-]
+    """
+    cooled = [x for x in systems if misfit(x, option) is None]
+    plates = [x for x in cooled if "liquid" in x.cooling_modes]
+    return max(plates or cooled, key=lambda x: room_air_frac(x, option, other_frac), default=None)
 
 
 def rack_limits(

@@ -14,7 +14,7 @@ from dcplan.inputs.training.devices import HOST_ACCELERATORS, training_terms
 from dcplan.llm.architecture import Architecture
 from dcplan.provenance import Quantity
 from dcplan.reliability.checkpoint import checkpoint_bytes
-from dcplan.reliability.outlook import Bounds, Machine, Policy
+from dcplan.reliability.job import Bounds, Machine, Policy
 from dcplan.reliability.rates import Rate, Stops, job_stops
 from dcplan.scenario.schema.work import Reliability, Storage
 from dcplan.training.estimate import Hardware

@@ -11,7 +11,8 @@ from dcplan.llm.configs.layers import MOST_LAYERS
 from dcplan.llm.configs.names import canonical, text_part
 from dcplan.llm.configs.text import text_model
 from dcplan.llm.diffusion import from_diffusers
-from dcplan.llm.vision import encoder_from_config, is_encoder, with_tower
+from dcplan.llm.vision.alone import encoder_from_config, is_encoder
+from dcplan.llm.vision.joined import with_tower
 from dcplan.units import GIGA
 
 MOST = 10_000_000

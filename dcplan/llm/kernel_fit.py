@@ -52,6 +52,37 @@ class Products:
     groups: Array | float = 1.0
 
 
+@dataclass(frozen=True)
+class _GemmLaw:
+    """The law of measured products, by fraction of the peak and prologue depth."""
+
+    measured: Products
+    peak_flops_per_s: float
+    units: float
+    bytes_per_s: float
+    tiling: Tiling
+
+    def time_s(self, fraction: Array, depth: Array) -> Array:
+        """Return the time of each product."""
+        return gemm_s(
+            m=self.measured.m,
+            n=self.measured.n,
+            k=self.measured.k,
+            flops_per_s=np.asarray(fraction * self.peak_flops_per_s),
+            units=np.asarray(self.units),
+            prologue=np.asarray(depth),
+            bytes_per_s=np.asarray(self.bytes_per_s),
+            in_bytes=np.asarray(self.measured.in_bytes),
+            out_bytes=HALF_BYTES,
+            tiling=self.tiling,
+        )
+
+    def errors(self, fractions: Array, depths: Array) -> Array:
+        """Return the absolute log error of each shape, as fractions by depths by shapes."""
+        time_s = self.time_s(fractions[:, None, None], depths[None, :, None])
+        return np.abs(np.log(time_s / self.measured.time_s))
+
+
 def fit_gemm(
     measured: Products,
     *,
@@ -90,47 +121,46 @@ def fit_gemm(
         compute-bound shapes; and the depth, with the same percentiles over resamples of the
         shapes.
     """
-    x, count = measured, measured.m.size
-
-    def time(fraction: Array, depth: Array) -> Array:
-        return gemm_s(
-            m=x.m,
-            n=x.n,
-            k=x.k,
-            flops_per_s=np.asarray(fraction * peak_flops_per_s),
-            units=np.asarray(units),
-            prologue=np.asarray(depth),
-            bytes_per_s=np.asarray(bytes_per_s),
-            in_bytes=np.asarray(x.in_bytes),
-            out_bytes=HALF_BYTES,
-            tiling=tiling,
-        )
-
-    def errors(fractions: Array, depths: Array) -> Array:
-        """Return the absolute log error of each shape, as fractions by depths by shapes."""
-        return np.abs(np.log(time(fractions[:, None, None], depths[None, :, None]) / x.time_s))
-
+    law = _GemmLaw(measured, peak_flops_per_s, units, bytes_per_s, tiling)
     depths = DEPTH_GRID if prologue is None else np.array([prologue])
-    found = errors(FRACTION_GRID, depths)
-    draws = np.random.default_rng(0).multinomial(count, np.full(count, 1.0 / count), FIT_DRAWS)
-    chosen = depths[np.argmin(found.reshape(-1, count) @ draws.T, axis=0) % depths.size]
+    found = law.errors(FRACTION_GRID, depths)
+    chosen = _resampled(found, depths)
     i, j = divmod(int(np.argmin(found.mean(axis=2))), depths.size)
-    e, depth = float(FRACTION_GRID[i]), float(depths[j])
+    fraction, depth, error = _refined(
+        law, float(FRACTION_GRID[i]), float(depths[j]), fixed_depth=prologue is not None
+    )
+    time_s = law.time_s(np.asarray(fraction), np.asarray(depth))
+    bound = time_s > law.time_s(np.asarray(UNBOUND), np.asarray(depth)) * 1.001
+    alone = (fraction * time_s / measured.time_s)[bound]
+    return _bounded(fraction, alone, error, most=1.0), _bounded(
+        depth, chosen, error, points=measured.m.size
+    )
+
+
+def _resampled(errors: Array, depths: Array) -> Array:
+    """Return the best depth of each resample of the shapes."""
+    count = errors.shape[2]
+    draws = np.random.default_rng(0).multinomial(count, np.full(count, 1.0 / count), FIT_DRAWS)
+    best = np.argmin(errors.reshape(-1, count) @ draws.T, axis=0)
+    return np.asarray(depths[best % depths.size])
+
+
+def _refined(
+    law: _GemmLaw, fraction: float, depth: float, *, fixed_depth: bool
+) -> tuple[float, float, float]:
+    """Return fraction, depth and mean error of the best pair on finer grids around a pair."""
+    error, depths = np.inf, np.array([depth])
+    middle = float(np.median(law.measured.k))
     for width in (0.06, 0.04, 0.02, 0.01, 0.005, 0.002):
         # a product of depth k trades a share of speed for that share of k + k0
         steps = np.linspace(-width, width, 25)
-        fractions = np.minimum(e * (1.0 + steps), 1.0)
-        if prologue is None:
-            depths = np.maximum(depth + steps * (float(np.median(x.k)) + depth), 0.0)
-        found = errors(fractions, depths).mean(axis=2)
+        fractions = np.minimum(fraction * (1.0 + steps), 1.0)
+        if not fixed_depth:
+            depths = np.maximum(depth + steps * (middle + depth), 0.0)
+        found = law.errors(fractions, depths).mean(axis=2)
         i, j = divmod(int(np.argmin(found)), depths.size)
-        e, depth = float(fractions[i]), float(depths[j])
-    law = time(np.asarray(e), np.asarray(depth))
-    bound = law > time(np.asarray(UNBOUND), np.asarray(depth)) * 1.001
-    error = float(found.min())
-    return _bounded(e, (e * law / x.time_s)[bound], error, most=1.0), _bounded(
-        depth, chosen, error, points=count
-    )
+        fraction, depth, error = float(fractions[i]), float(depths[j]), float(found.min())
+    return fraction, depth, error
 
 
 def fit_grouped(measured: Products, *, flops_per_s: float, bytes_per_s: float) -> Fitted:

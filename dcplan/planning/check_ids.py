@@ -28,6 +28,7 @@ class CheckId(StrEnum):
     EXPORT_MWH = "on-site energy beyond the load MWh"
     GRID_MWH = "grid MWh"
     PAUSED_MW = "paused load missing MW"
+    SITES_USED = "sites with a hall in use"
     ORDER_BEFORE_RELEASE = "ordered before release"
     DELIVERED_IN_HORIZON = "delivered inside the horizon"
     SUPPLY_RACKS = "supply racks"

@@ -268,7 +268,7 @@ LOAD_STEP = DecisionSpec("load_step", lambda s: _quarters(s, _steps(s.step_loads
 LOAD_GROUPS = DecisionSpec("load_groups", lambda s: _quarters(s, _groups(s.step_loads)))
 ONSITE_ON = DecisionSpec(
     "onsite_on",
-    lambda s: _quarters(s, [(site.id, o.id) for site in s.problem.sites for o in site.onsite]),
+    lambda s: _quarters(s, [(x.id, o.id) for x in s.problem.sites for o in x.onsite if o.firm]),
 )
 USED = DecisionSpec(
     "used", lambda s: _quarters(s, [(x.id,) for x in s.problem.sites]), branch=Branch.FIRST

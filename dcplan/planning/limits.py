@@ -210,6 +210,15 @@ DECLARED = (
         edit=Edit("number of halls", "number of halls {0}", 1.0),
     ),
     LimitSpec(
+        *("sites_max", "number of sites", "site more"),
+        path=_fixed("sites_max"),
+        penalty_musd=200.0,
+        step=1.0,
+        checks={CheckId.SITES_USED: ""},
+        placed=False,
+        edit=Edit("number of sites", "number of sites", 1.0),
+    ),
+    LimitSpec(
         *("supply", "supply of {0} ordered in {t}", "racks more", Q, _supply, 5.0, 1.0),
         edit=Edit("supply", "racks of {0} from the vendor", 1.0),
     ),

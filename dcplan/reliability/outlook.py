@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -13,83 +12,11 @@ from dcplan.reliability.calendar import Chance, Goodput, RunTime, run_time
 from dcplan.reliability.checkpoint import blocking_s
 from dcplan.reliability.elastic import Kept, SplitStops, elastic_kept, replica_count, split_stops
 from dcplan.reliability.goodput import Losses, Recovery, Tier, best_interval_s, losses
+from dcplan.reliability.job import Bounds, Machine, Policy
 from dcplan.reliability.spares import Spares, domain_spares, group_spares, node_spares, short_units
 from dcplan.units import GIGA, HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR
 
 Array = npt.NDArray[np.float64]
-Bounds = tuple[float, float, float]
-"""P10, value, P90."""
-
-
-@dataclass(frozen=True)
-class Machine:
-    """One accelerator's share of the parts of a job, and their grouping."""
-
-    stops_per_day: Bounds
-    """Stops of one accelerator with its share of all parts. [1/day]"""
-    replaced_per_day: float
-    corrupted_per_day: float
-    peer_frac: float
-    """Share of the stops that do not affect the memory of other hosts."""
-    node_accelerators: int
-    domain_nodes: int
-    """Nodes in one scale-up domain; 1 if it is a host."""
-    host_gb_per_s: float
-    """Rate from one accelerator to its host's memory. [GB/s]"""
-    planned_frac: float = 0.0
-    """Share of the stops that are planned: they always stop the complete job."""
-    swap_nodes: int = 0
-    """Nodes that are always replaced together (a TPU cube behind optical switches); 0: by
-    model-parallel group."""
-
-
-@dataclass(frozen=True)
-class Policy:
-    """Operating policy of the job."""
-
-    restart_h: Bounds
-    """Time of detection and restart, without loading."""
-    load_s: float
-    pause_s: float
-    """Fixed time of a checkpoint in addition to its copy or write."""
-    flush_s: float
-    """Time in which storage must accept a checkpoint."""
-    level_write_gb_per_s: float
-    """Write rate of one accelerator."""
-    slow_frac: Bounds
-    rollback_h: float
-    repair_h: float
-    spare_confidence: float
-    outage_h_per_year: float
-    replica_accelerators: int | None = None
-    """Accelerators of an elastic replica; None: every stop ends the complete job."""
-    stall_s: Bounds = (0.0, 0.0, 0.0)
-    """Time that all replicas lose when one of them stops. [s]"""
-    rejoin_h: float | None = None
-    """Time from a stop until its replica trains again; None: detection and restart."""
-    whole_stops_per_day: float = 0.0
-    """Most stops of the complete job with elastic replicas. [1/day]"""
-    whole_at_any_size: bool = False
-    """Whether that rate holds at any number of accelerators."""
-    blocking: bool = False
-    peer: bool = False
-    factor: float = 1.0
-    """Factor on all stops if nodes with frequent failures stay in use."""
-    early_factor: float = 1.0
-    early_days: float = 1.0
-    """Decay time of the early stops; no effect if the factor is 1."""
-    slowdown: Bounds = (1.0, 1.0, 1.0)
-    """Step time in production divided by the predicted step time."""
-    given_read_gb_per_s: float = math.inf
-    given_write_gb_per_s: float = math.inf
-    """Rates of a storage of given size, which may be below the rates of the level."""
-    save_s: float | None = None
-    interval_s: float | None = None
-    spares: int | None = None
-    """Given number of spare nodes."""
-    provider_spares: bool = False
-    """Whether the provider replaces a failed node from its pool without waiting (rented
-    hardware)."""
 
 
 @dataclass(frozen=True)
@@ -153,42 +80,16 @@ def outlook(
         Duration without loss; early failures affect short runs more. [days]
     """
     n = np.asarray(accelerators, dtype=np.float64)
-    early = _early(policy, clean_days)
     spares = _spares(machine, policy, n, group)
     replicas = replica_count(n, policy.replica_accelerators, group)
+    early = _early(policy, clean_days)
     outage = policy.outage_h_per_year / HOURS_PER_YEAR
     # a node without a spare takes out its replica, and stops the job only if that is the whole job
     short = np.array([s.waiting_frac for s in spares])
     waiting = outage + np.where(replicas > 1, 0.0, short)
-
-    def goodput(rate: float, restart_h: float, slow: float, stall_s: float) -> _Found:
-        stops = split_stops(
-            n * rate * early,
-            replicas,
-            machine.planned_frac,
-            policy.whole_stops_per_day,
-            at_any_size=policy.whole_at_any_size,
-        )
-        recovery = _recovery(machine, policy, n, checkpoint, stops.whole, restart_h)
-        corrupted = (
-            n * machine.corrupted_per_day * policy.factor * policy.rollback_h / HOURS_PER_DAY
-        )
-        kept = _kept(policy, stops, replicas, spares, restart_h, stall_s)
-        slowed = np.minimum(slow + corrupted, 1.0)
-        return _Found(losses(stops.whole, recovery, slowed, waiting, kept), recovery, stops)
-
-    low, mid, high = machine.stops_per_day
-    quick, usual, late = policy.restart_h
-    least, slow, most = policy.slow_frac
-    short_stall, stall, long_stall = policy.stall_s
-    best = goodput(mid, usual, slow, stall)
-    value = np.maximum(np.asarray(best.losses.goodput_frac), 1e-6)
-    worse = [goodput(high, usual, slow, stall), goodput(mid, late, slow, stall)]
-    worse += [goodput(mid, usual, most, stall), goodput(mid, usual, slow, long_stall)]
-    better = [goodput(low, usual, slow, stall), goodput(mid, quick, slow, stall)]
-    better += [goodput(mid, usual, least, stall), goodput(mid, usual, slow, short_stall)]
-    below = np.sqrt(sum((value - np.asarray(w.losses.goodput_frac)) ** 2 for w in worse))
-    above = np.sqrt(sum((value - np.asarray(b.losses.goodput_frac)) ** 2 for b in better))
+    job = _Job(machine, policy, n, checkpoint, early, spares, replicas, waiting)
+    inputs = [machine.stops_per_day, policy.restart_h, policy.slow_frac, policy.stall_s]
+    best = job.found(*(bounds[1] for bounds in inputs))
     return Outlook(
         best.stops.whole + best.stops.single,
         n * machine.replaced_per_day * early,
@@ -196,7 +97,7 @@ def outlook(
         np.array([float(s.accelerators) for s in spares]),
         spares,
         best.losses,
-        Goodput(value, np.clip(value - below, 1e-6, value), np.clip(value + above, value, 1.0)),
+        _bounds(job, best, inputs),
         policy.slowdown,
         best.stops.whole,
         replicas,
@@ -208,6 +109,55 @@ class _Found:
     losses: Losses
     recovery: Recovery
     stops: SplitStops
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A job on each of several counts, with what its rates and times do not change."""
+
+    machine: Machine
+    policy: Policy
+    n: Array
+    checkpoint: float
+    early: Array
+    """Mean factor on stops."""
+    spares: list[Spares]
+    replicas: Array
+    waiting: Array
+    """Share of the time in outages and without a spare."""
+
+    def found(self, rate: float, restart_h: float, slow: float, stall_s: float) -> _Found:
+        """Return stops, checkpoints and losses at a stop rate, a restart time and a slow share."""
+        machine, policy, n = self.machine, self.policy, self.n
+        stops = split_stops(
+            n * rate * self.early,
+            self.replicas,
+            machine.planned_frac,
+            policy.whole_stops_per_day,
+            at_any_size=policy.whole_at_any_size,
+        )
+        recovery = _recovery(machine, policy, n, self.checkpoint, stops.whole, restart_h)
+        corrupted = (
+            n * machine.corrupted_per_day * policy.factor * policy.rollback_h / HOURS_PER_DAY
+        )
+        kept = _kept(policy, stops, self.replicas, self.spares, restart_h, stall_s)
+        slowed = np.minimum(slow + corrupted, 1.0)
+        return _Found(losses(stops.whole, recovery, slowed, self.waiting, kept), recovery, stops)
+
+
+def _bounds(job: _Job, best: _Found, inputs: list[Bounds]) -> Goodput:
+    """Return the goodput with its bounds: each input varies alone, distances add in squares."""
+    value = np.maximum(np.asarray(best.losses.goodput_frac), 1e-6)
+
+    def distance(end: int) -> Array:
+        total: Array | float = 0.0
+        for changed in range(len(inputs)):
+            case = [bounds[end if i == changed else 1] for i, bounds in enumerate(inputs)]
+            total = total + (value - np.asarray(job.found(*case).losses.goodput_frac)) ** 2
+        return np.asarray(np.sqrt(total))
+
+    below, above = distance(2), distance(0)
+    return Goodput(value, np.clip(value - below, 1e-6, value), np.clip(value + above, value, 1.0))
 
 
 def _kept(

@@ -160,13 +160,7 @@ def changed(tree: Tree, key: str, document: Document, where: Path) -> Tree:
     InputError
         DC014 if the key does not exist, DC004 if a value does not move in time.
     """
-    parts = split_key(key)
-    if (
-        len(parts) >= 3
-        and parts[0] in CATALOG_PREFIXES
-        and not _addresses_scenario(tree.data, parts)
-    ):
-        parts = ["prices", *parts[1:]]
+    parts = _parts(tree, key)
     result = Tree(tree.data, dict(tree.origins))
     problem = document.problem
     value = document.data
@@ -208,6 +202,15 @@ def changed(tree: Tree, key: str, document: Document, where: Path) -> Tree:
     return result
 
 
+def _parts(tree: Tree, key: str) -> list[str]:
+    """Return the parts of a key; one of a catalog row begins with ``prices``."""
+    parts = split_key(key)
+    catalog = len(parts) >= 3 and parts[0] in CATALOG_PREFIXES
+    if catalog and not _addresses_scenario(tree.data, parts):
+        return ["prices", *parts[1:]]
+    return parts
+
+
 def _addresses_scenario(data: Any, parts: list[str]) -> bool:
     node = data.get(parts[0]) if isinstance(data, dict) else None
     if isinstance(node, dict):
@@ -224,13 +227,7 @@ def canonical_key(tree: Tree, key: str) -> tuple[str, ...]:
     >>> canonical_key(tree, 'sites."a".utility_mw') == canonical_key(tree, "sites.0.utility_mw")
     True
     """
-    parts, found = split_key(key), list[str]()
-    if (
-        len(parts) >= 3
-        and parts[0] in CATALOG_PREFIXES
-        and not _addresses_scenario(tree.data, parts)
-    ):
-        parts = ["prices", *parts[1:]]
+    parts, found = _parts(tree, key), list[str]()
     node = tree.data
     for part in parts:
         index = _list_index(node, part) if isinstance(node, list) else None

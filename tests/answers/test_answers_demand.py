@@ -14,7 +14,7 @@ import dcplan
 from dcplan.answers.demand.answer import demanded
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_OK, InputError
-from dcplan.units import HOURS_PER_QUARTER
+from dcplan.units import HOURS_PER_QUARTER, SECONDS_PER_DAY
 
 CAPS = ("vcTJs=48", "vcMod=64", "vc6YE=208")
 
@@ -95,7 +95,10 @@ def test_few_jobs_give_no_size(tmp_path: Path) -> None:
 
 
 def test_the_block_installs_the_accelerators_of_the_replay(tmp_path: Path) -> None:
-    """hours / (hours of a quarter x use) is the size, for each quarter and variant."""
+    """hours / (hours of a quarter x use) is the size, for each quarter and variant.
+
+    Demand grows by 10 % a quarter from the middle of the log (of days, without dates) on.
+    """
     request = DemandRequest(
         files=(Path("helios-earth"),),
         accelerators=("vcTJs=48", "vcMod=64"),
@@ -108,11 +111,17 @@ def test_the_block_installs_the_accelerators_of_the_replay(tmp_path: Path) -> No
     found = demanded(request)
     data = yaml.safe_load(found.block)
     sizes = {str(r["cluster"]): r for r in found.result.tables["sizes"].records()}
+    assert found.log is not None
+    days = {}
+    for k, pool in enumerate(found.log.pools):
+        at_s = found.log.submit_s[found.log.pool == k]
+        days[pool] = float(at_s[-1] - at_s[0]) / SECONDS_PER_DAY
     for entry in data["workloads"]["capacity"]:
         row = sizes[entry["id"]]
         hours = entry["accelerator_hours"]
+        lead = 0.5 + days[entry["id"]] * 24 / HOURS_PER_QUARTER / 2
         assert hours[0] / HOURS_PER_QUARTER / entry["utilization_frac"] == pytest.approx(
-            float(row["accelerators"]),  # type: ignore[arg-type]
+            float(row["accelerators"]) * 1.1**lead,  # type: ignore[arg-type]
             rel=1e-5,
         )
         assert hours[2] / hours[0] == pytest.approx(1.21, rel=1e-5)
@@ -136,6 +145,7 @@ def test_the_block_installs_the_accelerators_of_the_replay(tmp_path: Path) -> No
         ({"accelerators": ["vcTJs=4"]}, "larger than the cluster"),
         ({"quota": ["vcTJs=48"]}, "shared cluster"),
         ({"mig": ["1g.10gb=2"]}, "share up to 1"),
+        ({"mig": ["1g.10gb=0.125"]}, "no partition '1g.10gb'"),
     ],
 )
 def test_flags_that_do_not_fit_the_log_are_refused(fields: dict[str, object], said: str) -> None:
@@ -168,6 +178,7 @@ def test_requests_have_a_rate_and_its_variation(tmp_path: Path) -> None:
     assert found.value("demand.requests_per_s") == pytest.approx(601 / 600)
     assert found.value("demand.dispersion") == pytest.approx(15.0)
     assert found.value("demand.peak_frac") == pytest.approx(1.5)
+    assert found.value("demand.peak_minute_requests") == 90
     row = found.tables["lengths"].records()[1]
     assert row["tokens_per_s"] == pytest.approx(100 * 601 / 600)
     assert 0.3 < found.value("demand.reused_prefix_frac") < 1.0
@@ -180,7 +191,9 @@ def test_requests_become_a_service_that_a_scenario_takes(tmp_path: Path) -> None
         DemandRequest(files=(log,), quarters=2, growth_frac_per_quarter=0.5, **fields)
     ).block  # type: ignore[arg-type]
     service = yaml.safe_load(block)["workloads"]["inference"][0]
-    assert service["requests_per_s"] == pytest.approx([601 / 600, 1.5 * 601 / 600], rel=1e-5)
+    # the log is 10 minutes; the middle of the quarter that follows is half a quarter later
+    first = 601 / 600 * 1.5**0.5
+    assert service["requests_per_s"] == pytest.approx([first, 1.5 * first], rel=1e-4)
     assert (service["isl"], service["osl"], service["peak_factor"]) == (1000.0, 100.0, 1.5)
     with pytest.raises(InputError, match="--tpot-ms"):
         dcplan.demand([log], model="llama-3.1-70b", ttft_ms=100.0)
@@ -282,3 +295,43 @@ def test_flags_of_the_other_kind_of_log_are_refused(tmp_path: Path) -> None:
         dcplan.demand([Path("helios-earth")], model="llama-3.1-70b")
     with pytest.raises(InputError, match="shows no growth"):
         dcplan.demand([log], model="llama-3.1-70b", ttft_ms=1e3, tpot_ms=50.0)
+
+
+def test_run_times_sizes_ends_and_the_mean_queue_by_hand(tmp_path: Path) -> None:
+    """Runs of 1 h x 2, 3 h x 4 and 8 h x 1 wait for 0, 1 and 0 h in a log of 8 h; one never starts.
+
+    Mean run (1 + 3 + 8) / 3 = 4 h; mean size 7 / 3; hours 2 + 12 + 8 = 22, failed 12 of them;
+    one hour of wait in 8 h: 0.125 runs in the queue on average; 22 of 8 x 8 h in use.
+    """
+    log = tmp_path / "ends.csv"
+    log.write_text(
+        "submit,start,end,n,state\n"
+        "0,0,3600,2,COMPLETED\n0,3600,14400,4,FAILED\n0,0,28800,1,COMPLETED\n0,,7200,4,CANCELLED\n"
+    )
+    found = dcplan.demand([log], accelerators=["8"], draws=0)
+    (jobs,) = found.tables["recorded_jobs"].records()
+    assert (jobs["jobs"], jobs["run_p50_h"], jobs["run_mean_h"], jobs["run_most_h"]) == (3, 3, 4, 8)
+    assert (jobs["accelerators_p50"], jobs["accelerators_most"]) == (2, 4)
+    assert jobs["accelerators_mean"] == pytest.approx(7 / 3)
+    assert jobs["accelerator_hours"] == pytest.approx(22)
+    ends = {r["outcome"]: r for r in found.tables["job_outcomes"].records()}
+    assert {k: (r["jobs"], r["jobs_frac"]) for k, r in ends.items()} == {
+        "failed": (1, 0.25), "completed": (2, 0.5), "cancelled": (1, 0.25),
+    }  # fmt: skip
+    assert ends["failed"]["accelerator_hours_frac"] == pytest.approx(12 / 22)
+    (waits,) = found.tables["recorded_waits"].records()
+    assert waits["waiting_mean"] == pytest.approx(0.125)
+    assert waits["used_frac"] == pytest.approx(22 / 64)
+
+
+def test_a_log_without_ends_by_name_has_no_outcomes(helios: dcplan.Result) -> None:
+    assert helios.tables["job_outcomes"].rows == ()
+
+
+def test_queues_of_one_log_share_its_time(tmp_path: Path) -> None:
+    """Pool b waits 1 h in a log of 4 h that pool a fills: 0.25 runs, and 1 of 2 x 4 h in use."""
+    log = tmp_path / "two.csv"
+    log.write_text("submit,start,end,n,pool\n0,0,14400,1,a\n3600,7200,10800,1,b\n")
+    found = dcplan.demand([log], accelerators=["a=1", "b=2"], draws=0)
+    row = next(r for r in found.tables["recorded_waits"].records() if r["cluster"] == "b")
+    assert (row["waiting_mean"], row["used_frac"]) == (0.25, 0.125)

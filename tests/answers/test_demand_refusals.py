@@ -136,3 +136,14 @@ def test_no_output_replaces_a_log_or_its_counters(tmp_path: Path) -> None:
         assert ran.returncode == 2
         assert "the answer would replace it" in ran.stderr
     assert [f.read_bytes() for f in (log, samples)] == before
+
+
+@pytest.mark.parametrize("given", ["gpu,a100=4=8,cpu=8", "cpu=8,gpu, a100=4=8"])
+def test_names_of_pools_may_have_commas_and_equals_signs(tmp_path: Path, given: str) -> None:
+    rows = [f"{i},{i},{i + 1000},1,{pool}" for i in range(4) for pool in ('"gpu,a100=4"', "cpu")]
+    log = written(tmp_path / "jobs.csv", rows, f"{HEADER},pool")
+    found = dcplan.demand([log], accelerators=[given], draws=0)
+    waits = {r["cluster"]: r["accelerators"] for r in found.tables["recorded_waits"].records()}
+    assert waits == {"gpu,a100=4": 8, "cpu": 8}
+    assert "pool 'cpu' has 2 numbers" in refused(log, accelerators=[f"{given},cpu=9"])
+    assert "no pool 'a100=4'" in refused(log, accelerators=["a100=4=8"])

@@ -30,7 +30,7 @@ PAYMENT = (
 
 
 def overlay(folder: Path, verb: str, ask: str, figures: str, subject: str = "fabric") -> list[str]:
-    (folder / "published").mkdir()
+    (folder / "published").mkdir(parents=True)
     (folder / "published" / "own.yaml").write_text(
         ROW.format(verb=verb, ask=ask, figures=figures, subject=subject)
     )
@@ -298,3 +298,16 @@ def test_every_worked_example_of_cost_comes_out_of_a_verb() -> None:
     assert {r["id"] for r in rows if r["basis"] == "arithmetic"} == {
         "excel-pmt-in-advance", "book-70b-gpu-hours",
     }  # fmt: skip
+
+
+def test_a_row_reads_packaged_logs_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("submit,run,n\n0,10,1\n")
+    for name in (str(tmp_path / "mine"), "../logs/helios-earth", "mine"):
+        with pytest.raises(InputError, match="packaged examples"):
+            published(
+                "demand",
+                catalogs=overlay(
+                    tmp_path / name.replace("/", "_"), "demand", f"{{files: ['{name}']}}",
+                    "{demand.jobs: 1}", "demand",
+                ),
+            )  # fmt: skip

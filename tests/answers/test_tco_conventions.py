@@ -310,6 +310,9 @@ def test_a_tariff_in_tiers_prices_each_block_of_a_month() -> None:
     tariff = f"sites.dc.energy={{tiers: {tiers}}}"
     fleet = ("fleet.accelerators=1000", "comparison.average_accelerator_kw=1")
     assert lines(answer(*fleet, tariff))["energy"] == pytest.approx(36 * (50_000 + 22_560))
+    rising = lines(answer(*fleet, tariff, "finance.inflation_frac_per_year=0.04"))["energy"]
+    levels = sum(1.04 ** (t / 4) for t in range(12))  # as every price that is not given by quarter
+    assert rising == pytest.approx(3 * levels * (50_000 + 22_560))
     assert "rising order" in refused(
         tariff.replace("{usd_per_kwh: 0.06}", "{up_to_mwh_per_month: 9, usd_per_kwh: 1}")
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dcplan.answers.train.answer import train
+from dcplan.answers.train.clusters.unmet_limits import closest, none_meets
 from dcplan.answers.train.request import TrainRequest
-from dcplan.answers.train.unmet_limits import closest, none_meets
 from dcplan.errors import InputError
 from dcplan.specs.train.layouts import SizeRow
 

@@ -335,3 +335,20 @@ def test_import_writes_the_answer_to_out_and_the_data_to_save(
     assert refused.code == 2
     assert "nothing saved to other" in refused.err
     assert not Path("other").exists()
+
+
+def test_the_hours_of_a_plan_are_a_file_without_prices_where_redacted(
+    here: Callable[..., Ran], tiny: Path
+) -> None:
+    own = "utility_mw: 4\n    energy: {usd_per_kwh: 0.0777}"
+    tiny.write_text(TINY.replace("utility_mw: 4", own), encoding="utf-8")
+    asked = ("plan", "tiny.yaml", "--replay-hours", "--hours", "h.csv", "-f", "json")
+    ran = here(*asked, "--no-progress")
+    assert "replay_hours" not in plan_result(ran).tables
+    rows = list(csv.DictReader(io.StringIO((tiny.parent / "h.csv").read_text())))
+    assert len(rows) == 2160 + 2184
+    assert float(rows[0]["usd_per_mwh"]) == pytest.approx(77.7)
+    redacted = here(*asked, "--no-progress", "--redact")
+    cost = plan_result(redacted).frame("replay")["energy_usd"]
+    assert cost.isna().all()
+    assert "77.7" not in (tiny.parent / "h.csv").read_text()

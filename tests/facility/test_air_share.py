@@ -43,3 +43,18 @@ def test_air_handlers_beyond_the_usual_share_are_paid() -> None:
     assert found.value("cooling.capex_usd") == pytest.approx(12_000 * (each + extra) + trim)
     heat = found.frame("heat").set_index("path")
     assert heat.loc["air", "capacity_kw"] == pytest.approx(0.325 * 12_000)
+
+
+@pytest.mark.parametrize(
+    ("system", "share"),
+    [("gb300-nvl72", 1 - 0.9 * 0.9), ("mi355x-8-dlc", 1 - 0.9 * 0.75), (None, 0.13)],
+)
+def test_an_answer_has_one_air_share(system: str | None, share: float) -> None:
+    """A tenth of the power is network and storage; 90 % of GB300 and 75 % of MI355X are in liquid."""
+    found = facility(site="us-phoenix", cooling="direct-liquid-tower", it_mw=50.0, system=system)
+    shares = {
+        row["key"]: row["value"] for row in found.inputs if row["key"].endswith("room_air_frac")
+    }
+    assert list(shares.values()) == [pytest.approx(share)]
+    heat = found.frame("heat").set_index("path")
+    assert heat.loc["air", "heat_kw"] == pytest.approx(share * 50_000)

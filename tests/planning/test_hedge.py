@@ -17,7 +17,7 @@ from dcplan.planning.decisions import from_solution
 from dcplan.planning.goal import AFTER_TAX, COST, Goal
 from dcplan.planning.keys import Key
 from dcplan.planning.model.build import build_model
-from dcplan.planning.problem.switch_steps import with_steps
+from dcplan.planning.problem.fabrics.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import Matrix, compile_model

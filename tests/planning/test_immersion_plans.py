@@ -99,9 +99,9 @@ def test_a_small_tank_hall_is_planned_with_its_notes(tmp_path: Path) -> None:
 
 
 def test_the_plan_may_choose_tanks_where_power_is_short(tmp_path: Path) -> None:
-    """On the design day, 20 PFLOP/s need 0.187 MW in air (8 servers) and 0.142 MW in two tanks.
+    """On the design day, 20 PFLOP/s need 0.151 MW in air (8 servers) and 0.126 MW in two tanks.
 
-    With 4 MW the cheap air hall wins; with 0.15 MW only the tanks fit.
+    With 4 MW the cheap air hall wins; with 0.14 MW only the tanks fit.
     """
     both = TINY.replace(
         "[airside-economizer-air-chiller]",
@@ -111,7 +111,7 @@ def test_the_plan_may_choose_tanks_where_power_is_short(tmp_path: Path) -> None:
     assert {r["cooling"] for r in cheap.tables["racks"].records()} == {
         "airside-economizer-air-chiller"
     }
-    short = plan(tmp_path, both, sets=("sites.s.utility_mw=0.15",))
+    short = plan(tmp_path, both, sets=("sites.s.utility_mw=0.14",))
     assert short.exit_code == 0
     assert {r["cooling"] for r in short.tables["racks"].records()} == {"immersion-single-tower"}
 

@@ -11,8 +11,10 @@ import pytest
 from dcplan.answers.plan.answer import plan
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import CoolingTerms, FinanceTerms, HallTerms
+from dcplan.planning.problem.work.jobs.choice import lengths
 from dcplan.planning.problem.work.jobs.larger import Larger, between
 from dcplan.planning.problem.work.targets import NO_LINK, Target
+from dcplan.planning.problem.work.terms import JobTerms
 from dcplan.scenario.load import load
 from tests.planning.small import small_menu
 
@@ -122,3 +124,34 @@ def test_a_run_larger_than_needed_is_explained() -> None:
     kept = plan(FILE, sets=[LONG, "finance.empty_hall_residual_frac=1"])
     assert kept.value("accelerators.total") < given.value("accelerators.total")
     assert not any("would need as many months" in str(w["message"]) for w in kept.warnings)
+
+
+def test_few_places_offer_every_month() -> None:
+    """A run without a deadline in four quarters: 1 to 11 months, and the year; with many places 9 and 12."""
+    terms = JobTerms("run", 0, 4 * 91.3125, None, 0.8, ("s",))
+    months = [x / 30.4375 for x in lengths(terms)]
+    assert months == [1, 2, 3, 4, 6, 9, 12]
+    assert [x / 30.4375 for x in lengths(replace(terms, every_month=True))] == [*range(1, 13)]
+
+
+def test_the_menu_has_the_smallest_cluster_that_ends_by_the_deadline_from_each_start() -> None:
+    """One node less than the menu's smallest option of a start, given by hand, ends after the deadline."""
+    run = "workloads.training.first-model.accelerators"
+    menu = build(load("starter")).problem.run_options
+    at = ("site-a/air", "dgx-b200")
+    least: dict[tuple[int, int], tuple[int, int]] = {}
+    for x in (x for x in menu if (x.place, x.system) == at and x.start_month % 3 == 0):
+        key = (x.start_month, x.lead_months)
+        size = (x.accelerators - x.spares, x.spares)
+        least[key] = min(size, least.get(key, size))
+    assert len(least) == 5
+    for key in ((3, 0), (6, 0)):
+        size = least[key][0]
+        given = build(load("starter", sets=[f"{run}={size}"])).problem.run_options
+        fewer = build(load("starter", sets=[f"{run}={size - 8}"])).problem.run_options
+        found = [
+            {(x.start_month, x.lead_months) for x in options if (x.place, x.system) == at}
+            for options in (given, fewer)
+        ]
+        assert key in found[0]
+        assert key not in found[1]

@@ -15,7 +15,7 @@ from dcplan.planning.audit.run import settled
 from dcplan.planning.decisions import Decisions, from_solution
 from dcplan.planning.goal import AFTER_TAX, Goal
 from dcplan.planning.model.build import build_model
-from dcplan.planning.problem.switch_steps import with_steps
+from dcplan.planning.problem.fabrics.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model

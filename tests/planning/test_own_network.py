@@ -17,9 +17,9 @@ from dcplan.inputs.recovery import reclaimed
 from dcplan.inputs.training.speed import hardware, in_instance
 from dcplan.planning.audit.facts import differences
 from dcplan.planning.problem.build import Built, build
-from dcplan.planning.problem.network_steps import link_usd, plain_steps
+from dcplan.planning.problem.fabrics.network_steps import link_usd, plain_steps
 from dcplan.planning.problem.work.targets import targets
-from dcplan.reliability.outlook import Machine, Policy
+from dcplan.reliability.job import Machine, Policy
 from dcplan.scenario.load import load
 from dcplan.training.estimate import Hardware
 

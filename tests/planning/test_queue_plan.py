@@ -15,7 +15,7 @@ from dcplan.demand.classes import JobClass
 from dcplan.demand.simulation import simulate, span_hours
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
-from dcplan.planning.audit.queue import queue_states
+from dcplan.planning.audit.work.queue import queue_states
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.queue.pools import pools_of

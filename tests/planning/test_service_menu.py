@@ -12,7 +12,7 @@ import dcplan
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.machines import Machine, machine_of
 from dcplan.inputs.serving.sizing.options import KeyedWork, keyed, replicas, sized
-from dcplan.planning.audit.latency import service_latencies
+from dcplan.planning.audit.work.latency import service_latencies
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.services.spec import hosted, spec_of

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dcplan.planning.audit.services import service_checks
+from dcplan.planning.audit.work.services import service_checks
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem

@@ -17,8 +17,8 @@ from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.decisions import from_solution
 from dcplan.planning.exact_network import Network, exact_network
 from dcplan.planning.model.build import build_model
-from dcplan.planning.problem.network_steps import COST, LOAD, link_usd, stepped, unit_steps
-from dcplan.planning.problem.switch_steps import with_steps
+from dcplan.planning.problem.fabrics.network_steps import COST, LOAD, link_usd, stepped, unit_steps
+from dcplan.planning.problem.fabrics.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem, PortClass, SwitchSteps
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy.stats import poisson
 
 from dcplan.reliability.elastic import elastic_kept
-from dcplan.reliability.outlook import Machine, Outlook, Policy, outlook
+from dcplan.reliability.job import Machine, Policy
+from dcplan.reliability.outlook import Outlook, outlook
 from dcplan.reliability.spares import short_units
 
 SERVER = Machine((4e-4, 5e-4, 7e-4), 1.2e-4, 7e-6, 0.95, 8, 1, 25.0, planned_frac=0.1)

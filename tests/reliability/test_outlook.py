@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.reliability.outlook import Machine, Outlook, Policy, outlook
+from dcplan.reliability.job import Machine, Policy
+from dcplan.reliability.outlook import Outlook, outlook
 
 RACK = Machine((4e-4, 5e-4, 7e-4), 1.2e-4, 7e-6, 0.95, 4, 18, 200.0)
 SERVER = Machine((4e-4, 5e-4, 7e-4), 1.2e-4, 7e-6, 0.95, 8, 1, 25.0)

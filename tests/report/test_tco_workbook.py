@@ -65,6 +65,7 @@ EDITS = {
         "finance.residual": 0.3,
         "finance.hardware_life_years": 4.28,
         "finance.payment.deposit_frac": 0.45,
+        "finance.payment.acceptance_frac": 0.5,
         "finance.debt.term_years": 1.5,
         "fleet.utilization_frac": 0.71,
         "cloud.prices.coreweave-h200.reserved_3y_usd_per_h": 23.5,

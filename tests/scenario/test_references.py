@@ -32,8 +32,20 @@ FLEET = "fleet: {system: dgx-h200, hall: air, accelerators: "
         (
             "utility_mw: 14",
             "utility_mw: 14\n    onsite: [{id: solar-pv, max_mw: 20}]",
+            "DC003",
+            "s.yaml:9:14",
+        ),
+        (
+            "utility_mw: 14",
+            "utility_mw: 14\n    onsite: [{id: solar-pv, max_mw: 20, profile: x.csv, spare_units: 1}]",
             "DC015",
-            "s.yaml:9:19",
+            "s.yaml:9:70",
+        ),
+        (
+            "utility_mw: 14",
+            "utility_mw: 14\n    onsite: [{id: reciprocating-engine-gas, max_mw: 20, profile: x.csv}]",
+            "DC015",
+            "s.yaml:9:66",
         ),
         ("id: air", "id: liquid", "DC011", "s.yaml:11:14"),
         ("dgx-h200,", "dgx-h20,", "DC010", "s.yaml:12:11"),

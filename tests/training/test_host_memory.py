@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dcplan
-from dcplan.answers.train.resolve import read_model
+from dcplan.answers.common.model_config import read_model
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import System
 from dcplan.errors import InputError

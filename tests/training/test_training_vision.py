@@ -18,7 +18,7 @@ from dcplan.llm.architecture import Architecture, context_tokens, model_flops_pe
 from dcplan.llm.config import from_config
 from dcplan.llm.operations import Setup
 from dcplan.llm.tables import tower_table
-from dcplan.llm.vision import assumed, uncounted_parts
+from dcplan.llm.vision.joined import assumed, uncounted_parts
 from dcplan.training.grid import Axes, Case, case_setup, grid, layout_table
 from dcplan.training.memory import memory
 from dcplan.training.search import prepare, quick_search, search

@@ -1,1 +1,1 @@
-"""Catalog rows by name, and the common blocks of every result."""
+"""Catalog rows and models by name, and the common blocks of every result."""

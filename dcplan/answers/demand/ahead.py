@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import numpy as np
 
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.sized import Sized
-from dcplan.demand.log.forecast import Forecast, forecast, least_weeks, weekly_use
+from dcplan.demand.log.forecast import Forecast, forecast, lead_quarters, least_weeks, weekly_use
 from dcplan.demand.log.jobs import Array
+from dcplan.units import MONTHS_PER_QUARTER, QUARTERS_PER_YEAR, SECONDS_PER_DAY, quarter_index
 
 GIVEN = "growth as given"
+EARLIEST_DATE_S = 365.0 * SECONDS_PER_DAY
+"""A log whose times are below this counts seconds from its own start."""
 
 
 @dataclass(frozen=True)
@@ -28,16 +32,33 @@ class Ahead:
     """Why there is no demand of the coming quarters."""
 
 
+def lead_of(request: DemandRequest, first_s: float, last_s: float) -> float:
+    """Return the quarters from the middle of a log to that of the first quarter of the demand.
+
+    Without ``--start``, or without dates in the log, the first quarter follows the log.
+    """
+    if request.start is None or first_s < EARLIEST_DATE_S:
+        return lead_quarters(float(first_s), float(last_s))
+    year, quarter = divmod(quarter_index(request.start), QUARTERS_PER_YEAR)
+    month = 1 + quarter * MONTHS_PER_QUARTER
+    start_s = datetime(year, month, 1, tzinfo=UTC).timestamp()
+    return lead_quarters(float(first_s), float(last_s), start_s)
+
+
 def ahead(request: DemandRequest, found: Sized) -> Ahead:
     """Return the demand of each quarter over that of the log.
 
-    A growth that is given has no spread of its own. Without it, the log must be as long as the
-    horizon.
+    A growth that is given has no spread of its own, and grows from the middle of the log on. Without
+    it, the log must be as long as the horizon.
     """
-    quarters = np.arange(request.quarters)
-    if request.growth_frac_per_quarter is not None:
-        given = np.asarray((1.0 + request.growth_frac_per_quarter) ** quarters, dtype=np.float64)
-        return Ahead(GIVEN, given, given, given, None)
+    growth = request.growth_frac_per_quarter
+    if growth is not None:
+        at_s = found.cluster.recorded.work.submit_s
+        lead = lead_of(request, at_s[0], at_s[-1])
+        factor = (1.0 + growth) ** (lead + np.arange(request.quarters))
+        given = np.asarray(factor, dtype=np.float64)
+        text = f"{GIVEN}, for {lead:.2g} quarters from the middle of the log to that of the first"
+        return Ahead(text if growth else GIVEN, given, given, given, None)
     none = np.zeros(0)
     weekly = weekly_use(found.cluster.whole.work)
     needed = least_weeks(request.quarters)

@@ -10,6 +10,7 @@ import numpy as np
 
 from dcplan.answers.demand import tables, words
 from dcplan.answers.demand.ahead import Ahead, ahead
+from dcplan.answers.demand.bills.answer import are_bills, bills_answer
 from dcplan.answers.demand.block import block_of, why_no_block
 from dcplan.answers.demand.clusters import Recording, clusters_of
 from dcplan.answers.demand.counters import tables as counter_tables
@@ -22,18 +23,21 @@ from dcplan.answers.demand.counters.answer import (
 from dcplan.answers.demand.counters.counted import Counted, counted
 from dcplan.answers.demand.incidents import are_incidents, incidents_answer, refuse_incidents_only
 from dcplan.answers.demand.quotas import Quotas, quotas_of
-from dcplan.answers.demand.refusals import refuse_flags, refuse_log
+from dcplan.answers.demand.recorded import jobs_row, outcome_rows
+from dcplan.answers.demand.refusals import refuse_flags, refuse_log, refuse_shares
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.requests import are_requests, refuse_requests_only, requests_answer
 from dcplan.answers.demand.sized import Sized, sized
 from dcplan.catalog.locate import data_dir
 from dcplan.demand.log.jobs import JobLog
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_OK, InputError, Place, Problem, did_you_mean
+from dcplan.inputs.logs.gres import Shares
 from dcplan.inputs.logs.options import LogOptions
 from dcplan.inputs.logs.read import ReadJobs, read_jobs
 from dcplan.inputs.logs.traps import Trap
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.demand import counters as counter_spec
+from dcplan.specs.demand import jobs as job_spec
 from dcplan.specs.demand import log as spec
 from dcplan.specs.demand import sizes as size_spec
 from dcplan.specs.request import verb
@@ -65,6 +69,8 @@ def demanded(request: DemandRequest) -> Demanded:
         When a log cannot be read, has no job with accelerators, or a flag does not fit the log.
     """
     request = replace(request, files=tuple(_found(f) for f in request.files))
+    if are_bills(request):
+        return Demanded(*bills_answer(request), None)
     if are_incidents(request):
         return Demanded(*incidents_answer(request), None)
     refuse_incidents_only(request)
@@ -74,14 +80,16 @@ def demanded(request: DemandRequest) -> Demanded:
         return Demanded(*requests_answer(request), "", None)
     refuse_requests_only(request)
     refuse_flags(request)
-    read = read_jobs(request.files, _options(request))
+    options = _options(request)
+    read = read_jobs(request.files, options)
     refuse_log(read)
+    refuse_shares(options)
     log = read.log
     if not np.any(log.started):
         cause = "no job of these logs asks for accelerators and has started"
         raise InputError([Problem("DC057", cause, Place(str(request.files[0])))])
     seen = counted(request, log) if request.counters else None
-    starts_known = all(f.trap is not Trap.NO_START for f in read.findings)
+    starts_known = all(f.kind is not Trap.NO_START for f in read.findings)
     clusters = clusters_of(request, log, starts_known=starts_known)
     sizes = [sized(request, c) for c in clusters]
     then = [ahead(request, x) for x in sizes]
@@ -138,7 +146,7 @@ def _options(request: DemandRequest) -> LogOptions:
         if not name or not 0.0 < shares[name] <= 1.0:
             cause = f"{text!r}: a profile and a share up to 1 are needed, such as 1g.10gb=0.142857"
             raise InputError([Problem("DC051", cause, Place("--mig"))])
-    return LogOptions(kind=request.kind, timezone=request.timezone, mig_fractions=shares)
+    return LogOptions(kind=request.kind, timezone=request.timezone, mig_fractions=Shares(shares))
 
 
 def _result(
@@ -168,6 +176,10 @@ def _result(
             spec.FILES.name: spec.FILES.table(tables.file_rows(read.files)),
             spec.FINDINGS.name: spec.FINDINGS.table(tables.finding_rows(read)),
             spec.WAITS.name: spec.WAITS.table(waits),
+            job_spec.JOB_SIZES.name: job_spec.JOB_SIZES.table(map(jobs_row, clusters)),
+            job_spec.OUTCOMES.name: job_spec.OUTCOMES.table(
+                r for c in clusters for r in outcome_rows(c)
+            ),
             spec.REASONS.name: spec.REASONS.table(
                 r for c in clusters for r in tables.reason_rows(c)
             ),

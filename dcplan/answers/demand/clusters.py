@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from dcplan.answers.demand.pools import numbers
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.demand.log.jobs import JobLog
 from dcplan.demand.log.recorded import Recorded, recent, recorded_work
 from dcplan.demand.log.size import Cluster
 from dcplan.demand.log.waits import Use, Waits, recorded_use, split_waits
 from dcplan.demand.log.work import Rules
-from dcplan.errors import InputError, Place, Problem, did_you_mean
+from dcplan.errors import InputError, Place, Problem
 from dcplan.units import SECONDS_PER_HOUR
 
 TOGETHER = "all"
 """Name of the cluster of all pools."""
 MOST_REPLAYED = 60_000
 """Jobs that are replayed to find a size: the search and its interval then take two to three minutes."""
-MOST_ACCELERATORS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class Recording:
 
     name: str
     log: JobLog
+    span_s: float
+    """Time from the first submission to the last moment of the logs of all clusters. [s]"""
     accelerators: int
     assumed: bool
     """Whether the accelerators are the recorded peak, because none were given."""
@@ -75,8 +77,8 @@ def clusters_of(
     InputError
         When a pool or a number is wrong, or a job is larger than its cluster.
     """
-    together, each, problems = _numbers("--accelerators", request.accelerators, log.pools)
-    one_quota, quota, more = _numbers("--quota", request.quota, log.pools)
+    together, each, problems = numbers("--accelerators", request.accelerators, log.pools)
+    one_quota, quota, more = numbers("--quota", request.quota, log.pools)
     problems += more
     if request.accelerators_per_node and together and request.accelerators_per_node > together:
         cause = f"a node of {request.accelerators_per_node} has more than the cluster of {together}"
@@ -93,6 +95,7 @@ def clusters_of(
     if problems:
         raise InputError(problems)
     rules = Rules(loss_s=request.loss_h * SECONDS_PER_HOUR)
+    span_s = _span_s(log)
     if together is not None:
         wide = [quota.get(p, together) for p in log.pools] if quota else []
         parts = [(TOGETHER, log, float(together), tuple(map(float, wide)))]
@@ -103,7 +106,8 @@ def clusters_of(
             if np.any(log.pool == k) and (not each or pool in each)
         ]
     found = tuple(
-        _recording(request, *part, rules=rules, starts_known=starts_known) for part in parts
+        _recording(request, *part, span_s=span_s, rules=rules, starts_known=starts_known)
+        for part in parts
     )
     too_large = [p for r in found for p in _too_large(r)]
     if too_large:
@@ -111,42 +115,16 @@ def clusters_of(
     return found
 
 
+def _span_s(log: JobLog) -> float:
+    """Return the time from the first submission to the last moment of a log, at least a second."""
+    last = np.fmax.reduce(np.concatenate([log.submit_s, log.start_s, log.end_s]))
+    return max(float(last) - float(log.submit_s[0]), 1.0)
+
+
 def peak_of(log: JobLog) -> float:
     """Return the largest number of accelerators in use."""
     endless = max(math.ceil(float(np.sum(log.accelerators))), 1)
     return float(np.max(recorded_use(log, endless, endless).used, initial=0.0))
-
-
-def _numbers(
-    flag: str, texts: Sequence[str], pools: Sequence[str]
-) -> tuple[int | None, dict[str, int], list[Problem]]:
-    """Read ``N`` and ``POOL=N``."""
-    alone: int | None = None
-    each: dict[str, int] = {}
-    problems = []
-    for text in texts:
-        pool, _, number = text.rpartition("=")
-        whole = number.strip().isdigit() and 0 < int(number) <= MOST_ACCELERATORS
-        if not whole:
-            cause = (
-                f"{text!r}: a whole number from 1 to {MOST_ACCELERATORS:,}, or POOL=N, is needed"
-            )
-            problems.append(Problem("DC050", cause, Place(flag)))
-        elif not pool:
-            if alone is not None:
-                problems.append(
-                    Problem("DC050", "more than one number without a pool", Place(flag))
-                )
-            alone = int(number)
-        elif pool not in pools:
-            hint = did_you_mean(pool, pools)
-            listed = "pools of the logs: " + ", ".join(sorted(pools)[:20])
-            problems.append(
-                Problem("DC010", f"the logs have no pool {pool!r}", Place(flag), hint, listed)
-            )
-        else:
-            each[pool] = int(number)
-    return alone, each, problems
 
 
 def _recording(
@@ -156,6 +134,7 @@ def _recording(
     given: float,
     quota: tuple[float, ...],
     *,
+    span_s: float,
     rules: Rules,
     starts_known: bool,
 ) -> Recording:
@@ -173,6 +152,7 @@ def _recording(
     return Recording(
         name,
         log,
+        span_s,
         accelerators,
         not given,
         peak,

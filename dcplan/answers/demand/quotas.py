@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dcplan.answers.demand.clusters import TOGETHER, Recording
+from dcplan.answers.demand.pools import numbers
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.demand.log.jobs import JobLog
 from dcplan.demand.stranded import Stranded, stranded_jobs
@@ -56,7 +57,7 @@ def quotas_of(
     if not starts_known:
         return None
     if len(clusters) == 1 and clusters[0].name == TOGETHER and request.quota:
-        given = dict(text.rpartition("=")[::2] for text in request.quota)
+        _, given, _ = numbers("--quota", request.quota, log.pools)
         whole = float(clusters[0].accelerators)
         quota = {p: float(given.get(p, whole)) for p in log.pools}
     else:

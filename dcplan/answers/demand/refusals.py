@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.tables import date_text
 from dcplan.demand.log.jobs import JobLog
 from dcplan.errors import InputError, Place, Problem
-from dcplan.inputs.logs.options import LogFile
+from dcplan.inputs.logs.gres import Shares
+from dcplan.inputs.logs.options import LogFile, LogOptions
 from dcplan.inputs.logs.read import ReadJobs
 from dcplan.units import SECONDS_PER_DAY, SECONDS_PER_WEEK, quarter_index
 
@@ -23,8 +24,26 @@ MOST_OF_A_JOB = 1_000_000
 """Accelerators above which a request is a slip: the largest announced clusters have fewer."""
 
 
+def all_or_none(
+    files: Sequence[Path], is_kind: Callable[[Path], bool], cause: str, step: str = ""
+) -> bool:
+    """Return whether all files are of a kind; ``step`` may name the first one as ``{file}``.
+
+    Raises
+    ------
+    InputError
+        When only some of them are (DC050).
+    """
+    found = [is_kind(file) for file in files]
+    if any(found) and not all(found):
+        file = files[found.index(True)]
+        help_text = step.format(file=file)
+        raise InputError([Problem("DC050", cause, Place(str(file)), help=help_text)])
+    return any(found)
+
+
 def refuse_flags(request: DemandRequest) -> None:
-    """Refuse a first quarter that is none, and pools with two numbers.
+    """Refuse a first quarter that is none.
 
     Raises
     ------
@@ -37,13 +56,6 @@ def refuse_flags(request: DemandRequest) -> None:
             quarter_index(request.start)
         except ValueError as error:
             problems.append(Problem("DC050", str(error), Place("--start")))
-    for flag, texts in (("--accelerators", request.accelerators), ("--quota", request.quota)):
-        names = Counter(text.rpartition("=")[0] for text in texts if "=" in text)
-        problems += [
-            Problem("DC050", f"pool {name!r} has {count} numbers: give one", Place(flag))
-            for name, count in names.items()
-            if count > 1
-        ]
     if problems:
         raise InputError(problems)
 
@@ -57,6 +69,25 @@ def refuse_log(read: ReadJobs) -> None:
         With each of them (DC057).
     """
     problems = [*_twice(read.files), *_alone(read), *_beyond(read)]
+    if problems:
+        raise InputError(problems)
+
+
+def refuse_shares(options: LogOptions) -> None:
+    """Refuse shares of partitions that no log has: their values would change nothing.
+
+    Raises
+    ------
+    InputError
+        With each of them (DC050).
+    """
+    given = options.mig_fractions
+    unmet = given.unmet if isinstance(given, Shares) else ()
+    step = "names are those of ReqTRES, AllocTRES or the resource, such as 1g.10gb or shard"
+    problems = [
+        Problem("DC050", f"the logs have no partition {name!r}", Place("--mig"), help=step)
+        for name in unmet
+    ]
     if problems:
         raise InputError(problems)
 

@@ -26,7 +26,7 @@ class DemandRequest:
         tuple[Path, ...],
         Flag(
             "logs of jobs (sacct, Kueue workloads, CSV), one trace of requests to a model, "
-            "logs of incidents or samples of DCGM counters (CSV)",
+            "logs of incidents, samples of DCGM counters or bills in rows of FOCUS (CSV)",
             metavar="FILE",
             argument=True,
         ),
@@ -35,7 +35,10 @@ class DemandRequest:
         str | None,
         Flag(
             "format of the files (default: recognized from their content)",
-            choices=("sacct", "sacct-json", "kueue", "csv", "requests", "incidents", "counters"),
+            choices=(
+                *("sacct", "sacct-json", "kueue", "csv", "requests", "incidents", "counters"),
+                "focus",
+            ),
             panel=LOG,
         ),
     ] = None

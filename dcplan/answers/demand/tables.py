@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from dcplan.answers.demand.ahead import Ahead
+from dcplan.answers.demand.ahead import EARLIEST_DATE_S, Ahead
 from dcplan.answers.demand.clusters import Recording
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.sized import Sized
@@ -21,15 +21,12 @@ from dcplan.specs.demand import log as spec
 from dcplan.specs.demand import sizes as size_spec
 from dcplan.units import (
     HOURS_PER_WEEK,
-    SECONDS_PER_DAY,
     SECONDS_PER_HOUR,
     SECONDS_PER_WEEK,
     quarter_index,
     quarter_name,
 )
 
-EARLIEST_DATE_S = 365.0 * SECONDS_PER_DAY
-"""A log whose times are below this counts seconds from its own start."""
 UNLABELED = "no reason recorded"
 
 
@@ -52,7 +49,7 @@ def file_rows(files: Sequence[LogFile]) -> Iterator[spec.FileRow]:
 def finding_rows(read: ReadJobs) -> Iterator[spec.FindingRow]:
     """Return what the readers found."""
     for f in read.findings:
-        yield spec.FindingRow(str(f.trap), f.count, str(f.place), f.what, f.effect)
+        yield spec.FindingRow(str(f.kind), f.count, str(f.place), f.what, f.effect)
 
 
 def _hours(seconds: float) -> float | None:
@@ -73,15 +70,14 @@ def wait_row(cluster: Recording) -> spec.WaitRow:
     def share(part: object) -> float | None:
         return float(np.nansum(np.asarray(part))) / whole if whole else None  # None: no wait known
 
-    span = float(cluster.use.at_s[-1] - cluster.use.at_s[0]) if len(cluster.use.at_s) else 0.0
-    used = float(np.sum(np.diff(cluster.use.at_s) * cluster.use.used[:-1])) if span else 0.0
+    used = float(np.sum(np.diff(cluster.use.at_s) * cluster.use.used[:-1]))
     return spec.WaitRow(
         cluster.name,
         int(log.started.sum()),
         int((~log.started).sum()),
         cluster.accelerators,
         cluster.peak,
-        used / (cluster.accelerators * span) if span else 0.0,
+        used / (cluster.accelerators * cluster.span_s),
         _hours(wait_quantile(known, 0.5)),
         _hours(wait_quantile(known, 0.95)),
         _hours(float(known.mean())) if len(known) else None,
@@ -91,6 +87,7 @@ def wait_row(cluster: Recording) -> spec.WaitRow:
         share(waits.behind_s),
         share(waits.cycle_s),
         share(waits.policy_s),
+        whole / cluster.span_s if len(known) else None,
         little_gap_frac(log),
     )
 

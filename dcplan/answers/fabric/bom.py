@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import NamedTuple
 
-from dcplan.answers.fabric.media import SIDES, Choice, power, sides
+from dcplan.answers.fabric.media.choice import Choice
+from dcplan.answers.fabric.media.offers import SIDES, sides
+from dcplan.answers.fabric.media.optics import power_kw
 from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.catalog.schema import Optic, Parameter, Switch
 from dcplan.fabric.bom import cages, node_cages
@@ -231,14 +233,16 @@ def _whole(
 
 def _optic(kind: Kind, item: str, row: Optic, count: int, log: InputLog) -> Line:
     price = _price(log, f"optics.{row.id}.price_usd", row.price_usd)
-    log.take(f"optics.{row.id}.max_kw", row.max_kw or row.typical_kw or Quantity(value=power(row)))
+    log.take(
+        f"optics.{row.id}.max_kw", row.max_kw or row.typical_kw or Quantity(value=power_kw(row))
+    )
     return Line(
         kind,
         item,
         row.id,
         count,
         price.times(count),
-        power(row) * count,
+        power_kw(row) * count,
         status=_status(row.price_usd),
     )
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from dcplan.answers.fabric.bom import Line, Totals, extra_lines, link_lines, nic_lines, switch_lines
 from dcplan.answers.fabric.design import lengths_of, placed, sized
-from dcplan.answers.fabric.media import Chosen, Fitted, fitted, tier_choices
+from dcplan.answers.fabric.media.choice import Chosen, tier_choices
+from dcplan.answers.fabric.media.optics import Fitted, fitted
 from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.answers.fabric.side_networks import Priced, sides
 from dcplan.errors import InputError

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dcplan.answers.fabric.bom import OPTICS, Kind, Totals
 from dcplan.answers.fabric.built import Built
-from dcplan.answers.fabric.media import Choice
+from dcplan.answers.fabric.media.choice import Choice
 from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.answers.fabric.side_networks import Priced
 from dcplan.catalog.schema import Component

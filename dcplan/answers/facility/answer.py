@@ -15,10 +15,11 @@ from dcplan.answers.facility.feasibility import holds, unaided_supply_c
 from dcplan.answers.facility.heat_rejection import lead_table, permit, plant_table
 from dcplan.answers.facility.hours import hours_table
 from dcplan.answers.facility.metrics import metrics_of
-from dcplan.answers.facility.power import efficiency_table, oversubscribed, swings
+from dcplan.answers.facility.power import efficiency_table, oversubscribed
 from dcplan.answers.facility.racks import floor_tables
 from dcplan.answers.facility.request import CHAIN, FacilityRequest, refuse_idle
 from dcplan.answers.facility.resolve import ResolvedFacility, resolve
+from dcplan.answers.facility.swings import swings
 from dcplan.answers.facility.tables import (
     chain_table,
     heat_table,

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from dcplan.answers.facility.feasibility import fit_of
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.answers.facility.tanks import tank_metrics
-from dcplan.catalog.schema import CoolingOption
+from dcplan.catalog.schema import CoolingOption, System
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.floor import area_m2, line_up, rows_of
+from dcplan.facility.racks import Fit
 from dcplan.inputs.log import InputLog
 from dcplan.result import Metric, Table
 from dcplan.specs.facility import hall as specs
@@ -17,6 +19,28 @@ from dcplan.units import KW_PER_MW
 
 COMPUTE, NETWORK, CDU, TANK = "compute", "network and storage", "cdu", "tank"
 POSITIONS = "tank positions"
+
+
+@dataclass(frozen=True)
+class _Compute:
+    """Compute racks of a hall, or the tanks that hold their nodes."""
+
+    kind: str
+    count: int
+    positions: int
+    """Rack positions of one tank; 1 for a rack."""
+    nodes: int
+    """Nodes of one rack or tank."""
+    rack_kw: float
+    accelerators: int
+    """Accelerators of all of them."""
+    node_limit: str
+
+    @property
+    def on_floor(self) -> tuple[str, int]:
+        """Return the word for their positions on the floor, and the number of positions."""
+        kind = self.kind if self.positions == 1 else POSITIONS
+        return kind, self.count * self.positions
 
 
 def floor_tables(
@@ -38,49 +62,24 @@ def floor_tables(
     rated = log.take(f"systems.{system.id}.rated_kw", system.rated_kw) / max(system.racks, 1)
     fit = fit_of(option, system, resolved.request.rack_kw, rated, log)
     if not fit.nodes:
-        raise InputError(
-            [
-                Problem(
-                    "DC061",
-                    f"{system.id}: {fit.reason}",
-                    Place("--rack-kw"),
-                    help="set a larger --rack-kw",
-                )
-            ]
-        )
-    nodes = 1 if system.racks else min(fit.nodes, system.nodes_per_rack or fit.nodes)
+        cause = f"{system.id}: {fit.reason}"
+        next_step = "set a larger --rack-kw"
+        raise InputError([Problem("DC061", cause, Place("--rack-kw"), help=next_step)])
     share = log.parameter("facility", "network-storage-share")
     other_kw = log.parameter("facility", "network-storage-rack-kw")
     it_kw = resolved.it_mw * KW_PER_MW
-    count = math.floor(it_kw * (1.0 - share) / (rated * nodes) + 1e-9)
-    count -= count % max(system.racks, 1)  # pods are complete
+    compute = _compute(option, system, fit, rated, it_kw * (1.0 - share))
     other = math.ceil(it_kw * share / other_kw - 1e-9)
     per_row = int(log.parameter("network", "racks-per-row"))
-    kind, positions = (TANK, option.tank.rack_positions) if option.tank else (COMPUTE, 1)
-    racks = {kind if positions == 1 else POSITIONS: count * positions, NETWORK: other, CDU: cdus}
+    kind, positions = compute.on_floor
+    racks = {kind: positions, NETWORK: other, CDU: cdus}
     rows = rows_of(racks, per_row)
-    high = None if system.racks or system.rack_units is None else system.rack_units.value
-    limit = (
-        fit.reason
-        if nodes == fit.nodes
-        else f"{nodes} in the vendor's reference design; {fit.reason}"
-    )
     kinds = (
-        specs.RackRow(
-            kind,
-            count,
-            system=system.id,
-            nodes_per_rack=nodes,
-            rack_kw=rated * nodes,
-            node_units=high,
-            node_limit="a rack-scale system" if system.racks else limit,
-        ),
+        _compute_row(compute, system),
         specs.RackRow(NETWORK, other, rack_kw=other_kw),
         specs.RackRow(CDU, cdus),
     )
-    pitches = [log.parameter("network", key) for key in ("rack-pitch-m", "row-pitch-m")]
-    margin = log.parameter("facility", "floor-margin-m")
-    area = area_m2(len(rows), per_row, pitches[0], pitches[1], margin)
+    area = _area_m2(len(rows), per_row, log)
     tables = {
         "racks": specs.RACKS.table(k for k in kinds if k.racks),
         "floor": specs.FLOOR.table(
@@ -88,15 +87,61 @@ def floor_tables(
             for i, r in enumerate(rows, 1)
         ),
     }
-    existing = count // max(system.racks, 1) * nodes * system.accelerators
     return tables, {
         **specs.FLOOR_RACKS(sum(racks.values())),
         **specs.FLOOR_ROWS(len(rows)),
         **specs.FLOOR_AREA(area),
         **specs.FLOOR_DENSITY(it_kw / area),
-        **specs.FLOOR_ACCELERATORS(existing),
-        **tank_metrics(option, resolved, count, nodes, log),
+        **specs.FLOOR_ACCELERATORS(compute.accelerators),
+        **tank_metrics(option, resolved, compute.count, compute.nodes, log),
     }
+
+
+def _compute(
+    option: CoolingOption, system: System, fit: Fit, rated_kw: float, compute_kw: float
+) -> _Compute:
+    """Return the compute racks of a power; pods are complete.
+
+    ``rated_kw`` is the power of one node, or of one rack of a pod.
+    """
+    nodes = 1 if system.racks else min(fit.nodes, system.nodes_per_rack or fit.nodes)
+    count = math.floor(compute_kw / (rated_kw * nodes) + 1e-9)
+    count -= count % max(system.racks, 1)  # pods are complete
+    limit = (
+        fit.reason
+        if nodes == fit.nodes
+        else f"{nodes} in the vendor's reference design; {fit.reason}"
+    )
+    return _Compute(
+        TANK if option.tank else COMPUTE,
+        count,
+        option.tank.rack_positions if option.tank else 1,
+        nodes,
+        rated_kw * nodes,
+        count // max(system.racks, 1) * nodes * system.accelerators,
+        "a rack-scale system" if system.racks else limit,
+    )
+
+
+def _compute_row(compute: _Compute, system: System) -> specs.RackRow:
+    """Return the row of the compute racks."""
+    high = None if system.racks or system.rack_units is None else system.rack_units.value
+    return specs.RackRow(
+        compute.kind,
+        compute.count,
+        system=system.id,
+        nodes_per_rack=compute.nodes,
+        rack_kw=compute.rack_kw,
+        node_units=high,
+        node_limit=compute.node_limit,
+    )
+
+
+def _area_m2(rows: int, per_row: int, log: InputLog) -> float:
+    """Return the area of the hall's rows of racks with the catalog's distances."""
+    pitches = [log.parameter("network", key) for key in ("rack-pitch-m", "row-pitch-m")]
+    margin = log.parameter("facility", "floor-margin-m")
+    return area_m2(rows, per_row, pitches[0], pitches[1], margin)
 
 
 def _words(kinds: tuple[str, ...]) -> str:

@@ -5,24 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from dcplan.answers.common.catalog_rows import named
 from dcplan.answers.facility.request import CHAIN, FacilityRequest
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import CoolingOption, PueRow, Site, System
-from dcplan.catalog.weather import bins, read_epw
+from dcplan.catalog.weather import bins
 from dcplan.errors import InputError, Place, Problem
-from dcplan.facility.climate import Climate, climate
+from dcplan.facility.climate import Climate
 from dcplan.facility.electrical.chain import Branch
-from dcplan.facility.moist import wet_bulb_c
 from dcplan.facility.pue import size_class, sizes
 from dcplan.inputs.cooling import Setting, weather_at, weather_of
-from dcplan.inputs.heat_paths import in_tank
+from dcplan.inputs.heat_paths import in_tank, room_air_frac
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.chain import branches
+from dcplan.inputs.power.weather import weather_of_file
 
-BIN_C = 1.0
 POOLED = "all"
 """Zone of the rows for all zones."""
 
@@ -82,7 +79,7 @@ class ResolvedFacility:
             and usual
             and option.model
             and self.system
-            and (option.tank or self.system.coolant_supply_max_c)
+            and (option.tank or "liquid" in self.system.cooling_modes)
         ):
             coolant = log.take(f"cooling.{option.id}.coolant_supply_c", usual)
             given = coolant - log.parameter("facility", "cdu-approach-k")
@@ -101,29 +98,16 @@ class ResolvedFacility:
     def branches(self, log: InputLog) -> tuple[Branch, ...]:
         """Return compute, and network with storage, behind their power blocks."""
         rules = (self.request.redundancy, self.request.other_redundancy)
-        return branches(self.it_mw, self.other_frac, rules, log)
+        block_mw = log.parameter("power", "block-mw-default")
+        return branches(self.it_mw, self.other_frac, rules, block_mw)
 
     def counted_branches(self, log: InputLog) -> tuple[Branch, ...]:
         """Return the load classes whose losses are in the PUE; none for losses of the size class."""
         return self.branches(log) if self.request.electrical_losses == CHAIN else ()
 
     def air_frac(self, option: CoolingOption) -> float:
-        """Return the share of heat that room fans move.
-
-        It is zero for a door, network and storage for tanks, otherwise the air heat of network,
-        storage and racks.
-        """
-        usual = option.room_air_frac.value if option.room_air_frac else 1.0
-        if option.tank is not None:
-            return usual if self.system is None else self.other_frac
-        if usual in (0.0, 1.0):
-            return usual
-        if self.system and "liquid" not in self.system.cooling_modes:
-            return 1.0
-        own = self.system.liquid_frac.value if self.system and self.system.liquid_frac else None
-        asked = self.request.liquid_frac
-        liquid = own if asked is None else asked
-        return usual if liquid is None else 1.0 - (1.0 - self.other_frac) * liquid
+        """Return the share of heat that room fans move."""
+        return room_air_frac(self.system, option, self.other_frac, self.request.liquid_frac)
 
 
 def resolve(request: FacilityRequest, log: InputLog) -> ResolvedFacility:
@@ -155,7 +139,7 @@ def _where(site: str | None, zone: str | None, epw: str | None, catalog: Catalog
         )
         raise InputError([Problem("DC062", cause, Place("facility"))])
     if epw:
-        weather = _from_file(Path(epw))
+        weather = weather_of_file(Path(epw))
         return Where(weather.place, None, weather, None)
     if zone:
         key = f"zone-{zone.upper()}"
@@ -191,28 +175,3 @@ def _from_bins(key: str) -> Climate:
         )
         raise InputError([Problem("DC060", cause, Place("--climate-zone"))])
     return found
-
-
-def _from_file(file: Path) -> Climate:
-    """Read an hourly weather file into bins of 1 K, and the bin of each hour."""
-    weather = read_epw(file)
-    dry = np.array(weather.dry_c)
-    try:
-        wet = wet_bulb_c(
-            dry, np.minimum(np.array(weather.humidity_frac), 1.0), np.array(weather.pressure_pa)
-        )
-    except ValueError as error:
-        raise InputError([Problem("DC060", str(error), Place(str(file)))]) from error
-    triples = np.stack(
-        [np.array(weather.quarter, dtype=float), np.rint(dry / BIN_C), np.rint(wet / BIN_C)]
-    )
-    unique, order, hours = np.unique(triples, axis=1, return_inverse=True, return_counts=True)
-    quarter, dry_bin, wet_bin = unique
-    binned = climate(
-        weather.place,
-        quarter.astype(np.int64),
-        dry_bin * BIN_C,
-        wet_bin * BIN_C,
-        hours.astype(float),
-    )
-    return replace(binned, order=order.ravel())

@@ -18,6 +18,8 @@ class Refusal:
     reason: str
     group: str = ""
     """The reason without the details of the row; empty: the reason has none."""
+    instead: str = ""
+    """What the row is instead of a row of the wanted kind; empty: it is one that cannot be used."""
 
     def row(self, line: int, what: str) -> RejectedRow:
         """Return the refusal as a row of the table."""

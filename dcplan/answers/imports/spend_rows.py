@@ -50,6 +50,8 @@ HOURS = {
 """Time unit of an instance -> hours."""
 OF_ONE = ("gpu-hours", "gpu hours", "gpu per hour", "accelerator-hours", "chip-hours", "chip hours")
 """Units that count accelerators, not instances."""
+OTHER_CHARGE, OTHER_COMPUTE = "other charge", "other compute"
+"""What a row is that is no use of an accelerator of the catalog."""
 UNUSED = "unused"
 COMMITTED = "committed"
 """Term of a commitment whose length is not in the file."""
@@ -162,12 +164,11 @@ def use_of(
         return Refusal(
             "no EffectiveCost" if cost is None else "the charge period ends before it starts"
         )
-    statuses = (cell(line, f"{x}Status") for x in ("CommitmentDiscount", "CapacityReservation"))
     return Use(
         offer=offer,
         line=line.number,
         hours=hours,
-        unused=UNUSED in map(str.casefold, statuses),
+        unused=is_unused(line),
         term=_term(line, years),
         commitment=cell(line, "CommitmentDiscountType"),
         basis=cell(line, "CommitmentDiscountCategory").casefold(),
@@ -178,16 +179,28 @@ def use_of(
     )
 
 
+def is_unused(line: Line) -> bool:
+    """Return whether a row is the unused part of a commitment or of a reservation of capacity."""
+    statuses = (cell(line, f"{x}Status") for x in ("CommitmentDiscount", "CapacityReservation"))
+    return UNUSED in map(str.casefold, statuses)
+
+
+def names_chips(line: Line) -> bool:
+    """Return whether the article of a row is of accelerators."""
+    return bool(CHIP.search(_article(line)))
+
+
 def _not_compute(line: Line) -> Refusal | None:
     """Return the refusal of a row that is no use of compute."""
     category = cell(line, "ChargeCategory")
     if category.casefold() == "purchase" and cell(line, "CommitmentDiscountId"):
-        return Refusal("purchase of a commitment: the EffectiveCost of its hours covers it")
+        text = "purchase of a commitment: the EffectiveCost of its hours covers it"
+        return Refusal(text, instead=OTHER_CHARGE)
     if category.casefold() != "usage":
-        return Refusal(f"ChargeCategory {category}: not a usage charge")
+        return Refusal(f"ChargeCategory {category}: not a usage charge", instead=OTHER_CHARGE)
     service = cell(line, "ServiceCategory")
     if service and service.casefold() not in COMPUTE:
-        return Refusal(f"ServiceCategory {service}: not compute")
+        return Refusal(f"ServiceCategory {service}: not compute", instead=OTHER_CHARGE)
     return None
 
 
@@ -197,7 +210,8 @@ def _offer(line: Line, offers: Mapping[str, Offer]) -> Offer | Refusal:
     if named is not None:
         return named
     if cell(line, "CommitmentDiscountStatus").casefold() == UNUSED:
-        return Refusal("unused commitment that names no instance: its cost is in no rate")
+        text = "unused commitment that names no instance: its cost is in no rate"
+        return Refusal(text, instead=OTHER_COMPUTE)
     provider, text = _provider(line), _article(line)
     if provider in IN_PARTS and CHIP.search(text):
         words = set(re.findall(r"[a-z0-9]+", text.casefold()))
@@ -211,7 +225,7 @@ def _offer(line: Line, offers: Mapping[str, Offer]) -> Offer | Refusal:
         if nodes:
             several = " or ".join(sorted(nodes))
             return Refusal(f"ambiguous instance {text[:60]!r}: {several}", "ambiguous instance")
-    return Refusal("no instance name of the catalog")
+    return Refusal("no instance name of the catalog", instead=OTHER_COMPUTE)
 
 
 def _family(offer: Offer) -> str:

@@ -13,6 +13,8 @@ from dcplan.answers.plan.metrics import metrics_of
 from dcplan.answers.plan.no_plan import impossible, infeasible, nothing_yet
 from dcplan.answers.plan.notes import warnings_of
 from dcplan.answers.plan.replan import decisions_of, kept_from
+from dcplan.answers.plan.replay.answer import replay_of
+from dcplan.answers.plan.replay.given import Given, given_of
 from dcplan.answers.plan.request import PlanRequest, refuse_conflicts
 from dcplan.answers.plan.tables.lead_times import lead_times
 from dcplan.answers.plan.tables.limits import binding
@@ -70,6 +72,8 @@ def plan(request: PlanRequest) -> Result:
     problems = check_metrics(question.scenario, question.catalog, question.tree)
     if problems:
         raise InputError(problems)
+    sites = [s.id for s in question.scenario.sites]
+    given = given_of(request, sites) if request.replay_hours else None
     built = build(question)
     if request.earlier is not None:  # its runs may have waited
         built = replace(built, problem=with_later_starts(built.problem))
@@ -83,7 +87,7 @@ def plan(request: PlanRequest) -> Result:
         return answer if fixed else _remedied(request, question, built, answer, began)
     if solved.audit is None:
         return nothing_yet(question, built, solved)
-    answer = _answer(request, question, built, solved)
+    answer = _answer(request, question, built, solved, given)
     seconds = {"seconds": time.monotonic() - began, "solve_seconds": solved.seconds}
     return replace(answer, run={name: round(value, 3) for name, value in seconds.items()})
 
@@ -135,7 +139,9 @@ def _search(request: PlanRequest) -> SolveRequest:
     )
 
 
-def _answer(request: PlanRequest, question: Question, built: Built, solved: Solved) -> Result:
+def _answer(
+    request: PlanRequest, question: Question, built: Built, solved: Solved, given: Given | None
+) -> Result:
     """Return metrics, tables, expectations and warnings of a plan."""
     begin(request.progress, Phase.WAITING)
     waiting = waiting_of(solved, question, _search(request))
@@ -149,6 +155,11 @@ def _answer(request: PlanRequest, question: Question, built: Built, solved: Solv
         spread, more = simulation_of(solved, question.scenario.uncertainty, built.log, request.stop)
         metrics |= spread
     begin(request.progress, Phase.TABLES)
+    again = None
+    if given is not None:
+        again = replay_of(solved, question, built.log, given, rows=request.replay_rows)
+    if again is not None:
+        metrics, more = metrics | again.metrics, more | again.tables
     values = {k: m.value for k, m in metrics.items()}
     expectations = evaluate(question.scenario.expect, values, variant=question.variant)
     tables = tables_of(solved, metrics, question) | more
@@ -166,7 +177,8 @@ def _answer(request: PlanRequest, question: Question, built: Built, solved: Solv
         inputs=inputs_of(built),
         expectations=expectations,
         warnings=warnings_of(solved, question, tables, request.gap)
-        + (waiting.warnings if waiting else []),
+        + (waiting.warnings if waiting else [])
+        + (again.warnings if again else []),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from dcplan.answers.plan.calendar import quarter_at
 from dcplan.answers.plan.waiting import Waiting
+from dcplan.economics.cash_flow import Flow, FlowGroup
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.goal import MONEY
 from dcplan.planning.problem.terms import Placement, PlanningProblem
@@ -23,6 +24,8 @@ PAID = (figures.CAPEX, figures.ENERGY, figures.OPEX, figures.CLOUD, figures.AFTE
 """Cash paid: every cost but unserved demand, before sales, taxes and debt."""
 OPTIMAL = 1e-5
 """A gap below this is a proof that no plan is better."""
+UNUSED = 0.05
+"""Unused hours of commitments over used hours from which the headline names them."""
 STATUS = {
     "incomplete": "search incomplete, ",
     "interrupted": "search interrupted, ",
@@ -45,12 +48,12 @@ def headline(
 
     parts = [
         *_excess(solved.audit.given if solved.audit else ()),
-        *(actions(solved.problem, solved.decisions) if solved.decisions else ()),
+        *_actions(solved),
         *_totals(solved, number(figures.ALL_ACCELERATORS), number(figures.ALL_RACKS)),
         f"USD {money(sum(map(number, PAID)))} paid, of which "
         f"USD {money(number(figures.CAPEX))} capital cost",
         f"USD {money(number(figures.NPV))} net present cost after "
-        f"USD {money(number(figures.RESIDUAL))} residual value",
+        + _received(solved, number(figures.RESIDUAL)),
         *(
             [f"USD {money(number(figures.AFTER_TAX_NPV))} after taxes and debt"]
             if figures.AFTER_TAX_NPV.key in metrics
@@ -73,16 +76,37 @@ def headline(
     return f"{question.scenario.name}: " + "; ".join(parts)
 
 
-def actions(problem: PlanningProblem, d: Decisions) -> list[str]:
-    """Return what to buy, keep, sell, cancel and rent, a phrase each."""
+def _received(solved: Solved, total_usd: float) -> str:
+    """Name what reduces the cost: money from sales, and the value of what is still owned."""
+    flows = solved.audit.books.flows if solved.audit else ()
+    sold = -sum(f.usd for f in flows if f.group is FlowGroup.RESIDUAL and not f.at_end)
+    left = total_usd - sold
+    kept = f"USD {money(left)} residual value"
+    if not sold:
+        return kept
+    return f"USD {money(sold)} from sales" + (f" and {kept}" if round(left) else "")
+
+
+def actions(problem: PlanningProblem, d: Decisions, flows: Sequence[Flow] = ()) -> list[str]:
+    """Return what to buy, keep, sell, cancel and rent, a phrase each.
+
+    Payments tell how much of a commitment is not used.
+    """
     found = {
         "buy": _orders(problem, d),
         "use the given fleet of": _fleet(problem, d),
         "sell": _disposals(problem, d, in_service=True),
         "cancel": _disposals(problem, d, in_service=False),
-        "rent": _rents(problem, d),
+        "rent": _rents(problem, d, flows),
     }
     return [f"{verb} {_listed(items)}" for verb, items in found.items() if items]
+
+
+def _actions(solved: Solved) -> list[str]:
+    if solved.decisions is None:
+        return []
+    flows = solved.audit.books.flows if solved.audit else ()
+    return actions(solved.problem, solved.decisions, flows)
 
 
 def counted(n: float, noun: str) -> str:
@@ -177,8 +201,8 @@ def _disposals(problem: PlanningProblem, d: Decisions, *, in_service: bool) -> l
     return texts
 
 
-def _rents(problem: PlanningProblem, d: Decisions) -> list[str]:
-    """Return the rented accelerator-hours by offer, the largest first."""
+def _rents(problem: PlanningProblem, d: Decisions, flows: Sequence[Flow]) -> list[str]:
+    """Return the rented accelerator-hours by offer, the largest first, with those paid in vain."""
     hours: dict[str, float] = defaultdict(float)
     quarters: dict[str, set[int]] = defaultdict(set)
     share = {x.id: x.rented_hours_frac for x in problem.demands}
@@ -191,10 +215,26 @@ def _rents(problem: PlanningProblem, d: Decisions) -> list[str]:
             offer = run.place.removeprefix("cloud:")
             hours[offer] += run.accelerators * run.days * HOURS_PER_DAY
             quarters[offer].add(run.start_month // MONTHS_PER_QUARTER)
-    return [
-        f"{si(n)} accelerator-hours of {offer} from {quarter_at(problem, min(quarters[offer]))}"
-        for offer, n in sorted(hours.items(), key=lambda item: -item[1])
-    ]
+    texts = []
+    for offer, n in sorted(hours.items(), key=lambda item: -item[1]):
+        idle = _unused_h(flows, offer)
+        more = (
+            f" (commitments pay {si(idle)} more without use in this plan)"
+            if idle >= UNUSED * n
+            else ""
+        )
+        when = quarter_at(problem, min(quarters[offer]))
+        texts.append(f"{si(n)} accelerator-hours of {offer} from {when}{more}")
+    return texts
+
+
+def _unused_h(flows: Sequence[Flow], offer: str) -> float:
+    """Return the hours of an offer's commitments without use, those after the horizon included."""
+    return sum(
+        f.goods.quantity - f.goods.used
+        for f in flows
+        if f.offer == offer and f.goods is not None and f.goods.used is not None
+    )
 
 
 def _span(problem: PlanningProblem, quarters: Iterable[int]) -> str:

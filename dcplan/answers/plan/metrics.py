@@ -70,7 +70,7 @@ def money_metrics(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
         **specs.CLOUD(totals[FlowGroup.CLOUD]),
         **specs.AFTER(totals[FlowGroup.POST_HORIZON]),
         **specs.UNSERVED_COST(totals[FlowGroup.UNSERVED]),
-        **specs.RESIDUAL(-totals[FlowGroup.RESIDUAL]),
+        **specs.RESIDUAL(0.0 - totals[FlowGroup.RESIDUAL]),  # 0.0 - 0.0 has no minus sign
     }
 
 

@@ -9,6 +9,7 @@ from dcplan.answers.plan.headline import percent
 from dcplan.answers.plan.tables.lead_times import late_notes
 from dcplan.answers.plan.tables.network import choice_notes, too_small
 from dcplan.catalog.schema import CoolingOption, System
+from dcplan.economics.cash_flow import AssetClass, FlowGroup
 from dcplan.inputs.heat_paths import tank_notes
 from dcplan.inputs.training.speed import host_note
 from dcplan.planning.audit.left import new_units, used_units
@@ -20,7 +21,7 @@ from dcplan.planning.solve.status import SolveStatus
 from dcplan.result import Table
 from dcplan.scenario.load import Question
 from dcplan.specs.plan.money import BENCHMARKS, Inside
-from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER
+from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER, money
 
 MOSTLY_EMPTY = 0.5
 """Share of a fitted hall in use below which a note names it."""
@@ -38,6 +39,7 @@ def warnings_of(
             *_late_starts(solved),
             *_empty_halls(solved),
             *_larger_runs(solved),
+            *_untaxed(solved, question),
             *(f"without an answer: {text}" for text in solved.lost),
         ],
         "given": [
@@ -96,6 +98,25 @@ def _larger_runs(solved: Solved) -> list[str]:
                 "an empty hall keeps its value"
             )
     return notes
+
+
+def _untaxed(solved: Solved, question: Question) -> list[str]:
+    """Return a note where property tax is given, and buildings or power are bought."""
+    rate = question.scenario.finance.tax.property_tax_frac_per_year
+    if not rate or not rate.value or solved.audit is None:
+        return []
+    bought = sum(
+        flow.usd
+        for flow in solved.audit.books.flows
+        if flow.group is FlowGroup.CAPEX and flow.asset in (AssetClass.BUILDING, AssetClass.POWER)
+    )
+    if not bought:
+        return []
+    return [
+        "finance.tax.property_tax_frac_per_year counts on racks, storage and networks: buildings and "
+        f"power of USD {money(bought)} bear none. The fixed operating cost per kW contains property "
+        "tax of the facility, unless the site names its staff"
+    ]
 
 
 def _outside(benchmarks: Table) -> list[str]:

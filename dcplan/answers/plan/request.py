@@ -36,6 +36,37 @@ class PlanRequest(ScenarioRequest):
         Flag("with --from: maximum number of orders, runs and fabrics that may change", low=0),
     ] = None
     hedge: Annotated[bool, Flag("one plan for all variants that uncertainty.hedge names")] = False
+    replay_hours: Annotated[
+        bool, Flag("replay each year of the plan in 8,760 hours, and explain the difference")
+    ] = False
+    price_hours: Annotated[
+        tuple[str, ...],
+        Flag(
+            "with --replay-hours: CSV with the price of grid energy at a site by hour, "
+            "hour,usd_per_mwh from 1 January; repeatable",
+            metavar="SITE=FILE",
+            pair=lambda site, file: f"{site}={file}",
+        ),
+    ] = ()
+    prices_as_given: Annotated[
+        bool,
+        Flag(
+            "with --price-hours: take the prices as they are (default: scaled, so that each quarter "
+            "has the plan's mean price)"
+        ),
+    ] = False
+    weather_hours: Annotated[
+        tuple[str, ...],
+        Flag(
+            "with --replay-hours: EPW weather file of a site (default: the weather of its location); "
+            "repeatable",
+            metavar="SITE=FILE",
+            pair=lambda site, file: f"{site}={file}",
+        ),
+    ] = ()
+    replay_rows: Annotated[
+        bool, Flag("with replay_hours: add the table replay_hours", python_only=True)
+    ] = False
     progress: Annotated[
         Progress | None,
         Flag("callback of each phase, plan and bound of the search", python_only=True),
@@ -84,6 +115,7 @@ def refuse_conflicts(request: PlanRequest) -> None:
         other = "--hedge" if request.hedge else "--fix-decisions"
         cause = f"--searches and --engine have no effect with {other}"
         problems.append(Problem("DC015", cause, Place("--searches"), help="leave one of them out"))
+    problems += _replay_conflicts(request)
     if request.earlier is None:
         idle: dict[str, Any] = {
             "--freeze-through": request.freeze_through,
@@ -96,3 +128,22 @@ def refuse_conflicts(request: PlanRequest) -> None:
         ]
     if problems:
         raise InputError(problems)
+
+
+def _replay_conflicts(request: PlanRequest) -> list[Problem]:
+    """Return the flags of the replay that have no effect."""
+    if request.replay_hours and request.hedge:
+        cause = "--replay-hours replays one plan, and --hedge makes one for several variants"
+        step = "plan each variant with --variant"
+        return [Problem("DC015", cause, Place("--replay-hours"), help=step)]
+    idle = {
+        "--price-hours": (bool(request.price_hours), request.replay_hours, "--replay-hours"),
+        "--weather-hours": (bool(request.weather_hours), request.replay_hours, "--replay-hours"),
+        "--prices-as-given": (request.prices_as_given, bool(request.price_hours), "--price-hours"),
+        "--hours": (request.replay_rows, request.replay_hours, "--replay-hours"),
+    }
+    return [
+        Problem("DC015", f"{flag} needs {other}", Place(flag), help=f"add {other}")
+        for flag, (given, met, other) in idle.items()
+        if given and not met
+    ]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from dcplan.answers.remedies.balance import balance_rows
 from dcplan.answers.remedies.infeasible import Infeasible
 from dcplan.answers.remedies.search import Explained, Remedy
+from dcplan.planning.goal import OBJECTIVES, Goal
 from dcplan.result import Result, Table
 from dcplan.scenario.load import Question
 from dcplan.specs import no_plan as specs
@@ -33,7 +34,7 @@ def with_remedies(
     first = {name: table for name, table in answer.tables.items() if name not in last}
     return replace(
         answer,
-        headline=f"{answer.headline}; {sentence(found)}",
+        headline=f"{answer.headline}; {sentence(found, asked.question)}",
         tables={**first, **own, **last},
         warnings=[*answer.warnings, *notes],
     )
@@ -52,12 +53,14 @@ def _tables(asked: Infeasible, found: Explained, given: tuple[str, ...]) -> dict
     return tables
 
 
-def sentence(found: Explained) -> str:
+def sentence(found: Explained, question: Question) -> str:
     """Return the cheapest remedy, or that none was found."""
     if not found.remedies:
         return "no remedy found in time"
     first = found.remedies[0]
-    return f"cheapest tested remedy: {first.change.text} (plan of USD {money(first.cost_usd)})"
+    basis = Goal(OBJECTIVES[question.scenario.objective]).basis
+    cost = f"plan of USD {money(first.cost_usd)}{basis}"
+    return f"cheapest tested remedy: {first.change.text} ({cost})"
 
 
 def _none_found(asked: Infeasible) -> dict[str, str]:

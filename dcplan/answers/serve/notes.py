@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from dcplan.answers.common.model_config import model_notes
 from dcplan.answers.serve.cost import cost_notes, idle_notes, order_notes, rent_basis
 from dcplan.answers.serve.metrics import Priced
-from dcplan.answers.train.resolve import model_notes
 from dcplan.catalog.model_names import model_of
 from dcplan.llm.configs.names import window_tokens
 

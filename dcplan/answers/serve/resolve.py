@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from dcplan.answers.common.model_config import read_config
 from dcplan.answers.serve.engine import Software, software, unknown_names
 from dcplan.answers.serve.hosted import Hosted
 from dcplan.answers.serve.passes.kinds import Kind, inapplicable
 from dcplan.answers.serve.passes.vision import Vision, tower_checkpoint, vision_of, vision_problems
 from dcplan.answers.serve.request import ServeRequest, conflicts
 from dcplan.answers.serve.texts import read_layout, read_speculation
-from dcplan.answers.train.resolve import read_config
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.model_names import model_of
 from dcplan.catalog.schema import Model

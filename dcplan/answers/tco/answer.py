@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 
 from dcplan.answers.common.result_blocks import describe, inputs_of
+from dcplan.answers.plan.plan_cost import doubts_of
 from dcplan.answers.tco.break_even import OwnedLine, months_of, owned_line, utilization_of
 from dcplan.answers.tco.comparison import OWNED, Comparison, Rent, compared
 from dcplan.answers.tco.flows.answer import flows_answer, refuse_without_list
@@ -222,7 +223,7 @@ def _notes(both: Comparison) -> list[str]:
     others = [x for x in dict.fromkeys(row_of(o) for o in both.fleet.offers) if x not in known]
     alone = [x for x in others if _same_accelerator(x, both.question)]
     other_chip = [x for x in others if x not in alone]
-    notes = _not_sold(both.question)
+    notes = [*doubts_of(both.question), *_not_sold(both.question)]
     if both.conventions.counts_owned("facility"):
         notes += lump_notes(both.question, both.log)
     if not both.conventions.counts_any_rent:

@@ -8,14 +8,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dcplan.answers.plan.plan_cost import FleetPlan, fleet_plan
-from dcplan.answers.tco.conventions import RESIDUAL, Conventions, conventions_of, planned_question
-from dcplan.answers.tco.owned import Owned, owned_of
+from dcplan.answers.tco.conventions import (
+    GOODPUT,
+    RESIDUAL,
+    Conventions,
+    conventions_of,
+    planned_question,
+)
+from dcplan.answers.tco.owned import LOST_GOODPUT, Owned, owned_of
 from dcplan.answers.tco.owned_bill import Bill
 from dcplan.answers.tco.rented import Work, paid_in_full, rented_side, terms_of, work_of
 from dcplan.catalog.schema import System
 from dcplan.economics.cash_flow import CAPITAL, EQUIPMENT
 from dcplan.economics.monthly.payments import Loan
-from dcplan.economics.monthly.side import GOODPUT_LOSS, Side, month_factors
+from dcplan.economics.monthly.side import GOODPUT_LOSS, MILESTONES, Side, month_factors
 from dcplan.economics.monthly.taxes import with_income_tax
 from dcplan.economics.ranges import Array
 from dcplan.errors import InputError
@@ -183,14 +189,15 @@ def from_today(cash: Array, outside: Mapping[int, float]) -> Array:
 
 
 def resale_usd(both: Comparison) -> Array:
-    """Return the value of all purchases at the end of each month, less outstanding debt [USD].
+    """Return the value of all purchases at the end of each month, less what is still owed [USD].
 
-    The first value is today's. Equipment follows its residual value curve. Buildings, cooling and
-    power fall linearly to their residual value at the end of the horizon, and the share for lost
-    goodput falls in proportion. The last value is the residual value.
+    Owed are outstanding debt and acceptance payments that are due later. The first value is
+    today's. Equipment follows its residual value curve. Buildings, cooling and power fall linearly
+    to their residual value at the end of the horizon, and the share for lost goodput falls in
+    proportion. The last value is the residual value.
     """
     if not both.conventions.counts_owned(RESIDUAL):
-        return _less_debt(np.zeros(both.owned.after_tax.months + 1), both.owned.loan)
+        return _less_owed(np.zeros(both.owned.after_tax.months + 1), both)
     life = both.fleet.cost.life_quarters / QUARTERS_PER_YEAR
     left = residual_of(both.question.scenario.finance, life, both.log)
     owned, months = both.owned, both.owned.after_tax.months
@@ -208,12 +215,33 @@ def resale_usd(both: Comparison) -> Array:
             residual += float(cash[first]) * share
     others = sum(end.values()) - end.get(GOODPUT_LOSS, 0.0)
     residual *= 1.0 + (end.get(GOODPUT_LOSS, 0.0) / others if others else 0.0)
-    return _less_debt(residual, owned.loan)
+    return _less_owed(residual, both)
 
 
-def _less_debt(value_usd: Array, loan: Loan | None) -> Array:
-    """Return the value at the end of each month less the outstanding debt."""
-    if loan is None:
-        return value_usd
-    owed = np.cumsum(loan.drawn - (loan.payments - loan.interest))
+def _less_owed(value_usd: Array, both: Comparison) -> Array:
+    """Return the value at the end of each month less debt and acceptance payments to come."""
+    owed = _acceptance_due_usd(both)
+    if both.owned.loan is not None:
+        owed = owed + _debt_usd(both.owned.loan)
     return np.asarray(value_usd - np.concatenate([[0.0], owed]))
+
+
+def _debt_usd(loan: Loan) -> Array:
+    """Return the outstanding debt at the end of each month."""
+    return np.cumsum(loan.drawn - (loan.payments - loan.interest))
+
+
+def _acceptance_due_usd(both: Comparison) -> Array:
+    """Return what delivered equipment still costs at the end of each month, with lost goodput.
+
+    In the last month it is 0: payments after the horizon count there.
+    """
+    side = both.owned.after_tax
+    moved = side.lines.get(MILESTONES, np.zeros(side.months))
+    deposits = sum(usd for month, usd in side.outside.get(MILESTONES, ()) if month < 0)
+    due = np.maximum(-(deposits + np.cumsum(moved)), 0.0)
+    due[-1] = 0.0
+    lost = (
+        both.log.parameter("finance", LOST_GOODPUT) if both.conventions.counts_owned(GOODPUT) else 0
+    )
+    return np.asarray((1.0 + lost) * due)

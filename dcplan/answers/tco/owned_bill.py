@@ -123,11 +123,13 @@ class Bill:
     def _site_usd(
         self, energy: SiteEnergy, kw: Quantity | None, tiers: tuple[Tier, ...], log: InputLog
     ) -> Array:
-        """Return the cost of a site's energy by month."""
+        """Return the cost of a site's energy by month; the prices of tiers rise with inflation."""
         found = []
-        for month, price in zip(self.kwh_by_month(energy, kw), energy.usd_per_kwh, strict=True):
+        months, level = self.kwh_by_month(energy, kw), self.fleet.solved.problem.finance.price_level
+        rises = level or (1.0,) * len(months)
+        for month, price, rise in zip(months, energy.usd_per_kwh, rises, strict=True):
             kwh = month.grid_kwh
-            usd = _tiered_usd(energy.site, kwh, tiers, log) if tiers else kwh * price
+            usd = rise * _tiered_usd(energy.site, kwh, tiers, log) if tiers else kwh * price
             found += [usd] * MONTHS_PER_QUARTER
         return np.array(found)
 

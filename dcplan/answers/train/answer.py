@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dcplan.answers.train.clusters.sizing import train_inverse
 from dcplan.answers.train.estimate import train_model
 from dcplan.answers.train.post_training.answer import post_train
 from dcplan.answers.train.request import TrainRequest, conflicts, idle_with_scenario
 from dcplan.answers.train.resolve import unknown_names
-from dcplan.answers.train.sizing import train_inverse
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.locate import data_dir

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
+from dcplan.answers.train.clusters.smaller_clusters import smaller_clusters
 from dcplan.answers.train.cost import CostAnswer, run_cost
 from dcplan.answers.train.layout_parser import lightest, read_layout
 from dcplan.answers.train.metrics import (
@@ -20,7 +21,6 @@ from dcplan.answers.train.request import TrainRequest
 from dcplan.answers.train.resolve import TrainRun, resolve
 from dcplan.answers.train.schedule import Calendar, Part, calendar
 from dcplan.answers.train.simulation import simulated
-from dcplan.answers.train.smaller_clusters import smaller_clusters
 from dcplan.answers.train.tables import (
     calendar_tables,
     first_layout,

@@ -285,9 +285,20 @@ def _cell(value: str) -> Any:
     """Return a value as YAML would read it."""
     if value in {"true", "false"}:
         return value == "true"
+    return number_or_text(value)
+
+
+def number_or_text(text: str) -> int | float | str:
+    """Return the number that a text is, otherwise the text.
+
+    Examples
+    --------
+    >>> number_or_text("8"), number_or_text("0.5"), number_or_text("fp8")
+    (8, 0.5, 'fp8')
+    """
     for kind in (int, float):
         try:
-            return kind(value)
+            return kind(text)
         except ValueError:
             continue
-    return value
+    return text

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
 
 from dcplan.answers.common.catalog_rows import named
+from dcplan.answers.common.model_config import read_model
 from dcplan.answers.train.key_values import (
     CostSettings,
     Phase,
@@ -19,28 +16,24 @@ from dcplan.answers.train.key_values import (
     read_setbacks,
     read_settings,
 )
+from dcplan.answers.train.notes import notes_of
 from dcplan.answers.train.request import DEFAULT_BATCH_TOKENS, TrainRequest
+from dcplan.answers.train.speed import specs_of, wide_area
 from dcplan.catalog.loader import Catalog
-from dcplan.catalog.model_names import model_of
 from dcplan.catalog.releases import find_stack, known_stack, unknown_stack
-from dcplan.catalog.schema import Accelerator, Model, Recipe, Stack, System
+from dcplan.catalog.schema import Accelerator, Recipe, Stack, System
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.model_files import file_notes, with_library_defaults
 from dcplan.inputs.training.peaks import half_peak_note
-from dcplan.inputs.training.speed import aged, hardware, slowed, with_host
 from dcplan.inputs.training.stacks import default_stack, measured_spread, stack_refusal
 from dcplan.llm.architecture import Architecture
-from dcplan.llm.configs.names import window_tokens
 from dcplan.llm.device_terms import WIDE_GEMMS
-from dcplan.llm.vision import assumed, refusal, uncounted_parts
+from dcplan.llm.vision.joined import refusal
 from dcplan.provenance import Quantity, Status
 from dcplan.reliability.setbacks import Setbacks
 from dcplan.scenario.schema.work import Reliability, Storage
 from dcplan.training.estimate import Hardware
-from dcplan.training.shapes import trained_shape
 from dcplan.training.wide_area import WideArea
-from dcplan.units import MILLI
 
 
 @dataclass(frozen=True)
@@ -112,47 +105,22 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
     reliability = read_recovery(request.reliability, "--reliability")
     setbacks = read_setbacks(request.setbacks)
     cost = read_settings(request.cost, CostSettings, "--cost")
-    storage = read_settings(request.storage, Storage, "--storage")
-    if storage.tiers is not None or storage.hot_frac is not None:
-        text = "tiers and hot-frac are choices of a plan; a run takes one tier: give tier"
-        raise InputError([Problem("DC015", text, Place("--storage"))])
+    storage = _storage(request)
     shape, published = read_model(catalog, request.model)
-    shortest = min([p.seq_len for p in phases] or [request.seq_len])
-    cause = refusal(shape, request.images, shortest)
-    if cause:
-        raise InputError([Problem("DC050", f"{request.model}: {cause}", Place("--images"))])
-    tokens = sum(p.tokens for p in phases) or request.tokens or published
-    count = request.accelerators
-    if request.system is None or count is None or tokens is None:
-        given = (("--system", request.system), ("--accelerators", count), ("--tokens", tokens))
-        missing = [flag for flag, value in given if value is None]
-        helps = {"--system": "dcplan catalog list systems"}
-        raise InputError(
-            [
-                Problem(
-                    "DC050",
-                    f"{flag} is required to train {request.model}",
-                    Place("train"),
-                    help=helps.get(flag, ""),
-                )
-                for flag in missing
-            ]
-        )
-    system = named(catalog, "systems", request.system, System, "train")
+    shortest = min(_seq_lens(request, phases))
+    _check_images(request, shape, shortest)
+    known = sum(p.tokens for p in phases) or request.tokens or published
+    name, count, tokens = _required(request, known)
+    system = named(catalog, "systems", name, System, "train")
     if request.batch_ramp is not None:
         whole = Phase(tokens, request.seq_len, request.step_tokens)
         phases = read_ramp(request.batch_ramp, phases or (whole,))
     row = catalog.get("accelerators", system.accelerator, Accelerator)
-    stack = known_stack(catalog, request.stack or default_stack(row))
+    stack = _stack(request, row, catalog)
     moe = shape.moe_layers > 0
-    wrong = stack_refusal(catalog, row, stack)
-    if wrong is not None:
-        next_step = f"dcplan catalog show stacks {stack.id}"
-        raise InputError([Problem("DC015", wrong, Place("--stack"), help=next_step)])
-    specs = _specs(request, system, stack, log, moe=moe)
+    specs = specs_of(request, system, stack, log, moe=moe)
     _record(request, shape, tokens, stack, log)
-    longest = max([p.seq_len for p in phases] or [request.seq_len])
-    notes = _notes(request, shortest, longest, shape, catalog)
+    notes = notes_of(request, shortest, max(_seq_lens(request, phases)), shape, catalog)
     if any(spec.recipe.gemm not in WIDE_GEMMS for spec in specs.values()):
         notes += tuple(filter(None, [half_peak_note(catalog, row)]))
     return [
@@ -169,7 +137,7 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
             seq_len=request.seq_len,
             batch_tokens=request.step_tokens,
             phases=phases,
-            wide=_wide(request, log),
+            wide=wide_area(request, log),
             reliability=reliability,
             setbacks=setbacks,
             cost=cost,
@@ -178,6 +146,54 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
         )
         for precision, spec in specs.items()
     ]
+
+
+def _storage(request: TrainRequest) -> Storage:
+    """Return the storage of a run, which is one tier."""
+    storage = read_settings(request.storage, Storage, "--storage")
+    if storage.tiers is not None or storage.hot_frac is not None:
+        text = "tiers and hot-frac are choices of a plan; a run takes one tier: give tier"
+        raise InputError([Problem("DC015", text, Place("--storage"))])
+    return storage
+
+
+def _seq_lens(request: TrainRequest, phases: tuple[Phase, ...]) -> list[int]:
+    """Return the lengths of sequences of the phases, or of the request without phases."""
+    return [p.seq_len for p in phases] or [request.seq_len]
+
+
+def _check_images(request: TrainRequest, shape: Architecture, shortest: int) -> None:
+    """Refuse images that the model does not take, or more than fill the shortest sequence."""
+    cause = refusal(shape, request.images, shortest)
+    if cause:
+        raise InputError([Problem("DC050", f"{request.model}: {cause}", Place("--images"))])
+
+
+def _required(request: TrainRequest, tokens: float | None) -> tuple[str, int, float]:
+    """Return system, accelerators and tokens of the run, which must be known."""
+    system, count = request.system, request.accelerators
+    if system is not None and count is not None and tokens is not None:
+        return system, count, tokens
+    given = (("--system", system), ("--accelerators", count), ("--tokens", tokens))
+    missing = [flag for flag, value in given if value is None]
+    helps = {"--system": "dcplan catalog list systems"}
+    cause = f"is required to train {request.model}"
+    raise InputError(
+        [
+            Problem("DC050", f"{flag} {cause}", Place("train"), help=helps.get(flag, ""))
+            for flag in missing
+        ]
+    )
+
+
+def _stack(request: TrainRequest, row: Accelerator, catalog: Catalog) -> Stack:
+    """Return the given stack, or that of the accelerator; refuse one that it does not run."""
+    stack = known_stack(catalog, request.stack or default_stack(row))
+    wrong = stack_refusal(catalog, row, stack)
+    if wrong is not None:
+        next_step = f"dcplan catalog show stacks {stack.id}"
+        raise InputError([Problem("DC015", wrong, Place("--stack"), help=next_step)])
+    return stack
 
 
 def _check_tokens(request: TrainRequest, phases: tuple[Phase, ...]) -> None:
@@ -220,165 +236,3 @@ def _record(
         own = Status.INPUT if request.images else Status.DEFAULT
         log.take("images", Quantity(value=request.images, status=own))
     log.text("stack", stack.label, Status.INPUT if request.stack else Status.DEFAULT)
-
-
-def _wide(request: TrainRequest, log: InputLog) -> WideArea | None:
-    """Return the terms of training across sites; None for one site."""
-    if request.wan_sites == 1 or request.wan_gbps is None:
-        return None
-    return WideArea(
-        request.wan_sites,
-        request.local_steps,
-        request.wan_gbps,
-        request.sync_bytes_per_param,
-        _one_way_s(request, log),
-        overlapped=request.wan_overlap,
-    )
-
-
-def _one_way_s(request: TrainRequest, log: InputLog) -> float:
-    """Return the latency between two sites: half of the given round trip, or the catalog's."""
-    if request.wan_rtt_ms is None:
-        return log.parameter("training", "wide-area-latency-s")
-    half = Quantity(value=request.wan_rtt_ms * MILLI / 2.0, status=Status.INPUT)
-    return log.take("training.wide-area-latency-s", half)
-
-
-def _specs(
-    request: TrainRequest, system: System, stack: Stack, log: InputLog, *, moe: bool
-) -> dict[str, Hardware]:
-    """Return the accelerator's data for the search at each precision.
-
-    Unsupported precisions are rejected together.
-    """
-    specs, refused = {}, []
-    row = log.catalog.get("accelerators", system.accelerator, Accelerator)
-    gb_per_s = _gb_per_s(request, system)
-    for precision in request.precision:
-        spec = hardware(row.id, precision, gb_per_s, log, moe=moe, stack=stack.label)
-        if isinstance(spec, str):
-            next_step = f"dcplan catalog show accelerators {row.id}"
-            refused.append(Problem("DC010", spec, Place("train"), help=next_step))
-        else:
-            device = replace(spec.device, in_network=float(request.in_network_reduction))
-            spec = aged(replace(spec, device=device), row, request.start, log)
-            spec = with_host(spec, system, log, typed="offload" in (request.layout or ""))
-            specs[precision] = at_power(spec, request.power_limit_frac, log)
-    if refused:
-        raise InputError(refused)
-    return specs
-
-
-def _notes(
-    request: TrainRequest, shortest: int, longest: int, shape: Architecture, catalog: Catalog
-) -> tuple[str, ...]:
-    """Return notes on parts of the model that are not included, and on assumptions.
-
-    ``shortest`` and ``longest`` are lengths of sequences of the phases. [tokens]
-    """
-    config = read_config(catalog, request.model)[0]
-    found = [f"{part} is not included: not supported yet" for part in uncounted_parts(config)]
-    found += model_notes(catalog, request.model)
-    found += _unusual(request, longest, config, catalog)
-    if shape.tower is not None and not request.images:
-        found.append("without --images, the vision encoder uses memory but no time")
-    if shape.tower is not None and request.images:
-        room = request.images * shape.tower_tokens / shortest
-        found += assumed(config)
-        found.append(
-            f"images fill {room:.0%} of a sequence; the vision encoder and projector are trained "
-            "too"
-        )
-    if not shape.causal:
-        found.append(
-            "a token is a latent patch or a text token; text encoders and VAE are not included"
-        )
-    return tuple(found)
-
-
-def _unusual(
-    request: TrainRequest, longest: int, config: Mapping[str, Any], catalog: Catalog
-) -> list[str]:
-    """Return notes on requests that are possible but are probably not meant."""
-    found = []
-    context = window_tokens(config)
-    if 0 < context < longest:
-        found.append(
-            f"sequences of {longest:,} tokens are longer than the context of the model, "
-            f"{context:,} tokens: set --seq-len, unless the run extends the context"
-        )
-    system = catalog.get("systems", request.system or "", System)
-    first = catalog.get("accelerators", system.accelerator, Accelerator).available_from
-    if request.start is not None and first is not None and request.start < first:
-        found.append(f"{system.accelerator} is available from {first}, after --start")
-    return found
-
-
-def at_power(spec: Hardware, power_frac: float, log: InputLog) -> Hardware:
-    r"""Return an accelerator limited to a share of its TDP.
-
-    Matrix products and attention slow down as :math:`p^a`; memory-bound kernels, limited by HBM, do
-    not.
-    """
-    if power_frac >= 1.0:
-        return spec
-    slower = power_frac ** log.parameter("power", "gemm-power-exponent")
-    return slowed(spec, slower)
-
-
-def _gb_per_s(request: TrainRequest, system: System) -> float:
-    """Return the scale-out bandwidth of one accelerator; 0 selects the family's class value.
-
-    If the number of ports is unknown, each accelerator has one.
-    """
-    own = system.scaleout_port_gbps.value if system.scaleout_port_gbps else 0.0
-    ports = system.scaleout_ports / system.accelerators if system.scaleout_ports else 1.0
-    return ports * (request.nic_port_gbps or own) / 8.0
-
-
-def read_model(catalog: Catalog, name: str) -> tuple[Architecture, float | None]:
-    """Return architecture and published training tokens of a catalog model or ``config.json``.
-
-    Raises
-    ------
-    InputError
-        When the file cannot be read as a model; the message names the field.
-    """
-    config, published = read_config(catalog, name)
-    try:
-        return trained_shape(config), published
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError([Problem("DC010", f"not a model config: {error}", Place(name))]) from error
-
-
-def read_config(catalog: Catalog, name: str) -> tuple[Mapping[str, Any], float | None]:
-    """Return the configuration of a catalog model, or of a file, and its published tokens.
-
-    Raises
-    ------
-    InputError
-        When the file is missing or is not a JSON object.
-    """
-    row = catalog.find("models", name, Model)
-    if row is not None:
-        return row.config, row.training_tokens.value if row.training_tokens else None
-    return with_library_defaults(catalog, _file_config(name)), None
-
-
-def model_notes(catalog: Catalog, name: str) -> tuple[str, ...]:
-    """Return notes on a model's file: what the library fills in, and keys that no reader knows."""
-    if model_of(catalog, name) is not None:
-        return ()
-    return file_notes(catalog, _file_config(name))
-
-
-def _file_config(name: str) -> Mapping[str, Any]:
-    try:
-        config = json.loads(Path(name).read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError([Problem("DC010", f"not a model config: {error}", Place(name))]) from error
-    if not isinstance(config, dict):
-        raise InputError(
-            [Problem("DC010", "not a model config: expected a JSON object", Place(name))]
-        )
-    return config

@@ -15,7 +15,8 @@ from dcplan.inputs.recovery import class_network, machine, policy, stored_bytes
 from dcplan.llm.tables import Array
 from dcplan.reliability.calendar import Goodput, RunTime
 from dcplan.reliability.goodput import Losses
-from dcplan.reliability.outlook import Machine, Outlook, Policy, outlook
+from dcplan.reliability.job import Machine, Policy
+from dcplan.reliability.outlook import Outlook, outlook
 from dcplan.reliability.rates import Stops
 from dcplan.reliability.setbacks import SetbackShares, setback_shares
 from dcplan.reliability.storage import Feed, ingest_step_s

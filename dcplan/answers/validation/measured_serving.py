@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import time
 from collections import defaultdict
@@ -12,17 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
+from dcplan.answers.validation.measured_csv import rows_of
 from dcplan.answers.validation.request import GROUPS_OF, SERVING, ValidateRequest
 from dcplan.answers.validation.serving_cells import Row, Unsupported
 from dcplan.answers.validation.serving_errors import Figure, metrics_of, summary
 from dcplan.answers.validation.serving_rows import Reader, ServingRun
 from dcplan.answers.validation.serving_tables import Predicted, predict, setups
-from dcplan.catalog.delimiter import check_delimiter
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.locate import data_dir
-from dcplan.catalog.yaml12 import read_text
-from dcplan.errors import EXIT_OK, InputError, Place, Problem
+from dcplan.errors import EXIT_OK
 from dcplan.inputs.serving.spreads import spread_of
 from dcplan.llm.tables import Array
 from dcplan.result import Result
@@ -101,15 +98,7 @@ def read_rows(file: Path) -> list[dict[str, str]]:
     InputError
         When the file cannot be read or lacks a required column.
     """
-    csv.field_size_limit(10**7)
-    reader = csv.DictReader(io.StringIO(read_text(file).removeprefix("\ufeff")))
-    check_delimiter(reader.fieldnames or (), REQUIRED, str(file))
-    missing = [c for c in REQUIRED if c not in (reader.fieldnames or ())]
-    if missing:
-        cause = f"columns missing: {', '.join(missing)}"
-        help_ = "catalogs/runs/serving_runs.csv has all columns"
-        raise InputError([Problem("DC053", cause, Place(str(file), 1, 1), help=help_)])
-    return [{k: (v or "").strip() for k, v in row.items() if k} for row in reader]
+    return rows_of(file, REQUIRED, "catalogs/runs/serving_runs.csv has all columns")
 
 
 def _read(reader: Reader, row: Row) -> ServingRun | str:

@@ -6,14 +6,11 @@ layout and load are left to ``dcplan serve``.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from dcplan.catalog.delimiter import check_delimiter
-from dcplan.catalog.yaml12 import read_text
+from dcplan.answers.validation.measured_csv import rows_of
 from dcplan.errors import InputError, Place, Problem
 from dcplan.units import MILLI, SECONDS_PER_HOUR, TOKENS_PER_MTOKEN
 
@@ -103,16 +100,9 @@ def read_cells(file: Path) -> list[Cell]:
     InputError
         When the file cannot be read, lacks a column or has a cell that is not a number above 0.
     """
-    reader = csv.DictReader(io.StringIO(read_text(file).removeprefix("\ufeff")))
-    check_delimiter(reader.fieldnames or (), REQUIRED, str(file))
-    missing = [c for c in REQUIRED if c not in (reader.fieldnames or ())]
-    if missing:
-        cause = f"columns missing: {', '.join(missing)}"
-        help_ = f"catalogs/{'/'.join(PACKAGED)} has all columns"
-        raise InputError([Problem("DC053", cause, Place(str(file), 1, 1), help=help_)])
     cells, problems = [], []
-    for line, raw in enumerate(reader, start=2):
-        row = {k: (v or "").strip() for k, v in raw.items() if k}
+    rows = rows_of(file, REQUIRED, f"catalogs/{'/'.join(PACKAGED)} has all columns")
+    for line, row in enumerate(rows, start=2):
         found = {c: _number(row.get(c, "")) for c in (*NUMBERS, *PRICES)}
         numbers = {k: v for k, v in found.items() if v is not None}
         wrong = [

@@ -95,6 +95,7 @@ def question(row: Published) -> str:
     if row.verb == "function":
         return f"{ask.pop('of', '')}({', '.join(f'{k}={v}' for k, v in ask.items())})"
     first = [str(ask.pop(k)) for k in ("scenario", "model", "kind", "id") if k in ask]
+    first += map(str, ask.pop("files", ()))
     verb = "catalog show" if row.verb == "catalog" else row.verb
     return " ".join(filter(None, ("dcplan", verb, *first, flags_of(ask))))
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from dcplan.answers.reference.catalog import catalog_show
 from dcplan.catalog.loader import load as load_catalog
+from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import Model
 from dcplan.catalog.schema.published import Published
 from dcplan.errors import InputError, Place, Problem
@@ -57,12 +58,20 @@ def _of_verb(row: Published, folders: tuple[str, ...]) -> Lookup:
     return lookup
 
 
+EXAMPLES = "logs"
+"""Folder of packaged logs among the examples."""
+
+
 def _answered(row: Published, folders: tuple[str, ...]) -> Result:
     """Call the verb; a row names packaged examples and catalog ids, never files."""
     ask, known = dict(row.asked), not {"epw", "catalogs"} & set(row.asked)
     if "scenario" in ask:
         file = packaged_file(str(ask["scenario"]))
         known, ask["scenario"] = known and file is not None, file
+    if "files" in ask:
+        logs = data_dir("scenarios") / EXAMPLES
+        ask["files"] = [logs / f"{name}.csv" for name in ask["files"]]
+        known &= all(f.is_file() and f.parent == logs for f in ask["files"])
     listed = ask.get("cash_flows")
     if listed is not None:  # payments in the row, which read no catalog and no file
         known &= isinstance(listed, list) and all("=" in str(x) for x in listed)
@@ -75,9 +84,10 @@ def _answered(row: Published, folders: tuple[str, ...]) -> Result:
         cause = f"{row.id}: a row can use {allowed}"
         help_text = "scenario: cases/frontier; model: llama-3.1-405b"
         raise InputError([Problem("DC010", cause, Place(row.id), help=help_text)])
+    if row.verb != "demand" and listed is None:  # logs and lists of payments need no catalog
+        ask["catalogs"] = folders
     try:
-        rows = {} if listed is not None else {"catalogs": folders}
-        return _answers()[row.verb](**ask, **rows)
+        return _answers()[row.verb](**ask)
     except WRONG as error:
         raise InputError(
             [Problem("DC003", f"{row.id}: {row.verb}: {error}", Place(row.id))]
@@ -150,6 +160,7 @@ def _called(row: Published, name: str, function: Callable[..., Any], ask: Mappin
 
 
 def _answers() -> dict[str, Callable[..., Result]]:
+    from dcplan.answers.demand.answer import demand
     from dcplan.answers.fabric.answer import fabric
     from dcplan.answers.facility.answer import facility
     from dcplan.answers.plan.answer import plan
@@ -165,5 +176,6 @@ def _answers() -> dict[str, Callable[..., Result]]:
         "fabric": fabric,
         "facility": facility,
         "tco": tco,
+        "demand": demand,
         "catalog": show,
     }

@@ -158,6 +158,10 @@ class ReportedSite(Row):
     """Annual site water per IT energy (WUE)."""
 
 
+WEATHER_KINDS = ("solar", "wind")
+"""Kinds of on-site power whose output the weather sets."""
+
+
 class OnsitePower(Row):
     """On-site generation, or a battery."""
 

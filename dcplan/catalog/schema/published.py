@@ -23,12 +23,12 @@ class Published(Row):
 
     subject: Subject
     """Subject of `dcplan validate SUBJECT` that shows the row."""
-    verb: Literal["plan", "train", "fabric", "facility", "tco", "catalog", "function"]
+    verb: Literal["plan", "train", "fabric", "facility", "tco", "demand", "catalog", "function"]
     """A verb of the command line, or ``function``: one public function of a physics room, named in
     ``of``, which checks arithmetic and validates no verb."""
     ask: dict[str, Any]
     """Arguments of the verb in Python; for ``function``: ``of`` and the function's arguments; for
-    ``catalog``: ``kind`` and ``id``; for a packaged example: ``scenario``."""
+    ``catalog``: ``kind`` and ``id``; for a packaged example: ``scenario``, or ``files`` of ``demand``."""
     course: dict[str, Any] = Field(default_factory=dict)
     """For subject `runs`: further arguments that say how the run went (rise of the batch, phases,
     setbacks), from the publication. `validate runs` answers with and without them."""

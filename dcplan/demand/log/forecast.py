@@ -10,7 +10,7 @@ import numpy as np
 
 from dcplan.demand.log.jobs import Array
 from dcplan.demand.log.work import Work
-from dcplan.units import SECONDS_PER_WEEK
+from dcplan.units import HOURS_PER_QUARTER, SECONDS_PER_HOUR, SECONDS_PER_WEEK
 
 SEARCH_LEAST_WEEKS = 4
 """Weeks from which a forecast is made at least."""
@@ -18,6 +18,7 @@ SEARCH_STEP_WEEKS = 13
 """Weeks of a quarter."""
 SEARCH_COVERED_FRAC = 0.8
 """Share of the outcomes that an interval covers."""
+SECONDS_PER_QUARTER = HOURS_PER_QUARTER * SECONDS_PER_HOUR
 SEARCH_DAMPING = (0.8, 0.95)
 """Share of a trend that remains after each week."""
 SEARCH_WEIGHTS = (0.1, 0.3)
@@ -81,6 +82,38 @@ def least_weeks(quarters: int) -> int:
     (17, 56)
     """
     return SEARCH_STEP_WEEKS * quarters + SEARCH_LEAST_WEEKS
+
+
+def lead_quarters(first_s: float, last_s: float, start_s: float | None = None) -> float:
+    r"""Return the quarters from the middle of a log to the middle of the first coming quarter.
+
+    .. math:: l = \frac{1}{T_q} \left(t_q + \frac{T_q}{2} - \frac{t_0 + t_1}{2}\right)
+
+    The mean of a log is the demand at its middle, so that a demand that grows by g in a quarter is
+    (1 + g)^l times that mean in the first quarter.
+
+    Parameters
+    ----------
+    first_s, last_s : float
+        First and last moment of the log. [s]
+    start_s : float, optional
+        Start of the first coming quarter; the end of the log where it is left out. [s]
+
+    References
+    ----------
+    .. [1] Definition; own.
+
+    Examples
+    --------
+    A log of one quarter, followed at once by the next, and half a year later:
+
+    >>> quarter = SECONDS_PER_QUARTER
+    >>> lead_quarters(0.0, quarter), lead_quarters(0.0, quarter, 3.0 * quarter)
+    (1.0, 3.0)
+    """
+    begins_s = last_s if start_s is None else start_s
+    ahead_s = begins_s + SECONDS_PER_QUARTER / 2.0 - (first_s + last_s) / 2.0
+    return ahead_s / SECONDS_PER_QUARTER
 
 
 def forecast(weekly: Array, quarters: int) -> Forecast:

@@ -229,35 +229,33 @@ class Run:
         at = self._head()
         if at is None or len(queue) - at < 2 or not nodes.free:
             return
-        head, free = queue[at][1], nodes.free
+        head = queue[at][1]
         if came is None:
-            line = queue[at + 1 : at + 1 + self.rules.depth]
-            candidates = [job for _, job in line if units[job] <= free]
+            line = [job for _, job in queue[at + 1 : at + 1 + self.rules.depth]]
         elif len(queue) - at - 1 > self.rules.depth:
             last = queue[at + self.rules.depth]
-            candidates = [j for j in came if units[j] <= free and (self.rank[j], j) <= last]
+            line = [j for j in came if (self.rank[j], j) <= last]
         else:
-            candidates = [j for j in came if units[j] <= free]
-        if not candidates:
+            line = came
+        most = nodes.most(NONE)
+        line = [j for j in line if units[j] <= most]
+        if not line:
             return
         shadow, spare, reserved = reservation(
             nodes, units[head], ((end, units[j], self.place[j]) for end, j in self.expected)
         )
-        for job in candidates:
-            if job == head or self.start[job] >= 0.0 or not self._within_quota(job):
-                continue
+        behind = min(spare, nodes.most(reserved))
+        for job in line:
             need = units[job]
             soon = now + self.limit[job] <= shadow
-            if soon:
-                if not nodes.fits(need):
-                    continue
-                self._begin(job, now)
-            else:
-                if need > spare or not nodes.fits(need, reserved):
-                    continue
-                self._begin(job, now, reserved)
-                spare -= need
+            if need > (most if soon else behind):
+                continue
+            if job == head or self.start[job] >= 0.0 or not self._within_quota(job):
+                continue
+            self._begin(job, now, NONE if soon else reserved)
+            spare -= 0 if soon else need
             del queue[bisect_left(queue, (self.rank[job], job))]
             self.backfilled += 1
             if not nodes.free:
                 return
+            most, behind = nodes.most(NONE), min(spare, nodes.most(reserved))

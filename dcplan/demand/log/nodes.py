@@ -82,6 +82,18 @@ class Nodes:
             return False
         return not rest or whole < idle or self.room(rest, self.per_node - 1, without) is not None
 
+    def most(self, without: Set[int] = NONE) -> int:
+        """Return the largest job that fits now, leaving some nodes as they are; smaller ones fit, too."""
+        if len(self.idle) == 1:
+            return 0 if 0 in without else self.free
+        full = self._by_idle[self.per_node]
+        whole = len(full) - len(full & without) if without else len(full)
+        for idle in range(self.per_node - 1, 0, -1):
+            nodes = self._by_idle[idle]
+            if nodes and not (without and nodes <= without):
+                return whole * self.per_node + idle
+        return whole * self.per_node
+
     def place(self, count: int, without: Set[int] = NONE) -> Token | None:
         """Take accelerators for a job; None if it does not fit, and nothing changes."""
         if not self.fits(count, without):

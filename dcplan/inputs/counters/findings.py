@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
-from dcplan.errors import Place
+from dcplan.inputs.records.findings import Findings
 
 
 class Oddity(StrEnum):
@@ -71,41 +70,8 @@ MEANINGS: dict[Oddity, tuple[str, str]] = {
 """What each oddity counts, and what follows."""
 
 
-@dataclass(frozen=True)
-class Noted:
-    """An oddity of the samples, counted."""
-
-    oddity: Oddity
-    count: int
-    place: Place
-    """First row with it."""
-    what: str
-    effect: str
-
-
-class Notes:
-    """Collects what is odd in samples."""
+class Notes(Findings[Oddity]):
+    """Collects what is odd in samples; details are counted apart."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[Oddity, str], tuple[int, Place]] = {}
-
-    def add(self, oddity: Oddity, count: int, place: Place, detail: str = "") -> None:
-        """Count an oddity; details are kept apart."""
-        if count:
-            before, first = self._found.get((oddity, detail), (0, place))
-            self._found[oddity, detail] = (before + count, first)
-
-    def all(self) -> tuple[Noted, ...]:
-        """Return what was found, in the order of :class:`Oddity`."""
-        return tuple(
-            Noted(
-                oddity,
-                count,
-                place,
-                ": ".join(filter(None, (MEANINGS[oddity][0], detail))),
-                MEANINGS[oddity][1],
-            )
-            for one in Oddity
-            for (oddity, detail), (count, place) in self._found.items()
-            if oddity is one
-        )
+        super().__init__(MEANINGS, apart=True)

@@ -33,6 +33,7 @@ from dcplan.inputs.logs.options import LogOptions
 from dcplan.inputs.logs.rows import Columns, Rows
 from dcplan.inputs.logs.traps import Found
 from dcplan.inputs.logs.zones import both, folded_by_id
+from dcplan.inputs.records.header import check_once
 from dcplan.units import MILLI
 
 ROWS_AT_ONCE = 20_000
@@ -157,6 +158,7 @@ def _columns(
     """Return the positions of known columns, and of counters."""
     known = (*chain.from_iterable(COLUMNS.values()), *NAMES)
     check_delimiter(header, known, path)
+    check_once(header, [*known, *(x for x in header if counter_of(x) is not None)], path)
     where = positions(header)
     wide: dict[Counter, int] = {}
     for i, name in enumerate(header):

@@ -14,6 +14,7 @@ from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.incidents.findings import Kind, Notes
 from dcplan.inputs.logs.rows import Columns, Rows
 from dcplan.inputs.logs.table import ALIASES as OF_JOBS
+from dcplan.inputs.records.header import check_once
 
 ALIASES = {
     "start": (
@@ -121,6 +122,7 @@ def read_columns(file: Path, rows: Rows, notes: Notes) -> int:
 
 def _columns(header: Sequence[str], path: str, notes: Notes) -> dict[str, int]:
     check_delimiter(header, chain.from_iterable(ALIASES.values()), path)
+    check_once(header, chain.from_iterable(ALIASES.values()), path)
     where = positions(header)
     missing = [key for key in ("start", "node") if key not in where]
     if missing:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
 
 from dcplan.demand.log.jobs import Flags
-from dcplan.errors import Place
 from dcplan.inputs.logs.rows import Marks
+from dcplan.inputs.records.findings import Findings
 
 
 class Kind(StrEnum):
@@ -79,45 +78,14 @@ MEANINGS: dict[Kind, tuple[str, str]] = {
 """What each kind counts, and what the reader did about it."""
 
 
-@dataclass(frozen=True)
-class Finding:
-    """A property of the log, counted."""
-
-    kind: Kind
-    count: int
-    place: Place
-    """First row with it."""
-    detail: str = ""
-
-    @property
-    def what(self) -> str:
-        """What the log has."""
-        return ": ".join(filter(None, (MEANINGS[self.kind][0], self.detail)))
-
-    @property
-    def effect(self) -> str:
-        """What the reader did about it."""
-        return MEANINGS[self.kind][1]
-
-
-@dataclass
-class Notes:
+class Notes(Findings[Kind]):
     """Collects findings while files are read."""
 
-    found: dict[Kind, Finding] = field(default_factory=dict)
-
-    def add(self, kind: Kind, count: int, place: Place, detail: str = "") -> None:
-        """Count a property; the place and the detail of its first row are kept."""
-        if count:
-            before = self.found.get(kind, Finding(kind, 0, place, detail))
-            self.found[kind] = Finding(kind, before.count + count, before.place, before.detail)
+    def __init__(self) -> None:
+        super().__init__(MEANINGS)
 
     def note(self, kind: Kind, chosen: Flags, marks: Marks, detail: str = "") -> None:
         """Count the rows with a property."""
         at = np.flatnonzero(chosen)
         if len(at):
             self.add(kind, len(at), marks.place(int(at[0])), detail)
-
-    def findings(self) -> tuple[Finding, ...]:
-        """Return what was found, in the order of :class:`Kind`."""
-        return tuple(self.found[kind] for kind in Kind if kind in self.found)

@@ -14,12 +14,13 @@ import numpy as np
 from dcplan.demand.log.jobs import Array, Flags, Index
 from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.incidents.columns import TIMES, read_columns
-from dcplan.inputs.incidents.findings import Finding, Kind, Notes
+from dcplan.inputs.incidents.findings import Kind, Notes
 from dcplan.inputs.logs.cells import moments
 from dcplan.inputs.logs.options import LogOptions
 from dcplan.inputs.logs.rows import Columns, Marks, Rows
 from dcplan.inputs.logs.traps import Found
 from dcplan.inputs.logs.zones import after, both
+from dcplan.inputs.records.findings import Finding
 from dcplan.reliability.incidents import Outages, outages
 
 MOST_NODES = 10_000_000
@@ -58,7 +59,7 @@ class Incidents:
     window_given: bool
     fleet: int
     """Nodes of the cluster."""
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding[Kind], ...]
     files: tuple[IncidentFile, ...]
 
     def __len__(self) -> int:

@@ -63,6 +63,24 @@ class Count:
         )
 
 
+class Shares(dict[str, float]):
+    """Shares of an accelerator by the name of a partition, as given; keeps which of them a log has."""
+
+    def __init__(self, given: Mapping[str, float]) -> None:
+        super().__init__(given)
+        self._met: set[str] = set()
+
+    def __getitem__(self, name: str) -> float:
+        """Return a share, and keep that it was asked for."""
+        self._met.add(name)
+        return super().__getitem__(name)
+
+    @property
+    def unmet(self) -> tuple[str, ...]:
+        """Names that no log has, as given."""
+        return tuple(name for name in self if name not in self._met)
+
+
 def share_of(name: str, fractions: Mapping[str, float]) -> float | None:
     """Return the share of an accelerator that a partition is; None: unknown."""
     match = PROFILE.search(name)

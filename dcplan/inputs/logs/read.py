@@ -21,7 +21,8 @@ from dcplan.inputs.logs.sacct import SlurmRows, read_sacct
 from dcplan.inputs.logs.sacct_json import read_sacct_json
 from dcplan.inputs.logs.slurm import slurm_log
 from dcplan.inputs.logs.table import read_table, table_log
-from dcplan.inputs.logs.traps import Finding, Found, Trap
+from dcplan.inputs.logs.traps import Found, Trap
+from dcplan.inputs.records.findings import Finding
 
 MOST_JSON_BYTES = 2_000_000_000
 HEAD_CHARACTERS = 65_536
@@ -33,7 +34,7 @@ class ReadJobs:
     """Runs of all files, and what was found in them."""
 
     log: JobLog
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding[Trap], ...]
     files: tuple[LogFile, ...]
 
 
@@ -147,7 +148,7 @@ def _merged(logs: Sequence[JobLog], paths: Sequence[Path], found: Found) -> JobL
     """Return one log; jobs of different logs stay different."""
     if not logs:
         left = {Trap.CPU_ONLY, Trap.PARTITION_UNKNOWN, Trap.DEVICE_CLAIM, Trap.STEP}
-        out = [f"{f.count:,} {f.what}" for f in found.findings() if f.trap in left]
+        out = [f"{f.count:,} {f.what}" for f in found.findings() if f.kind in left]
         cause = "no run has accelerators" + (f": {'; '.join(out)}" if out else "")
         raise InputError([Problem("DC057", cause, Place(str(paths[0])))])
     if len(logs) == 1:

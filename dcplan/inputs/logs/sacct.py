@@ -14,6 +14,7 @@ from dcplan.inputs.logs.gres import Count, asks_for_accelerators, tres
 from dcplan.inputs.logs.ids import PLAIN_ID, JobId, job_id
 from dcplan.inputs.logs.rows import TIMES, Columns, Rows
 from dcplan.inputs.logs.traps import Found, Trap
+from dcplan.inputs.records.header import check_once
 from dcplan.units import SECONDS_PER_MINUTE
 
 ROWS_AT_ONCE = 10_000
@@ -162,6 +163,7 @@ def read_sacct(file: Path, rows: SlurmRows) -> int:
     read = 0
     with file.open(encoding="utf-8-sig", errors="replace") as stream:
         header = [name.strip().lower() for name in stream.readline().rstrip("\r\n").split("|")]
+        check_once(header, (*KNOWN, *ALIASES), path)
         names = [ALIASES.get(name, name) for name in header]
         names = [n if n not in names[:i] else "" for i, n in enumerate(names)]
         _check(names, path, rows.found)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from dcplan.demand.log.jobs import Index, JobLog, State, log_of
+from dcplan.demand.log.jobs import Flags, Index, JobLog, State, log_of
 from dcplan.inputs.logs.options import LogOptions
 from dcplan.inputs.logs.requeues import job_numbers, joined, without_duplicates
 from dcplan.inputs.logs.rows import Columns
@@ -199,9 +199,7 @@ def _log(c: Columns, rows: SlurmRows, last_s: float) -> JobLog:
     eligible = np.where(np.isfinite(c["eligible"]), c["eligible"], c["start"] - c["planned"])
     reasons = rows.names("reason")
     rule = np.array([r not in FREE for r in reasons] + [False])
-    kinds = c["qos"] if rows.names("qos") else c["partition"]
-    # a requeue by hand counts as well: a log does not tell it from a preemption
-    preemptible = np.isin(kinds, np.unique(kinds[state == State.PREEMPTED])) & (kinds >= 0)
+    preemptible = _preemptible(c, state)
     single = len(started) > 1 and len(np.unique(c["user"])) == 1 and int(c["user"][0]) >= 0
     marks = rows.marks(c)
     for trap, chosen in (
@@ -244,6 +242,21 @@ def _log(c: Columns, rows: SlurmRows, last_s: float) -> JobLog:
         hosts=rows.names("nodelist"),
         host=c["nodelist"],
     )
+
+
+def _preemptible(c: Columns, state: Index) -> Flags:
+    """Return runs whose QOS and whose partition both have runs that were preempted.
+
+    Slurm preempts by QOS or by partition, and a log does not say which: where it is by partition, a
+    QOS that runs everywhere is no mark. A requeue by hand counts as well, because a log does not tell
+    it from a preemption. Without either column, nobody is marked.
+    """
+    stopped = state == State.PREEMPTED
+    kinds = [kind for kind in (c["qos"], c["partition"]) if np.any(kind >= 0)]
+    found = np.full(len(state), bool(kinds))
+    for kind in kinds:
+        found &= np.isin(kind, np.unique(kind[stopped])) & (kind >= 0)
+    return found
 
 
 def _ids(c: Columns, rows: SlurmRows) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from dcplan.inputs.logs.rows import TIMES, Columns, Rows
 from dcplan.inputs.logs.slurm import STATES
 from dcplan.inputs.logs.traps import Trap
 from dcplan.inputs.logs.zones import settle
+from dcplan.inputs.records.header import check_once
 from dcplan.units import MILLI
 
 ROWS_AT_ONCE = 10_000
@@ -107,6 +108,7 @@ def read_table(file: Path, rows: Rows) -> int:
 def _columns(header: Sequence[str], first: Sequence[str], path: str, rows: Rows) -> dict[str, int]:
     """Return the position of each column that is known."""
     check_delimiter(header, chain.from_iterable(ALIASES.values()), path)
+    check_once(header, chain.from_iterable(ALIASES.values()), path)
     where = {
         key: next(header.index(n) for n in names if n in header)
         for key, names in ALIASES.items()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from dcplan.errors import InputError, Place, Problem
+from dcplan.inputs.records.findings import Findings
 
 MOST_PROBLEMS = 50
 """Bad rows that are reported one by one; a last line counts the others."""
@@ -122,7 +122,10 @@ MEANINGS: dict[Trap, tuple[str, str]] = {
         "runs of one single user",
         "the export may show own jobs only; ask an administrator for sacct -a",
     ),
-    Trap.PREEMPTIBLE: ("runs in a class in which runs were preempted", "counted as preemptible"),
+    Trap.PREEMPTIBLE: (
+        "runs of a QOS and a partition in which runs were preempted, or marked so",
+        "counted as preemptible",
+    ),
     Trap.CPU_ONLY: ("runs that ask for no accelerator", "left out"),
     Trap.START_BEFORE_SUBMIT: (
         "runs that started before they were submitted",
@@ -168,31 +171,13 @@ MEANINGS: dict[Trap, tuple[str, str]] = {
 """What each trap counts, and what the reader did about it."""
 
 
-@dataclass(frozen=True)
-class Finding:
-    """A trap in the log, counted."""
-
-    trap: Trap
-    count: int
-    place: Place
-    """First row with it."""
-    what: str
-    effect: str
-
-
-class Found:
+class Found(Findings[Trap]):
     """Collects findings and bad rows while files are read."""
 
     def __init__(self) -> None:
-        self._traps: dict[Trap, tuple[int, Place, str]] = {}
+        super().__init__(MEANINGS)
         self._problems: list[Problem] = []
         self._bad = 0
-
-    def add(self, trap: Trap, count: int, place: Place, detail: str = "") -> None:
-        """Count a trap; the detail of its first row is kept."""
-        if count:
-            before, first, known = self._traps.get(trap, (0, place, detail))
-            self._traps[trap] = (before + count, first, known)
 
     def bad(self, path: str, line: int, cause: str, help_text: str = "") -> None:
         """Note a row that cannot be read."""
@@ -219,20 +204,6 @@ class Found:
         """
         if self._bad:
             raise InputError(self.problems())
-
-    def findings(self) -> tuple[Finding, ...]:
-        """Return what was found, in the order of :class:`Trap`."""
-        return tuple(
-            Finding(
-                trap,
-                self._traps[trap][0],
-                self._traps[trap][1],
-                ": ".join(filter(None, (MEANINGS[trap][0], self._traps[trap][2]))),
-                MEANINGS[trap][1],
-            )
-            for trap in Trap
-            if trap in self._traps
-        )
 
 
 def lacking(error: Exception) -> str:

@@ -20,7 +20,7 @@ CHAIN = {
 
 
 def branches(
-    it_mw: float, other_frac: float, rules: tuple[str, str], log: InputLog
+    it_mw: float, other_frac: float, rules: tuple[str, str], block_mw: float
 ) -> tuple[Branch, ...]:
     """Return the racks of a hall behind blocks: compute, and network with storage.
 
@@ -32,10 +32,18 @@ def branches(
         Share of network and storage, 0 to 1. [-]
     rules : tuple of str
         Redundancy of compute, and of network and storage.
-    log : InputLog
-        Records the size of a block.
+    block_mw : float
+        Largest rating of a block, above 0. [MW]
+
+    Examples
+    --------
+    A hall of 11 MW with a tenth of it in network and storage: 9.9 MW on five blocks of 2.5 MW, and
+    1.1 MW on two blocks of its own size.
+
+    >>> racks, other = branches(11.0, 0.1, ("n+1", "n+1"), 2.5)
+    >>> racks.blocks, round(racks.load_frac, 3), other.blocks, round(other.load_frac, 3)
+    (5, 0.792, 2, 0.5)
     """
-    block_mw = log.parameter("power", "block-mw-default")
     loads = (it_mw * (1.0 - other_frac), it_mw * other_frac)
     return tuple(
         branch(load_mw, it_mw, block_mw, rule) for load_mw, rule in zip(loads, rules, strict=True)

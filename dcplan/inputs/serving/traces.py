@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from dcplan.catalog.delimiter import check_delimiter
 from dcplan.errors import InputError, Place, Problem, did_you_mean
+from dcplan.inputs.records.header import check_once
 from dcplan.llm.tables import Array
 from dcplan.units import MILLI
 
@@ -145,6 +146,7 @@ def _csv_rows(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     reader = csv.reader(io.StringIO(text))
     header = [name.strip() for name in next(reader, [])]
     check_delimiter(header, chain.from_iterable(NAMES.values()), path)
+    check_once(header, (*chain.from_iterable(NAMES.values()), HASHES), path, "DC055")
     where = {key: _column(header, names) for key, names in NAMES.items()}
     missing = [NAMES[key][0] for key, at in where.items() if at < 0]
     if missing:

@@ -46,6 +46,7 @@ class HallQuarter:
     water_l: float = 0.0
     units: int = 0
     network: Network = EMPTY
+    it_mwh_by_cooling: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -145,7 +146,7 @@ def _hall_quarter(
         cooling = hall.cooling(place.cooling)
         a.facility_mw += n * place.rated_kw * cooling.peak_pue / KW_PER_MW
         mwh = _energy_mwh(problem, d, place, n, t)
-        a.it_mwh += mwh
+        _count(a, place.cooling, mwh)
         a.facility_mwh += mwh * cooling.pue
         a.water_l += mwh * KW_PER_MW * cooling.wue_l_per_kwh
     own_kw, own_racks = storage_of(problem, d, hall, t) if a.units else (0.0, 0.0)
@@ -160,10 +161,16 @@ def _hall_quarter(
         cooling = hall.cooling(key)
         mwh = extra * share * HOURS_PER_QUARTER / KW_PER_MW
         a.facility_mw += extra * share * cooling.peak_pue / KW_PER_MW
-        a.it_mwh += mwh
+        _count(a, key, mwh)
         a.facility_mwh += mwh * cooling.pue
         a.water_l += mwh * KW_PER_MW * cooling.wue_l_per_kwh
     return a
+
+
+def _count(a: HallQuarter, cooling: str, mwh: float) -> None:
+    """Add IT energy of a cooling option."""
+    a.it_mwh += mwh
+    a.it_mwh_by_cooling[cooling] = a.it_mwh_by_cooling.get(cooling, 0.0) + mwh
 
 
 def storage_of(

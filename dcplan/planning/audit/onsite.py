@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+import numpy as np
+
 from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Goods, Sharing, Unit
+from dcplan.energy.taken import taken_mw
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.energy import OnsiteTerms
+from dcplan.planning.problem.energy import OnsiteTerms, contract_usd, shapes_at
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
 from dcplan.units import (
     HOURS_PER_QUARTER,
@@ -34,8 +37,26 @@ def units_serving(d: Decisions, site: SiteTerms, plant: OnsiteTerms, t: int) -> 
 def plants_mw(d: Decisions, site: SiteTerms, t: int) -> float:
     """Return the load that the plants of a site can carry, without spare units [MW]."""
     return sum(
-        x.unit_mw * max(units_serving(d, site, x, t) - x.spare_units, 0) for x in site.onsite
+        x.unit_mw * max(units_serving(d, site, x, t) - x.spare_units, 0)
+        for x in site.onsite
+        if x.firm
     )
+
+
+def weather_mwh(
+    problem: PlanningProblem, d: Decisions, site: SiteTerms, facility_mwh: float, t: int
+) -> dict[str, float]:
+    """Return what a steady load takes from PV and wind in a quarter, hour by hour [MWh].
+
+    The load is the mean of the quarter. Plants of equal cost come in the order of the scenario.
+    """
+    plants = sorted((x for x in site.onsite if not x.firm), key=lambda x: x.usd_per_mwh)
+    if not plants:
+        return {}
+    shapes, each_h = shapes_at(plants, problem.start, t)
+    rated = np.array([[x.unit_mw * units_serving(d, site, x, t)] for x in plants])
+    taken = taken_mw(rated * shapes, facility_mwh / HOURS_PER_QUARTER)
+    return {x.id: float(mw.sum()) * each_h for x, mw in zip(plants, taken, strict=True)}
 
 
 def interruptible_use_mw(
@@ -87,21 +108,23 @@ def redispatched(
 
     Integer switch counts raise the load above that of the model. Energy that the grid cannot
     supply comes from the running plants, the cheapest first. Energy beyond the load is not
-    generated, the most expensive plants first.
+    generated, the most expensive plants first. PV and wind give what the load takes from them.
     """
     made = dict(d.onsite_mwh)
     for site in (s for s in problem.sites if s.onsite):
         for t in range(problem.quarters):
             load = facility_mwh(site.id, t)
             interruptible_mw = sum(x.mw[t] for x in site.tranches)
-            plants = sorted(site.onsite, key=lambda o: o.usd_per_mwh)
+            given = weather_mwh(problem, d, site, load, t)
+            plants = sorted(site.onsite, key=lambda o: (o.firm, o.usd_per_mwh))
             room = {
                 o.id: o.unit_mw
                 * max(units_serving(d, site, o, t) - o.spare_units, 0)
                 * HOURS_PER_QUARTER
                 for o in plants
-            }
-            now = {o.id: made.get((site.id, o.id, t), 0.0) for o in plants}
+                if o.firm
+            } | given
+            now = {o.id: made.get((site.id, o.id, t), 0.0) for o in plants} | given
             short = (
                 load
                 - sum(now.values())
@@ -139,6 +162,13 @@ def flows_of(problem: PlanningProblem, d: Decisions, site: SiteTerms) -> Iterabl
                     t, FlowGroup.CAPEX, line, usd, site.id, asset=power, shared=use, goods=plants
                 )
             units = units_serving(d, site, o, t)
+            contract = units * contract_usd(o, problem.start, t)
+            if contract:
+                line, usd = f"energy of {o.id}", level * contract
+                kwh = Goods(o.id, contract / o.taken_usd_per_mwh * KW_PER_MW, Unit.KWH)
+                yield Flow(
+                    t, FlowGroup.ENERGY, line, usd, site.id, asset=other, shared=burned, goods=kwh
+                )
             if units and o.fixed_usd_per_quarter:
                 line, usd = f"upkeep of {o.id}", level * units * o.fixed_usd_per_quarter
                 months = Goods(o.id, units * MONTHS_PER_QUARTER, Unit.PLANT_MONTH)
@@ -146,7 +176,7 @@ def flows_of(problem: PlanningProblem, d: Decisions, site: SiteTerms) -> Iterabl
                     t, FlowGroup.OPEX, line, usd, site.id, asset=other, shared=rated, goods=months
                 )
             mwh = d.onsite_mwh.get((site.id, o.id, t), 0.0)
-            if mwh:
+            if mwh and o.usd_per_mwh:
                 line, usd = f"energy of {o.id}", level * mwh * o.usd_per_mwh
                 kwh = Goods(o.id, mwh * KW_PER_MW, Unit.KWH)
                 yield Flow(
@@ -163,14 +193,16 @@ def limits(
     facility_mwh: float,
 ) -> Iterable[tuple[CheckId, str, float, float]]:
     """Yield check, place, use and limit for plants and tranches."""
+    able = weather_mwh(problem, d, site, facility_mwh, t)
     for o in site.onsite:
         units = units_serving(d, site, o, t)
         carried = o.unit_mw * max(units - o.spare_units, 0)
         made = d.onsite_mwh.get((site.id, o.id, t), 0.0)
         where = f"{site.id} {o.id}"
         yield CheckId.ONSITE_UNITS, where, units, o.most_units
-        yield CheckId.ONSITE_MWH, where, made, carried * HOURS_PER_QUARTER
-        yield CheckId.ONSITE_MW, where, d.onsite_mw.get((site.id, o.id, t), 0.0), carried
+        yield CheckId.ONSITE_MWH, where, made, able.get(o.id, carried * HOURS_PER_QUARTER)
+        if o.firm:
+            yield CheckId.ONSITE_MW, where, d.onsite_mw.get((site.id, o.id, t), 0.0), carried
     if not (site.onsite or site.tranches):
         return
     uses = interruptible_use_mw(d, site, peak_mw, facility_mwh, t)

@@ -9,10 +9,10 @@ from dcplan.planning.audit.accounts import Accounts, make_accounts
 from dcplan.planning.audit.check import Check
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.audit.facts import differences
-from dcplan.planning.audit.latency import ServiceLatency, latency_checks, service_latencies
 from dcplan.planning.audit.measures import served
 from dcplan.planning.audit.onsite import redispatched
-from dcplan.planning.audit.queue import QueueState, queue_checks, queue_states
+from dcplan.planning.audit.work.latency import ServiceLatency, latency_checks, service_latencies
+from dcplan.planning.audit.work.queue import QueueState, queue_checks, queue_states
 from dcplan.planning.decisions import TINY, Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.scenario.load import Question

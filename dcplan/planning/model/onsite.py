@@ -9,9 +9,10 @@ from typing import Any
 
 import pyomo.core as pyo
 
+from dcplan.energy.taken import cuts
 from dcplan.planning.decisions import ONSITE_BUY, ONSITE_ON
 from dcplan.planning.model.sets import Sets
-from dcplan.planning.problem.energy import OnsiteTerms, TrancheTerms
+from dcplan.planning.problem.energy import OnsiteTerms, TrancheTerms, shapes_at
 from dcplan.units import HOURS_PER_QUARTER, HOURS_PER_YEAR, KW_PER_MW
 
 
@@ -52,7 +53,8 @@ def declare_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
         bounds=lambda _, s, o, q: (0, plants[s, o].most_units),
     )
     model.onsite_on = pyo.Var(ONSITE_ON.index(sets), domain=pyo.Binary)
-    model.onsite_mw = pyo.Var(keys, t, domain=pyo.NonNegativeReals)
+    firm = [key for key, x in plants.items() if x.firm]
+    model.onsite_mw = pyo.Var(firm, t, domain=pyo.NonNegativeReals)
     model.onsite_mwh = pyo.Var(keys, t, domain=pyo.NonNegativeReals)
 
 
@@ -74,6 +76,7 @@ def add_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
     tranches, plants = _tranches(sets), _plants(sets)
     cut = {s for s, _ in tranches}
     _add_plants(model, plants, t)
+    _add_weather(model, sets, plants)
     model.no_export = pyo.Constraint(
         sorted({s for s, _ in plants}), t, rule=lambda m, s, q: grid_mwh(m, s, q) >= 0
     )
@@ -97,15 +100,12 @@ def add_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
 def _add_plants(
     model: pyo.ConcreteModel, plants: dict[tuple[str, str], OnsiteTerms], t: list[int]
 ) -> None:
-    keys = list(plants)
-
-    def serving(m: pyo.ConcreteModel, s: str, o: str, q: int) -> Any:
-        return sum(m.onsite_buy[s, o, x] for x in t if x + plants[s, o].lead <= q)
+    keys = [key for key, x in plants.items() if x.firm]
 
     def carried(m: pyo.ConcreteModel, s: str, o: str, q: int) -> Any:
         x = plants[s, o]
         return m.onsite_mw[s, o, q] <= x.unit_mw * (
-            serving(m, s, o, q) - x.spare_units * m.onsite_on[s, o, q]
+            serving(m, s, x, q) - x.spare_units * m.onsite_on[s, o, q]
         )
 
     def used(m: pyo.ConcreteModel, s: str, o: str, q: int) -> Any:
@@ -119,12 +119,50 @@ def _add_plants(
     model.onsite_used = pyo.Constraint(keys, t, rule=used)
     model.onsite_most = pyo.Constraint(
         [k for k, x in plants.items() if x.lead < len(t)],
-        rule=lambda m, s, o: serving(m, s, o, len(t) - 1) <= plants[s, o].most_units,
+        rule=lambda m, s, o: serving(m, s, plants[s, o], len(t) - 1) <= plants[s, o].most_units,
     )
     model.onsite_energy = pyo.Constraint(
         keys,
         t,
         rule=lambda m, s, o, q: m.onsite_mwh[s, o, q] <= HOURS_PER_QUARTER * m.onsite_mw[s, o, q],
+    )
+
+
+def _add_weather(
+    model: pyo.ConcreteModel, sets: Sets, plants: dict[tuple[str, str], OnsiteTerms]
+) -> None:
+    r"""Limit the energy of PV and wind to what the mean load of a quarter takes, hour by hour.
+
+    .. math:: \sum_o e_{sot} \le \sum_o c_{oi} B_o \sum_{\tau \le t - L_o} b_{so\tau}
+              + n_i E_{st} / H
+
+    for each limit i of :func:`dcplan.energy.taken.cuts`; the peak of the site has nothing of it.
+    """
+    rows = []
+    for site in sets.problem.sites:
+        group = [x for key, x in plants.items() if key[0] == site.id and not x.firm]
+        for t in sets.quarters if group else ():
+            shapes, each_h = shapes_at(group, sets.problem.start, t)
+            rows += [(site.id, group, t, cut, each_h) for cut in cuts(shapes)]
+
+    def taken(m: pyo.ConcreteModel, i: int) -> Any:
+        s, group, t, cut, each_h = rows[i]
+        made = sum(m.onsite_mwh[s, x.id, t] for x in group)
+        able = sum(
+            hours * x.unit_mw * serving(m, s, x, t)
+            for x, hours in zip(group, cut.plant_h, strict=True)
+        )
+        return made <= each_h * (able + cut.load_h / HOURS_PER_QUARTER * m.energy_mwh[s, t])
+
+    model.weather_taken = pyo.Constraint(range(len(rows)), rule=taken)
+
+
+def serving(model: pyo.ConcreteModel, site: str, plant: OnsiteTerms, t: int) -> Any:
+    """Return the units of a plant in service in a quarter."""
+    return sum(
+        v
+        for (s, o, q), v in model.onsite_buy.items()
+        if (s, o) == (site, plant.id) and q + plant.lead <= t
     )
 
 

@@ -43,6 +43,10 @@ def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.site_used = pyo.Constraint(
         pairs, t, rule=lambda m, h, c, q: m.fitted[h, c, q] <= count[h] * m.used[site_of[h], q]
     )
+    if problem.sites_max is not None:
+        model.sites_max = pyo.Constraint(
+            expr=sum(model.used[s, t[-1]] for s in sites) <= problem.sites_max
+        )
     _add_blocks(model, sets, t, pairs)
     billed = [s.id for s in problem.sites if s.demand_usd_per_kw_month > 0]
     model.billed_peak = pyo.Constraint(

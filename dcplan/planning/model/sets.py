@@ -8,8 +8,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from dcplan.facility.electrical.power import TWO_SIDES
-from dcplan.planning.problem.network_steps import link_usd
-from dcplan.planning.problem.switch_steps import most_ports
+from dcplan.planning.problem.fabrics.network_steps import link_usd
+from dcplan.planning.problem.fabrics.switch_steps import most_ports
 from dcplan.planning.problem.terms import (
     ExistingTerms,
     FabricOption,

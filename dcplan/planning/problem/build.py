@@ -57,7 +57,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
     for name, rate in scenario.fx.items():
         log.take(f"fx.{name}", rate)
     excluded: list[ExcludedOption] = []
-    sites = tuple(site_terms(site, scenario, log) for site in scenario.sites)
+    sites = tuple(site_terms(site, question, log) for site in scenario.sites)
     own = hardware_of(question, log, sites, excluded)
     sent = _stored_work(own.storage, scenario, log)
     offers = cloud_offers(scenario, log, excluded)
@@ -95,6 +95,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
             maker: log.take(f"vendor_share_max.{maker}", most)
             for maker, most in scenario.vendor_share_max.items()
         },
+        sites_max=_sites_max(scenario, log),
         finance=own.finance,
         orderable=own.orderable,
         fleet=own.fleet,
@@ -122,6 +123,12 @@ def _larger(scenario: Scenario, own: Hardware, places: int) -> Larger:
         quarters=scenario.horizon.quarters,
         tried=len(scenario.workloads.jobs) * places,
     )
+
+
+def _sites_max(scenario: Scenario, log: InputLog) -> int | None:
+    """Return the most sites with a hall in use."""
+    most = scenario.sites_max
+    return None if most is None else int(log.assumed("sites_max", most, most))
 
 
 def _stored_work(storage: PlanStorage, scenario: Scenario, log: InputLog) -> StoredWork:
@@ -188,7 +195,11 @@ def _work(
         for name in ("tokens", "global_batch_tokens"):
             log.take(f"workloads.training.{run.id}.{name}", getattr(run, name))
     for job in work.jobs:
-        terms = replace(job_terms(job, question, log), extra_days=extra_days.get(job.id, ()))
+        terms = replace(
+            job_terms(job, question, log),
+            extra_days=extra_days.get(job.id, ()),
+            every_month=candidates.larger.few,
+        )
         jobs.append(terms)
         run_options += candidates.run_options(
             job, terms, resident(where, job.countries, country, Kind.JOB, job.id, excluded)

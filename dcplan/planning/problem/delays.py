@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.recovery import bounds_of
 from dcplan.planning.problem.terms import FleetTerms, HallTerms, Placement
-from dcplan.reliability.outlook import Bounds
+from dcplan.reliability.job import Bounds
 from dcplan.units import DAYS_PER_QUARTER
 
 

@@ -5,13 +5,25 @@ It holds interruptible tranches and on-site plants, with dates, prices and carbo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from dcplan.catalog.schema import OnsitePower
+from dcplan.catalog.schema.place import WEATHER_KINDS
 from dcplan.inputs.energy import running_usd_per_mwh
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.power.series import read_profile
+from dcplan.inputs.power.weather import hours_of_quarter
+from dcplan.provenance import Status
+from dcplan.scenario.load import Question, inside_project
 from dcplan.scenario.schema import Interruptible, Onsite, Scenario, Site
-from dcplan.units import KW_PER_MW, QUARTERS_PER_YEAR, quarter_index
+from dcplan.scenario.schema.site import SPARE_UNITS
+from dcplan.units import HOURS_PER_QUARTER, KW_PER_MW, QUARTERS_PER_YEAR, quarter_index
+
+Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -37,6 +49,15 @@ class OnsiteTerms:
     lead: int
     most_units: int
     spare_units: int
+    profile: tuple[float, ...] = ()
+    """Output over rating in each hour of a year, for PV and wind; empty: the plant follows the load."""
+    taken_usd_per_mwh: float = 0.0
+    """Price of a contract for all output of PV or wind, taken or not."""
+
+    @property
+    def firm(self) -> bool:
+        """Return whether it gives power when the load needs it; PV and wind do not."""
+        return not self.profile
 
 
 def tranche_terms(site: Site, scenario: Scenario, log: InputLog) -> tuple[TrancheTerms, ...]:
@@ -53,15 +74,20 @@ def _tranche(entry: Interruptible, site: Site, scenario: Scenario, log: InputLog
     return TrancheTerms(entry.id, mw, log.take(f"{key}.hours_per_year", entry.hours_per_year))
 
 
-def onsite_terms(site: Site, log: InputLog) -> tuple[OnsiteTerms, ...]:
+def onsite_terms(site: Site, question: Question, log: InputLog) -> tuple[OnsiteTerms, ...]:
     """Return the plants that a site may build, with catalog price, fuel and carbon per unit.
 
     A contract price per MWh (`usd_per_mwh`) replaces capital, fixed and fuel cost.
+
+    Raises
+    ------
+    InputError
+        When a profile cannot be read.
     """
-    return tuple(_onsite(entry, site, log) for entry in site.onsite)
+    return tuple(_onsite(entry, site, question, log) for entry in site.onsite)
 
 
-def _onsite(entry: Onsite, site: Site, log: InputLog) -> OnsiteTerms:
+def _onsite(entry: Onsite, site: Site, question: Question, log: InputLog) -> OnsiteTerms:
     row = log.catalog.get("onsite", entry.id, OnsitePower)
 
     def of(name: str) -> float:
@@ -70,13 +96,69 @@ def _onsite(entry: Onsite, site: Site, log: InputLog) -> OnsiteTerms:
     key = f"sites.{site.id}.onsite.{row.id}"
     unit = of("unit_mw")
     most = int(log.take(f"{key}.max_mw", entry.max_mw) / unit + 1e-9)
+    weather = row.kind in WEATHER_KINDS
+    price = log.take(f"{key}.usd_per_mwh", entry.usd_per_mwh) if entry.usd_per_mwh else 0.0
     if entry.usd_per_mwh is not None:
-        usd, fixed, energy = 0.0, 0.0, log.take(f"{key}.usd_per_mwh", entry.usd_per_mwh)
+        usd, fixed, energy = 0.0, 0.0, 0.0 if weather else price
     else:
         usd = of("capex_usd_per_kw") * unit * KW_PER_MW
         fixed = of("fixed_usd_per_kw_year") * unit * KW_PER_MW / QUARTERS_PER_YEAR
         energy = running_usd_per_mwh(row, log)
     lead = int(log.assumed(f"{key}.lead_quarters", entry.lead_quarters, row.lead_quarters))
+    if weather:
+        profile = _profile(entry, site, question)
+        log.text(f"{key}.profile", str(entry.profile), Status.INPUT)
+        carbon, spares = 0.0, 0
+    else:
+        profile, carbon = (), of("g_co2_per_kwh")
+        spares = int(log.assumed(f"{key}.spare_units", entry.spare_units, SPARE_UNITS))
     return OnsiteTerms(
-        row.id, unit, usd, fixed, energy, of("g_co2_per_kwh"), lead, most, entry.spare_units
+        row.id,
+        unit,
+        usd,
+        fixed,
+        energy,
+        carbon,
+        lead,
+        most,
+        spares,
+        profile,
+        price if weather else 0.0,
     )
+
+
+def _profile(entry: Onsite, site: Site, question: Question) -> tuple[float, ...]:
+    """Return the output over rating in each hour of a year, from the file of a plant."""
+    where = ("sites", question.scenario.sites.index(site), "onsite", site.onsite.index(entry))
+    name = entry.profile or ""
+    problem = question.tree.problem("DC008", f"{name} leaves the project", (*where, "profile"))
+    return tuple(read_profile(inside_project(question.file, name, problem)).tolist())
+
+
+def shapes_at(plants: Sequence[OnsiteTerms], start: str, t: int) -> tuple[Array, float]:
+    """Return the output over rating of PV and wind in the hours of a quarter, and the length of each [h].
+
+    Parameters
+    ----------
+    plants : sequence of OnsiteTerms
+        Plants with a profile.
+    start : str
+        First quarter of the horizon.
+    t : int
+        Quarter of the horizon, from 0.
+    """
+    hours = hours_of_quarter((quarter_index(start) + t) % QUARTERS_PER_YEAR)
+    shapes = np.array([x.profile[hours] for x in plants], dtype=np.float64)
+    return shapes, HOURS_PER_QUARTER / shapes.shape[1]
+
+
+def output_mwh(plant: OnsiteTerms, start: str, t: int) -> float:
+    """Return what one unit of PV or wind can give in a quarter [MWh]."""
+    shapes, each_h = shapes_at([plant], start, t)
+    return plant.unit_mw * each_h * float(shapes.sum())
+
+
+def contract_usd(plant: OnsiteTerms, start: str, t: int) -> float:
+    """Return the price of a quarter's output of one unit of PV or wind under a contract [USD]."""
+    price = plant.taken_usd_per_mwh
+    return price * output_mwh(plant, start, t) if price else 0.0

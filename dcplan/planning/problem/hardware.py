@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dcplan.catalog.schema import System
@@ -13,7 +14,7 @@ from dcplan.planning.problem.existing.racks import existing_terms
 from dcplan.planning.problem.fabrics.options import fabric_options, without_slow
 from dcplan.planning.problem.finance import finance_terms
 from dcplan.planning.problem.placement import placements
-from dcplan.planning.problem.places import hall_terms, home_of
+from dcplan.planning.problem.places import HallLoad, hall_terms, home_of
 from dcplan.planning.problem.storage import PlanStorage, chosen_storage, with_data_set, with_storage
 from dcplan.planning.problem.storage_tiers import tier_prices
 from dcplan.planning.problem.systems import SystemTerms, requested_systems, system_terms
@@ -26,8 +27,9 @@ from dcplan.planning.problem.terms import (
     Placement,
     SiteTerms,
 )
+from dcplan.scenario.checks.existing import hall_of
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema import Fleet, Hall
+from dcplan.scenario.schema import Existing, Fleet, Hall, Scenario
 
 
 @dataclass(frozen=True)
@@ -58,11 +60,15 @@ def hardware_of(
     scenario = question.scenario
     halls: dict[str, HallTerms] = {}
     given: dict[str, Hall] = {}
-    for site in scenario.sites:
+    unsold: list[ExcludedOption] = []
+    wanted = requested_systems(scenario, log, unsold)
+    for site, backup in zip(scenario.sites, sites, strict=True):
         for hall in site.halls:
-            terms = hall_terms(hall, site, question, log, excluded)
+            rows = _rows(question, wanted, f"{site.id}/{hall.id}")
+            load = HallLoad.of(hall, rows, (backup.redundancy, backup.block_mw), log)
+            terms = hall_terms(hall, site, load, question, log, excluded)
             halls[terms.id], given[terms.id] = terms, hall
-    wanted = requested_systems(scenario, log, excluded)
+    excluded += unsold
     placed, fleet = _placements(question, log, wanted, halls, given, excluded)
     placed = existing_placements(question, log, halls, given, placed, excluded)
     fabrics = [
@@ -85,6 +91,22 @@ def hardware_of(
         storage=storage,
         finance=finance,
     )
+
+
+def _rows(question: Question, wanted: Sequence[SystemTerms], hall: str) -> tuple[System, ...]:
+    """Return the systems that may stand in a hall: those to buy, its fleet, its assets and orders."""
+    scenario = question.scenario
+    there = [x.system for x in (*scenario.assets, *scenario.orders) if _home(x, scenario) == hall]
+    if scenario.fleet is not None and home_of(scenario) == hall:
+        there.append(scenario.fleet.system)
+    rows = {s.row.id: s.row for s in wanted}
+    found = (question.catalog.get("systems", name, System) for name in there)
+    return tuple((rows | {row.id: row for row in found}).values())
+
+
+def _home(entry: Existing, scenario: Scenario) -> str | None:
+    place = hall_of(entry, scenario)
+    return None if place is None else f"{place[0]}/{place[1].id}"
 
 
 def _placements(

@@ -1,21 +1,20 @@
-"""Placement of a system in a hall: suitable cooling options, nodes per rack, power of a rack."""
+"""Placement of a system in a hall: suitable cooling options, and the amounts of a rack."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.facility.immersion import without_fans_kw
-from dcplan.facility.racks import Fit, nodes_per_rack, split_heat_kw
 from dcplan.inputs.excluded import ExcludedOption, Kind
-from dcplan.inputs.heat_paths import UNCHANGED, Conversion, conversion, misfit, rack_limits
+from dcplan.inputs.heat_paths import UNCHANGED, Conversion, conversion, misfit
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.recovery import hosts_of
+from dcplan.planning.problem.rack import NodeHeat, Rack, node_heat, rack_of
 from dcplan.planning.problem.systems import SystemTerms
 from dcplan.planning.problem.terms import CoolingTerms, HallTerms, Placement, PortClass
 from dcplan.scenario.schema import Hall
-from dcplan.units import KW_PER_MW, QUARTERS_PER_YEAR
+from dcplan.units import QUARTERS_PER_YEAR
 
 
 def placements(
@@ -97,75 +96,71 @@ def _placed(
     busy_frac: float,
     fleet_nodes: int | None,
 ) -> Placement | str:
-    unit = system.row
-    tank = row.tank
-    liquid_hall = tank is not None or ("liquid" in row.accepts and "liquid" in unit.cooling_modes)
-    own = unit.liquid_frac.value if unit.liquid_frac else 0.0
-    share = own if tank is None else 1.0
-    air, liquid = split_heat_kw(system.rated_kw, share, liquid_cooled_hall=liquid_hall)
-    fit = _fit(system, hall, given, row, air, liquid)
-    nodes = fit.nodes if nodes_override is None else nodes_override
-    if nodes == 0:
-        return fit.reason
-    if fleet_nodes is not None:
-        nodes = (
-            evenly_filled(fleet_nodes, nodes) if nodes_override is None else min(nodes, fleet_nodes)
-        )
-    if unit.form != "server":
-        nodes = 1
-    slots = max(unit.racks, 1) if tank is None else tank.rack_positions
-    cdu_frac = row.cdu_frac.value if row.cdu_frac else 0.0
-    fan_frac = row.fan_frac.value if row.fan_frac else 0.0
-    overhead_node = cdu_frac * liquid + fan_frac * air
-    most, name = _most_racks(
-        hall, cooling, slots, system.rated_kw + overhead_node, air, liquid, nodes
-    )
-    if most < 1:
-        return f"one rack exceeds the hall's {name}"
+    """Return the placement under one cooling option, or why the hall holds no rack."""
+    heat = node_heat(system, row)
+    rack = rack_of(system, hall, given, cooling, row, heat, nodes_override, fleet_nodes)
+    if isinstance(rack, str):
+        return rack
+    return _placement(system, hall.id, row, heat, rack, nodes_per_su, busy_frac)
+
+
+def _placement(
+    system: SystemTerms,
+    hall: str,
+    row: CoolingOption,
+    heat: NodeHeat,
+    rack: Rack,
+    nodes_per_su: int | None,
+    busy_frac: float,
+) -> Placement:
+    """Return the amounts of one rack: those of a node times its nodes."""
+    unit, nodes, tank = system.row, rack.nodes, row.tank
+    idle_average = idle_average_kw(system.idle_kw, system.training_kw, busy_frac)
+    yearly_usd = system.price_usd * nodes * system.maintenance_frac_per_year
     return Placement(
-        hall=hall.id,
-        cooling=cooling.id,
+        hall=hall,
+        cooling=row.id,
         system=unit.id,
         accelerator=unit.accelerator,
         accelerators=unit.accelerators * nodes,
         nodes=nodes,
-        slots=slots,
+        slots=rack.slots,
         rated_kw=system.rated_kw * nodes,
         peak_kw=system.peak_kw * nodes,
         idle_kw=system.idle_kw * nodes,
-        idle_average_kw=idle_average_kw(system.idle_kw, system.training_kw, busy_frac) * nodes,
+        idle_average_kw=idle_average * nodes,
         training_kw=system.training_kw * nodes,
         research_kw=system.research_kw * nodes,
-        air_kw=air * nodes,
-        liquid_kw=liquid * nodes,
-        overhead_kw=overhead_node * nodes,
+        air_kw=heat.air_kw * nodes,
+        liquid_kw=heat.liquid_kw * nodes,
+        overhead_kw=heat.cooling_kw * nodes,
         weight_kg=(unit.weight_kg.value if unit.weight_kg else 0.0) * nodes
         + (tank.filled_kg.value if tank else 0.0),
         ports=(unit.scaleout_ports or 0) * nodes,
         rails=unit.scaleout_rails or unit.scaleout_ports or 1,
-        port_class=PortClass(
-            unit.scaleout_port_gbps.value if unit.scaleout_port_gbps else 0.0,
-            tuple(unit.protocols),
-            nodes_per_su or unit.nodes_per_su or 1,
-            unit.scaleout_ports_per_cage,
-            0 if nodes_per_su else _rack_nodes(unit),
-        ),
+        port_class=_port_class(unit, nodes_per_su),
         price_usd=system.price_usd * nodes,
-        maintenance_usd_per_quarter=system.price_usd
-        * nodes
-        * system.maintenance_frac_per_year
-        / QUARTERS_PER_YEAR,
+        maintenance_usd_per_quarter=yearly_usd / QUARTERS_PER_YEAR,
         lead=system.lead,
         first_order=system.first_order,
-        max_racks_unit=most,
+        max_racks_unit=rack.most,
         embodied_t=None if system.embodied_t is None else system.embodied_t * nodes,
         price_factor=system.price_factor,
         makers=system.makers,
-        derived_nodes=fit.nodes if unit.form == "server" else 1,
+        derived_nodes=rack.derived_nodes,
         in_tank=tank is not None,
-        fit_reason="a rack-scale system"
-        if unit.form != "server"
-        else _fit_reason(fit, row, nodes, given=nodes_override is not None),
+        fit_reason=rack.fit_reason,
+    )
+
+
+def _port_class(unit: System, nodes_per_su: int | None) -> PortClass:
+    """Return the class of the system's ports, with the scalable unit that is given or its own."""
+    return PortClass(
+        unit.scaleout_port_gbps.value if unit.scaleout_port_gbps else 0.0,
+        tuple(unit.protocols),
+        nodes_per_su or unit.nodes_per_su or 1,
+        unit.scaleout_ports_per_cage,
+        0 if nodes_per_su else _rack_nodes(unit),
     )
 
 
@@ -177,42 +172,6 @@ def _rack_nodes(row: System) -> int:
     return max(hosts, 1) if (row.nodes_per_su or 1) > hosts else 1
 
 
-def _fit_reason(fit: Fit, cooling: CoolingOption, nodes: int, *, given: bool) -> str:
-    """Return why a rack, or a tank, holds its nodes."""
-    place = "rack" if cooling.tank is None else "tank"
-    reason = f"given: {nodes} nodes per {place} (derived: {fit.nodes})" if given else fit.reason
-    if cooling.tank is None:
-        return reason
-    return f"tank on {cooling.tank.rack_positions} rack positions; {reason}"
-
-
-def _most_racks(
-    hall: HallTerms,
-    cooling: CoolingTerms,
-    slots: int,
-    node_kw: float,
-    air_kw: float,
-    liquid_kw: float,
-    nodes: int,
-) -> tuple[int, str]:
-    """Return the number of racks with these nodes that the hall holds, and the binding limit.
-
-    ``node_kw`` includes the power of its cooling.
-    """
-    bound, name = min(
-        (hall.racks / slots, "rack positions"),
-        (hall.it_mw * KW_PER_MW / (nodes * node_kw), "it_mw"),
-        (_ratio(cooling.air_mw * KW_PER_MW, nodes * air_kw), "air_mw"),
-        (_ratio(cooling.liquid_mw * KW_PER_MW, nodes * liquid_kw), "liquid_mw"),
-    )
-    return math.floor(bound + 1e-9), name
-
-
-def _ratio(limit_kw: float, used_kw: float) -> float:
-    """Return how many fit; infinite if nothing is used."""
-    return limit_kw / used_kw if used_kw > 0 else math.inf
-
-
 def idle_average_kw(idle_kw: float, training_kw: float, busy_frac: float) -> float:
     """Return the average power of a unit that runs at training power for a share of the time [kW].
 
@@ -222,45 +181,3 @@ def idle_average_kw(idle_kw: float, training_kw: float, busy_frac: float) -> flo
     (6.2, 2.0)
     """
     return idle_kw + busy_frac * (training_kw - idle_kw)
-
-
-def _fit(
-    system: SystemTerms,
-    hall: HallTerms,
-    given: Hall,
-    row: CoolingOption,
-    air_kw: float,
-    liquid_kw: float,
-) -> Fit:
-    unit = system.row
-    per_slot = max(unit.racks, 1)  # a pod covers several racks; the limits apply to each
-    limits = rack_limits(
-        row,
-        unit,
-        electrical_kw=given.rack_kw_max.value,
-        weight_kg=given.rack_kg_max.value if given.rack_kg_max else math.inf,
-        rack_units=hall.rack_units,
-    )
-    is_server = unit.form == "server"
-    return nodes_per_rack(
-        limits,
-        system.rated_kw / per_slot,
-        air_kw / per_slot,
-        liquid_kw / per_slot,
-        weight_kg=unit.weight_kg.value / per_slot if unit.weight_kg else None,
-        rack_units=unit.rack_units.value if is_server and unit.rack_units else None,
-    )
-
-
-def evenly_filled(nodes: int, most: int) -> int:
-    """Return the nodes per rack, at most ``most``, that fill all racks equally.
-
-    It is ``most`` if equal filling needs at least twice the racks.
-
-    Examples
-    --------
-    >>> evenly_filled(64, 5), evenly_filled(127, 4)
-    (4, 4)
-    """
-    even = max(n for n in range(1, most + 1) if nodes % n == 0)
-    return even if 2 * even >= most else most

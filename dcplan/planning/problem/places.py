@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from dcplan.catalog.schema import CoolingOption
+from dataclasses import dataclass
+
+from dcplan.catalog.schema import CoolingOption, System
 from dcplan.catalog.schema import Site as CatalogSite
+from dcplan.facility.climate import Climate
+from dcplan.facility.electrical.chain import Branch
 from dcplan.facility.pue import sizes
 from dcplan.inputs.cooling import (
     Performance,
     Setting,
     chillers_usd_per_kw,
+    hall_losses_frac,
     performance,
     weather_at,
     weather_of,
 )
 from dcplan.inputs.excluded import ExcludedOption, Kind
+from dcplan.inputs.heat_paths import most_air, room_air_frac
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.power.chain import branches
 from dcplan.planning.problem.energy import onsite_terms, tranche_terms
 from dcplan.planning.problem.finance import price_level
 from dcplan.planning.problem.storage import given_storage
@@ -24,9 +31,13 @@ from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Hall, Scenario, Site
 from dcplan.units import HOURS_PER_WEEK, KW_PER_MW, QUARTERS_PER_YEAR, quarter_index
 
+LOSSES = "dcplan facility: transformers, UPS and busway behind the power blocks of a full hall"
+AIR_SHARE = "network, storage and {}, the largest share of the systems that may stand in the hall"
 
-def site_terms(site: Site, scenario: Scenario, log: InputLog) -> SiteTerms:
+
+def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
     """Resolve one site: tariff, carbon, redundancy, staff, lease."""
+    scenario = question.scenario
     row = log.catalog.get("sites", site.location, CatalogSite)
     quarters = scenario.horizon.quarters
     key = f"sites.{site.id}"
@@ -62,7 +73,7 @@ def site_terms(site: Site, scenario: Scenario, log: InputLog) -> SiteTerms:
         staff_usd_per_quarter=_staff(site, log),
         opex_usd_per_kw_quarter=_opex(site, log),
         tranches=tranche_terms(site, scenario, log),
-        onsite=onsite_terms(site, log),
+        onsite=onsite_terms(site, question, log),
         block_lead=int(log.assumed(f"{key}.power.lead_quarters", site.power.lead_quarters, 0.0)),
     )
 
@@ -127,19 +138,41 @@ def _opex(site: Site, log: InputLog) -> float:
     return log.parameter("finance", key) / QUARTERS_PER_YEAR
 
 
+@dataclass(frozen=True)
+class HallLoad:
+    """What a hall is designed for: systems that may stand in it, and racks behind power blocks."""
+
+    systems: tuple[System, ...]
+    other_frac: float
+    """Share of IT power in network and storage racks."""
+    branches: tuple[Branch, ...]
+
+    @classmethod
+    def of(
+        cls, hall: Hall, systems: tuple[System, ...], block: tuple[str, float], log: InputLog
+    ) -> HallLoad:
+        """Return the load of a full hall behind blocks of a redundancy rule and a rating in MW."""
+        other = log.parameter("facility", "network-storage-share")
+        rule, block_mw = block
+        return cls(systems, other, branches(hall.it_mw.value, other, (rule, rule), block_mw))
+
+
 def hall_terms(
-    hall: Hall, site: Site, question: Question, log: InputLog, excluded: list[ExcludedOption]
+    hall: Hall,
+    site: Site,
+    load: HallLoad,
+    question: Question,
+    log: InputLog,
+    excluded: list[ExcludedOption],
 ) -> HallTerms:
     """Resolve one hall type and each of its cooling options."""
     scenario = question.scenario
     key = f"sites.{site.id}.halls.{hall.id}"
     it_mw = log.take(f"{key}.it_mw", hall.it_mw) / hall.modules
-    row = log.catalog.get("sites", site.location, CatalogSite)
-    zone = site.climate_zone or row.climate_zone or "all"
     coolings = [
         terms
         for option in hall.cooling
-        if (terms := _cooling(hall, site, option, it_mw, zone, log, excluded)) is not None
+        if (terms := _cooling(hall, site, load, option, log, excluded)) is not None
     ]
     start = quarter_index(scenario.horizon.start)
     available = quarter_index(hall.available_from) - start if hall.available_from else 0
@@ -167,34 +200,45 @@ def hall_terms(
     )
 
 
+def site_weather(site: Site, log: InputLog) -> Climate | None:
+    """Return the weather of a site: of its climate zone if given, else of its location."""
+    location = log.catalog.get("sites", site.location, CatalogSite)
+    weather = weather_at(location) if site.climate_zone is None else None
+    return weather or weather_of(f"zone-{_zone(site, location)}", None, None)
+
+
+def _zone(site: Site, location: CatalogSite) -> str:
+    return site.climate_zone or location.climate_zone or "all"
+
+
 def _cooling(
     hall: Hall,
     site: Site,
+    load: HallLoad,
     option: str,
-    it_mw: float,
-    zone: str,
     log: InputLog,
     excluded: list[ExcludedOption],
 ) -> CoolingTerms | None:
     key = f"sites.{site.id}.halls.{hall.id}"
-    row = log.catalog.get("cooling", option, CoolingOption)
+    row, it_mw = log.catalog.get("cooling", option, CoolingOption), hall.it_mw.value / hall.modules
     location = log.catalog.get("sites", site.location, CatalogSite)
-    weather = weather_at(location) if site.climate_zone is None else None
-    weather = weather or weather_of(f"zone-{zone}", None, None)
-    air_frac = row.room_air_frac.value if row.room_air_frac else 1.0
+    system = most_air(load.systems, row, load.other_frac)
     at = Setting(
         site.location,
-        zone,
-        weather,
-        sizes(it_mw * hall.modules),
-        air_frac,
+        _zone(site, location),
+        site_weather(site, log),
+        sizes(hall.it_mw.value),
+        room_air_frac(system, row, load.other_frac),
         supply_c=_supply_c(row, log),
+        branches=load.branches,
     )
     try:
         found = performance(row, at, log)
     except LookupError as error:
         excluded.append(ExcludedOption(Kind.COOLING, row.id, key, str(error)))
         return None
+    if hall.pue is None or hall.peak_pue is None:
+        _record(key, row, at, system, log)
     mean = log.take(f"{key}.{row.id}.pue", hall.pue or found.mean(found.pue))
     peak = max(mean, log.take(f"{key}.{row.id}.peak_pue", hall.peak_pue or found.peak()))
     water = hall.wue_l_per_kwh or (found.mean(found.wue_l_per_kwh) if found.wue_l_per_kwh else None)
@@ -222,9 +266,18 @@ def _cooling(
         not hall.existing and site.lease is None
     ):  # the shell is priced per MW of facility power, so the peak PUE of the option counts
         building = log.parameter("power", "building-shell-usd-per-mw") * it_mw * peak
-    return CoolingTerms(
-        row.id, air_mw, liquid_mw, mean, peak, wue, fit_out * it_mw * KW_PER_MW, building
-    )
+    fit_out_usd = fit_out * it_mw * KW_PER_MW
+    return CoolingTerms(row.id, air_mw, liquid_mw, mean, peak, wue, fit_out_usd, building, at)
+
+
+def _record(key: str, row: CoolingOption, at: Setting, own: System | None, log: InputLog) -> None:
+    """Log the losses of the power chain of a full hall, and the air share of a computed option."""
+    losses, name = hall_losses_frac(at.branches, at.sizes, log), f"{key}.electrical_losses_frac"
+    log.take(name, Quantity(value=losses, status=Status.DERIVED, source=LOSSES))
+    if row.model is not None:
+        source = AIR_SHARE.format(own.id if own else "no system")
+        share = Quantity(value=at.air_frac, status=Status.DERIVED, source=source)
+        log.take(f"{key}.{row.id}.room_air_frac", share)
 
 
 def _chillers_usd_per_kw(row: CoolingOption, found: Performance, key: str, log: InputLog) -> float:

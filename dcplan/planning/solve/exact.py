@@ -9,7 +9,7 @@ from dcplan.planning.audit.run import Audit
 from dcplan.planning.decision_table import fixed_columns
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.model.build import build_model
-from dcplan.planning.problem.switch_steps import with_steps
+from dcplan.planning.problem.fabrics.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.audited import audited, failed
 from dcplan.planning.solve.highs import SMALL_COLUMNS, Outcome, Watch

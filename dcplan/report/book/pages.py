@@ -78,12 +78,16 @@ def cover_page(writer: Writer, source: Source) -> None:
         "Status": result.status,
         "Created with": f"dcplan plan {result.scenario.get('path')} --export xlsx",
     }
-    for label, value in facts.items():
-        page.write_string(row + 1, 0, label)
-        page.write_string(row + 1, 1, "" if value is None else str(value))
-        row += 1
+    write_facts(page, row + 1, facts)
     page.set_column(0, 0, 24)
     page.set_column(1, 1, 100)
+
+
+def write_facts(page: Any, row: int, facts: Mapping[str, object]) -> None:
+    """Write facts below each other from a row on: label and value."""
+    for at, (label, value) in enumerate(facts.items(), row):
+        page.write_string(at, 0, label)
+        page.write_string(at, 1, "" if value is None else str(value))
 
 
 def summary_page(writer: Writer, source: Source, metrics: Mapping[str, Term]) -> dict[str, Term]:
@@ -203,11 +207,11 @@ def charts(writer: Writer, calc: Calc) -> None:
     power = calc.rows["all facility", NOWHERE]
     limits = [row for (name, _), row in calc.facts.items() if name == "utility_mw"]
     chart = writer.book.add_chart({"type": "column"})
-    _series(chart, power, "facility power")
+    add_series(chart, power, "facility power")
     for limit in limits:
         line = writer.book.add_chart({"type": "line"})
-        _series(line, limit, f"firm grid {limit.key[0]}")
-        chart.combine(line) if len(limits) == 1 else _series(
+        add_series(line, limit, f"firm grid {limit.key[0]}")
+        chart.combine(line) if len(limits) == 1 else add_series(
             chart, limit, f"firm grid {limit.key[0]}"
         )
     _finish(chart, "Facility power on the design day", "MW")
@@ -215,16 +219,17 @@ def charts(writer: Writer, calc: Calc) -> None:
     money = writer.book.add_chart({"type": "column", "subtype": "stacked"})
     for group in (FlowGroup.CAPEX, FlowGroup.ENERGY, FlowGroup.OPEX, FlowGroup.CLOUD):
         row = calc.rows[f"group {group}", NOWHERE]
-        _series(money, row, row.label)
+        add_series(money, row, row.label)
     _finish(money, "Payments by quarter", "USD")
     page.insert_chart(18, len(SUMMARY_HEAD) + 1, money)
     sums = writer.book.add_chart({"type": "line"})
-    _series(sums, calc.rows["cumulative payments", NOWHERE], "cumulative payments")
+    add_series(sums, calc.rows["cumulative payments", NOWHERE], "cumulative payments")
     _finish(sums, "Cumulative payments", "USD")
     page.insert_chart(35, len(SUMMARY_HEAD) + 1, sums)
 
 
-def _series(chart: Any, row: Row, name: str) -> None:
+def add_series(chart: Any, row: Row, name: str) -> None:
+    """Add the cells of a row of the workbook to a chart."""
     last = FIRST + len(row.values) - 1
     at = row.number - 1
     chart.add_series(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from dcplan.result import Cell
+
 MADE = "<!-- written by `make docs` from the code and the catalogs -->\n"
 """First line of a generated page."""
 
@@ -22,6 +24,19 @@ def page_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     lines += ["| " + " | ".join(_cell(c) for c in row) + " |" for row in rows]
     return "\n".join(lines) + "\n"
+
+
+def number_of(value: Cell) -> float:
+    """Return the number of a cell.
+
+    Raises
+    ------
+    TypeError
+        When the cell has no number.
+    """
+    if not isinstance(value, int | float):
+        raise TypeError(value)
+    return float(value)
 
 
 def _cell(value: object) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dcplan.answers.validation.answer import validate
 from dcplan.answers.validation.request import GROUPS_OF, SERVING
 from dcplan.answers.validation.serving_errors import EARLY
-from dcplan.report.pages.page_text import MADE, page_table
+from dcplan.report.pages.page_text import MADE, number_of, page_table
 from dcplan.report.text.numbers import shown
 from dcplan.result import Cell, Result, Table
 
@@ -65,28 +65,22 @@ def _groups(by: str) -> Table:
 def _main(records: Iterable[dict[str, Cell]]) -> list[dict[str, Cell]]:
     """Return the quantity of each group that most of its rows measure; of equal ones the first."""
     found: dict[Cell, dict[str, Cell]] = {}
-    for record in sorted(records, key=lambda r: -_number(r["figures"])):
+    for record in sorted(records, key=lambda r: -number_of(r["figures"])):
         found.setdefault(record["group"], record)
-    usual = [r for r in found.values() if _number(r["figures"]) >= LEAST_FIGURES]
+    usual = [r for r in found.values() if number_of(r["figures"]) >= LEAST_FIGURES]
     return sorted(usual, key=lambda r: str(r["group"]))
 
 
 def _row(record: dict[str, Cell]) -> tuple[str, ...]:
     """Return a row of a table: group, quantity, count, errors, coverage."""
     names = ("median_abs_error_frac", "p90_abs_error_frac", "bias_frac", "coverage_frac")
-    median, p90, bias, inside = (_number(record[name]) for name in names)
+    median, p90, bias, inside = (number_of(record[name]) for name in names)
     return (
         str(record["group"]),
         f"`{record['quantity']}`",
-        f"{_number(record['figures']):,.0f}",
+        f"{number_of(record['figures']):,.0f}",
         f"{median:.1%}",
         f"{p90:.0%}",
         f"{bias:+.1%}",
         f"{inside:.0%}",
     )
-
-
-def _number(value: Cell) -> float:
-    if not isinstance(value, int | float):
-        raise TypeError(value)
-    return float(value)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dcplan.answers.validation.answer import validate
 from dcplan.answers.validation.published import VERDICTS
 from dcplan.catalog.schema.published import ARITHMETIC
-from dcplan.report.pages.page_text import MADE, page_table
+from dcplan.report.pages.page_text import MADE, number_of, page_table
 from dcplan.report.pages.serving import serving_page
 from dcplan.report.text.numbers import shown
 from dcplan.result import Cell, Result
@@ -23,6 +23,7 @@ COMPARED = {
     "tco": "Epoch AI's estimates of known runs",
     "cases": "sixteen existing clusters, two designs",
     "runs": "published days and accelerator-hours of whole training runs",
+    "demand": "statistics of recorded queues",
 }
 """Subject -> its figures; claims have a separate page, ``docs/claims.md``."""
 TITLES = {
@@ -32,6 +33,7 @@ TITLES = {
     "tco": "cost",
     "cases": "case studies",
     "runs": "whole runs",
+    "demand": "demand from logs",
 }
 BASES = ("independent", "fitted", "given", ARITHMETIC)
 """Basis of a figure, which determines what agreement proves; no verb gives the last kind."""
@@ -52,7 +54,7 @@ def accuracy() -> str:
         ),
         (
             "Megatron-Core runs among these",
-            f"{core['runs']} runs, mean {_number(core['mean_abs_error_frac']):.1%}",
+            f"{core['runs']} runs, mean {number_of(core['mean_abs_error_frac']):.1%}",
         ),
     ]
     for subject, what in COMPARED.items():
@@ -61,6 +63,8 @@ def accuracy() -> str:
             rows.append((what, _epoch(figures)))
             continue
         alone = [f for f in figures if f["basis"] == "independent"]
+        if not alone:
+            continue
         counts = ", ".join(f"{_count(alone, w)} {w}" for w in VERDICTS)
         overhead = _pue(alone) if subject == "pue" else ""
         rows.append((what, f"{len(alone)} figures: {counts}{overhead}"))
@@ -88,7 +92,7 @@ def whole_runs() -> str:
     rows = [
         (
             names[row["id"]].partition(",")[0],
-            f"{_number(row['accelerators']):,.0f}",
+            f"{number_of(row['accelerators']):,.0f}",
             _days(row["published_days"]),
             *_interval(row, "plain_"),
             *(_interval(row, "") if row["course"] else ("", "")),
@@ -109,7 +113,7 @@ def _interval(row: Record, prefix: str) -> tuple[str, str]:
 
 
 def _days(value: Cell) -> str:
-    return f"{_number(value):.3g}"
+    return f"{number_of(value):.3g}"
 
 
 def training_page() -> str:
@@ -125,7 +129,7 @@ def training_page() -> str:
         found = validate(group_by=by).tables["summary"]
         out.append(f"## By {by}\n\n{_plain_table(found.columns, found.records())}")
     runs = [r for r in first.tables["runs"].records() if r["error_frac"] is not None]
-    worst = sorted(runs, key=lambda r: -abs(_number(r["error_frac"])))[:WORST]
+    worst = sorted(runs, key=lambda r: -abs(number_of(r["error_frac"])))[:WORST]
     steps = ("measured_step_time_s", "predicted_step_time_s", "low_s", "high_s")
     out.append(f"## The {WORST} worst\n\n{_plain_table(('id', *steps, 'error_frac'), worst)}")
     return "\n".join(out)
@@ -178,7 +182,7 @@ def _count(figures: Iterable[Record], verdict: str) -> int:
 
 def _spread(figures: Iterable[Record]) -> tuple[str, str, str]:
     """Return the mean, median and largest error of figures that have one."""
-    errors = [abs(_number(f["error_frac"])) for f in figures if f["error_frac"] is not None]
+    errors = [abs(number_of(f["error_frac"])) for f in figures if f["error_frac"] is not None]
     if not errors:
         return ("", "", "")
     return (
@@ -191,7 +195,7 @@ def _spread(figures: Iterable[Record]) -> tuple[str, str, str]:
 def _epoch(figures: Iterable[Record]) -> str:
     """Return the difference from Epoch AI's estimates of known runs, without its own inputs."""
     estimates = (f for f in figures if str(f["id"]).startswith("epoch-") and f["basis"] != "given")
-    taken = [abs(_number(f["error_frac"])) for f in estimates]
+    taken = [abs(number_of(f["error_frac"])) for f in estimates]
     text = f"{len(taken)} figures, mean difference {statistics.mean(taken):.0%}"
     return f"{text}; some prices are Epoch's"
 
@@ -202,7 +206,7 @@ def _pue(figures: Sequence[Record]) -> str:
     An error of 0.05 is a third of the overhead of a good PUE.
     """
     pairs = [
-        (_number(f["published"]), _number(f["computed"]))
+        (number_of(f["published"]), number_of(f["computed"]))
         for f in figures
         if str(f["figure"]).endswith("_pue")
     ]
@@ -220,22 +224,16 @@ def _figure(f: Record) -> tuple[str, ...]:
         f"`{f['figure']}`",
         f"{_plain(f['published'])}{bounds}{unit}",
         _plain(f["computed"]) + unit,
-        "" if f["error_frac"] is None else f"{_number(f['error_frac']):+.1%}",
+        "" if f["error_frac"] is None else f"{number_of(f['error_frac']):+.1%}",
         f"{f['verdict']}{basis}",
         str(f["note"] or ""),
     )
 
 
 def _plain(value: Cell) -> str:
-    number = _number(value)
+    number = number_of(value)
     small = isinstance(value, float) and abs(number) < 1e5
     return f"{number:,.5g}" if small else f"{number:,.0f}"
-
-
-def _number(value: Cell) -> float:
-    if not isinstance(value, int | float):
-        raise TypeError(value)
-    return float(value)
 
 
 def _plain_table(columns: Sequence[str], records: Iterable[Record]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dcplan.catalog.loader import Catalog
-from dcplan.catalog.schema import Accelerator, Offer, OnsitePower, Region, Row, StorageTier, System
+from dcplan.catalog.schema import Accelerator, Offer, Region, Row, StorageTier, System
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.catalog.schema.market import TERMS
 from dcplan.catalog.weather import bins
@@ -14,10 +14,11 @@ from dcplan.provenance import Path
 from dcplan.scenario.checks.checker import Checker
 from dcplan.scenario.checks.comparison import check_comparison, check_tariff
 from dcplan.scenario.checks.existing import check_existing
+from dcplan.scenario.checks.plants import check_plant
 from dcplan.scenario.checks.queue import check_queue
 from dcplan.scenario.checks.services import check_service
 from dcplan.scenario.names import unknown_names, wrong_lengths
-from dcplan.scenario.schema import Demand, Onsite, Scenario, ScheduledJob, Site
+from dcplan.scenario.schema import Demand, Scenario, ScheduledJob, Site
 from dcplan.scenario.tree import Tree
 from dcplan.units import quarter_index
 
@@ -113,32 +114,7 @@ def _check_site(check: Checker, site: Site, path: Path) -> None:
     check.unique((x.id for x in site.interruptible), (*path, "interruptible"))
     check.unique((x.id for x in site.onsite), (*path, "onsite"))
     for i, entry in enumerate(site.onsite):
-        _check_plant(check, entry, (*path, "onsite", i))
-
-
-def _check_plant(check: Checker, entry: Onsite, path: Path) -> None:
-    plant = check.catalog.find("onsite", entry.id, OnsitePower)
-    if plant is None:
-        return
-    if plant.kind == "battery":
-        check.add(
-            "DC015",
-            f"{entry.id} stores energy but does not generate it, so it cannot supply the load of a plan",
-            (*path, "id"),
-        )
-    elif plant.kind in ("solar", "wind"):
-        check.add(
-            "DC015",
-            f"{entry.id} has an output by hour, and a plan counts quarters, so it cannot supply the load of a plan",
-            (*path, "id"),
-            help="dcplan facility --onsite dispatches it by hour",
-        )
-    elif plant.unit_mw is None:
-        check.add("DC003", f"{entry.id}: the catalog has no unit_mw", (*path, "id"))
-    elif entry.max_mw.value < plant.unit_mw.value * (entry.spare_units + 1):
-        unit, spare = f"{plant.unit_mw.value:g} MW", entry.spare_units
-        cause = f"{entry.id}: {entry.max_mw.value:g} MW is less than one unit of {unit} plus {spare} spare units"
-        check.add("DC015", cause, (*path, "max_mw"), help="raise max_mw, or lower spare_units")
+        check_plant(check, entry, (*path, "onsite", i))
 
 
 def makers(system: System, catalog: Catalog) -> tuple[str, ...]:

@@ -69,7 +69,8 @@ class Power(Part):
     """
 
     redundancy: Redundancy | None = None
-    """Redundancy rule of the blocks; with n+1 any one block may fail, with n none. Default: n+1."""
+    """Redundancy rule of the blocks; with n+1 any one block may fail, with n none. The PUE of the site's
+    halls has the losses of these blocks. Default: n+1."""
     block_mw: Positive | None = None
     """Load that one block carries. Default: `power/block-mw-default`."""
     usd_per_kw: Positive | None = None
@@ -94,6 +95,10 @@ class Interruptible(Part):
     """Hours per year in which the utility may interrupt it; its load then pauses."""
 
 
+SPARE_UNITS = 1
+"""Spare units of a plant on the site by default."""
+
+
 class Onsite(Part):
     """On-site generation, as a bridge until grid power is available or permanently. A row of
     ``catalogs/power/onsite.yaml``.
@@ -103,13 +108,17 @@ class Onsite(Part):
     """Row of the catalog kind onsite."""
     max_mw: Positive
     """Maximum power that may be installed."""
-    spare_units: CountOrZero = 1
-    """Spare units in addition to those that carry load, as soon as any unit is in service."""
+    spare_units: CountOrZero | None = None
+    """Spare units in addition to those that carry load, as soon as any unit is in service. Default: 1;
+    none for PV and wind."""
     lead_quarters: CountOrZero | None = None
     """Lead time from order to service. Default: the value of the catalog row."""
     usd_per_mwh: Positive | None = None
     """Price of energy under a contract (PPA behind the meter); it replaces capital, fixed and fuel
-    cost."""
+    cost. For PV and wind it is paid for all output, taken or not."""
+    profile: str | None = None
+    """File with the capacity factor of each hour of a year, for PV and wind: a CSV of 8,760 numbers from
+    0 to 1 in the last column, in local standard time. Relative to the scenario."""
 
 
 class Carbon(Part):
@@ -182,8 +191,8 @@ class Hall(Part):
     """Fit-out price of cooling and rack power distribution per kW of it_mw. Default: the price of
     the cooling option."""
     pue: Pue | None = None
-    """Your own annual PUE of the hall, for any cooling option. Default: the catalog value by
-    climate and size."""
+    """Your own annual PUE of the hall, for any cooling option. Default: computed from weather, size,
+    systems and power blocks, or the catalog value by climate and size with the losses of the blocks."""
     peak_pue: Pue | None = None
     """Your own PUE on the design day, at least the annual PUE. Default: computed from the
     weather."""

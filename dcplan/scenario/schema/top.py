@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from dcplan.provenance import Fraction, Path, Positive, Quantity, Series, Years
+from dcplan.provenance import CURRENCY, Fraction, Path, Positive, Quantity, Series, Years
 from dcplan.scenario.schema.assets import Asset, Order, YearlyChange
 from dcplan.scenario.schema.base import AllOrIds, Count, Key, Part, Quarter
 from dcplan.scenario.schema.comparison import Comparison
@@ -46,9 +46,10 @@ class Tax(Part):
     depreciation: str | None = None
     """Row of the catalog kind depreciation, such as macrs-5. Default: straight-line-5."""
     sales_tax_frac: Fraction | None = None
-    """Sales tax on equipment, paid at purchase. Default: none."""
+    """Sales tax on racks, storage and networks, paid at purchase. Default: none."""
     property_tax_frac_per_year: Fraction | None = None
-    """Property tax on the book value of equipment and buildings. Default: none."""
+    """Property tax on the book value of racks, storage and networks that are bought. Buildings,
+    power, cooling and hardware in service before the plan bear none. Default: none."""
 
 
 class Debt(Part):
@@ -180,7 +181,7 @@ class Scenario(Part):
     """The planned quarters."""
     finance: Finance = Finance()
     """Discount rate, budget, service lives, taxes, debt."""
-    fx: dict[Annotated[str, Field(pattern=r"^[A-Z]{3}$")], Positive] = Field(default_factory=dict)
+    fx: dict[Annotated[str, Field(pattern=CURRENCY)], Positive] = Field(default_factory=dict)
     """USD for one unit of another currency; prices may then be ``{value: 7, currency: EUR}``."""
     sites: Annotated[tuple[Site, ...], Field(min_length=1)]
     """Sites for the hardware."""
@@ -210,6 +211,8 @@ class Scenario(Part):
     vendor_share_max: dict[str, Fraction] = Field(default_factory=dict)
     """Maximum share of the spending on racks ordered over the horizon, by maker of the system or of
     its accelerators."""
+    sites_max: Annotated[int, Field(ge=1, strict=True)] | None = None
+    """Most sites with a hall in use, to choose some of several candidates. Default: no limit."""
     workloads: Workloads = Workloads()
     """Demand: training jobs, research capacity and inference."""
     cloud: Cloud | None = None

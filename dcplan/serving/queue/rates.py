@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from dcplan.serving.queue.clock import Array, EngineClock, EngineLimits
@@ -115,6 +117,24 @@ def most_rate(
         ttft = wait.total_s + clock.request_s + clock.exit_s
         return bool(np.quantile(ttft, quantile) <= ttft_s)
 
+    return highest_rate(stable, meets)
+
+
+def highest_rate(stable: float, meets: Callable[[float], bool]) -> float:
+    """Return the highest rate below the stable one that meets a limit, by bisection; 0 if none does.
+
+    Parameters
+    ----------
+    stable : float
+        Largest stable rate. [1/s]
+    meets : callable
+        Whether a rate meets the limit; a rate below one that does must also meet it.
+
+    Examples
+    --------
+    >>> round(highest_rate(10.0, lambda rate: rate <= 4.0), 4), highest_rate(10.0, lambda _: False)
+    (4.0, 0.0)
+    """
     low, high = stable * RATE_EPS, stable * SEARCH_FULL_FRAC
     if not meets(low):
         return 0.0

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dcplan.serving.queue.clock import Array, EngineClock, EngineLimits
-from dcplan.serving.queue.load import RATE_EPS, load_of, occupancy, stable_rate
-from dcplan.serving.queue.rates import SEARCH_FULL_FRAC, SEARCH_HALVINGS
+from dcplan.serving.queue.load import load_of, occupancy, stable_rate
+from dcplan.serving.queue.rates import highest_rate
 from dcplan.serving.queue.waits import tpot_s_of, wait_of
 
 
@@ -97,15 +97,7 @@ class Stage:
                 return False
             return bool(np.quantile(independent(found.total_s, more_s), quantile) <= limit_s)
 
-        low, high = stable * RATE_EPS, stable * SEARCH_FULL_FRAC
-        if not meets(low):
-            return 0.0
-        if meets(high):
-            return high
-        for _ in range(SEARCH_HALVINGS):
-            middle = (low + high) / 2.0
-            low, high = (middle, high) if meets(middle) else (low, middle)
-        return low
+        return highest_rate(stable, meets)
 
 
 def independent(first_s: Array, second_s: Array) -> Array:

@@ -70,7 +70,9 @@ class WaitRow:
     never_started: Annotated[int, Column("Runs that were submitted and never started")]
     accelerators: Annotated[float, Column("Accelerators of the cluster, as given or as assumed")]
     peak_used: Annotated[float, Column("Largest number of accelerators in use, as recorded")]
-    used_frac: Annotated[float, Column("Accelerator-hours in use over those of the cluster")]
+    used_frac: Annotated[
+        float, Column("Accelerator-hours in use over those of the cluster in the time of the log")
+    ]
     wait_p50_h: Annotated[float | None, Column("Median of the recorded wait")]
     wait_p95_h: Annotated[float | None, Column("95th percentile of the recorded wait")]
     wait_mean_h: Annotated[float | None, Column("Mean of the recorded wait")]
@@ -90,6 +92,9 @@ class WaitRow:
     policy_frac: Annotated[
         float | None,
         Column("Share of the wait in which the job would have fitted, and none ahead was short"),
+    ]
+    waiting_mean: Annotated[
+        float | None, Column("Runs in the queue, averaged over the log", shown=Shown.VERBOSE)
     ]
     little_gap_frac: Annotated[
         float, Column("Deviation from Little's identity: a test of the reader", shown=Shown.VERBOSE)

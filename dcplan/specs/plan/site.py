@@ -23,7 +23,12 @@ class OnsiteRow:
         float, Column("Price of the plant; in a plan, of the units ordered in the quarter")
     ]
     generated_mwh: Annotated[float, Column("Energy generated in the quarter")]
-    energy_usd: Annotated[float, Column("Fuel and variable cost of that energy")]
+    curtailed_mwh: Annotated[
+        float | None, Column("Energy of PV or wind in the quarter that the load does not take")
+    ]
+    energy_usd: Annotated[
+        float, Column("Fuel and variable cost of that energy, and the price of contracts")
+    ]
 
 
 ONSITE = TableSpec(

@@ -11,10 +11,11 @@ from dcplan.answers.plan.no_plan import impossible
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_OK
 from dcplan.planning.presolve import presolve
 from dcplan.result import Result
+from dcplan.scenario.load import Question
 from dcplan.scenario.ref import ScenarioRef
 from dcplan.specs.request import checked
 from dcplan.study.digest import content_key
-from dcplan.study.frontier.axes import axes_asked
+from dcplan.study.frontier.axes import Axis, axes_asked
 from dcplan.study.frontier.point import CONTENT, MET, SLACK, Step, prepared
 from dcplan.study.frontier.proof import undominated, with_common_bounds
 from dcplan.study.frontier.request import ENDS, FrontierRequest
@@ -52,38 +53,12 @@ def frontier(
     problems = presolve(question, built)
     if problems:
         return replace(impossible(question, built, problems), verb="frontier")
-    overlays = tuple(str(Path(c).absolute()) for c in request.catalogs)
-    ref = ScenarioRef(str(question.file.absolute()), request.variant, request.sets, overlays)
-    asked = Step(
-        index=0,
-        key="",
-        content=content_key(question, CONTENT),
-        ref=ref,
-        x=axes[0].key,
-        y=axes[1].key,
-        goal="",
-        gap=request.gap,
-        time_limit_s=request.time_limit_s,
-    )
     count = request.points
     on_known = (lambda done: progress(done + 1, count)) if progress else None
-    steps = Steps(asked, runner, request.prove == ENDS, on_known)
-    first, among, last = steps.ends()
-    steps.run([[first]], None)
-    found = steps.known.get(FIRST)
-    if found is None or found.get("x") is None:
-        return no_frontier(question, built, found)
-    steps.run([[among]], found)
-    cheap = _best(found, steps.known.get(AMONG))
-    steps.run([[last]], cheap)
-    best = steps.known.get(LAST, {})
-    points = [cheap]
-    if best.get("y") is not None and abs(cheap["y"] - best["y"]) > SLACK * max(
-        abs(cheap["y"]), 1.0
-    ):
-        steps.run(steps.lines(last.key, cheap["y"], best["y"], count), cheap)
-        between = [steps.known[i] for i in sorted(steps.known) if i >= 0]
-        points += [d for d in between if d["status"] != MET]
+    steps = Steps(_asked(request, question, axes), runner, request.prove == ENDS, on_known)
+    points = _solved(steps, count)
+    if not points:
+        return no_frontier(question, built, steps.known.get(FIRST))
     shown = undominated(with_common_bounds(points, request.gap))
     answer = frontier_result(question, built, shown, axes, gap=request.gap, stopped=runner.stop())
     if len(shown) < len(points):
@@ -93,15 +68,53 @@ def frontier(
             "least as good in both metrics",
         )
     answer = replace(answer, run={"seconds": round(time.monotonic() - began, 3)})
-    if best.get("y") is None and answer.exit_code == EXIT_OK:
+    ended = steps.known.get(LAST, {}).get("y") is not None
+    if not ended and answer.exit_code == EXIT_OK:
         return replace(answer, status="incomplete", exit_code=EXIT_INCOMPLETE)
-    if len(points) == 1 and best.get("y") is not None:
+    if ended and len(points) == 1:
         return _noted(
             answer,
             f"the plan with the lowest {request.x} also has the best {request.y}: "
             "there is no trade-off",
         )
     return answer
+
+
+def _asked(request: FrontierRequest, question: Question, axes: tuple[Axis, Axis]) -> Step:
+    """Return the common fields of all steps."""
+    overlays = tuple(str(Path(c).absolute()) for c in request.catalogs)
+    return Step(
+        index=0,
+        key="",
+        content=content_key(question, CONTENT),
+        ref=ScenarioRef(str(question.file.absolute()), request.variant, request.sets, overlays),
+        x=axes[0].key,
+        y=axes[1].key,
+        goal="",
+        gap=request.gap,
+        time_limit_s=request.time_limit_s,
+    )
+
+
+def _solved(steps: Steps, count: int) -> list[Document]:
+    """Solve the two ends, then the points between them if the ends differ in y.
+
+    Return the plan with the lowest x and the points with a plan of their own; none without a plan.
+    """
+    first, among, last = steps.ends()
+    steps.run([[first]], None)
+    found = steps.known.get(FIRST)
+    if found is None or found.get("x") is None:
+        return []
+    steps.run([[among]], found)
+    cheap = _best(found, steps.known.get(AMONG))
+    steps.run([[last]], cheap)
+    points, near = [cheap], steps.known.get(LAST, {}).get("y")
+    if near is not None and abs(cheap["y"] - near) > SLACK * max(abs(cheap["y"]), 1.0):
+        steps.run(steps.lines(last.key, cheap["y"], near, count), cheap)
+        between = [steps.known[i] for i in sorted(steps.known) if i >= 0]
+        points += [d for d in between if d["status"] != MET]
+    return points
 
 
 def _noted(answer: Result, text: str) -> Result:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dcplan.demand.log.nodes import Nodes
 from dcplan.demand.log.replay import replay
 from dcplan.demand.log.work import Rules, Work, work_of
 from tests.demand.log.plain import Plain
@@ -174,3 +175,15 @@ def test_nobody_waits_longer_than_the_patience(seed: int, patience_s: float) -> 
     stayed = ~found.gone
     assert np.all(found.wait_s[stayed] <= patience_s + 1e-9)
     assert np.isnan(found.wait_s[found.gone]).all()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_largest_job_that_fits_is_the_limit_of_all_sizes(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    nodes = Nodes(int(random.integers(1, 40)), int(random.choice([1, 3, 8])))
+    for count in random.integers(1, 12, int(random.integers(0, 8))).tolist():
+        nodes.place(count)
+    some = frozenset(random.integers(0, len(nodes.idle), 3).tolist())
+    for without in (frozenset(), some):
+        most = nodes.most(without)
+        assert [nodes.fits(n, without) for n in range(1, 45)] == [n <= most for n in range(1, 45)]

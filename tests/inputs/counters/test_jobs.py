@@ -59,7 +59,7 @@ def test_a_part_of_a_node_is_neither_allocated_nor_free(tmp_path: Path) -> None:
     assert np.isnan(found.allocated[[0, 2]]).all()
     assert found.allocated[[1, 3]].tolist() == [1.0, 1.0]
     assert set(users) == {"-"}
-    assert {n.oddity: n.count for n in notes.all()}[Oddity.UNCLEAR] == 2
+    assert {n.kind: n.count for n in notes.findings()}[Oddity.UNCLEAR] == 2
 
 
 def test_a_run_without_nodes_makes_free_accelerators_unknown(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_run_without_nodes_makes_free_accelerators_unknown(tmp_path: Path) -> 
     found, _, notes = joined(tmp_path, jobs, HEAD + node_samples("n1", 2, (50, 150, 250)))
     assert found.allocated[:2].tolist() == [1.0, 0.0]
     assert np.isnan(found.allocated[2])
-    assert {n.oddity: n.count for n in notes.all()}[Oddity.UNPLACED] == 1
+    assert {n.kind: n.count for n in notes.findings()}[Oddity.UNPLACED] == 1
 
 
 def test_by_the_id_of_the_job(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_by_the_id_of_the_job(tmp_path: Path) -> None:
     assert found.how is How.LABEL
     assert found.allocated.tolist() == [1.0, 0.0, 1.0]
     assert users == ["ada", "-", "-"]
-    unknown = next(n for n in notes.all() if n.oddity is Oddity.JOB_UNKNOWN)
+    unknown = next(n for n in notes.findings() if n.kind is Oddity.JOB_UNKNOWN)
     assert (unknown.count, unknown.place.line) == (1, 4)
 
 

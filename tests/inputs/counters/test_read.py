@@ -28,7 +28,7 @@ def read(tmp_path: Path, text: str, options: LogOptions = OPTIONS) -> ReadCounte
 
 
 def found(got: ReadCounters) -> dict[Oddity, tuple[int, str, str]]:
-    return {n.oddity: (n.count, str(n.place), n.what) for n in got.notes.all()}
+    return {n.kind: (n.count, str(n.place), n.what) for n in got.notes.findings()}
 
 
 def test_wide_and_long_form_read_equal(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_value_outside_its_range_is_a_finding_and_unknown(tmp_path: Path) -> N
     """SM_ACTIVE is a ratio: 45 is percent. GPU_UTIL ends at 100, power is not negative."""
     got = read(tmp_path, f"{WIDE}\n0,a,0,90,0.4,300\n15,a,0,101,45,-3\n")
     assert [np.isnan(v[1]) for v in got.samples.values.values()] == [True] * 3
-    noted = [n for n in got.notes.all() if n.oddity is Oddity.OUT_OF_RANGE]
+    noted = [n for n in got.notes.findings() if n.kind is Oddity.OUT_OF_RANGE]
     assert [n.place.line for n in noted] == [3, 3, 3]
     assert all("samples.csv" in str(n.place) for n in noted)
     assert "SM_ACTIVE is 0 to 1, the first of them is 45" in noted[1].what

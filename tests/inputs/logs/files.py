@@ -20,7 +20,7 @@ def read(*names: str, **options: Any) -> ReadJobs:
 
 
 def counts(found: ReadJobs) -> dict[Trap, int]:
-    return {f.trap: f.count for f in found.findings}
+    return {f.kind: f.count for f in found.findings}
 
 
 def refused(*names: str, **options: Any) -> list[tuple[str, int, str]]:

@@ -39,7 +39,7 @@ def test_an_evicted_workload_waits_from_its_eviction() -> None:
     assert log.state[evicted].tolist() == [State.PENDING]
     assert log.reasons[log.reason[evicted][0]] == "Preempted"
     assert counts(found)[Trap.EVICTED] == 1
-    text = next(f.what for f in found.findings if f.trap is Trap.EVICTED)
+    text = next(f.what for f in found.findings if f.kind is Trap.EVICTED)
     assert "1800 s of earlier runs" in text  # the misspelled field of v1beta1
     assert counts(found)[Trap.LAST_CONDITION] == 4
 

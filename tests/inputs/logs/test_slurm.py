@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from dcplan.demand.log.jobs import State
 from dcplan.errors import InputError
 from dcplan.inputs.logs.gres import asks_for_accelerators
-from dcplan.inputs.logs.options import Kind
+from dcplan.inputs.logs.options import Kind, LogOptions
+from dcplan.inputs.logs.read import read_jobs
+from dcplan.inputs.logs.sacct import KNOWN
 from dcplan.inputs.logs.traps import MEANINGS, Trap
 from tests.inputs.logs.files import DATA, counts, read, refused
 
@@ -28,7 +33,7 @@ def test_a_requeued_job_has_one_row_a_run_and_its_waits_add_up() -> None:
     assert counts(found)[Trap.REQUEUED] == 1
     # 502 has 3 restarts and no earlier run in the file: exported without -D
     assert counts(found)[Trap.REQUEUES_HIDDEN] == 1
-    hidden = next(f for f in found.findings if f.trap is Trap.REQUEUES_HIDDEN)
+    hidden = next(f for f in found.findings if f.kind is Trap.REQUEUES_HIDDEN)
     assert (hidden.place.path, hidden.place.line) == (str(DATA / "requeue.txt"), 4)
 
 
@@ -150,7 +155,7 @@ def test_partitions_count_by_their_share_and_unknown_ones_apart() -> None:
     assert found.log.accelerators.tolist() == pytest.approx([2 / 7, 3 / 7, 2 + 1 / 7])
     assert counts(found)[Trap.PARTITION] == 3
     assert counts(found)[Trap.PARTITION_UNKNOWN] == 1
-    assert "shard" in next(f.what for f in found.findings if f.trap is Trap.PARTITION_UNKNOWN)
+    assert "shard" in next(f.what for f in found.findings if f.kind is Trap.PARTITION_UNKNOWN)
     with_shards = read("mig.txt", mig_fractions={"shard": 0.25})
     assert with_shards.log.accelerators.tolist() == [0.75, 2.0]
     assert counts(with_shards)[Trap.PARTITION_UNKNOWN] == 3
@@ -246,6 +251,45 @@ def test_classes_with_preempted_runs_are_preemptible() -> None:
     found = read("preempted.txt")
     assert found.log.preemptible.tolist() == [True, False, True]
     assert counts(found)[Trap.PREEMPTIBLE] == 2
+
+
+def test_preemption_by_partition_does_not_mark_a_whole_qos(tmp_path: Path) -> None:
+    """The partition `spare` preempts; the QOS `normal` runs in both partitions."""
+    log = tmp_path / "spare.txt"
+    log.write_text(
+        "JobID|Partition|QOS|State|Submit|Start|End|User|ReqTRES\n"
+        "1|spare|normal|PREEMPTED|1700000000|1700000100|1700000900|ann|gres/gpu=1\n"
+        "2|main|normal|COMPLETED|1700000001|1700000100|1700000900|bob|gres/gpu=1\n"
+        "3|spare|normal|COMPLETED|1700000002|1700000100|1700000900|bob|gres/gpu=1\n"
+        "4|spare|high|COMPLETED|1700000003|1700000100|1700000900|bob|gres/gpu=1\n"
+    )
+    found = read_jobs([log], LogOptions())
+    assert found.log.preemptible.tolist() == [True, False, True, False]
+
+
+def test_a_column_that_is_read_occurs_once(tmp_path: Path) -> None:
+    log = tmp_path / "twice.txt"
+    log.write_text(
+        "JobID|State|Submit|Start|End|Start|ReqTRES|Comment|Comment\n"
+        "1|COMPLETED|1700000000|1700000100|1700000900|1700000500|gres/gpu=1||\n"
+    )
+    with pytest.raises(InputError, match=r"column 'start' occurs 2 times, .* as column 6"):
+        read_jobs([log], LogOptions())
+    # Elapsed and ElapsedRaw are two columns with one meaning: the first counts
+    log.write_text(
+        "JobID|State|Submit|Start|End|Elapsed|ElapsedRaw|ReqTRES|Comment|Comment\n"
+        "1|COMPLETED|1700000000|1700000100|1700000900|00:13:20|800|gres/gpu=1||\n"
+    )
+    assert read_jobs([log], LogOptions()).log.busy_s.tolist() == [800.0]
+
+
+def test_the_export_of_the_page_has_only_columns_that_are_read() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "howto" / "demand.md").read_text(encoding="utf-8")
+    names = re.search(r"sacct .* -o (\S+)", page)
+    assert names is not None
+    columns = [name.lower() for name in names[1].split(",")]
+    assert set(columns) <= KNOWN
+    assert {"nodelist", "submitline", "restarts"} <= set(columns)
 
 
 def test_one_single_user_is_flagged() -> None:

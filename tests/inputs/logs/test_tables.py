@@ -217,3 +217,11 @@ def test_a_name_that_means_unknown_is_not_written(tmp_path) -> None:
     log = log_of([0.0], [1.0], [2.0], [1], users=("none",), user=[0])
     with pytest.raises(InputError, match="'none' cannot be a name"):
         write_jobs(log, tmp_path / "x.csv")
+
+
+@pytest.mark.parametrize("name", ["start", "Start", " start "])
+def test_a_column_that_occurs_twice_is_refused(tmp_path: Path, name: str) -> None:
+    log = tmp_path / "twice.csv"
+    log.write_text(f"submit,start,end,n,{name},note,note\n0,10,20,1,15,,\n")
+    with pytest.raises(InputError, match="column 'start' occurs 2 times"):
+        read_jobs([log], LogOptions())

@@ -52,8 +52,8 @@ def file_rows(found: Counted) -> Iterator[FileRow]:
 
 def finding_rows(found: Counted) -> Iterator[FindingRow]:
     """Return what the reader found."""
-    for n in found.read.notes.all():
-        yield FindingRow(str(n.oddity), n.count, str(n.place), n.what, n.effect)
+    for n in found.read.notes.findings():
+        yield FindingRow(str(n.kind), n.count, str(n.place), n.what, n.effect)
 
 
 def use_rows(found: Counted) -> Iterator[spec.UseRow]:

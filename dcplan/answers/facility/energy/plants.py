@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
-from dcplan.answers.facility.energy.profiles import WEATHER_KINDS
 from dcplan.answers.facility.energy.year import Array, Year
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import OnsitePower
+from dcplan.catalog.schema.place import WEATHER_KINDS
 from dcplan.economics.loans import annuity_factor
 from dcplan.energy.dispatch import Battery, Source
-from dcplan.energy.plants import Plant, derated_frac, mean_mw, planned_out, units_needed
+from dcplan.energy.plants import Plant, mean_mw, planned_out, units_needed
 from dcplan.inputs.energy import running_usd_per_mwh
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.power.plants import Outdoors, derating, taken
 from dcplan.units import KW_PER_MW, TYPICAL_YEAR_HOURS
 
 
@@ -43,10 +42,10 @@ class Built:
         return self.source.mw - used_mw if self.by_weather else None
 
 
-def taken(row: OnsitePower, key: str, log: InputLog) -> float:
-    """Return a value of the row, recorded; 0 where the row has none."""
-    quantity = getattr(row, key)
-    return log.take(f"onsite.{row.id}.{key}", quantity) if quantity is not None else 0.0
+def outdoors(year: Year, at: ResolvedFacility) -> Outdoors:
+    """Return what the power of a unit depends on."""
+    weather = at.where.climate
+    return Outdoors(year.dry_c, weather.design_dry_c if weather else None, at.where.site)
 
 
 def built(row: OnsitePower, mw: float, year: Year, at: ResolvedFacility, log: InputLog) -> Built:
@@ -54,7 +53,7 @@ def built(row: OnsitePower, mw: float, year: Year, at: ResolvedFacility, log: In
 
     A row without a unit size is one plant of that power without units, and has no spare.
     """
-    hourly, design, notes = derating(row, year, at, log)
+    hourly, design, notes = derating(row, outdoors(year, at), log)
     price, carbon = running_usd_per_mwh(row, log), taken(row, "g_co2_per_kwh", log)
     planned, forced = (
         taken(row, key, log) for key in ("planned_outage_h_per_year", "forced_outage_frac")
@@ -78,38 +77,6 @@ def by_weather(row: OnsitePower, mw: float, profile: Array, log: InputLog) -> Bu
     mean = float(profile.mean())
     note = f"{row.id}: {mean * 100:.1f} % capacity factor in its profile"
     return Built(row, mw, 0.0, source, None, (note,))
-
-
-def derating(
-    row: OnsitePower, year: Year, at: ResolvedFacility, log: InputLog
-) -> tuple[Array, float, tuple[str, ...]]:
-    """Return power over rating by hour and on the design day, with what is not known."""
-    flat = np.ones(TYPICAL_YEAR_HOURS)
-    if row.derate_frac_per_k is None or row.rated_at_c is None:
-        note = (
-            f"{row.id}: the catalog has no loss of power by outdoor temperature, so its rating "
-            "counts at every temperature; take the maker's curve for the design"
-        )
-        return flat, 1.0, (note,)
-    weather = at.where.climate
-    if weather is None or year.dry_c is None:
-        return flat, 1.0, (f"{row.id}: without weather its power has no loss by temperature",)
-    rated, per_k, per_m = (
-        taken(row, key, log) for key in ("rated_at_c", "derate_frac_per_k", "derate_frac_per_m")
-    )
-    site = at.where.site
-    height = (
-        log.take(f"sites.{site.id}.elevation_m", site.elevation_m)
-        if site is not None and site.elevation_m is not None
-        else 0.0
-    )
-    hourly = derated_frac(year.dry_c, rated, per_k, height, per_m)
-    design = float(derated_frac(np.array([weather.design_dry_c]), rated, per_k, height, per_m)[0])
-    note = (
-        f"{row.id}: {design * 100:.0f} % of its rating on the design day at "
-        f"{weather.design_dry_c:.1f} °C, without inlet cooling"
-    )
-    return hourly, design, (note,)
 
 
 def annual_usd(row: OnsitePower, mw: float, log: InputLog) -> float | None:

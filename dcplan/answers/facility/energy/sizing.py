@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dcplan.answers.facility.energy.plants import annual_usd, built, combined, derating, stored
+from dcplan.answers.facility.energy.plants import annual_usd, built, combined, outdoors, stored
 from dcplan.answers.facility.energy.supply import BATTERY, Asked, Supply, supply_of
 from dcplan.answers.facility.energy.year import Year
 from dcplan.answers.facility.resolve import ResolvedFacility
@@ -16,6 +16,7 @@ from dcplan.energy.sizing import Option, Sizes, Storage, size_sources
 from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.energy import running_usd_per_mwh
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.power.plants import derating
 
 BLOCK_H = 4
 """Hours of one step of the sizing; the sizes are then dispatched by hour."""
@@ -98,7 +99,7 @@ def _design(
     row = asked.rows[name]
     if row.kind == BATTERY or name in asked.profiles:
         return 1.0
-    return derating(row, year, resolved, log)[1]
+    return derating(row, outdoors(year, resolved), log)[1]
 
 
 def _battery(asked: Asked) -> OnsitePower | None:

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from dcplan.answers.facility.energy.plants import Built, annual_usd, taken
+from dcplan.answers.facility.energy.plants import Built, annual_usd
 from dcplan.answers.facility.energy.supply import Supply
 from dcplan.answers.facility.energy.year import Year
 from dcplan.catalog.schema import OnsitePower
 from dcplan.energy.dispatch import Dispatch, Source, starts
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.power.plants import taken
 from dcplan.result import Table
 from dcplan.specs.facility import energy as specs
 from dcplan.units import HOURS_PER_YEAR, KG_PER_TONNE, KW_PER_MW

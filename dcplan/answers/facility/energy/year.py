@@ -9,15 +9,13 @@ import numpy.typing as npt
 
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.energy.cuts import cut_hours
-from dcplan.energy.order import ordered_bins
 from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.cooling import Performance
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.power.weather import QUARTER_HOURS, bins_by_hour
 from dcplan.units import HOURS_PER_YEAR, TYPICAL_YEAR_HOURS
 
 Array = npt.NDArray[np.float64]
-QUARTER_HOURS = (2160, 2184, 2208, 2208)
-"""Hours of the calendar quarters of a year of 365 days."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +51,8 @@ def year_of(resolved: ResolvedFacility, found: Performance, log: InputLog) -> Ye
     InputError
         When the cuts have more events than hours.
     """
-    bins = _bins(resolved, log)
     weather = resolved.where.climate
+    bins = None if weather is None else bins_by_hour(weather, log)
     dry = weather.dry_c[bins] if weather is not None and bins is not None else None
     shape = np.ones(TYPICAL_YEAR_HOURS)
     if found.bin_pues and bins is not None:
@@ -68,15 +66,6 @@ def year_of(resolved: ResolvedFacility, found: Performance, log: InputLog) -> Ye
     cool = 0 if flat else int(means.argmin())
     cut = _cuts(resolved, int(starts[hot]), QUARTER_HOURS[hot])
     return Year(dry, load, cut, int(starts[cool]))
-
-
-def _bins(resolved: ResolvedFacility, log: InputLog) -> npt.NDArray[np.int64] | None:
-    """Return the weather bin of each hour: of the file, or in a made order."""
-    weather = resolved.where.climate
-    if weather is None or weather.order is not None:
-        return None if weather is None else weather.order
-    day, warmest = (log.parameter("facility", key) for key in ("day-range-k", "warmest-hour-h"))
-    return ordered_bins(weather.quarter, weather.dry_c, weather.hours, QUARTER_HOURS, day, warmest)
 
 
 def _cuts(resolved: ResolvedFacility, first: int, window: int) -> npt.NDArray[np.bool_]:

@@ -15,7 +15,7 @@ from dcplan.planning.keys import Key
 from dcplan.planning.model.build import build_model
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import Built, build
-from dcplan.planning.problem.switch_steps import with_steps
+from dcplan.planning.problem.fabrics.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.jobs.soonest import planned_together, with_later_starts
 from dcplan.planning.solve import highs

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from dcplan.answers.plan.calendar import quarter_at
 from dcplan.demand.classes import offered_accelerators
-from dcplan.planning.audit.queue import QueueState
+from dcplan.planning.audit.work.queue import QueueState
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.result import Metric, Table
 from dcplan.specs.plan import queue as specs

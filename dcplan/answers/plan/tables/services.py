@@ -9,7 +9,7 @@ from dcplan.answers.plan.calendar import quarter_at
 from dcplan.catalog.model_names import model_of
 from dcplan.demand.periods import HOURS
 from dcplan.inputs.cloud_prices import cloud_place
-from dcplan.planning.audit.latency import ServiceLatency, highest_demands
+from dcplan.planning.audit.work.latency import ServiceLatency, highest_demands
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.model.sets import P
 from dcplan.planning.problem.terms import PlanningProblem

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dcplan.answers.plan.calendar import quarter_at
 from dcplan.planning.audit.accounts import Accounts
-from dcplan.planning.audit.onsite import interruptible_use_mw, plants_mw
+from dcplan.planning.audit.onsite import interruptible_use_mw, plants_mw, units_serving
 from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.energy import contract_usd, output_mwh
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.result import Table
 from dcplan.specs.plan import site as specs
@@ -65,7 +66,10 @@ def onsite(problem: PlanningProblem, d: Decisions) -> Table:
         for o in s.onsite:
             for t in range(problem.quarters):
                 n, mwh = d.onsite.get((s.id, o.id, t), 0), d.onsite_mwh.get((s.id, o.id, t), 0.0)
-                if n or mwh:
+                units = units_serving(d, s, o, t)
+                usd = mwh * o.usd_per_mwh + units * contract_usd(o, problem.start, t)
+                able = None if o.firm else units * output_mwh(o, problem.start, t)
+                if n or mwh or able:
                     rows.append(
                         specs.OnsiteRow(
                             site=s.id,
@@ -76,7 +80,8 @@ def onsite(problem: PlanningProblem, d: Decisions) -> Table:
                             ordered_mw=n * o.unit_mw,
                             capex_usd=n * o.usd,
                             generated_mwh=mwh,
-                            energy_usd=problem.finance.level(t) * mwh * o.usd_per_mwh,
+                            curtailed_mwh=None if able is None else able - mwh,
+                            energy_usd=problem.finance.level(t) * usd,
                         )
                     )
     return specs.ONSITE.table(rows)

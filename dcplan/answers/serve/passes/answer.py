@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 
+from dcplan.answers.common.model_config import model_notes
 from dcplan.answers.serve.cost import (
     accelerators_of,
     cost_notes,
@@ -21,7 +22,6 @@ from dcplan.answers.serve.passes.outcome import outcome_of, power_of
 from dcplan.answers.serve.passes.resolve import PassRun, resolve
 from dcplan.answers.serve.passes.tables import pass_tables, system_rows
 from dcplan.answers.serve.request import ServeRequest
-from dcplan.answers.train.resolve import model_notes
 from dcplan.catalog.loader import Catalog
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Problem
 from dcplan.result import Result

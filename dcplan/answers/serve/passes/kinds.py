@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 
+from dcplan.answers.common.model_config import read_config
 from dcplan.answers.serve.request import ServeRequest, without_system
-from dcplan.answers.train.resolve import read_config
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.model_names import model_of
 from dcplan.errors import InputError, Place, Problem

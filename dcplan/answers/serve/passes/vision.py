@@ -15,7 +15,7 @@ from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.images import image_numbers
 from dcplan.inputs.serving.setups import Checkpoint, Service, served_of
 from dcplan.llm.architecture import Architecture
-from dcplan.llm.vision import assumed
+from dcplan.llm.vision.joined import assumed
 from dcplan.serving.passes import ImageTokens, vision_prompt
 from dcplan.serving.search import Layout
 from dcplan.serving.tables import table

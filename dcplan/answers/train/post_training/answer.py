@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import get_args
 
 import numpy as np
 
+from dcplan.answers.common.model_config import read_config
 from dcplan.answers.train.key_values import read_settings
 from dcplan.answers.train.layout_parser import lightest, read_layout
 from dcplan.answers.train.metrics import rent_usd_per_hour
-from dcplan.answers.train.post_training.fine_tuning import FLAG, fine_tune
+from dcplan.answers.train.post_training.fine_tuning import fine_tune
 from dcplan.answers.train.post_training.tables import days_of, division_table, part_table
+from dcplan.answers.train.post_training.unread import FLAG, unread
 from dcplan.answers.train.request import TrainRequest
-from dcplan.answers.train.resolve import TrainRun, read_config, resolve
+from dcplan.answers.train.resolve import TrainRun, resolve
 from dcplan.answers.train.tables import unmeasured
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, Model
@@ -84,7 +86,7 @@ def post_train(request: TrainRequest, catalog: Catalog) -> Result:
     text = request.post_training or ""
     if algorithm_of(text) in get_args(FineTuning.model_fields["algorithm"].annotation):
         return fine_tune(request, read_settings(text, FineTuning, FLAG), catalog)
-    problems = list(_unused(request))
+    problems = list(unread(request, USED))
     if problems:
         raise InputError(problems)
     work = read_settings(text, PostTraining, FLAG)
@@ -140,15 +142,6 @@ def algorithm_of(text: str) -> str:
         cause = f"algorithm={found}: expected one of {', '.join(known)}"
         raise InputError([Problem("DC051", cause, Place(FLAG), did_you_mean(found, known))])
     return found
-
-
-def _unused(request: TrainRequest) -> Iterator[Problem]:
-    """Find flags that post-training does not read."""
-    for field in fields(request):
-        if field.name not in USED and getattr(request, field.name) != field.default:
-            flag = f"--{field.name.replace('_', '-')}"
-            cause = f"{flag} cannot be combined with {FLAG}"
-            yield Problem("DC050", cause, Place(FLAG), help=f"omit {flag}")
 
 
 def _answered(work: PostTraining, run: TrainRun, log: InputLog) -> Answered:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 
+from dcplan.answers.common.model_config import read_model
 from dcplan.answers.train.metrics import rent_usd_per_hour
 from dcplan.answers.train.post_training.tuned_layouts import tuned_layouts
+from dcplan.answers.train.post_training.unread import FLAG, unread
 from dcplan.answers.train.request import TrainRequest
-from dcplan.answers.train.resolve import TrainRun, read_model, resolve
+from dcplan.answers.train.resolve import TrainRun, resolve
 from dcplan.answers.train.schedule import Part, first
 from dcplan.answers.train.tables import step_tables, unmeasured
 from dcplan.catalog.loader import Catalog
@@ -35,7 +37,6 @@ from dcplan.training.grid import Case, case_setup, layout_table
 from dcplan.training.search import Found
 from dcplan.units import BYTES_PER_GIB, HOURS_PER_DAY, SECONDS_PER_DAY, TERA, si
 
-FLAG = "--post-training"
 USED = frozenset(
     {
         *("model", "system", "accelerators", "precision", "nic_port_gbps", "stack", "layout"),
@@ -107,11 +108,7 @@ def fine_tune(request: TrainRequest, work: FineTuning, catalog: Catalog) -> Resu
 
 def _problems(request: TrainRequest, work: FineTuning) -> Iterator[Problem]:
     """Find flags that fine-tuning does not read, and amounts that it lacks."""
-    for field in fields(request):
-        if field.name not in USED and getattr(request, field.name) != field.default:
-            flag = f"--{field.name.replace('_', '-')}"
-            cause = f"{flag} cannot be combined with {FLAG}"
-            yield Problem("DC050", cause, Place(FLAG), help=f"omit {flag}")
+    yield from unread(request, USED)
     if request.tokens is None:
         cause = "--tokens is required: the tokens of the samples over all epochs, without padding"
         yield Problem("DC050", cause, Place("train"))

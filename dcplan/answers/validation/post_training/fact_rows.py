@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dcplan.answers.train.resolve import read_config, read_model
+from dcplan.answers.common.model_config import read_config, read_model
 from dcplan.answers.validation.post_training.tuning_rows import Predicted
 from dcplan.catalog.schema import Accelerator, Model, Parameter
 from dcplan.inputs.log import InputLog

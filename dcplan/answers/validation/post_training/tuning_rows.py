@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dcplan.answers.common.model_config import read_model
+from dcplan.answers.train.key_values import number_or_text
 from dcplan.answers.train.layout_parser import lightest, read_layout
 from dcplan.answers.train.post_training.tuned_layouts import tuned_layouts
-from dcplan.answers.train.resolve import read_model
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.fine_tuning import Tuned, tuned, tuned_step, tuning_spread_frac
@@ -86,7 +87,7 @@ def _placed(row: Row, log: InputLog) -> tuple[Tuned, Setup, float] | str:
     )
     if isinstance(spec, str):
         return spec
-    work = FineTuning.model_validate({k: _cell(row[k]) for k in SETTINGS if row[k]})
+    work = FineTuning.model_validate({k: number_or_text(row[k]) for k in SETTINGS if row[k]})
     length = int(row["seq_len"])
     tokens = float(row["global_batch_seqs"]) * length
     run = tuned(work, shape, length, tokens, spec, log)
@@ -105,13 +106,3 @@ def _placed(row: Row, log: InputLog) -> tuple[Tuned, Setup, float] | str:
         return "no layout fits in the memory"
     first = {k: np.asarray(v[:1]) for k, v in found.layouts.items()}
     return run, case_setup(case, layout_table(case, first)), spread
-
-
-def _cell(text: str) -> str | int | float:
-    """Return a number where the cell has one."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,15 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from dcplan.answers.validation.measured_csv import rows_of
 from dcplan.answers.validation.request import ValidateRequest
 from dcplan.answers.validation.runs.rows import Reader, Row, Run, Unsupported
 from dcplan.answers.validation.runs.tables import Prediction, predict
-from dcplan.catalog.delimiter import check_delimiter
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import Stack
-from dcplan.catalog.yaml12 import read_text
-from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem, did_you_mean
+from dcplan.errors import EXIT_NO, EXIT_OK, did_you_mean
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.coefficients import coefficients
 from dcplan.inputs.training.stacks import spread_frac
@@ -105,15 +103,7 @@ def read_table(file: Path) -> list[dict[str, str]]:
     InputError
         When the file cannot be read, holds an invalid number, or lacks a required column.
     """
-    csv.field_size_limit(10**7)
-    reader = csv.DictReader(io.StringIO(read_text(file).removeprefix("\ufeff")))
-    check_delimiter(reader.fieldnames or (), REQUIRED, str(file))
-    missing = [c for c in REQUIRED if c not in (reader.fieldnames or ())]
-    if missing:
-        cause = f"columns missing: {', '.join(missing)}"
-        help_ = "docs/howto/own-runs.md describes the columns"
-        raise InputError([Problem("DC053", cause, Place(str(file), 1, 1), help=help_)])
-    return [{k: (v or "").strip() for k, v in row.items() if k} for row in reader]
+    return rows_of(file, REQUIRED, "docs/howto/own-runs.md describes the columns")
 
 
 def _compared(table: Sequence[Row], log: InputLog) -> list[_Compared]:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pyomo.core as pyo
 
-from dcplan.planning.model.onsite import grid_mwh
+from dcplan.planning.model.onsite import grid_mwh, serving
 from dcplan.planning.model.sets import Sets
+from dcplan.planning.problem.energy import contract_usd
 from dcplan.planning.problem.terms import SiteTerms
 from dcplan.units import KW_PER_MW, MONTHS_PER_QUARTER, USD_PER_MUSD
 
@@ -20,7 +21,7 @@ def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     level = sets.problem.finance.level(t)
     for site in sets.problem.sites:
         total += site.usd_per_kwh[t] * KW_PER_MW / M * grid_mwh(model, site.id, t)
-        total += level * _onsite(model, site, t)
+        total += level * _onsite(model, sets, site, t)
         if site.demand_usd_per_kw_month > 0:
             total += (
                 level
@@ -47,16 +48,12 @@ def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     return total
 
 
-def _onsite(model: pyo.ConcreteModel, site: SiteTerms, t: int) -> Any:
-    """Return fuel and fixed cost of on-site plants [M$]."""
+def _onsite(model: pyo.ConcreteModel, sets: Sets, site: SiteTerms, t: int) -> Any:
+    """Return fuel, contracts and fixed cost of on-site plants [M$]."""
     total: Any = 0.0
     for o in site.onsite:
         if (site.id, o.id, t) in model.onsite_mwh:
             total += o.usd_per_mwh / M * model.onsite_mwh[site.id, o.id, t]
-        serving = [
-            v
-            for (s, k, q), v in model.onsite_buy.items()
-            if (s, k) == (site.id, o.id) and q + o.lead <= t
-        ]
-        total += o.fixed_usd_per_quarter / M * sum(serving)
+        fixed = o.fixed_usd_per_quarter + contract_usd(o, sets.problem.start, t)
+        total += fixed / M * serving(model, site.id, o, t)
     return total

@@ -9,7 +9,7 @@ from dcplan.catalog.schema import Parameter
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.existing.places import entries_of
 from dcplan.planning.problem.terms import HallTerms
-from dcplan.reliability.outlook import Bounds
+from dcplan.reliability.job import Bounds
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Asset, Order
 from dcplan.units import DAYS_PER_QUARTER

@@ -1,1 +1,1 @@
-"""Fabric options of halls: designs, costs per port, and the speed of their links."""
+"""Fabric options of halls: designs, costs per port, steps of switches, and the speed of links."""

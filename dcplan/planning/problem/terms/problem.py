@@ -54,6 +54,8 @@ class PlanningProblem:
     fleet: FleetTerms | None = None
     parts: tuple[PartsTerms, ...] = ()
     vendor_share: Mapping[str, float] = field(default_factory=dict)
+    sites_max: int | None = None
+    """Most sites with a hall in use; None without a limit."""
     """Maximum share of the spending on ordered racks, by maker."""
     existing: tuple[ExistingTerms, ...] = ()
     """Existing and on-order hardware: assets and orders."""

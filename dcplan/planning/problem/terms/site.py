@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from dcplan.inputs.cooling import Setting
 from dcplan.planning.problem.energy import OnsiteTerms, TrancheTerms
 
 
@@ -46,6 +47,8 @@ class CoolingTerms:
     fit_out_usd: float
     building_usd: float
     """Cost of the shell of one new hall; 0 for existing and leased halls."""
+    setting: Setting | None = field(default=None, compare=False)
+    """Operating conditions behind the PUE; None for given coefficients."""
 
 
 @dataclass(frozen=True)

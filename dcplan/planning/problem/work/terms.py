@@ -46,6 +46,8 @@ class JobTerms:
     """Whether it may run in the cloud; a job with named sites may not."""
     extra_days: tuple[float, ...] = ()
     """Additional durations to try, in addition to the usual months."""
+    every_month: bool = False
+    """Whether the durations to try are all months of the first two years; few jobs and places."""
     dated: bool = True
     """Whether it has a deadline, so that delays of its start count. Otherwise its planned end is
     inside the horizon."""

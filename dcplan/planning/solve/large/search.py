@@ -28,6 +28,7 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.highs import Outcome, OutOfTimeError, Point, Watch, relaxation
 from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
 from dcplan.planning.solve.large.node_program import Known
+from dcplan.planning.solve.large.plans import Plans
 from dcplan.planning.solve.large.pseudo_costs import PseudoCosts
 from dcplan.planning.solve.large.racks import STRATEGY, Found, RackStage, with_halls
 from dcplan.planning.solve.large.restricted import rounded_up, unused
@@ -53,15 +54,6 @@ LEAST_GAP = 0.05
 """Smallest share of the requested gap for the program of halls."""
 SEARCH_GAP = 0.3
 """Share of the requested gap at which the program of halls ends; racks and switches take the rest."""
-WORTH = 0.25
-"""Share of the requested gap that a solution must promise before its racks are searched, which takes
-seconds."""
-EARLY = 4
-"""Solutions after which one is made a plan, whatever it promises."""
-FIRST_WITHIN = 0.03
-"""Distance from the bound from which a first solution is made a plan at once."""
-OTHER_SHARE = 0.5
-"""Share of the remaining time for plans of other solutions of the program of halls."""
 EXTRA = 0.15
 """Additional share of the time for a plan if the search found none."""
 TINY = 1e-6
@@ -92,18 +84,14 @@ class HallSearch:
         self.problem, self.program = problem, program
         self.stage, self.session = stage, session
         self.gap = session.gap
-        self.best: Found | None = None
-        self.bound, self.nodes = -math.inf, 0
-        self.others: list[tuple[float, dict[Key, float]]] = []
-        """Solutions of the program of halls that became no plan, with their costs."""
+        self.plans = Plans(stage, session)
+        self.nodes = 0
         self.grows = False
         """Whether the tree solves the program of halls."""
         self.costs = PseudoCosts()
         """Gains of branching in the program of halls."""
         self.restricted = math.inf
         """Cost of the best solution of the restricted program."""
-        self.slack = math.inf
-        """Smallest difference between the cost of a plan and that of its halls in the relaxation."""
 
     def solve(self, near: Mapping[Key, float] | None = None) -> Answer:
         """Search until the gap is proved, the program of halls is solved, or the time limit.
@@ -118,29 +106,29 @@ class HallSearch:
             return Answer(None, -math.inf, 0)
         if point is None:
             return Answer(None, -math.inf, 0, infeasible=True)
-        self._prove(point.objective)
+        self.plans.prove(point.objective)
         if near:
-            self._plan(near, self.bound)
+            self.plans.plan(near, self.plans.bound)
         elif self._restricts(relaxed):  # a first plan before the program of halls, which takes long
             self._round_up(relaxed, point, gap=self.gap)
-        if not self._done(self.bound) and not self._of_halls(relaxed, point):
+        if not self.plans.proved and not self._of_halls(relaxed, point):
             return Answer(None, math.inf, self.nodes, infeasible=True)
-        if self.best is None and not self.session.stopped:
+        if self.plans.best is None and not self.session.stopped:
             self._round_up(relaxed, point, EXTRA * self.session.clock.limit_s)
-        if self.best is not None and not self._done(self.bound) and self.session.clock.left() > 0:
-            self._others()
-        if self.best is not None and not self._done(self.bound) and self.session.clock.left() > 0:
-            self._keep(self.stage.improved(self.best, self._enough()), self.bound)
-        if not self._done(self.bound) and self.session.clock.left() > 0:
-            proof = proved_whole(self.stage, self.best, self.bound)
-            self.best = proof.plan
-            self._prove(proof.bound)
+        if self.plans.best is not None and self.plans.goes_on:
+            # after a tree only the best of all is improved by site: that takes as long as two plans
+            self.plans.make_others(by_site=not self.grows)
+        if self.plans.goes_on:
+            self.plans.improve()
+        if self.plans.goes_on:
+            proof = proved_whole(self.stage, self.plans.best, self.plans.bound)
+            self.plans.best = proof.plan
+            self.plans.prove(proof.bound)
             self.nodes += proof.nodes
             if proof.plan is None and proof.bound == math.inf:
                 return Answer(None, math.inf, self.nodes, infeasible=True)
-        open_gap = not self._done(self.bound) and self.session.clock.left() > 0
-        ended = "" if self.session.stopped or not open_gap else ENDED
-        return Answer(self.best, self.bound, self.nodes, ended=ended)
+        ended = "" if self.session.stopped or not self.plans.goes_on else ENDED
+        return Answer(self.plans.best, self.plans.bound, self.nodes, ended=ended)
 
     def screened(self, near: Mapping[Key, float] | None = None) -> Answer:
         """Return a plan and the bound of the program of halls, without a search for a smaller gap.
@@ -152,14 +140,14 @@ class HallSearch:
             relaxed, point = self._relaxed()
             if point is None:
                 return Answer(None, -math.inf, 0, infeasible=True)
-            self.bound = point.objective
+            self.plans.bound = point.objective
             if not self._of_halls(relaxed, point, early=False):
                 return Answer(None, math.inf, self.nodes, infeasible=True)
-            if near and not self._done(self.bound) and self._promises(relaxed, near):
-                self._plan(near, self.bound)
+            if near and not self.plans.proved and self._promises(relaxed, near):
+                self.plans.plan(near, self.plans.bound)
         except OutOfTimeError:
             self.session.clock.note(SolveStatus.LIMIT)
-        return Answer(self.best, self.bound, self.nodes, ended=SCREENED)
+        return Answer(self.plans.best, self.plans.bound, self.nodes, ended=SCREENED)
 
     def _of_halls(self, relaxed: Matrix, point: Point, *, early: bool = True) -> bool:
         """Solve the program of halls for its bound and a plan; return whether it has a solution.
@@ -173,7 +161,7 @@ class HallSearch:
         start: dict[int, float] = {}
         if self._restricts(relaxed):
             start = self._restricted(program, relaxed, point.values)
-            if self._done(self.bound):
+            if self.plans.proved:
                 return True
         share = TREE_SHARE if self.grows else BOUND_SHARE if start else 1.0
         session = self.session.part(share) if share < 1.0 else self.session
@@ -182,10 +170,10 @@ class HallSearch:
             if self.grows
             else self._halls(program, start, session, early=early)
         )
-        self._prove(outcome.bound)
+        self.plans.prove(outcome.bound)
         if outcome.status is SolveStatus.INFEASIBLE:
             return False
-        self._take(program, outcome, by_site=not self.grows)
+        self.plans.take(program, outcome, by_site=not self.grows)
         return True
 
     def _round_up(
@@ -194,7 +182,7 @@ class HallSearch:
         """Make a plan of the linear program's halls, rounded up."""
         found = self.stage.plan(rounded_up(self.problem, relaxed, point.values), least_s, gap)
         if found is not None:
-            self._keep(found, found.searched)
+            self.plans.keep(found, found.searched)
 
     def _restricts(self, relaxed: Matrix) -> bool:
         return self.session.request.restrict and len(relaxed.columns) > RESTRICT_COLUMNS
@@ -203,7 +191,7 @@ class HallSearch:
         """Return whether the halls of a plan may give a clearly better one, by their linear program."""
         given = with_halls(relaxed, near)
         point = relaxation(given, self.session.clock.left())
-        return point is not None and point.objective + self._least_slack() < self._worth()
+        return point is not None and point.objective + self.plans.least_slack() < self.plans.worth()
 
     def _relaxed(self) -> tuple[Matrix, Point | None]:
         """Return the relaxation and its solution; runs replace work where it uses work."""
@@ -227,8 +215,8 @@ class HallSearch:
         if outcome.values is None:
             return {}
         self.restricted = outcome.objective
-        if self.best is None or not self.grows:  # a tree soon has better halls
-            self._take(less, outcome, by_site=False)
+        if self.plans.best is None or not self.grows:  # a tree soon has better halls
+            self.plans.take(less, outcome, by_site=False)
         there = dict(zip(less.columns, outcome.values, strict=True))
         whole = np.flatnonzero(is_strategic(program))
         return {int(i): float(round(there.get(program.columns[i], 0.0))) for i in whole}
@@ -248,7 +236,7 @@ class HallSearch:
         """
 
         def improved(values: Vector) -> None:
-            self._early(program, values)
+            self.plans.early(program, values)
 
         phase = Phase.HALLS if bounds else Phase.RESTRICTED
         shown = session.reporter.of_solver(phase, plans=False, bounds=bounds, started=bool(start))
@@ -263,7 +251,7 @@ class HallSearch:
                 shown,
                 session.request.stop,
                 improved if early else None,
-                self._done if bounds and not start else None,
+                self.plans.done if bounds and not start else None,
             ),
         )
         self.nodes += outcome.nodes
@@ -294,8 +282,8 @@ class HallSearch:
             watch=Watch(
                 session.reporter.of_solver(phase, plans=False, bounds=bounds),
                 session.request.stop,
-                lambda values: self._later(program, values),
-                self._done if bounds else None,
+                lambda values: self.plans.later(program, values),
+                self.plans.done if bounds else None,
             ),
             seed=session.request.seed,
         )
@@ -306,7 +294,7 @@ class HallSearch:
             session.clock.note(outcome.status)
             return outcome
         if bounds:
-            self._prove(outcome.bound)
+            self.plans.prove(outcome.bound)
         if (values := outcome.values) is not None:
             start = {int(i): float(round(values[i])) for i in np.flatnonzero(whole)}
         return self._halls(program, start, session, bounds=bounds, early=False)
@@ -316,93 +304,11 @@ class HallSearch:
 
         Before a tree there is only the expensive plan of rounded halls, which says nothing of it.
         """
-        if self.grows or self.best is None or not math.isfinite(self.restricted):
+        if self.grows or self.plans.best is None or not math.isfinite(self.restricted):
             return SEARCH_GAP * self.gap
-        proved = self.best.value - self.gap * abs(self.best.value)
+        proved = self.plans.best.value - self.gap * abs(self.plans.best.value)
         needed = (self.restricted - proved) / max(abs(self.restricted), TINY)
         return min(max(needed, LEAST_GAP * self.gap), SEARCH_GAP * self.gap)
-
-    def _early(self, program: Matrix, values: Vector) -> None:
-        """Make the first plan of a solution that is close to the bound, or of a later one.
-
-        It is improved by site at once, because a good plan ends the search earlier.
-        """
-        cost = float(program.cost @ values) + program.offset
-        near = cost - self.bound <= FIRST_WITHIN * abs(cost)
-        if self.best is None and (near or len(self.others) + 1 >= EARLY):
-            self._plan(dict(zip(program.columns, values, strict=True)), cost)
-            self._by_site(self.best, cost)
-        else:
-            self._later(program, values)
-
-    def _later(self, program: Matrix, values: Vector) -> None:
-        """Keep a solution of which a plan may be made."""
-        cost = float(program.cost @ values) + program.offset
-        self.others.append((cost, dict(zip(program.columns, values, strict=True))))
-
-    def _take(self, program: Matrix, outcome: Outcome, *, by_site: bool = True) -> None:
-        """Make a plan of a solution of the program if it promises a better one, improved by site."""
-        cost = outcome.objective
-        if outcome.values is None or cost + self._least_slack() > self._worth():
-            return
-        found = self.stage.plan(dict(zip(program.columns, outcome.values, strict=True)))
-        self._keep(found, cost)
-        self.others = [x for x in self.others if abs(x[0] - cost) > TINY * abs(cost)]
-        if by_site and not self.session.request.screen:
-            self._by_site(found, cost)
-
-    def _others(self) -> None:
-        """Make plans of the other solutions of the program of halls.
-
-        Each is improved by site, but after a tree only the best of all is, because that takes as long as
-        two further plans.
-        """
-        until_s = self.session.clock.spent() + OTHER_SHARE * self.session.clock.left()
-        for cost, chosen in sorted(self.others, key=lambda x: x[0]):
-            late = self.session.stopped or self.session.clock.spent() > until_s
-            if late or self._done(self.bound) or cost + self._least_slack() > self._worth():
-                return
-            found = self.stage.plan(chosen)
-            self._keep(found, cost)
-            if not self.grows:
-                self._by_site(found, cost)
-
-    def _by_site(self, found: Found | None, cost: float) -> None:
-        """Improve a plan of halls with a cost in the relaxation."""
-        if found is not None and not self._done(self.bound):
-            self._keep(self.stage.improved(found, self._enough(), by_site=True), cost)
-
-    def _enough(self) -> float:
-        """Return the cost of a plan at which the bound proves the requested gap."""
-        return self.bound / (1.0 - self.gap if self.bound > 0 else 1.0 + self.gap)
-
-    def _least_slack(self) -> float:
-        return self.slack if math.isfinite(self.slack) else 0.0
-
-    def _worth(self) -> float:
-        """Return the cost below which a plan is clearly better."""
-        if self.best is None:
-            return math.inf
-        return self.best.value - WORTH * self.gap * abs(self.best.value)
-
-    def _plan(self, chosen: Mapping[Key, float], cost: float) -> None:
-        self._keep(self.stage.plan(chosen), cost)
-
-    def _keep(self, found: Found | None, cost: float) -> None:
-        if found is None:
-            return
-        self.slack = min(self.slack, found.value - cost)
-        if self.best is None or found.value < self.best.value:
-            self.best = found
-
-    def _done(self, bound: float) -> bool:
-        """Return whether a bound proves the requested gap of the best plan."""
-        best = self.best
-        return best is not None and best.value - bound <= self.gap * abs(best.value)
-
-    def _prove(self, bound: float) -> None:
-        self.bound = max(self.bound, bound)
-        self.session.reporter.proved(self.bound)
 
 
 ENDED = (

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dcplan.planning.problem.switch_steps import with_steps
+from dcplan.planning.problem.fabrics.switch_steps import with_steps
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.highs import Point
 from dcplan.planning.solve.kept import PROGRAMS

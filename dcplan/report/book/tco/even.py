@@ -35,7 +35,7 @@ def own_curve(book: Book) -> Row:
     spent = _present(book, book.side, own)
     worth = sheet.line(
         "present value of the resale",
-        (book.side, "", "less outstanding debt"),
+        (book.side, "", "less what is still owed"),
         "USD",
         resale * book.rows["even factor"],
         total=False,
@@ -79,7 +79,7 @@ def _present(book: Book, side: str, cash: Row) -> Row:
 
 
 def _resale(book: Book) -> Row:
-    """Write the resale value of all purchases at the end of each month, less debt."""
+    """Write the resale value of all purchases at the end of each month, less what is still owed."""
     sheet, k = book.even, book.rows["age"]
     month = book.rows["month"].values
     parts = []
@@ -105,7 +105,13 @@ def _resale(book: Book) -> Row:
     balance = book.rows.get("balance")
     if balance is not None:
         value = value - summed_where(book.rows["month"], k - 1, balance)
-    rule = (book.side, "", "with the share of lost goodput, less outstanding debt")
+    due = book.rows.get("acceptance due")
+    if due is not None:
+        later = summed_where(book.rows["month"], k - 1, due) * flag(
+            k <= book.source.axis.horizon - 1
+        )
+        value = value - (later if lost is None else later * (1 + lost))
+    rule = (book.side, "", "with the share of lost goodput, less what is still owed")
     return sheet.line("resale value", rule, "USD", value, total=False)
 
 

@@ -149,6 +149,10 @@ def after_tax(book: Book) -> None:
     book.lines = paid
     rule = (book.side, "", "after tax, before debt")
     book.keep("own cash", sheet.line("cost of owning", rule, "USD", total(paid)))
+    if moved is not None:
+        term, rule = largest(-moved.so_far(), 0), (book.side, "", "of delivered equipment")
+        due = sheet.line("acceptance payments to come", rule, "USD", term, total=False)
+        book.keep("acceptance due", due)
     rule = (book.side, "", "money in")
     end = added(row.cell for row in book.ends.values())
     book.keep("end", sheet.fact("value at the end of the horizon", rule, "USD", end))

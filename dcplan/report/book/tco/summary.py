@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dcplan.report.book.data.term import Term, added
-from dcplan.report.book.grid import FIRST, HEAD, Row, column
-from dcplan.report.book.pages import LEGEND
+from dcplan.report.book.grid import HEAD, Row, column
+from dcplan.report.book.pages import LEGEND, add_series, write_facts
 from dcplan.report.book.tco.book import Book
 from dcplan.report.book.tco.data import MOST_RENTS
 from dcplan.report.book.tco.source import TcoSource
 from dcplan.report.book.writer import NUMBERS, Writer, head
 from dcplan.report.text.numbers import in_order
+from dcplan.result import Result
 from dcplan.units import unit_of
 
 HEADS = (
@@ -93,17 +95,28 @@ COVER = (
 
 def cover_page(writer: Writer, source: TcoSource) -> None:
     """Write how to use the workbook, what is fixed, and how to create it again."""
-    page, result = writer.sheets["Cover"], source.result
+    write_cover(writer, source.result, COVER, MEANINGS, FIXED)
+
+
+def write_cover(
+    writer: Writer,
+    result: Result,
+    texts: Sequence[str],
+    meanings: Mapping[str, str],
+    fixed: Sequence[str],
+) -> None:
+    """Write a cover: its texts, the legend of the colors, what is fixed, and the source."""
+    page = writer.sheets["Cover"]
     head(writer, page, f"dcplan tco: {result.scenario.get('name', '')}", result.headline)
-    for i, text in enumerate(COVER):
+    for i, text in enumerate(texts):
         page.write_string(4 + i, 0, text)
-    row = 4 + len(COVER) + 1
+    row = 4 + len(texts) + 1
     for kind, text in LEGEND:
         page.write_string(row, 0, "1,234", writer.number(kind, "USD"))
-        page.write_string(row, 1, MEANINGS.get(kind, text))
+        page.write_string(row, 1, meanings.get(kind, text))
         row += 1
     page.write_string(row + 1, 0, "An edit does not change:", writer.format(bold=True))
-    for text in FIXED:
+    for text in fixed:
         row += 1
         page.write_string(row + 1, 1, text)
     row += 2
@@ -114,10 +127,7 @@ def cover_page(writer: Writer, source: TcoSource) -> None:
         "Catalogs digest": result.scenario.get("catalogs_sha256"),
         "Created with": f"dcplan tco {result.scenario.get('path')} -o BOOK.xlsx",
     }
-    for label, value in facts.items():
-        page.write_string(row + 1, 0, label)
-        page.write_string(row + 1, 1, "" if value is None else str(value))
-        row += 1
+    write_facts(page, row + 1, facts)
     page.set_column(0, 0, 24)
     page.set_column(1, 1, 120)
 
@@ -336,9 +346,9 @@ def curve(writer: Writer, book: Book) -> None:
 def _curve(writer: Writer, book: Book) -> Any:
     """Return a chart in which the owned curve crosses that of a rent at the break-even."""
     chart = writer.book.add_chart({"type": "line"})
-    _series(chart, book.rows["curve owned"], "owned, if sold at this month")
+    add_series(chart, book.rows["curve owned"], "owned, if sold at this month")
     for name in list(book.rents)[:MOST_CURVES]:
-        _series(chart, book.rows[f"curve {name}"], name)
+        add_series(chart, book.rows[f"curve {name}"], name)
     chart.set_title({"name": "Cumulative present cost, USD M"})
     chart.set_x_axis({"name": "months from the start", "interval_unit": 6, "interval_tick": 6})
     chart.set_y_axis({"num_format": "#,##0.0,,"})
@@ -349,14 +359,3 @@ def _curve(writer: Writer, book: Book) -> Any:
 
 MOST_CURVES = 5
 """Rents in the chart, the cheapest first."""
-
-
-def _series(chart: Any, row: Row, name: str) -> None:
-    last, at = FIRST + len(row.values) - 1, row.number - 1
-    chart.add_series(
-        {
-            "name": name,
-            "categories": [row.sheet, 3, FIRST, 3, last],
-            "values": [row.sheet, at, FIRST, at, last],
-        }
-    )

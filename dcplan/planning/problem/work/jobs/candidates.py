@@ -21,11 +21,11 @@ from dcplan.planning.problem.work.jobs.slow_storage import too_slow
 from dcplan.planning.problem.work.jobs.timelines import Timeline, Timelines
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
-from dcplan.reliability.outlook import Bounds
+from dcplan.reliability.job import Bounds
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Job, ScheduledJob
 from dcplan.training.estimate import Hardware
-from dcplan.units import DAYS_PER_QUARTER, SECONDS_PER_DAY
+from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, SECONDS_PER_DAY
 
 
 class JobCandidates:
@@ -70,6 +70,7 @@ class JobCandidates:
         for target in able:
             best = self._best(job, terms, target)
             found = choice.starts(choice.undominated(best, terms), terms)
+            found += self._just_in_time(job, terms, target, found)
             result += found + self._larger(job, terms, target, best)
             if best and not found:
                 at, text = f"{target.place} {target.system}", choice.too_late(best, terms)
@@ -93,7 +94,7 @@ class JobCandidates:
         found = self._counts(time, asked.target, terms)
         if self._tries_larger(asked.job, terms, asked.target):
             found += self._between(time, asked.target, terms, time.existing[found].tolist())
-        return set(found)
+        return {*found, *self._in_time(time, asked.target, terms)}
 
     def _counts(self, time: Timeline, target: Target, terms: JobTerms) -> list[int]:
         """Return the place of the smallest count of each duration to try."""
@@ -104,6 +105,46 @@ class JobCandidates:
             if able.size and int(able[0]) not in found:
                 found.append(int(able[0]))
         return found
+
+    def _in_time(self, time: Timeline, target: Target, terms: JobTerms) -> list[int]:
+        """Return the places of the smallest counts that end by the deadline, delays included.
+
+        One is for each quarter of the start, and one for hardware that is in service a quarter earlier.
+        """
+        found = set[int]()
+        if terms.dated:
+            fits = (time.existing <= target.limit) & (time.days <= _longest_days(target))
+            if terms.deadline_days is not None:
+                fits &= time.days <= terms.deadline_days
+            for ends in self._timelines.ends(time, target, terms):
+                days = np.asarray(ends.days)
+                for month in choice.quarter_starts(terms):
+                    left_days = terms.end_day - month * DAYS_PER_MONTH
+                    found.update(np.flatnonzero((days <= left_days) & fits)[:1].tolist())
+        return sorted(found)
+
+    def _just_in_time(
+        self, job: ScheduledJob, terms: JobTerms, target: Target, found: list[RunOption]
+    ) -> list[RunOption]:
+        """Return the smallest option that ends by the deadline from each start, if none is as small."""
+        if not terms.dated or job.accelerators:
+            return []
+        least: dict[tuple[int, int], int] = {}
+        for x in found:
+            key = (x.start_month, x.lead_months)
+            least[key] = min(x.accelerators, least.get(key, x.accelerators))
+        best: dict[tuple[int, int], RunOption] = {}
+        chosen = partial(self._in_time, target=target, terms=terms)
+        for precision in job.precision:
+            pace = self.paces.pace(job, target, precision, self._most(target))
+            if isinstance(pace, str):
+                continue
+            for x in choice.starts(self._sized(job, terms, target, precision, pace, chosen), terms):
+                key = (x.start_month, x.lead_months)
+                if x.accelerators < least.get(key, np.inf):
+                    least[key], best[key] = x.accelerators, x
+        quarters = choice.quarter_starts(terms)
+        return [x for (month, _), x in best.items() if month in quarters]
 
     def _tries_larger(self, job: ScheduledJob, terms: JobTerms, target: Target) -> bool:
         """Return whether sizes between those of the durations to try are added."""

@@ -15,11 +15,12 @@ from dcplan.planning.problem.work.jobs.pace import Pace
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
 from dcplan.reliability.goodput import REMARK_GOODPUT_FRAC
-from dcplan.reliability.outlook import Bounds
+from dcplan.reliability.job import Bounds
 from dcplan.training.estimate import Hardware, Sweep
 from dcplan.units import DAYS_PER_MONTH, MONTHS_PER_QUARTER, TERA
 
 MONTH_TARGETS = (1, 2, 3, 4, 6, 9, 12, 18, 24)
+"""Durations to try with many jobs and places, in months; with few, every month up to the last."""
 SEARCH_DENSE_STEPS = 96
 SEARCH_GROWTH = 1.03
 SEARCH_FILLED = (1, 3, 5, 7)
@@ -39,7 +40,8 @@ def lengths(terms: JobTerms) -> list[float]:
     longest = min(
         terms.end_day - terms.first_month * DAYS_PER_MONTH, terms.deadline_days or math.inf
     )
-    usual = {m * DAYS_PER_MONTH for m in MONTH_TARGETS}
+    months = range(1, MONTH_TARGETS[-1] + 1) if terms.every_month else MONTH_TARGETS
+    usual = {m * DAYS_PER_MONTH for m in months}
     return sorted({*(x for x in usual | set(terms.extra_days) if x <= longest), longest})
 
 
@@ -175,6 +177,11 @@ def after(delays: Mapping[str, Bounds], days: float) -> dict[str, Bounds]:
     """Return the delays that remain after a number of reserved days."""
     left = {name: tuple(max(x - days, 0.0) for x in bounds) for name, bounds in delays.items()}
     return {name: (low, mid, high) for name, (low, mid, high) in left.items() if high > 0}
+
+
+def quarter_starts(terms: JobTerms) -> range:
+    """Return the months of starts a quarter apart, from the first one to the end of the time."""
+    return range(terms.first_month, math.ceil(terms.end_day / DAYS_PER_MONTH), MONTHS_PER_QUARTER)
 
 
 def starts(run_options: list[RunOption], terms: JobTerms) -> list[RunOption]:

@@ -36,9 +36,14 @@ class Larger:
     """Jobs times places."""
 
     @property
+    def few(self) -> bool:
+        """Return whether there are few jobs and places, so that more sizes cost little time."""
+        return self.tried <= SEARCH_FEW
+
+    @property
     def step(self) -> float:
         """Return the ratio of two counts; infinite if none are added."""
-        if self.tried <= SEARCH_FEW:
+        if self.few:
             return SEARCH_STEP
         return SEARCH_COARSE_STEP if self.every else float("inf")
 
@@ -56,7 +61,7 @@ class Larger:
         quarters = range(self.quarters)
         if self.every:
             return frozenset(quarters)
-        if self.tried > SEARCH_FEW:
+        if not self.few:
             return frozenset()
         hall = self.halls.get(target.place)
         if hall is None or self.finance.empty_hall_frac >= 1.0:

@@ -14,7 +14,8 @@ from dcplan.inputs.storage import unlimited
 from dcplan.llm.tables import Array
 from dcplan.planning.problem.work.jobs.pace import Pace
 from dcplan.planning.problem.work.targets import Target
-from dcplan.reliability.outlook import Machine, Outlook, Policy, outlook
+from dcplan.reliability.job import Machine, Policy
+from dcplan.reliability.outlook import Outlook, outlook
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Scenario, Storage
 

@@ -23,7 +23,7 @@ from dcplan.inputs.training.speed import (
 )
 from dcplan.llm.architecture import Architecture
 from dcplan.llm.tables import Array
-from dcplan.llm.vision import refusal
+from dcplan.llm.vision.joined import refusal
 from dcplan.planning.problem.work.jobs import choice
 from dcplan.planning.problem.work.jobs.pace import Pace
 from dcplan.planning.problem.work.jobs.post_training import PostTrainingPaces

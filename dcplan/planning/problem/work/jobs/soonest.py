@@ -124,5 +124,5 @@ def _owned(problem: PlanningProblem, placed: Placement, t: int) -> float:
 
 def _site_mw(site: SiteTerms, t: int) -> float:
     """Return the most power of a site in a quarter: firm, interruptible and from its own plants."""
-    own_mw = sum(x.unit_mw * x.most_units for x in site.onsite if x.lead <= t)
+    own_mw = sum(x.unit_mw * x.most_units for x in site.onsite if x.firm and x.lead <= t)
     return site.utility_mw[t] + sum(x.mw[t] for x in site.tranches) + own_mw

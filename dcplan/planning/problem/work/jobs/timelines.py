@@ -16,7 +16,8 @@ from dcplan.planning.problem.work.jobs.slow_storage import storage_losses
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobTerms
 from dcplan.reliability.calendar import RunTime, with_delays
-from dcplan.reliability.outlook import Bounds, Outlook
+from dcplan.reliability.job import Bounds
+from dcplan.reliability.outlook import Outlook
 from dcplan.units import DAYS_PER_QUARTER
 
 

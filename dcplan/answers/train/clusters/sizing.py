@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dcplan.answers.train.clusters.unmet_limits import limits, none_meets
 from dcplan.answers.train.estimate import train_model
 from dcplan.answers.train.metrics import rated_kw, rent_usd_per_hour
 from dcplan.answers.train.request import TrainRequest
 from dcplan.answers.train.resolve import TrainRun, resolve
 from dcplan.answers.train.schedule import run_at
-from dcplan.answers.train.unmet_limits import limits, none_meets
 from dcplan.catalog.loader import Catalog
 from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.log import InputLog

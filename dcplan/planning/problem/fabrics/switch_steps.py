@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from dcplan.fabric.topology.clos import leaves
 from dcplan.fabric.topology.design import ClosDesign
 from dcplan.planning.check_ids import Part
-from dcplan.planning.problem.network_steps import (
+from dcplan.planning.problem.fabrics.network_steps import (
     COST,
     LOAD,
     Link,

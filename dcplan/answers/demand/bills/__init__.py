@@ -1,0 +1,1 @@
+"""Rented accelerators of a bill, in rows of FOCUS."""

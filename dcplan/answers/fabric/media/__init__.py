@@ -1,0 +1,1 @@
+"""Transceivers and cables of a network: parts of the catalog, what fits a link, and the choice."""

@@ -1,0 +1,1 @@
+"""A planned year by hour."""

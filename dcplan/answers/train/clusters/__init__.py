@@ -1,0 +1,1 @@
+"""Clusters of a run by size: the smallest within limits, smaller ones, and what no size meets."""

@@ -1,0 +1,236 @@
+"""Replay of a quarter of a plan by hour, and the parts of its difference from the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from dcplan.energy.dispatch import Dispatch, Source, dispatch
+from dcplan.units import KG_PER_TONNE
+
+Array = npt.NDArray[np.float64]
+GRID = "grid"
+
+
+class Part(StrEnum):
+    """What one step of the replay adds to the step before; the value is its text in tables."""
+
+    WEATHER = "PUE and WUE of the weather file"
+    """Mean of the hours of a weather file instead of the plan's PUE and WUE of the year."""
+    PUE = "PUE and WUE times load"
+    """PUE and WUE by hour: a quarter has those of its season."""
+    LEVEL = "price level of the file"
+    """Mean price of the quarter in a file instead of the plan's price."""
+    PRICE = "price times load"
+    """Price by hour: covariance of price and load."""
+    PLANTS = "plants by hour"
+    """Plants follow load and price, each hour at least cost, within the power of the grid."""
+    DERATING = "derating of plants"
+    PLANNED_OUTAGES = "planned outages of plants"
+    FORCED_OUTAGES = "forced outages of plants"
+    INTERRUPTIONS = "interruptions of the grid"
+    """Paused work is made up in the other hours of the quarter."""
+
+
+@dataclass(frozen=True)
+class PlantHours:
+    """An on-site plant in a quarter: what the plan decided, and its power by hour."""
+
+    name: str
+    planned_mwh: float
+    usd_per_mwh: float
+    kg_co2_per_mwh: float
+    rated_mw: Array
+    """Rating of the units that run, without spare units; of PV and wind, the output of the hour."""
+    derated_mw: Array
+    """The same units at the temperature of the hour."""
+    kept_mw: Array
+    """Less planned outages that spare units do not replace."""
+    mean_mw: Array
+    """Less forced outages, in the mean."""
+
+
+@dataclass(frozen=True)
+class SiteQuarter:
+    """A site in a quarter of the plan, by hour."""
+
+    weights: Array
+    """Length of each hour; the sum is the quarter. [h]"""
+    planned_mw: float
+    """Mean load with the plan's PUE."""
+    level_mw: float
+    """Mean load with the mean PUE of the hours of a year."""
+    load_mw: Array
+    """Load of the quarter's IT power with the PUE of the hour."""
+    planned_usd_per_mwh: float
+    level_usd_per_mwh: float
+    """Mean of the prices by hour."""
+    usd_per_mwh: Array
+    """Price of the grid by hour, of any sign."""
+    kg_co2_per_mwh: float
+    """CO2 of the grid."""
+    grid_mw: float
+    """Most power from the grid."""
+    open_mw: Array
+    """Most power from the grid by hour, with interruptions."""
+    plants: tuple[PlantHours, ...] = ()
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums of a quarter."""
+
+    mwh: float
+    """Served load."""
+    usd: float
+    """Energy of the grid and of the plants."""
+    t_co2: float
+
+    def less(self, other: Totals) -> Totals:
+        """Return the differences."""
+        return Totals(self.mwh - other.mwh, self.usd - other.usd, self.t_co2 - other.t_co2)
+
+    def more_usd(self, usd: float) -> Totals:
+        """Return the sums with a further cost."""
+        return Totals(self.mwh, self.usd + usd, self.t_co2)
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A quarter by hour: the sums of the plan and of the hours, and what lies between them."""
+
+    planned: Totals
+    parts: dict[Part, Totals]
+    """Differences in the order of the steps; their sum is that of the hours less the plan."""
+    found: Totals
+    load_mw: Array
+    """Load by hour, with paused work made up."""
+    hours: Dispatch
+
+
+def replayed(quarter: SiteQuarter) -> Replay:
+    r"""Return the quarter by hour, and the parts of its difference from the plan.
+
+    .. math:: X_{hours} - X_{plan} = \sum_{i=1}^{9} (X_i - X_{i-1})
+
+    with X energy, cost or CO2. Step i changes one thing more than step i - 1: mean PUE, PUE by
+    hour, mean price, price by hour, dispatch of plants by hour, derating, planned outages, forced
+    outages, interruptions. Up to the prices, plants give their planned energy at constant power.
+
+    Examples
+    --------
+    10 MW of the plan are 8 MW in one half of the quarter and 12 MW in the other. At 30 and 70
+    USD/MWh instead of 50, load and price rise together: 1,000 h x (8 x 30 + 12 x 70) = 1.08 MUSD.
+
+    >>> half, one = np.full(2, 1000.0), np.ones(2)
+    >>> site = SiteQuarter(
+    ...     half, 10.0, 10.0, np.array([8.0, 12.0]), 50.0, 50.0, np.array([30.0, 70.0]),
+    ...     400.0, 20.0, 20.0 * one,
+    ... )
+    >>> found = replayed(site)
+    >>> found.planned.usd, found.found.usd, found.parts[Part.PRICE].usd
+    (1000000.0, 1080000.0, 80000.0)
+    """
+    one = np.ones(quarter.weights.size)
+    flat, level = quarter.planned_usd_per_mwh * one, quarter.level_usd_per_mwh * one
+    planned = _as_planned(quarter, quarter.planned_mw * one, flat)
+    steps = {
+        Part.WEATHER: _as_planned(quarter, quarter.level_mw * one, flat),
+        Part.PUE: _as_planned(quarter, quarter.load_mw, flat),
+        Part.LEVEL: _as_planned(quarter, quarter.load_mw, level),
+        Part.PRICE: _as_planned(quarter, quarter.load_mw, quarter.usd_per_mwh),
+    }
+    powers = {
+        Part.PLANTS: [p.rated_mw for p in quarter.plants],
+        Part.DERATING: [p.derated_mw for p in quarter.plants],
+        Part.PLANNED_OUTAGES: [p.kept_mw for p in quarter.plants],
+        Part.FORCED_OUTAGES: [p.mean_mw for p in quarter.plants],
+    }
+    for part, plants_mw in powers.items():
+        steps[part] = _sums(
+            quarter, _hours(quarter, quarter.load_mw, quarter.grid_mw * one, plants_mw)
+        )
+    own_mw = [p.mean_mw for p in quarter.plants]
+    load = quarter.load_mw * paused(_room(quarter, own_mw), quarter.weights)
+    hours = _hours(quarter, load, quarter.open_mw, own_mw)
+    steps[Part.INTERRUPTIONS] = _sums(quarter, hours)
+    before = [planned, *steps.values()]
+    parts = {part: now.less(was) for (part, now), was in zip(steps.items(), before, strict=False)}
+    return Replay(planned, parts, steps[Part.INTERRUPTIONS], load, hours)
+
+
+def paused(room: Array, weights: Array) -> Array:
+    r"""Return the work of each hour over its mean, where some hours have no room for all of it.
+
+    .. math:: f_h = \min(F, r_h), \quad \sum_h w_h f_h = \sum_h w_h
+
+    What an hour has no room for is made up evenly in the others. Where no hour has room for it,
+    it is lost.
+
+    Parameters
+    ----------
+    room : array
+        Most work of the hour over the mean, at least 0; infinite without a limit. [1]
+    weights : array
+        Length of each hour. [h]
+
+    Examples
+    --------
+    A tenth of the hours has room for 0.55 of the work; the others do 1.05 of it.
+
+    >>> done = paused(np.array([0.55, *[np.inf] * 9]), np.ones(10))
+    >>> round(float(done[0]), 9), round(float(done[1]), 9), round(float(done.sum()), 9)
+    (0.55, 1.05, 10.0)
+    """
+    whole, level = float(weights.sum()), 1.0
+    while True:
+        full = room < level
+        free = float(weights[~full].sum())
+        if free <= 0.0:
+            return np.asarray(room)
+        higher = (whole - float(weights[full] @ room[full])) / free
+        if not (room[~full] < higher).any():
+            return np.minimum(higher, room)
+        level = higher
+
+
+def _room(quarter: SiteQuarter, plants_mw: Sequence[Array]) -> Array:
+    """Return the most work of each hour over the mean; only interruptions of the grid limit it."""
+    power = quarter.open_mw + sum(plants_mw, np.zeros(quarter.load_mw.size))
+    cut = (quarter.open_mw < quarter.grid_mw) & (quarter.load_mw > 0.0)
+    return np.where(cut, power / np.where(cut, quarter.load_mw, 1.0), np.inf)
+
+
+def _as_planned(quarter: SiteQuarter, load_mw: Array, usd_per_mwh: Array) -> Totals:
+    """Return the sums where the plants give their planned energy at constant power."""
+    weights = quarter.weights
+    made = [p.planned_mwh for p in quarter.plants]
+    grid = load_mw - sum(made) / float(weights.sum())
+    mwh = float(grid @ weights)
+    usd = float((grid * usd_per_mwh) @ weights)
+    usd += sum(p.usd_per_mwh * x for p, x in zip(quarter.plants, made, strict=True))
+    kg = mwh * quarter.kg_co2_per_mwh
+    kg += sum(p.kg_co2_per_mwh * x for p, x in zip(quarter.plants, made, strict=True))
+    return Totals(mwh + sum(made), usd, kg / KG_PER_TONNE)
+
+
+def _hours(
+    quarter: SiteQuarter, load_mw: Array, grid_mw: Array, plants_mw: Sequence[Array]
+) -> Dispatch:
+    """Return the least cost of each hour."""
+    sources = [Source(GRID, grid_mw, 0.0, quarter.kg_co2_per_mwh)]
+    sources += [
+        Source(p.name, mw, p.usd_per_mwh, p.kg_co2_per_mwh)
+        for p, mw in zip(quarter.plants, plants_mw, strict=True)
+    ]
+    prices = {GRID: quarter.usd_per_mwh}
+    return dispatch(load_mw, sources, hours=quarter.weights, prices=prices)
+
+
+def _sums(quarter: SiteQuarter, hours: Dispatch) -> Totals:
+    served = sum(float(mw @ quarter.weights) for mw in hours.flows.by_source.values())
+    return Totals(served, hours.usd, hours.t_co2)

@@ -1,0 +1,1 @@
+"""Vision encoders: their readers, next to a language model, and alone."""

@@ -1,0 +1,1 @@
+"""Work of a plan: its jobs, demands, services and queues, computed again."""

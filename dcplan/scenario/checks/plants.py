@@ -1,0 +1,49 @@
+"""Checks of plants on the site against their catalog rows."""
+
+from __future__ import annotations
+
+from dcplan.catalog.schema import OnsitePower
+from dcplan.catalog.schema.place import WEATHER_KINDS
+from dcplan.provenance import Path
+from dcplan.scenario.checks.checker import Checker
+from dcplan.scenario.schema import Onsite
+from dcplan.scenario.schema.site import SPARE_UNITS
+
+
+def check_plant(check: Checker, entry: Onsite, path: Path) -> None:
+    """Report a plant that a plan cannot have, or that has fields of another kind."""
+    plant = check.catalog.find("onsite", entry.id, OnsitePower)
+    if plant is None:
+        return
+    if plant.kind == "battery":
+        check.add(
+            "DC015",
+            f"{entry.id} stores energy but does not generate it, so it cannot supply the load of a plan",
+            (*path, "id"),
+        )
+        return
+    weather = plant.kind in WEATHER_KINDS
+    _check_weather(check, entry, path, weather=weather)
+    spare = 0 if weather else SPARE_UNITS if entry.spare_units is None else entry.spare_units
+    if plant.unit_mw is None:
+        check.add("DC003", f"{entry.id}: the catalog has no unit_mw", (*path, "id"))
+    elif entry.max_mw.value < plant.unit_mw.value * (spare + 1):
+        unit = f"{plant.unit_mw.value:g} MW"
+        cause = f"{entry.id}: {entry.max_mw.value:g} MW is less than one unit of {unit} plus {spare} spare units"
+        check.add("DC015", cause, (*path, "max_mw"), help="raise max_mw, or lower spare_units")
+
+
+def _check_weather(check: Checker, entry: Onsite, path: Path, *, weather: bool) -> None:
+    """Report fields that PV and wind need, and those that they, or other plants, do not have."""
+    if weather and entry.profile is None:
+        cause = f"{entry.id} needs its output by hour: dcplan has neither sunshine nor wind of a location"
+        step = (
+            "profile: FILE, a CSV with 8,760 capacity factors, as PVWatts or renewables.ninja give"
+        )
+        check.add("DC003", cause, path, help=step)
+    if weather and entry.spare_units:
+        cause = f"{entry.id} has no spare units: its output is that of its profile"
+        check.add("DC015", cause, (*path, "spare_units"), help="leave spare_units out")
+    if not weather and entry.profile is not None:
+        cause = f"{entry.id} gives power when the load needs it, so it has no profile"
+        check.add("DC015", cause, (*path, "profile"), help="leave the profile out")
