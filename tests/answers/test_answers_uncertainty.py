@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,8 @@ from pyomo.core import ConcreteModel
 from dcplan.answers.explain.answer import explain
 from dcplan.answers.plan.answer import plan
 from dcplan.answers.plan.hedge import plans
-from dcplan.answers.plan.hedge.plans import Together
+from dcplan.answers.plan.hedge.guess import Guess
+from dcplan.answers.plan.hedge.plans import Hedged, Together
 from dcplan.answers.plan.request import PlanRequest
 from dcplan.errors import InputError
 from dcplan.planning.decisions import Decisions
@@ -22,12 +25,14 @@ from dcplan.planning.explain.differences import summary
 from dcplan.planning.problem.build import build
 from dcplan.planning.solve import kept, matrix
 from dcplan.planning.solve.highs import Outcome
+from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.planning.uncertainty.hedge import first_of
+from dcplan.result import Result
 from dcplan.scenario.load import load
 from dcplan.scenario.set_keys import FIELDS, set_key
 from dcplan.specs.explain import SWITCHING_VALUES
-from dcplan.specs.plan.decided import HEDGE, RACKS
+from dcplan.specs.plan.decided import HEDGE, RACKS, HedgeRow
 from dcplan.specs.plan.work import DRIVERS
 from tests.planning.small import small_menu
 
@@ -103,6 +108,64 @@ def test_a_hedge_is_between_knowing_and_guessing(file: Path) -> None:
     assert value["hedge.npv_usd"] == pytest.approx(expected)
 
 
+def _costs(result: Result) -> tuple[float, float, list[HedgeRow]]:
+    """Weighted cost of the hedge, and of the base scenario's first decisions in every variant [USD]."""
+    rows = HEDGE.rows(result.tables["hedge"])
+    table = result.tables["hedge"]
+    at = table.columns.index("first_plan_of_base_npv_usd")
+    guess = sum(w.weight * float(row[at]) for w, row in zip(rows, table.rows, strict=True))
+    return sum(w.weight * w.hedged_npv_usd for w in rows), guess, rows
+
+
+@pytest.mark.parametrize("gap", [0.005, 0.05, 0.3])
+def test_a_hedge_never_costs_more_than_the_plan_of_the_base_scenario(
+    file: Path, gap: float
+) -> None:
+    """Whatever the gap: a hedge begins with it. Its bound holds for it, too."""
+    result = plan(file, hedge=True, gap=gap)
+    hedged, guess, rows = _costs(result)
+    assert hedged <= guess * (1 + 1e-9)
+    assert float(result.value("hedge.value_of_hedging_usd")) >= -1e-9 * guess
+    assert float(result.value("solver.bound_usd")) <= hedged
+    assert all(row.alone_npv_usd <= row.hedged_npv_usd * (1 + gap) for row in rows)
+
+
+def test_a_hedge_whose_common_search_finds_nothing_is_the_plan_of_the_base_scenario(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = []
+
+    def nothing(_: Hedged, __: float, start: Sequence[Solved]) -> Together:
+        started.extend(start)
+        return Together(
+            Outcome(SolveStatus.LIMIT, math.inf, -math.inf, None, 0.0, 0), [], -math.inf
+        )
+
+    monkeypatch.setattr("dcplan.answers.plan.hedge.answer.together", nothing)
+    result = plan(file, hedge=True)
+    hedged, guess, rows = _costs(result)
+    assert hedged == pytest.approx(guess, rel=1e-9)
+    assert [x.cost_usd for x in started] == pytest.approx([x.hedged_npv_usd for x in rows])
+    alone = sum(row.weight * row.alone_npv_usd for row in rows)
+    assert 0.99 * alone <= float(result.value("solver.bound_usd")) <= alone
+    assert result.status == "incomplete"
+
+
+def test_first_decisions_that_a_variant_does_not_offer_are_no_plan_of_it(file: Path) -> None:
+    """Racks of MI325X that the boom orders, where the base scenario has no such system."""
+    h = plans.resolve(PlanRequest(str(file), hedge=True))
+    base = h.variants[0]
+    problem = base.built.problem
+    own = plans.alone(h, base, {}, 60.0)
+    firsts = first_of(own.integer_values, h.through)
+    ordered = {key.ids[2] for key, n in firsts.items() if key.name == "buy" and n}
+    assert ordered
+    placements = tuple(p for p in problem.placements if p.system not in ordered)
+    less = plans.alone(h, base.of(replace(problem, placements=placements)), firsts, 60.0)
+    assert less.status is SolveStatus.INFEASIBLE
+    assert plans.cost_usd(less) is None
+
+
 @pytest.mark.slow
 def test_a_hedge_after_taxes_counts_what_a_plan_does(file: Path) -> None:
     """Cost of each variant's own plan, base: that of `plan` without a hedge, both within 1 %."""
@@ -157,6 +220,7 @@ def test_a_hedge_without_a_common_plan_says_so(file: Path, monkeypatch: pytest.M
         return Together(none, [], math.inf)
 
     monkeypatch.setattr("dcplan.answers.plan.hedge.answer.together", nothing)
+    monkeypatch.setattr(Guess, "best", lambda *_: [])  # a plan would refute the proof
     result = plan(file, hedge=True)
     assert (result.status, result.exit_code) == ("infeasible", 3)
     assert result.headline == "unsure: no plan with common first decisions exists"

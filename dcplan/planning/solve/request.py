@@ -122,7 +122,11 @@ class SolveSession:
 
     def part(self, share: float) -> SolveSession:
         """Return a session for a share of the remaining time."""
-        return replace(self, clock=Clock(share * self.clock.left(), self.clock))
+        return self.until(share * self.clock.left())
+
+    def until(self, limit_s: float) -> SolveSession:
+        """Return a session for a part of the remaining time [s]."""
+        return replace(self, clock=Clock(min(limit_s, self.clock.left()), self.clock))
 
     def started_from(self, near: Mapping[Key, float] | None) -> SolveSession:
         """Return the same session without given decisions, started from another plan."""

@@ -37,6 +37,7 @@ class Phase(StrEnum):
     HALLS = "halls, fabrics and sites, all systems"
     RACKS = "whole racks and runs of chosen halls"
     WHOLE = "bound of the complete model"
+    POLISH = "dates and amounts of the purchases of the best plan"
     MARGINS = "complete model with margins for rounding"
     AUDIT = "audit of a plan"
     TOGETHER = "one model of all variants"

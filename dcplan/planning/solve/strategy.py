@@ -20,6 +20,8 @@
        - Then 1 to 3 minimize the goal of the problem, where each run waits at most as in that plan;
          every later start is allowed if that time ended without a plan.
 
+    The purchases of a least-cost plan are improved last (``polish/``), in time that the search leaves.
+
     A plan is OPTIMAL if its audited cost is within the requested gap of the bound. If it is not,
     its status is LIMIT, and ``ended`` says what limits the gap unless time does.
 
@@ -56,6 +58,7 @@ from dcplan.planning.solve.large.racks import RackStage
 from dcplan.planning.solve.large.search import HallSearch
 from dcplan.planning.solve.large.thinned import thinned
 from dcplan.planning.solve.matrix import Matrix
+from dcplan.planning.solve.polish.purchases import kept_s, polished
 from dcplan.planning.solve.request import LEAST_S, SolveRequest, SolveSession
 from dcplan.planning.solve.solved import Solved, SolveReport
 from dcplan.planning.solve.starts import known
@@ -124,13 +127,20 @@ def _left_s(request: SolveRequest, found: Solved) -> float:
 def _solved(problem: PlanningProblem, question: Question, request: SolveRequest) -> Solved:
     """Solve a problem with its run options."""
     session = SolveSession.of(question, request, problem.goal.measure)
+    free = request.fixed is None
+    search = session.until(session.clock.left() - kept_s(request.time_limit_s)) if free else session
+    return judged(polished(_searched(problem, search), session), session)
+
+
+def _searched(problem: PlanningProblem, session: SolveSession) -> Solved:
+    """Search the plan of a problem by the method that its size asks for."""
     plain = replace(problem, margin_factor=0.0)
     free = session.request.fixed is None
     lean = thinned(plain) if free and not problem.spans else plain
     base = PROGRAMS.compiled(plain) if lean is plain else None
     if base is not None and not (free and _is_large(base)):
-        return judged(exactly(problem, session, base), session)
-    return judged(_by_halls(problem, session, base, merged(lean)), session)
+        return exactly(problem, session, base)
+    return _by_halls(problem, session, base, merged(lean))
 
 
 def judged(found: Solved, session: SolveSession) -> Solved:

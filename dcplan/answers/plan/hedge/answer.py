@@ -7,15 +7,8 @@ from dataclasses import replace
 
 from dcplan.answers.common.result_blocks import describe, inputs_of, solver_block
 from dcplan.answers.plan.headline import percent
-from dcplan.answers.plan.hedge.plans import (
-    Hedged,
-    Together,
-    alone,
-    cost_usd,
-    resolve,
-    settled,
-    together,
-)
+from dcplan.answers.plan.hedge.guess import Guess, cheapest, expected_usd, guessed
+from dcplan.answers.plan.hedge.plans import Hedged, Together, cost_usd, resolve, settled, together
 from dcplan.answers.plan.metrics import metrics_of
 from dcplan.answers.plan.request import PlanRequest
 from dcplan.answers.plan.tables.overview import tables_of
@@ -23,17 +16,16 @@ from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_INTERRUPTED, EX
 from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.status import Phase, SolveStatus, begin
-from dcplan.planning.uncertainty.hedge import cvar, first_of
+from dcplan.planning.uncertainty.hedge import cvar
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.plan import metrics as figures
 from dcplan.specs.plan.decided import HEDGE, HedgeRow
 from dcplan.units import USD_PER_MUSD, money
 
-TOGETHER_SHARE = 0.6
-"""Share of the time limit for the plan of all variants.
+TOGETHER_SHARE = 0.8
+"""Share of the remaining time for the plan of all variants, after that of each variant alone.
 
-The rest is for the plan of each variant and for the main variant's first decisions in the other
-variants.
+The rest is for each variant with the first decisions of the common plan.
 """
 
 
@@ -51,25 +43,26 @@ def hedge(request: PlanRequest) -> Result:
     """
     begin(request.progress, Phase.OPTIONS)
     h = resolve(request)
-    found = together(h, TOGETHER_SHARE * h.left_s())
+    guess, found = _planned(h)
     if found.outcome.status is SolveStatus.INFEASIBLE and any(
         w.built.problem.later for w in h.variants
     ):
         h = h.waiting
-        found = together(h, TOGETHER_SHARE * h.left_s())
-    begin(request.progress, Phase.VARIANTS)
+        guess, found = _planned(h)
+    if not found.plans:
+        return _none(h, found.outcome, guess.own)
+    return _result(h, found, guess.own, guess.of_main(h))
+
+
+def _planned(h: Hedged) -> tuple[Guess, Together]:
+    """Plan for one variant, and then for all from there; the cheaper plan is the hedge."""
+    begin(h.request.progress, Phase.VARIANTS)
+    guess = guessed(h)
+    found = together(h, TOGETHER_SHARE * h.left_s(), guess.best(h))
+    begin(h.request.progress, Phase.VARIANTS)
     if found.plans:
         found = replace(found, plans=settled(h, found.plans))
-    count = len(h.variants)
-    own = [alone(h, w, {}, h.left_s() / (2 * count)) for w in h.variants]
-    if not found.plans:
-        return _none(h, found.outcome, own)
-    firsts = first_of(own[h.main].integer_values, h.through)
-    kept = [
-        own[i] if i == h.main else alone(h, w, firsts, h.left_s() / count)
-        for i, w in enumerate(h.variants)
-    ]
-    return _result(h, found, own, kept)
+    return guess, cheapest(h, found, guess)
 
 
 def _none(h: Hedged, outcome: Outcome, own: Sequence[Solved]) -> Result:
@@ -89,7 +82,7 @@ def _none(h: Hedged, outcome: Outcome, own: Sequence[Solved]) -> Result:
 
 def _result(h: Hedged, found: Together, own: Sequence[Solved], kept: Sequence[Solved]) -> Result:
     costs = [plan.cost_usd for plan in found.plans]
-    hedged = cvar(costs, h.weights, h.asked.tail_frac)
+    hedged = expected_usd(h, found.plans)
     gap_frac = max(hedged - found.bound_musd * USD_PER_MUSD, 0.0) / max(abs(hedged), 1.0)
     main, likeliest = found.plans[h.main], h.variants[h.main]
     metrics = metrics_of(main, likeliest.question.catalog)

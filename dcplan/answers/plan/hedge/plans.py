@@ -9,6 +9,7 @@ import numpy as np
 
 from dcplan.answers.plan.request import PlanRequest
 from dcplan.errors import AuditError, InputError
+from dcplan.planning.decisions import FABRIC
 from dcplan.planning.goal import MONEY, OBJECTIVES, Goal
 from dcplan.planning.keys import Key
 from dcplan.planning.model.build import build_model
@@ -25,8 +26,9 @@ from dcplan.planning.solve.large.racks import MOST_STEPS
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.request import LEAST_S, Clock
 from dcplan.planning.solve.solved import Solved
-from dcplan.planning.solve.status import Phase, Reporter, SolverProgress
-from dcplan.planning.uncertainty.hedge import Stack, first_of, stacked
+from dcplan.planning.solve.starts import known, without_switches
+from dcplan.planning.solve.status import Phase, Reporter, SolverProgress, SolveStatus
+from dcplan.planning.uncertainty.hedge import Stack, first_of, is_first, stacked
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Hedge
 from dcplan.units import quarter_index
@@ -163,8 +165,11 @@ def _variants(request: PlanRequest, asked: Hedge) -> tuple[HedgeVariant, ...]:
     return tuple(w.of(problem) for w, problem in zip(variants, shared, strict=True))
 
 
-def together(h: Hedged, time_limit_s: float) -> Together:
-    """Plan all variants together and audit the plan in each."""
+def together(h: Hedged, time_limit_s: float, start: Sequence[Solved] = ()) -> Together:
+    """Plan all variants together and audit the plan in each.
+
+    ``start`` are plans of all variants with common first decisions, where the search begins.
+    """
     clock, bound = Clock(time_limit_s), -np.inf
     for factor in MARGIN_FACTORS:
         problems_by_variant = [
@@ -180,6 +185,7 @@ def together(h: Hedged, time_limit_s: float) -> Together:
             stack.matrix,
             gap=h.request.gap,
             time_limit_s=clock.left(LEAST_S),
+            start=_start(stack, matrices, start),
             watch=highs.Watch(_reported(h, factor), h.request.stop),
         )
         bound = outcome.bound if factor == 0 else bound
@@ -196,6 +202,15 @@ def together(h: Hedged, time_limit_s: float) -> Together:
     raise AuditError(msg)
 
 
+def _start(stack: Stack, matrices: Sequence[Matrix], plans: Sequence[Solved]) -> dict[int, float]:
+    """Return the integers of the plans of all variants by column of the common program."""
+    found: dict[int, float] = {}
+    for matrix, at, plan in zip(matrices, stack.places, plans, strict=bool(plans)):
+        own = without_switches(known(matrix, plan.integer_values), matrix)
+        found |= {int(at[i]): n for i, n in own.items()}
+    return found
+
+
 def _reported(h: Hedged, factor: float) -> SolverProgress | None:
     """Return the callback of a common solve; with margins its bound does not hold."""
     phase = Phase.MARGINS if factor else Phase.TOGETHER
@@ -207,9 +222,9 @@ def settled(h: Hedged, plans: Sequence[Solved]) -> list[Solved]:
 
     The common solve neglects variants outside the tail or with a tiny weight.
     """
-    result = []
+    result: list[Solved] = []
     for variant, plan in zip(h.variants, plans, strict=True):
-        share = h.left_s() / (3 * len(h.variants))
+        share = h.left_s() / (len(h.variants) - len(result))
         better = alone(h, variant, first_of(plan.integer_values, h.through), share)
         before, after = cost_usd(plan), cost_usd(better)
         worse = after is None or (before is not None and after >= before)
@@ -228,28 +243,55 @@ def _plan(variant: HedgeVariant, matrix: Matrix, stack: Stack, i: int, outcome: 
 def alone(
     h: Hedged, variant: HedgeVariant, firsts: Mapping[Key, float], time_limit_s: float
 ) -> Solved:
-    """Plan one variant alone, first decisions fixed or free; widen margins until switches fit."""
+    """Plan one variant alone, first decisions fixed or free; widen margins until switches fit.
+
+    The bound is that without margins.
+    """
     last: Solved | None = None
+    bound = -np.inf
     for factor in MARGIN_FACTORS:
         problem = replace(
             with_steps(variant.built.problem, MOST_STEPS, exact=True), margin_factor=factor
         )
         matrix = PROGRAMS.compiled(problem)  # a variant is planned three times
-        existing = {i: firsts[c] for i, c in enumerate(matrix.columns) if c in firsts} or None
-        outcome = highs.solve(
-            matrix,
-            gap=h.request.gap,
-            time_limit_s=time_limit_s,
-            fixed=existing,
-            watch=highs.Watch(stop=h.request.stop),
+        existing = _fixed(matrix, firsts, h.through)
+        outcome = (
+            Outcome(SolveStatus.INFEASIBLE, np.inf, np.inf, None, 0.0, 0)
+            if existing is None
+            else highs.solve(
+                matrix,
+                gap=h.request.gap,
+                time_limit_s=time_limit_s,
+                fixed=existing,
+                watch=highs.Watch(stop=h.request.stop),
+            )
         )
+        bound = outcome.bound if factor == 0 else bound
         last = audited_solution(variant.built.problem, matrix, outcome, variant.question)
+        last = replace(last, bound=bound)
         if outcome.values is None or (last.audit is not None and last.audit.passed):
             return last
     if last is None:
         msg = "no margin was tried"
         raise ValueError(msg)
     return last
+
+
+def _fixed(matrix: Matrix, firsts: Mapping[Key, float], through: int) -> dict[int, float] | None:
+    """Return the columns of first decisions with their values; None if a variant does not offer one.
+
+    A decision of the variant alone that is not among them is not made.
+    """
+    if not firsts:
+        return {}
+    found = {}
+    for i, key in enumerate(matrix.columns):
+        if key in firsts or (is_first(key, through) and key.name != FABRIC.variable):
+            found[i] = firsts.get(key, 0.0)
+            if not matrix.lower[i] <= round(found[i]) <= matrix.upper[i]:
+                return None
+    offered = {matrix.columns[i] for i in found}
+    return found if all(key in offered for key, n in firsts.items() if round(n)) else None
 
 
 def cost_usd(plan: Solved) -> float | None:
