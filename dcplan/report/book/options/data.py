@@ -21,7 +21,14 @@ from dcplan.report.book.data.facts import Facts, Frozen, Place
 from dcplan.report.book.data.tables import BookData, book_data, tables_of
 from dcplan.report.book.data.term import Term
 from dcplan.report.book.options.source import delivered
-from dcplan.report.book.tco.data import editable, left_rows, money_terms, same_row, write_off_rows
+from dcplan.report.book.tco.data import (
+    editable,
+    left_rows,
+    live_terms,
+    money_terms,
+    same_row,
+    write_off_rows,
+)
 from dcplan.result import Table
 from dcplan.scenario.load import Question
 from dcplan.specs.plan import book, tco_book
@@ -50,7 +57,7 @@ def planned_tables(found: PricedPlans) -> dict[str, Table]:
     """
     options, own = _options(found)
     data = {name: _data(solved, found) for name, solved in own.items()}
-    if not own or not _datable(found.question, [flows for _, flows in data.values()]):
+    if not own or not datable(found.question, [flows for _, flows in data.values()]):
         return {}
     rows = [
         (
@@ -83,7 +90,7 @@ def _options(found: PricedPlans) -> tuple[list[specs.OptionRow], dict[str, Solve
     return rows, own
 
 
-def _datable(question: Question, plans: Sequence[Sequence[FlowRow]]) -> bool:
+def datable(question: Question, plans: Sequence[Sequence[FlowRow]]) -> bool:
     """Return whether the orders of each line and quarter serve from one quarter, if it matters."""
     if question.scenario.finance.payment is None:
         return True
@@ -104,9 +111,8 @@ def _common(found: PricedPlans, plans: Sequence[BookData]) -> dict[str, Table]:
     for each in plans:  # what one option fixes cannot be edited
         live |= {k: x for k, x in each.live.items() if not isinstance(live.get(k), Frozen)}
     terms = list(money_terms(question, log))
-    for term in terms:
-        if term.input:
-            live.setdefault(term.input, editable(term.input, question, log))
+    existing = bool(question.scenario.assets)
+    live = live_terms(terms, question, log, existing=existing) | live
     start = float(quarter_index(question.scenario.horizon.start))
     terms.append(tco_book.TermRow(BookTerm.START, start, "", None, FIXED_DATES))
     months = question.scenario.horizon.quarters * MONTHS_PER_QUARTER

@@ -12,20 +12,17 @@ from typing import Any
 
 from dcplan.report.book.checks import Check, Relation, stored, write_checks
 from dcplan.report.book.data.term import Term, added, number, when
+from dcplan.report.book.financing.write import pages_of, plan_book, plan_checks
 from dcplan.report.book.grid import FIRST, HEAD, Row, Sheet
 from dcplan.report.book.inputs import inputs_page
 from dcplan.report.book.options.source import PlansSource
 from dcplan.report.book.options.summary import cover_page, summary_page
 from dcplan.report.book.pages import dictionary_page, sources_page
-from dcplan.report.book.tco.book import CHART_ROWS, LABELS, Book, started
-from dcplan.report.book.tco.cash import plan_cash
+from dcplan.report.book.tco.book import CHART_ROWS, LABELS, Book
 from dcplan.report.book.tco.checks import changed_input
-from dcplan.report.book.tco.depreciation import depreciation_sheet
-from dcplan.report.book.tco.even import months_ahead, own_curve
-from dcplan.report.book.tco.loan import loan_sheet
-from dcplan.report.book.tco.own import after_tax, payments, property_tax, residuals
+from dcplan.report.book.tco.even import months_ahead
+from dcplan.report.book.tco.source import TcoSource
 from dcplan.report.book.tco.summary import DICTIONARY
-from dcplan.report.book.tco.tax import own_tax
 from dcplan.report.book.writer import Writer, write_sheet
 
 EVEN = "Break_even"
@@ -40,25 +37,14 @@ def order_of(source: PlansSource) -> tuple[str, ...]:
     return (*FRONT, *own, *BACK)
 
 
-def plan(source: Any, option: str) -> Book:
-    """Compute the sheets of one option."""
-    book = started(source, option)
-    payments(book)
-    depreciation_sheet(book)
-    property_tax(book)
-    residuals(book)
-    loan_sheet(book)
-    own_tax(book)
-    after_tax(book)
-    plan_cash(book)
-    own_curve(book)
-    return book
+def plan(source: TcoSource, option: str) -> Book:
+    """Compute the sheets of one option, which have its name."""
+    return plan_book(source, option, f"{option.capitalize()}_")
 
 
 def _sheets(book: Book) -> list[Sheet]:
     c = book.calc
-    money = [book.own, book.depreciation, book.loan, book.tax, book.cash, book.even]
-    return [*money, c.decisions, c.power, c.fabric, c.cost]
+    return [*pages_of(book), c.decisions, c.power, c.fabric, c.cost]
 
 
 def computed(source: PlansSource) -> tuple[dict[str, Book], Sheet, dict[str, Row]]:
@@ -121,12 +107,8 @@ def _checks(
     source: PlansSource, books: Mapping[str, Book], places: Mapping[str, Term]
 ) -> Iterator[Check]:
     """Yield identities of each option, and its figures and lines against those of the answer."""
-    for name, book in books.items():
-        parts = [row.cell for rows in book.values.values() for row in rows]
-        label = f"present values of the lines and of the debt sum to the cost of {name}"
-        yield label, added(parts), book.rows["owned npv"].cell, Relation.EQUAL
-        label = f"tax write-off of {name} is at most its purchases"
-        yield label, book.rows["written all"].cell, book.rows["bought all"].cell, Relation.MOST
+    for book in books.values():
+        yield from plan_checks(book)
     first = next(iter(books.values()))
     yield from stored(first.source.base, places)
     changed = changed_input(first)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -152,6 +152,22 @@ def money_terms(question: Question, log: InputLog) -> Iterator[specs.TermRow]:
             (BookTerm.ACCEPTANCE_MONTHS, payment.acceptance_months_after),
         ):
             yield specs.TermRow(name, float(months), "months", None, DATES)
+
+
+def live_terms(
+    terms: Iterable[specs.TermRow], question: Question, log: InputLog, *, existing: bool
+) -> dict[str, str | Frozen]:
+    """Return the name in ``--set`` of the input of each term, or why it cannot be edited.
+
+    The value of existing hardware follows from the residual value and the service life, but its
+    payments have no formula. So neither can be edited in a plan with such hardware.
+    """
+    fixed = (BookTerm.RESIDUAL, BookTerm.LIFE) if existing else ()
+    return {
+        term.input: Frozen.RESALE if term.term in fixed else editable(term.input, question, log)
+        for term in terms
+        if term.input
+    }
 
 
 def write_off_rows(question: Question) -> Iterator[specs.WriteOffRow]:

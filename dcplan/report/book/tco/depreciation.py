@@ -6,7 +6,7 @@ import numpy as np
 
 from dcplan.economics.cash_flow import AssetClass
 from dcplan.report.book.data.term import Operand, Term, added, dot, number
-from dcplan.report.book.grid import Row, total
+from dcplan.report.book.grid import Row, Sheet, total
 from dcplan.report.book.tco.book import Book, life_of
 from dcplan.report.book.tco.own import taxed_gear
 from dcplan.report.book.tco.terms import before, flag, picked, summed_where
@@ -21,7 +21,7 @@ LIVES = {
 """Classes with a book life of their own; the others have the service life of hardware."""
 
 NOT_GIVEN = (
-    "No property tax. Run dcplan tco with --set finance.tax.property_tax_frac_per_year=0.01 to "
+    "No property tax. Run dcplan again with --set finance.tax.property_tax_frac_per_year=0.01 to "
     "include it."
 )
 
@@ -94,10 +94,8 @@ def _class(book: Book, asset: AssetClass) -> None:
     )
     left = bought.so_far() - written.so_far()
     sheet.line("tax value at the end of the year", (*key, ""), "USD", left, total=False)
-    life = book.term(sheet, LIVES[asset]) if asset in LIVES else book.rows["life"]
-    if life is None:
-        return
-    ends = _straight(book, lines, year * MONTHS_PER_YEAR, life, at_once=False)
+    life = life_of_class(book, sheet, asset)
+    ends = straight(book, lines, year * MONTHS_PER_YEAR, life, at_once=False)
     value = sheet.line(
         "book value at the end of the year", (*key, "straight line"), "USD", ends, total=False
     )
@@ -105,9 +103,22 @@ def _class(book: Book, asset: AssetClass) -> None:
     book.keep(f"book charge {asset}", sheet.line("book depreciation", (*key, ""), "USD", charge))
 
 
-def _straight(
-    book: Book, lines: list[Row], month: Operand, life: Operand, *, at_once: bool
-) -> Term:
+def life_of_class(book: Book, sheet: Sheet, asset: AssetClass) -> Row:
+    """Return the service life of a class, written on a sheet if it is not that of hardware.
+
+    Raises
+    ------
+    ValueError
+        When the answer has no such life.
+    """
+    life = book.term(sheet, LIVES[asset]) if asset in LIVES else book.rows["life"]
+    if life is None:
+        msg = f"the workbook needs the service life of {asset}"
+        raise ValueError(msg)
+    return life
+
+
+def straight(book: Book, lines: list[Row], month: Operand, life: Operand, *, at_once: bool) -> Term:
     """Return the straight-line book value of purchases at the start of a month.
 
     The purchases of that month itself count only with ``at_once``.
@@ -142,7 +153,7 @@ def _property_tax(book: Book) -> None:
         "book value at the start of the year, with purchases of its first month",
         (book.side, "equipment and sales tax", "straight line"),
         "USD",
-        _straight(book, gear, start, book.rows["life"], at_once=True),
+        straight(book, gear, start, book.rows["life"], at_once=True),
         total=False,
     )
     months = number(book.source.axis.horizon) - start
