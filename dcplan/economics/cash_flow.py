@@ -62,6 +62,7 @@ class Charge(StrEnum):
 
     DEMAND = "demand charge"
     STAFF = "staff"
+    LAND_TAX = "property tax on land"
     MAINTENANCE = "hardware maintenance"
     FACILITY = "facility"
     LEASE = "lease"

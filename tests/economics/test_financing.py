@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.economics.cash_flow import CAPITAL, AssetClass, Flow, FlowGroup
-from dcplan.economics.monthly.financing import WRITTEN_OFF, Debt, Financing, financed
+from dcplan.economics.monthly.financing import WRITTEN_OFF, Debt, Financing, PlantTax, financed
 from dcplan.economics.monthly.payments import Milestones
-from dcplan.economics.monthly.side import owned_side, unserved_usd
+from dcplan.economics.monthly.side import PROPERTY_TAX, owned_side, unserved_usd
 from dcplan.economics.monthly.statements import statements
 from dcplan.economics.monthly.weights import FlowWeights, financed_weights
 
@@ -65,6 +65,10 @@ def terms(draw: st.DrawFn) -> Financing:
         draw(st.floats(0.0, 0.05)),
         draw(st.none() | due),
         draw(st.none() | debt),
+        tuple(
+            PlantTax(asset, draw(st.floats(0.0, 0.05)), draw(st.floats(1.0, 40.0)))
+            for asset in (AssetClass.BUILDING, AssetClass.COOLING, AssetClass.POWER)
+        ),
     )
 
 
@@ -215,3 +219,32 @@ def test_deferred_tax_is_the_rate_times_the_difference_of_values() -> None:
     assert made.deferred_tax[11] == pytest.approx(0.2 * (80.0 - 50.0))
     assert made.deferred_tax[23] == pytest.approx(0.2 * (60.0 - 20.0))
     assert made.gain[-1] == pytest.approx(30.0 - 40.0)
+
+
+def test_property_tax_of_plants_by_hand() -> None:
+    """Two years, no discounting and no income tax.
+
+    A shell of 2000 over 20 years at 1 %: 20 in the first year, 1900 x 1 % = 19 in the second. Cooling
+    of 300 over 15 years at 2 %, bought in month 9: none at the start of year 1, 300 x (1 - 3 / 180) x
+    2 % = 5.90 at that of year 2. Power of 150 has no rate. Racks of 1000 over 5 years at 3 %: 30, 24.
+    """
+    terms = Financing(
+        0.0,
+        5.0,
+        property_tax_frac_per_year=0.03,
+        plant_taxes=(
+            PlantTax(AssetClass.BUILDING, 0.01, 20.0),
+            PlantTax(AssetClass.COOLING, 0.02, 15.0),
+        ),
+    )
+    flows = [
+        Flow(0, FlowGroup.CAPEX, "shell", 2000.0, asset=AssetClass.BUILDING),
+        Flow(3, FlowGroup.CAPEX, "cooling", 300.0, asset=AssetClass.COOLING),
+        Flow(0, FlowGroup.CAPEX, "blocks", 150.0, asset=AssetClass.POWER),
+        Flow(0, FlowGroup.CAPEX, "racks", 1000.0, asset=AssetClass.RACKS),
+    ]
+    found = financed(owned_side(flows, 8), terms)
+    tax = found.before_tax.lines[PROPERTY_TAX]
+    assert tax[[11, 23]].tolist() == pytest.approx([50.0, 19.0 + 24.0 + 5.9])
+    assert tax.sum() == pytest.approx(98.9)
+    assert found.steps["property tax"] == pytest.approx(98.9)

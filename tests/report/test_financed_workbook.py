@@ -32,13 +32,16 @@ horizon: {start: 2027-Q3, quarters: 6}
 finance:
   discount_rate: 0.11
   residual: {value: 0.15, low: 0.1, high: 0.2, source: own}
-  tax: {income_rate: 0.25, depreciation: macrs-5, sales_tax_frac: 0.05, property_tax_frac_per_year: 0.015}
+  tax: {income_rate: 0.25, depreciation: macrs-5, sales_tax_frac: 0.05, property_tax_frac_per_year: 0.015,
+        building_property_tax_frac_per_year: 0.011, cooling_property_tax_frac_per_year: 0.012,
+        power_property_tax_frac_per_year: 0.013, land_property_tax_frac_per_year: 0.014}
   debt: {share: 0.6, rate: 0.08, term_years: 1.0}
   payment: {deposit_frac: 0.3, deposit_months_before: 5, acceptance_frac: 0.1, acceptance_months_after: 2}
 sites:
   - id: own
     location: us-columbus
     utility_mw: 4
+    land_usd: 2e6
     energy: {usd_per_kwh: 0.07, demand_usd_per_kw_month: 9}
     halls: [{id: a, racks: 80, rack_kw_max: 45, it_mw: 2.4, cooling: [rear-door-tower]}]
 systems: [dgx-h200]
@@ -87,6 +90,11 @@ EDITS = {
         "finance.debt.rate": 0.083,
         "finance.payment.deposit_frac": 0.33,
         "finance.tax.property_tax_frac_per_year": 0.012,
+        "finance.tax.building_property_tax_frac_per_year": 0.009,
+        "finance.tax.cooling_property_tax_frac_per_year": 0.01,
+        "finance.tax.power_property_tax_frac_per_year": 0.008,
+        "finance.tax.land_property_tax_frac_per_year": 0.016,
+        "sites.own.land_usd": 2.1e6,
         "finance.residual": 0.16,
         "systems.dgx-h200.price_usd": 352_000.0,
     },
@@ -243,7 +251,9 @@ def test_without_taxes_or_debt_the_workbook_has_no_such_pages(tmp_path: Path) ->
     bare = "".join(
         line
         for line in STAGED.splitlines(keepends=True)
-        if not line.startswith(("objective", "  tax", "  debt", "  payment"))
+        if not line.startswith(
+            ("objective", "  tax", " " * 8, "  debt", "  payment", "    land_usd")
+        )
     )
     file = tmp_path / "bare.yaml"
     file.write_text(bare, encoding="utf-8")
