@@ -14,7 +14,23 @@ from dcplan.result import Table
 from dcplan.scenario.load import Question
 from dcplan.specs.plan import money as money_specs
 from dcplan.specs.plan import tco_book
+from dcplan.specs.plan.tco_book import BookTerm
 from dcplan.units import MONTHS_PER_QUARTER
+
+OF_RENT = frozenset(
+    {
+        BookTerm.UTILIZATION,
+        BookTerm.EGRESS,
+        BookTerm.PRICE_CHANGE,
+        BookTerm.LOST_OWNED,
+        BookTerm.LOST_RENTED,
+        BookTerm.CPU_NODES,
+        BookTerm.NETWORK,
+        BookTerm.SET_UP,
+        BookTerm.DEBUGGING,
+    }
+)
+"""Terms that no formula of a plan uses: what accompanies its rent is shown as planned."""
 
 
 def plan_tables(solved: Solved, question: Question, log: InputLog) -> dict[str, Table]:
@@ -37,7 +53,7 @@ def plan_tables(solved: Solved, question: Question, log: InputLog) -> dict[str, 
     flows = money_specs.FLOWS.rows(money.flows(problem, books, question.catalog))
     if not datable(question, [flows]):
         return tables_of(data)
-    terms = list(money_terms(question, log))
+    terms = [term for term in money_terms(question, log) if term.term not in OF_RENT]
     more = live_terms(terms, question, log, existing=bool(problem.existing))
     months = problem.quarters * MONTHS_PER_QUARTER
     live = dict(sorted((more | dict(data.live)).items()))
