@@ -6,10 +6,17 @@ from dataclasses import replace
 
 from dcplan.answers.plan.tables import money
 from dcplan.inputs.log import InputLog
+from dcplan.planning.audit.existing import earlier_hardware
 from dcplan.planning.solve.solved import Solved
 from dcplan.report.book.data.tables import book_data, tables_of
 from dcplan.report.book.options.data import datable
-from dcplan.report.book.tco.data import left_rows, live_terms, money_terms, write_off_rows
+from dcplan.report.book.tco.data import (
+    earlier_rows,
+    left_rows,
+    live_terms,
+    money_terms,
+    write_off_rows,
+)
 from dcplan.result import Table
 from dcplan.scenario.load import Question
 from dcplan.specs.plan import money as money_specs
@@ -60,5 +67,8 @@ def plan_tables(solved: Solved, question: Question, log: InputLog) -> dict[str, 
     return tables_of(replace(data, live=live)) | {
         tco_book.TERMS.name: tco_book.TERMS.table(terms),
         tco_book.WRITE_OFF.name: tco_book.WRITE_OFF.table(write_off_rows(question)),
+        tco_book.EARLIER.name: tco_book.EARLIER.table(
+            earlier_rows(earlier_hardware(problem, solved.decisions), months)
+        ),
         tco_book.LEFT.name: tco_book.LEFT.table(left_rows(question, log, months)),
     }

@@ -12,7 +12,9 @@ from dcplan.specs.plan import tco_book
 from dcplan.specs.plan.tco_book import BookTerm
 from dcplan.units import MONTHS_PER_QUARTER, quarter_index
 
-NEEDED = tuple(t.name for t in (tco_book.TERMS, tco_book.WRITE_OFF, tco_book.LEFT))
+NEEDED = tuple(
+    t.name for t in (tco_book.TERMS, tco_book.WRITE_OFF, tco_book.LEFT, tco_book.EARLIER)
+)
 
 
 def is_financed(result: Result) -> bool:
@@ -45,4 +47,5 @@ def financed_source(base: Source) -> TcoSource:
         (),
         {},
         delivered(flows, first, base.horizon) if BookTerm.DEPOSIT in terms else {},
+        tuple(tco_book.EARLIER.rows(result.tables[tco_book.EARLIER.name])),
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dcplan.economics.cash_flow import AssetClass
 from dcplan.report.book.checks import Check, Relation
 from dcplan.report.book.data.term import Operand, Term, absolute, added, number, peak_of
 from dcplan.report.book.grid import Row, total
@@ -17,6 +18,7 @@ from dcplan.specs.plan.tco_book import BookTerm
 DIGITS = 4
 """Decimals of a USD in the check of the balance."""
 DIFFERENCE = "balance difference"
+OPENING, SOLD = "earlier at the start", "earlier sold"
 
 
 @dataclass
@@ -46,7 +48,7 @@ class _Result:
     """Lines of the result that the balance sheet needs."""
 
     operating: Row
-    residual: Row
+    sales: Row
     expense: Row
     result: Row
     interest_at_end: Term
@@ -85,18 +87,47 @@ def _book_value(made: _Sheet) -> tuple[Row, Row]:
         cost = (before(value) + total(lines) - value) * book.inside
         charges.append(sheet.line(f"depreciation of {asset.value}", key, "USD", cost))
         values.append(value)
+    if book.source.earlier:
+        charge, value = _earlier(made)
+        charges.append(charge)
+        values.append(value)
     charge = made.line("book depreciation", "all classes", added(charges))
     return charge, made.line(
         "book value", "all classes, before the sale", added(values), total=False
     )
 
 
+def _earlier(made: _Sheet) -> tuple[Row, Row]:
+    """Write depreciation and book value of hardware in service before the plan, as planned."""
+    book, sheet, found = made.book, made.book.statements, made.book.source.earlier
+    months = book.source.axis.months
+    opening = found[0].value_usd + found[0].charge_usd + found[0].sold_value_usd
+    at = {row.month: row for row in found}
+
+    def frozen(label: str, name: str, before: float, *, total: bool) -> Row:
+        values = [
+            getattr(at[int(m)], name) if int(m) in at else before if m < 0 else 0.0 for m in months
+        ]
+        key = (book.side, "existing", "as planned")
+        return sheet.frozen(label, key, "USD", np.array(values), "derived", total=total)
+
+    key = (book.side, "existing", "as planned")
+    book.keep(OPENING, sheet.fact("earlier hardware at the start", key, "USD", opening))
+    book.keep(
+        SOLD, frozen("book value of earlier hardware sold", "sold_value_usd", 0.0, total=True)
+    )
+    value = frozen("book value of earlier hardware", "value_usd", opening, total=False)
+    return frozen("depreciation of earlier hardware", "charge_usd", 0.0, total=True), value
+
+
 def _result(made: _Sheet, charge: Row, value: Row) -> _Result:
     """Write the result after income tax."""
     book = made.book
     book.statements.heading("Result")
-    rule = "all lines but capital, milestones and income tax"
-    operating = made.line("operating cost", rule, total(book.running))
+    rule = "all lines but capital, sales, milestones and income tax"
+    sales = [row for row in book.running if row.key[1] == AssetClass.DISPOSAL]
+    paid = [row for row in book.running if row not in sales]
+    operating = made.line("operating cost", rule, total(paid))
     made.line("depreciation", "from above", charge)
     interest = made.line("interest", f"from {book.loan.name}", made.of("interest"))
     late = number(0.0)
@@ -105,12 +136,16 @@ def _result(made: _Sheet, charge: Row, value: Row) -> _Result:
         late = made.last * (owed - balance)
     due = made.line("interest of the last half-month", "not deducted from taxable income", late)
     residual = made.line("sale at the end", "residual value", made.last * book.rows["residual"])
-    gain = made.line("gain on the sale", "sale less book value", residual - made.last * value)
+    rule = "hardware in service before the plan"
+    early = made.line("sale of earlier hardware", rule, -total(sales))
+    worth = residual + early - made.last * value - made.of(SOLD)
+    gain = made.line("gain on sales", "sales less book value", worth)
     rate = book.rows.get(f"{book.tax.name} {BookTerm.INCOME_TAX}")
     taxed = gain - operating - charge - interest
     borne = number(0.0) if rate is None else rate * taxed
     expense = made.line("income tax on the result", "rate x result before tax", borne)
     result = made.line("result after tax", "negative: a loss", taxed - due - expense)
+    residual = made.line("sales", "both", residual + early)
     return _Result(operating, residual, expense, result, due.term())
 
 
@@ -127,7 +162,7 @@ def _cash(made: _Sheet, result: _Result) -> Row:
     if "owed" in book.rows:
         service = service + made.last * book.rows["owed"]
     debt = made.line("debt service less new debt", f"from {book.loan.name}", service)
-    sold = made.line("received for the sale", "residual value", result.residual)
+    sold = made.line("received for sales", "residual value, and earlier hardware", result.sales)
     paid = result.operating + capital + tax + debt - sold
     book.keep("statement tax", tax)
     return made.line("paid in by owners", "negative: paid out to them", paid)
@@ -148,9 +183,14 @@ def _balance(made: _Sheet, value: Row, result: _Result, contributed: Row) -> Non
     unpaid = made.line(
         "tax of the result not yet paid", "", result.expense - book.rows["statement tax"]
     )
-    deferred = made.line("deferred tax", "so far", unpaid.so_far(), total=False)
+    rate = book.rows.get(f"{book.tax.name} {BookTerm.INCOME_TAX}")
+    opening = made.of(OPENING)
+    owing = number(0.0) if rate is None else rate * opening
+    rule = "at the start on earlier hardware, then so far"
+    deferred = made.line("deferred tax", rule, owing + unpaid.so_far(), total=False)
     each = made.line("paid in and earned", "", contributed + result.result)
-    equity = made.line("equity", "so far", each.so_far(), total=False)
+    rule = "at the start in earlier hardware, then so far"
+    equity = made.line("equity", rule, opening - owing + each.so_far(), total=False)
     apart = to_digits(assets + prepaid - owed - deferred - equity, DIGITS)
     rule = "assets less debt, deferred tax and equity: 0"
     row = made.line("balance check", rule, apart, total=False)

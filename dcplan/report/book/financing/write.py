@@ -25,7 +25,7 @@ PAGES = ("Payments", "Depreciation", "Loan", "Tax", "Cash", "Statements", "Curve
 
 def plan_book(source: TcoSource, side: str = SIDE, prefix: str = "") -> Book:
     """Compute the sheets of a plan by month, after those of its cost by quarter."""
-    book = started(source, side, prefix)
+    book = started(source, side, prefix, whole=True)
     payments(book)
     depreciation_sheet(book)
     property_tax(book)

@@ -14,6 +14,7 @@ from dcplan.inputs.cloud_prices import OfferTerms, accompanying, row_of
 from dcplan.inputs.cloud_prices.accompanying import Extra
 from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.existing import earlier_hardware
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.solved import Solved
 from dcplan.report.book.cost import EXTRA, SUPPORT
@@ -22,6 +23,7 @@ from dcplan.report.book.data.tables import BookData, book_data, tables_of
 from dcplan.report.book.data.term import Term
 from dcplan.report.book.options.source import delivered
 from dcplan.report.book.tco.data import (
+    earlier_rows,
     editable,
     left_rows,
     live_terms,
@@ -72,7 +74,19 @@ def planned_tables(found: PricedPlans) -> dict[str, Table]:
         specs.FACTS.name: specs.FACTS.table(x for facts, _, _ in rows for x in facts),
         specs.AMOUNTS.name: specs.AMOUNTS.table(x for _, amounts, _ in rows for x in amounts),
         specs.FLOWS.name: specs.FLOWS.table(x for _, _, flows in rows for x in flows),
+        specs.EARLIER.name: specs.EARLIER.table(
+            x for name, solved in own.items() for x in _earlier(name, solved)
+        ),
     } | _common(found, [each for each, _ in data.values()])
+
+
+def _earlier(name: str, solved: Solved) -> list[specs.OptionEarlierRow]:
+    """Return the book value of earlier hardware of one option by month."""
+    if solved.decisions is None:
+        return []
+    months = solved.problem.quarters * MONTHS_PER_QUARTER
+    rows = earlier_rows(earlier_hardware(solved.problem, solved.decisions), months)
+    return _named(list(rows), specs.OptionEarlierRow, name)
 
 
 def _options(found: PricedPlans) -> tuple[list[specs.OptionRow], dict[str, Solved]]:

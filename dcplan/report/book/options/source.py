@@ -25,6 +25,7 @@ NEEDED = tuple(
         plans_book.FACTS,
         plans_book.AMOUNTS,
         plans_book.FLOWS,
+        plans_book.EARLIER,
         tco_book.TERMS,
         tco_book.WRITE_OFF,
         tco_book.LEFT,
@@ -96,6 +97,7 @@ def _source(result: Result, option: str, axis: Axis) -> TcoSource:
         (),
         {},
         delivered(flows, first, len(quarters)) if BookTerm.DEPOSIT in terms_of(result) else {},
+        tuple(plans_book.EARLIER.rows(_of(result, plans_book.EARLIER.name, option))),
     )
 
 

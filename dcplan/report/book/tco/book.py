@@ -94,13 +94,12 @@ class Book:
         return flag(self.rows["quarter"] > 0)
 
 
-def started(source: TcoSource, side: str = OWNED, prefix: str = "") -> Book:
+def started(source: TcoSource, side: str = OWNED, prefix: str = "", *, whole: bool = False) -> Book:
     """Return a book with the cost of a plan by quarter, and the months of the axis.
 
     The plan is that of the owned fleet, of a sourcing option, or of the verb plan. A prefix of the
-    names of their sheets tells options apart.
+    names of their sheets tells options apart. A whole plan has its rent among its payments.
     """
-    whole = side != OWNED
     months, n = source.axis.names, source.axis.horizon
     years = tuple(f"year {y + 1}" for y in range(source.axis.years))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +15,7 @@ from dcplan.answers.tco.conventions import has_conventions
 from dcplan.answers.tco.owned import LOST_GOODPUT
 from dcplan.answers.tco.rented_hours import BLOCK, SPOT, Hours, schedules
 from dcplan.catalog.schema import DepreciationTable, Offer, Parameter
+from dcplan.economics.monthly.earlier import Earlier, earlier_book
 from dcplan.inputs.cloud_prices import LENGTHS, accompanying, row_of
 from dcplan.inputs.financing import BUILDING_TABLE, EQUIPMENT_TABLE
 from dcplan.inputs.log import InputLog
@@ -183,6 +184,16 @@ def write_off_rows(question: Question) -> Iterator[specs.WriteOffRow]:
         shares = np.array(question.catalog.get("depreciation", name, DepreciationTable).share_frac)
         for i, share in enumerate(shares / shares.sum()):
             yield specs.WriteOffRow(name, building, i + 1, float(share))
+
+
+def earlier_rows(hardware: Sequence[Earlier], months: int) -> Iterator[specs.EarlierRow]:
+    """Yield the book value of earlier hardware by month; nothing where there is none."""
+    found = earlier_book(hardware, months)
+    if not found.opening_usd:
+        return
+    for month in range(months):
+        charge, sold, value = (float(x[month]) for x in (found.charge, found.sold, found.value))
+        yield specs.EarlierRow(month, charge, sold, value)
 
 
 def left_rows(question: Question, log: InputLog, months: int) -> Iterator[specs.LeftRow]:
