@@ -64,7 +64,7 @@ def earlier_book(hardware: Iterable[Earlier], months: int) -> EarlierBook:
     opening, charge, sold = 0.0, np.zeros(months), np.zeros(months)
     value = np.zeros(months)
     for x in hardware:
-        ages = x.age_months + np.arange(months + 1)
+        ages = range(x.age_months, x.age_months + months + 1)
         each = x.paid_usd * np.array([straight_line_frac(age, x.life_months) for age in ages])
         gone = np.zeros(months)
         for month, pieces in x.sold:
