@@ -24,8 +24,8 @@ from dcplan.report.book.financing.write import (
 from dcplan.report.book.grid import Sheet
 from dcplan.report.book.inputs import inputs_page
 from dcplan.report.book.options.source import has_plans, plans_source
+from dcplan.report.book.options.write import computed, write_plans
 from dcplan.report.book.options.write import order_of as plans_order
-from dcplan.report.book.options.write import write_plans
 from dcplan.report.book.pages import (
     charts,
     cover_page,
@@ -67,7 +67,8 @@ def workbook(result: Result) -> bytes:
     if result.verb == "tco" and has_plans(result):
         options = plans_source(result)
         base = next(iter(options.own.values())).base
-        return _file(result, plans_order(options), base, lambda w: write_plans(w, options))
+        books = computed(options)
+        return _file(result, plans_order(books), base, lambda w: write_plans(w, options, books))
     if result.verb != "plan":
         return _file(result, order_of(result), None, lambda w: _write_plain(w, result))
     source = source_of(result)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 from dcplan.report.book.checks import Check, Relation, stored, write_checks
 from dcplan.report.book.data.term import Term, added, number, when
@@ -31,9 +31,20 @@ FRONT, BACK = ("Cover", "Summary", "Inputs", EVEN), ("Checks", "Sources", "Dicti
 TOTAL = "total"
 
 
-def order_of(source: PlansSource) -> tuple[str, ...]:
+class PlansBook(NamedTuple):
+    """The computed sheets of all options."""
+
+    books: dict[str, Book]
+    """Sheets by option."""
+    even: Sheet
+    """Sheet of the break-even."""
+    rows: dict[str, Row]
+    """Its curves by option, and the months by ``A over B``."""
+
+
+def order_of(found: PlansBook) -> tuple[str, ...]:
     """Return the names of the sheets in their order."""
-    own = [sheet.name for name, each in source.own.items() for sheet in _sheets(plan(each, name))]
+    own = [sheet.name for book in found.books.values() for sheet in _sheets(book)]
     return (*FRONT, *own, *BACK)
 
 
@@ -47,15 +58,8 @@ def _sheets(book: Book) -> list[Sheet]:
     return [*pages_of(book), c.decisions, c.power, c.fabric, c.cost]
 
 
-def computed(source: PlansSource) -> tuple[dict[str, Book], Sheet, dict[str, Row]]:
-    """Compute the sheets of all options, and their break-even.
-
-    Returns
-    -------
-    tuple
-        Books by option; the sheet of the break-even; its curves by option, and the months by
-        ``A over B``.
-    """
+def computed(source: PlansSource) -> PlansBook:
+    """Compute the sheets of all options, and their break-even."""
     books = {name: plan(each, name) for name, each in source.own.items()}
     months = next(iter(books.values())).even.quarters
     note = "Present cost of each option if all that it owns is sold at the end of month k."
@@ -77,16 +81,16 @@ def computed(source: PlansSource) -> tuple[dict[str, Book], Sheet, dict[str, Row
         found = months_ahead(sheet, name, lead, when(cheaper, n, -1))
         rule = (name, "", "month from which it has cost no more for good; -1: never")
         rows[name] = sheet.fact("break-even", rule, "months", found)
-    return books, sheet, rows
+    return PlansBook(books, sheet, rows)
 
 
 def _rank(option: str) -> int:
     return ("owned", "hybrid", "rented").index(option)
 
 
-def write_plans(writer: Writer, source: PlansSource) -> dict[str, Term]:
+def write_plans(writer: Writer, source: PlansSource, found: PlansBook) -> dict[str, Term]:
     """Write all sheets; return the cells of the figures by their keys."""
-    books, even, rows = computed(source)
+    books, even, rows = found
     cover_page(writer, source)
     evens = {name: row for name, row in rows.items() if name not in books}
     places = summary_page(writer, source, books, evens)
