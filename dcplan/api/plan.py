@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from dcplan.answers.plan import answer
 from dcplan.answers.plan.request import PlanRequest
-from dcplan.report.book.data.tables import book_tables
+from dcplan.report.book.financing.data import plan_tables
 from dcplan.result import Result
 from dcplan.specs.request import verb
 
@@ -22,4 +22,4 @@ def plan(request: PlanRequest) -> Result:
     AuditError
         When a plan fails its own audit: a bug.
     """
-    return answer.plan(replace(request, more_tables=(*request.more_tables, book_tables)))
+    return answer.plan(replace(request, more_tables=(*request.more_tables, plan_tables)))

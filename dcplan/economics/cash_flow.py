@@ -43,8 +43,10 @@ class AssetClass(StrEnum):
     """Sales tax on equipment, written off with it."""
     GRID_ENERGY = "grid-energy"
     """Energy from the grid, paid per kWh."""
+    DISPOSAL = "disposal"
+    """Sales of hardware in service before the plan, which are no negative cost."""
     OTHER = "other"
-    """Services, fees, rent and sales."""
+    """Services, fees and rent."""
 
 
 GROUPS = tuple(FlowGroup)
@@ -62,6 +64,7 @@ class Charge(StrEnum):
 
     DEMAND = "demand charge"
     STAFF = "staff"
+    LAND_TAX = "property tax on land"
     MAINTENANCE = "hardware maintenance"
     FACILITY = "facility"
     LEASE = "lease"

@@ -106,6 +106,57 @@ def net_present_value_usd(
     return float(np.sum(flows * np.exp(-growth * when)))
 
 
+def modified_rate(
+    flows_usd: npt.ArrayLike, times: npt.ArrayLike, finance_rate: float, reinvestment_rate: float
+) -> float | None:
+    r"""Return the modified internal rate of return (MIRR); None without money out or money in.
+
+    :math:`(\sum_k F_k^+ (1+i_r)^{T-t_k} / -\sum_k F_k^- (1+i_f)^{t_0-t_k})^{1/(T-t_0)} - 1`:
+    money in is reinvested up to the last time T, money out is financed from the first time t_0 on.
+
+    Parameters
+    ----------
+    flows_usd : array, shape (flows,)
+        Money in is positive. [USD]
+    times : array, shape (flows,)
+        Time of each flow in periods, at least two different ones. 0, 1, 2 … give Excel's MIRR.
+        [periods]
+    finance_rate, reinvestment_rate : float
+        Effective, above -1. [1/period]
+
+    Raises
+    ------
+    ValueError
+        When a number is not finite, a rate is not above -1, or all times are the same.
+
+    References
+    ----------
+    .. [1] Microsoft support, MIRR function; Apache OpenOffice wiki, Calc: MIRR function.
+
+    Examples
+    --------
+    1,000 after a year is 1,166.40 after three, 2,000 is 2,160: (6,326.40 / 5,000)^(1/3) - 1.
+
+    >>> round(modified_rate([-5000, 1000, 2000, 3000], [0, 1, 2, 3], 0.05, 0.08), 6)
+    0.081589
+    >>> modified_rate([1.0, 2.0], [0, 1], 0.05, 0.08) is None
+    True
+    """
+    flows, when = within("flows_usd", flows_usd), within("times", times)
+    financed = np.log1p(above("finance_rate", finance_rate, -1.0))
+    reinvested = np.log1p(above("reinvestment_rate", reinvestment_rate, -1.0))
+    first, last = float(when.min()), float(when.max())
+    if first == last:
+        msg = "times must differ"
+        raise ValueError(msg)
+    received, paid = np.maximum(flows, 0.0), np.maximum(-flows, 0.0)
+    if not received.any() or not paid.any():
+        return None
+    worth = float(np.sum(received * np.exp(reinvested * (last - when))))
+    cost = float(np.sum(paid * np.exp(financed * (first - when))))
+    return float((worth / cost) ** (1.0 / (last - first)) - 1.0)
+
+
 def multiple_ratio(flows_usd: npt.ArrayLike) -> float | None:
     """Return the money received over the money paid, undiscounted (MOIC); None without payments.
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from dcplan.catalog.schema import DepreciationTable
 from dcplan.economics.cash_flow import AssetClass
-from dcplan.economics.monthly.financing import Debt, Financing
+from dcplan.economics.monthly.financing import Debt, Financing, PlantTax
 from dcplan.economics.monthly.payments import Milestones
 from dcplan.inputs.log import InputLog
 from dcplan.provenance import Status
@@ -19,6 +21,12 @@ PLANT_LIFE = {
     AssetClass.COOLING: "cooling-life-years",
 }
 """Catalog parameters of service lives; all other capital has the life of hardware."""
+PLANT_TAX = {
+    AssetClass.BUILDING: "building_property_tax_frac_per_year",
+    AssetClass.COOLING: "cooling_property_tax_frac_per_year",
+    AssetClass.POWER: "power_property_tax_frac_per_year",
+}
+"""Fields of ``finance.tax`` with the property tax of each class of plant."""
 EQUIPMENT_TABLE = "straight-line-5"
 """Tax depreciation of equipment without a table in the scenario."""
 
@@ -56,7 +64,17 @@ def financing_of(
         log.take("finance.tax.property_tax_frac_per_year", each) if each else 0.0,
         payment_of(payment, log) if payment is not None else None,
         _debt(finance, log),
+        tuple(_plant_taxes(finance, log)),
     )
+
+
+def _plant_taxes(finance: Finance, log: InputLog) -> Iterator[PlantTax]:
+    """Yield the property tax of buildings, cooling and power, where the scenario gives a rate."""
+    for asset, name in PLANT_TAX.items():
+        rate = getattr(finance.tax, name)
+        if rate is not None and rate.value:
+            share = log.take(f"finance.tax.{name}", rate)
+            yield PlantTax(asset, share, log.parameter("finance", PLANT_LIFE[asset]))
 
 
 def _shares(finance: Finance, log: InputLog) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -259,3 +259,66 @@ def test_a_published_row_lists_its_payments_and_names_no_file(tmp_path: Path, as
         return
     with pytest.raises(InputError, match="own-list: a row can use packaged examples"):
         figure_of(row, (str(tmp_path),))
+
+
+MIRR_FLOWS = (-120_000, 39_000, 30_000, 21_000, 37_000, 46_000)
+"""Example of Microsoft's page of the function MIRR: a loan at 10 %, incomes of five years."""
+
+
+@pytest.mark.parametrize(
+    ("count", "reinvested", "printed", "by_hand"),
+    [
+        # 39,000 x 1.12^4 + 30,000 x 1.12^3 + 21,000 x 1.12^2 + 37,000 x 1.12 + 46,000 = 217,297.50
+        (6, 0.12, 0.13, (217_297.49504 / 120_000) ** (1 / 5) - 1),
+        # 39,000 x 1.12^2 + 30,000 x 1.12 + 21,000 = 103,521.60
+        (4, 0.12, -0.05, (103_521.6 / 120_000) ** (1 / 3) - 1),
+        # the same five years at 14 %
+        (6, 0.14, 0.13, None),
+    ],
+)
+def test_mirr_of_the_microsoft_page(
+    count: int, reinvested: float, printed: float, by_hand: float | None
+) -> None:
+    """The page prints 13 %, -5 % and 13 %."""
+    flows = {str(k): usd for k, usd in enumerate(MIRR_FLOWS[:count])}
+    result = tco(cash_flows=flows, finance_rate=0.10, reinvestment_rate=reinvested)
+    assert value(result, "mirr_frac") == pytest.approx(printed, abs=0.005)
+    if by_hand is not None:
+        assert value(result, "mirr_frac") == pytest.approx(by_hand, rel=1e-12)
+
+
+def test_mirr_of_the_openoffice_wiki() -> None:
+    """MIRR({-5000; 1000; 2000; 3000}; 5 %; 8 %) is about 8.16 %."""
+    result = tco(
+        cash_flows="0=-5000,1=1000,2=2000,3=3000", finance_rate=0.05, reinvestment_rate=0.08
+    )
+    assert value(result, "mirr_frac") == pytest.approx(0.0816, abs=5e-5)
+    assert "5" in str(result.tables["conventions"].rows)
+
+
+def test_mirr_of_dates_finances_later_money_out_by_hand() -> None:
+    """Dates a year and two years apart: -100 and -55 / 1.1 = -150; 50 x 1.2 + 200 = 260; sqrt(260 / 150)."""
+    days = {"2025-01-01": -100, "2026-01-01": -55, "2027-01-01": 200}
+    more = {**days, "2026-01-01": -55}
+    result = tco(
+        cash_flows=[*(f"{d}={x}" for d, x in more.items()), "2026-01-01=0"],
+        finance_rate=0.1,
+        reinvestment_rate=0.2,
+    )
+    assert value(result, "mirr_frac") == pytest.approx((200 / 150) ** 0.5 - 1)
+    early = tco(
+        cash_flows="2025-01-01=-150,2026-01-01=50,2027-01-01=200",
+        finance_rate=0.1,
+        reinvestment_rate=0.2,
+    )
+    assert value(early, "mirr_frac") == pytest.approx((260 / 150) ** 0.5 - 1)
+
+
+def test_one_rate_of_mirr_needs_the_other_and_a_list() -> None:
+    (problem,) = refused("0=-1,1=2", finance_rate=0.1)
+    assert problem.startswith("--reinvestment-rate: DC003 --finance-rate needs it")
+    with pytest.raises(InputError, match="only with --cash-flows"):
+        tco("own-or-rent-1024-h200", reinvestment_rate=0.1)
+    assert "cash_flows.mirr_frac" not in tco(cash_flows="0=-1,1=2").metrics
+    none = tco(cash_flows="0=1,1=2", discount_rate=0.1, finance_rate=0.1, reinvestment_rate=0.1)
+    assert value(none, "mirr_frac") is None

@@ -111,6 +111,14 @@ SCENARIOS = {
         "[10, 40, 60, 20, 20]",
         more="usd_per_unmet_quarter: 15000,",
     ),
+    "plants and land, property tax": scenario(
+        SHELL,
+        "{tax: {income_rate: 0.3, building_property_tax_frac_per_year: 0.012, "
+        "cooling_property_tax_frac_per_year: 0.01, power_property_tax_frac_per_year: 0.011, "
+        "land_property_tax_frac_per_year: 0.015}}",
+        "[0, 0, 50, 50, 50]",
+        site="land_usd: 3e6, staff: {people: 2},",
+    ),
     "assets that may be sold": scenario(
         AIR, "{tax: {income_rate: 0.25}, residual: none}", "[10, 10, 30, 30, 30]", end=ASSETS
     ),
@@ -122,7 +130,7 @@ SCENARIOS = {
         end=RENT,
     ),
 }
-"""Six scenarios that differ in what they own, rent, sell, build, owe and leave unserved."""
+"""Seven scenarios that differ in what they own, rent, sell, build, owe and leave unserved."""
 
 
 @pytest.mark.slow

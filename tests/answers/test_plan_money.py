@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dcplan.answers.plan.answer import plan
+from dcplan.errors import InputError
 from dcplan.units import money
 from tests.answers.one_hall import one_hall
 
@@ -45,7 +46,57 @@ def test_a_plan_says_what_bears_no_property_tax(tmp_path: Path) -> None:
     file = Path(one_hall(tmp_path, 100_000, tax))
     text = file.read_text(encoding="utf-8")
     file.write_text(text.replace("existing: true", "pue: 1.3, peak_pue: 1.5"), encoding="utf-8")
-    said = "buildings and power of USD 10.4 M bear none"
+    said = "building, cooling, power of USD"
     found, plain = plan(str(file)), plan(str(file), sets=["finance={}"])
     assert any(said in str(x["message"]) for x in found.warnings), found.warnings
     assert not any("bear none" in str(x["message"]) for x in plain.warnings)
+
+
+LAND = """finance:
+  discount_rate: 0
+  tax: {building_property_tax_frac_per_year: 0.01, power_property_tax_frac_per_year: 0.02,
+        land_property_tax_frac_per_year: 0.012}
+"""
+
+
+def taxed_site(tmp_path: Path, finance: str, land: str = "land_usd: 1e6") -> str:
+    """A hall to be built, with work in five of six quarters."""
+    file = Path(one_hall(tmp_path, 100_000, finance))
+    text = file.read_text(encoding="utf-8").replace("quarters: 2", "quarters: 6")
+    text = text.replace("existing: true", "pue: 1.3, peak_pue: 1.5")
+    text = text.replace("[0, 100000]", "[0, 100000, 100000, 100000, 100000, 100000]")
+    file.write_text(text.replace("    utility_mw", f"    {land}\n    utility_mw", 1), "utf-8")
+    return str(file)
+
+
+def test_plants_and_land_bear_property_tax_by_hand(tmp_path: Path) -> None:
+    """Bought in month 3, taxed on the book value at the start of year 2, of which 6 months count.
+
+    Shell 6.375 M x (1 - 9 / 240) x 1 % / 2 = 30,679.69. Blocks 4 M x (1 - 9 / 180) x 2 % / 2 = 38,000.
+    Land 1 M x 1.2 % / 4 = 3,000 in each of the five quarters in which the hall is fitted.
+    """
+    found = plan(taxed_site(tmp_path, LAND))
+    bought = {
+        row["line"]: (row["quarter"], row["usd"])
+        for row in found.tables["flows"].records()
+        if row["group"] == "capex"
+    }
+    assert bought["building"] == ("2027-Q2", pytest.approx(6_375_000.0))
+    assert bought["power blocks"] == ("2027-Q2", pytest.approx(4_000_000.0))
+    steps = dict(found.tables["financing"].rows)
+    assert steps["property tax"] == pytest.approx(30_679.6875 + 38_000.0)
+    (land,) = (r for r in found.tables["cost"].records() if r["line"] == "property tax on land")
+    assert land["usd"] == pytest.approx(5 * 3_000.0)
+
+
+def test_land_without_a_rate_and_a_rate_without_land_are_errors(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        plan(taxed_site(tmp_path, "finance: {discount_rate: 0}\n"))
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.place.line) == ("DC015", 7)
+    assert "the land has a value and no rate" in problem.cause
+    with pytest.raises(InputError) as caught:
+        plan(taxed_site(tmp_path, LAND, "climate_zone: 4A"))
+    (problem,) = caught.value.problems
+    assert problem.code == "DC015"
+    assert "no site has land_usd" in problem.cause

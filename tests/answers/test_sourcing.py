@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dcplan.answers.plan import sourcing
 from dcplan.answers.plan.plan_cost import fleet_plan, plan_cost
 from dcplan.answers.plan.sourcing import Sourcing, SourcingPlan, SourcingPlans, sourcing_plans
 from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup, Unit
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.decisions import Decisions
+from dcplan.planning.solve.solved import Solved
+from dcplan.planning.solve.strategy import solve_problem
 from dcplan.scenario.load import load
 from tests.answers.test_answers_tco_plans import TEXT
 from tests.planning.test_cloud_terms import HOURS, rented_menu
@@ -86,3 +90,28 @@ def test_an_option_without_a_plan_says_so(tmp_path: Path) -> None:
     assert plans["owned"].infeasible
     assert plans["rented"].cost is not None
     assert not plans["rented"].infeasible
+
+
+def test_where_all_offers_together_are_no_plan_none_is_solved_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One instance cannot do the work; hybrid, owned and rented are solved, the two terms are not."""
+    file = tmp_path / "small.yaml"
+    file.write_text(TEXT.replace("[10, 40, 60, 20]", "[0, 40, 60, 20]"), encoding="utf-8")
+    solved: list[int] = []
+
+    def counted(*given: Any) -> Solved:
+        solved.append(len(given[0].offers))
+        return solve_problem(*given)
+
+    monkeypatch.setattr(sourcing, "solve_problem", counted)
+    small = ["cloud.max_accelerators=8", "cloud.max_accelerators_per_offer=8"]
+    found = sourcing_plans(load(file, sets=small), 0.05, 120.0)
+    rented = [plan for plan in found.plans if plan.sourcing is Sourcing.RENTED]
+    assert solved == [1, 0, 1]
+    assert [plan.name for plan in rented] == [
+        "rented",
+        f"rented.{OFFER}.on-demand",
+        f"rented.{OFFER}.reserved-1y",
+    ]
+    assert all(plan.infeasible and plan.proved and plan.cost is None for plan in rented)

@@ -18,7 +18,8 @@ from dcplan.answers.plan import answer
 from dcplan.inputs.log import InputLog
 from dcplan.planning.solve.solved import Solved
 from dcplan.report.book.data.facts import Frozen
-from dcplan.report.book.data.tables import BookData, book_data, book_tables
+from dcplan.report.book.data.tables import BookData, book_data
+from dcplan.report.book.financing.data import plan_tables
 from dcplan.report.book.grid import FIRST, Sheet
 from dcplan.report.book.writer import Writer, write_sheet
 from dcplan.result import Result, Table
@@ -38,7 +39,7 @@ def planned_with_facts(name: str, sets: Sequence[str] = ()) -> tuple[Result, Boo
         assert solved.audit is not None
         books = solved.audit.books
         found.append(book_data(solved.problem, solved.decisions, books, question, log))
-        return book_tables(solved, question, log)
+        return plan_tables(solved, question, log)
 
     return answer.plan(name, gap=0.0005, sets=sets, more_tables=(tables,)), found[0]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from dcplan.economics.cash_flow import AssetClass
+from dcplan.economics.monthly.earlier import Earlier
 from dcplan.economics.monthly.financing import Financed
 from dcplan.economics.monthly.statements import statements
 from dcplan.result import Table
@@ -19,9 +20,10 @@ def statements_table(
     tax_rate_frac: float,
     life_years: Mapping[AssetClass, float],
     hardware_years: float,
+    earlier: Sequence[Earlier] = (),
 ) -> Table:
     """List result, cash and balance sheet by month; arguments as of ``statements``."""
-    made = statements(found, tax_rate_frac, life_years, hardware_years)
+    made = statements(found, tax_rate_frac, life_years, hardware_years, earlier)
     columns = {
         "operating_usd": made.operating,
         "depreciation_usd": made.depreciation,

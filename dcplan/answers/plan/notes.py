@@ -9,7 +9,8 @@ from dcplan.answers.plan.headline import percent
 from dcplan.answers.plan.tables.lead_times import late_notes
 from dcplan.answers.plan.tables.network import choice_notes, span_notes, too_small
 from dcplan.catalog.schema import CoolingOption, System
-from dcplan.economics.cash_flow import AssetClass, FlowGroup
+from dcplan.economics.cash_flow import FlowGroup
+from dcplan.inputs.financing import PLANT_TAX
 from dcplan.inputs.heat_paths import tank_notes
 from dcplan.inputs.training.speed import host_note
 from dcplan.planning.audit.left import new_units, used_units
@@ -103,21 +104,29 @@ def _larger_runs(solved: Solved) -> list[str]:
 
 
 def _untaxed(solved: Solved, question: Question) -> list[str]:
-    """Return a note where property tax is given, and buildings or power are bought."""
-    rate = question.scenario.finance.tax.property_tax_frac_per_year
+    """Return a note where equipment bears property tax, and plants that are bought bear none."""
+    tax = question.scenario.finance.tax
+    rate = tax.property_tax_frac_per_year
     if not rate or not rate.value or solved.audit is None:
         return []
-    bought = sum(
-        flow.usd
-        for flow in solved.audit.books.flows
-        if flow.group is FlowGroup.CAPEX and flow.asset in (AssetClass.BUILDING, AssetClass.POWER)
-    )
-    if not bought:
+    free = [asset for asset, name in PLANT_TAX.items() if getattr(tax, name) is None]
+    bought = {
+        asset: sum(
+            flow.usd
+            for flow in solved.audit.books.flows
+            if flow.group is FlowGroup.CAPEX and flow.asset is asset
+        )
+        for asset in free
+    }
+    total, names = sum(bought.values()), [asset.value for asset, usd in bought.items() if usd]
+    if not total:
         return []
+    fields = ", ".join(f"{name}_property_tax_frac_per_year" for name in names)
     return [
-        "finance.tax.property_tax_frac_per_year counts on racks, storage and networks: buildings and "
-        f"power of USD {money(bought)} bear none. The fixed operating cost per kW contains property "
-        "tax of the facility, unless the site names its staff"
+        "finance.tax.property_tax_frac_per_year counts on racks, storage and networks: "
+        f"{', '.join(names)} of USD {money(total)} bear none. The fixed operating cost per kW "
+        "contains property tax of the facility, unless the site names its staff; then give "
+        f"finance.tax.{{{fields}}}"
     ]
 
 

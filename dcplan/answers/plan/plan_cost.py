@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dcplan.economics.cash_flow import Flow
+from dcplan.economics.monthly.earlier import Earlier
 from dcplan.errors import InputError
 from dcplan.inputs.excluded import ExcludedOption
 from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.existing import earlier_hardware
 from dcplan.planning.audit.onsite import generated_mwh
 from dcplan.planning.audit.rent.use import rented_hours
 from dcplan.planning.decisions import Decisions
@@ -41,6 +43,8 @@ class PlanCost:
     """In service or on order in the last quarter, in complete racks."""
     rented_hours: float
     """Accelerator-hours rented on all offers."""
+    earlier: tuple[Earlier, ...] = ()
+    """Hardware in service before the plan."""
 
 
 def plan_cost(problem: PlanningProblem, d: Decisions, flows: list[Flow]) -> PlanCost:
@@ -57,6 +61,7 @@ def plan_cost(problem: PlanningProblem, d: Decisions, flows: list[Flow]) -> Plan
         storage_tb_per_accelerator=sum(s.usable_tb for s in problem.storage),
         owned_accelerators=owned,
         rented_hours=sum(rented_hours(problem, d, o.id) for o in problem.offers),
+        earlier=earlier_hardware(problem, d),
     )
 
 

@@ -106,8 +106,12 @@ def sourcing_plans(question: Question, gap: float, time_limit_s: float) -> Sourc
         plan(Sourcing.OWNED, _without_cloud(problem), OWNED_SHARE),
         plan(Sourcing.RENTED, rented, RENTED_SHARE),
     ]
+    all_rented = plans[-1]
     pairs = [(o.id, term) for o in problem.offers for term in o.planned_terms]
     for offer, term in pairs if 1 < len(pairs) <= MOST_PAIRS else []:
+        if all_rented.infeasible:  # proved for all offers together, so for each alone
+            plans.append(replace(all_rented, offer=offer, term=term))
+            continue
         only, share = _one_offer(rented, offer, term), RENTED_SHARE / len(pairs)
         plans.append(plan(Sourcing.RENTED, only, share, offer, term))
     if len(pairs) == 1:

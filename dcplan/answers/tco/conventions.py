@@ -34,6 +34,7 @@ OF_ASSET = {
 OF_CHARGE = {
     Charge.DEMAND.value: "demand-charge",
     Charge.STAFF.value: "staff",
+    Charge.LAND_TAX.value: "land-tax",
     Charge.MAINTENANCE.value: "hardware-maintenance",
     Charge.FACILITY.value: "facility",
     Charge.LEASE.value: "lease",

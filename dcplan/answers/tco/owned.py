@@ -12,6 +12,7 @@ from dcplan.answers.tco.conventions import GOODPUT
 from dcplan.answers.tco.owned_bill import Bill
 from dcplan.economics.cash_flow import AssetClass, FlowGroup, npv_usd
 from dcplan.economics.monthly.book import BookYears, book_years
+from dcplan.economics.monthly.earlier import Earlier
 from dcplan.economics.monthly.financing import WRITTEN_OFF, Financed, financed
 from dcplan.economics.monthly.payments import on_delivery
 from dcplan.economics.monthly.side import Side, owned_side, unserved_usd
@@ -37,6 +38,8 @@ class Owned(Financed):
     """Service life of hardware."""
     life_years: Mapping[AssetClass, float]
     """Service lives of buildings, cooling and power."""
+    earlier: tuple[Earlier, ...] = ()
+    """Hardware in service before the plan."""
 
 
 def owned_of(
@@ -77,6 +80,7 @@ def owned_of(
         tax_rate_frac=terms.income_rate_frac,
         hardware_years=life,
         life_years=lives,
+        earlier=cost.earlier,
     )
 
 

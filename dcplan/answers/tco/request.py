@@ -68,6 +68,26 @@ class TcoRequest:
             panel=LIST,
         ),
     ] = None
+    finance_rate: Annotated[
+        float | None,
+        Flag(
+            "effective rate at which money out is financed, for the modified rate of return (MIRR); "
+            "with --reinvestment-rate",
+            low=-0.99,
+            high=100.0,
+            panel=LIST,
+        ),
+    ] = None
+    reinvestment_rate: Annotated[
+        float | None,
+        Flag(
+            "effective rate at which money in is reinvested, for the modified rate of return (MIRR); "
+            "with --finance-rate",
+            low=-0.99,
+            high=100.0,
+            panel=LIST,
+        ),
+    ] = None
     day_count: Annotated[
         str | None,
         Flag(

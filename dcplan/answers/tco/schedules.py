@@ -131,7 +131,9 @@ def taxes_table(owned: Owned) -> Table:
 
 def owned_statements(owned: Owned) -> Table:
     """List result, cash and balance sheet of the owned side by month."""
-    return statements_table(owned, owned.tax_rate_frac, owned.life_years, owned.hardware_years)
+    return statements_table(
+        owned, owned.tax_rate_frac, owned.life_years, owned.hardware_years, owned.earlier
+    )
 
 
 def commitments_table(both: Comparison) -> Table:

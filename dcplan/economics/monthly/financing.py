@@ -50,6 +50,17 @@ class Debt:
 
 
 @dataclass(frozen=True)
+class PlantTax:
+    """Property tax on the straight-line book value of one class of plant."""
+
+    asset: AssetClass
+    rate_frac_per_year: float
+    """[1/year]"""
+    life_years: float
+    """Service life of the class. [years]"""
+
+
+@dataclass(frozen=True)
 class Financing:
     """Discount rate, taxes, payment terms and debt.
 
@@ -65,6 +76,8 @@ class Financing:
         Yearly shares of tax depreciation of equipment, cooling and power, and of buildings. [-]
     sales_tax_frac, property_tax_frac_per_year : float
         Taxes on equipment, at its purchase and on its book value. [-], [1/year]
+    plant_taxes : tuple of PlantTax, optional
+        Property tax on buildings, cooling and power, each with its rate and life.
     milestones : Milestones, optional
         Payment terms of equipment.
     debt : Debt, optional
@@ -80,6 +93,7 @@ class Financing:
     property_tax_frac_per_year: float = 0.0
     milestones: Milestones | None = None
     debt: Debt | None = None
+    plant_taxes: tuple[PlantTax, ...] = ()
 
     def shares(self, side: Side) -> dict[Line, tuple[float, ...]]:
         """Return the yearly tax depreciation of each capital line."""
@@ -168,9 +182,9 @@ def financed(
     if terms.sales_tax_frac and gear:
         side = stepped("sales tax", side, with_sales_tax(side, gear, terms.sales_tax_frac))
         gear.append(SALES_TAX)
-    if terms.property_tax_frac_per_year and gear:
-        each, years = terms.property_tax_frac_per_year, terms.hardware_life_years
-        side = stepped("property tax", side, with_property_tax(side, gear, each, years))
+    held = _with_property_tax(side, terms, gear)
+    if held is not side:
+        side = stepped("property tax", side, held)
     before, tax = side, terms.income_rate_frac
     loan = _loan(side, terms.debt)
     interest = loan.interest if loan is not None else np.zeros(side.months)
@@ -197,6 +211,19 @@ def financed(
         steps[TAX_SHIELD] = -float(shield @ month_factors(rate, side.months))
         total += steps[service] + steps[TAX_SHIELD]
     return Financed(before, side, loan, steps, total, shield, taxes)
+
+
+def _with_property_tax(side: Side, terms: Financing, gear: list[Line]) -> Side:
+    """Add the property tax of equipment and of each class of plant; the side itself without any."""
+    held = side
+    if terms.property_tax_frac_per_year and gear:
+        each, years = terms.property_tax_frac_per_year, terms.hardware_life_years
+        held = with_property_tax(held, gear, each, years)
+    for tax in terms.plant_taxes:
+        lines = side.of({tax.asset})
+        if lines:
+            held = with_property_tax(held, lines, tax.rate_frac_per_year, tax.life_years)
+    return held
 
 
 def _loan(side: Side, debt: Debt | None) -> Loan | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dcplan.economics.cash_flow import AssetClass
 from dcplan.economics.monthly.book import book_months
+from dcplan.economics.monthly.earlier import Earlier, earlier_book
 from dcplan.economics.monthly.financing import UNSERVED, WRITTEN_OFF, Financed
 from dcplan.economics.monthly.payments import Loan
 from dcplan.economics.monthly.side import GOODPUT_LOSS, INCOME_TAX, MILESTONES, Line
@@ -32,7 +33,7 @@ class Statements:
     depreciation: Array
     interest: Array
     gain: Array
-    """Sale less book value."""
+    """Sales less book value: of earlier hardware in its month, of all the rest at the end."""
     tax_expense: Array
     capital_paid: Array
     tax_paid: Array
@@ -45,6 +46,8 @@ class Statements:
     debt: Array
     deferred_tax: Array
     """Income tax that the result bears and that is not yet paid; negative is an asset."""
+    opening_equity: float = 0.0
+    """Book value of earlier hardware at the start, less the deferred tax on it."""
 
     @property
     def result(self) -> Array:
@@ -60,8 +63,8 @@ class Statements:
 
     @property
     def equity(self) -> Array:
-        """Return the contributions and results so far."""
-        return np.asarray(np.cumsum(self.contributed + self.result))
+        """Return the equity at the start, with the contributions and results so far."""
+        return np.asarray(self.opening_equity + np.cumsum(self.contributed + self.result))
 
     @property
     def difference(self) -> Array:
@@ -76,12 +79,17 @@ def statements(
     tax_rate_frac: float,
     life_years: Mapping[AssetClass, float],
     usual_years: float,
+    earlier: Sequence[Earlier] = (),
 ) -> Statements:
     r"""Return the three statements of a side.
 
     The result bears income tax on itself, :math:`\tau (gain - operating - depreciation - interest)`.
     What is paid later or earlier is deferred tax, which ends at 0, because all assets are sold. Book
     values and debt come from their own schedules, so the balance checks them against the payments.
+
+    Hardware in service before the plan is on the balance sheet at its straight-line value. Its sale
+    earns the proceeds less that value. It is written off for tax, because proceeds are taxed in
+    full, so its value carries deferred tax from the start.
 
     Parameters
     ----------
@@ -93,6 +101,8 @@ def statements(
         Service lives for book depreciation. [years]
     usual_years : float
         Life of every other class. [years]
+    earlier : sequence of Earlier
+        Hardware in service before the plan.
     """
     side, months = found.after_tax, found.after_tax.months
     outside = [m for pairs in side.outside.values() for m, _ in pairs]
@@ -109,16 +119,20 @@ def statements(
 
     lines = [x for x in dict.fromkeys((*side.lines, *side.outside)) if x not in NOT_PAID]
     capital = [x for x in lines if x.asset in WRITTEN_OFF]
-    apart, zero = {*capital, MILESTONES, INCOME_TAX}, np.zeros(end - first)
+    disposals = [x for x in lines if x.asset is AssetClass.DISPOSAL]
+    apart, zero = {*capital, *disposals, MILESTONES, INCOME_TAX}, np.zeros(end - first)
     operating = sum((paid(x) for x in lines if x not in apart), zero)
-    written, value = zero.copy(), zero.copy()
+    before = earlier_book(earlier, months)
+    written, value = padded(before.charge), padded(before.value)
+    value[:-first] = before.opening_usd  # deposits come before the first month
     for x in capital:
         charges, left = book_months(side.lines[x], life_years.get(x.asset, usual_years))
         written, value = written + padded(charges), value + padded(left)
     last = months - 1 - first
     worth = sum(usd for x, usd in side.end_usd.items() if x not in NOT_PAID)
-    sold, gain = zero.copy(), zero.copy()
-    sold[last], gain[last] = worth, worth - value[last]
+    sold = sum((-paid(x) for x in disposals), zero.copy())
+    gain = sold - padded(before.sold)
+    sold[last], gain[last] = sold[last] + worth, gain[last] + worth - value[last]
     value[last:] = 0.0
     due, moved = zero.copy(), paid(MILESTONES)
     interest, debt, service = zero, zero, zero
@@ -141,7 +155,8 @@ def statements(
         value,
         np.cumsum(moved),
         debt,
-        np.cumsum(expense - tax),
+        tax_rate_frac * before.opening_usd + np.cumsum(expense - tax),
+        (1.0 - tax_rate_frac) * before.opening_usd,
     )
 
 

@@ -41,11 +41,13 @@ def with_property_tax(
     """Add property tax at the end of each year on the book value at its start.
 
     It counts the taxed capital lines. The months of a last, shorter year are taxed in proportion.
+    The tax of other classes with their own rate and life adds up in one line.
     """
     value = book_by_year(np.asarray(sum(side.lines[line] for line in taxed)), life_years)
     begun = side.months - np.arange(0, side.months, MONTHS_PER_YEAR)
     share = np.minimum(begun / MONTHS_PER_YEAR, 1.0)
     cash = at_year_ends(property_tax_usd(value, rate_frac) * share, side.months)
+    cash = side.lines.get(PROPERTY_TAX, 0.0) + cash
     return replace(side, lines={**side.lines, PROPERTY_TAX: cash})
 
 

@@ -15,8 +15,7 @@ from dcplan.economics.monthly.side import owned_side
 from dcplan.units import MONTHS_PER_QUARTER
 
 Weights = tuple[float, ...]
-SAME = {AssetClass.NETWORK: AssetClass.RACKS, AssetClass.STORAGE: AssetClass.RACKS,
-        AssetClass.POWER: AssetClass.COOLING}  # fmt: skip
+SAME = {AssetClass.NETWORK: AssetClass.RACKS, AssetClass.STORAGE: AssetClass.RACKS}
 """Classes with the taxes and payment terms of another one."""
 
 

@@ -320,6 +320,8 @@ def _site_running(
     if used:
         months = Goods("staff", MONTHS_PER_QUARTER, Unit.SITE_MONTH)
         pay(FlowGroup.OPEX, Charge.STAFF, level * site.staff_usd_per_quarter, Driver.RATED, months)
+        months = Goods("land", MONTHS_PER_QUARTER, Unit.SITE_MONTH)
+        pay(FlowGroup.OPEX, Charge.LAND_TAX, site.land_tax_usd_per_quarter, Driver.RATED, months)
     for place in problem.placements:
         hall = problem.hall(place.hall)
         if hall.site != site.id:

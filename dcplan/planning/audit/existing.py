@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Goods, Sharing, Unit
+from dcplan.economics.monthly.earlier import Earlier
 from dcplan.planning.audit.check import Check
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
@@ -50,12 +51,12 @@ def existing_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
             if x.cancel_usd is not None:
                 sold = Sharing(Driver.UNUSED)
                 group, line, usd = FlowGroup.CAPEX, f"cancellation {x.id}", n * x.cancel_usd
+                asset = AssetClass.OTHER
             else:
                 group, line, usd = FlowGroup.RESIDUAL, f"sale {x.id}", -n * x.resale_usd[t]
+                asset = AssetClass.DISPOSAL
             racks = Goods(x.key[2], n, Unit.RACK, x.key[0])
-            flows.append(
-                Flow(t, group, line, usd, site, asset=AssetClass.OTHER, shared=sold, goods=racks)
-            )
+            flows.append(Flow(t, group, line, usd, site, asset=asset, shared=sold, goods=racks))
         flows.append(
             Flow(
                 last,
@@ -69,6 +70,21 @@ def existing_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
             )
         )
     return [f for f in flows if f.usd]
+
+
+def earlier_hardware(problem: PlanningProblem, d: Decisions) -> tuple[Earlier, ...]:
+    """Return the hardware in service before the plan, with what the plan sells of it."""
+    return tuple(
+        Earlier(
+            x.paid_usd,
+            x.age * MONTHS_PER_QUARTER,
+            (x.last + x.age) * MONTHS_PER_QUARTER,
+            x.racks,
+            tuple((t * MONTHS_PER_QUARTER, n) for (i, t), n in d.disposed.items() if i == x.id),
+        )
+        for x in problem.existing
+        if x.in_service
+    )
 
 
 def existing_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:

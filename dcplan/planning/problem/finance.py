@@ -32,7 +32,10 @@ def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerm
         return tuple(straight_line_frac(age, years[asset]) for age in ages)
 
     share, service = _debt(finance, quarters, log)
-    financing = financing_of(finance, rate, life, log)
+    whole_life = (
+        round(life * QUARTERS_PER_YEAR) / QUARTERS_PER_YEAR
+    )  # hardware serves whole quarters
+    financing = financing_of(finance, rate, whole_life, log)
     years = {asset: log.parameter("finance", key) for asset, key in PLANT_LIFE.items()}
     return FinanceTerms(
         financing=financing if finance.has_financing else None,

@@ -22,6 +22,7 @@ from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.heat_paths import most_air, room_air_frac
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.chain import branches
+from dcplan.planning.problem import site_costs
 from dcplan.planning.problem.energy import onsite_terms, tranche_terms
 from dcplan.planning.problem.finance import price_level
 from dcplan.planning.problem.storage import given_storage
@@ -29,7 +30,7 @@ from dcplan.planning.problem.terms import CoolingTerms, HallTerms, SiteTerms
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Hall, Scenario, Site
-from dcplan.units import HOURS_PER_WEEK, KW_PER_MW, QUARTERS_PER_YEAR, quarter_index
+from dcplan.units import HOURS_PER_WEEK, KW_PER_MW, quarter_index
 
 LOSSES = "dcplan facility: transformers, UPS and busway behind the power blocks of a full hall"
 AIR_SHARE = "network, storage and {}, the largest share of the systems that may stand in the hall"
@@ -69,9 +70,10 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
         ),
         block_mw=block_mw,
         block_usd=blocks * block_mw * KW_PER_MW,
-        lease_usd_per_kw_month=_lease(site, quarters, log),
-        staff_usd_per_quarter=_staff(site, log),
-        opex_usd_per_kw_quarter=_opex(site, log),
+        lease_usd_per_kw_month=site_costs.lease(site, quarters, log),
+        staff_usd_per_quarter=site_costs.staff(site, log),
+        opex_usd_per_kw_quarter=site_costs.opex(site, log),
+        land_tax_usd_per_quarter=site_costs.land_tax(site, question, log),
         tranches=tranche_terms(site, scenario, log),
         onsite=onsite_terms(site, question, log),
         block_lead=int(log.assumed(f"{key}.power.lead_quarters", site.power.lead_quarters, 0.0)),
@@ -105,37 +107,6 @@ def _usd_per_kwh(
 
 def _listed(quantity: Quantity | None) -> list[Quantity]:
     return [quantity] if quantity is not None else []
-
-
-def _lease(site: Site, quarters: int, log: InputLog) -> tuple[float, ...] | None:
-    if site.lease is None:
-        return None
-    rent = log.take(f"sites.{site.id}.lease.usd_per_kw_month", site.lease.usd_per_kw_month)
-    key = f"sites.{site.id}.lease.escalator_frac_per_year"
-    rise = log.chosen(
-        key, site.lease.escalator_frac_per_year, "finance", "lease-escalator-frac-per-year"
-    )
-    return tuple(rent * (1 + rise) ** (t // QUARTERS_PER_YEAR) for t in range(quarters))
-
-
-def _staff(site: Site, log: InputLog) -> float:
-    if site.staff is None:
-        return 0.0
-    people = log.take(f"sites.{site.id}.staff.people", site.staff.people)
-    key = f"sites.{site.id}.staff.usd_per_person_year"
-    pay = log.chosen(key, site.staff.usd_per_person_year, "finance", "staff-usd-per-person-year")
-    return people * pay / QUARTERS_PER_YEAR
-
-
-def _opex(site: Site, log: InputLog) -> float:
-    """Return the operating cost in USD per kW of rated IT and quarter.
-
-    If staff is given, it is maintenance only; otherwise all fixed cost.
-    """
-    key = "facility-maintenance-usd-per-kw-year" if site.staff else "fixed-opex-usd-per-kw-year"
-    if site.lease:  # the landlord maintains the building
-        return 0.0
-    return log.parameter("finance", key) / QUARTERS_PER_YEAR
 
 
 @dataclass(frozen=True)

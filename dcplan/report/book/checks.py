@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 
 import numpy as np
@@ -40,12 +40,16 @@ Check = tuple[str, Operand, Operand, Relation]
 """Label, left side, right side and relation of a check."""
 
 
-def checks_page(writer: Writer, source: Source, calc: Calc, places: Mapping[str, Term]) -> None:
-    """Write the checks of a plan's workbook."""
-    write_checks(
-        writer,
-        [*_identities(calc), *_limits(calc), *_expected(source, places), *stored(source, places)],
-    )
+def checks_page(
+    writer: Writer,
+    source: Source,
+    calc: Calc,
+    places: Mapping[str, Term],
+    more: Iterable[Check] = (),
+) -> None:
+    """Write the checks of a plan's workbook, and those of its other pages."""
+    own = [*_identities(calc), *_limits(calc), *_expected(source, places), *stored(source, places)]
+    write_checks(writer, [*own, *more])
 
 
 def write_checks(writer: Writer, rows: Sequence[Check]) -> None:

@@ -52,7 +52,7 @@ def cost_sheet(c: Calc) -> None:
         c.write_facts(sheet, (hall, "", ""), ("storage_usd",))
         for key in coolings(source, hall):
             c.write_facts(sheet, key, ("fit_out_usd", "building_usd"))
-    single = ("block_mw", "block_usd", "staff_usd", "opex_usd_per_kw")
+    single = ("block_mw", "block_usd", "staff_usd", "land_tax_usd", "opex_usd_per_kw")
     demand = ("demand_usd_per_kw_month", "minimum_take_frac")
     for site in sites(source):
         c.write_facts(sheet, (site, "", ""), single + demand)
@@ -140,6 +140,9 @@ def _facility(c: Calc, site: str) -> None:
     here, placed, fitted = (site, "", ""), _placed(c, site), _fitted(c, site)
     used = total(c.decision("units", key) for key in fitted) > 0
     _pay(c, (FlowGroup.OPEX, "staff", site), _risen(c, when(used, c.fact("staff_usd", here), 0)))
+    if "land_tax_usd" in c.source.facts[here]:  # an earlier result has none
+        land = when(used, c.fact("land_tax_usd", here), 0)
+        _pay(c, (FlowGroup.OPEX, "property tax on land", site), land)
     upkeep = _products(c, "racks", "maintenance_usd", placed)
     _pay(c, (FlowGroup.OPEX, "hardware maintenance", site), _risen(c, upkeep))
     rated = added(c.rows["rated", key] * c.fact("opex_usd_per_kw", here) for key in placed)

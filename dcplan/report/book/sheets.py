@@ -17,14 +17,16 @@ def calculated(source: Source) -> tuple[Calc, Sheet]:
     fabric_sheet(calc)
     power_sheet(calc)
     cost_sheet(calc)
-    cash = Sheet(
-        "Cashflow",
-        "Cash flow",
-        f"Nominal payments in the middle of their quarter.{_after(source)}",
-        source.quarters,
-    )
+    return calc, cash_flow(calc)
+
+
+def cash_flow(calc: Calc) -> Sheet:
+    """Compute the cash flow by quarter of a plan whose cost is computed."""
+    source = calc.source
+    note = f"Nominal payments in the middle of their quarter.{_after(source)}"
+    cash = Sheet("Cashflow", "Cash flow", note, source.quarters)
     cash_sheet(calc, cash)
-    return calc, cash
+    return cash
 
 
 def _after(source: Source) -> str:

@@ -5,17 +5,27 @@ from __future__ import annotations
 import datetime as dt
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import xlsxwriter
 
+from dcplan.report.book.calc import Calc
 from dcplan.report.book.cash import live_metrics
-from dcplan.report.book.checks import checks_page
+from dcplan.report.book.checks import Check, checks_page
 from dcplan.report.book.data.term import Term
+from dcplan.report.book.financing.source import financed_source, is_financed
+from dcplan.report.book.financing.write import (
+    PAGES,
+    financed_metrics,
+    pages_of,
+    plan_book,
+    plan_checks,
+)
+from dcplan.report.book.grid import Sheet
 from dcplan.report.book.inputs import inputs_page
 from dcplan.report.book.options.source import has_plans, plans_source
+from dcplan.report.book.options.write import computed, write_plans
 from dcplan.report.book.options.write import order_of as plans_order
-from dcplan.report.book.options.write import write_plans
 from dcplan.report.book.pages import (
     charts,
     cover_page,
@@ -25,7 +35,7 @@ from dcplan.report.book.pages import (
     table_page,
 )
 from dcplan.report.book.plain.write import order_of, write_plain
-from dcplan.report.book.sheets import calculated
+from dcplan.report.book.sheets import calculated, cash_flow
 from dcplan.report.book.source import Source, source_of
 from dcplan.report.book.tco.source import is_comparison, tco_source
 from dcplan.report.book.tco.write import ORDER as TCO_ORDER
@@ -57,10 +67,15 @@ def workbook(result: Result) -> bytes:
     if result.verb == "tco" and has_plans(result):
         options = plans_source(result)
         base = next(iter(options.own.values())).base
-        return _file(result, plans_order(options), base, lambda w: write_plans(w, options))
+        books = computed(options)
+        return _file(result, plans_order(books), base, lambda w: write_plans(w, options, books))
     if result.verb != "plan":
         return _file(result, order_of(result), None, lambda w: _write_plain(w, result))
     source = source_of(result)
+    if is_financed(result):
+        at = ORDER.index("Cashflow") + 1
+        order = (*ORDER[:at], *PAGES, *ORDER[at:])
+        return _file(result, order, source, lambda w: _write_financed(w, source))
     return _file(result, ORDER, source, lambda w: _write_plan(w, source))
 
 
@@ -73,15 +88,35 @@ def _write_plain(writer: Writer, result: Result) -> dict[str, Term]:
 def _write_plan(writer: Writer, source: Source) -> dict[str, Term]:
     """Write the sheets of a plan; return the cells of its metrics."""
     calc, cash = calculated(source)
+    return _write_pages(writer, calc, cash, live_metrics(calc))
+
+
+def _write_financed(writer: Writer, source: Source) -> dict[str, Term]:
+    """Write the sheets of a plan with taxes or debt; return the cells of its metrics."""
+    book = plan_book(financed_source(source))
+    cash = cash_flow(book.calc)
+    for sheet in pages_of(book):
+        write_sheet(writer, sheet)
+    return _write_pages(writer, book.calc, cash, financed_metrics(book), plan_checks(book))
+
+
+def _write_pages(
+    writer: Writer,
+    calc: Calc,
+    cash: Sheet,
+    metrics: Mapping[str, Term],
+    checks: Iterable[Check] = (),
+) -> dict[str, Term]:
+    """Write the sheets that every plan has; return the cells of its metrics."""
+    source = calc.source
     for sheet in (calc.decisions, calc.power, calc.fabric, calc.cost, cash):
         write_sheet(writer, sheet)
-    metrics = live_metrics(calc)
     cover_page(writer, source)
     places = summary_page(writer, source, metrics)
     inputs_page(writer, source)
     table_page(writer, "Training", "Runs of the plan", source, ("jobs", "schedule"))
     workloads_page(writer, calc)
-    checks_page(writer, source, calc, places)
+    checks_page(writer, source, calc, places, checks)
     sources_page(writer, source.result)
     dictionary_page(writer)
     charts(writer, calc)

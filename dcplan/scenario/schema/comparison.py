@@ -21,6 +21,7 @@ OWNED_LINES = (
     "energy",
     "demand-charge",
     "staff",
+    "land-tax",
     "hardware-maintenance",
     "facility",
     "lease",

@@ -247,5 +247,8 @@ class Site(Part):
     """Colocation: rent instead of building and power capex."""
     staff: Staff | None = None
     """Staff. Default: part of the facility's fixed cost."""
+    land_usd: Positive | None = None
+    """Assessed value of the site's land, of which `finance.tax.land_property_tax_frac_per_year` is
+    paid. A plan neither buys nor sells land. Default: no property tax on land."""
     halls: Annotated[tuple[Hall, ...], Field(min_length=1)]
     """Hall types of the site."""

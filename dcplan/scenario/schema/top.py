@@ -49,8 +49,18 @@ class Tax(Part):
     sales_tax_frac: Fraction | None = None
     """Sales tax on racks, storage and networks, paid at purchase. Default: none."""
     property_tax_frac_per_year: Fraction | None = None
-    """Property tax on the book value of racks, storage and networks that are bought. Buildings,
-    power, cooling and hardware in service before the plan bear none. Default: none."""
+    """Property tax on the book value of racks, storage and networks that are bought. Hardware in
+    service before the plan bears none. Default: none."""
+    building_property_tax_frac_per_year: Fraction | None = None
+    """Property tax on the book value of buildings that are bought. Default: none."""
+    cooling_property_tax_frac_per_year: Fraction | None = None
+    """Property tax on the book value of cooling and fit-out that are bought. Default: none."""
+    power_property_tax_frac_per_year: Fraction | None = None
+    """Property tax on the book value of power blocks and plants on site that are bought. Default:
+    none."""
+    land_property_tax_frac_per_year: Fraction | None = None
+    """Property tax on `sites.ID.land_usd`, a running cost of each quarter in which the site is used.
+    Default: none."""
 
 
 class Debt(Part):

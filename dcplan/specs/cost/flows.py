@@ -26,6 +26,16 @@ IRR = MetricSpec(
     main=True,
     label="Internal rate of return",
 )
+MIRR = MetricSpec(
+    "cash_flows.mirr_frac",
+    "",
+    "Modified internal rate of return: money out is financed at the finance rate from the first time "
+    "on, money in is reinvested at the reinvestment rate up to the last time; of a year with dates, "
+    "else of a period, Excel's MIRR",
+    better=Better.HIGHER,
+    main=True,
+    label="Modified internal rate of return (MIRR)",
+)
 RATES = MetricSpec(
     "cash_flows.rates", "", "Number of rates of return; they have a meaning if there is one"
 )

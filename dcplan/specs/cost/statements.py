@@ -28,7 +28,13 @@ class StatementRow:
     ]
     depreciation_usd: Annotated[float, Column("Straight-line charge over the service life")]
     interest_usd: Annotated[float, Column("Interest of the loan")]
-    gain_usd: Annotated[float, Column("Sale at the end of the horizon less book value")]
+    gain_usd: Annotated[
+        float,
+        Column(
+            "Sales less book value: of hardware in service before the plan in its month, of all the "
+            "rest at the end of the horizon"
+        ),
+    ]
     tax_expense_usd: Annotated[
         float, Column("Income tax on the result before tax; negative saves tax elsewhere")
     ]
@@ -38,11 +44,19 @@ class StatementRow:
     ]
     tax_paid_usd: Annotated[float, Column("Income tax paid, in the last month of a year")]
     debt_paid_usd: Annotated[float, Column("Debt service less new debt")]
-    sold_usd: Annotated[float, Column("Residual value, received in the last month of the horizon")]
+    sold_usd: Annotated[
+        float,
+        Column(
+            "Received for sales; the residual value in the last month of the horizon counts as one"
+        ),
+    ]
     contributed_usd: Annotated[
         float, Column("Cash that owners pay in: all payments less what is sold")
     ]
-    book_value_usd: Annotated[float, Column("Purchases less depreciation at the month's end")]
+    book_value_usd: Annotated[
+        float,
+        Column("Purchases, and hardware in service before the plan, less depreciation and sales"),
+    ]
     prepaid_usd: Annotated[
         float, Column("Deposits before delivery; negative is an acceptance payment that is due")
     ]
@@ -50,7 +64,9 @@ class StatementRow:
     deferred_tax_usd: Annotated[
         float, Column("Tax that the results bear and that is not yet paid; negative is an asset")
     ]
-    equity_usd: Annotated[float, Column("Contributions and results so far")]
+    equity_usd: Annotated[
+        float, Column("Equity in earlier hardware at the start, contributions and results so far")
+    ]
     difference_usd: Annotated[
         float, Column("Assets less debt, deferred tax and equity; 0 if the balance is right")
     ]

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from dcplan.specs.plan.book import AmountRow, FactRow
 from dcplan.specs.plan.money import FlowRow
+from dcplan.specs.plan.tco_book import EarlierRow
 from dcplan.specs.table import Column, Shown, TableSpec
 
 Option = Annotated[str, Column("Sourcing option: all owned, all rented, or the best mix (hybrid)")]
@@ -34,6 +35,13 @@ class OptionFlowRow(FlowRow):
 
 
 @dataclass(frozen=True)
+class OptionEarlierRow(EarlierRow):
+    """The book value of earlier hardware of one option in one month."""
+
+    option: Option = ""
+
+
+@dataclass(frozen=True)
 class OptionRow:
     """One option of the workbook."""
 
@@ -46,4 +54,7 @@ class OptionRow:
 OPTIONS = TableSpec("book_options", OptionRow, "Options of the workbook", Shown.DATA)
 FACTS = TableSpec("book_option_facts", OptionFactRow, "Values by option", Shown.DATA)
 AMOUNTS = TableSpec("book_option_amounts", OptionAmountRow, "Amounts by option", Shown.DATA)
+EARLIER = TableSpec(
+    "book_option_earlier", OptionEarlierRow, "Earlier hardware by option", Shown.DATA
+)
 FLOWS = TableSpec("book_option_flows", OptionFlowRow, "Payments by option", Shown.DATA)

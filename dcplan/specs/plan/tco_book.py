@@ -21,6 +21,9 @@ class BookTerm(StrEnum):
     INCOME_TAX = "income tax rate"
     SALES_TAX = "sales tax rate"
     PROPERTY_TAX = "property tax rate"
+    BUILDING_TAX = "property tax rate of buildings"
+    COOLING_TAX = "property tax rate of cooling"
+    POWER_TAX = "property tax rate of power equipment"
     DEPOSIT = "deposit"
     DEPOSIT_MONTHS = "months from deposit to service"
     ACCEPTANCE = "acceptance payment"
@@ -122,9 +125,20 @@ class HoursRow:
     paid: Annotated[Paid, Column("Hours that are paid: used hours, all hours, or complete days")]
 
 
+@dataclass(frozen=True)
+class EarlierRow:
+    """The book value of hardware in service before the plan in one month."""
+
+    month: Annotated[int, Column("Month of the horizon, from 0")]
+    charge_usd: Annotated[float, Column("Straight-line depreciation of what is kept")]
+    sold_value_usd: Annotated[float, Column("Book value of what is sold in the month")]
+    value_usd: Annotated[float, Column("Book value at the end of the month")]
+
+
 TERMS = TableSpec("book_terms", TermRow, "Terms for the workbook", Shown.DATA)
 WRITE_OFF = TableSpec("book_write_off", WriteOffRow, "Tax write-off for the workbook", Shown.DATA)
 LEFT = TableSpec("book_left", LeftRow, "Resale value for the workbook", Shown.DATA)
 RENTS = TableSpec("book_rents", RentRow, "Rents for the workbook", Shown.DATA)
 HOURS = TableSpec("book_hours", HoursRow, "Paid hours for the workbook", Shown.DATA)
+EARLIER = TableSpec("book_earlier", EarlierRow, "Earlier hardware for the workbook", Shown.DATA)
 FLOWS = TableSpec("book_flows", FlowRow, "Payments for the workbook", Shown.DATA)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dcplan.answers.common.statements import statements_table
 from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.existing import earlier_hardware
 from dcplan.planning.audit.measures import after_tax
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.result import Table
 from dcplan.specs.cost.statements import FINANCING, STATEMENTS, FinancingRow
 from dcplan.units import MONTHS_PER_YEAR
 
 
-def financing_tables(problem: PlanningProblem, books: Accounts, npv_usd: float) -> dict[str, Table]:
+def financing_tables(
+    problem: PlanningProblem, d: Decisions, books: Accounts, npv_usd: float
+) -> dict[str, Table]:
     """Return the tables of a plan whose scenario has taxes, payment terms or debt; otherwise none."""
     finance = problem.finance
     terms = finance.financing
@@ -29,6 +33,10 @@ def financing_tables(problem: PlanningProblem, books: Accounts, npv_usd: float) 
     return {
         FINANCING.name: FINANCING.table(rows),
         STATEMENTS.name: statements_table(
-            found, terms.income_rate_frac, lives, terms.hardware_life_years
+            found,
+            terms.income_rate_frac,
+            lives,
+            terms.hardware_life_years,
+            earlier_hardware(problem, d),
         ),
     }

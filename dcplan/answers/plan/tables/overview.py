@@ -53,7 +53,7 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], question: Question) ->
         "storage": network.storage(problem, d),
         "cost": money.cost(books),
         "cash_flow": money.cash_flow(problem, books),
-        **financing.financing_tables(problem, books, solved.audit.npv_usd),
+        **financing.financing_tables(problem, d, books, solved.audit.npv_usd),
         "flows": money.flows(problem, books, catalog),
         "benchmarks": money.benchmarks(problem, d, books, metrics, catalog),
         "checks": checks(problem, solved.audit),

@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dcplan.answers.tco.flows.read import FLAG, CashFlow, CashFlows, read_flows
+from dcplan.answers.tco.flows.modified import RATES as MIRR_RATES
+from dcplan.answers.tco.flows.modified import modified_of
+from dcplan.answers.tco.flows.read import FLAG, CashFlows, read_flows
+from dcplan.answers.tco.flows.tables import tables_of
+from dcplan.answers.tco.flows.timed import Timed, timed_of, unit_of_time
 from dcplan.economics.break_even import payback_time
-from dcplan.economics.discounting import discount_factor, irr, multiple_ratio, net_present_value_usd
-from dcplan.economics.ranges import Array
+from dcplan.economics.discounting import irr, multiple_ratio, net_present_value_usd
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
-from dcplan.result import Metric, Result, Table
+from dcplan.result import Metric, Result
 from dcplan.specs.cost import flows as specs
-from dcplan.units import DAYS_PER_COMMON_YEAR, money
+from dcplan.units import money
 
 if TYPE_CHECKING:
     from dcplan.answers.tco.request import TcoRequest
 
-DATED, PERIODIC = "actual-365", "periodic"
-OWN = ("cash_flows", "discount_rate", "day_count", "fx")
+OWN = ("cash_flows", "discount_rate", *MIRR_RATES, "day_count", "fx")
 """Fields of the request that a list of cash flows has."""
-
-
-@dataclass(frozen=True)
-class Timed:
-    """Payments added up by time."""
-
-    names: tuple[str, ...]
-    """Date or period of each time."""
-    times: Array
-    """Years or periods from time 0."""
-    usd: Array
-    each: tuple[float, ...]
-    """Time of every payment of the list, in its order."""
-    dated: bool
-    """Whether times are days / 365."""
 
 
 def flows_answer(request: TcoRequest) -> Result:
@@ -51,7 +37,7 @@ def flows_answer(request: TcoRequest) -> Result:
     """
     _refuse_others(request)
     read = read_flows(request.cash_flows, request.fx)
-    timed = _timed(read, request.day_count)
+    timed = timed_of(read, request.day_count)
     rate, notes = request.discount_rate, list(read.notes)
     signs = {float(np.sign(x)) for x in timed.usd if x}
     changes = len(signs) > 1
@@ -59,6 +45,10 @@ def flows_answer(request: TcoRequest) -> Result:
         notes.append(_no_change(read, signs, rate))
     rates = irr(timed.usd, timed.times).rates if changes else ()
     metrics = _metrics(timed, rate, rates, changes=changes)
+    modified = modified_of(timed, request.finance_rate, request.reinvestment_rate)
+    if modified is not None:
+        metrics |= modified.metrics
+        notes += modified.notes
     notes += _rate_notes(timed, rates) if changes else []
     return Result(
         "tco",
@@ -67,7 +57,7 @@ def flows_answer(request: TcoRequest) -> Result:
         _headline(read, timed, metrics, rates, rate),
         scenario={"name": read.name, "path": read.path, "inputs_sha256": read.digest},
         metrics=metrics,
-        tables=_tables(read, timed, rate, rates),
+        tables=tables_of(read, timed, rate, rates, modified),
         warnings=[{"code": "note", "message": text} for text in notes],
     )
 
@@ -118,41 +108,6 @@ def _refuse_others(request: TcoRequest) -> None:
     ]
     if problems:
         raise InputError(problems)
-
-
-def _timed(read: CashFlows, day_count: str | None) -> Timed:
-    """Add up the payments of each time, under a day count."""
-    dated = read.dated if day_count is None else day_count == DATED
-    if dated and not read.dated:
-        cause = f"{DATED} needs dates; the list has periods"
-        raise InputError(
-            [Problem("DC015", cause, Place("--day-count"), help=f"--day-count {PERIODIC}")]
-        )
-    keys = [_name(flow) for flow in read.flows]
-    names = tuple(dict.fromkeys(keys))
-    first = {_name(flow): flow for flow in reversed(read.flows)}
-    start = read.flows[0].day
-    when = {}
-    for number, name in enumerate(names):
-        flow = first[name]
-        if dated and flow.day is not None and start is not None:
-            when[name] = (flow.day - start).days / DAYS_PER_COMMON_YEAR
-        else:
-            when[name] = float(number if flow.period is None else flow.period)
-    sums: dict[str, float] = defaultdict(float)
-    for key, flow in zip(keys, read.flows, strict=True):
-        sums[key] += flow.usd
-    return Timed(
-        names,
-        np.array([when[name] for name in names]),
-        np.array([sums[name] for name in names]),
-        tuple(when[key] for key in keys),
-        dated,
-    )
-
-
-def _name(flow: CashFlow) -> str:
-    return str(flow.period) if flow.day is None else flow.day.isoformat()
 
 
 def _no_change(read: CashFlows, signs: set[float], rate: float | None) -> str:
@@ -221,84 +176,9 @@ def _headline(
     parts = []
     if rate is not None:
         value = float(metrics[specs.NPV.key].value or 0.0)
-        parts.append(f"net present value USD {money(value)} at {rate:.4g} a {_unit(timed)}")
+        parts.append(f"net present value USD {money(value)} at {rate:.4g} a {unit_of_time(timed)}")
     if len(rates) == 1:
-        parts.append(f"internal rate of return {rates[0]:.4%} a {_unit(timed)}")
+        parts.append(f"internal rate of return {rates[0]:.4%} a {unit_of_time(timed)}")
     elif specs.RATES.key in metrics:
         parts.append(f"{len(rates) or 'no'} rates of return")
     return f"{read.name}: {len(read.flows)} payments, " + ", ".join(parts)
-
-
-def _unit(timed: Timed) -> str:
-    return "year" if timed.dated else "period"
-
-
-def _tables(
-    read: CashFlows, timed: Timed, rate: float | None, rates: tuple[float, ...]
-) -> dict[str, Table]:
-    found = {
-        specs.FLOWS.name: _flows_table(timed, rate),
-        specs.RATE_ROWS.name: specs.RATE_ROWS.table(_rate_rows(timed, rates)),
-    }
-    if any(flow.line for flow in read.flows):
-        found[specs.LINES.name] = _lines_table(read, timed, rate)
-    found[specs.CONVENTIONS.name] = specs.CONVENTIONS.table(_conventions(timed, rate))
-    return found
-
-
-def _flows_table(timed: Timed, rate: float | None) -> Table:
-    sums = np.cumsum(timed.usd)
-    factors = [None if rate is None else discount_factor(rate, float(t)) for t in timed.times]
-    present = [None if f is None else f * float(x) for f, x in zip(factors, timed.usd, strict=True)]
-    so_far = np.cumsum([x or 0.0 for x in present])
-    return specs.FLOWS.table(
-        specs.FlowTimeRow(
-            when=name,
-            time=float(timed.times[i]),
-            usd=float(timed.usd[i]),
-            so_far_usd=float(sums[i]),
-            discount_factor=factors[i],
-            present_usd=present[i],
-            present_so_far_usd=None if rate is None else float(so_far[i]),
-        )
-        for i, name in enumerate(timed.names)
-    )
-
-
-def _rate_rows(timed: Timed, rates: tuple[float, ...]) -> list[specs.RateRow]:
-    """Return each rate with the sign of the present value between it and the next higher one."""
-    ends = [*rates[1:], 2.0 * rates[-1] + 3.0] if rates else []
-    rows = []
-    for rate, end in zip(rates, ends, strict=True):
-        worth = net_present_value_usd(timed.usd, timed.times, 0.5 * (rate + end))
-        rows.append(specs.RateRow(rate, "positive" if worth > 0.0 else "negative"))
-    return rows
-
-
-def _lines_table(read: CashFlows, timed: Timed, rate: float | None) -> Table:
-    sums: dict[str, float] = defaultdict(float)
-    present: dict[str, float] = defaultdict(float)
-    for flow, time in zip(read.flows, timed.each, strict=True):
-        sums[flow.line] += flow.usd
-        present[flow.line] += flow.usd * discount_factor(rate or 0.0, time)
-    return specs.LINES.table(
-        specs.FlowLineRow(line or "without a line", usd, None if rate is None else present[line])
-        for line, usd in sums.items()
-    )
-
-
-def _conventions(timed: Timed, rate: float | None) -> list[specs.ConventionRow]:
-    """Name the day count, time 0, the rates, and the functions of a spreadsheet that agree."""
-    count = "actual/365: days over 365" if timed.dated else "periodic: one step a period"
-    discount = "none" if rate is None else f"{rate:.6g} a {_unit(timed)}, effective"
-    same = "XNPV, XIRR" if timed.dated else "NPV (periods from 1 on), IRR"
-    return [
-        specs.ConventionRow("day count", count),
-        specs.ConventionRow("time 0", timed.names[0] if timed.dated else "period 0"),
-        specs.ConventionRow("discount rate", discount),
-        specs.ConventionRow(
-            "rate of return", f"effective, a {_unit(timed)}; every rate above -100 %"
-        ),
-        specs.ConventionRow("sign", "money in is positive"),
-        specs.ConventionRow("Excel functions with the same value", same),
-    ]

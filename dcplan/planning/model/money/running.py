@@ -17,7 +17,7 @@ M = USD_PER_MUSD
 
 
 def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
-    """Return energy, demand charge, maintenance, facility cost, staff and lease of a quarter [M$]."""
+    """Return energy, demand charge, maintenance, facility cost, staff, land and lease of a quarter [M$]."""
     total: Any = 0.0
     level = sets.problem.finance.level(t)
     for site in sets.problem.sites:
@@ -32,7 +32,8 @@ def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
                 / M
                 * model.billed_mw[site.id, t]
             )
-        total += level * site.staff_usd_per_quarter / M * model.used[site.id, t]
+        held = level * site.staff_usd_per_quarter + site.land_tax_usd_per_quarter
+        total += held / M * model.used[site.id, t]
     total += level * links_lease_musd(model, sets, t)
     for key, place in sets.places.items():
         site = sets.problem.site(sets.problem.hall(key[0]).site)

@@ -133,6 +133,8 @@ def _asset(
         end_usd=worth(quarters),
         resale_usd=sold,
         in_service=True,
+        paid_usd=price,
+        age=age,
     )
 
 

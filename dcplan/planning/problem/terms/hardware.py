@@ -131,6 +131,10 @@ class ExistingTerms:
     cancelled."""
     in_service: bool = False
     """Whether the racks are in service and connected before the plan begins."""
+    paid_usd: float = 0.0
+    """Price that was paid for a rack in service."""
+    age: int = 0
+    """Quarters in service before the plan begins."""
 
     @property
     def disposal_window(self) -> range:

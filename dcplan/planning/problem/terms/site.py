@@ -28,6 +28,8 @@ class SiteTerms:
     lease_usd_per_kw_month: tuple[float, ...] | None
     staff_usd_per_quarter: float
     opex_usd_per_kw_quarter: float
+    land_tax_usd_per_quarter: float = 0.0
+    """Property tax on the land of a site in use."""
     tranches: tuple[TrancheTerms, ...] = ()
     onsite: tuple[OnsiteTerms, ...] = ()
     block_lead: int = 0

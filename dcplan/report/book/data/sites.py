@@ -30,6 +30,11 @@ def site_facts(facts: Facts, site: SiteTerms, finance: FinanceTerms, quarters: i
     each = facts.input(f"{key}.power.usd_per_kw", "power.power-blocks-usd-per-kw")
     at.write("block_usd", "USD", site.block_usd, each * block_mw * KW_PER_MW)
     at.write("staff_usd", "USD", site.staff_usd_per_quarter, _staff(facts, key))
+    land: Term | Frozen = Frozen.NOT_GIVEN
+    if facts.knows(f"{key}.land_usd"):
+        share = facts.input("finance.tax.land_property_tax_frac_per_year")
+        land = share * facts.input(f"{key}.land_usd") / QUARTERS_PER_YEAR
+    at.write("land_tax_usd", "USD", site.land_tax_usd_per_quarter, land)
     opex = site.opex_usd_per_kw_quarter
     at.write("opex_usd_per_kw", "USD/kW", opex, _opex(facts, key, site))
     for t in range(quarters):

@@ -16,7 +16,6 @@ from dcplan.planning.problem.terms import (
     PlanningProblem,
     PortClass,
 )
-from dcplan.planning.solve.solved import Solved
 from dcplan.report.book.data.amounts import amounts, shares_left_at_bounds
 from dcplan.report.book.data.editable import live_inputs
 from dcplan.report.book.data.facts import Facts, Frozen
@@ -38,13 +37,6 @@ class BookData:
     """Name in ``--set`` of each input of a formula, or the reason why it cannot be edited."""
     spans: Mapping[str, Span] = field(default_factory=dict)
     """Bounds of these inputs, where there are any."""
-
-
-def book_tables(solved: Solved, question: Question, log: InputLog) -> dict[str, Table]:
-    """Return facts, amounts, and the name of every live input in ``--set``."""
-    if solved.audit is None or solved.decisions is None:
-        return {}
-    return tables_of(book_data(solved.problem, solved.decisions, solved.audit.books, question, log))
 
 
 def tables_of(data: BookData) -> dict[str, Table]:

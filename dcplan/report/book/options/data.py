@@ -14,6 +14,7 @@ from dcplan.inputs.cloud_prices import OfferTerms, accompanying, row_of
 from dcplan.inputs.cloud_prices.accompanying import Extra
 from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.existing import earlier_hardware
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.solved import Solved
 from dcplan.report.book.cost import EXTRA, SUPPORT
@@ -21,7 +22,15 @@ from dcplan.report.book.data.facts import Facts, Frozen, Place
 from dcplan.report.book.data.tables import BookData, book_data, tables_of
 from dcplan.report.book.data.term import Term
 from dcplan.report.book.options.source import delivered
-from dcplan.report.book.tco.data import editable, left_rows, money_terms, same_row, write_off_rows
+from dcplan.report.book.tco.data import (
+    earlier_rows,
+    editable,
+    left_rows,
+    live_terms,
+    money_terms,
+    same_row,
+    write_off_rows,
+)
 from dcplan.result import Table
 from dcplan.scenario.load import Question
 from dcplan.specs.plan import book, tco_book
@@ -50,7 +59,7 @@ def planned_tables(found: PricedPlans) -> dict[str, Table]:
     """
     options, own = _options(found)
     data = {name: _data(solved, found) for name, solved in own.items()}
-    if not own or not _datable(found.question, [flows for _, flows in data.values()]):
+    if not own or not datable(found.question, [flows for _, flows in data.values()]):
         return {}
     rows = [
         (
@@ -65,7 +74,19 @@ def planned_tables(found: PricedPlans) -> dict[str, Table]:
         specs.FACTS.name: specs.FACTS.table(x for facts, _, _ in rows for x in facts),
         specs.AMOUNTS.name: specs.AMOUNTS.table(x for _, amounts, _ in rows for x in amounts),
         specs.FLOWS.name: specs.FLOWS.table(x for _, _, flows in rows for x in flows),
+        specs.EARLIER.name: specs.EARLIER.table(
+            x for name, solved in own.items() for x in _earlier(name, solved)
+        ),
     } | _common(found, [each for each, _ in data.values()])
+
+
+def _earlier(name: str, solved: Solved) -> list[specs.OptionEarlierRow]:
+    """Return the book value of earlier hardware of one option by month."""
+    if solved.decisions is None:
+        return []
+    months = solved.problem.quarters * MONTHS_PER_QUARTER
+    rows = earlier_rows(earlier_hardware(solved.problem, solved.decisions), months)
+    return _named(list(rows), specs.OptionEarlierRow, name)
 
 
 def _options(found: PricedPlans) -> tuple[list[specs.OptionRow], dict[str, Solved]]:
@@ -83,7 +104,7 @@ def _options(found: PricedPlans) -> tuple[list[specs.OptionRow], dict[str, Solve
     return rows, own
 
 
-def _datable(question: Question, plans: Sequence[Sequence[FlowRow]]) -> bool:
+def datable(question: Question, plans: Sequence[Sequence[FlowRow]]) -> bool:
     """Return whether the orders of each line and quarter serve from one quarter, if it matters."""
     if question.scenario.finance.payment is None:
         return True
@@ -104,9 +125,8 @@ def _common(found: PricedPlans, plans: Sequence[BookData]) -> dict[str, Table]:
     for each in plans:  # what one option fixes cannot be edited
         live |= {k: x for k, x in each.live.items() if not isinstance(live.get(k), Frozen)}
     terms = list(money_terms(question, log))
-    for term in terms:
-        if term.input:
-            live.setdefault(term.input, editable(term.input, question, log))
+    existing = bool(question.scenario.assets)
+    live = live_terms(terms, question, log, existing=existing) | live
     start = float(quarter_index(question.scenario.horizon.start))
     terms.append(tco_book.TermRow(BookTerm.START, start, "", None, FIXED_DATES))
     months = question.scenario.horizon.quarters * MONTHS_PER_QUARTER

@@ -25,6 +25,7 @@ NEEDED = tuple(
         plans_book.FACTS,
         plans_book.AMOUNTS,
         plans_book.FLOWS,
+        plans_book.EARLIER,
         tco_book.TERMS,
         tco_book.WRITE_OFF,
         tco_book.LEFT,
@@ -89,27 +90,48 @@ def _source(result: Result, option: str, axis: Axis) -> TcoSource:
         source_from(with_used_inputs(whole), flows, quarters),
         result,
         axis,
-        _terms(result),
+        terms_of(result),
         write_off,
         names,
         np.array([row.left_frac for row in left]),
         (),
         {},
-        delivered(flows, first, len(quarters)) if BookTerm.DEPOSIT in _terms(result) else {},
+        delivered(flows, first, len(quarters)) if BookTerm.DEPOSIT in terms_of(result) else {},
+        tuple(plans_book.EARLIER.rows(_of(result, plans_book.EARLIER.name, option))),
     )
 
 
-def _terms(result: Result) -> dict[BookTerm, tco_book.TermRow]:
+def terms_of(result: Result) -> dict[BookTerm, tco_book.TermRow]:
+    """Return the terms of a result by their name."""
     rows = tco_book.TERMS.rows(result.tables[tco_book.TERMS.name])
     return {BookTerm(row.term): row for row in rows}
 
 
 def _axis(result: Result) -> Axis:
-    """Return the months of all options: deposits come before, commitments may end after."""
-    terms = _terms(result)
+    """Return the months of all options."""
+    terms = terms_of(result)
     first = round(terms[BookTerm.START].value)
     months = len(result.tables[tco_book.LEFT.name].rows) - 1
-    flows = result.tables[plans_book.FLOWS.name].records()
+    return axis_of(result.tables[plans_book.FLOWS.name].records(), first, months, terms)
+
+
+def axis_of(
+    flows: Iterable[Record], first: int, months: int, terms: Mapping[BookTerm, tco_book.TermRow]
+) -> Axis:
+    """Return the months of plans: deposits come before the horizon, commitments may end after it.
+
+    Parameters
+    ----------
+    flows : iterable of dict
+        Rows of the table of payments.
+    first : int
+        First quarter of the horizon, counted from year 0.
+    months : int
+        Months of the horizon.
+    terms : mapping
+        Terms of the workbook; the dates of payments count.
+    """
+    flows = list(flows)
 
     def term(name: BookTerm) -> int:
         return int(terms[name].value) if name in terms else 0

@@ -8,24 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 from dcplan.report.book.checks import Check, Relation, stored, write_checks
 from dcplan.report.book.data.term import Term, added, number, when
+from dcplan.report.book.financing.write import pages_of, plan_book, plan_checks
 from dcplan.report.book.grid import FIRST, HEAD, Row, Sheet
 from dcplan.report.book.inputs import inputs_page
 from dcplan.report.book.options.source import PlansSource
 from dcplan.report.book.options.summary import cover_page, summary_page
 from dcplan.report.book.pages import dictionary_page, sources_page
-from dcplan.report.book.tco.book import CHART_ROWS, LABELS, Book, started
-from dcplan.report.book.tco.cash import plan_cash
+from dcplan.report.book.tco.book import CHART_ROWS, LABELS, Book
 from dcplan.report.book.tco.checks import changed_input
-from dcplan.report.book.tco.depreciation import depreciation_sheet
-from dcplan.report.book.tco.even import months_ahead, own_curve
-from dcplan.report.book.tco.loan import loan_sheet
-from dcplan.report.book.tco.own import after_tax, payments, property_tax, residuals
+from dcplan.report.book.tco.even import months_ahead
+from dcplan.report.book.tco.source import TcoSource
 from dcplan.report.book.tco.summary import DICTIONARY
-from dcplan.report.book.tco.tax import own_tax
 from dcplan.report.book.writer import Writer, write_sheet
 
 EVEN = "Break_even"
@@ -34,42 +31,35 @@ FRONT, BACK = ("Cover", "Summary", "Inputs", EVEN), ("Checks", "Sources", "Dicti
 TOTAL = "total"
 
 
-def order_of(source: PlansSource) -> tuple[str, ...]:
+class PlansBook(NamedTuple):
+    """The computed sheets of all options."""
+
+    books: dict[str, Book]
+    """Sheets by option."""
+    even: Sheet
+    """Sheet of the break-even."""
+    rows: dict[str, Row]
+    """Its curves by option, and the months by ``A over B``."""
+
+
+def order_of(found: PlansBook) -> tuple[str, ...]:
     """Return the names of the sheets in their order."""
-    own = [sheet.name for name, each in source.own.items() for sheet in _sheets(plan(each, name))]
+    own = [sheet.name for book in found.books.values() for sheet in _sheets(book)]
     return (*FRONT, *own, *BACK)
 
 
-def plan(source: Any, option: str) -> Book:
-    """Compute the sheets of one option."""
-    book = started(source, option)
-    payments(book)
-    depreciation_sheet(book)
-    property_tax(book)
-    residuals(book)
-    loan_sheet(book)
-    own_tax(book)
-    after_tax(book)
-    plan_cash(book)
-    own_curve(book)
-    return book
+def plan(source: TcoSource, option: str) -> Book:
+    """Compute the sheets of one option, which have its name."""
+    return plan_book(source, option, f"{option.capitalize()}_")
 
 
 def _sheets(book: Book) -> list[Sheet]:
     c = book.calc
-    money = [book.own, book.depreciation, book.loan, book.tax, book.cash, book.even]
-    return [*money, c.decisions, c.power, c.fabric, c.cost]
+    return [*pages_of(book), c.decisions, c.power, c.fabric, c.cost]
 
 
-def computed(source: PlansSource) -> tuple[dict[str, Book], Sheet, dict[str, Row]]:
-    """Compute the sheets of all options, and their break-even.
-
-    Returns
-    -------
-    tuple
-        Books by option; the sheet of the break-even; its curves by option, and the months by
-        ``A over B``.
-    """
+def computed(source: PlansSource) -> PlansBook:
+    """Compute the sheets of all options, and their break-even."""
     books = {name: plan(each, name) for name, each in source.own.items()}
     months = next(iter(books.values())).even.quarters
     note = "Present cost of each option if all that it owns is sold at the end of month k."
@@ -91,16 +81,16 @@ def computed(source: PlansSource) -> tuple[dict[str, Book], Sheet, dict[str, Row
         found = months_ahead(sheet, name, lead, when(cheaper, n, -1))
         rule = (name, "", "month from which it has cost no more for good; -1: never")
         rows[name] = sheet.fact("break-even", rule, "months", found)
-    return books, sheet, rows
+    return PlansBook(books, sheet, rows)
 
 
 def _rank(option: str) -> int:
     return ("owned", "hybrid", "rented").index(option)
 
 
-def write_plans(writer: Writer, source: PlansSource) -> dict[str, Term]:
+def write_plans(writer: Writer, source: PlansSource, found: PlansBook) -> dict[str, Term]:
     """Write all sheets; return the cells of the figures by their keys."""
-    books, even, rows = computed(source)
+    books, even, rows = found
     cover_page(writer, source)
     evens = {name: row for name, row in rows.items() if name not in books}
     places = summary_page(writer, source, books, evens)
@@ -121,12 +111,8 @@ def _checks(
     source: PlansSource, books: Mapping[str, Book], places: Mapping[str, Term]
 ) -> Iterator[Check]:
     """Yield identities of each option, and its figures and lines against those of the answer."""
-    for name, book in books.items():
-        parts = [row.cell for rows in book.values.values() for row in rows]
-        label = f"present values of the lines and of the debt sum to the cost of {name}"
-        yield label, added(parts), book.rows["owned npv"].cell, Relation.EQUAL
-        label = f"tax write-off of {name} is at most its purchases"
-        yield label, book.rows["written all"].cell, book.rows["bought all"].cell, Relation.MOST
+    for book in books.values():
+        yield from plan_checks(book)
     first = next(iter(books.values()))
     yield from stored(first.source.base, places)
     changed = changed_input(first)

@@ -31,6 +31,11 @@ RATES = np.expm1(np.concatenate([FAR[0], NEAR, FAR[1]]))
 CHART_ROWS = 22
 """Empty rows at the top of the break-even sheet, for the chart."""
 
+STATED = (
+    "Costs are positive in the result. Owners pay in what is due, so there is no balance of cash; at "
+    "the end of the horizon all is sold and debt is paid back."
+)
+
 
 @dataclass
 class Book:
@@ -44,6 +49,7 @@ class Book:
     loan: Sheet
     tax: Sheet
     cash: Sheet
+    statements: Sheet
     even: Sheet
     back: Sheet
     rates: Sheet
@@ -88,12 +94,12 @@ class Book:
         return flag(self.rows["quarter"] > 0)
 
 
-def started(source: TcoSource, option: str = "") -> Book:
+def started(source: TcoSource, side: str = OWNED, prefix: str = "", *, whole: bool = False) -> Book:
     """Return a book with the cost of a plan by quarter, and the months of the axis.
 
-    The plan is that of the owned fleet, or of a sourcing option, whose sheets have its name.
+    The plan is that of the owned fleet, of a sourcing option, or of the verb plan. A prefix of the
+    names of their sheets tells options apart. A whole plan has its rent among its payments.
     """
-    prefix = f"{option.capitalize()}_" if option else ""
     months, n = source.axis.names, source.axis.horizon
     years = tuple(f"year {y + 1}" for y in range(source.axis.years))
 
@@ -104,8 +110,8 @@ def started(source: TcoSource, option: str = "") -> Book:
         source,
         empty(source.base, prefix),
         by_month(
-            PAYMENTS if option else OWN,
-            f"Payments of the plan {option}, by month" if option else "Owning, by month",
+            PAYMENTS if whole else OWN,
+            f"Payments of the plan {side}, by month" if whole else "Owning, by month",
             "Payments out are positive. After tax, before debt.",
         ),
         by_month(RENT, "Renting, by month", "The same work. Payments out are positive."),
@@ -125,8 +131,9 @@ def started(source: TcoSource, option: str = "") -> Book:
             labels=LABELS,
         ),
         by_month("Cash", "Cash by month", "Both sides, after tax and debt; payments positive."),
+        by_month("Statements", "Result, cash and balance sheet by month", STATED),
         Sheet(
-            f"{prefix}Curve" if option else "Break_even",
+            f"{prefix}Curve" if whole else "Break_even",
             "Break-even by month",
             "Month 0 is the first day; month k is the end of month k. Discounted.",
             tuple(str(k) for k in range(n + 1)),
@@ -146,8 +153,8 @@ def started(source: TcoSource, option: str = "") -> Book:
             tuple(f"{rate:.4g}" for rate in RATES),
             labels=LABELS,
         ),
-        side=option or OWNED,
-        with_rent=bool(option),
+        side=side,
+        with_rent=whole,
     )
     _timing(book)
     _shares_left(book)

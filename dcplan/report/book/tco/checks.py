@@ -8,6 +8,7 @@ import numpy as np
 
 from dcplan.report.book.checks import Check, Relation, stored, write_checks
 from dcplan.report.book.data.term import Condition, Term, added, number, when
+from dcplan.report.book.financing.statements import balance_check
 from dcplan.report.book.grid import INPUT_ROW, Row
 from dcplan.report.book.tco.book import Book
 from dcplan.report.book.writer import Writer
@@ -31,6 +32,7 @@ def _identities(book: Book) -> Iterator[Check]:
         lines = [row.cell for row in _values(book, name)]
         label = f"present values of the lines sum to the cost of {name}"
         yield label, added(lines), rows[f"{name} npv"].cell, Relation.EQUAL
+    yield balance_check(book)
     written = rows.get("written all")
     if written is not None:
         label = "tax write-off is at most the purchases"

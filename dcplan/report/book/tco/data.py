@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +15,7 @@ from dcplan.answers.tco.conventions import has_conventions
 from dcplan.answers.tco.owned import LOST_GOODPUT
 from dcplan.answers.tco.rented_hours import BLOCK, SPOT, Hours, schedules
 from dcplan.catalog.schema import DepreciationTable, Offer, Parameter
+from dcplan.economics.monthly.earlier import Earlier, earlier_book
 from dcplan.inputs.cloud_prices import LENGTHS, accompanying, row_of
 from dcplan.inputs.financing import BUILDING_TABLE, EQUIPMENT_TABLE
 from dcplan.inputs.log import InputLog
@@ -38,6 +39,9 @@ UNITS = {
     BookTerm.PRICE_CHANGE: "fraction per year",
     BookTerm.INCOME_TAX: "fraction",
     BookTerm.PROPERTY_TAX: "fraction per year",
+    BookTerm.BUILDING_TAX: "fraction per year",
+    BookTerm.COOLING_TAX: "fraction per year",
+    BookTerm.POWER_TAX: "fraction per year",
     BookTerm.DEBT_SHARE: "fraction",
     BookTerm.DEBT_RATE: "fraction per year",
     BookTerm.LOST_OWNED: "fraction",
@@ -55,6 +59,9 @@ TERMS: tuple[tuple[BookTerm, tuple[str, ...]], ...] = (
     (BookTerm.INCOME_TAX, ("finance.tax.income_rate",)),
     (BookTerm.SALES_TAX, ("finance.tax.sales_tax_frac",)),
     (BookTerm.PROPERTY_TAX, ("finance.tax.property_tax_frac_per_year",)),
+    (BookTerm.BUILDING_TAX, ("finance.tax.building_property_tax_frac_per_year",)),
+    (BookTerm.COOLING_TAX, ("finance.tax.cooling_property_tax_frac_per_year",)),
+    (BookTerm.POWER_TAX, ("finance.tax.power_property_tax_frac_per_year",)),
     (BookTerm.DEPOSIT, ("finance.payment.deposit_frac",)),
     (BookTerm.ACCEPTANCE, ("finance.payment.acceptance_frac",)),
     (BookTerm.DEBT_SHARE, ("finance.debt.share",)),
@@ -154,6 +161,22 @@ def money_terms(question: Question, log: InputLog) -> Iterator[specs.TermRow]:
             yield specs.TermRow(name, float(months), "months", None, DATES)
 
 
+def live_terms(
+    terms: Iterable[specs.TermRow], question: Question, log: InputLog, *, existing: bool
+) -> dict[str, str | Frozen]:
+    """Return the name in ``--set`` of the input of each term, or why it cannot be edited.
+
+    The value of existing hardware follows from the residual value and the service life, but its
+    payments have no formula. So neither can be edited in a plan with such hardware.
+    """
+    fixed = (BookTerm.RESIDUAL, BookTerm.LIFE) if existing else ()
+    return {
+        term.input: Frozen.RESALE if term.term in fixed else editable(term.input, question, log)
+        for term in terms
+        if term.input
+    }
+
+
 def write_off_rows(question: Question) -> Iterator[specs.WriteOffRow]:
     """Yield the tax write-off by year of equipment and of buildings, as shares that sum to 1."""
     given = question.scenario.finance.tax.depreciation or EQUIPMENT_TABLE
@@ -161,6 +184,16 @@ def write_off_rows(question: Question) -> Iterator[specs.WriteOffRow]:
         shares = np.array(question.catalog.get("depreciation", name, DepreciationTable).share_frac)
         for i, share in enumerate(shares / shares.sum()):
             yield specs.WriteOffRow(name, building, i + 1, float(share))
+
+
+def earlier_rows(hardware: Sequence[Earlier], months: int) -> Iterator[specs.EarlierRow]:
+    """Yield the book value of earlier hardware by month; nothing where there is none."""
+    found = earlier_book(hardware, months)
+    if not found.opening_usd:
+        return
+    for month in range(months):
+        charge, sold, value = (float(x[month]) for x in (found.charge, found.sold, found.value))
+        yield specs.EarlierRow(month, charge, sold, value)
 
 
 def left_rows(question: Question, log: InputLog, months: int) -> Iterator[specs.LeftRow]:

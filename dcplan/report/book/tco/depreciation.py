@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from dcplan.economics.cash_flow import AssetClass
 from dcplan.report.book.data.term import Operand, Term, added, dot, number
-from dcplan.report.book.grid import Row, total
+from dcplan.report.book.grid import Row, Sheet, total
 from dcplan.report.book.tco.book import Book, life_of
 from dcplan.report.book.tco.own import taxed_gear
 from dcplan.report.book.tco.terms import before, flag, picked, summed_where
@@ -19,9 +21,15 @@ LIVES = {
     AssetClass.POWER: BookTerm.POWER_LIFE,
 }
 """Classes with a book life of their own; the others have the service life of hardware."""
+TAXES = {
+    AssetClass.BUILDING: BookTerm.BUILDING_TAX,
+    AssetClass.COOLING: BookTerm.COOLING_TAX,
+    AssetClass.POWER: BookTerm.POWER_TAX,
+}
+"""Classes with a property tax of their own; equipment has one rate for all its classes."""
 
 NOT_GIVEN = (
-    "No property tax. Run dcplan tco with --set finance.tax.property_tax_frac_per_year=0.01 to "
+    "No property tax. Run dcplan again with --set finance.tax.property_tax_frac_per_year=0.01 to "
     "include it."
 )
 
@@ -94,10 +102,8 @@ def _class(book: Book, asset: AssetClass) -> None:
     )
     left = bought.so_far() - written.so_far()
     sheet.line("tax value at the end of the year", (*key, ""), "USD", left, total=False)
-    life = book.term(sheet, LIVES[asset]) if asset in LIVES else book.rows["life"]
-    if life is None:
-        return
-    ends = _straight(book, lines, year * MONTHS_PER_YEAR, life, at_once=False)
+    life = life_of_class(book, sheet, asset)
+    ends = straight(book, lines, year * MONTHS_PER_YEAR, life, at_once=False)
     value = sheet.line(
         "book value at the end of the year", (*key, "straight line"), "USD", ends, total=False
     )
@@ -105,9 +111,22 @@ def _class(book: Book, asset: AssetClass) -> None:
     book.keep(f"book charge {asset}", sheet.line("book depreciation", (*key, ""), "USD", charge))
 
 
-def _straight(
-    book: Book, lines: list[Row], month: Operand, life: Operand, *, at_once: bool
-) -> Term:
+def life_of_class(book: Book, sheet: Sheet, asset: AssetClass) -> Row:
+    """Return the service life of a class, written on a sheet if it is not that of hardware.
+
+    Raises
+    ------
+    ValueError
+        When the answer has no such life.
+    """
+    life = book.term(sheet, LIVES[asset]) if asset in LIVES else book.rows["life"]
+    if life is None:
+        msg = f"the workbook needs the service life of {asset}"
+        raise ValueError(msg)
+    return life
+
+
+def straight(book: Book, lines: list[Row], month: Operand, life: Operand, *, at_once: bool) -> Term:
     """Return the straight-line book value of purchases at the start of a month.
 
     The purchases of that month itself count only with ``at_once``.
@@ -130,21 +149,27 @@ def _straight(
 
 
 def _property_tax(book: Book) -> None:
-    """Write the property tax on the book value of equipment at the start of each year."""
+    """Write the property tax on book values at the start of each year: equipment, then plants."""
     sheet, start = book.depreciation, book.rows["year start"]
-    gear = taxed_gear(book)
     sheet.heading("Property tax")
-    rate = book.term(sheet, BookTerm.PROPERTY_TAX)
-    if rate is None or not gear:
+    taxed: dict[str, tuple[BookTerm, list[Row], Callable[[], Row]]] = {
+        "equipment and sales tax": (
+            BookTerm.PROPERTY_TAX,
+            taxed_gear(book),
+            lambda: book.rows["life"],
+        )
+    }
+    for asset, term in TAXES.items():
+        lines = [row for row, known in book.capital.items() if known is asset]
+        taxed[asset.value] = term, lines, lambda asset=asset: life_of_class(book, sheet, asset)  # type: ignore[misc]
+    due = []
+    for what, (term, lines, life) in taxed.items():
+        rate = book.term(sheet, term)
+        if rate is not None and lines:
+            due.append(_taxed(book, what, lines, life(), rate))
+    if not due:
         sheet.heading(NOT_GIVEN)
         return
-    worth = sheet.line(
-        "book value at the start of the year, with purchases of its first month",
-        (book.side, "equipment and sales tax", "straight line"),
-        "USD",
-        _straight(book, gear, start, book.rows["life"], at_once=True),
-        total=False,
-    )
     months = number(book.source.axis.horizon) - start
     part = sheet.line(
         "share of the year in the horizon",
@@ -153,11 +178,24 @@ def _property_tax(book: Book) -> None:
         _at_most_one(months / MONTHS_PER_YEAR),
         total=False,
     )
-    term = rate * worth * part
+    whole = added(due) * part
     book.keep(
         "property tax",
-        sheet.line("property tax", (book.side, "", "rate x value x share"), "USD", term),
+        sheet.line("property tax", (book.side, "", "rate x value x share"), "USD", whole),
     )
+
+
+def _taxed(book: Book, what: str, lines: list[Row], life: Row, rate: Row) -> Row:
+    """Write the book value at the start of each year of what bears a rate, and the tax of a year."""
+    worth = book.depreciation.line(
+        "book value at the start of the year, with purchases of its first month",
+        (book.side, what, "straight line"),
+        "USD",
+        straight(book, lines, book.rows["year start"], life, at_once=True),
+        total=False,
+    )
+    label, key = f"tax of a year on {what}", (book.side, what, "rate x value")
+    return book.depreciation.line(label, key, "USD", rate * worth, total=False)
 
 
 def _at_most_one(term: Term) -> Term:

@@ -12,7 +12,7 @@ from dcplan.report.book.tco.terms import before, flag, rounded
 from dcplan.specs.plan.tco_book import BookTerm
 from dcplan.units import MONTHS_PER_YEAR
 
-NOT_GIVEN = "No loan. Run dcplan tco with finance.debt: {share, rate, term_years}."
+NOT_GIVEN = "No loan. Run dcplan again with finance.debt: {share, rate, term_years}."
 
 
 def loan_sheet(book: Book) -> None:

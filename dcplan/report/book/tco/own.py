@@ -134,7 +134,7 @@ def after_tax(book: Book) -> None:
     paid += _unserved(book)
     moved = _milestones(book)
     if moved is not None:
-        paid.append(moved)
+        paid.append(book.keep("milestones", moved))
     book.keep(
         "own subtotal", sheet.line("all lines above", (book.side, "", ""), "USD", total(paid))
     )

@@ -74,6 +74,8 @@ class TcoSource:
     hours: Mapping[str, Sequence[specs.HoursRow]]
     delivered: Mapping[tuple[str, str], Mapping[int, int]] = field(default_factory=dict)
     """With payment terms: quarter in service by line and site, and quarter of the order."""
+    earlier: Sequence[specs.EarlierRow] = ()
+    """Book value of hardware in service before the plan, by month of the horizon."""
 
     def input(self, key: str) -> Term:
         """Return the cell of an input."""

@@ -10,7 +10,7 @@ from dcplan.report.book.tco.book import Book
 from dcplan.report.book.tco.terms import picked, summed_where
 from dcplan.specs.plan.tco_book import BookTerm
 
-NOT_GIVEN = "No income tax. Run dcplan tco with --set finance.tax.income_rate=0.25 to include it."
+NOT_GIVEN = "No income tax. Run dcplan again with --set finance.tax.income_rate=0.25 to include it."
 
 
 def own_tax(book: Book) -> None:

@@ -57,6 +57,15 @@ def rounded(term: Operand) -> Term:
     return Term(float(np.rint(own.number)), lambda t: f"ROUND({own.text(t)}, 0)")
 
 
+def to_digits(term: Operand, digits: int) -> Term:
+    """Round to some decimals, so that the rounding of doubles shows as 0."""
+    own = term.term()
+    found = np.round(own.number, digits) + 0.0
+    return Term(
+        found if np.ndim(found) else float(found), lambda t: f"ROUND({own.text(t)}, {digits})"
+    )
+
+
 def rounded_up(term: Operand) -> Term:
     """Round up to a whole number; a rounding error of 1e-9 does not count."""
     own = term.term()

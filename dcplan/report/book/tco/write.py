@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dcplan.report.book.data.term import Term
+from dcplan.report.book.financing.statements import statements_sheet
 from dcplan.report.book.inputs import inputs_page
 from dcplan.report.book.pages import dictionary_page, sources_page
 from dcplan.report.book.tco.book import LABELS, Book, started
@@ -35,6 +36,7 @@ ORDER = (
     "Loan",
     "Tax",
     "Cash",
+    "Statements",
     "Break_even",
     "Return",
     "Rates",
@@ -64,6 +66,7 @@ def computed(source: TcoSource) -> Book:
     after_tax_factor(book)
     rent_sheet(book)
     cash_sheet(book)
+    statements_sheet(book)
     energy_slope(book)
     even_sheet(book)
     return_sheets(book)
@@ -84,6 +87,7 @@ def write_tco(writer: Writer, source: TcoSource) -> dict[str, Term]:
         book.loan,
         book.tax,
         book.cash,
+        book.statements,
         book.even,
         book.back,
         book.rates,

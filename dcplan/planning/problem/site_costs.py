@@ -1,0 +1,70 @@
+"""Fixed costs of a site: lease, staff, operation and the property tax on its land."""
+
+from __future__ import annotations
+
+from dcplan.errors import InputError
+from dcplan.inputs.log import InputLog
+from dcplan.scenario.load import Question
+from dcplan.scenario.schema import Site
+from dcplan.units import QUARTERS_PER_YEAR
+
+
+def lease(site: Site, quarters: int, log: InputLog) -> tuple[float, ...] | None:
+    """Return the rent per kW and month by quarter, with its yearly rise; None without a lease."""
+    if site.lease is None:
+        return None
+    rent = log.take(f"sites.{site.id}.lease.usd_per_kw_month", site.lease.usd_per_kw_month)
+    key = f"sites.{site.id}.lease.escalator_frac_per_year"
+    rise = log.chosen(
+        key, site.lease.escalator_frac_per_year, "finance", "lease-escalator-frac-per-year"
+    )
+    return tuple(rent * (1 + rise) ** (t // QUARTERS_PER_YEAR) for t in range(quarters))
+
+
+def staff(site: Site, log: InputLog) -> float:
+    """Return the pay of the site's staff, in USD per quarter; 0 without named staff."""
+    if site.staff is None:
+        return 0.0
+    people = log.take(f"sites.{site.id}.staff.people", site.staff.people)
+    key = f"sites.{site.id}.staff.usd_per_person_year"
+    pay = log.chosen(key, site.staff.usd_per_person_year, "finance", "staff-usd-per-person-year")
+    return people * pay / QUARTERS_PER_YEAR
+
+
+def opex(site: Site, log: InputLog) -> float:
+    """Return the operating cost in USD per kW of rated IT and quarter.
+
+    If staff is given, it is maintenance only; otherwise all fixed cost.
+    """
+    key = "facility-maintenance-usd-per-kw-year" if site.staff else "fixed-opex-usd-per-kw-year"
+    if site.lease:  # the landlord maintains the building
+        return 0.0
+    return log.parameter("finance", key) / QUARTERS_PER_YEAR
+
+
+def land_tax(site: Site, question: Question, log: InputLog) -> float:
+    """Return the property tax on the land of a site, in USD per quarter.
+
+    Raises
+    ------
+    InputError
+        When the land has a value and no rate, or the rate has no land to tax.
+    """
+    rate, tree = question.scenario.finance.tax.land_property_tax_frac_per_year, question.tree
+    if rate is None and site.land_usd is None:
+        return 0.0
+    if rate is None or site.land_usd is None:
+        if rate is None:
+            at = ("sites", question.scenario.sites.index(site), "land_usd")
+            cause = f"{site.id}: the land has a value and no rate of property tax"
+            more = "give finance.tax.land_property_tax_frac_per_year, or remove land_usd"
+            raise InputError([tree.problem("DC015", cause, at, help=more)])
+        if all(other.land_usd is None for other in question.scenario.sites):
+            cause = "no site has land_usd, so the property tax on land has nothing to tax"
+            path = ("finance", "tax", "land_property_tax_frac_per_year")
+            more = "give land_usd of a site, or remove the rate"
+            raise InputError([tree.problem("DC015", cause, path, help=more)])
+        return 0.0
+    value = log.take(f"sites.{site.id}.land_usd", site.land_usd)
+    share = log.take("finance.tax.land_property_tax_frac_per_year", rate)
+    return share * value / QUARTERS_PER_YEAR
