@@ -26,17 +26,17 @@ class Cut:
     load_h: float
 
 
-def taken_mw(outputs_mw: Array, load_mw: float) -> Array:
-    r"""Return what a steady load takes from each plant in each hour, the first plant first.
+def taken_mw(outputs_mw: Array, load_mw: float | Array) -> Array:
+    r"""Return what a load takes from each plant in each hour, the first plant first.
 
-    .. math:: g_{oh} = \min\bigl(P_{oh},\; L - \textstyle\sum_{o' < o} g_{o'h}\bigr)
+    .. math:: g_{oh} = \min\bigl(P_{oh},\; L_h - \textstyle\sum_{o' < o} g_{o'h}\bigr)
 
     Parameters
     ----------
     outputs_mw : array, shape (plants, hours)
         Power that each plant can give in each hour, not negative. [MW]
-    load_mw : float
-        Load of every hour, not negative. [MW]
+    load_mw : float or array, shape (hours,)
+        Load of every hour, or of each, not negative. [MW]
 
     Examples
     --------

@@ -261,6 +261,16 @@ DECLARED = (
         edit=Edit("carbon cap", "carbon cap of {0}", 10.0, "t/year"),
     ),
     LimitSpec(
+        *("matched_annual", "carbon-free energy of {0} in a year", "MWh less", Span.YEAR),
+        *(_site("matched_share_min", "annual"), 0.01, -100.0),
+        {CheckId.MATCHED_ANNUAL_MWH: ""},
+    ),
+    LimitSpec(
+        *("matched_hourly", "carbon-free energy of {0} by hour", "MWh less", Span.YEAR),
+        *(_site("matched_share_min", "hourly"), 0.01, -100.0),
+        {CheckId.MATCHED_HOURLY_MWH: ""},
+    ),
+    LimitSpec(
         *("water_cap", "water cap of {0}", "m3 more", Span.YEAR),
         *(_site("water", "max_l_per_year"), 0.001, 100.0),
         {CheckId.WATER_L: ""},

@@ -14,7 +14,7 @@ from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Good
 from dcplan.energy.taken import taken_mw
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.energy import OnsiteTerms, contract_usd, shapes_at
+from dcplan.planning.problem.energy import Array, OnsiteTerms, contract_usd, shapes_at
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
 from dcplan.units import (
     HOURS_PER_QUARTER,
@@ -43,19 +43,32 @@ def plants_mw(d: Decisions, site: SiteTerms, t: int) -> float:
     )
 
 
-def weather_mwh(
+def weather_hours(
     problem: PlanningProblem, d: Decisions, site: SiteTerms, facility_mwh: float, t: int
-) -> dict[str, float]:
-    """Return what a steady load takes from PV and wind in a quarter, hour by hour [MWh].
+) -> tuple[Array, float]:
+    """Return what a steady load takes from PV and wind in each hour [MW], and the length of an hour [h].
 
     The load is the mean of the quarter. Plants of equal cost come in the order of the scenario.
     """
-    plants = sorted((x for x in site.onsite if not x.firm), key=lambda x: x.usd_per_mwh)
-    if not plants:
-        return {}
+    plants = weather_plants(site)
     shapes, each_h = shapes_at(plants, problem.start, t)
     rated = np.array([[x.unit_mw * units_serving(d, site, x, t)] for x in plants])
-    taken = taken_mw(rated * shapes, facility_mwh / HOURS_PER_QUARTER)
+    if not plants:
+        return shapes, each_h
+    return taken_mw(rated * shapes, facility_mwh / HOURS_PER_QUARTER), each_h
+
+
+def weather_plants(site: SiteTerms) -> list[OnsiteTerms]:
+    """Return PV and wind of a site, those first that the load takes first."""
+    return sorted((x for x in site.onsite if not x.firm), key=lambda x: x.usd_per_mwh)
+
+
+def weather_mwh(
+    problem: PlanningProblem, d: Decisions, site: SiteTerms, facility_mwh: float, t: int
+) -> dict[str, float]:
+    """Return what a steady load takes from PV and wind in a quarter, hour by hour [MWh]."""
+    taken, each_h = weather_hours(problem, d, site, facility_mwh, t)
+    plants = weather_plants(site)
     return {x.id: float(mw.sum()) * each_h for x, mw in zip(plants, taken, strict=True)}
 
 
@@ -94,11 +107,14 @@ def generated_mw(d: Decisions, site: SiteTerms, t: int) -> float:
 
 def carbon_t(d: Decisions, site: SiteTerms, facility_mwh: float, t: int) -> float:
     """Return the operational carbon of a site: grid and plants [t]."""
+    from_grid = (facility_mwh - generated_mwh(d, site, t)) * site.grid_g_per_kwh
+    return (from_grid + stacks_kg(d, site, t)) / KG_PER_TONNE
+
+
+def stacks_kg(d: Decisions, site: SiteTerms, t: int) -> float:
+    """Return the carbon of the plants of a site [kg]."""
     own = {o.id: o.g_per_kwh for o in site.onsite}
-    stacks = sum(own[o] * e for (s, o, q), e in d.onsite_mwh.items() if (s, q) == (site.id, t))
-    return (
-        (facility_mwh - generated_mwh(d, site, t)) * site.grid_g_per_kwh + stacks
-    ) / KG_PER_TONNE
+    return sum(own[o] * e for (s, o, q), e in d.onsite_mwh.items() if (s, q) == (site.id, t))
 
 
 def redispatched(

@@ -6,6 +6,7 @@ import pyomo.core as pyo
 
 from dcplan.planning.model.changes import add_changes
 from dcplan.planning.model.cloud import add_cloud
+from dcplan.planning.model.energy.contracts import add_contracts, add_matching
 from dcplan.planning.model.fabric import add_fabric
 from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
@@ -32,6 +33,8 @@ def build_model(problem: PlanningProblem) -> tuple[pyo.ConcreteModel, Sets]:
     add_switches(model, sets)
     add_onsite(model, sets)
     add_power(model, sets)
+    add_contracts(model, sets)
+    add_matching(model, sets)
     add_work(model, sets)
     add_cloud(model, sets)
     add_money(model, sets)

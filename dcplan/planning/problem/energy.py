@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ from dcplan.inputs.energy import running_usd_per_mwh
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.series import read_profile
 from dcplan.inputs.power.weather import hours_of_quarter
-from dcplan.provenance import Status
+from dcplan.provenance import Path, Status
 from dcplan.scenario.load import Question, inside_project
 from dcplan.scenario.schema import Interruptible, Onsite, Scenario, Site
 from dcplan.scenario.schema.site import SPARE_UNITS
@@ -106,7 +107,8 @@ def _onsite(entry: Onsite, site: Site, question: Question, log: InputLog) -> Ons
         energy = running_usd_per_mwh(row, log)
     lead = int(log.assumed(f"{key}.lead_quarters", entry.lead_quarters, row.lead_quarters))
     if weather:
-        profile = _profile(entry, site, question)
+        at = ("sites", question.scenario.sites.index(site), "onsite", site.onsite.index(entry))
+        profile = profile_of(entry.profile or "", at, question)
         log.text(f"{key}.profile", str(entry.profile), Status.INPUT)
         carbon, spares = 0.0, 0
     else:
@@ -127,29 +129,42 @@ def _onsite(entry: Onsite, site: Site, question: Question, log: InputLog) -> Ons
     )
 
 
-def _profile(entry: Onsite, site: Site, question: Question) -> tuple[float, ...]:
-    """Return the output over rating in each hour of a year, from the file of a plant."""
-    where = ("sites", question.scenario.sites.index(site), "onsite", site.onsite.index(entry))
-    name = entry.profile or ""
-    problem = question.tree.problem("DC008", f"{name} leaves the project", (*where, "profile"))
+def profile_of(name: str, at: Path, question: Question) -> tuple[float, ...]:
+    """Return the output over rating in each hour of a year, from the file of a plant or contract.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read, or leaves the project.
+    """
+    problem = question.tree.problem("DC008", f"{name} leaves the project", (*at, "profile"))
     return tuple(read_profile(inside_project(question.file, name, problem)).tolist())
 
 
-def shapes_at(plants: Sequence[OnsiteTerms], start: str, t: int) -> tuple[Array, float]:
-    """Return the output over rating of PV and wind in the hours of a quarter, and the length of each [h].
+class Profiled(Protocol):
+    """A source with its output over rating in each hour of a year."""
+
+    @property
+    def profile(self) -> tuple[float, ...]:
+        """Return the output over rating, from 1 January."""
+
+
+def shapes_at(plants: Sequence[Profiled], start: str, t: int) -> tuple[Array, float]:
+    """Return the output over rating of sources in the hours of a quarter, and the length of each [h].
 
     Parameters
     ----------
-    plants : sequence of OnsiteTerms
-        Plants with a profile.
+    plants : sequence
+        Plants or contracts with a profile.
     start : str
         First quarter of the horizon.
     t : int
         Quarter of the horizon, from 0.
     """
     hours = hours_of_quarter((quarter_index(start) + t) % QUARTERS_PER_YEAR)
-    shapes = np.array([x.profile[hours] for x in plants], dtype=np.float64)
-    return shapes, HOURS_PER_QUARTER / shapes.shape[1]
+    count = hours.stop - hours.start
+    shapes = np.array([x.profile[hours] for x in plants], dtype=np.float64).reshape(-1, count)
+    return shapes, HOURS_PER_QUARTER / count
 
 
 def output_mwh(plant: OnsiteTerms, start: str, t: int) -> float:

@@ -22,6 +22,7 @@ from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.heat_paths import most_air, room_air_frac
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.chain import branches
+from dcplan.planning.problem.contracts import contract_terms, matched_terms
 from dcplan.planning.problem.energy import onsite_terms, tranche_terms
 from dcplan.planning.problem.finance import price_level
 from dcplan.planning.problem.storage import given_storage
@@ -50,10 +51,12 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
     block_mw = log.chosen(f"{key}.power.block_mw", site.power.block_mw, "power", "block-mw-default")
     cap = site.carbon.max_operational_t_per_year
     water = site.water.max_l_per_year
+    residual = site.carbon.residual_g_per_kwh
+    tariff = _usd_per_kwh(site, row, scenario, log)
     return SiteTerms(
         id=site.id,
         utility_mw=log.series(f"{key}.utility_mw", site.utility_mw, quarters),
-        usd_per_kwh=_usd_per_kwh(site, row, scenario, log),
+        usd_per_kwh=tariff,
         demand_usd_per_kw_month=log.take(f"{key}.energy.demand_usd_per_kw_month", demand)
         if demand
         else 0.0,
@@ -75,6 +78,11 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
         tranches=tranche_terms(site, scenario, log),
         onsite=onsite_terms(site, question, log),
         block_lead=int(log.assumed(f"{key}.power.lead_quarters", site.power.lead_quarters, 0.0)),
+        contracts=contract_terms(site, tariff, question, log),
+        matched=matched_terms(site, log),
+        residual_g_per_kwh=log.take(f"{key}.carbon.residual_g_per_kwh", residual)
+        if residual
+        else None,
     )
 
 

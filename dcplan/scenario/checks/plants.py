@@ -1,4 +1,4 @@
-"""Checks of plants on the site against their catalog rows."""
+"""Checks of plants on the site against their catalog rows, and of contracts for power."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dcplan.catalog.schema import OnsitePower
 from dcplan.catalog.schema.place import WEATHER_KINDS
 from dcplan.provenance import Path
 from dcplan.scenario.checks.checker import Checker
-from dcplan.scenario.schema import Onsite
+from dcplan.scenario.schema import Onsite, PowerContract
+from dcplan.scenario.schema.energy import STEP_MW
 from dcplan.scenario.schema.site import SPARE_UNITS
 
 
@@ -47,3 +48,25 @@ def _check_weather(check: Checker, entry: Onsite, path: Path, *, weather: bool) 
     if not weather and entry.profile is not None:
         cause = f"{entry.id} gives power when the load needs it, so it has no profile"
         check.add("DC015", cause, (*path, "profile"), help="leave the profile out")
+
+
+def check_contract(check: Checker, entry: PowerContract, path: Path) -> None:
+    """Report a contract without its hours, with two prices of surplus, or with less than one step."""
+    by_profile = entry.kind == "as_produced"
+    if by_profile and entry.profile is None:
+        cause = f"{entry.id} needs the output of its plant by hour"
+        step = (
+            "profile: FILE, a CSV with 8,760 capacity factors, as PVWatts or renewables.ninja give"
+        )
+        check.add("DC003", cause, path, help=step)
+    if not by_profile and entry.profile is not None:
+        cause = f"{entry.id} has the same power in every hour, so it has no profile"
+        check.add("DC015", cause, (*path, "profile"), help="leave the profile out")
+    if entry.surplus_frac is not None and entry.surplus_usd_per_mwh is not None:
+        cause = f"{entry.id} has two prices of its surplus"
+        step = "give surplus_usd_per_mwh or surplus_frac, not both"
+        check.add("DC015", cause, (*path, "surplus_frac"), help=step)
+    step_mw = entry.step_mw.value if entry.step_mw else STEP_MW
+    if entry.max_mw.value < step_mw:
+        cause = f"{entry.id}: {entry.max_mw.value:g} MW is less than one step of {step_mw:g} MW"
+        check.add("DC015", cause, (*path, "max_mw"), help="raise max_mw, or give a smaller step_mw")

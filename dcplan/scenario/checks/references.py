@@ -14,7 +14,7 @@ from dcplan.provenance import Path
 from dcplan.scenario.checks.checker import Checker
 from dcplan.scenario.checks.comparison import check_comparison, check_tariff
 from dcplan.scenario.checks.existing import check_existing
-from dcplan.scenario.checks.plants import check_plant
+from dcplan.scenario.checks.plants import check_contract, check_plant
 from dcplan.scenario.checks.queue import check_queue
 from dcplan.scenario.checks.services import check_service
 from dcplan.scenario.names import unknown_names, wrong_lengths
@@ -115,6 +115,9 @@ def _check_site(check: Checker, site: Site, path: Path) -> None:
     check.unique((x.id for x in site.onsite), (*path, "onsite"))
     for i, entry in enumerate(site.onsite):
         check_plant(check, entry, (*path, "onsite", i))
+    check.unique((x.id for x in site.ppa), (*path, "ppa"))
+    for i, contract in enumerate(site.ppa):
+        check_contract(check, contract, (*path, "ppa", i))
 
 
 def makers(system: System, catalog: Catalog) -> tuple[str, ...]:

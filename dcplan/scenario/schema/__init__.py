@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dcplan.scenario.schema.assets import Asset, Existing, Order
 from dcplan.scenario.schema.demand import Capacity, Demand, Reference
+from dcplan.scenario.schema.energy import Matching, PowerContract
 from dcplan.scenario.schema.jobs import Job, PostTrainingJob, ScheduledJob
 from dcplan.scenario.schema.queue import Queued
 from dcplan.scenario.schema.service import Inference
@@ -36,9 +37,11 @@ __all__ = [
     "Inference",
     "Interruptible",
     "Job",
+    "Matching",
     "Onsite",
     "Order",
     "PostTrainingJob",
+    "PowerContract",
     "Queued",
     "Reference",
     "Reliability",

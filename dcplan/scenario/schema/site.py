@@ -20,6 +20,7 @@ from dcplan.provenance import (
     YearHours,
 )
 from dcplan.scenario.schema.base import CountOrZero, Key, Part, Quarter
+from dcplan.scenario.schema.energy import Matching, PowerContract
 
 Redundancy = Literal["n", "n+1", "2n", "4n/3", "3n/2"]
 
@@ -126,6 +127,9 @@ class Carbon(Part):
 
     grid_g_per_kwh: NonNegative | None = None
     """Carbon intensity of the grid. Default: the catalog value of the location."""
+    residual_g_per_kwh: NonNegative | None = None
+    """Carbon intensity of energy without certificates (residual mix), for market-based carbon. Default:
+    that of the grid."""
     max_operational_t_per_year: Positive | None = None
     """Annual limit on operational CO2 of owned racks. Default: no limit."""
 
@@ -235,6 +239,10 @@ class Site(Part):
     """Interruptible grid power in addition to firm power."""
     onsite: tuple[Onsite, ...] = ()
     """Generation plants that may be built at the site."""
+    ppa: tuple[PowerContract, ...] = ()
+    """Contracts for power of plants elsewhere, delivered through the grid."""
+    matched_share_min: Matching = Matching()
+    """Least share of energy that carbon-free contracts, PV and wind give."""
     energy: Energy = Energy()
     """Electricity tariff."""
     power: Power = Power()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from dcplan.energy.replay import GRID, Part, PlantHours, Replay, SiteQuarter, re
 from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.power.weather import hours_of_quarter
 from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.contracts import signed
 from dcplan.planning.audit.onsite import interruptible_use_mw, limit_mw, units_serving
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.energy import OnsiteTerms
@@ -107,10 +109,13 @@ def quarter_hours(
         kg_co2_per_mwh=site.grid_g_per_kwh,
         grid_mw=grid,
         open_mw=grid - _cut_mw(site, uses, load.mw),
-        plants=tuple(
-            plant_hours(plan, site, x, shapes, hours, t)
-            for x in site.onsite
-            if units_serving(plan.decisions, site, x, t)
+        plants=(
+            *(
+                plant_hours(plan, site, x, shapes, hours, t)
+                for x in site.onsite
+                if units_serving(plan.decisions, site, x, t)
+            ),
+            *_contract_hours(plan, site, grid, hours, t),
         ),
     )
     found = replayed(quarter)
@@ -220,10 +225,33 @@ def plant_hours(
     )
 
 
+def _contract_hours(
+    plan: Audited, site: SiteTerms, grid_mw: float, hours: slice, t: int
+) -> Iterator[PlantHours]:
+    """Yield the contracts in force in a quarter by hour, within the power of the grid."""
+    for x in site.contracts:
+        steps = signed(plan.decisions, site, x, t)
+        if steps:
+            mw = np.minimum(steps * x.step_mw * np.array(x.profile[hours]), grid_mw)
+            used, usd = (
+                plan.decisions.contract_mwh.get((site.id, x.id, t), 0.0),
+                x.used_usd_per_mwh(t),
+            )
+            yield PlantHours(*(x.id, used, usd, site.grid_g_per_kwh, mw, mw, mw, mw), by_grid=True)
+
+
 def _kept_usd(plan: Audited, site: SiteTerms, t: int) -> float:
-    """Return the cost of energy of other suppliers, such as contracts, which stays as planned."""
+    """Return the cost of energy of other suppliers, such as contracts, which stays as planned.
+
+    Of a contract through the grid it is the price of all output, less its sale: a used MWh costs the
+    rest, which the hours change.
+    """
     own = {GRID, *(x.id for x in site.onsite if not x.taken_usd_per_mwh)}
-    return sum(
+    by_hour = sum(
+        x.used_usd_per_mwh(t) * plan.decisions.contract_mwh.get((site.id, x.id, t), 0.0)
+        for x in site.contracts
+    )
+    kept = sum(
         flow.usd
         for flow in plan.books.flows
         if flow.group is FlowGroup.ENERGY
@@ -233,3 +261,4 @@ def _kept_usd(plan: Audited, site: SiteTerms, t: int) -> float:
         and flow.goods.unit is Unit.KWH
         and flow.goods.item not in own
     )
+    return kept - by_hour

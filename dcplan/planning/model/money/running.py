@@ -6,7 +6,8 @@ from typing import Any
 
 import pyomo.core as pyo
 
-from dcplan.planning.model.onsite import grid_mwh, serving
+from dcplan.planning.model.energy.contracts import contracts_musd, tariff_mwh
+from dcplan.planning.model.onsite import serving
 from dcplan.planning.model.sets import Sets
 from dcplan.planning.problem.energy import contract_usd
 from dcplan.planning.problem.terms import SiteTerms
@@ -20,7 +21,8 @@ def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     total: Any = 0.0
     level = sets.problem.finance.level(t)
     for site in sets.problem.sites:
-        total += site.usd_per_kwh[t] * KW_PER_MW / M * grid_mwh(model, site.id, t)
+        total += site.usd_per_kwh[t] * KW_PER_MW / M * tariff_mwh(model, site.id, t)
+        total += contracts_musd(model, sets, site, t)
         total += level * _onsite(model, sets, site, t)
         if site.demand_usd_per_kw_month > 0:
             total += (

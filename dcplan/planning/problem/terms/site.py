@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dcplan.inputs.cooling import Setting
+from dcplan.planning.problem.contracts import ContractTerms, MatchedTerms
 from dcplan.planning.problem.energy import OnsiteTerms, TrancheTerms
 
 
@@ -32,6 +33,18 @@ class SiteTerms:
     onsite: tuple[OnsiteTerms, ...] = ()
     block_lead: int = 0
     """Quarters before the first new block is in service."""
+    contracts: tuple[ContractTerms, ...] = ()
+    """Contracts for power through the grid."""
+    matched: MatchedTerms = field(default_factory=MatchedTerms)
+    """Least share of carbon-free energy."""
+    residual_g_per_kwh: float | None = None
+    """Carbon of energy without certificates; None: that of the grid."""
+
+    @property
+    def market_g_per_kwh(self) -> float:
+        """Return the market-based carbon of energy without certificates."""
+        given = self.residual_g_per_kwh
+        return self.grid_g_per_kwh if given is None else given
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Energy of sites: contracts for power through the grid."""
