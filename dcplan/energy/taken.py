@@ -75,11 +75,13 @@ def cuts(shapes: Array) -> tuple[Cut, ...]:
     """
     found: dict[Cut, None] = {}
     for mix in _mixes(len(shapes)):
-        order = np.argsort(-(mix @ shapes), kind="stable")
+        output = mix @ shapes
+        order = np.argsort(-output, kind="stable")
         left = np.cumsum(shapes[:, order][:, ::-1], axis=1)[:, ::-1]
         left = np.concatenate([left, np.zeros((len(shapes), 1))], axis=1)
         hours = shapes.shape[1]
-        steps = np.unique(np.round(np.linspace(0.0, hours, SEARCH_THRESHOLDS + 1)).astype(int))
+        between = SEARCH_THRESHOLDS if np.ptp(output) > 0.0 else 1  # of a flat output, none and all
+        steps = np.unique(np.round(np.linspace(0.0, hours, between + 1)).astype(int))
         for capped in steps.tolist():
             found[Cut(tuple(left[:, capped].tolist()), float(capped))] = None
     return tuple(found)

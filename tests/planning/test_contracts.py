@@ -216,7 +216,7 @@ def test_a_least_share_is_met_at_the_lowest_cost(least: MatchedTerms, name: str)
         for tried, usd in enumerated(problem, found)
         if not any(x == "brown" for _, x, _ in tried.contracted)
     )
-    best, best_usd = min(passing, key=lambda x: x[1])
+    _, best_usd = min(passing, key=lambda x: x[1])
     assert outcome.objective * 1e6 <= best_usd * (1 + 1e-9)
     d, usd, broken = judged(problem, found)
     share = (

@@ -14,6 +14,7 @@ from dcplan.planning.decisions import BUY, FABRIC, RUN
 from dcplan.planning.goal import EarlierPlan, Goal, Limit
 from dcplan.planning.model.changes import add_changes
 from dcplan.planning.model.cloud import add_cloud
+from dcplan.planning.model.energy.contracts import add_contracts, add_matching
 from dcplan.planning.model.fabric import add_fabric
 from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
@@ -25,6 +26,7 @@ from dcplan.planning.model.sets import Sets, make_sets
 from dcplan.planning.model.switches import add_switches
 from dcplan.planning.model.variables import add_variables
 from dcplan.planning.model.work import add_work
+from dcplan.planning.problem.contracts import ContractTerms, MatchedTerms
 from dcplan.planning.problem.terms import (
     ExistingTerms,
     LeafGroup,
@@ -33,6 +35,12 @@ from dcplan.planning.problem.terms import (
     SwitchSteps,
 )
 from tests.planning.small import HALL, PORTS, powered_menu, small_menu
+
+
+def _add_contracts(model: pyo.ConcreteModel, sets: Sets) -> None:
+    add_contracts(model, sets)
+    add_matching(model, sets)
+
 
 FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "racks": add_racks,
@@ -43,6 +51,7 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "steps": add_switches,
     "systems": add_switches,
     "power": add_power,
+    "contracts": _add_contracts,
     "work": add_work,
     "cloud": add_cloud,
     "money": add_money,
@@ -54,6 +63,16 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
 def menu_of(name: str) -> PlanningProblem:
     """The small menu, or one that has what a file states."""
     problem = small_menu()
+    if name == "contracts":
+        flat = ContractTerms(
+            *("flat", 0.01, 20, (70.0, 70.0), (40.0, 40.0), (5.0, 5.0)), (1.0,) * 8760, first=1
+        )
+        site = replace(
+            problem.sites[0],
+            contracts=(flat,),
+            matched=MatchedTerms(annual_frac=0.5, hourly_frac=0.4),
+        )
+        return replace(problem, sites=(site,))
     if name == "onsite":
         return powered_menu(0.1, 0.05)
     if name == "steps":

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.energy import profile_of, shapes_at
-from dcplan.planning.problem.finance import price_level
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import PowerContract, Site
@@ -46,6 +45,14 @@ class ContractTerms:
 
 
 @dataclass(frozen=True)
+class TariffPrices:
+    """Price of the tariff by quarter, and running costs of each quarter over those of today."""
+
+    usd_per_kwh: tuple[float, ...]
+    level: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class MatchedTerms:
     """Least share of the energy of each year that is carbon-free; None without a limit."""
 
@@ -54,7 +61,7 @@ class MatchedTerms:
 
 
 def contract_terms(
-    site: Site, usd_per_kwh: Sequence[float], question: Question, log: InputLog
+    site: Site, tariff: TariffPrices, question: Question, log: InputLog
 ) -> tuple[ContractTerms, ...]:
     """Return the contracts that a site may sign.
 
@@ -65,26 +72,21 @@ def contract_terms(
     InputError
         When a profile cannot be read, or when selling all energy pays more than using it saves.
     """
-    return tuple(_contract(entry, site, usd_per_kwh, question, log) for entry in site.ppa)
+    return tuple(_contract(entry, site, tariff, question, log) for entry in site.ppa)
 
 
 def _contract(
-    entry: PowerContract,
-    site: Site,
-    usd_per_kwh: Sequence[float],
-    question: Question,
-    log: InputLog,
+    entry: PowerContract, site: Site, tariff: TariffPrices, question: Question, log: InputLog
 ) -> ContractTerms:
     scenario = question.scenario
     key, quarters = f"sites.{site.id}.ppa.{entry.id}", scenario.horizon.quarters
     at = ("sites", scenario.sites.index(site), "ppa", site.ppa.index(entry))
-    level = price_level(scenario.finance, quarters, log) or (1.0,) * quarters
 
     def priced(name: str, given: Sequence[Quantity] | None) -> tuple[float, ...]:
         if given is None:
             return (0.0,) * quarters
         found = log.series(f"{key}.{name}", given, quarters)
-        rise = level if len(given) == 1 else (1.0,) * quarters
+        rise = tariff.level if len(given) == 1 else (1.0,) * quarters
         return tuple(x * up for x, up in zip(found, rise, strict=True))
 
     usd = priced("usd_per_mwh", entry.usd_per_mwh)
@@ -93,8 +95,10 @@ def _contract(
         share = log.take(f"{key}.surplus_frac", entry.surplus_frac)
         sold = tuple(share * x for x in usd)
     delivery = priced("delivery_usd_per_mwh", entry.delivery_usd_per_mwh)
-    for t, (tariff, x, more) in enumerate(zip(usd_per_kwh, sold, delivery, strict=True)):
-        saved = tariff * KW_PER_MW - more
+    for t, (usd_per_kwh, x, more) in enumerate(
+        zip(tariff.usd_per_kwh, sold, delivery, strict=True)
+    ):
+        saved = usd_per_kwh * KW_PER_MW - more
         if x > saved:
             cause = (
                 f"{entry.id} sells surplus at {x:,.2f} USD/MWh in quarter {t + 1}, but a MWh that the load "

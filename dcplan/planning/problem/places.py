@@ -22,7 +22,7 @@ from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.heat_paths import most_air, room_air_frac
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.chain import branches
-from dcplan.planning.problem.contracts import contract_terms, matched_terms
+from dcplan.planning.problem.contracts import TariffPrices, contract_terms, matched_terms
 from dcplan.planning.problem.energy import onsite_terms, tranche_terms
 from dcplan.planning.problem.finance import price_level
 from dcplan.planning.problem.storage import given_storage
@@ -52,11 +52,12 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
     cap = site.carbon.max_operational_t_per_year
     water = site.water.max_l_per_year
     residual = site.carbon.residual_g_per_kwh
-    tariff = _usd_per_kwh(site, row, scenario, log)
+    level = price_level(scenario.finance, quarters, log) or (1.0,) * quarters
+    tariff = TariffPrices(_usd_per_kwh(site, row, scenario, log), level)
     return SiteTerms(
         id=site.id,
         utility_mw=log.series(f"{key}.utility_mw", site.utility_mw, quarters),
-        usd_per_kwh=tariff,
+        usd_per_kwh=tariff.usd_per_kwh,
         demand_usd_per_kw_month=log.take(f"{key}.energy.demand_usd_per_kw_month", demand)
         if demand
         else 0.0,
