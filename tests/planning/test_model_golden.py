@@ -14,6 +14,7 @@ from dcplan.planning.decisions import BUY, FABRIC, RUN
 from dcplan.planning.goal import EarlierPlan, Goal, Limit
 from dcplan.planning.model.changes import add_changes
 from dcplan.planning.model.cloud import add_cloud
+from dcplan.planning.model.energy.battery import add_battery
 from dcplan.planning.model.energy.contracts import add_contracts, add_matching
 from dcplan.planning.model.fabric import add_fabric
 from dcplan.planning.model.goals import add_goal
@@ -27,6 +28,7 @@ from dcplan.planning.model.switches import add_switches
 from dcplan.planning.model.variables import add_variables
 from dcplan.planning.model.work import add_work
 from dcplan.planning.problem.contracts import ContractTerms, MatchedTerms
+from dcplan.planning.problem.energy import BatteryTerms, OnsiteTerms
 from dcplan.planning.problem.terms import (
     ExistingTerms,
     LeafGroup,
@@ -51,6 +53,7 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "steps": add_switches,
     "systems": add_switches,
     "power": add_power,
+    "battery": add_battery,
     "contracts": _add_contracts,
     "work": add_work,
     "cloud": add_cloud,
@@ -73,6 +76,18 @@ def menu_of(name: str) -> PlanningProblem:
             matched=MatchedTerms(annual_frac=0.5, hourly_frac=0.4),
         )
         return replace(problem, sites=(site,))
+    if name == "battery":
+        menu = powered_menu(0.1, 0.05)
+        cells = OnsiteTerms(
+            *("cells", 0.05, 9e3, 100.0, 0.0, 0.0),
+            lead=0,
+            most_units=4,
+            spare_units=0,
+            battery=BatteryTerms(4.0, 0.81, 0.9, peak_h=6.0),
+        )
+        tranche = replace(menu.sites[0].tranches[0], event_h=8.0)
+        site = replace(menu.sites[0], onsite=(cells,), tranches=(tranche,))
+        return replace(menu, sites=(site,))
     if name == "onsite":
         return powered_menu(0.1, 0.05)
     if name == "steps":

@@ -56,9 +56,8 @@ def used_mwh(
     order = sorted(site.contracts, key=lambda x: x.used_usd_per_mwh(t))
     shapes, each_h = shapes_at(order, problem.start, t)
     taken, _ = weather_hours(problem, d, site, facility_mwh, t)
-    of_weather = float(taken.sum()) * each_h
-    firm_mw = (generated_mwh(d, site, t) - of_weather) / HOURS_PER_QUARTER
-    load = facility_mwh / HOURS_PER_QUARTER - taken.sum(axis=0) - max(firm_mw, 0.0)
+    firm_mwh = sum(d.onsite_mwh.get((site.id, o.id, t), 0.0) for o in site.onsite if o.firm)
+    load = (facility_mwh - firm_mwh) / HOURS_PER_QUARTER - taken.sum(axis=0)
     mw = taken_mw(
         _rated(d, site, order, t) * shapes, np.maximum(load, 0.0) + np.zeros(shapes.shape[1])
     )
@@ -146,7 +145,7 @@ def matched(
     load = sum(facility_mwh.values())
     clean = [x for x in site.contracts if x.carbon_free]
     bought = sum(output_mwh(problem, d, site, x, t) for x in clean for t in quarters)
-    weather = {o.id for o in site.onsite if not o.firm}
+    weather = {o.id for o in site.onsite if o.weather}
     own = sum(
         e
         for (s, o, t), e in d.onsite_mwh.items()

@@ -6,23 +6,22 @@ from dcplan.catalog.schema import OnsitePower
 from dcplan.catalog.schema.place import WEATHER_KINDS
 from dcplan.provenance import Path
 from dcplan.scenario.checks.checker import Checker
-from dcplan.scenario.schema import Onsite, PowerContract
+from dcplan.scenario.schema import Onsite, PowerContract, Site
 from dcplan.scenario.schema.energy import STEP_MW
 from dcplan.scenario.schema.site import SPARE_UNITS
 
 
-def check_plant(check: Checker, entry: Onsite, path: Path) -> None:
+def check_plant(check: Checker, entry: Onsite, site: Site, path: Path) -> None:
     """Report a plant that a plan cannot have, or that has fields of another kind."""
     plant = check.catalog.find("onsite", entry.id, OnsitePower)
     if plant is None:
         return
     if plant.kind == "battery":
-        check.add(
-            "DC015",
-            f"{entry.id} stores energy but does not generate it, so it cannot supply the load of a plan",
-            (*path, "id"),
-        )
+        _check_battery(check, entry, site, path)
         return
+    if entry.peak_h is not None:
+        cause = f"{entry.id} is no battery, so it has no hours of a peak"
+        check.add("DC015", cause, (*path, "peak_h"), help="leave peak_h out")
     weather = plant.kind in WEATHER_KINDS
     _check_weather(check, entry, path, weather=weather)
     spare = 0 if weather else SPARE_UNITS if entry.spare_units is None else entry.spare_units
@@ -32,6 +31,27 @@ def check_plant(check: Checker, entry: Onsite, path: Path) -> None:
         unit = f"{plant.unit_mw.value:g} MW"
         cause = f"{entry.id}: {entry.max_mw.value:g} MW is less than one unit of {unit} plus {spare} spare units"
         check.add("DC015", cause, (*path, "max_mw"), help="raise max_mw, or lower spare_units")
+
+
+def _check_battery(check: Checker, entry: Onsite, site: Site, path: Path) -> None:
+    """Report a battery that has nothing to carry, or fields that a battery does not have."""
+    if entry.peak_h is None and not any(x.event_h is not None for x in site.interruptible):
+        cause = f"{entry.id} stores energy but does not generate it, and has nothing to carry"
+        step = (
+            "give peak_h, the hours a day that the peak of the site lasts, or event_h of an interruptible "
+            "tranche"
+        )
+        check.add("DC015", cause, (*path, "id"), help=step)
+    for name in ("profile", "usd_per_mwh", "spare_units"):
+        if getattr(entry, name) is not None:
+            cause = f"{entry.id} is a battery, so it has no {name}"
+            check.add("DC015", cause, (*path, name), help=f"leave {name} out")
+    row = check.catalog.get("onsite", entry.id, OnsitePower)
+    if row.unit_mw is None:
+        check.add("DC003", f"{entry.id}: the catalog has no unit_mw", (*path, "id"))
+    elif entry.max_mw.value < row.unit_mw.value:
+        cause = f"{entry.id}: {entry.max_mw.value:g} MW is less than one unit of {row.unit_mw.value:g} MW"
+        check.add("DC015", cause, (*path, "max_mw"), help="raise max_mw")
 
 
 def _check_weather(check: Checker, entry: Onsite, path: Path, *, weather: bool) -> None:

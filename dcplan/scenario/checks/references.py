@@ -114,7 +114,7 @@ def _check_site(check: Checker, site: Site, path: Path) -> None:
     check.unique((x.id for x in site.interruptible), (*path, "interruptible"))
     check.unique((x.id for x in site.onsite), (*path, "onsite"))
     for i, entry in enumerate(site.onsite):
-        check_plant(check, entry, (*path, "onsite", i))
+        check_plant(check, entry, site, (*path, "onsite", i))
     check.unique((x.id for x in site.ppa), (*path, "ppa"))
     for i, contract in enumerate(site.ppa):
         check_contract(check, contract, (*path, "ppa", i))

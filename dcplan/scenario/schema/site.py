@@ -8,8 +8,10 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from dcplan.provenance import (
+    DayHours,
     EnergyPrice,
     EnergyPrices,
+    EventHours,
     Fraction,
     Megawatts,
     NonNegative,
@@ -94,6 +96,9 @@ class Interruptible(Part):
     """Quarter of energization. Default: the start of the horizon."""
     hours_per_year: YearHours
     """Hours per year in which the utility may interrupt it; its load then pauses."""
+    event_h: EventHours | None = None
+    """Longest interruption. A battery on the site may then carry the load through it. Default: no battery
+    does."""
 
 
 SPARE_UNITS = 1
@@ -101,8 +106,8 @@ SPARE_UNITS = 1
 
 
 class Onsite(Part):
-    """On-site generation, as a bridge until grid power is available or permanently. A row of
-    ``catalogs/power/onsite.yaml``.
+    """On-site generation, as a bridge until grid power is available or permanently, or a battery. A row
+    of ``catalogs/power/onsite.yaml``.
     """
 
     id: str
@@ -111,7 +116,7 @@ class Onsite(Part):
     """Maximum power that may be installed."""
     spare_units: CountOrZero | None = None
     """Spare units in addition to those that carry load, as soon as any unit is in service. Default: 1;
-    none for PV and wind."""
+    none for PV, wind and batteries."""
     lead_quarters: CountOrZero | None = None
     """Lead time from order to service. Default: the value of the catalog row."""
     usd_per_mwh: Positive | None = None
@@ -120,6 +125,9 @@ class Onsite(Part):
     profile: str | None = None
     """File with the capacity factor of each hour of a year, for PV and wind: a CSV of 8,760 numbers from
     0 to 1 in the last column, in local standard time. Relative to the scenario."""
+    peak_h: DayHours | None = None
+    """Hours a day for which the peak of the site lasts, for a battery, which may then lower the peak.
+    Default: it lowers no peak."""
 
 
 class Carbon(Part):

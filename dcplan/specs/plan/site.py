@@ -22,7 +22,9 @@ class OnsiteRow:
     capex_usd: Annotated[
         float, Column("Price of the plant; in a plan, of the units ordered in the quarter")
     ]
-    generated_mwh: Annotated[float, Column("Energy generated in the quarter")]
+    generated_mwh: Annotated[
+        float, Column("Energy generated in the quarter; below 0: losses of a battery")
+    ]
     curtailed_mwh: Annotated[
         float | None, Column("Energy of PV or wind in the quarter that the load does not take")
     ]

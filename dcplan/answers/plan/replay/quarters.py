@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,13 @@ from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.power.weather import hours_of_quarter
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.contracts import signed
-from dcplan.planning.audit.onsite import interruptible_use_mw, limit_mw, units_serving
+from dcplan.planning.audit.onsite import (
+    bridged_mw,
+    interruptible_use_mw,
+    limit_mw,
+    losses_mwh,
+    units_serving,
+)
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.energy import OnsiteTerms
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
@@ -93,14 +99,15 @@ def quarter_hours(
     peak, mwh, water = (
         books.site(problem, site.id, t, what) for what in ("facility_mw", "facility_mwh", "water_l")
     )
-    load = _load(plan, site, shapes, hours, t)
+    lost_mw = sum(losses_mwh(plan.decisions, site, t).values()) / HOURS_PER_QUARTER
+    load = _load(plan, site, shapes, hours, t).more_mw(lost_mw)
     usd = site.usd_per_kwh[t] * KW_PER_MW
     prices = _prices(shapes.prices, usd, hours, site.id, as_given=as_given)
     uses = interruptible_use_mw(plan.decisions, site, peak, mwh, t)
     grid = site.utility_mw[t] + sum(uses.values())
     quarter = SiteQuarter(
         weights=weights,
-        planned_mw=mwh / HOURS_PER_QUARTER,
+        planned_mw=mwh / HOURS_PER_QUARTER + lost_mw,
         level_mw=load.level_mw,
         load_mw=load.mw,
         planned_usd_per_mwh=usd,
@@ -108,12 +115,12 @@ def quarter_hours(
         usd_per_mwh=prices,
         kg_co2_per_mwh=site.grid_g_per_kwh,
         grid_mw=grid,
-        open_mw=grid - _cut_mw(site, uses, load.mw),
+        open_mw=grid - _cut_mw(plan.decisions, site, uses, load.mw, t),
         plants=(
             *(
                 plant_hours(plan, site, x, shapes, hours, t)
                 for x in site.onsite
-                if units_serving(plan.decisions, site, x, t)
+                if x.battery is None and units_serving(plan.decisions, site, x, t)
             ),
             *_contract_hours(plan, site, grid, hours, t),
         ),
@@ -142,6 +149,10 @@ class Load:
     """With the mean PUE of the hours of the year."""
     l_per_h: Array
     level_l_per_h: float
+
+    def more_mw(self, mw: float) -> Load:
+        """Return the load with constant power more, such as losses of batteries."""
+        return replace(self, mw=self.mw + mw, level_mw=self.level_mw + mw)
 
 
 def _load(plan: Audited, site: SiteTerms, shapes: SiteShapes, hours: slice, t: int) -> Load:
@@ -193,13 +204,16 @@ def _prices(
     return np.asarray(own * (usd_per_mwh / mean))
 
 
-def _cut_mw(site: SiteTerms, uses: dict[str, float], load_mw: Array) -> Array:
-    """Return interrupted power by hour: a quarter of a tranche's hours, from the highest load on."""
+def _cut_mw(d: Decisions, site: SiteTerms, uses: dict[str, float], load_mw: Array, t: int) -> Array:
+    """Return interrupted power by hour: a quarter of a tranche's hours, from the highest load on.
+
+    What batteries carry is not cut.
+    """
     found = np.zeros(load_mw.size)
     for x in site.tranches:
         cut_h = min(x.hours_per_year / QUARTERS_PER_YEAR, float(load_mw.size))
         cut = cut_hours(cut_h, 1, int(load_mw.argmax()), load_mw.size, load_mw.size)
-        found += np.where(cut, uses[x.id], 0.0)
+        found += np.where(cut, max(uses[x.id] - bridged_mw(d, site, x.id, t), 0.0), 0.0)
     return found
 
 

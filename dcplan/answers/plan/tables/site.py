@@ -70,7 +70,7 @@ def onsite(problem: PlanningProblem, d: Decisions) -> Table:
                 n, mwh = d.onsite.get((s.id, o.id, t), 0), d.onsite_mwh.get((s.id, o.id, t), 0.0)
                 units = units_serving(d, s, o, t)
                 usd = mwh * o.usd_per_mwh + units * contract_usd(o, problem.start, t)
-                able = None if o.firm else units * unit_mwh(o, problem.start, t)
+                able = None if not o.weather else units * unit_mwh(o, problem.start, t)
                 if n or mwh or able:
                     rows.append(
                         specs.OnsiteRow(

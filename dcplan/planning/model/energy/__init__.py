@@ -1,1 +1,1 @@
-"""Energy of sites: contracts for power through the grid."""
+"""Energy of sites: batteries, and contracts for power through the grid."""

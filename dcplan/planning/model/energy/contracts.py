@@ -113,7 +113,7 @@ def _limits(
 
 
 def _weather(site: SiteTerms) -> list[OnsiteTerms]:
-    return [o for o in site.onsite if not o.firm and o.most_units]
+    return [o for o in site.onsite if o.weather and o.most_units]
 
 
 def _taken(m: pyo.ConcreteModel, limit: TakenLimit) -> Any:
@@ -181,7 +181,7 @@ def clean_mwh(model: pyo.ConcreteModel, sets: Sets, site: SiteTerms, t: int) -> 
     made: Any = sum(
         model.onsite_mwh[site.id, o.id, t]
         for o in site.onsite
-        if not o.firm and (site.id, o.id, t) in model.onsite_mwh
+        if o.weather and (site.id, o.id, t) in model.onsite_mwh
     )
     return made + sum(
         x.output_mwh(sets.problem.start, t) * signed(model, site.id, x, t) for x in clean(site)
