@@ -11,6 +11,7 @@ import pytest
 
 from dcplan.economics.cash_flow import npv_usd
 from dcplan.planning.audit.accounts import make_accounts
+from dcplan.planning.audit.carbon import CARBON
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.audit.contracts import Matched, matched, output_mwh
 from dcplan.planning.audit.run import settled
@@ -281,3 +282,24 @@ def test_annual_matching_counts_energy_of_other_hours() -> None:
     assert found.annual_frac == 1.0
     assert 0.3 < found.hourly_frac < 0.5
     assert found.market_t == 0.0 < found.location_t
+
+
+@pytest.mark.parametrize("by_market", [False, True])
+def test_a_price_of_carbon_is_paid_and_weighed(by_market: bool) -> None:
+    """A flat contract at 125 USD/MWh against a tariff of 120 and 300 g/kWh at 100 USD/t: 30 USD/MWh. By market
+    the contract saves 25 USD/MWh and covers the whole load; by location it saves nothing."""
+    problem = contracted(contract("base", 125.0, steps=40, surplus=100.0))
+    site = dataclasses.replace(
+        problem.sites[0], carbon_usd_per_t=(100.0, 100.0), carbon_by_market=by_market
+    )
+    problem = dataclasses.replace(problem, sites=(site,))
+    d, usd, bound = planned(problem)
+    best, best_usd = min(enumerated(problem, d), key=lambda x: x[1])
+    assert bound == pytest.approx(best_usd, rel=1e-6)
+    assert bound <= best_usd * (1 + 1e-9)
+    assert usd == pytest.approx(best_usd, rel=1e-9)
+    assert bool(d.contracted) == bool(best.contracted) == by_market
+    paid = sum(f.usd for f in make_accounts(problem, d).flows if f.line == CARBON)
+    found = clean_of(problem, d)
+    assert found.location_t > 0.0
+    assert paid == pytest.approx(100.0 * (found.market_t if by_market else found.location_t))

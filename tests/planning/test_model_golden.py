@@ -15,6 +15,7 @@ from dcplan.planning.goal import EarlierPlan, Goal, Limit
 from dcplan.planning.model.changes import add_changes
 from dcplan.planning.model.cloud import add_cloud
 from dcplan.planning.model.energy.battery import add_battery
+from dcplan.planning.model.energy.carbon import add_carbon_price
 from dcplan.planning.model.energy.contracts import add_contracts, add_matching
 from dcplan.planning.model.fabric import add_fabric
 from dcplan.planning.model.goals import add_goal
@@ -54,6 +55,7 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "systems": add_switches,
     "power": add_power,
     "battery": add_battery,
+    "carbon": add_carbon_price,
     "contracts": _add_contracts,
     "work": add_work,
     "cloud": add_cloud,
@@ -88,6 +90,9 @@ def menu_of(name: str) -> PlanningProblem:
         tranche = replace(menu.sites[0].tranches[0], event_h=8.0)
         site = replace(menu.sites[0], onsite=(cells,), tranches=(tranche,))
         return replace(menu, sites=(site,))
+    if name == "carbon":
+        site = replace(problem.sites[0], carbon_usd_per_t=(50.0, 60.0), carbon_by_market=True)
+        return replace(problem, sites=(site,))
     if name == "onsite":
         return powered_menu(0.1, 0.05)
     if name == "steps":

@@ -18,6 +18,7 @@ from dcplan.economics.cash_flow import (
     Sharing,
     Unit,
 )
+from dcplan.planning.audit.carbon import carbon_flows
 from dcplan.planning.audit.contracts import contract_flows, tariff_mwh
 from dcplan.planning.audit.existing import existing_flows
 from dcplan.planning.audit.left import BUILDING, FIT_OUT, left
@@ -109,7 +110,12 @@ def make_accounts(problem: PlanningProblem, d: Decisions) -> Accounts:
         *cloud_flows(problem, d),
     ]
     books.flows += [flow for site in problem.sites for flow in flows_of(problem, d, site)]
-    books.flows += [flow for site in problem.sites for flow in contract_flows(problem, d, site)]
+    for site in problem.sites:
+        books.flows += contract_flows(problem, d, site)
+        energy = {
+            t: books.site(problem, site.id, t, "facility_mwh") for t in range(problem.quarters)
+        }
+        books.flows += carbon_flows(problem, d, site, energy)
     books.flows += [
         Flow(
             t,

@@ -7,6 +7,7 @@ import pyomo.core as pyo
 from dcplan.planning.model.changes import add_changes
 from dcplan.planning.model.cloud import add_cloud
 from dcplan.planning.model.energy.battery import add_battery
+from dcplan.planning.model.energy.carbon import add_carbon_price
 from dcplan.planning.model.energy.contracts import add_contracts, add_matching
 from dcplan.planning.model.fabric import add_fabric
 from dcplan.planning.model.goals import add_goal
@@ -37,6 +38,7 @@ def build_model(problem: PlanningProblem) -> tuple[pyo.ConcreteModel, Sets]:
     add_battery(model, sets)
     add_contracts(model, sets)
     add_matching(model, sets)
+    add_carbon_price(model, sets)
     add_work(model, sets)
     add_cloud(model, sets)
     add_money(model, sets)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.catalog.schema import Site as CatalogSite
@@ -84,7 +85,24 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
         residual_g_per_kwh=log.take(f"{key}.carbon.residual_g_per_kwh", residual)
         if residual
         else None,
+        **_carbon_price(site, level, log),
     )
+
+
+def _carbon_price(site: Site, level: tuple[float, ...], log: InputLog) -> dict[str, Any]:
+    """Return price and basis of operational carbon; a single price rises with inflation."""
+    key, given = f"sites.{site.id}.carbon", site.carbon.usd_per_t
+    if given is None:
+        return {}
+    found = log.series(f"{key}.usd_per_t", given, len(level))
+    rise = level if len(given) == 1 else (1.0,) * len(level)
+    basis = log.text(
+        f"{key}.basis",
+        site.carbon.basis or "location",
+        Status.INPUT if site.carbon.basis else Status.DEFAULT,
+    )
+    prices = tuple(usd * up for usd, up in zip(found, rise, strict=True))
+    return {"carbon_usd_per_t": prices, "carbon_by_market": basis == "market"}
 
 
 def _usd_per_kwh(

@@ -109,6 +109,9 @@ def _check_site(check: Checker, site: Site, path: Path) -> None:
             check.add(
                 "DC003", f"{site.id}: {row.id} has no grid carbon; give carbon.grid_g_per_kwh", path
             )
+    if site.carbon.basis is not None and site.carbon.usd_per_t is None:
+        cause = f"{site.id}: carbon.basis has no effect without a price"
+        check.add("DC015", cause, (*path, "carbon", "basis"), help="give carbon.usd_per_t")
     check_tariff(check, site.energy, (*path, "energy"))
     check.unique((h.id for h in site.halls), (*path, "halls"))
     check.unique((x.id for x in site.interruptible), (*path, "interruptible"))

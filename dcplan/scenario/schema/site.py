@@ -131,7 +131,7 @@ class Onsite(Part):
 
 
 class Carbon(Part):
-    """Carbon intensity of the grid and the annual cap on operational carbon."""
+    """Carbon intensity of the grid, the annual cap on operational carbon, and its price."""
 
     grid_g_per_kwh: NonNegative | None = None
     """Carbon intensity of the grid. Default: the catalog value of the location."""
@@ -140,6 +140,12 @@ class Carbon(Part):
     that of the grid."""
     max_operational_t_per_year: Positive | None = None
     """Annual limit on operational CO2 of owned racks. Default: no limit."""
+    usd_per_t: Series | None = None
+    """Price of operational CO2, such as a tax or an internal price, one number or one per quarter.
+    Default: none."""
+    basis: Literal["location", "market"] | None = None
+    """Carbon that has this price. location: all energy of the grid has that of the grid; market: the
+    residual mix, less carbon-free contracts of the year, paid in its last quarter. Default: location."""
 
 
 class Water(Part):

@@ -40,6 +40,11 @@ class SiteTerms:
     residual_g_per_kwh: float | None = None
     """Carbon of energy without certificates; None: that of the grid."""
 
+    carbon_usd_per_t: tuple[float, ...] = ()
+    """Price of operational carbon by quarter; empty without one."""
+    carbon_by_market: bool = False
+    """Whether the price is for market-based carbon, else for location-based."""
+
     @property
     def market_g_per_kwh(self) -> float:
         """Return the market-based carbon of energy without certificates."""
