@@ -34,6 +34,7 @@ class CheckId(StrEnum):
     BATTERY_MW = "power of batteries MW"
     SHAVED_MW = "peak shaved beyond the mean load MW"
     BRIDGED_MW = "interruptible power carried by batteries MW"
+    ENROLLED_MW = "load enrolled for demand response MW"
     PAUSED_MW = "paused load missing MW"
     SITES_USED = "sites with a hall in use"
     ORDER_BEFORE_RELEASE = "ordered before release"

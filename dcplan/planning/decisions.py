@@ -57,6 +57,8 @@ class Decisions:
     """Steps of contracts for power through the grid, by first quarter."""
     contract_mwh: dict[tuple[str, str, int], float] = field(default_factory=dict)
     """Energy of contracts that the load uses, by quarter."""
+    enrolled: dict[tuple[str, int], float] = field(default_factory=dict)
+    """Load enrolled for demand response, by site and quarter [MW]."""
     bridged: dict[tuple[str, str, str, int], float] = field(default_factory=dict)
     """Interruptible power that a battery carries, by site, battery, tranche and quarter."""
     paused: dict[tuple[str, str, str, int], float] = field(default_factory=dict)
@@ -315,7 +317,7 @@ QUARTERLY_DECISIONS = tuple(x for x in DECISIONS.values() if x.by_quarter)
 """Decisions by quarter: frozen in replanning, and made before the variant of a hedge is known."""
 AMOUNTS = (
     *("training", "serving", "rented", "unmet", "onsite_mw", "onsite_mwh", "contract_mwh"),
-    *("bridged", "paused"),
+    *("enrolled", "bridged", "paused"),
 )
 """Continuous variables with the same name in :class:`Decisions`."""
 

@@ -306,6 +306,7 @@ DECLARED = (
     ),
     POWER_BLOCKS,
     LimitSpec("paused_work", span=Q, checks={CheckId.PAUSED_MW: ""}),
+    LimitSpec("enrolled_load", span=Q, checks={CheckId.ENROLLED_MW: ""}),
     LimitSpec("battery_refill", span=Q, checks={CheckId.SHAVED_MW: ""}),
     LimitSpec("grid_energy", span=Q, checks={CheckId.GRID_MWH: ""}),
 )

@@ -16,7 +16,7 @@ from dcplan.planning.audit.onsite import carbon_t
 from dcplan.planning.audit.run import settled
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.energy import BatteryTerms, OnsiteTerms, TrancheTerms
+from dcplan.planning.problem.energy import BatteryTerms, OnsiteTerms, ResponseTerms, TrancheTerms
 from dcplan.planning.problem.fabrics.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.large.racks import MOST_STEPS
@@ -247,3 +247,44 @@ def test_days_of_a_run_have_no_lower_mean_than_training() -> None:
     room = d.onsite_mw["s", "cells", LAST] * (1 + 0.25 / 6)
     assert room == pytest.approx(peak - busy, rel=0.02)
     assert room < 0.8 * (peak - mean)
+
+
+@pytest.mark.parametrize(("usd", "hours"), [(100e3, 200.0), (100e3, 2000.0), (1e3, 4000.0)])
+def test_load_is_enrolled_where_its_payment_is_above_the_paused_work(
+    usd: float, hours: float
+) -> None:
+    """Demand response pays a fourth of its yearly payment for each MW; its calls pause work. Enumerated loads
+    from 0 to the most, each with the model's best hardware, never cost less than the plan."""
+    costs = []
+    for most in (1e-9, 0.01, 0.02, 0.03, 0.04):
+        base = stored(0, 0.0)
+        terms = ResponseTerms(most, (usd, usd), hours)
+        site = dataclasses.replace(base.sites[0], response=terms)
+        d, found_usd, bound = planned(dataclasses.replace(base, sites=(site,)))
+        assert bound == pytest.approx(found_usd, rel=1e-6)
+        costs.append(found_usd)
+        enrolled = d.enrolled.get(("s", LAST), 0.0)
+        books = make_accounts(dataclasses.replace(base, sites=(site,)), d)
+        paid = sum(f.usd for f in books.flows if f.line == "demand response")
+        assert paid == pytest.approx(-enrolled * usd / 4)
+        if most == 0.04 and hours == 200.0:
+            assert enrolled == pytest.approx(0.04, rel=1e-6)
+            assert sum(d.paused.values()) > 0.0
+    assert costs == sorted(costs, reverse=True)
+
+
+def test_calls_pause_work_and_no_more_than_the_mean_load_counts() -> None:
+    """0.04 MW called 876.6 h a year: 4 kW of racks pause on average; all load and more is refused."""
+    base = stored(0, 0.0)
+    site = dataclasses.replace(base.sites[0], response=ResponseTerms(9.0, (1e5, 1e5), 876.6))
+    problem = dataclasses.replace(base, sites=(site,))
+    d, _, _ = planned(base)
+    some = dataclasses.replace(d, enrolled={("s", LAST): 0.04})
+    assert judged(problem, some)[2] == [CheckId.PAUSED_MW]
+    key = next(iter(d.ordered))[:3]
+    place, pue = problem.placed[key], problem.hall(key[0]).cooling(key[1]).peak_pue
+    each = place.rated_kw * pue / 1000 / place.accelerators
+    enough = dataclasses.replace(some, paused={(*key, LAST): 0.004 / each * 1.001})
+    assert CheckId.PAUSED_MW not in judged(problem, enough)[2]
+    over = dataclasses.replace(enough, enrolled={("s", LAST): 1.01 * loads(problem, d)[1]})
+    assert CheckId.ENROLLED_MW in judged(problem, over)[2]

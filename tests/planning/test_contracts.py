@@ -11,9 +11,9 @@ import pytest
 
 from dcplan.economics.cash_flow import npv_usd
 from dcplan.planning.audit.accounts import make_accounts
-from dcplan.planning.audit.carbon import CARBON
 from dcplan.planning.audit.checks import all_checks
-from dcplan.planning.audit.contracts import Matched, matched, output_mwh
+from dcplan.planning.audit.energy.carbon import CARBON
+from dcplan.planning.audit.energy.contracts import Matched, matched, output_mwh
 from dcplan.planning.audit.run import settled
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions

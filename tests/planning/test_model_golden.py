@@ -17,6 +17,7 @@ from dcplan.planning.model.cloud import add_cloud
 from dcplan.planning.model.energy.battery import add_battery
 from dcplan.planning.model.energy.carbon import add_carbon_price
 from dcplan.planning.model.energy.contracts import add_contracts, add_matching
+from dcplan.planning.model.energy.response import add_response
 from dcplan.planning.model.fabric import add_fabric
 from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
@@ -29,7 +30,7 @@ from dcplan.planning.model.switches import add_switches
 from dcplan.planning.model.variables import add_variables
 from dcplan.planning.model.work import add_work
 from dcplan.planning.problem.contracts import ContractTerms, MatchedTerms
-from dcplan.planning.problem.energy import BatteryTerms, OnsiteTerms
+from dcplan.planning.problem.energy import BatteryTerms, OnsiteTerms, ResponseTerms
 from dcplan.planning.problem.terms import (
     ExistingTerms,
     LeafGroup,
@@ -56,6 +57,7 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "power": add_power,
     "battery": add_battery,
     "carbon": add_carbon_price,
+    "response": add_response,
     "contracts": _add_contracts,
     "work": add_work,
     "cloud": add_cloud,
@@ -93,6 +95,9 @@ def menu_of(name: str) -> PlanningProblem:
     if name == "carbon":
         site = replace(problem.sites[0], carbon_usd_per_t=(50.0, 60.0), carbon_by_market=True)
         return replace(problem, sites=(site,))
+    if name == "response":
+        terms = ResponseTerms(0.1, (80e3, 90e3), 100.0)
+        return replace(problem, sites=(replace(problem.sites[0], response=terms),))
     if name == "onsite":
         return powered_menu(0.1, 0.05)
     if name == "steps":

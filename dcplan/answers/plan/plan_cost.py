@@ -9,7 +9,7 @@ from dcplan.errors import InputError
 from dcplan.inputs.excluded import ExcludedOption
 from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.accounts import Accounts
-from dcplan.planning.audit.contracts import tariff_mwh
+from dcplan.planning.audit.energy.contracts import tariff_mwh
 from dcplan.planning.audit.rent.use import rented_hours
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.presolve import presolve

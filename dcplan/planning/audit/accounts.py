@@ -18,8 +18,9 @@ from dcplan.economics.cash_flow import (
     Sharing,
     Unit,
 )
-from dcplan.planning.audit.carbon import carbon_flows
-from dcplan.planning.audit.contracts import contract_flows, tariff_mwh
+from dcplan.planning.audit.energy.battery import response_flows
+from dcplan.planning.audit.energy.carbon import carbon_flows
+from dcplan.planning.audit.energy.contracts import contract_flows, tariff_mwh
 from dcplan.planning.audit.existing import existing_flows
 from dcplan.planning.audit.left import BUILDING, FIT_OUT, left
 from dcplan.planning.audit.onsite import flows_of, generated_mw
@@ -112,6 +113,7 @@ def make_accounts(problem: PlanningProblem, d: Decisions) -> Accounts:
     books.flows += [flow for site in problem.sites for flow in flows_of(problem, d, site)]
     for site in problem.sites:
         books.flows += contract_flows(problem, d, site)
+        books.flows += response_flows(problem, d, site)
         energy = {
             t: books.site(problem, site.id, t, "facility_mwh") for t in range(problem.quarters)
         }

@@ -5,7 +5,6 @@ It covers the load of plants and tranches, paused work, cost and carbon.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Goods, Sharing, Unit
 from dcplan.energy.taken import taken_mw
-from dcplan.planning.check_ids import CheckId
+from dcplan.planning.audit.energy.battery import losses_mwh
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.energy import Array, OnsiteTerms, contract_usd, shapes_at
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
@@ -69,71 +68,6 @@ def weather_mwh(
     taken, each_h = weather_hours(problem, d, site, facility_mwh, t)
     plants = weather_plants(site)
     return {x.id: float(mw.sum()) * each_h for x, mw in zip(plants, taken, strict=True)}
-
-
-def losses_mwh(d: Decisions, site: SiteTerms, t: int) -> dict[str, float]:
-    """Return the losses of each battery in a quarter: of peaks shaved every day and of interruptions."""
-    found = {}
-    for x in site.onsite:
-        if x.battery is not None:
-            events = sum(
-                x.battery.event_loss_h(y) * d.bridged.get((site.id, x.id, y.id, t), 0.0)
-                for y in site.tranches
-            )
-            shaved = d.onsite_mw.get((site.id, x.id, t), 0.0)
-            found[x.id] = x.battery.shaving_loss_h * shaved + events
-    return found
-
-
-def bridged_mw(d: Decisions, site: SiteTerms, tranche: str, t: int) -> float:
-    """Return the power of a tranche that batteries carry through its interruptions [MW]."""
-    return sum(mw for (s, _, y, q), mw in d.bridged.items() if (s, y, q) == (site.id, tranche, t))
-
-
-def busy_mw(
-    problem: PlanningProblem, d: Decisions, site: SiteTerms, facility_mwh: float, t: int
-) -> float:
-    """Return the mean load of a day on which all racks that may train do so [MW]."""
-    total = facility_mwh / HOURS_PER_QUARTER
-    for key, kw in problem.training_kw_over_idle.items():
-        hall, place = problem.hall(key[0]), problem.placed[key]
-        racks = d.racks(problem, key, t) if hall.site == site.id else 0
-        if racks:
-            each = (place.training_kw - place.idle_average_kw) / place.accelerators
-            now = each * d.training.get((*key, t), 0.0) + sum(
-                place.serving_kw(c) * d.serving.get((c.id, *key, t), 0.0) for c in problem.demands
-            )
-            total += hall.cooling(key[1]).pue / KW_PER_MW * (kw * racks - now)
-    return total
-
-
-def _battery_limits(
-    problem: PlanningProblem,
-    d: Decisions,
-    site: SiteTerms,
-    t: int,
-    peak_mw: float,
-    facility_mwh: float,
-) -> Iterable[tuple[CheckId, str, float, float]]:
-    """Yield check, place, use and limit of batteries: power, shaved peak, and what they carry."""
-    over_mean = 0.0
-    for x in site.onsite:
-        battery, shaved = x.battery, d.onsite_mw.get((site.id, x.id, t), 0.0)
-        if battery is None:
-            continue
-        carried = [(y.event_h, d.bridged.get((site.id, x.id, y.id, t), 0.0)) for y in site.tranches]
-        used = sum(
-            battery.mw_per_mw(hours) * mw for hours, mw in [(battery.peak_h, shaved), *carried]
-        )
-        able = units_serving(d, site, x, t) * x.unit_mw * battery.available_frac
-        yield CheckId.BATTERY_MW, f"{site.id} {x.id}", used, able
-        over_mean += battery.peak_over_mean * shaved if battery.peak_h or not shaved else math.inf
-    if over_mean:
-        room = peak_mw - busy_mw(problem, d, site, facility_mwh, t)
-        yield CheckId.SHAVED_MW, site.id, over_mean, room
-    for y in site.tranches:
-        most = y.mw[t] if y.event_h is not None else 0.0
-        yield CheckId.BRIDGED_MW, f"{site.id} {y.id}", bridged_mw(d, site, y.id, t), most
 
 
 def interruptible_use_mw(
@@ -270,46 +204,3 @@ def flows_of(problem: PlanningProblem, d: Decisions, site: SiteTerms) -> Iterabl
                 yield Flow(
                     t, FlowGroup.ENERGY, line, usd, site.id, asset=other, shared=burned, goods=kwh
                 )
-
-
-def limits(
-    problem: PlanningProblem,
-    d: Decisions,
-    site: SiteTerms,
-    t: int,
-    peak_mw: float,
-    facility_mwh: float,
-) -> Iterable[tuple[CheckId, str, float, float]]:
-    """Yield check, place, use and limit for plants and tranches."""
-    able = weather_mwh(problem, d, site, facility_mwh, t)
-    for o in site.onsite:
-        units = units_serving(d, site, o, t)
-        carried = o.unit_mw * max(units - o.spare_units, 0)
-        made = d.onsite_mwh.get((site.id, o.id, t), 0.0)
-        where = f"{site.id} {o.id}"
-        yield CheckId.ONSITE_UNITS, where, units, o.most_units
-        if o.battery is not None:
-            continue
-        yield CheckId.ONSITE_MWH, where, made, able.get(o.id, carried * HOURS_PER_QUARTER)
-        if o.firm:
-            yield CheckId.ONSITE_MW, where, d.onsite_mw.get((site.id, o.id, t), 0.0), carried
-    if not (site.onsite or site.tranches):
-        return
-    uses = interruptible_use_mw(d, site, peak_mw, facility_mwh, t)
-    grid = (site.utility_mw[t] + sum(uses.values())) * HOURS_PER_QUARTER
-    yield CheckId.EXPORT_MWH, site.id, generated_mwh(d, site, t), facility_mwh
-    yield CheckId.GRID_MWH, site.id, facility_mwh - generated_mwh(d, site, t), grid
-    yield from _battery_limits(problem, d, site, t, peak_mw, facility_mwh)
-    lost = sum(
-        x.interrupted_frac * max(uses[x.id] - bridged_mw(d, site, x.id, t), 0.0)
-        for x in site.tranches
-    )
-    rest = sum(
-        d.paused.get((*p.key, t), 0.0)
-        * p.rated_kw
-        / p.accelerators
-        * problem.hall(p.hall).cooling(p.cooling).peak_pue
-        for p in problem.placements
-        if problem.hall(p.hall).site == site.id
-    )
-    yield CheckId.PAUSED_MW, site.id, lost, rest / KW_PER_MW

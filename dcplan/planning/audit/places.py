@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dcplan.facility.electrical.power import blocks_needed
 from dcplan.planning.audit.accounts import Accounts, storage_of
 from dcplan.planning.audit.check import Check
-from dcplan.planning.audit.contracts import contract_limits
-from dcplan.planning.audit.onsite import carbon_t, limit_mw, limits
+from dcplan.planning.audit.energy.contracts import contract_limits
+from dcplan.planning.audit.energy.limits import limits
+from dcplan.planning.audit.onsite import carbon_t, limit_mw
 from dcplan.planning.audit.packing import unplaced
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions

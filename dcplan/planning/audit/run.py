@@ -8,7 +8,7 @@ from dcplan.economics.cash_flow import npv_usd
 from dcplan.planning.audit.accounts import Accounts, make_accounts
 from dcplan.planning.audit.check import Check
 from dcplan.planning.audit.checks import all_checks
-from dcplan.planning.audit.contracts import with_used_energy
+from dcplan.planning.audit.energy.contracts import with_used_energy
 from dcplan.planning.audit.facts import differences
 from dcplan.planning.audit.measures import served
 from dcplan.planning.audit.onsite import redispatched

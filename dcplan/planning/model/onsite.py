@@ -32,16 +32,19 @@ def _plants(sets: Sets) -> dict[tuple[str, str], OnsiteTerms]:
 def declare_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
     """Declare variables of sites with tranches or plants.
 
-    ``interruptible_mw`` of a tranche; ``paused`` accelerators; ``onsite_buy`` units of plants ordered,
-    ``onsite_on`` in use, ``onsite_mw`` of peak and ``onsite_mwh`` of energy, of batteries
-    their losses, not above 0; ``bridged`` interruptible power that a battery carries.
+    ``interruptible_mw`` of a tranche; load ``enrolled`` for demand response; ``paused`` accelerators;
+    ``onsite_buy`` units of plants ordered, ``onsite_on`` in use, ``onsite_mw`` of peak and ``onsite_mwh``
+    of energy, of batteries their losses, not above 0; ``bridged`` interruptible power that a battery
+    carries.
     """
     t = list(sets.quarters)
     tranches, plants = _tranches(sets), _plants(sets)
     model.interruptible_mw = pyo.Var(
         list(tranches), t, bounds=lambda _, s, i, q: (0, tranches[s, i].mw[q])
     )
-    cut = {s for s, _ in tranches}
+    responses = {s.id: s.response for s in sets.problem.sites if s.response is not None}
+    model.enrolled = pyo.Var(list(responses), t, bounds=lambda _, s, q: (0, responses[s].max_mw))
+    cut = {s for s, _ in tranches} | set(responses)
     model.paused = pyo.Var(
         [k for k in sets.places if sets.problem.hall(k[0]).site in cut],
         t,
@@ -88,7 +91,8 @@ def add_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
     """
     t = list(sets.quarters)
     tranches, plants = _tranches(sets), _plants(sets)
-    cut = {s for s, _ in tranches}
+    called = {s.id: s.response.called_frac for s in sets.problem.sites if s.response is not None}
+    cut = {s for s, _ in tranches} | set(called)
     _add_plants(model, plants, t)
     _add_weather(model, sets, plants)
     model.no_export = pyo.Constraint(
@@ -111,6 +115,8 @@ def add_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
             for (a, _, y, t), v in m.bridged.items()
             if (a, t) == (s, q)
         )
+        if s in called:
+            lost += called[s] * m.enrolled[s, q]
         return saved >= lost - carried
 
     model.paused_work = pyo.Constraint(sorted(cut), t, rule=pause)

@@ -1,4 +1,4 @@
-"""Contracts for power through the grid, and the least share of energy that must be carbon-free."""
+"""Contracts for power through the grid, the least share of carbon-free energy, and the price of carbon."""
 
 from __future__ import annotations
 
@@ -138,3 +138,20 @@ def matched_terms(site: Site, log: InputLog) -> MatchedTerms:
         log.take(f"{key}.annual", given.annual) if given.annual else None,
         log.take(f"{key}.hourly", given.hourly) if given.hourly else None,
     )
+
+
+def carbon_price(
+    site: Site, level: tuple[float, ...], log: InputLog
+) -> tuple[tuple[float, ...], bool]:
+    """Return the price of operational carbon by quarter, empty without one, and whether it is by market.
+
+    A single price rises with inflation.
+    """
+    key, given = f"sites.{site.id}.carbon", site.carbon.usd_per_t
+    if given is None:
+        return (), False
+    found = log.series(f"{key}.usd_per_t", given, len(level))
+    rise = level if len(given) == 1 else (1.0,) * len(level)
+    status = Status.INPUT if site.carbon.basis else Status.DEFAULT
+    basis = log.text(f"{key}.basis", site.carbon.basis or "location", status)
+    return tuple(usd * up for usd, up in zip(found, rise, strict=True)), basis == "market"

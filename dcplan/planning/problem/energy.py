@@ -53,6 +53,20 @@ class TrancheTerms:
 
 
 @dataclass(frozen=True)
+class ResponseTerms:
+    """A demand response program: payment by quarter, most load, and hours of calls."""
+
+    max_mw: float
+    usd_per_mw_year: tuple[float, ...]
+    hours_per_year: float
+
+    @property
+    def called_frac(self) -> float:
+        """Return the share of the year in which the load is called."""
+        return self.hours_per_year / HOURS_PER_YEAR
+
+
+@dataclass(frozen=True)
 class BatteryTerms:
     """What a battery stores and loses, and the peak that it may shave."""
 
@@ -137,6 +151,20 @@ def _tranche(entry: Interruptible, site: Site, scenario: Scenario, log: InputLog
     hours = log.take(f"{key}.hours_per_year", entry.hours_per_year)
     event_h = log.take(f"{key}.event_h", entry.event_h) if entry.event_h else None
     return TrancheTerms(entry.id, mw, hours, event_h)
+
+
+def response_terms(site: Site, level: tuple[float, ...], log: InputLog) -> ResponseTerms | None:
+    """Return the demand response program of a site; a single payment rises with inflation."""
+    entry, key = site.demand_response, f"sites.{site.id}.demand_response"
+    if entry is None:
+        return None
+    usd = log.series(f"{key}.usd_per_mw_year", entry.usd_per_mw_year, len(level))
+    rise = level if len(entry.usd_per_mw_year) == 1 else (1.0,) * len(level)
+    return ResponseTerms(
+        log.take(f"{key}.max_mw", entry.max_mw),
+        tuple(x * up for x, up in zip(usd, rise, strict=True)),
+        log.take(f"{key}.hours_per_year", entry.hours_per_year),
+    )
 
 
 def onsite_terms(site: Site, question: Question, log: InputLog) -> tuple[OnsiteTerms, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.catalog.schema import Site as CatalogSite
@@ -23,8 +22,13 @@ from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.heat_paths import most_air, room_air_frac
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.chain import branches
-from dcplan.planning.problem.contracts import TariffPrices, contract_terms, matched_terms
-from dcplan.planning.problem.energy import onsite_terms, tranche_terms
+from dcplan.planning.problem.contracts import (
+    TariffPrices,
+    carbon_price,
+    contract_terms,
+    matched_terms,
+)
+from dcplan.planning.problem.energy import onsite_terms, response_terms, tranche_terms
 from dcplan.planning.problem.finance import price_level
 from dcplan.planning.problem.storage import given_storage
 from dcplan.planning.problem.terms import CoolingTerms, HallTerms, SiteTerms
@@ -54,6 +58,7 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
     water = site.water.max_l_per_year
     residual = site.carbon.residual_g_per_kwh
     level = price_level(scenario.finance, quarters, log) or (1.0,) * quarters
+    prices, by_market = carbon_price(site, level, log)
     tariff = TariffPrices(_usd_per_kwh(site, row, scenario, log), level)
     return SiteTerms(
         id=site.id,
@@ -85,24 +90,10 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
         residual_g_per_kwh=log.take(f"{key}.carbon.residual_g_per_kwh", residual)
         if residual
         else None,
-        **_carbon_price(site, level, log),
+        response=response_terms(site, level, log),
+        carbon_usd_per_t=prices,
+        carbon_by_market=by_market,
     )
-
-
-def _carbon_price(site: Site, level: tuple[float, ...], log: InputLog) -> dict[str, Any]:
-    """Return price and basis of operational carbon; a single price rises with inflation."""
-    key, given = f"sites.{site.id}.carbon", site.carbon.usd_per_t
-    if given is None:
-        return {}
-    found = log.series(f"{key}.usd_per_t", given, len(level))
-    rise = level if len(given) == 1 else (1.0,) * len(level)
-    basis = log.text(
-        f"{key}.basis",
-        site.carbon.basis or "location",
-        Status.INPUT if site.carbon.basis else Status.DEFAULT,
-    )
-    prices = tuple(usd * up for usd, up in zip(found, rise, strict=True))
-    return {"carbon_usd_per_t": prices, "carbon_by_market": basis == "market"}
 
 
 def _usd_per_kwh(

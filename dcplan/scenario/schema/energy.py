@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from dcplan.provenance import Fraction, Positive, Series, Share
+from dcplan.provenance import Fraction, Positive, Series, Share, YearHours
 from dcplan.scenario.schema.base import Key, Part, Quarter
 
 STEP_MW = 1.0
@@ -43,6 +43,19 @@ class PowerContract(Part):
     carbon_free: bool = True
     """Whether the energy comes with certificates of carbon-free generation. Only then it counts for
     matching and for market-based carbon."""
+
+
+class DemandResponse(Part):
+    """A program that pays for load which pauses when the grid calls it. The plan chooses the MW of each
+    quarter.
+    """
+
+    max_mw: Positive
+    """Most load that may be enrolled; no more than the mean load of the quarter counts."""
+    usd_per_mw_year: Series
+    """Payment for one MW enrolled for a year, one number or one per quarter; a quarter has a fourth."""
+    hours_per_year: YearHours
+    """Hours per year in which the load is called; it then pauses, as that of interruptible power does."""
 
 
 class Matching(Part):

@@ -22,7 +22,7 @@ from dcplan.provenance import (
     YearHours,
 )
 from dcplan.scenario.schema.base import CountOrZero, Key, Part, Quarter
-from dcplan.scenario.schema.energy import Matching, PowerContract
+from dcplan.scenario.schema.energy import DemandResponse, Matching, PowerContract
 
 Redundancy = Literal["n", "n+1", "2n", "4n/3", "3n/2"]
 
@@ -257,6 +257,8 @@ class Site(Part):
     """Contracts for power of plants elsewhere, delivered through the grid."""
     matched_share_min: Matching = Matching()
     """Least share of energy that carbon-free contracts, PV and wind give."""
+    demand_response: DemandResponse | None = None
+    """Program that pays for load that pauses when it is called. Default: none."""
     energy: Energy = Energy()
     """Electricity tariff."""
     power: Power = Power()

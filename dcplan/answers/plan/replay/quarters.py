@@ -17,14 +17,9 @@ from dcplan.energy.replay import GRID, Part, PlantHours, Replay, SiteQuarter, re
 from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.power.weather import hours_of_quarter
 from dcplan.planning.audit.accounts import Accounts
-from dcplan.planning.audit.contracts import signed
-from dcplan.planning.audit.onsite import (
-    bridged_mw,
-    interruptible_use_mw,
-    limit_mw,
-    losses_mwh,
-    units_serving,
-)
+from dcplan.planning.audit.energy.battery import bridged_mw, losses_mwh
+from dcplan.planning.audit.energy.contracts import signed
+from dcplan.planning.audit.onsite import interruptible_use_mw, limit_mw, units_serving
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.energy import OnsiteTerms
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
@@ -115,7 +110,9 @@ def quarter_hours(
         usd_per_mwh=prices,
         kg_co2_per_mwh=site.grid_g_per_kwh,
         grid_mw=grid,
-        open_mw=grid - _cut_mw(plan.decisions, site, uses, load.mw, t),
+        open_mw=_called(
+            plan, site, load.mw, grid - _cut_mw(plan.decisions, site, uses, load.mw, t), t
+        ),
         plants=(
             *(
                 plant_hours(plan, site, x, shapes, hours, t)
@@ -215,6 +212,16 @@ def _cut_mw(d: Decisions, site: SiteTerms, uses: dict[str, float], load_mw: Arra
         cut = cut_hours(cut_h, 1, int(load_mw.argmax()), load_mw.size, load_mw.size)
         found += np.where(cut, max(uses[x.id] - bridged_mw(d, site, x.id, t), 0.0), 0.0)
     return found
+
+
+def _called(plan: Audited, site: SiteTerms, load_mw: Array, open_mw: Array, t: int) -> Array:
+    """Return the power of the grid by hour, with calls of enrolled load from the highest load on."""
+    if site.response is None:
+        return open_mw
+    hours = min(site.response.hours_per_year / QUARTERS_PER_YEAR, float(load_mw.size))
+    called = cut_hours(hours, 1, int(load_mw.argmax()), load_mw.size, load_mw.size)
+    left = np.maximum(load_mw - plan.decisions.enrolled.get((site.id, t), 0.0), 0.0)
+    return np.where(called, np.minimum(open_mw, left), open_mw)
 
 
 def plant_hours(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from dcplan.inputs.cooling import Setting
 from dcplan.planning.problem.contracts import ContractTerms, MatchedTerms
-from dcplan.planning.problem.energy import OnsiteTerms, TrancheTerms
+from dcplan.planning.problem.energy import OnsiteTerms, ResponseTerms, TrancheTerms
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,8 @@ class SiteTerms:
     residual_g_per_kwh: float | None = None
     """Carbon of energy without certificates; None: that of the grid."""
 
+    response: ResponseTerms | None = None
+    """Demand response program."""
     carbon_usd_per_t: tuple[float, ...] = ()
     """Price of operational carbon by quarter; empty without one."""
     carbon_by_market: bool = False

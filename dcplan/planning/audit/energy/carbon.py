@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Goods, Sharing, Unit
-from dcplan.planning.audit.contracts import matched, years_of
+from dcplan.planning.audit.energy.contracts import matched, years_of
 from dcplan.planning.audit.onsite import carbon_t
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
