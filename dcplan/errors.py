@@ -52,6 +52,7 @@ CODES: dict[str, str] = {
     "DC055": "a trace of requests that cannot be read",
     "DC056": "two results that cannot be compared",
     "DC057": "a log of jobs that cannot be read",
+    "DC058": "a list of cash flows that cannot be read",
     "DC060": "weather that cannot be used",
     "DC061": "a cooling option that does not support the request",
     "DC062": "a flag of `dcplan facility`",
@@ -108,6 +109,8 @@ MEANINGS: dict[str, str] = {
     "Make both with the same verb.",
     "DC057": "The log lacks a column, its times have no zone, or rows hold values that cannot be. The message has the "
     "file and the row of each.",
+    "DC058": "The list lacks a column, or a row has a date, a period, an amount or a currency that cannot be. The "
+    "message has the file and the row of each.",
     "DC060": "The weather file cannot be read, the climate zone has no data, or the site has no weather.",
     "DC061": "The cooling option does not support this system, rack power or supply temperature; the message states "
     "why.",

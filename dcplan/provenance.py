@@ -32,6 +32,9 @@ Path = tuple[str | int, ...]
 
 _DATE = re.compile(r"\d{4}(-((0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?|Q[1-4]))?")
 
+CURRENCY = r"^[A-Z]{3}$"
+"""Pattern of the code of a currency, such as EUR."""
+
 
 class Status(StrEnum):
     """Origin of a value."""
@@ -159,7 +162,7 @@ class Quantity(BaseModel):
         resolved.get("properties", {}).pop("at", None)
         resolved.get("properties", {})["currency"] = {
             "type": "string",
-            "pattern": "^[A-Z]{3}$",
+            "pattern": CURRENCY,
             "description": "Currency of an amount of money in a scenario, with its rate in fx",
         }
         return {"anyOf": [{"type": "number"}, resolved]}

@@ -16,6 +16,8 @@ HOURS_PER_DAY = 24.0
 DAYS_PER_WEEK = 7
 HOURS_PER_WEEK = 168
 DAYS_PER_YEAR = 365.25
+DAYS_PER_COMMON_YEAR = 365.0
+"""Year of the day count actual/365 of dated cash flows; leap years have the same."""
 QUARTERS_PER_YEAR = 4
 MONTHS_PER_QUARTER = 3
 MONTHS_PER_YEAR = 12

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ValidationError
 
 from dcplan.errors import Problem, did_you_mean
-from dcplan.provenance import Path
+from dcplan.provenance import CURRENCY, Path
 
 
 class Locatable(Protocol):
@@ -129,6 +129,8 @@ def _words(item: Any) -> str:
         return f"expected one of {item['ctx']['expected']}, got {shown}"
     if item["type"] == "string_pattern_mismatch":
         pattern = item["ctx"]["pattern"]
+        if pattern == CURRENCY:
+            return f"expected a currency in three capital letters such as EUR, got {shown}"
         return (
             f"expected a quarter such as 2027-Q1, got {shown}"
             if "-Q" in pattern

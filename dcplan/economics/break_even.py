@@ -214,3 +214,45 @@ def payback_months(
         * np.arange(flows.shape[-1])
     )
     return none_if_never(first_crossing(np.cumsum(flows * factors, axis=-1), for_good=for_good))
+
+
+def payback_time(
+    flows_usd: npt.ArrayLike, times: npt.ArrayLike, rate_per_period: float = 0.0
+) -> float | None:
+    """Return the time from which the running sum of dated flows stays at or above zero.
+
+    The sum is linear between two payments, so the money is taken to arrive evenly between them.
+
+    Parameters
+    ----------
+    flows_usd : array, shape (flows,)
+        Money in is positive. [USD]
+    times : array, shape (flows,)
+        Increasing, in periods. [periods]
+    rate_per_period : float
+        Effective, above -1; 0 for simple payback. [1/period]
+
+    Returns
+    -------
+    float or None
+        None if the sum is negative after the last flow. [periods]
+
+    Raises
+    ------
+    ValueError
+        When a number is not finite, or the rate is not above -1.
+
+    Examples
+    --------
+    100 are paid; 60 arrive at 0.5 and 80 at 1.5: 40 of the 80 remain, half of a period later.
+
+    >>> payback_time([-100.0, 60.0, 80.0], [0.0, 0.5, 1.5])
+    1.0
+    >>> payback_time([-100.0, 60.0], [0.0, 1.0]) is None
+    True
+    """
+    flows, when = within("flows_usd", flows_usd), within("times", times)
+    growth = np.log1p(above("rate_per_period", rate_per_period, -1.0))
+    place = first_crossing(np.cumsum(flows * np.exp(-growth * when)), for_good=True)
+    found = none_if_never(place)
+    return None if found is None else float(np.interp(found, np.arange(len(when)), when))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.economics.ranges import Array, within
+from dcplan.economics.ranges import Array, above, within
 
 LOWEST_RATE, HIGHEST_RATE = -1.0 + 1e-12, 1e9
 """Search range of rates of return. [1/period]"""
@@ -67,6 +67,66 @@ def straight_line_frac(age_years: float, life_years: float) -> float:
     (0.75, 0.0)
     """
     return max(0.0, 1.0 - age_years / life_years)
+
+
+def net_present_value_usd(
+    flows_usd: npt.ArrayLike, times: npt.ArrayLike, rate_per_period: float
+) -> float:
+    r"""Return the sum of dated flows at time 0: :math:`\sum_k F_k (1+i)^{-t_k}`.
+
+    Parameters
+    ----------
+    flows_usd : array, shape (flows,)
+        Money in is positive. [USD]
+    times : array, shape (flows,)
+        Time of each flow in periods. Days / 365 and a yearly rate give Excel's XNPV; 1, 2, 3 …
+        give its NPV. [periods]
+    rate_per_period : float
+        Effective, above -1. [1/period]
+
+    Raises
+    ------
+    ValueError
+        When a number is not finite, or the rate is not above -1.
+
+    References
+    ----------
+    .. [1] Microsoft support, NPV function and XNPV function, example tables.
+
+    Examples
+    --------
+    >>> days = np.array([0, 60, 303, 411, 456])
+    >>> round(net_present_value_usd([-10_000, 2750, 4250, 3250, 2750], days / 365, 0.09), 6)
+    2086.647602
+    >>> round(net_present_value_usd([-10_000, 3000, 4200, 6800], [1, 2, 3, 4], 0.10), 2)
+    1188.44
+    """
+    flows, when = within("flows_usd", flows_usd), within("times", times)
+    growth = np.log1p(above("rate_per_period", rate_per_period, -1.0))
+    return float(np.sum(flows * np.exp(-growth * when)))
+
+
+def multiple_ratio(flows_usd: npt.ArrayLike) -> float | None:
+    """Return the money received over the money paid, undiscounted (MOIC); None without payments.
+
+    Parameters
+    ----------
+    flows_usd : array, shape (flows,)
+        Money in is positive. [USD]
+
+    Raises
+    ------
+    ValueError
+        When a number is not finite.
+
+    Examples
+    --------
+    >>> multiple_ratio([-100.0, 30.0, 120.0]), multiple_ratio([5.0]) is None
+    (1.5, True)
+    """
+    flows = within("flows_usd", flows_usd)
+    paid = -float(flows[flows < 0.0].sum())
+    return float(flows[flows > 0.0].sum()) / paid if paid else None
 
 
 @dataclass(frozen=True)

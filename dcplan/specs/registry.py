@@ -60,6 +60,7 @@ VERBS: dict[str, tuple[str, ...]] = {
         "tco",
         "cost.schedules",
         "cost.statements",
+        "cost.flows",
         "plan.tco_book",
         "plan.plans_book",
         "plan.book",

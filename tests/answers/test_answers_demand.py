@@ -178,6 +178,7 @@ def test_requests_have_a_rate_and_its_variation(tmp_path: Path) -> None:
     assert found.value("demand.requests_per_s") == pytest.approx(601 / 600)
     assert found.value("demand.dispersion") == pytest.approx(15.0)
     assert found.value("demand.peak_frac") == pytest.approx(1.5)
+    assert found.value("demand.peak_minute_requests") == 90
     row = found.tables["lengths"].records()[1]
     assert row["tokens_per_s"] == pytest.approx(100 * 601 / 600)
     assert 0.3 < found.value("demand.reused_prefix_frac") < 1.0
@@ -190,7 +191,9 @@ def test_requests_become_a_service_that_a_scenario_takes(tmp_path: Path) -> None
         DemandRequest(files=(log,), quarters=2, growth_frac_per_quarter=0.5, **fields)
     ).block  # type: ignore[arg-type]
     service = yaml.safe_load(block)["workloads"]["inference"][0]
-    assert service["requests_per_s"] == pytest.approx([601 / 600, 1.5 * 601 / 600], rel=1e-5)
+    # the log is 10 minutes; the middle of the quarter that follows is half a quarter later
+    first = 601 / 600 * 1.5**0.5
+    assert service["requests_per_s"] == pytest.approx([first, 1.5 * first], rel=1e-4)
     assert (service["isl"], service["osl"], service["peak_factor"]) == (1000.0, 100.0, 1.5)
     with pytest.raises(InputError, match="--tpot-ms"):
         dcplan.demand([log], model="llama-3.1-70b", ttft_ms=100.0)

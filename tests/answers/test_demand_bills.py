@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,9 @@ import dcplan
 from dcplan.answers.demand.answer import demanded
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.errors import InputError
+from dcplan.report.focus.charges import charges_of
+from dcplan.report.focus.rows import COLUMNS, row_of
+from tests.report.test_focus import COMMITTED
 
 FOCUS = Path(__file__).parent / "focus"
 HEADER = (
@@ -155,6 +160,25 @@ def test_rows_that_cannot_be_used_are_named(tmp_path: Path) -> None:
         assert words in text
     only = bill(tmp_path / "cpu.csv", rows[-1:])
     assert "no row is a charge" in refused(only)[0]
+
+
+def test_the_bill_that_dcplan_exports_of_a_plan_is_read(tmp_path: Path) -> None:
+    """A commitment of 17,532 accelerator-hours in a quarter for USD 35,064, of which 13,149 are used."""
+    payment = replace(COMMITTED, item="aws-p5-48xlarge")
+    rows = [row_of(c, "plan", end=12 * 2030) for c in charges_of(payment)]
+    file = tmp_path / "plan.csv"
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows)
+    found = dcplan.demand([file])
+    assert found.value("demand.rented_accelerator_hours") == pytest.approx(13_149)
+    assert found.value("demand.idle_commitment_accelerator_hours") == pytest.approx(4_383)
+    assert found.value("demand.idle_commitment_usd") == pytest.approx(35_064 / 4)
+    assert found.value("demand.effective_usd") == pytest.approx(35_064)
+    months = found.tables["rented_by_month"].records()
+    assert [r["period"] for r in months] == ["2027-04", "2027-05", "2027-06"]
+    assert {r["term"] for r in found.tables["rented_by_sku"].records()} == {"reserved-1y"}
 
 
 def test_flags_and_files_of_another_kind_are_refused(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_a_system_that_does_not_exist_is_refused_with_a_hint() -> None:
 
 def test_one_more_unit_of_a_binding_limit_never_costs() -> None:
     """A tight budget of power: the price is not positive, the exact one neither."""
-    found = explain(FILE, sets=["sites.ashburn.utility_mw=8.15"], resolve_limits=2)
+    found = explain(FILE, sets=["sites.ashburn.utility_mw=8.3"], resolve_limits=2)
     rows = specs.BINDING.rows(found.tables["binding"])
     assert rows
     assert all(row.cost_change_usd <= 1e-6 for row in rows)

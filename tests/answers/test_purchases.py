@@ -95,14 +95,14 @@ def test_without_payment_terms_the_balance_falls_in_the_quarter_of_the_plans_cap
 
 
 def test_deposit_balance_and_acceptance_of_the_starter(paid_in_parts: Result) -> None:
-    """33 racks of 2 systems at 515,000 USD each: 33.99 M USD. In service from April 2027; 30 % six
+    """29 racks of 2 systems at 515,000 USD each: 29.87 M USD. In service from April 2027; 30 % six
     months before, 10 % two months after, the rest on delivery."""
     (row,) = [x for x in rows(paid_in_parts) if x.item == "dgx-b200"]
-    assert (row.vendor, row.quantity, row.unit_price_usd) == ("NVIDIA", 33, 1_030_000.0)
-    assert row.contents == "66 nodes, 528 accelerators"
-    assert row.deposit_usd == pytest.approx(10.197e6, abs=CENT)
-    assert row.balance_usd == pytest.approx(20.394e6, abs=CENT)
-    assert row.acceptance_usd == pytest.approx(3.399e6, abs=CENT)
+    assert (row.vendor, row.quantity, row.unit_price_usd) == ("NVIDIA", 29, 1_030_000.0)
+    assert row.contents == "58 nodes, 464 accelerators"
+    assert row.deposit_usd == pytest.approx(8.961e6, abs=CENT)
+    assert row.balance_usd == pytest.approx(17.922e6, abs=CENT)
+    assert row.acceptance_usd == pytest.approx(2.987e6, abs=CENT)
     dates = (row.deposit_month, row.order_month, row.delivery_month, row.acceptance_month)
     assert dates == ("2026-10", "2027-01", "2027-04", "2027-06")
     assert row.balance_month == "2027-04"
@@ -148,7 +148,7 @@ def test_the_alternative_does_the_same_rate_with_whole_racks(paid_in_parts: Resu
     # what air cools in a rack: 2 nodes of 8 accelerators
     ratio = speed_tflops(catalog, "b200-sxm") / speed_tflops(catalog, other.accelerator)
     racks = (row.amount_usd + row.alternative_difference_usd) / (2 * other.price_usd.value)
-    assert racks == pytest.approx(math.ceil(528 * ratio / 16), abs=1e-6)
+    assert racks == pytest.approx(math.ceil(464 * ratio / 16), abs=1e-6)
 
 
 def test_a_redacted_schedule_has_no_amounts(bought: Result) -> None:

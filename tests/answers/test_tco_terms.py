@@ -12,6 +12,7 @@ from dcplan.answers.tco.answer import tco
 from dcplan.answers.tco.comparison import compared, resale_usd
 from dcplan.economics.monthly.side import month_factors
 from dcplan.errors import InputError
+from dcplan.planning.problem.notes import counted_twice
 from dcplan.result import Result
 from dcplan.scenario.load import load
 from dcplan.specs import tco as specs
@@ -113,6 +114,27 @@ def test_a_sale_before_acceptance_still_owes_the_acceptance_payment(result: Resu
     assert later[-1] == pytest.approx(plain[-1])
 
 
+def test_a_comparison_doubts_slips_of_unit_as_a_plan_does() -> None:
+    """A price in thousands, and the price of one accelerator in place of an instance of eight."""
+    slips = [
+        "systems.dgx-h200.price_usd=350",
+        "cloud.prices.coreweave-h200.on_demand_usd_per_h=6.305",
+        "sites.colo.energy.demand_usd_per_kw_month=9",
+    ]
+    found = tco(FILE, sets=["sensitivity.inputs=[]", *slips])
+    said = " ".join(str(x["message"]) for x in found.warnings)
+    assert "dgx-h200.price_usd = 350 is 0.001 times the catalog value" in said
+    assert "0.125 times the catalog price, 50.44 USD/h of one instance of 8 accelerators" in said
+    assert "already includes demand charges" in said
+
+
+def test_a_tariff_by_time_of_use_contains_no_demand_charge() -> None:
+    tariff = "{time_of_use: [{id: all, hours_per_week: 168, usd_per_kwh: 0.08}]}"
+    own = [f"sites.colo.energy={tariff}", "sites.colo.energy.demand_usd_per_kw_month=9"]
+    assert counted_twice(load(FILE, sets=own)) == []
+    assert len(counted_twice(load(FILE, sets=own[1:]))) == 1
+
+
 def test_unit_costs_follow_from_the_present_cost(result: Result) -> None:
     table = result.tables["unit_costs"]
     rows = {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
@@ -193,6 +215,7 @@ def test_another_currency_needs_a_rate_and_says_what_it_was() -> None:
     [
         ("sites.colo.utility_mw={value: 3, currency: EUR}", "not an amount of money"),
         ("fx={USD: 2}", "another currency"),
+        ("fx={eur: 1.1}", "expected a currency in three capital letters such as EUR"),
         (f"finance.payment={ALL}", "is more than 1"),
     ],
 )

@@ -90,3 +90,18 @@ def test_too_few_sites_for_the_demand_have_no_plan() -> None:
     """A site with three positions holds two racks and a switch: 14 PFLOP/s take three racks of b."""
     assert optimum(three_sites(3, 1))[1] is None
     assert optimum(three_sites(3, 2))[1] is not None
+
+
+def test_the_limit_takes_one_large_site_where_two_small_ones_cost_less() -> None:
+    """Energy at the large site costs 20 USD/kWh: without a limit the plan takes the two small ones."""
+    problem = three_sites(3, 1)
+    sites = tuple(
+        replace(s, usd_per_kwh=(20.0, 20.0)) if s.id == "dear" else s for s in problem.sites
+    )
+    halls = tuple(replace(h, racks=6) if h.id == "dear" else h for h in problem.halls)
+    problem = replace(problem, sites=sites, halls=halls)
+    used = [
+        {hall for (hall, _, _), n in best_plan(x)[0].fitted.items() if n}
+        for x in (problem, replace(problem, sites_max=None))
+    ]
+    assert used == [{"dear"}, {"mean", "cheap"}]

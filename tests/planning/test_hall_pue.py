@@ -128,7 +128,11 @@ def test_a_plan_has_the_air_share_of_its_systems() -> None:
     [
         (["gb300-nvl72"], "direct-liquid-tower", 1 - 0.9 * 0.9),
         (["gb300-nvl72", "mi355x-8-dlc"], "direct-liquid-tower", 1 - 0.9 * 0.75),
-        (["gb300-nvl72", "dgx-h200"], "direct-liquid-tower", 1 - 0.9 * 0.9),  # beside the plates
+        (
+            ["gb300-nvl72", "dgx-h200"],
+            "direct-liquid-tower",
+            1 - 0.9 * 0.9,
+        ),  # what plates do not take
         (["dgx-h200"], "direct-liquid-tower", 1.0),
         ([], "direct-liquid-tower", 0.13),
         (["gb300-nvl72", "dgx-h200"], "rear-door-tower", 0.0),

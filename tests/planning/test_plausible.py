@@ -33,6 +33,16 @@ def test_shipped_scenarios_raise_no_doubt() -> None:
         ("sites.ashburn.utility_mw=1400", "127 times the IT power of its halls"),  # 1400 / 11
         ("sites.ashburn.halls.liquid.pue=4.2", "check the decimal point"),
         ("finance.budget_usd=60", "below the price of one unit of the cheapest system"),
+        ("finance.inflation_frac_per_year=3", "300% a year"),  # percent
+        ("finance.debt={share: 0.5, rate: 0.9, term_years: 4}", "finance.debt.rate = 0.9 is 90%"),
+        (
+            "sites.ashburn.lease={usd_per_kw_month: 2200}",
+            "11.3 times the usual rent, 195",
+        ),  # a year
+        (  # the price of one accelerator: 3.47 USD instead of 27.79 USD of eight
+            "cloud={offers: [aws-p5en-48xlarge], prices: {aws-p5en-48xlarge: {reserved_3y_usd_per_h: 3.47}}}",
+            "0.125 times the catalog price, 27.79 USD/h of one instance of 8 accelerators",
+        ),
     ],
 )
 def test_each_slip_is_doubted(change: str, words: str) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -21,6 +22,24 @@ LONE_SPAN_FRAC = 0.5
 """Share of the span of a log that such a gap has."""
 MOST_OF_A_JOB = 1_000_000
 """Accelerators above which a request is a slip: the largest announced clusters have fewer."""
+
+
+def all_or_none(
+    files: Sequence[Path], is_kind: Callable[[Path], bool], cause: str, step: str = ""
+) -> bool:
+    """Return whether all files are of a kind; ``step`` may name the first one as ``{file}``.
+
+    Raises
+    ------
+    InputError
+        When only some of them are (DC050).
+    """
+    found = [is_kind(file) for file in files]
+    if any(found) and not all(found):
+        file = files[found.index(True)]
+        help_text = step.format(file=file)
+        raise InputError([Problem("DC050", cause, Place(str(file)), help=help_text)])
+    return any(found)
 
 
 def refuse_flags(request: DemandRequest) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.catalog.yaml12 import dump
+from dcplan.demand.log.forecast import lead_quarters
 from dcplan.demand.log.requests import Rate, rate_of, reused_frac
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.serving.traces import NAMES, Trace, read_trace
@@ -73,6 +75,7 @@ def requests_answer(request: DemandRequest) -> tuple[Result, str]:
     reused = reused_frac(trace.block_hashes) if trace.block_hashes else None
     span_s = float(trace.arrivals_s[-1])
     metrics = spec.REQUESTS(len(trace.arrivals_s)) | spec.RATE(rate.per_s)
+    metrics |= spec.PEAK_MINUTE(rate.most if math.isfinite(rate.most) else None)
     metrics |= spec.DISPERSION(rate.dispersion) | spec.PEAK(rate.peak_frac) | spec.REUSED(reused)
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     files = [FileRow(str(file), KIND, len(trace.arrivals_s), "0 s", f"{span_s:.0f} s", digest)]
@@ -152,7 +155,8 @@ def _service(
     assert request.growth_frac_per_quarter is not None  # noqa: S101 - checked with the model
     growth = 1.0 + request.growth_frac_per_quarter
     name = "".join(c if c.isalnum() else "-" for c in request.files[0].stem).strip("-") or "service"
-    rates = [_short(rate.per_s * growth**q) for q in range(request.quarters)]
+    lead = lead_quarters(0.0, float(trace.arrivals_s[-1]))
+    rates = [_short(rate.per_s * growth ** (lead + q)) for q in range(request.quarters)]
     service: dict[str, Any] = {
         "id": name,
         "model": request.model,

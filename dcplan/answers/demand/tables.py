@@ -81,13 +81,13 @@ def wait_row(cluster: Recording) -> spec.WaitRow:
         _hours(wait_quantile(known, 0.5)),
         _hours(wait_quantile(known, 0.95)),
         _hours(float(known.mean())) if len(known) else None,
-        whole / cluster.span_s if len(known) else None,
         share(waits.before_s),
         share(waits.short_s),
         share(waits.scattered_s),
         share(waits.behind_s),
         share(waits.cycle_s),
         share(waits.policy_s),
+        whole / cluster.span_s if len(known) else None,
         little_gap_frac(log),
     )
 

@@ -55,6 +55,17 @@ def _rows(base: Base, values: Vector) -> Iterator[specs.BindingRow]:
         )
 
 
+def ruled_out(least_usd: float) -> str:
+    """Say which saving a bound on the change of cost rules out.
+
+    Examples
+    --------
+    >>> ruled_out(0.0), ruled_out(-1234.5)
+    ('a saving above USD 0 is impossible', 'a saving above USD 1,234 is impossible')
+    """
+    return f"a saving above USD {max(0.0, -least_usd):,.0f} is impossible"
+
+
 def _exact(base: Base, binding: Binding, values: Vector) -> str | None:
     """Return the change of the audited cost by a re-solve, and its largest possible size."""
     problem, matrix, request = base.solved.problem, base.solved.matrix, base.asked.request
@@ -69,10 +80,6 @@ def _exact(base: Base, binding: Binding, values: Vector) -> str | None:
     # a plan with rounding margins comes from a tighter model, whose bound proves nothing about the
     # true one
     exact = problem.margin_factor == 0
-    most = (
-        f"a saving above USD {max(-least, 0.0):,.0f} is impossible"
-        if exact
-        else "a larger saving is not ruled out"
-    )
+    most = ruled_out(least) if exact else "a larger saving is not ruled out"
     found_usd = f"saves USD {-change:,.0f}" if change < -LEAST_USD else "no saving found"
     return f"{found_usd}; {most}"

@@ -14,6 +14,8 @@ from dcplan.planning.audit.rent.use import rented_hours
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build
+from dcplan.planning.problem.notes import counted_twice
+from dcplan.planning.problem.sanity_checks import sanity_notes
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
 from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.solved import Solved
@@ -91,6 +93,11 @@ class FleetPlan:
     """Site of the fleet."""
     energy: tuple[SiteEnergy, ...]
     """Energy of every site."""
+
+
+def doubts_of(question: Question) -> list[str]:
+    """Return what is probably wrong in a scenario, or counts twice, as a plan says it."""
+    return [*counted_twice(question), *sanity_notes(question)]
 
 
 def fleet_plan(question: Question) -> FleetPlan:

@@ -6,8 +6,10 @@ import time
 from collections.abc import Sequence
 
 from dcplan.answers.common.result_blocks import describe, inputs_of
+from dcplan.answers.plan.plan_cost import doubts_of
 from dcplan.answers.tco.break_even import OwnedLine, months_of, owned_line, utilization_of
 from dcplan.answers.tco.comparison import OWNED, Comparison, Rent, compared
+from dcplan.answers.tco.flows.answer import flows_answer, refuse_without_list
 from dcplan.answers.tco.optimized import tco_of_plans
 from dcplan.answers.tco.rented import DEBUGGING
 from dcplan.answers.tco.request import TcoRequest
@@ -39,6 +41,8 @@ def tco(request: TcoRequest) -> Result:
     planned all owned, all rented and hybrid, within ``gap`` and ``time_limit_s``, and each plan is
     priced after taxes and debt.
 
+    A list of ``cash_flows`` has no scenario: its present value, rates of return, payback and multiple.
+
     Cash flow by month is discounted from mid-month at the scenario's nominal rate. If an income tax
     rate is given, both sides are after tax, with losses offset at once elsewhere. On-demand rent is
     paid for used hours, commitments for all hours.
@@ -46,9 +50,13 @@ def tco(request: TcoRequest) -> Result:
     Raises
     ------
     InputError
-        When the scenario has errors, or has no fleet or no cloud offers.
+        When the scenario has errors, or has no fleet or no cloud offers; when a list of cash flows
+        cannot be read, or has no figure.
     """
     began = time.monotonic()
+    if request.cash_flows:
+        return flows_answer(request)
+    refuse_without_list(request)
     question = request.question()
     if question.scenario.fleet is None and _has_work(question):
         return tco_of_plans(question, request, began)
@@ -215,7 +223,7 @@ def _notes(both: Comparison) -> list[str]:
     others = [x for x in dict.fromkeys(row_of(o) for o in both.fleet.offers) if x not in known]
     alone = [x for x in others if _same_accelerator(x, both.question)]
     other_chip = [x for x in others if x not in alone]
-    notes = _not_sold(both.question)
+    notes = [*doubts_of(both.question), *_not_sold(both.question)]
     if both.conventions.counts_owned("facility"):
         notes += lump_notes(both.question, both.log)
     if not both.conventions.counts_any_rent:

@@ -72,6 +72,9 @@ def _answered(row: Published, folders: tuple[str, ...]) -> Result:
         logs = data_dir("scenarios") / EXAMPLES
         ask["files"] = [logs / f"{name}.csv" for name in ask["files"]]
         known &= all(f.is_file() and f.parent == logs for f in ask["files"])
+    listed = ask.get("cash_flows")
+    if listed is not None:  # payments in the row, which read no catalog and no file
+        known &= isinstance(listed, list) and all("=" in str(x) for x in listed)
     models = [str(ask[key]) for key in ("model", "job", "for_job") if ask.get(key) is not None]
     if models:
         catalog = load_catalog(tuple(Path(f) for f in folders))
@@ -81,7 +84,7 @@ def _answered(row: Published, folders: tuple[str, ...]) -> Result:
         cause = f"{row.id}: a row can use {allowed}"
         help_text = "scenario: cases/frontier; model: llama-3.1-405b"
         raise InputError([Problem("DC010", cause, Place(row.id), help=help_text)])
-    if row.verb != "demand":  # logs need no catalog
+    if row.verb != "demand" and listed is None:  # logs and lists of payments need no catalog
         ask["catalogs"] = folders
     try:
         return _answers()[row.verb](**ask)

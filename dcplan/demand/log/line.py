@@ -244,11 +244,11 @@ class Run:
         shadow, spare, reserved = reservation(
             nodes, units[head], ((end, units[j], self.place[j]) for end, j in self.expected)
         )
-        beside = min(spare, nodes.most(reserved))
+        behind = min(spare, nodes.most(reserved))
         for job in line:
             need = units[job]
             soon = now + self.limit[job] <= shadow
-            if need > (most if soon else beside):
+            if need > (most if soon else behind):
                 continue
             if job == head or self.start[job] >= 0.0 or not self._within_quota(job):
                 continue
@@ -258,4 +258,4 @@ class Run:
             self.backfilled += 1
             if not nodes.free:
                 return
-            most, beside = nodes.most(NONE), min(spare, nodes.most(reserved))
+            most, behind = nodes.most(NONE), min(spare, nodes.most(reserved))

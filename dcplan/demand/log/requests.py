@@ -22,6 +22,8 @@ class Rate:
     """Variance over mean of the requests in a step; 1 if they come at random."""
     peak_frac: float
     """Most requests of a step over the mean of a step."""
+    most: float
+    """Most requests of a whole step; NaN: the log has fewer than two steps."""
 
 
 def rate_of(arrivals_s: Array, step_s: float = SECONDS_PER_MINUTE) -> Rate:
@@ -48,18 +50,19 @@ def rate_of(arrivals_s: Array, step_s: float = SECONDS_PER_MINUTE) -> Rate:
     Two requests in one minute, four in the next:
 
     >>> found = rate_of(np.array([0.0, 1.0, 60.0, 70.0, 80.0, 90.0, 120.0]))
-    >>> round(found.per_s, 4), round(found.dispersion, 4), round(found.peak_frac, 4)
-    (0.0583, 0.3333, 1.3333)
+    >>> round(found.per_s, 4), round(found.dispersion, 4), round(found.peak_frac, 4), found.most
+    (0.0583, 0.3333, 1.3333, 4.0)
     """
     span = float(arrivals_s[-1] - arrivals_s[0]) if len(arrivals_s) else 0.0
     steps = math.floor(span / step_s)
     mean = len(arrivals_s) / span if span else 0.0
     if steps < 2:
-        return Rate(mean, 1.0, 1.0)
+        return Rate(mean, 1.0, 1.0, math.nan)
     at = np.floor((arrivals_s - arrivals_s[0]) / step_s).astype(np.int64)
     counts = np.bincount(at[at < steps], minlength=steps)
     level = float(counts.mean())
-    return Rate(mean, float(counts.var()) / level, float(counts.max()) / level)
+    most = float(counts.max())
+    return Rate(mean, float(counts.var()) / level, most / level, most)
 
 
 def reused_frac(block_hashes: Sequence[Sequence[int]]) -> float:

@@ -9,6 +9,7 @@ from dcplan.inputs.lumps import lump_notes
 from dcplan.planning.problem.sanity_checks import sanity_notes
 from dcplan.planning.problem.systems import slice_of
 from dcplan.scenario.load import Question
+from dcplan.scenario.schema.site import Energy
 
 
 def notes_of(question: Question, log: InputLog, excluded: list[ExcludedOption]) -> tuple[str, ...]:
@@ -21,15 +22,23 @@ def notes_of(question: Question, log: InputLog, excluded: list[ExcludedOption]) 
     )
 
 
-def _warnings(question: Question) -> list[str]:
-    scenario = question.scenario
-    notes = [
+def counted_twice(question: Question) -> list[str]:
+    """Return one sentence for each demand charge that the price of energy already contains."""
+    return [
         f"{site.id}: energy.demand_usd_per_kw_month is given but usd_per_kwh is the catalog's all-in average, "
         "which already includes demand charges; give usd_per_kwh without them"
-        for site in scenario.sites
-        if site.energy.demand_usd_per_kw_month and site.energy.usd_per_kwh is None
+        for site in question.scenario.sites
+        if site.energy.demand_usd_per_kw_month and _all_in(site.energy)
     ]
-    notes += _sliced(question)
+
+
+def _all_in(energy: Energy) -> bool:
+    return energy.usd_per_kwh is None and not energy.time_of_use and not energy.tiers
+
+
+def _warnings(question: Question) -> list[str]:
+    scenario = question.scenario
+    notes = [*counted_twice(question), *_sliced(question)]
     notes += _idle_prices(question)
     if scenario.finance.has_financing and scenario.objective == "min_cost":
         notes.append(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from dcplan.catalog.lint import quantities
 from dcplan.catalog.loader import load as load_catalog
-from dcplan.catalog.schema import Accelerator, Model, Offer, System
+from dcplan.catalog.schema import Accelerator, Model, Offer, Parameter, System
 from dcplan.catalog.schema import Site as SiteRow
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.load import Question
@@ -22,6 +22,10 @@ REMARK_UTILITY_RATIO = 100.0
 that keeps power for later halls stays below it."""
 REMARK_PUE = 3.0
 """Annual PUE from which dcplan adds a note; surveys of existing halls stay below it."""
+REMARK_QUOTE_RATIO = 6.0
+"""The same ratio for cloud quotes: published ones differ by 5, the price of one accelerator of 8 by 8."""
+REMARK_RATE_PER_YEAR = 0.5
+"""Yearly rate of interest or of a price change above which dcplan adds a note."""
 REMARK_FLOPS_PER_PARAM_TOKEN = 2.0
 """Operations of one parameter for one token: a multiplication and an addition."""
 
@@ -33,6 +37,9 @@ def sanity_notes(question: Question) -> list[str]:
         *_energy(question),
         *_halls(question),
         *_budget(question),
+        *_rates(question),
+        *_leases(question),
+        *_quotes(question),
         *_throughput(question),
         *_unused(question),
     ]
@@ -72,6 +79,60 @@ def _budget(question: Question) -> Iterator[str]:
             f"finance.budget_usd = {most.value:,.0f} USD is below the price of one unit of the cheapest "
             f"system, {min(known):,.0f} USD ({most.at}); check the unit"
         )
+
+
+def _rates(question: Question) -> Iterator[str]:
+    """Find yearly rates that look like percent."""
+    finance, cloud = question.scenario.finance, question.scenario.cloud
+    given = {
+        "finance.discount_rate": finance.discount_rate,
+        "finance.inflation_frac_per_year": finance.inflation_frac_per_year,
+        "finance.hardware_price_change_frac_per_year": finance.hardware_price_change_frac_per_year,
+        "finance.debt.rate": finance.debt.rate if finance.debt else None,
+        "cloud.price_change_frac_per_year": cloud.price_change_frac_per_year if cloud else None,
+        **{
+            f"sites.{site.id}.lease.escalator_frac_per_year": site.lease.escalator_frac_per_year
+            for site in question.scenario.sites
+            if site.lease is not None
+        },
+    }
+    for key, rate in given.items():
+        if rate is not None and rate.value > REMARK_RATE_PER_YEAR:
+            yield f"{key} = {rate.value:g} is {rate.value:.0%} a year ({rate.at}); 3 % a year is 0.03"
+
+
+def _leases(question: Question) -> Iterator[str]:
+    """Find rents of space far from the market's."""
+    usual = question.catalog.get("finance", "colo-usd-per-kw-month", Parameter).value
+    for site in question.scenario.sites:
+        if site.lease is not None and _far(site.lease.usd_per_kw_month, usual):
+            now = site.lease.usd_per_kw_month
+            yield (
+                f"{site.id}: lease.usd_per_kw_month = {now.value:g} is {now.value / usual.value:.3g} times "
+                f"the usual rent, {usual.value:g} USD per kW and month ({now.at}); check the unit"
+            )
+
+
+def _quotes(question: Question) -> Iterator[str]:
+    """Find cloud quotes far from every catalog price of the same instance and term."""
+    cloud = question.scenario.cloud
+    for reference, quotes in (cloud.prices if cloud is not None else {}).items():
+        row = question.catalog.find("cloud", reference, Offer)
+        for key, now in quotes.items() if row is not None else ():
+            term = key.removesuffix("_usd_per_h").replace("_", "-")
+            listed = [p.usd_per_h for p in row.prices if p.term == term] if row is not None else []
+            if (
+                row is None
+                or not listed
+                or not all(_far(now, old, REMARK_QUOTE_RATIO) for old in listed)
+            ):
+                continue
+            near = min(listed, key=lambda old: abs(old.value - now.value))
+            yield (
+                f"cloud.prices.{reference}.{key} = {now.value:g} is {now.value / near.value:.3g} times the "
+                f"catalog price, {near.value:g} USD/h of one instance of {row.accelerators} accelerators "
+                f"({now.at}); check the unit"
+            )
 
 
 def _throughput(question: Question) -> Iterator[str]:
@@ -127,10 +188,10 @@ def _prices(question: Question) -> Iterator[str]:
                     )
 
 
-def _far(now: Quantity, old: Quantity) -> bool:
+def _far(now: Quantity, old: Quantity, most: float = REMARK_RATIO) -> bool:
     if now.value <= 0 or old.value <= 0 or now.value == old.value:
         return False
-    return not 1 / REMARK_RATIO <= now.value / old.value <= REMARK_RATIO
+    return not 1 / most <= now.value / old.value <= most
 
 
 def _halls(question: Question) -> Iterator[str]:

@@ -18,6 +18,9 @@ from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.units import USD_PER_MUSD
 
+NOISE_FRAC = 1e-12
+"""Largest gap that is only the rounding of sums."""
+
 
 @dataclass(frozen=True)
 class Solved:
@@ -90,7 +93,8 @@ class Solved:
         """Return the proven gap of the audited plan; infinite without one."""
         if self.audit is None:
             return math.inf
-        return max(0.0, self.value - self.bound) / max(abs(self.value), 1e-6)
+        gap = (self.value - self.bound) / max(abs(self.value), 1e-6)
+        return gap if gap > NOISE_FRAC else 0.0
 
 
 @dataclass(frozen=True)

@@ -75,9 +75,9 @@ class Commitment(Part):
     term: Term
     """Commitment term: reserved-1y or reserved-3y."""
     upfront_usd: NonNegative | None = None
-    """Amount paid at the start of each term. Default: none."""
+    """Amount paid for one instance at the start of each term. Default: none."""
     usd_per_month: NonNegative | None = None
-    """Amount paid every month of the term. Default: none."""
+    """Amount paid for one instance every month of the term. Default: none."""
 
     @model_validator(mode="after")
     def _paid(self) -> Commitment:

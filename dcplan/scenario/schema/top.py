@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from dcplan.provenance import Fraction, Path, Positive, Quantity, Series, Years
+from dcplan.provenance import CURRENCY, Fraction, Path, Positive, Quantity, Series, Years
 from dcplan.scenario.schema.assets import Asset, Order, YearlyChange
 from dcplan.scenario.schema.base import AllOrIds, Count, Key, Part, Quarter
 from dcplan.scenario.schema.comparison import Comparison
@@ -181,7 +181,7 @@ class Scenario(Part):
     """The planned quarters."""
     finance: Finance = Finance()
     """Discount rate, budget, service lives, taxes, debt."""
-    fx: dict[Annotated[str, Field(pattern=r"^[A-Z]{3}$")], Positive] = Field(default_factory=dict)
+    fx: dict[Annotated[str, Field(pattern=CURRENCY)], Positive] = Field(default_factory=dict)
     """USD for one unit of another currency; prices may then be ``{value: 7, currency: EUR}``."""
     sites: Annotated[tuple[Site, ...], Field(min_length=1)]
     """Sites for the hardware."""

@@ -62,7 +62,8 @@ class Cloud(Part):
     terms: Annotated[tuple[Term, ...], Field(min_length=1)] = ("on-demand",)
     """Price terms: on-demand, or commitments such as reserved-1y."""
     prices: dict[str, dict[str, InstancePrice]] = Field(default_factory=dict)
-    """Your own quotes: offer -> term -> USD per hour of one instance."""
+    """Your own quotes: offer -> price, such as on_demand_usd_per_h or reserved_3y_usd_per_h -> USD
+    per hour of one instance."""
     max_accelerators: CountOrZero | None = None
     """Maximum accelerators rented at the same time, all offers together. Default: no limit."""
     max_accelerators_per_offer: CountOrZero | None = None

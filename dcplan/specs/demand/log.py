@@ -76,9 +76,6 @@ class WaitRow:
     wait_p50_h: Annotated[float | None, Column("Median of the recorded wait")]
     wait_p95_h: Annotated[float | None, Column("95th percentile of the recorded wait")]
     wait_mean_h: Annotated[float | None, Column("Mean of the recorded wait")]
-    waiting_mean: Annotated[
-        float | None, Column("Runs in the queue, averaged over the log", shown=Shown.VERBOSE)
-    ]
     before_frac: Annotated[
         float | None,
         Column("Share of the wait before the job could start: dependencies, start times"),
@@ -95,6 +92,9 @@ class WaitRow:
     policy_frac: Annotated[
         float | None,
         Column("Share of the wait in which the job would have fitted, and none ahead was short"),
+    ]
+    waiting_mean: Annotated[
+        float | None, Column("Runs in the queue, averaged over the log", shown=Shown.VERBOSE)
     ]
     little_gap_frac: Annotated[
         float, Column("Deviation from Little's identity: a test of the reader", shown=Shown.VERBOSE)

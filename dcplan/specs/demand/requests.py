@@ -17,6 +17,12 @@ DISPERSION = MetricSpec(
     main=True,
 )
 PEAK = MetricSpec("demand.peak_frac", "", "Most requests of a minute over the mean of a minute")
+PEAK_MINUTE = MetricSpec(
+    "demand.peak_minute_requests",
+    "",
+    "Most requests of a minute, counted from the first request",
+    unknown="the log is shorter than two minutes",
+)
 REUSED = MetricSpec(
     "demand.reused_prefix_frac",
     "",

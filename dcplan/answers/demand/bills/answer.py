@@ -11,11 +11,11 @@ from typing import Any
 from dcplan.answers.demand.ahead import lead_of
 from dcplan.answers.demand.bills.read import KIND, Bill, Charge, is_bill, read_bills
 from dcplan.answers.demand.bills.use import Use, Window, by_day, mean_of, peak_of, window_of
-from dcplan.answers.demand.refusals import refuse_flags
+from dcplan.answers.demand.refusals import all_or_none, refuse_flags
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.requests import refuse
 from dcplan.catalog.yaml12 import dump
-from dcplan.errors import EXIT_OK, InputError, Place, Problem
+from dcplan.errors import EXIT_OK
 from dcplan.result import Metric, Result
 from dcplan.specs.demand import bills as spec
 from dcplan.specs.demand.log import FILES, FINDINGS, FileRow, FindingRow
@@ -38,12 +38,8 @@ def are_bills(request: DemandRequest) -> bool:
     """
     if request.kind is not None:
         return request.kind == KIND
-    found = [is_bill(f) for f in request.files]
-    if any(found) and not all(found):
-        file = request.files[found.index(True)]
-        cause = "a bill next to logs of another kind: read them one after the other"
-        raise InputError([Problem("DC050", cause, Place(str(file)))])
-    return any(found)
+    cause = "a bill next to logs of another kind: read them one after the other"
+    return all_or_none(request.files, is_bill, cause)
 
 
 def bills_answer(request: DemandRequest) -> tuple[Result, str, str]:

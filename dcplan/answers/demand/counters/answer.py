@@ -16,11 +16,12 @@ from dcplan.answers.demand.counters.counted import (
     Counted,
     counted,
 )
+from dcplan.answers.demand.refusals import all_or_none
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.requests import refuse
 from dcplan.demand.counters import hours_by, value_quantile
 from dcplan.demand.log.jobs import Index
-from dcplan.errors import EXIT_OK, InputError, Place, Problem
+from dcplan.errors import EXIT_OK
 from dcplan.inputs.counters.jobs import SEVERAL, How
 from dcplan.inputs.counters.names import MEANINGS, Counter
 from dcplan.inputs.counters.read import KIND, is_counters
@@ -44,13 +45,11 @@ def are_counters(request: DemandRequest) -> bool:
     """
     if request.kind is not None:
         return request.kind == KIND
-    found = [is_counters(f) for f in request.files]
-    if any(found) and not all(found):
-        file = request.files[found.index(True)]
-        cause = "samples of counters next to logs of jobs"
-        help_text = f"give the samples as --counters {file}"
-        raise InputError([Problem("DC050", cause, Place(str(file)), help=help_text)])
-    return any(found)
+    cause, step = (
+        "samples of counters next to logs of jobs",
+        "give the samples as --counters {file}",
+    )
+    return all_or_none(request.files, is_counters, cause, step)
 
 
 def counters_answer(request: DemandRequest) -> Result:

@@ -110,7 +110,8 @@ def _shape(
 ) -> Shape:
     """Return PUE and water by hour, scaled so that the packaged weather has the plan's year.
 
-    The hours of a file keep the same scale, so their mean may differ from the plan's.
+    The hours of a file keep the same scale, so their mean may differ from the plan's. Water is the
+    mean over the samples: the median is 0 in hours in which less than half of them spray.
     """
     row = log.catalog.get("cooling", terms.id, CoolingOption)
     packaged, weather = weathers
@@ -120,17 +121,29 @@ def _shape(
     base = hours_of(row, terms.setting, packaged, log)
     own = base if weather is packaged else hours_of(row, terms.setting, weather, log)
     found = []
-    for of_base, of_own, mean in (
-        (base.pue, own.pue, terms.pue),
-        (base.wue_l_per_kwh, own.wue_l_per_kwh, terms.wue_l_per_kwh),
+    for of_base, of_own, mean, middle in (
+        (base.pue, own.pue, terms.pue, np.median),
+        (base.wue_l_per_kwh, own.wue_l_per_kwh, terms.wue_l_per_kwh, np.mean),
     ):
         year, hours = (
-            np.median(x, axis=0)[bins_by_hour(w, log)]
+            middle(x, axis=0)[bins_by_hour(w, log)]
             for x, w in ((of_base, packaged), (of_own, weather))
         )
-        before = float(np.average(year, weights=YEAR_WEIGHTS))
-        found.append(hours * (mean / before if before > 0.0 else 0.0))
+        found.append(scaled_hours(hours, year, mean))
     return Shape(found[0], found[1], by_hour=True)
+
+
+def scaled_hours(hours: Array, year: Array, mean: float) -> Array:
+    """Return the hours with the scale at which a year has a mean; flat where the year has nothing.
+
+    Examples
+    --------
+    >>> year = np.full(TYPICAL_YEAR_HOURS, 2.0)
+    >>> float(scaled_hours(1.5 * year, year, 3.0).mean()), float(scaled_hours(year, 0.0 * year, 3.0).mean())
+    (4.5, 3.0)
+    """
+    before = float(np.average(year, weights=YEAR_WEIGHTS))
+    return hours * (mean / before) if before > 0.0 else np.full(hours.size, mean)
 
 
 def _unit(row: OnsitePower, at: Outdoors, log: InputLog) -> tuple[UnitHours, tuple[str, ...]]:

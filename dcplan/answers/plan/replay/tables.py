@@ -17,7 +17,7 @@ from dcplan.specs.plan import replay as specs
 from dcplan.units import L_PER_M3
 
 NOTHING_FRAC = 1e-9
-"""A part below this share of the plan is rounding and has no row."""
+"""A part below this share of the plan is rounding; a part that is rounding alone has no row."""
 NAMED_FRAC = 0.001
 """Parts below this share of the plan are not named in a reason."""
 
@@ -162,23 +162,27 @@ def year_row(year: Year) -> specs.ReplayRow:
 
 def part_rows(year: Year) -> Iterator[specs.ReplayPartRow]:
     """Yield the parts of a year's difference that are more than rounding."""
-    energy, cost, carbon, water = year.measures()
-    needed = year.needs_reason
+    measures, needed = year.measures(), year.needs_reason
     for part in Part:
-        shares = [_share(m.parts[part], m.planned) for m in (energy, cost, carbon, water)]
-        if max(abs(x) for x in shares) > NOTHING_FRAC:
-            yield specs.ReplayPartRow(
-                site=year.site,
-                first_quarter=year.first_quarter,
-                part=part.value,
-                energy_mwh=energy.parts[part],
-                energy_change_frac=shares[0],
-                energy_usd=cost.parts[part],
-                cost_change_frac=shares[1] if cost.planned else None,
-                carbon_t=carbon.parts[part],
-                water_m3=water.parts[part],
-                reason=needed,
-            )
+        shares = [_share(m.parts[part], m.planned) for m in measures]
+        if max(abs(x) for x in shares) <= NOTHING_FRAC:
+            continue
+        energy, cost, carbon, water = (
+            m.parts[part] if abs(share) > NOTHING_FRAC else 0.0
+            for m, share in zip(measures, shares, strict=True)
+        )
+        yield specs.ReplayPartRow(
+            site=year.site,
+            first_quarter=year.first_quarter,
+            part=part.value,
+            energy_mwh=energy,
+            energy_change_frac=change(year.planned.mwh + energy, year.planned.mwh),
+            energy_usd=cost,
+            cost_change_frac=change(year.planned.usd + cost, year.planned.usd),
+            carbon_t=carbon,
+            water_m3=water,
+            reason=needed,
+        )
 
 
 def _share(own: float, before: float) -> float:

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dcplan.report.book.data.term import Term, added
 from dcplan.report.book.grid import Row, column
 from dcplan.report.book.options.source import PlansSource
-from dcplan.report.book.pages import LEGEND
 from dcplan.report.book.tco.book import Book
-from dcplan.report.book.tco.summary import MEANINGS
+from dcplan.report.book.tco.summary import MEANINGS, write_cover
 from dcplan.report.book.writer import NUMBERS, Writer, head
 
 HEADS = (
@@ -43,35 +42,7 @@ FIXED = (
 
 def cover_page(writer: Writer, source: PlansSource) -> None:
     """Write how to use the workbook, what is fixed, and how to create it again."""
-    page, result = writer.sheets["Cover"], source.result
-    head(writer, page, f"dcplan tco: {result.scenario.get('name', '')}", result.headline)
-    row = 4
-    for text in COVER:
-        page.write_string(row, 0, text)
-        row += 1
-    row += 1
-    for kind, text in LEGEND:
-        page.write_string(row, 0, "1,234", writer.number(kind, "USD"))
-        page.write_string(row, 1, OWN_MEANINGS.get(kind, text))
-        row += 1
-    page.write_string(row + 1, 0, "An edit does not change:", writer.format(bold=True))
-    for text in FIXED:
-        row += 1
-        page.write_string(row + 1, 1, text)
-    row += 3
-    facts = {
-        "Scenario file": result.scenario.get("path"),
-        "Variant": result.scenario.get("variant"),
-        "Inputs digest": result.scenario.get("inputs_sha256"),
-        "Catalogs digest": result.scenario.get("catalogs_sha256"),
-        "Created with": f"dcplan tco {result.scenario.get('path')} -o BOOK.xlsx",
-    }
-    for label, value in facts.items():
-        page.write_string(row, 0, label)
-        page.write_string(row, 1, "" if value is None else str(value))
-        row += 1
-    page.set_column(0, 0, 24)
-    page.set_column(1, 1, 120)
+    write_cover(writer, source.result, COVER, OWN_MEANINGS, FIXED)
 
 
 OWN_MEANINGS = MEANINGS | {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dcplan.report.book.data.term import Term, added
@@ -12,6 +13,7 @@ from dcplan.report.book.tco.data import MOST_RENTS
 from dcplan.report.book.tco.source import TcoSource
 from dcplan.report.book.writer import NUMBERS, Writer, head
 from dcplan.report.text.numbers import in_order
+from dcplan.result import Result
 from dcplan.units import unit_of
 
 HEADS = (
@@ -93,17 +95,28 @@ COVER = (
 
 def cover_page(writer: Writer, source: TcoSource) -> None:
     """Write how to use the workbook, what is fixed, and how to create it again."""
-    page, result = writer.sheets["Cover"], source.result
+    write_cover(writer, source.result, COVER, MEANINGS, FIXED)
+
+
+def write_cover(
+    writer: Writer,
+    result: Result,
+    texts: Sequence[str],
+    meanings: Mapping[str, str],
+    fixed: Sequence[str],
+) -> None:
+    """Write a cover: its texts, the legend of the colors, what is fixed, and the source."""
+    page = writer.sheets["Cover"]
     head(writer, page, f"dcplan tco: {result.scenario.get('name', '')}", result.headline)
-    for i, text in enumerate(COVER):
+    for i, text in enumerate(texts):
         page.write_string(4 + i, 0, text)
-    row = 4 + len(COVER) + 1
+    row = 4 + len(texts) + 1
     for kind, text in LEGEND:
         page.write_string(row, 0, "1,234", writer.number(kind, "USD"))
-        page.write_string(row, 1, MEANINGS.get(kind, text))
+        page.write_string(row, 1, meanings.get(kind, text))
         row += 1
     page.write_string(row + 1, 0, "An edit does not change:", writer.format(bold=True))
-    for text in FIXED:
+    for text in fixed:
         row += 1
         page.write_string(row + 1, 1, text)
     row += 2

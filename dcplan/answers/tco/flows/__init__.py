@@ -1,0 +1,1 @@
+"""Present value, returns and payback of a list of cash flows."""
