@@ -90,3 +90,25 @@ def check_contract(check: Checker, entry: PowerContract, path: Path) -> None:
     if entry.max_mw.value < step_mw:
         cause = f"{entry.id}: {entry.max_mw.value:g} MW is less than one step of {step_mw:g} MW"
         check.add("DC015", cause, (*path, "max_mw"), help="raise max_mw, or give a smaller step_mw")
+
+
+def check_unused(check: Checker, site: Site, path: Path) -> None:
+    """Report fields of energy that have no effect without another one."""
+    carbon = site.carbon
+    if carbon.basis is not None and carbon.usd_per_t is None:
+        cause = f"{site.id}: carbon.basis has no effect without a price"
+        check.add("DC015", cause, (*path, "carbon", "basis"), help="give carbon.usd_per_t")
+    if carbon.residual_g_per_kwh is not None and not (site.ppa or carbon.basis == "market"):
+        cause = (
+            f"{site.id}: the residual mix has no effect without contracts or a market-based price"
+        )
+        step = "give ppa, or carbon.basis: market with carbon.usd_per_t"
+        check.add("DC015", cause, (*path, "carbon", "residual_g_per_kwh"), help=step)
+    kinds = [check.catalog.find("onsite", x.id, OnsitePower) for x in site.onsite]
+    if any(x is not None and x.kind == "battery" for x in kinds):
+        return
+    for i, tranche in enumerate(site.interruptible):
+        if tranche.event_h is not None:
+            cause = f"{tranche.id}: event_h has no effect without a battery on the site"
+            step = "give a battery in onsite, or leave event_h out"
+            check.add("DC015", cause, (*path, "interruptible", i, "event_h"), help=step)

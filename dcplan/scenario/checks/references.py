@@ -14,7 +14,7 @@ from dcplan.provenance import Path
 from dcplan.scenario.checks.checker import Checker
 from dcplan.scenario.checks.comparison import check_comparison, check_tariff
 from dcplan.scenario.checks.existing import check_existing
-from dcplan.scenario.checks.plants import check_contract, check_plant
+from dcplan.scenario.checks.plants import check_contract, check_plant, check_unused
 from dcplan.scenario.checks.queue import check_queue
 from dcplan.scenario.checks.services import check_service
 from dcplan.scenario.names import unknown_names, wrong_lengths
@@ -109,9 +109,7 @@ def _check_site(check: Checker, site: Site, path: Path) -> None:
             check.add(
                 "DC003", f"{site.id}: {row.id} has no grid carbon; give carbon.grid_g_per_kwh", path
             )
-    if site.carbon.basis is not None and site.carbon.usd_per_t is None:
-        cause = f"{site.id}: carbon.basis has no effect without a price"
-        check.add("DC015", cause, (*path, "carbon", "basis"), help="give carbon.usd_per_t")
+    check_unused(check, site, path)
     check_tariff(check, site.energy, (*path, "energy"))
     check.unique((h.id for h in site.halls), (*path, "halls"))
     check.unique((x.id for x in site.interruptible), (*path, "interruptible"))
