@@ -216,6 +216,13 @@ Seconds = Annotated[
 YearHours = Annotated[
     Quantity, _check(lambda x: 0 < x <= 8_766, "must be above 0 and at most 8,766 h (one year)")
 ]
+DayHours = Annotated[
+    Quantity, _check(lambda x: 0 < x < 24, "must be above 0 and below 24 h (one day)")
+]
+EventHours = Annotated[
+    Quantity,
+    _check(lambda x: 0 < x <= 2_191.5, "must be above 0 and at most 2,191.5 h (a quarter)"),
+]
 MonthHours = Annotated[
     Quantity, _check(lambda x: 600 <= x <= 744, "must be between 600 and 744 h (31 days)")
 ]

@@ -100,6 +100,8 @@ SUFFIXES: dict[str, str] = {
     "usd_per_run": "USD/run",
     "usd_per_kwh": "USD/kWh",
     "usd_per_mwh": "USD/MWh",
+    "usd_per_mw_year": "USD/MW-year",
+    "usd_per_t": "USD/t",
     "usd_per_kw": "USD/kW",
     "usd_per_mw": "USD/MW",
     "usd_per_gbps": "USD/(Gb/s)",

@@ -120,6 +120,7 @@ class Unit(StrEnum):
     ACCELERATOR_MONTH = "accelerator-months"
     ACCELERATOR = "accelerators"
     MONTH = "months"
+    TONNE = "t CO2"
 
 
 @dataclass(frozen=True)

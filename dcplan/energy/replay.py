@@ -52,6 +52,9 @@ class PlantHours:
     """Less planned outages that spare units do not replace."""
     mean_mw: Array
     """Less forced outages, in the mean."""
+    by_grid: bool = False
+    """Whether it comes through the grid, whose power it takes: a contract, whose price per MWh is what
+    a used MWh costs more than a sold one."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +203,8 @@ def paused(room: Array, weights: Array) -> Array:
 
 def _room(quarter: SiteQuarter, plants_mw: Sequence[Array]) -> Array:
     """Return the most work of each hour over the mean; only interruptions of the grid limit it."""
-    power = quarter.open_mw + sum(plants_mw, np.zeros(quarter.load_mw.size))
+    own = [mw for p, mw in zip(quarter.plants, plants_mw, strict=True) if not p.by_grid]
+    power = quarter.open_mw + sum(own, np.zeros(quarter.load_mw.size))
     cut = (quarter.open_mw < quarter.grid_mw) & (quarter.load_mw > 0.0)
     return np.where(cut, power / np.where(cut, quarter.load_mw, 1.0), np.inf)
 
@@ -222,13 +226,31 @@ def _hours(
     quarter: SiteQuarter, load_mw: Array, grid_mw: Array, plants_mw: Sequence[Array]
 ) -> Dispatch:
     """Return the least cost of each hour."""
-    sources = [Source(GRID, grid_mw, 0.0, quarter.kg_co2_per_mwh)]
+    sources = [Source(GRID, _left_mw(quarter, load_mw, grid_mw), 0.0, quarter.kg_co2_per_mwh)]
     sources += [
-        Source(p.name, mw, p.usd_per_mwh, p.kg_co2_per_mwh)
+        Source(p.name, np.where(_given(quarter, p), mw, 0.0), p.usd_per_mwh, p.kg_co2_per_mwh)
         for p, mw in zip(quarter.plants, plants_mw, strict=True)
     ]
     prices = {GRID: quarter.usd_per_mwh}
     return dispatch(load_mw, sources, hours=quarter.weights, prices=prices)
+
+
+def _left_mw(quarter: SiteQuarter, load_mw: Array, grid_mw: Array) -> Array:
+    """Return the power that the grid has left for energy of the tariff, after contracts.
+
+    A contract that costs more than the hour's price is sold, and takes no power of the grid.
+    """
+    taken = np.zeros(load_mw.size)
+    for p in (p for p in quarter.plants if p.by_grid):
+        used = np.minimum(np.minimum(p.mean_mw, load_mw - taken), grid_mw - taken)
+        taken += np.where(_given(quarter, p), np.maximum(used, 0.0), 0.0)
+    return np.asarray(grid_mw - taken)
+
+
+def _given(quarter: SiteQuarter, plant: PlantHours) -> npt.NDArray[np.bool_]:
+    """Return the hours in which a source is there; a contract is sold where the tariff costs less."""
+    cheap = plant.usd_per_mwh > quarter.usd_per_mwh
+    return np.asarray(~cheap if plant.by_grid else np.ones(cheap.size, dtype=np.bool_))
 
 
 def _sums(quarter: SiteQuarter, hours: Dispatch) -> Totals:

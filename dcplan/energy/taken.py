@@ -26,17 +26,17 @@ class Cut:
     load_h: float
 
 
-def taken_mw(outputs_mw: Array, load_mw: float) -> Array:
-    r"""Return what a steady load takes from each plant in each hour, the first plant first.
+def taken_mw(outputs_mw: Array, load_mw: float | Array) -> Array:
+    r"""Return what a load takes from each plant in each hour, the first plant first.
 
-    .. math:: g_{oh} = \min\bigl(P_{oh},\; L - \textstyle\sum_{o' < o} g_{o'h}\bigr)
+    .. math:: g_{oh} = \min\bigl(P_{oh},\; L_h - \textstyle\sum_{o' < o} g_{o'h}\bigr)
 
     Parameters
     ----------
     outputs_mw : array, shape (plants, hours)
         Power that each plant can give in each hour, not negative. [MW]
-    load_mw : float
-        Load of every hour, not negative. [MW]
+    load_mw : float or array, shape (hours,)
+        Load of every hour, or of each, not negative. [MW]
 
     Examples
     --------
@@ -75,11 +75,13 @@ def cuts(shapes: Array) -> tuple[Cut, ...]:
     """
     found: dict[Cut, None] = {}
     for mix in _mixes(len(shapes)):
-        order = np.argsort(-(mix @ shapes), kind="stable")
+        output = mix @ shapes
+        order = np.argsort(-output, kind="stable")
         left = np.cumsum(shapes[:, order][:, ::-1], axis=1)[:, ::-1]
         left = np.concatenate([left, np.zeros((len(shapes), 1))], axis=1)
         hours = shapes.shape[1]
-        steps = np.unique(np.round(np.linspace(0.0, hours, SEARCH_THRESHOLDS + 1)).astype(int))
+        between = SEARCH_THRESHOLDS if np.ptp(output) > 0.0 else 1  # of a flat output, none and all
+        steps = np.unique(np.round(np.linspace(0.0, hours, between + 1)).astype(int))
         for capped in steps.tolist():
             found[Cut(tuple(left[:, capped].tolist()), float(capped))] = None
     return tuple(found)

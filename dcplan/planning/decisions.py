@@ -55,6 +55,14 @@ class Decisions:
     """Units of on-site plants, by order quarter."""
     onsite_mw: dict[tuple[str, str, int], float] = field(default_factory=dict)
     onsite_mwh: dict[tuple[str, str, int], float] = field(default_factory=dict)
+    contracted: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    """Steps of contracts for power through the grid, by first quarter."""
+    contract_mwh: dict[tuple[str, str, int], float] = field(default_factory=dict)
+    """Energy of contracts that the load uses, by quarter."""
+    enrolled: dict[tuple[str, int], float] = field(default_factory=dict)
+    """Load enrolled for demand response, by site and quarter [MW]."""
+    bridged: dict[tuple[str, str, str, int], float] = field(default_factory=dict)
+    """Interruptible power that a battery carries, by site, battery, tranche and quarter."""
     paused: dict[tuple[str, str, str, int], float] = field(default_factory=dict)
     """Accelerators that pause while interruptible power is cut, quarterly average."""
 
@@ -251,6 +259,19 @@ ONSITE_BUY = DecisionSpec(
     "onsite",
     ("hall", "item", "quarter"),
 )
+CONTRACT = DecisionSpec(
+    "contract_buy",
+    lambda s: [
+        (site.id, x.id, q)
+        for site in s.problem.sites
+        for x in site.contracts
+        for q in s.quarters
+        if q >= x.first
+    ],
+    "contracted",
+    "contract",
+    ("hall", "item", "quarter"),
+)
 COMMITTED = DecisionSpec(
     "committed",
     lambda s: _quarters(s, [(o.id, c.term) for o in s.problem.offers for c in o.committed]),
@@ -301,7 +322,8 @@ RENTING = DecisionSpec(
 DECISIONS: dict[str, DecisionSpec] = {
     x.variable: x
     for x in (
-        *(BUY, FLEET, DISPOSED, FITTED, FABRIC, BLOCKS, LINK_ON, ONSITE_BUY, COMMITTED, RUN),
+        *(BUY, FLEET, DISPOSED, FITTED, FABRIC, BLOCKS, LINK_ON, ONSITE_BUY, CONTRACT),
+        *(COMMITTED, RUN),
         *(REPLICAS, HOSTED, RACKS, STEP, LEAF_GROUPS, LOAD_STEP, LOAD_GROUPS),
         *(ONSITE_ON, USED, USED_NEW, BLOCK_PAIRS, CHANGED, RENTING),
     )
@@ -309,7 +331,10 @@ DECISIONS: dict[str, DecisionSpec] = {
 """Every integer variable of the model; decisions of a plan come first."""
 QUARTERLY_DECISIONS = tuple(x for x in DECISIONS.values() if x.by_quarter)
 """Decisions by quarter: frozen in replanning, and made before the variant of a hedge is known."""
-AMOUNTS = ("training", "serving", "rented", "unmet", "onsite_mw", "onsite_mwh", "paused")
+AMOUNTS = (
+    *("training", "serving", "rented", "unmet", "onsite_mw", "onsite_mwh", "contract_mwh"),
+    *("enrolled", "bridged", "paused"),
+)
 """Continuous variables with the same name in :class:`Decisions`."""
 
 

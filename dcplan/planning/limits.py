@@ -261,6 +261,16 @@ DECLARED = (
         edit=Edit("carbon cap", "carbon cap of {0}", 10.0, "t/year"),
     ),
     LimitSpec(
+        *("matched_annual", "carbon-free energy of {0} in a year", "MWh less", Span.YEAR),
+        *(_site("matched_share_min", "annual"), 0.01, -100.0),
+        {CheckId.MATCHED_ANNUAL_MWH: ""},
+    ),
+    LimitSpec(
+        *("matched_hourly", "carbon-free energy of {0} by hour", "MWh less", Span.YEAR),
+        *(_site("matched_share_min", "hourly"), 0.01, -100.0),
+        {CheckId.MATCHED_HOURLY_MWH: ""},
+    ),
+    LimitSpec(
         *("water_cap", "water cap of {0}", "m3 more", Span.YEAR),
         *(_site("water", "max_l_per_year"), 0.001, 100.0),
         {CheckId.WATER_L: ""},
@@ -296,6 +306,8 @@ DECLARED = (
     ),
     POWER_BLOCKS,
     LimitSpec("paused_work", span=Q, checks={CheckId.PAUSED_MW: ""}),
+    LimitSpec("enrolled_load", span=Q, checks={CheckId.ENROLLED_MW: ""}),
+    LimitSpec("battery_refill", span=Q, checks={CheckId.SHAVED_MW: ""}),
     LimitSpec("grid_energy", span=Q, checks={CheckId.GRID_MWH: ""}),
 )
 LIMITS: dict[str, LimitSpec] = {spec.row: spec for spec in DECLARED}

@@ -284,7 +284,7 @@ def _fleet(question: Question, problem: PlanningProblem) -> list[Problem]:
         / KW_PER_MW
     )
     site = problem.site(hall.site)
-    plants = sum(o.unit_mw * o.most_units for o in site.onsite if o.firm and o.lead == 0)
+    plants = sum(o.unit_mw * o.most_units for o in site.onsite if not o.weather and o.lead == 0)
     first = sum(x.mw[0] for x in site.tranches) + plants
     utility = site.utility_mw[0] + first
     problems = []

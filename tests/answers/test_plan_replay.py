@@ -286,3 +286,34 @@ def test_interrupted_hours_pause_work_that_the_quarter_makes_up(tmp_path: Path) 
         # from the first to the last in a row; the quarter follows itself
         assert np.abs(np.diff(cut.astype(int))).sum() <= 2
     assert found.metrics["replay.unserved_mwh"].value == pytest.approx(0.0, abs=1e-6)
+
+
+def test_contracts_and_called_load_are_replayed_by_the_hour(tmp_path: Path) -> None:
+    """One PUE and one price: the contract gives by hour what the plan says, and only the calls move work."""
+    hall = Path(one_hall(tmp_path, 50_000))
+    wind = 0.5 + 0.4 * np.sin(np.arange(8760) * 2 * np.pi / 77)
+    (tmp_path / "wind.csv").write_text("\n".join(f"{x:.6f}" for x in wind) + "\n")
+    added = (
+        "    ppa: [{id: wind, kind: as_produced, max_mw: 0.06, step_mw: 0.01, profile: wind.csv, usd_per_mwh: 20,"
+        " surplus_usd_per_mwh: 5}]\n    demand_response: {max_mw: 1, usd_per_mw_year: 90e3,"
+        " hours_per_year: 40}\n    halls:"
+    )
+    text = hall.read_text(encoding="utf-8")
+    assert "    halls:" in text
+    hall.write_text(text.replace("    halls:", added, 1), encoding="utf-8")
+    found = dcplan.plan(str(hall), replay_hours=True, replay_rows=True)
+    contracts, hours = found.frame("contracts"), found.frame("replay_hours")
+    used = (hours["wind_mw"].fillna(0.0) * hours["duration_h"]).groupby(hours["quarter"]).sum()
+    for row in contracts.to_dict("records"):
+        assert used[row["quarter"]] == pytest.approx(row["used_mwh"], rel=5e-3)
+    assert contracts["surplus_mwh"].sum() > 0.0
+    assert_parts_add_up(found)
+    (row,) = found.frame("replay").to_dict("records")
+    assert abs(row["energy_change_frac"]) < 1e-9
+    assert abs(row["cost_change_frac"]) < 5e-3
+    paid = found.frame("cost").set_index("line")["usd"]
+    assert paid["demand response"] < 0.0
+    kept = row["energy_usd"] - paid["energy"] - paid["energy of wind"] - paid["surplus of wind"]
+    assert kept == pytest.approx(0.0, abs=1e-6 * row["energy_usd"])
+    called = hours[hours["load_mw"] < 0.999 * hours.groupby("quarter")["load_mw"].transform("max")]
+    assert len(called) == 10 * (hours["load_mw"] > 0.0).groupby(hours["quarter"]).any().sum()

@@ -160,3 +160,23 @@ def test_prices_by_hour_change_the_order_of_sources() -> None:
     assert dispatch(load, sources, prices=prices).usd == pytest.approx(500 + 1350 + 1800)
     stored = dispatch(load, sources, Battery(5.0, 5.0, 1.0), prices=prices)
     assert stored.usd == pytest.approx(15 * 50 + 1350 + 10 * 120)
+
+
+def test_a_contract_takes_power_of_the_grid_and_is_sold_in_cheap_hours() -> None:
+    """A contract of 4 MW costs 20 USD/MWh more used than sold. 10 MW at 50 USD/MWh: 4 of the contract, 6 of
+    the tariff; at 10 USD/MWh the tariff alone. A grid of 6 MW gives 6 in all, so that 4 MW are short."""
+    four = np.full(2, 4.0)
+    contract = PlantHours("wind", 4000.0, 20.0, 400.0, four, four, four, four, by_grid=True)
+    prices, load = np.array([50.0, 10.0]), np.full(2, 10.0)
+    quarter = SiteQuarter(
+        *(HALF, 10.0, 10.0, load, 30.0, 30.0, prices, 400.0, 12.0, np.full(2, 12.0), (contract,))
+    )
+    found = replayed(quarter)
+    assert found.planned == Totals(20_000.0, 16_000.0 * 30 + 4000.0 * 20, 8000.0)
+    flows = found.hours.flows.by_source
+    assert flows["wind"].tolist() == pytest.approx([4.0, 0.0])
+    assert flows["grid"].tolist() == pytest.approx([6.0, 10.0])
+    assert found.found.usd == pytest.approx(1000 * (4 * 20 + 6 * 50 + 10 * 10))
+    assert found.found.t_co2 == pytest.approx(8000.0)
+    little = replayed(replace(quarter, grid_mw=6.0, open_mw=np.full(2, 6.0)))
+    assert little.hours.flows.short_mw.tolist() == pytest.approx([4.0, 4.0])

@@ -14,6 +14,10 @@ from dcplan.planning.decisions import BUY, FABRIC, RUN
 from dcplan.planning.goal import EarlierPlan, Goal, Limit
 from dcplan.planning.model.changes import add_changes
 from dcplan.planning.model.cloud import add_cloud
+from dcplan.planning.model.energy.battery import add_battery
+from dcplan.planning.model.energy.carbon import add_carbon_price
+from dcplan.planning.model.energy.contracts import add_contracts, add_matching
+from dcplan.planning.model.energy.response import add_response
 from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
 from dcplan.planning.model.money.cost import add_money
@@ -25,6 +29,8 @@ from dcplan.planning.model.racks import add_racks, add_supply
 from dcplan.planning.model.sets import Sets, make_sets
 from dcplan.planning.model.variables import add_variables
 from dcplan.planning.model.work import add_work
+from dcplan.planning.problem.contracts import ContractTerms, MatchedTerms
+from dcplan.planning.problem.energy import BatteryTerms, OnsiteTerms, ResponseTerms
 from dcplan.planning.problem.terms import (
     ExistingTerms,
     LeafGroup,
@@ -33,6 +39,12 @@ from dcplan.planning.problem.terms import (
     SwitchSteps,
 )
 from tests.planning.small import HALL, PORTS, powered_menu, small_menu
+
+
+def _add_contracts(model: pyo.ConcreteModel, sets: Sets) -> None:
+    add_contracts(model, sets)
+    add_matching(model, sets)
+
 
 FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "racks": add_racks,
@@ -43,6 +55,10 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "steps": add_switches,
     "systems": add_switches,
     "power": add_power,
+    "battery": add_battery,
+    "carbon": add_carbon_price,
+    "response": add_response,
+    "contracts": _add_contracts,
     "work": add_work,
     "cloud": add_cloud,
     "money": add_money,
@@ -54,6 +70,34 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
 def menu_of(name: str) -> PlanningProblem:
     """The small menu, or one that has what a file states."""
     problem = small_menu()
+    if name == "contracts":
+        flat = ContractTerms(
+            *("flat", 0.01, 20, (70.0, 70.0), (40.0, 40.0), (5.0, 5.0)), (1.0,) * 8760, first=1
+        )
+        site = replace(
+            problem.sites[0],
+            contracts=(flat,),
+            matched=MatchedTerms(annual_frac=0.5, hourly_frac=0.4),
+        )
+        return replace(problem, sites=(site,))
+    if name == "battery":
+        menu = powered_menu(0.1, 0.05)
+        cells = OnsiteTerms(
+            *("cells", 0.05, 9e3, 100.0, 0.0, 0.0),
+            lead=0,
+            most_units=4,
+            spare_units=0,
+            battery=BatteryTerms(4.0, 0.81, 0.9, peak_h=6.0),
+        )
+        tranche = replace(menu.sites[0].tranches[0], event_h=8.0)
+        site = replace(menu.sites[0], onsite=(cells,), tranches=(tranche,))
+        return replace(menu, sites=(site,))
+    if name == "carbon":
+        site = replace(problem.sites[0], carbon_usd_per_t=(50.0, 60.0), carbon_by_market=True)
+        return replace(problem, sites=(site,))
+    if name == "response":
+        terms = ResponseTerms(0.1, (80e3, 90e3), 100.0)
+        return replace(problem, sites=(replace(problem.sites[0], response=terms),))
     if name == "onsite":
         return powered_menu(0.1, 0.05)
     if name == "steps":

@@ -7,6 +7,7 @@ from collections import defaultdict
 
 from dcplan.answers.plan.calendar import calendar_date
 from dcplan.answers.plan.tables.queue import queue_metrics
+from dcplan.answers.plan.tables.site import matched_years
 from dcplan.answers.plan.workloads import workload_metrics, workloads_of
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import System
@@ -45,6 +46,7 @@ def metrics_of(solved: Solved, catalog: Catalog) -> dict[str, Metric]:
         **money_metrics(solved, catalog),
         **_power(solved.audit.books, problem),
         **_carbon(solved.audit.books, problem, d),
+        **_matching(problem, d, solved.audit.books),
         **solver_metrics(solved),
         **_hardware(problem, d, solved),
         **specs.CLOUD_HOURS(_cloud_hours(problem, d)),
@@ -119,6 +121,20 @@ def _carbon(books: Accounts, problem: PlanningProblem, d: Decisions) -> dict[str
         **specs.OPERATIONAL_CARBON(carbon),
         **specs.CARBON_WITH_CLOUD(_known(carbon + cloud_carbon_t(problem, d))),
         **specs.EMBODIED_CARBON(embodied),
+    }
+
+
+def _matching(problem: PlanningProblem, d: Decisions, books: Accounts) -> dict[str, Metric]:
+    """Return matching and market-based carbon of all sites; none in a scenario without contracts."""
+    if not any(s.contracts for s in problem.sites):
+        return {}
+    each = [x for site in problem.sites for _, x in matched_years(problem, d, books, site)]
+    load = sum(x.load_mwh for x in each)
+    annual = sum(min(x.clean_mwh, x.load_mwh) for x in each)
+    return {
+        **specs.MARKET_CARBON(sum(x.market_t for x in each)),
+        **specs.MATCHED_ANNUAL(annual / load if load else None),
+        **specs.MATCHED_HOURLY(sum(x.hourly_mwh for x in each) / load if load else None),
     }
 
 

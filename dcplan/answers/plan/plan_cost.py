@@ -10,8 +10,8 @@ from dcplan.errors import InputError
 from dcplan.inputs.excluded import ExcludedOption
 from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.energy.contracts import tariff_mwh
 from dcplan.planning.audit.existing import earlier_hardware
-from dcplan.planning.audit.onsite import generated_mwh
 from dcplan.planning.audit.rent.use import rented_hours
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.presolve import presolve
@@ -159,5 +159,5 @@ def _site_energy(
         tuple(books.site(problem, site.id, t, what) for t in quarters)
         for what in ("it_mwh", "facility_mwh")
     )
-    grid = tuple(facility[t] - generated_mwh(d, site, t) for t in quarters)
+    grid = tuple(tariff_mwh(d, site, facility[t], t) for t in quarters)
     return SiteEnergy(site.id, it, facility, grid, site.usd_per_kwh)

@@ -18,10 +18,13 @@ from dcplan.economics.cash_flow import (
     Sharing,
     Unit,
 )
+from dcplan.planning.audit.energy.battery import response_flows
+from dcplan.planning.audit.energy.carbon import carbon_flows
+from dcplan.planning.audit.energy.contracts import contract_flows, tariff_mwh
 from dcplan.planning.audit.existing import existing_flows
 from dcplan.planning.audit.left import BUILDING, FIT_OUT, left
 from dcplan.planning.audit.links import link_flows, link_kw
-from dcplan.planning.audit.onsite import flows_of, generated_mw, generated_mwh
+from dcplan.planning.audit.onsite import flows_of, generated_mw
 from dcplan.planning.audit.rent.flows import cloud_flows
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.exact_network import EMPTY, Network, exact_network
@@ -110,6 +113,13 @@ def make_accounts(problem: PlanningProblem, d: Decisions) -> Accounts:
         *link_flows(problem, d),
     ]
     books.flows += [flow for site in problem.sites for flow in flows_of(problem, d, site)]
+    for site in problem.sites:
+        books.flows += contract_flows(problem, d, site)
+        books.flows += response_flows(problem, d, site)
+        energy = {
+            t: books.site(problem, site.id, t, "facility_mwh") for t in range(problem.quarters)
+        }
+        books.flows += carbon_flows(problem, d, site, energy)
     books.flows += [
         Flow(
             t,
@@ -292,10 +302,10 @@ def _running(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[Fl
     for site in problem.sites:
         for t in range(problem.quarters):
             mwh = books.site(problem, site.id, t, "facility_mwh")
-            usd = (mwh - generated_mwh(d, site, t)) * KW_PER_MW * site.usd_per_kwh[t]
+            kwh = Goods("grid", tariff_mwh(d, site, mwh, t) * KW_PER_MW, Unit.KWH)
+            usd = kwh.quantity * site.usd_per_kwh[t]
             energy, grid = FlowGroup.ENERGY, AssetClass.GRID_ENERGY
             use = Sharing(Driver.ENERGY)
-            kwh = Goods("grid", (mwh - generated_mwh(d, site, t)) * KW_PER_MW, Unit.KWH)
             flows.append(Flow(t, energy, "energy", usd, site.id, asset=grid, shared=use, goods=kwh))
             used = any(books.halls[h.id, t].units for h in problem.halls if h.site == site.id)
             flows += _site_running(problem, d, books, site, t, used=used)

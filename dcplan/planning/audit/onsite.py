@@ -12,17 +12,11 @@ import numpy as np
 
 from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Goods, Sharing, Unit
 from dcplan.energy.taken import taken_mw
-from dcplan.planning.check_ids import CheckId
+from dcplan.planning.audit.energy.battery import losses_mwh
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.energy import OnsiteTerms, contract_usd, shapes_at
+from dcplan.planning.problem.energy import Array, OnsiteTerms, contract_usd, shapes_at
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
-from dcplan.units import (
-    HOURS_PER_QUARTER,
-    HOURS_PER_YEAR,
-    KG_PER_TONNE,
-    KW_PER_MW,
-    MONTHS_PER_QUARTER,
-)
+from dcplan.units import HOURS_PER_QUARTER, KG_PER_TONNE, KW_PER_MW, MONTHS_PER_QUARTER
 
 
 def units_serving(d: Decisions, site: SiteTerms, plant: OnsiteTerms, t: int) -> int:
@@ -35,27 +29,44 @@ def units_serving(d: Decisions, site: SiteTerms, plant: OnsiteTerms, t: int) -> 
 
 
 def plants_mw(d: Decisions, site: SiteTerms, t: int) -> float:
-    """Return the load that the plants of a site can carry, without spare units [MW]."""
+    """Return the load that the plants of a site can carry, without spare units [MW].
+
+    Of a battery it is the peak that it shaves.
+    """
     return sum(
         x.unit_mw * max(units_serving(d, site, x, t) - x.spare_units, 0)
-        for x in site.onsite
         if x.firm
+        else d.onsite_mw.get((site.id, x.id, t), 0.0)
+        for x in site.onsite
     )
+
+
+def weather_hours(
+    problem: PlanningProblem, d: Decisions, site: SiteTerms, facility_mwh: float, t: int
+) -> tuple[Array, float]:
+    """Return what a steady load takes from PV and wind in each hour [MW], and the length of an hour [h].
+
+    The load is the mean of the quarter. Plants of equal cost come in the order of the scenario.
+    """
+    plants = weather_plants(site)
+    shapes, each_h = shapes_at(plants, problem.start, t)
+    rated = np.array([[x.unit_mw * units_serving(d, site, x, t)] for x in plants])
+    if not plants:
+        return shapes, each_h
+    return taken_mw(rated * shapes, facility_mwh / HOURS_PER_QUARTER), each_h
+
+
+def weather_plants(site: SiteTerms) -> list[OnsiteTerms]:
+    """Return PV and wind of a site, those first that the load takes first."""
+    return sorted((x for x in site.onsite if x.weather), key=lambda x: x.usd_per_mwh)
 
 
 def weather_mwh(
     problem: PlanningProblem, d: Decisions, site: SiteTerms, facility_mwh: float, t: int
 ) -> dict[str, float]:
-    """Return what a steady load takes from PV and wind in a quarter, hour by hour [MWh].
-
-    The load is the mean of the quarter. Plants of equal cost come in the order of the scenario.
-    """
-    plants = sorted((x for x in site.onsite if not x.firm), key=lambda x: x.usd_per_mwh)
-    if not plants:
-        return {}
-    shapes, each_h = shapes_at(plants, problem.start, t)
-    rated = np.array([[x.unit_mw * units_serving(d, site, x, t)] for x in plants])
-    taken = taken_mw(rated * shapes, facility_mwh / HOURS_PER_QUARTER)
+    """Return what a steady load takes from PV and wind in a quarter, hour by hour [MWh]."""
+    taken, each_h = weather_hours(problem, d, site, facility_mwh, t)
+    plants = weather_plants(site)
     return {x.id: float(mw.sum()) * each_h for x, mw in zip(plants, taken, strict=True)}
 
 
@@ -94,11 +105,14 @@ def generated_mw(d: Decisions, site: SiteTerms, t: int) -> float:
 
 def carbon_t(d: Decisions, site: SiteTerms, facility_mwh: float, t: int) -> float:
     """Return the operational carbon of a site: grid and plants [t]."""
+    from_grid = (facility_mwh - generated_mwh(d, site, t)) * site.grid_g_per_kwh
+    return (from_grid + stacks_kg(d, site, t)) / KG_PER_TONNE
+
+
+def stacks_kg(d: Decisions, site: SiteTerms, t: int) -> float:
+    """Return the carbon of the plants of a site [kg]."""
     own = {o.id: o.g_per_kwh for o in site.onsite}
-    stacks = sum(own[o] * e for (s, o, q), e in d.onsite_mwh.items() if (s, q) == (site.id, t))
-    return (
-        (facility_mwh - generated_mwh(d, site, t)) * site.grid_g_per_kwh + stacks
-    ) / KG_PER_TONNE
+    return sum(own[o] * e for (s, o, q), e in d.onsite_mwh.items() if (s, q) == (site.id, t))
 
 
 def redispatched(
@@ -113,10 +127,18 @@ def redispatched(
     made = dict(d.onsite_mwh)
     for site in (s for s in problem.sites if s.onsite):
         for t in range(problem.quarters):
-            load = facility_mwh(site.id, t)
+            lost = losses_mwh(d, site, t)
+            made |= {
+                (site.id, key, t): -mwh
+                for key, mwh in lost.items()
+                if mwh > 0.0 or (site.id, key, t) in made
+            }
+            load = facility_mwh(site.id, t) + sum(lost.values())
             interruptible_mw = sum(x.mw[t] for x in site.tranches)
             given = weather_mwh(problem, d, site, load, t)
-            plants = sorted(site.onsite, key=lambda o: (o.firm, o.usd_per_mwh))
+            plants = sorted(
+                (o for o in site.onsite if o.battery is None), key=lambda o: (o.firm, o.usd_per_mwh)
+            )
             room = {
                 o.id: o.unit_mw
                 * max(units_serving(d, site, o, t) - o.spare_units, 0)
@@ -182,40 +204,3 @@ def flows_of(problem: PlanningProblem, d: Decisions, site: SiteTerms) -> Iterabl
                 yield Flow(
                     t, FlowGroup.ENERGY, line, usd, site.id, asset=other, shared=burned, goods=kwh
                 )
-
-
-def limits(
-    problem: PlanningProblem,
-    d: Decisions,
-    site: SiteTerms,
-    t: int,
-    peak_mw: float,
-    facility_mwh: float,
-) -> Iterable[tuple[CheckId, str, float, float]]:
-    """Yield check, place, use and limit for plants and tranches."""
-    able = weather_mwh(problem, d, site, facility_mwh, t)
-    for o in site.onsite:
-        units = units_serving(d, site, o, t)
-        carried = o.unit_mw * max(units - o.spare_units, 0)
-        made = d.onsite_mwh.get((site.id, o.id, t), 0.0)
-        where = f"{site.id} {o.id}"
-        yield CheckId.ONSITE_UNITS, where, units, o.most_units
-        yield CheckId.ONSITE_MWH, where, made, able.get(o.id, carried * HOURS_PER_QUARTER)
-        if o.firm:
-            yield CheckId.ONSITE_MW, where, d.onsite_mw.get((site.id, o.id, t), 0.0), carried
-    if not (site.onsite or site.tranches):
-        return
-    uses = interruptible_use_mw(d, site, peak_mw, facility_mwh, t)
-    grid = (site.utility_mw[t] + sum(uses.values())) * HOURS_PER_QUARTER
-    yield CheckId.EXPORT_MWH, site.id, generated_mwh(d, site, t), facility_mwh
-    yield CheckId.GRID_MWH, site.id, facility_mwh - generated_mwh(d, site, t), grid
-    lost = sum(x.hours_per_year / HOURS_PER_YEAR * uses[x.id] for x in site.tranches)
-    rest = sum(
-        d.paused.get((*p.key, t), 0.0)
-        * p.rated_kw
-        / p.accelerators
-        * problem.hall(p.hall).cooling(p.cooling).peak_pue
-        for p in problem.placements
-        if problem.hall(p.hall).site == site.id
-    )
-    yield CheckId.PAUSED_MW, site.id, lost, rest / KW_PER_MW

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from dcplan.facility.electrical.power import blocks_needed
 from dcplan.planning.audit.accounts import Accounts, storage_of
 from dcplan.planning.audit.check import Check
-from dcplan.planning.audit.onsite import carbon_t, limit_mw, limits
+from dcplan.planning.audit.energy.contracts import contract_limits
+from dcplan.planning.audit.energy.limits import limits
+from dcplan.planning.audit.onsite import carbon_t, limit_mw
 from dcplan.planning.audit.packing import unplaced
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
@@ -117,6 +119,10 @@ def site_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iter
                 blocks_needed(new, site.block_mw, site.redundancy),
                 blocks,
             )
+        energy = {
+            t: books.site(problem, site.id, t, "facility_mwh") for t in range(problem.quarters)
+        }
+        yield from (Check(*x) for x in contract_limits(problem, d, site, energy))
         if site.max_l_per_year is not None:
             for first in range(0, problem.quarters, QUARTERS_PER_YEAR):
                 year = range(first, min(first + QUARTERS_PER_YEAR, problem.quarters))

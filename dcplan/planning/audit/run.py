@@ -8,6 +8,7 @@ from dcplan.economics.cash_flow import npv_usd
 from dcplan.planning.audit.accounts import Accounts, make_accounts
 from dcplan.planning.audit.check import Check
 from dcplan.planning.audit.checks import all_checks
+from dcplan.planning.audit.energy.contracts import with_used_energy
 from dcplan.planning.audit.facts import differences
 from dcplan.planning.audit.measures import served
 from dcplan.planning.audit.onsite import redispatched
@@ -52,18 +53,24 @@ class Audit:
 def settled(problem: PlanningProblem, decisions: Decisions) -> Decisions:
     """Return the decisions with the consequences of integer switch counts, and no surplus of rent.
 
-    Switch counts change the energy that on-site plants must generate.
+    Switch counts change the energy that on-site plants must generate, and what is used of contracts.
     """
     decisions = without_surplus(problem, decisions)
-    if not any(s.onsite for s in problem.sites):
+    if not any(s.onsite or s.contracts for s in problem.sites):
         return decisions
     try:
         books = make_accounts(problem, decisions)
     except ValueError:  # the network does not exist; the audit reports it
         return decisions
-    return redispatched(
+    decisions = redispatched(
         problem, decisions, lambda site, t: books.site(problem, site, t, "facility_mwh")
     )
+    loads = {
+        (s.id, t): books.site(problem, s.id, t, "facility_mwh")
+        for s in problem.sites
+        for t in range(problem.quarters)
+    }
+    return with_used_energy(problem, decisions, loads)
 
 
 def without_surplus(problem: PlanningProblem, decisions: Decisions) -> Decisions:

@@ -6,6 +6,10 @@ import pyomo.core as pyo
 
 from dcplan.planning.model.changes import add_changes
 from dcplan.planning.model.cloud import add_cloud
+from dcplan.planning.model.energy.battery import add_battery
+from dcplan.planning.model.energy.carbon import add_carbon_price
+from dcplan.planning.model.energy.contracts import add_contracts, add_matching
+from dcplan.planning.model.energy.response import add_response
 from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
 from dcplan.planning.model.money.cost import add_money
@@ -33,6 +37,11 @@ def build_model(problem: PlanningProblem) -> tuple[pyo.ConcreteModel, Sets]:
     add_switches(model, sets)
     add_onsite(model, sets)
     add_power(model, sets)
+    add_battery(model, sets)
+    add_response(model, sets)
+    add_contracts(model, sets)
+    add_matching(model, sets)
+    add_carbon_price(model, sets)
     add_work(model, sets)
     add_links(model, sets)
     add_cloud(model, sets)

@@ -13,7 +13,7 @@ from dcplan.energy.taken import cuts
 from dcplan.planning.decisions import ONSITE_BUY, ONSITE_ON
 from dcplan.planning.model.sets import Sets
 from dcplan.planning.problem.energy import OnsiteTerms, TrancheTerms, shapes_at
-from dcplan.units import HOURS_PER_QUARTER, HOURS_PER_YEAR, KW_PER_MW
+from dcplan.units import HOURS_PER_QUARTER, KW_PER_MW
 
 
 def _tranches(sets: Sets) -> dict[tuple[str, str], TrancheTerms]:
@@ -32,15 +32,19 @@ def _plants(sets: Sets) -> dict[tuple[str, str], OnsiteTerms]:
 def declare_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
     """Declare variables of sites with tranches or plants.
 
-    ``interruptible_mw`` of a tranche; ``paused`` accelerators; ``onsite_buy`` units of plants ordered,
-    ``onsite_on`` in use, ``onsite_mw`` of peak and ``onsite_mwh`` of energy.
+    ``interruptible_mw`` of a tranche; load ``enrolled`` for demand response; ``paused`` accelerators;
+    ``onsite_buy`` units of plants ordered, ``onsite_on`` in use, ``onsite_mw`` of peak and ``onsite_mwh``
+    of energy, of batteries their losses, not above 0; ``bridged`` interruptible power that a battery
+    carries.
     """
     t = list(sets.quarters)
     tranches, plants = _tranches(sets), _plants(sets)
     model.interruptible_mw = pyo.Var(
         list(tranches), t, bounds=lambda _, s, i, q: (0, tranches[s, i].mw[q])
     )
-    cut = {s for s, _ in tranches}
+    responses = {s.id: s.response for s in sets.problem.sites if s.response is not None}
+    model.enrolled = pyo.Var(list(responses), t, bounds=lambda _, s, q: (0, responses[s].max_mw))
+    cut = {s for s, _ in tranches} | set(responses)
     model.paused = pyo.Var(
         [k for k in sets.places if sets.problem.hall(k[0]).site in cut],
         t,
@@ -52,10 +56,23 @@ def declare_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
         domain=pyo.NonNegativeIntegers,
         bounds=lambda _, s, o, q: (0, plants[s, o].most_units),
     )
+    model.bridged = pyo.Var(
+        [
+            (s, o, y.id)
+            for (s, o), x in plants.items()
+            for y in sets.problem.site(s).tranches
+            if x.battery is not None and x.battery.carries(y)
+        ],
+        t,
+        domain=pyo.NonNegativeReals,
+    )
     model.onsite_on = pyo.Var(ONSITE_ON.index(sets), domain=pyo.Binary)
     firm = [key for key, x in plants.items() if x.firm]
-    model.onsite_mw = pyo.Var(firm, t, domain=pyo.NonNegativeReals)
-    model.onsite_mwh = pyo.Var(keys, t, domain=pyo.NonNegativeReals)
+    stored = [key for key, x in plants.items() if x.battery is not None]
+    model.onsite_mw = pyo.Var([*firm, *stored], t, domain=pyo.NonNegativeReals)
+    model.onsite_mwh = pyo.Var(
+        keys, t, bounds=lambda _, s, o, q: (0, None) if plants[s, o].battery is None else (None, 0)
+    )
 
 
 def add_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -74,7 +91,8 @@ def add_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
     """
     t = list(sets.quarters)
     tranches, plants = _tranches(sets), _plants(sets)
-    cut = {s for s, _ in tranches}
+    called = {s.id: s.response.called_frac for s in sets.problem.sites if s.response is not None}
+    cut = {s for s, _ in tranches} | set(called)
     _add_plants(model, plants, t)
     _add_weather(model, sets, plants)
     model.no_export = pyo.Constraint(
@@ -88,11 +106,18 @@ def add_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
             if (*k, q) in m.paused and _at(sets, k, s)
         )
         lost = sum(
-            x.hours_per_year / HOURS_PER_YEAR * m.interruptible_mw[key, q]
+            x.interrupted_frac * m.interruptible_mw[key, q]
             for key, x in tranches.items()
             if key[0] == s
         )
-        return saved >= lost
+        carried = sum(
+            tranches[a, y].interrupted_frac * v
+            for (a, _, y, t), v in m.bridged.items()
+            if (a, t) == (s, q)
+        )
+        if s in called:
+            lost += called[s] * m.enrolled[s, q]
+        return saved >= lost - carried
 
     model.paused_work = pyo.Constraint(sorted(cut), t, rule=pause)
 
@@ -140,7 +165,7 @@ def _add_weather(
     """
     rows = []
     for site in sets.problem.sites:
-        group = [x for key, x in plants.items() if key[0] == site.id and not x.firm]
+        group = [x for key, x in plants.items() if key[0] == site.id and x.weather]
         for t in sets.quarters if group else ():
             shapes, each_h = shapes_at(group, sets.problem.start, t)
             rows += [(site.id, group, t, cut, each_h) for cut in cuts(shapes)]

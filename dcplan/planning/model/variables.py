@@ -26,6 +26,7 @@ from dcplan.planning.decisions import (
     USED_NEW,
 )
 from dcplan.planning.model.cloud import declare_cloud
+from dcplan.planning.model.energy.contracts import declare_contracts
 from dcplan.planning.model.onsite import declare_onsite
 from dcplan.planning.model.sets import Sets, most_racks
 
@@ -37,6 +38,7 @@ def add_variables(model: pyo.ConcreteModel, sets: Sets) -> None:
     _declare_work(model, sets)
     model.blocks = pyo.Var(BLOCKS.index(sets), domain=pyo.NonNegativeIntegers)
     declare_onsite(model, sets)
+    declare_contracts(model, sets)
     declare_cloud(model, sets)
     _declare_sites(model, sets)
 

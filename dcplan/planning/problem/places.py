@@ -23,7 +23,13 @@ from dcplan.inputs.heat_paths import most_air, room_air_frac
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.chain import branches
 from dcplan.planning.problem import site_costs
-from dcplan.planning.problem.energy import onsite_terms, tranche_terms
+from dcplan.planning.problem.contracts import (
+    TariffPrices,
+    carbon_price,
+    contract_terms,
+    matched_terms,
+)
+from dcplan.planning.problem.energy import onsite_terms, response_terms, tranche_terms
 from dcplan.planning.problem.finance import price_level
 from dcplan.planning.problem.storage import given_storage
 from dcplan.planning.problem.terms import CoolingTerms, HallTerms, SiteTerms
@@ -51,10 +57,14 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
     block_mw = log.chosen(f"{key}.power.block_mw", site.power.block_mw, "power", "block-mw-default")
     cap = site.carbon.max_operational_t_per_year
     water = site.water.max_l_per_year
+    residual = site.carbon.residual_g_per_kwh
+    level = price_level(scenario.finance, quarters, log) or (1.0,) * quarters
+    prices, by_market = carbon_price(site, level, log)
+    tariff = TariffPrices(_usd_per_kwh(site, row, scenario, log), level)
     return SiteTerms(
         id=site.id,
         utility_mw=log.series(f"{key}.utility_mw", site.utility_mw, quarters),
-        usd_per_kwh=_usd_per_kwh(site, row, scenario, log),
+        usd_per_kwh=tariff.usd_per_kwh,
         demand_usd_per_kw_month=log.take(f"{key}.energy.demand_usd_per_kw_month", demand)
         if demand
         else 0.0,
@@ -77,6 +87,14 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
         tranches=tranche_terms(site, scenario, log),
         onsite=onsite_terms(site, question, log),
         block_lead=int(log.assumed(f"{key}.power.lead_quarters", site.power.lead_quarters, 0.0)),
+        contracts=contract_terms(site, tariff, question, log),
+        matched=matched_terms(site, log),
+        residual_g_per_kwh=log.take(f"{key}.carbon.residual_g_per_kwh", residual)
+        if residual
+        else None,
+        response=response_terms(site, level, log),
+        carbon_usd_per_t=prices,
+        carbon_by_market=by_market,
     )
 
 

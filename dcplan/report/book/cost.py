@@ -114,6 +114,8 @@ def _running(c: Calc, site: str) -> None:
     """Write the payments for energy."""
     here = (site, "", "")
     bought = c.rows["site hall mwh", here] - c.decision("MWh made", here)
+    if here in c.source.keys("MWh contracted"):
+        bought = bought - c.decision("MWh contracted", here)
     energy = bought * KW_PER_MW * c.fact("usd_per_kwh", here)
     _pay(c, (FlowGroup.ENERGY, "energy", site), energy)
     each = c.fact("demand_usd_per_kw_month", here)

@@ -1,4 +1,4 @@
-"""Checks of plants on the site against their catalog rows."""
+"""Checks of plants on the site against their catalog rows, and of contracts for power."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from dcplan.catalog.schema import OnsitePower
 from dcplan.catalog.schema.place import WEATHER_KINDS
 from dcplan.provenance import Path
 from dcplan.scenario.checks.checker import Checker
-from dcplan.scenario.schema import Onsite
+from dcplan.scenario.schema import Onsite, PowerContract, Site
+from dcplan.scenario.schema.energy import STEP_MW
 from dcplan.scenario.schema.site import SPARE_UNITS
 
 
-def check_plant(check: Checker, entry: Onsite, path: Path) -> None:
+def check_plant(check: Checker, entry: Onsite, site: Site, path: Path) -> None:
     """Report a plant that a plan cannot have, or that has fields of another kind."""
     plant = check.catalog.find("onsite", entry.id, OnsitePower)
     if plant is None:
         return
     if plant.kind == "battery":
-        check.add(
-            "DC015",
-            f"{entry.id} stores energy but does not generate it, so it cannot supply the load of a plan",
-            (*path, "id"),
-        )
+        _check_battery(check, entry, site, path)
         return
+    if entry.peak_h is not None:
+        cause = f"{entry.id} is no battery, so it has no hours of a peak"
+        check.add("DC015", cause, (*path, "peak_h"), help="leave peak_h out")
     weather = plant.kind in WEATHER_KINDS
     _check_weather(check, entry, path, weather=weather)
     spare = 0 if weather else SPARE_UNITS if entry.spare_units is None else entry.spare_units
@@ -31,6 +31,27 @@ def check_plant(check: Checker, entry: Onsite, path: Path) -> None:
         unit = f"{plant.unit_mw.value:g} MW"
         cause = f"{entry.id}: {entry.max_mw.value:g} MW is less than one unit of {unit} plus {spare} spare units"
         check.add("DC015", cause, (*path, "max_mw"), help="raise max_mw, or lower spare_units")
+
+
+def _check_battery(check: Checker, entry: Onsite, site: Site, path: Path) -> None:
+    """Report a battery that has nothing to carry, or fields that a battery does not have."""
+    if entry.peak_h is None and not any(x.event_h is not None for x in site.interruptible):
+        cause = f"{entry.id} stores energy but does not generate it, and has nothing to carry"
+        step = (
+            "give peak_h, the hours a day that the peak of the site lasts, or event_h of an interruptible "
+            "tranche"
+        )
+        check.add("DC015", cause, (*path, "id"), help=step)
+    for name in ("profile", "usd_per_mwh", "spare_units"):
+        if getattr(entry, name) is not None:
+            cause = f"{entry.id} is a battery, so it has no {name}"
+            check.add("DC015", cause, (*path, name), help=f"leave {name} out")
+    row = check.catalog.get("onsite", entry.id, OnsitePower)
+    if row.unit_mw is None:
+        check.add("DC003", f"{entry.id}: the catalog has no unit_mw", (*path, "id"))
+    elif entry.max_mw.value < row.unit_mw.value:
+        cause = f"{entry.id}: {entry.max_mw.value:g} MW is less than one unit of {row.unit_mw.value:g} MW"
+        check.add("DC015", cause, (*path, "max_mw"), help="raise max_mw")
 
 
 def _check_weather(check: Checker, entry: Onsite, path: Path, *, weather: bool) -> None:
@@ -47,3 +68,47 @@ def _check_weather(check: Checker, entry: Onsite, path: Path, *, weather: bool) 
     if not weather and entry.profile is not None:
         cause = f"{entry.id} gives power when the load needs it, so it has no profile"
         check.add("DC015", cause, (*path, "profile"), help="leave the profile out")
+
+
+def check_contract(check: Checker, entry: PowerContract, path: Path) -> None:
+    """Report a contract without its hours, with two prices of surplus, or with less than one step."""
+    by_profile = entry.kind == "as_produced"
+    if by_profile and entry.profile is None:
+        cause = f"{entry.id} needs the output of its plant by hour"
+        step = (
+            "profile: FILE, a CSV with 8,760 capacity factors, as PVWatts or renewables.ninja give"
+        )
+        check.add("DC003", cause, path, help=step)
+    if not by_profile and entry.profile is not None:
+        cause = f"{entry.id} has the same power in every hour, so it has no profile"
+        check.add("DC015", cause, (*path, "profile"), help="leave the profile out")
+    if entry.surplus_frac is not None and entry.surplus_usd_per_mwh is not None:
+        cause = f"{entry.id} has two prices of its surplus"
+        step = "give surplus_usd_per_mwh or surplus_frac, not both"
+        check.add("DC015", cause, (*path, "surplus_frac"), help=step)
+    step_mw = entry.step_mw.value if entry.step_mw else STEP_MW
+    if entry.max_mw.value < step_mw:
+        cause = f"{entry.id}: {entry.max_mw.value:g} MW is less than one step of {step_mw:g} MW"
+        check.add("DC015", cause, (*path, "max_mw"), help="raise max_mw, or give a smaller step_mw")
+
+
+def check_unused(check: Checker, site: Site, path: Path) -> None:
+    """Report fields of energy that have no effect without another one."""
+    carbon = site.carbon
+    if carbon.basis is not None and carbon.usd_per_t is None:
+        cause = f"{site.id}: carbon.basis has no effect without a price"
+        check.add("DC015", cause, (*path, "carbon", "basis"), help="give carbon.usd_per_t")
+    if carbon.residual_g_per_kwh is not None and not (site.ppa or carbon.basis == "market"):
+        cause = (
+            f"{site.id}: the residual mix has no effect without contracts or a market-based price"
+        )
+        step = "give ppa, or carbon.basis: market with carbon.usd_per_t"
+        check.add("DC015", cause, (*path, "carbon", "residual_g_per_kwh"), help=step)
+    kinds = [check.catalog.find("onsite", x.id, OnsitePower) for x in site.onsite]
+    if any(x is not None and x.kind == "battery" for x in kinds):
+        return
+    for i, tranche in enumerate(site.interruptible):
+        if tranche.event_h is not None:
+            cause = f"{tranche.id}: event_h has no effect without a battery on the site"
+            step = "give a battery in onsite, or leave event_h out"
+            check.add("DC015", cause, (*path, "interruptible", i, "event_h"), help=step)

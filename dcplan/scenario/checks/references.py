@@ -15,7 +15,7 @@ from dcplan.scenario.checks.checker import Checker
 from dcplan.scenario.checks.comparison import check_comparison, check_tariff
 from dcplan.scenario.checks.existing import check_existing
 from dcplan.scenario.checks.links import check_links
-from dcplan.scenario.checks.plants import check_plant
+from dcplan.scenario.checks.plants import check_contract, check_plant, check_unused
 from dcplan.scenario.checks.queue import check_queue
 from dcplan.scenario.checks.services import check_service
 from dcplan.scenario.names import unknown_names, wrong_lengths
@@ -111,12 +111,16 @@ def _check_site(check: Checker, site: Site, path: Path) -> None:
             check.add(
                 "DC003", f"{site.id}: {row.id} has no grid carbon; give carbon.grid_g_per_kwh", path
             )
+    check_unused(check, site, path)
     check_tariff(check, site.energy, (*path, "energy"))
     check.unique((h.id for h in site.halls), (*path, "halls"))
     check.unique((x.id for x in site.interruptible), (*path, "interruptible"))
     check.unique((x.id for x in site.onsite), (*path, "onsite"))
     for i, entry in enumerate(site.onsite):
-        check_plant(check, entry, (*path, "onsite", i))
+        check_plant(check, entry, site, (*path, "onsite", i))
+    check.unique((x.id for x in site.ppa), (*path, "ppa"))
+    for i, contract in enumerate(site.ppa):
+        check_contract(check, contract, (*path, "ppa", i))
 
 
 def makers(system: System, catalog: Catalog) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dcplan.scenario.schema.assets import Asset, Existing, Order
 from dcplan.scenario.schema.demand import Capacity, Demand, Reference
+from dcplan.scenario.schema.energy import Matching, PowerContract
 from dcplan.scenario.schema.jobs import Job, PostTrainingJob, ScheduledJob
 from dcplan.scenario.schema.links import Link
 from dcplan.scenario.schema.queue import Queued
@@ -38,9 +39,11 @@ __all__ = [
     "Interruptible",
     "Job",
     "Link",
+    "Matching",
     "Onsite",
     "Order",
     "PostTrainingJob",
+    "PowerContract",
     "Queued",
     "Reference",
     "Reliability",

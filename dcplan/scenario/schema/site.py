@@ -8,8 +8,10 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from dcplan.provenance import (
+    DayHours,
     EnergyPrice,
     EnergyPrices,
+    EventHours,
     Fraction,
     Megawatts,
     NonNegative,
@@ -20,6 +22,7 @@ from dcplan.provenance import (
     YearHours,
 )
 from dcplan.scenario.schema.base import CountOrZero, Key, Part, Quarter
+from dcplan.scenario.schema.energy import DemandResponse, Matching, PowerContract
 
 Redundancy = Literal["n", "n+1", "2n", "4n/3", "3n/2"]
 
@@ -93,6 +96,9 @@ class Interruptible(Part):
     """Quarter of energization. Default: the start of the horizon."""
     hours_per_year: YearHours
     """Hours per year in which the utility may interrupt it; its load then pauses."""
+    event_h: EventHours | None = None
+    """Longest interruption. A battery on the site may then carry the load through it. Default: no battery
+    does."""
 
 
 SPARE_UNITS = 1
@@ -100,8 +106,8 @@ SPARE_UNITS = 1
 
 
 class Onsite(Part):
-    """On-site generation, as a bridge until grid power is available or permanently. A row of
-    ``catalogs/power/onsite.yaml``.
+    """On-site generation, as a bridge until grid power is available or permanently, or a battery. A row
+    of ``catalogs/power/onsite.yaml``.
     """
 
     id: str
@@ -110,7 +116,7 @@ class Onsite(Part):
     """Maximum power that may be installed."""
     spare_units: CountOrZero | None = None
     """Spare units in addition to those that carry load, as soon as any unit is in service. Default: 1;
-    none for PV and wind."""
+    none for PV, wind and batteries."""
     lead_quarters: CountOrZero | None = None
     """Lead time from order to service. Default: the value of the catalog row."""
     usd_per_mwh: Positive | None = None
@@ -119,15 +125,27 @@ class Onsite(Part):
     profile: str | None = None
     """File with the capacity factor of each hour of a year, for PV and wind: a CSV of 8,760 numbers from
     0 to 1 in the last column, in local standard time. Relative to the scenario."""
+    peak_h: DayHours | None = None
+    """Hours a day for which the peak of the site lasts, for a battery, which may then lower the peak.
+    Default: it lowers no peak."""
 
 
 class Carbon(Part):
-    """Carbon intensity of the grid and the annual cap on operational carbon."""
+    """Carbon intensity of the grid, the annual cap on operational carbon, and its price."""
 
     grid_g_per_kwh: NonNegative | None = None
     """Carbon intensity of the grid. Default: the catalog value of the location."""
+    residual_g_per_kwh: NonNegative | None = None
+    """Carbon intensity of energy without certificates (residual mix), for market-based carbon. Default:
+    that of the grid."""
     max_operational_t_per_year: Positive | None = None
     """Annual limit on operational CO2 of owned racks. Default: no limit."""
+    usd_per_t: Series | None = None
+    """Price of operational CO2, such as a tax or an internal price, one number or one per quarter.
+    Default: none."""
+    basis: Literal["location", "market"] | None = None
+    """Carbon that has this price. location: all energy of the grid has that of the grid; market: the
+    residual mix, less carbon-free contracts of the year, paid in its last quarter. Default: location."""
 
 
 class Water(Part):
@@ -235,6 +253,12 @@ class Site(Part):
     """Interruptible grid power in addition to firm power."""
     onsite: tuple[Onsite, ...] = ()
     """Generation plants that may be built at the site."""
+    ppa: tuple[PowerContract, ...] = ()
+    """Contracts for power of plants elsewhere, delivered through the grid."""
+    matched_share_min: Matching = Matching()
+    """Least share of energy that carbon-free contracts, PV and wind give."""
+    demand_response: DemandResponse | None = None
+    """Program that pays for load that pauses when it is called. Default: none."""
     energy: Energy = Energy()
     """Electricity tariff."""
     power: Power = Power()

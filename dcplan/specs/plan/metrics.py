@@ -112,6 +112,33 @@ CARBON_WITH_CLOUD = MetricSpec(
     "Operational carbon of owned sites and, estimated, of rented accelerators",
     better=LOWER,
 )
+MARKET_CARBON = MetricSpec(
+    "carbon.market_t",
+    "t CO2e",
+    "Market-based operational carbon of owned sites: none for contracted carbon-free energy of the "
+    "year, the residual mix for other energy of the grid; only with contracts for power",
+    better=LOWER,
+    needs="sites.ppa",
+    label="Market-based operational carbon",
+)
+MATCHED_ANNUAL = MetricSpec(
+    "energy.matched_annual_frac",
+    "",
+    "Share of the energy that carbon-free contracts, PV and wind of the same year cover; only with "
+    "contracts for power",
+    better=HIGHER,
+    needs="sites.ppa",
+    label="Annual matching with carbon-free energy",
+)
+MATCHED_HOURLY = MetricSpec(
+    "energy.matched_hourly_frac",
+    "",
+    "Share of the energy that carbon-free contracts, PV and wind of the same hour cover (24/7 CFE "
+    "score); only with contracts for power",
+    better=HIGHER,
+    needs="sites.ppa",
+    label="Hourly matching with carbon-free energy",
+)
 EMBODIED_CARBON = MetricSpec(
     "carbon.embodied_t",
     "t CO2e",

@@ -22,7 +22,9 @@ class OnsiteRow:
     capex_usd: Annotated[
         float, Column("Price of the plant; in a plan, of the units ordered in the quarter")
     ]
-    generated_mwh: Annotated[float, Column("Energy generated in the quarter")]
+    generated_mwh: Annotated[
+        float, Column("Energy generated in the quarter; below 0: losses of a battery")
+    ]
     curtailed_mwh: Annotated[
         float | None, Column("Energy of PV or wind in the quarter that the load does not take")
     ]
@@ -38,6 +40,67 @@ ONSITE = TableSpec(
     shown=Shown.VERBOSE,
     section=Section.DESIGN,
     by_item=True,
+)
+
+
+@dataclass(frozen=True)
+class ContractRow:
+    """One contract of a site in one quarter."""
+
+    site: Annotated[str, Column("Id of the site")]
+    contract: Annotated[str, Column("Name of the contract")]
+    quarter: Quarter
+    signed_mw: Annotated[float, Column("Power whose delivery starts in the quarter")]
+    contracted_mw: Annotated[float, Column("Power under contract in the quarter")]
+    output_mwh: Annotated[float, Column("Energy of the contract in the quarter")]
+    used_mwh: Annotated[float, Column("Part of it that the load uses, hour by hour")]
+    surplus_mwh: Annotated[float, Column("Part of it beyond the load, sold or lost")]
+    energy_usd: Annotated[
+        float,
+        Column("Price of all energy, with delivery of the used and less sales of the surplus"),
+    ]
+
+
+CONTRACTS = TableSpec(
+    "contracts",
+    ContractRow,
+    "Contracts for power through the grid",
+    shown=Shown.VERBOSE,
+    section=Section.DESIGN,
+    by_item=True,
+)
+
+
+@dataclass(frozen=True)
+class MatchedRow:
+    """Carbon-free energy of one site in one year of the plan."""
+
+    site: Annotated[str, Column("Id of the site")]
+    first_quarter: Annotated[str, Column("First quarter of the year")]
+    energy_mwh: Annotated[float, Column("Energy of the site in the year")]
+    carbon_free_mwh: Annotated[
+        float,
+        Column("Energy of carbon-free contracts, used or not, and of PV and wind on the site"),
+    ]
+    matched_annual_frac: Annotated[
+        float, Column("Carbon-free energy of the year over the energy, at most 1")
+    ]
+    matched_hourly_frac: Annotated[
+        float, Column("The same with, in each hour, no more than the load (24/7 CFE score)")
+    ]
+    location_t: Annotated[float, Column("Carbon with the mix of the grid for all its energy")]
+    market_t: Annotated[
+        float,
+        Column("Carbon with none for contracted carbon-free energy, the residual mix for the rest"),
+    ]
+
+
+MATCHING = TableSpec(
+    "matching",
+    MatchedRow,
+    "Carbon-free energy, and carbon by location and market",
+    shown=Shown.VERBOSE,
+    section=Section.DESIGN,
 )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,8 @@ from dcplan.energy.replay import GRID, Part, PlantHours, Replay, SiteQuarter, re
 from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.power.weather import hours_of_quarter
 from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.energy.battery import bridged_mw, losses_mwh
+from dcplan.planning.audit.energy.contracts import signed
 from dcplan.planning.audit.onsite import interruptible_use_mw, limit_mw, units_serving
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.energy import OnsiteTerms
@@ -91,14 +94,15 @@ def quarter_hours(
     peak, mwh, water = (
         books.site(problem, site.id, t, what) for what in ("facility_mw", "facility_mwh", "water_l")
     )
-    load = _load(plan, site, shapes, hours, t)
+    lost_mw = sum(losses_mwh(plan.decisions, site, t).values()) / HOURS_PER_QUARTER
+    load = _load(plan, site, shapes, hours, t).more_mw(lost_mw)
     usd = site.usd_per_kwh[t] * KW_PER_MW
     prices = _prices(shapes.prices, usd, hours, site.id, as_given=as_given)
     uses = interruptible_use_mw(plan.decisions, site, peak, mwh, t)
     grid = site.utility_mw[t] + sum(uses.values())
     quarter = SiteQuarter(
         weights=weights,
-        planned_mw=mwh / HOURS_PER_QUARTER,
+        planned_mw=mwh / HOURS_PER_QUARTER + lost_mw,
         level_mw=load.level_mw,
         load_mw=load.mw,
         planned_usd_per_mwh=usd,
@@ -106,11 +110,16 @@ def quarter_hours(
         usd_per_mwh=prices,
         kg_co2_per_mwh=site.grid_g_per_kwh,
         grid_mw=grid,
-        open_mw=grid - _cut_mw(site, uses, load.mw),
-        plants=tuple(
-            plant_hours(plan, site, x, shapes, hours, t)
-            for x in site.onsite
-            if units_serving(plan.decisions, site, x, t)
+        open_mw=_called(
+            plan, site, load.mw, grid - _cut_mw(plan.decisions, site, uses, load.mw, t), t
+        ),
+        plants=(
+            *(
+                plant_hours(plan, site, x, shapes, hours, t)
+                for x in site.onsite
+                if x.battery is None and units_serving(plan.decisions, site, x, t)
+            ),
+            *_contract_hours(plan, site, grid, hours, t),
         ),
     )
     found = replayed(quarter)
@@ -137,6 +146,10 @@ class Load:
     """With the mean PUE of the hours of the year."""
     l_per_h: Array
     level_l_per_h: float
+
+    def more_mw(self, mw: float) -> Load:
+        """Return the load with constant power more, such as losses of batteries."""
+        return replace(self, mw=self.mw + mw, level_mw=self.level_mw + mw)
 
 
 def _load(plan: Audited, site: SiteTerms, shapes: SiteShapes, hours: slice, t: int) -> Load:
@@ -188,14 +201,27 @@ def _prices(
     return np.asarray(own * (usd_per_mwh / mean))
 
 
-def _cut_mw(site: SiteTerms, uses: dict[str, float], load_mw: Array) -> Array:
-    """Return interrupted power by hour: a quarter of a tranche's hours, from the highest load on."""
+def _cut_mw(d: Decisions, site: SiteTerms, uses: dict[str, float], load_mw: Array, t: int) -> Array:
+    """Return interrupted power by hour: a quarter of a tranche's hours, from the highest load on.
+
+    What batteries carry is not cut.
+    """
     found = np.zeros(load_mw.size)
     for x in site.tranches:
         cut_h = min(x.hours_per_year / QUARTERS_PER_YEAR, float(load_mw.size))
         cut = cut_hours(cut_h, 1, int(load_mw.argmax()), load_mw.size, load_mw.size)
-        found += np.where(cut, uses[x.id], 0.0)
+        found += np.where(cut, max(uses[x.id] - bridged_mw(d, site, x.id, t), 0.0), 0.0)
     return found
+
+
+def _called(plan: Audited, site: SiteTerms, load_mw: Array, open_mw: Array, t: int) -> Array:
+    """Return the power of the grid by hour, with calls of enrolled load from the highest load on."""
+    if site.response is None:
+        return open_mw
+    hours = min(site.response.hours_per_year / QUARTERS_PER_YEAR, float(load_mw.size))
+    called = cut_hours(hours, 1, int(load_mw.argmax()), load_mw.size, load_mw.size)
+    left = np.maximum(load_mw - plan.decisions.enrolled.get((site.id, t), 0.0), 0.0)
+    return np.where(called, np.minimum(open_mw, left), open_mw)
 
 
 def plant_hours(
@@ -220,10 +246,33 @@ def plant_hours(
     )
 
 
+def _contract_hours(
+    plan: Audited, site: SiteTerms, grid_mw: float, hours: slice, t: int
+) -> Iterator[PlantHours]:
+    """Yield the contracts in force in a quarter by hour, within the power of the grid."""
+    for x in site.contracts:
+        steps = signed(plan.decisions, site, x, t)
+        if steps:
+            mw = np.minimum(steps * x.step_mw * np.array(x.profile[hours]), grid_mw)
+            used, usd = (
+                plan.decisions.contract_mwh.get((site.id, x.id, t), 0.0),
+                x.used_usd_per_mwh(t),
+            )
+            yield PlantHours(*(x.id, used, usd, site.grid_g_per_kwh, mw, mw, mw, mw), by_grid=True)
+
+
 def _kept_usd(plan: Audited, site: SiteTerms, t: int) -> float:
-    """Return the cost of energy of other suppliers, such as contracts, which stays as planned."""
+    """Return the cost of energy of other suppliers, such as contracts, which stays as planned.
+
+    Of a contract through the grid it is the price of all output, less its sale: a used MWh costs the
+    rest, which the hours change.
+    """
     own = {GRID, *(x.id for x in site.onsite if not x.taken_usd_per_mwh)}
-    return sum(
+    by_hour = sum(
+        x.used_usd_per_mwh(t) * plan.decisions.contract_mwh.get((site.id, x.id, t), 0.0)
+        for x in site.contracts
+    )
+    kept = sum(
         flow.usd
         for flow in plan.books.flows
         if flow.group is FlowGroup.ENERGY
@@ -233,3 +282,4 @@ def _kept_usd(plan: Audited, site: SiteTerms, t: int) -> float:
         and flow.goods.unit is Unit.KWH
         and flow.goods.item not in own
     )
+    return kept - by_hour

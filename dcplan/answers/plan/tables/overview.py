@@ -38,6 +38,7 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], question: Question) ->
         "halls": site.halls(problem, d, books),
         "power": site.power(problem, d, books),
         "onsite": site.onsite(problem, d),
+        **site.contract_tables(problem, d, books),
         "network": network.network(problem, d, books),
         "jobs": work.jobs(problem, d),
         "schedule": work.schedule(problem, d),

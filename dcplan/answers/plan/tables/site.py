@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dcplan.answers.plan.calendar import quarter_at
 from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.energy.contracts import Matched, matched, output_mwh, signed, years_of
 from dcplan.planning.audit.onsite import interruptible_use_mw, plants_mw, units_serving
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.energy import contract_usd, output_mwh
-from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.problem.energy import contract_usd
+from dcplan.planning.problem.energy import output_mwh as unit_mwh
+from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
 from dcplan.result import Table
 from dcplan.specs.plan import site as specs
 from dcplan.units import KW_PER_MW
@@ -68,7 +70,7 @@ def onsite(problem: PlanningProblem, d: Decisions) -> Table:
                 n, mwh = d.onsite.get((s.id, o.id, t), 0), d.onsite_mwh.get((s.id, o.id, t), 0.0)
                 units = units_serving(d, s, o, t)
                 usd = mwh * o.usd_per_mwh + units * contract_usd(o, problem.start, t)
-                able = None if o.firm else units * output_mwh(o, problem.start, t)
+                able = None if not o.weather else units * unit_mwh(o, problem.start, t)
                 if n or mwh or able:
                     rows.append(
                         specs.OnsiteRow(
@@ -85,3 +87,67 @@ def onsite(problem: PlanningProblem, d: Decisions) -> Table:
                         )
                     )
     return specs.ONSITE.table(rows)
+
+
+def contract_tables(problem: PlanningProblem, d: Decisions, books: Accounts) -> dict[str, Table]:
+    """Return the tables of contracts and of matching; none in a scenario without contracts."""
+    if not any(s.contracts for s in problem.sites):
+        return {}
+    return {
+        "contracts": _contracts(problem, d),
+        "matching": specs.MATCHING.table(
+            _row(problem, site, year.start, found)
+            for site in problem.sites
+            for year, found in matched_years(problem, d, books, site)
+        ),
+    }
+
+
+def _contracts(problem: PlanningProblem, d: Decisions) -> Table:
+    rows = []
+    for s in problem.sites:
+        for x in s.contracts:
+            for t in range(problem.quarters):
+                steps = signed(d, s, x, t)
+                if not steps:
+                    continue
+                made = output_mwh(problem, d, s, x, t)
+                used = d.contract_mwh.get((s.id, x.id, t), 0.0)
+                usd = made * x.usd_per_mwh[t] + used * x.delivery_usd_per_mwh[t]
+                rows.append(
+                    specs.ContractRow(
+                        site=s.id,
+                        contract=x.id,
+                        quarter=quarter_at(problem, t),
+                        signed_mw=d.contracted.get((s.id, x.id, t), 0) * x.step_mw,
+                        contracted_mw=steps * x.step_mw,
+                        output_mwh=made,
+                        used_mwh=used,
+                        surplus_mwh=made - used,
+                        energy_usd=usd - (made - used) * x.surplus_usd_per_mwh[t],
+                    )
+                )
+    return specs.CONTRACTS.table(rows)
+
+
+def matched_years(
+    problem: PlanningProblem, d: Decisions, books: Accounts, site: SiteTerms
+) -> list[tuple[range, Matched]]:
+    """Return the years of a site with their carbon-free energy."""
+    loads = {t: books.site(problem, site.id, t, "facility_mwh") for t in range(problem.quarters)}
+    return [
+        (year, matched(problem, d, site, {t: loads[t] for t in year})) for year in years_of(problem)
+    ]
+
+
+def _row(problem: PlanningProblem, site: SiteTerms, first: int, found: Matched) -> specs.MatchedRow:
+    return specs.MatchedRow(
+        site=site.id,
+        first_quarter=quarter_at(problem, first),
+        energy_mwh=found.load_mwh,
+        carbon_free_mwh=found.clean_mwh,
+        matched_annual_frac=found.annual_frac,
+        matched_hourly_frac=found.hourly_frac,
+        location_t=found.location_t,
+        market_t=found.market_t,
+    )

@@ -98,6 +98,23 @@ class PlanningProblem:
         return replace(self, run_options=kept, later=tuple(filter(allowed, self.later)))
 
     @functools.cached_property
+    def training_kw_over_idle(self) -> Mapping[tuple[str, str, str], float]:
+        """Return the most power of a rack over idle, of the placements that may train [kW].
+
+        A run may begin or end within a quarter, whose mean then hides the load of its days.
+        """
+        able = {(c.place, c.system) for c in self.run_options if not c.on_cloud}
+        return {
+            p.key: max(
+                p.training_kw - p.idle_average_kw,
+                *(p.accelerators * p.serving_kw(d) for d in self.demands),
+                0.0,
+            )
+            for p in self.placements
+            if (p.hall, p.system) in able
+        }
+
+    @functools.cached_property
     def placed(self) -> Mapping[tuple[str, str, str], Placement]:
         """Return the placements by hall, cooling and system."""
         return {p.key: p for p in self.placements}

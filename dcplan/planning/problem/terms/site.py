@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dcplan.inputs.cooling import Setting
-from dcplan.planning.problem.energy import OnsiteTerms, TrancheTerms
+from dcplan.planning.problem.contracts import ContractTerms, MatchedTerms
+from dcplan.planning.problem.energy import OnsiteTerms, ResponseTerms, TrancheTerms
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,25 @@ class SiteTerms:
     onsite: tuple[OnsiteTerms, ...] = ()
     block_lead: int = 0
     """Quarters before the first new block is in service."""
+    contracts: tuple[ContractTerms, ...] = ()
+    """Contracts for power through the grid."""
+    matched: MatchedTerms = field(default_factory=MatchedTerms)
+    """Least share of carbon-free energy."""
+    residual_g_per_kwh: float | None = None
+    """Carbon of energy without certificates; None: that of the grid."""
+
+    response: ResponseTerms | None = None
+    """Demand response program."""
+    carbon_usd_per_t: tuple[float, ...] = ()
+    """Price of operational carbon by quarter; empty without one."""
+    carbon_by_market: bool = False
+    """Whether the price is for market-based carbon, else for location-based."""
+
+    @property
+    def market_g_per_kwh(self) -> float:
+        """Return the market-based carbon of energy without certificates."""
+        given = self.residual_g_per_kwh
+        return self.grid_g_per_kwh if given is None else given
 
 
 @dataclass(frozen=True)

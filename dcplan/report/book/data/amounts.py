@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.residual_value import residual_ends
 from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.energy.contracts import contracted_mwh
 from dcplan.planning.audit.left import valued_units
 from dcplan.planning.audit.onsite import generated_mw, generated_mwh
 from dcplan.planning.decisions import Decisions
@@ -88,6 +89,8 @@ def _all(
             new = d.blocks.get((site.id, t), 0) - (d.blocks.get((site.id, t - 1), 0) if t else 0)
             yield "blocks new", (site.id, "", ""), t, new
             yield "MWh made", (site.id, "", ""), t, generated_mwh(d, site, t)
+            if site.contracts:
+                yield "MWh contracted", (site.id, "", ""), t, contracted_mwh(d, site, t)
             yield "MW made", (site.id, "", ""), t, generated_mw(d, site, t)
         for hall in problem.halls:
             for c in hall.coolings:

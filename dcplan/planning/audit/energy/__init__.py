@@ -1,0 +1,1 @@
+"""Energy of sites, recomputed: batteries, contracts for power, carbon price, limits."""

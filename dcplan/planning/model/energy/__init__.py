@@ -1,0 +1,1 @@
+"""Energy of sites: batteries, and contracts for power through the grid."""

@@ -1,0 +1,101 @@
+"""Batteries on the site: shaved peaks, and interruptions of the grid that they carry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyomo.core as pyo
+
+from dcplan.planning.model.onsite import serving
+from dcplan.planning.model.power import site_peak_mw
+from dcplan.planning.model.sets import Sets
+from dcplan.planning.problem.energy import BatteryTerms, OnsiteTerms
+from dcplan.units import HOURS_PER_QUARTER, KW_PER_MW
+
+
+def _batteries(sets: Sets) -> list[tuple[str, OnsiteTerms, BatteryTerms]]:
+    return [
+        (s.id, o, o.battery)
+        for s in sets.problem.sites
+        for o in s.onsite
+        if o.battery is not None and o.most_units
+    ]
+
+
+def _busy_mw(m: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
+    """Return the mean load of a day on which all racks that may train do so [MW]."""
+    total: Any = m.energy_mwh[site, t] / HOURS_PER_QUARTER
+    for key, kw in sets.problem.training_kw_over_idle.items():
+        hall, place = sets.problem.hall(key[0]), sets.places.get(key)
+        if hall.site != site or place is None:
+            continue
+        now: Any = 0.0
+        if (*key, t) in m.training:
+            each = (place.training_kw - place.idle_average_kw) / place.accelerators
+            now += each * m.training[key, t]
+        for d in sets.problem.demands:
+            if (d.id, *key, t) in m.serving:
+                now += place.serving_kw(d) * m.serving[d.id, key, t]
+        total += hall.cooling(key[1]).pue / KW_PER_MW * (kw * m.racks[key, t] - now)
+    return total
+
+
+def add_battery(model: pyo.ConcreteModel, sets: Sets) -> None:
+    r"""Limit what batteries carry, by their power and energy, and by the room to refill in a day.
+
+    .. math::
+       k_p S_{bt} + \sum_y k_y c_{byt} \le B_b n_{bt}, \quad \sum_b c_{byt} \le d_{yt}, \quad
+       \sum_b r_b S_{bt} \le P_t - \bar L_t, \quad e_{bt} = -\ell^p S_{bt} - \sum_y \ell^y c_{byt}
+
+    with L the mean load of a day on which all racks that may train do so, S the shaved peak
+    (``onsite_mw``), c the interruptible power carried (``bridged``) and e the losses (``onsite_mwh``, not above 0).
+    """
+    found, quarters = _batteries(sets), list(sets.quarters)
+    keys = [(s, o.id) for s, o, _ in found]
+    of = {(s, o.id): (o, b) for s, o, b in found}
+    tranches = [
+        (s, o.id, y.id) for s, o, b in found for y in sets.problem.site(s).tranches if b.carries(y)
+    ]
+    terms = {(s.id, y.id): y for s in sets.problem.sites for y in s.tranches}
+
+    def able(m: pyo.ConcreteModel, s: str, o: str, t: int) -> Any:
+        plant, battery = of[s, o]
+        used = battery.mw_per_mw(battery.peak_h) * m.onsite_mw[s, o, t]
+        used += sum(
+            battery.mw_per_mw(terms[s, y].event_h) * m.bridged[s, o, y, t]
+            for (a, b, y) in tranches
+            if (a, b) == (s, o)
+        )
+        return used <= plant.unit_mw * battery.available_frac * serving(m, s, plant, t)
+
+    def losses(m: pyo.ConcreteModel, s: str, o: str, t: int) -> Any:
+        battery = of[s, o][1]
+        lost = battery.shaving_loss_h * m.onsite_mw[s, o, t] + sum(
+            battery.event_loss_h(terms[s, y]) * m.bridged[s, o, y, t]
+            for (a, b, y) in tranches
+            if (a, b) == (s, o)
+        )
+        return m.onsite_mwh[s, o, t] == -lost
+
+    def refilled(m: pyo.ConcreteModel, s: str, t: int) -> Any:
+        shaved = sum(
+            b.peak_over_mean * m.onsite_mw[a, o.id, t] for a, o, b in found if a == s and b.peak_h
+        )
+        return shaved <= site_peak_mw(m, sets, s, t, upper=False) - _busy_mw(m, sets, s, t)
+
+    for (s, o), (_, battery) in of.items():
+        for t in quarters:
+            model.onsite_mw[s, o, t].setub(None if battery.peak_h else 0.0)
+    model.battery_mw = pyo.Constraint(keys, quarters, rule=able)
+    model.battery_losses = pyo.Constraint(keys, quarters, rule=losses)
+    model.battery_refill = pyo.Constraint(
+        list(dict.fromkeys(s for s, _, b in found if b.peak_h)), quarters, rule=refilled
+    )
+    model.bridged_used = pyo.Constraint(
+        list(dict.fromkeys((s, y) for s, _, y in tranches)),
+        quarters,
+        rule=lambda m, s, y, t: (
+            sum(m.bridged[a, o, x, t] for a, o, x in tranches if (a, x) == (s, y))
+            <= m.interruptible_mw[s, y, t]
+        ),
+    )
