@@ -19,7 +19,7 @@ from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import BLOCK_PAIRS, BLOCKS, BUY, FABRIC, FLEET, RUN, Decisions
 from dcplan.planning.goal import MONEY
 from dcplan.planning.keys import Key
-from dcplan.planning.problem.switch_steps import with_steps
+from dcplan.planning.problem.fabrics.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.audited import audited
 from dcplan.planning.solve.highs import Outcome
