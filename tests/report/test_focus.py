@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from dcplan.economics.cash_flow import NO_CASH, AssetClass, FlowGroup, Unit
-from dcplan.report.focus.charges import charges_of
+from dcplan.report.focus.charges import UNITS, charges_of
 from dcplan.report.focus.export import focus_csv
 from dcplan.report.focus.payments import Payment
 from dcplan.report.focus.rows import COLUMNS, row_of
@@ -243,3 +243,7 @@ def test_every_payment_of_a_plan_has_goods_and_every_asset_a_life() -> None:
 def test_columns_are_in_the_order_of_the_specification() -> None:
     own = [c for c in COLUMNS if c.startswith("x_")]
     assert list(COLUMNS) == [*sorted(set(COLUMNS) - set(own)), *sorted(own)]
+
+
+def test_every_unit_of_goods_has_a_name_in_focus() -> None:
+    assert set(UNITS) == set(Unit)

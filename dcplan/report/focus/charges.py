@@ -83,6 +83,7 @@ UNITS = {
     Unit.ACCELERATOR_MONTH: "Accelerator-Months",
     Unit.ACCELERATOR: "Accelerators",
     Unit.MONTH: "Months",
+    Unit.TONNE: "Tonnes CO2",
 }
 """Unit of goods -> its name in FOCUS."""
 MONTHS = {
