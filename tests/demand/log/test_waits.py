@@ -114,7 +114,9 @@ def test_the_packaged_jobs_have_the_counts_of_their_source() -> None:
     for queue, log, cap in packaged():
         running, pending = (x[queue] for x in by_minute())
         waits = minutes(log.submit_s, log.start_s, log.accelerators)
-        assert np.abs(waits - pending).sum() <= (0.03 if queue == "vcvlY" else 0.001) * pending.sum(), queue
+        assert (
+            np.abs(waits - pending).sum() <= (0.03 if queue == "vcvlY" else 0.001) * pending.sum()
+        ), queue
         used = np.minimum(minutes(log.start_s, log.end_s, log.accelerators), cap)
         assert np.abs(used - running).sum() <= 1e-6 * running.sum(), queue
 
