@@ -254,6 +254,21 @@ def test_the_demand_of_coming_quarters_follows_the_growth_of_a_long_log(tmp_path
     assert row["origins"] == 24
 
 
+def test_the_block_of_a_scenario_is_written_from_python(tmp_path: Path) -> None:
+    """The same text as ``-o`` writes; an answer without a block says why."""
+    log = long_log(tmp_path / "long.csv", 20, 0.0)
+    more = {"accelerators": ["8"], "draws": 0, "quarters": 1, "growth_frac_per_quarter": 0.0}
+    found = dcplan.demand([log], **more)
+    file = found.write_block(tmp_path / "demand.yaml")
+    request = DemandRequest(files=(log,), **{**more, "accelerators": ("8",)})  # type: ignore[arg-type]
+    assert file.read_text(encoding="utf-8") == demanded(request).block == found.block
+    hours = yaml.safe_load(found.block)["workloads"]["capacity"][0]["accelerator_hours"]
+    assert hours == [pytest.approx(60 * 2 / 168 * 2_191.5, rel=0.01)]  # 60 jobs x 2 a week
+    none = dcplan.demand([log], **{**more, "growth_frac_per_quarter": None, "quarters": 4})
+    with pytest.raises(InputError, match="needs 56"):
+        none.write_block(tmp_path / "none.yaml")
+
+
 def test_a_short_log_has_no_coming_demand_without_a_growth() -> None:
     request = DemandRequest(files=(Path("helios-earth"),), accelerators=("vcTJs=48",), draws=0)
     found = demanded(request)

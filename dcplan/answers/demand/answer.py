@@ -104,8 +104,37 @@ def demanded(request: DemandRequest) -> Demanded:
     )
 
 
+@dataclass
+class DemandResult(Result):
+    """An answer of ``demand``, with what a scenario takes of it."""
+
+    block: str = ""
+    """Demand or reliability of a scenario as YAML; empty if there is none."""
+    no_block: str = ""
+    """Why there is none."""
+
+    def write_block(self, file: str | Path) -> Path:
+        """Write the block to a file, which a scenario takes with ``extends:``.
+
+        Raises
+        ------
+        InputError
+            When there is no block (DC003), or the file cannot be written (DC006).
+        """
+        path = Path(file)
+        if not self.block:
+            cause = self.no_block or "there is no size, or no model for requests"
+            raise InputError([Problem("DC003", cause, Place(str(path)))])
+        try:
+            path.write_text(self.block, encoding="utf-8")
+        except OSError as error:
+            cause = f"cannot write the file: {error.strerror}"
+            raise InputError([Problem("DC006", cause, Place(str(path)))]) from error
+        return path
+
+
 @verb(DemandRequest, "demand")
-def demand(request: DemandRequest) -> Result:
+def demand(request: DemandRequest) -> DemandResult:
     """Split the waits of recorded jobs and size the accelerators; or rate requests or incidents.
 
     Raises
@@ -113,7 +142,8 @@ def demand(request: DemandRequest) -> Result:
     InputError
         When a log cannot be read, has no job with accelerators, or a flag does not fit the log.
     """
-    return demanded(request).result
+    found = demanded(request)
+    return DemandResult(**vars(found.result), block=found.block, no_block=found.no_block)
 
 
 def _found(path: Path) -> Path:
