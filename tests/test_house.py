@@ -35,7 +35,7 @@ PHYSICS = {
 ALLOWED_IN_PHYSICS = {
     *("__future__", "numpy", "dcplan", "math", "statistics", "psychrolib", "scipy"),
     *("dataclasses", "collections", "typing", "functools", "enum", "heapq"),
-    "bisect",
+    *("bisect", "itertools"),
 }
 ONLY_IN = {
     "pyomo": {"planning/model", "planning/solve"},
@@ -43,7 +43,10 @@ ONLY_IN = {
     "rich": {"report", "cli"},
     "yaml": {"catalog/yaml12.py"},
     "psychrolib": {"facility/moist.py"},
-    "scipy": {"energy", "planning", "training", "llm", "study", "economics/sampling.py"},
+    "scipy": {
+        *("energy", "planning", "training", "llm", "study"),
+        *("economics/sampling.py", "demand/state_space.py"),
+    },
     "pandas": {"result.py"},
 }
 LIGHT = re.compile(

@@ -15,7 +15,7 @@ from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema.comparison import RENTED_LINES, Commitment, Comparison, RentQuote
-from dcplan.scenario.schema.site import Energy
+from dcplan.scenario.schema.places.site import Energy
 from dcplan.scenario.schema.top import Scenario
 from dcplan.units import HOURS_PER_MONTH, MONTHS_PER_QUARTER
 

@@ -19,7 +19,7 @@ from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema.comparison import OwnLine
-from dcplan.scenario.schema.site import Tier
+from dcplan.scenario.schema.places.site import Tier
 from dcplan.units import HOURS_PER_MONTH, KW_PER_MW, MONTHS_PER_QUARTER
 
 

@@ -14,8 +14,8 @@ from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.delays import start_delays
 from dcplan.planning.problem.existing.delays import delays
 from dcplan.planning.problem.existing.fit_out import with_existing_fit_out
+from dcplan.planning.problem.fabrics.links import link_terms
 from dcplan.planning.problem.hardware import Hardware, hardware_of
-from dcplan.planning.problem.links import link_terms
 from dcplan.planning.problem.notes import notes_of
 from dcplan.planning.problem.places import site_terms
 from dcplan.planning.problem.storage import PlanStorage

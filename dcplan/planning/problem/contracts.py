@@ -11,7 +11,7 @@ from dcplan.planning.problem.energy import profile_of, shapes_at
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import PowerContract, Site
-from dcplan.scenario.schema.energy import STEP_MW
+from dcplan.scenario.schema.places.energy import STEP_MW
 from dcplan.units import KW_PER_MW, TYPICAL_YEAR_HOURS, quarter_index
 
 

@@ -22,7 +22,7 @@ from dcplan.inputs.power.weather import hours_of_quarter
 from dcplan.provenance import Path, Status
 from dcplan.scenario.load import Question, inside_project
 from dcplan.scenario.schema import Interruptible, Onsite, Scenario, Site
-from dcplan.scenario.schema.site import SPARE_UNITS
+from dcplan.scenario.schema.places.site import SPARE_UNITS
 from dcplan.units import (
     DAYS_PER_QUARTER,
     HOURS_PER_QUARTER,

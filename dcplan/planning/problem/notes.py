@@ -9,7 +9,7 @@ from dcplan.inputs.lumps import lump_notes
 from dcplan.planning.problem.sanity_checks import sanity_notes
 from dcplan.planning.problem.systems import slice_of
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema.site import Energy
+from dcplan.scenario.schema.places.site import Energy
 
 
 def notes_of(question: Question, log: InputLog, excluded: list[ExcludedOption]) -> tuple[str, ...]:

@@ -210,9 +210,9 @@ def _by_halls(
     near = session.request.near
     first = None if base is None else _shares_first(plain, base, session)
     if first is not None and first.status is SolveStatus.INFEASIBLE:
-        return SolveReport(math.inf, session.clock.spent(), first.nodes, base, plain, None).of(
-            first.status
-        )
+        return SolveReport(
+            math.inf, session.clock.spent(), first.nodes, base, plain, None, math.inf
+        ).of(first.status)
     if first is not None and base is not None:
         search.plans.prove(first.bound)
         search.nodes += first.nodes

@@ -8,7 +8,7 @@ from dcplan.errors import did_you_mean
 from dcplan.provenance import Path
 from dcplan.scenario.checks.checker import Checker
 from dcplan.scenario.schema.comparison import OWNED_LINES, RENTED_LINES, Comparison
-from dcplan.scenario.schema.site import Energy
+from dcplan.scenario.schema.places.site import Energy
 from dcplan.units import HOURS_PER_WEEK
 
 TOLERANCE = 1e-9

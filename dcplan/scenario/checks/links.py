@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dcplan.provenance import Path
 from dcplan.scenario.checks.checker import Checker
-from dcplan.scenario.schema.links import Link
+from dcplan.scenario.schema.places.links import Link
 from dcplan.units import quarter_index
 
 

@@ -7,8 +7,8 @@ from dcplan.catalog.schema.place import WEATHER_KINDS
 from dcplan.provenance import Path
 from dcplan.scenario.checks.checker import Checker
 from dcplan.scenario.schema import Onsite, PowerContract, Site
-from dcplan.scenario.schema.energy import STEP_MW
-from dcplan.scenario.schema.site import SPARE_UNITS
+from dcplan.scenario.schema.places.energy import STEP_MW
+from dcplan.scenario.schema.places.site import SPARE_UNITS
 
 
 def check_plant(check: Checker, entry: Onsite, site: Site, path: Path) -> None:

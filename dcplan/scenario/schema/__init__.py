@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dcplan.scenario.schema.assets import Asset, Existing, Order
 from dcplan.scenario.schema.demand import Capacity, Demand, Reference
-from dcplan.scenario.schema.energy import Matching, PowerContract
 from dcplan.scenario.schema.jobs import Job, PostTrainingJob, ScheduledJob
-from dcplan.scenario.schema.links import Link
+from dcplan.scenario.schema.places.energy import Matching, PowerContract
+from dcplan.scenario.schema.places.links import Link
+from dcplan.scenario.schema.places.site import Hall, Interruptible, Onsite, Site
 from dcplan.scenario.schema.queue import Queued
 from dcplan.scenario.schema.service import Inference
-from dcplan.scenario.schema.site import Hall, Interruptible, Onsite, Site
 from dcplan.scenario.schema.top import Finance, Horizon, Scenario, demand_path, job_path
 from dcplan.scenario.schema.uncertainty import Hedge, Uncertainty
 from dcplan.scenario.schema.work import (

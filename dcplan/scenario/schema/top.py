@@ -11,8 +11,8 @@ from dcplan.provenance import CURRENCY, Fraction, Path, Positive, Quantity, Seri
 from dcplan.scenario.schema.assets import Asset, Order, YearlyChange
 from dcplan.scenario.schema.base import AllOrIds, Count, Key, Part, Quarter
 from dcplan.scenario.schema.comparison import Comparison
-from dcplan.scenario.schema.links import Link
-from dcplan.scenario.schema.site import Site
+from dcplan.scenario.schema.places.links import Link
+from dcplan.scenario.schema.places.site import Site
 from dcplan.scenario.schema.uncertainty import Uncertainty
 from dcplan.scenario.schema.work import (
     Cloud,

@@ -22,7 +22,7 @@ from dcplan.provenance import (
     YearHours,
 )
 from dcplan.scenario.schema.base import CountOrZero, Key, Part, Quarter
-from dcplan.scenario.schema.energy import DemandResponse, Matching, PowerContract
+from dcplan.scenario.schema.places.energy import DemandResponse, Matching, PowerContract
 
 Redundancy = Literal["n", "n+1", "2n", "4n/3", "3n/2"]
 
