@@ -22,6 +22,7 @@ from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
 from dcplan.planning.model.money.cost import add_money
 from dcplan.planning.model.network.fabric import add_fabric
+from dcplan.planning.model.network.links import add_links
 from dcplan.planning.model.network.switches import add_switches
 from dcplan.planning.model.onsite import add_onsite
 from dcplan.planning.model.power import add_power
@@ -38,6 +39,9 @@ from dcplan.planning.problem.terms import (
     PlanningProblem,
     SwitchSteps,
 )
+from dcplan.planning.problem.terms.links import LinkTerms
+from dcplan.planning.problem.work.parts import RunPart
+from dcplan.training.wide_area import Span
 from tests.planning.small import HALL, PORTS, powered_menu, small_menu
 
 
@@ -59,6 +63,7 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "carbon": add_carbon_price,
     "response": add_response,
     "contracts": _add_contracts,
+    "links": add_links,
     "work": add_work,
     "cloud": add_cloud,
     "money": add_money,
@@ -98,6 +103,12 @@ def menu_of(name: str) -> PlanningProblem:
     if name == "response":
         terms = ResponseTerms(0.1, (80e3, 90e3), 100.0)
         return replace(problem, sites=(replace(problem.sites[0], response=terms),))
+    if name == "links":
+        places = (HALL, "s/other")
+        link = LinkTerms("campus", places, 1e5, 2e-5, 1e6, 3e3, 2.0, first=1)
+        parts = (RunPart("job#1", x, places, ("campus",), Span()) for x in places)
+        runs = (replace(problem.run_options[0], place=x.place, part=x) for x in parts)
+        return replace(problem, run_options=(*problem.run_options, *runs), links=(link,))
     if name == "onsite":
         return powered_menu(0.1, 0.05)
     if name == "steps":
