@@ -19,7 +19,8 @@ from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.audit.run import settled
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decision_table import columns_of, to_table
-from dcplan.planning.decisions import Decisions
+from dcplan.planning.decisions import BUY, Decisions
+from dcplan.planning.goal import EarlierPlan
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.terms.links import LinkTerms
@@ -195,6 +196,22 @@ def test_a_run_without_all_its_parts_is_no_choice() -> None:
     kept = tuple(x for x in problem.run_options if x.part is None or x.place == "s/west")
     _, found = optimum(replace(problem, run_options=kept))
     assert found is None  # 4 racks of one hall do not hold the run, and half of it is not a run
+
+
+def test_a_kept_run_over_two_halls_counts_as_no_change() -> None:
+    problem = two_halls(5, 10_000.0)
+    spread = tuple(x for x in problem.run_options if x.part is not None)
+    problem = replace(problem, run_options=spread)
+    plain, d = optimum(problem)
+    assert d is not None
+    wanted, _ = columns_of(problem, to_table(d))
+    order = next(key for key in wanted if key.name == BUY.variable)
+    more = {**wanted, order: wanted[order] + 1}  # a rack that no work needs
+    kept, _ = optimum(replace(problem, earlier=EarlierPlan(more, -1, 0)))
+    dropped, _ = optimum(replace(problem, earlier=EarlierPlan(more, -1, 1)))
+    # one change drops the rack; none keeps it, although the run keeps both of its parts
+    assert dropped.objective == pytest.approx(plain.objective, rel=1e-6)
+    assert kept.objective > plain.objective * 1.01
 
 
 def test_decisions_of_a_spread_run_return_from_their_table() -> None:

@@ -38,6 +38,7 @@ OF_CHARGE = {
     Charge.MAINTENANCE.value: "hardware-maintenance",
     Charge.FACILITY.value: "facility",
     Charge.LEASE.value: "lease",
+    Charge.LINK.value: "network",
 }
 ONSITE = "onsite-plants"
 

@@ -48,7 +48,7 @@ def _count(model: pyo.ConcreteModel, sets: Sets, earlier: EarlierPlan) -> Any:
     count: Any = sum(model.changed.values()) + 0.0 * sum(model.fabric.values())
     kept: dict[str, list[int]] = defaultdict(list)
     for i, config in enumerate(sets.problem.run_options):
-        if earlier.values.get(RUN.key(i)):
+        if config.leads and earlier.values.get(RUN.key(i)):
             kept[config.job].append(i)
     for job in sets.problem.jobs:  # a job whose run option no longer exists changes in any case
         count += 1 - sum(model.run[i] for i in kept[job.id])

@@ -215,7 +215,9 @@ class RackStage:
             if base.lower[i] > 0:
                 needed.add(run)
         each = max(MOST_RUNS // max(len(found), 1), LEAST_RUNS)
-        return needed | {run for options in found.values() for *_, run in sorted(options)[:each]}
+        likely = needed | {run for options in found.values() for *_, run in sorted(options)[:each]}
+        spans = self.problem.spans.values()
+        return likely.union(*(parts for parts in spans if likely.intersection(parts)))
 
     def rounds(
         self,
