@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dcplan.report.book.calc import Calc
+from dcplan.report.book.data.amounts import LINK_KW
 from dcplan.report.book.data.term import Operand, Term, added, number, when
 from dcplan.report.book.grid import NOWHERE, Key, Row, total
 from dcplan.report.book.source import coolings, halls, of_site, placements, sites
@@ -109,9 +110,10 @@ def _hall_rows(c: Calc, hall: str) -> None:
     )
     fitted = total(c.decision("units", k) for k in coolings(c.source, hall))
     storage = when(fitted > 0, c.fact("storage_kw", key) + total(stores), 0)
-    extra = _write(
-        c, "extra", key, "storage and switches", "kW", c.rows["network kW", key] + storage
-    )
+    kw = c.rows["network kW", key] + storage
+    if key in c.source.keys(LINK_KW):
+        kw += c.decision(LINK_KW, key)
+    extra = _write(c, "extra", key, "storage and switches", "kW", kw)
     pue, peak_pue, wue = (_weighted(c, hall, name) for name in ("pue", "peak_pue", "wue_l_per_kwh"))
     rated_kw = total(rated) + extra
     _write(c, "hall rated", key, "rated IT power", "kW", rated_kw)

@@ -48,6 +48,7 @@ def _terms(i: int, link: Link, start: int, question: Question, log: InputLog) ->
         usd_per_quarter=yearly / QUARTERS_PER_YEAR / ends,
         kw=mw * KW_PER_MW / ends,
         first=max(opens, link.lead_quarters),
+        lead=link.lead_quarters,
         optic=found.optic,
     )
 

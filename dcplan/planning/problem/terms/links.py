@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from dcplan.economics.cash_flow import AssetClass, Flow
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,8 @@ class LinkTerms:
     kw: float
     first: int
     """First quarter in which it can serve."""
+    lead: int = 0
+    """Quarters from its order to its service."""
     optic: str = ""
     """Row of its optic."""
 
@@ -34,3 +39,10 @@ class LinkTerms:
         False
         """
         return len({end.partition("/")[0] for end in self.ends}) == 1
+
+
+def link_of(flow: Flow, links: Iterable[LinkTerms]) -> LinkTerms | None:
+    """Return the link that a payment buys or leases; None for another payment."""
+    if flow.goods is None or flow.asset not in (AssetClass.NETWORK, AssetClass.OTHER):
+        return None
+    return next((x for x in links if x.id == flow.goods.item and flow.goods.place in x.ends), None)

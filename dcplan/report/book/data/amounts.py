@@ -9,6 +9,7 @@ from dcplan.inputs.residual_value import residual_ends
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.energy.contracts import contracted_mwh
 from dcplan.planning.audit.left import valued_units
+from dcplan.planning.audit.links import link_kw
 from dcplan.planning.audit.onsite import generated_mw, generated_mwh
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.finance import hardware_left
@@ -17,6 +18,8 @@ from dcplan.scenario.load import Question
 from dcplan.specs.plan.book import AmountRow
 from dcplan.units import QUARTERS_PER_YEAR
 
+LINK_KW = "link kW"
+"""Amount with the power of the equipment of links in a hall."""
 LEFT, HARDWARE = "share left", "hardware"
 """Amount with the share of a price left at the end of the horizon, and its kind of asset."""
 LEFT_AT_LOW, LEFT_AT_HIGH = f"{LEFT} at low", f"{LEFT} at high"
@@ -80,6 +83,7 @@ def _all(
                 )
                 yield "units", (hall.id, c.id, ""), t, units
                 yield "units new", (hall.id, c.id, ""), t, units - before
+            yield LINK_KW, (hall.id, "", ""), t, link_kw(problem, d, hall.id, t)
             for (ports, role), n in books.halls[hall.id, t].network.parts.items():
                 yield "pieces", (hall.id, ports, role), t, n
             for (ports, role), n in books.pieces_bought[hall.id, t].items():

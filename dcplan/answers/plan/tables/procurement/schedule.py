@@ -25,6 +25,7 @@ from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import Placement, PlanningProblem
+from dcplan.planning.problem.terms.links import link_of
 from dcplan.result import Table
 from dcplan.scenario.load import Question
 from dcplan.specs.plan.purchases import PURCHASES, PurchaseRow
@@ -218,6 +219,9 @@ def _contents(plan: Plan, f: Flow) -> str:
     place, goods = _placement(plan, f), f.goods
     if goods is None:
         return ""
+    link = link_of(f, plan.problem.links)
+    if link is not None:
+        return f"end of the link: {link.optic}, {link.gbps:,.0f} Gb/s one way"
     if f.asset is AssetClass.NETWORK:
         total: dict[str, int] = defaultdict(int)
         for (_, part), n in plan.books.pieces_bought[goods.place, f.quarter].items():

@@ -12,6 +12,7 @@ from dcplan.economics.cash_flow import AssetClass, Flow
 from dcplan.economics.monthly.payments import Milestones
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.problem.terms.links import link_of
 from dcplan.provenance import Status
 from dcplan.scenario.load import Question
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_WEEK, MONTHS_PER_QUARTER
@@ -101,6 +102,11 @@ def lead_of(
     if f.asset is AssetClass.RACKS:
         row = question.catalog.find("systems", item, System)
         return Lead(months, _source(log, f"systems.{item}.lead_quarters", row), ordered)
+    link = link_of(f, problem.links)
+    if link is not None:
+        source = f"scenario: links.{link.id}.lead_quarters" if link.lead else "none given"
+        ordered = month_at(problem, (serves - link.lead) * MONTHS_PER_QUARTER)
+        return Lead(float(link.lead * MONTHS_PER_QUARTER), source, ordered)
     if f.asset in BY_MILESTONES:
         return Lead(months, "with the racks of the hall", ordered)
     plant = question.catalog.find("onsite", item, OnsitePower)
