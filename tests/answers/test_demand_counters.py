@@ -188,7 +188,7 @@ def test_medians_of_acme(tmp_path: Path, name: str, util: float, sm: float, powe
 
 @pytest.mark.slow
 def test_quotas_of_helios_strand_accelerators() -> None:
-    """Jobs rebuilt from counts: 26,494 accelerator-hours on all eight queues, 73.5 % by counts."""
+    """Jobs rebuilt from counts; the counts of the source give 29,771 accelerator-hours and 73.5 %."""
     caps = {"vc6YE": 208, "vcpDC": 56, "vcvlY": 96, "vcTJs": 48}
     caps |= {"vc8Sj": 48, "vcSoL": 32, "vcLJZ": 64, "vcMod": 64}
     found = dcplan.demand(
@@ -199,9 +199,10 @@ def test_quotas_of_helios_strand_accelerators() -> None:
         own_usd_per_accelerator_hour=2.0,
     )
     hours = found.value("demand.stranded_accelerator_hours")
-    assert hours == pytest.approx(26_493.8, abs=0.1)
+    assert hours == pytest.approx(29_771, rel=0.005)
+    assert hours == pytest.approx(29_653.7, abs=0.1)
     assert found.value("demand.stranded_usd") == pytest.approx(2.0 * hours)
-    assert found.value("demand.pending_with_enough_idle_frac") == pytest.approx(0.6986, abs=1e-4)
+    assert found.value("demand.pending_with_enough_idle_frac") == pytest.approx(0.7325, abs=1e-4)
     rows = found.tables["stranded_by_quota"].records()
     assert sum(float(r["stranded_accelerator_hours"]) for r in rows) == pytest.approx(hours)  # type: ignore[arg-type]
 

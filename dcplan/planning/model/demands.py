@@ -40,14 +40,15 @@ def add_demands(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     model.demand_met = pyo.Constraint([d.id for d in problem.required], t, rule=meet)
     _add_replicas(model, sets)
-    model.pools_balance = pyo.Constraint(
-        range(len(problem.pairs)),
-        t,
-        rule=lambda m, i, q: (
-            amount(m, sets, terms[problem.pairs[i].prefill], q)
-            >= amount(m, sets, terms[problem.pairs[i].decode], q)
-        ),
-    )
+
+    def balance(m: pyo.ConcreteModel, i: int, q: int) -> Any:
+        first, then = (terms[x] for x in (problem.pairs[i].prefill, problem.pairs[i].decode))
+        prefill, decode = amount(m, sets, first, q), amount(m, sets, then, q)
+        # without a place for either pool, as in the program of a plan's own purchases, both are 0
+        none = isinstance(prefill, int) and isinstance(decode, int)
+        return pyo.Constraint.Skip if none else prefill >= decode
+
+    model.pools_balance = pyo.Constraint(range(len(problem.pairs)), t, rule=balance)
     _add_site_loss(model, sets)
 
 

@@ -18,7 +18,7 @@ class Link(Part):
     id: Key
     """Name of the link, used in `over` of a training run and in tables."""
     joins: Annotated[tuple[str, ...], Field(min_length=2, max_length=8)]
-    """Halls as `site/hall`: two to eight halls of one site, or two halls of different sites. A run over
+    """Halls, each as its site, a slash and its name: two to eight of one site, or two of different sites. A run over
     several halls of a site takes neighbors in this order."""
     km: Positive
     """Length of the fiber: between two halls, or from a hall to the core routers where a link joins
