@@ -76,6 +76,12 @@ def test_the_schedule_orders_both_ends_of_a_link_by_its_lead_time(spread: Result
     )
 
 
+def test_the_run_bears_its_links_in_their_halls(spread: Result) -> None:
+    table = spread.tables["workload_systems"]
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    assert {r["place"] for r in rows} == {"east/h1", "east/h2"}
+
+
 def test_the_run_is_one_row_with_all_its_accelerators(spread: Result) -> None:
     jobs = spread.tables["jobs"]
     rows = [dict(zip(jobs.columns, row, strict=True)) for row in jobs.rows]

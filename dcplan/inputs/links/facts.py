@@ -59,7 +59,7 @@ def check_router(row: Switch, gbps: float, place: Place) -> Switch:
     """
     if f"{gbps:g}" not in row.ports or row.price_usd is None or row.latency_ns is None:
         cause = f"{row.id} has no price, no latency or no ports of {gbps:g} Gb/s"
-        raise InputError([Problem("DC050", cause, place, help="arista-7804r4 has them")])
+        raise InputError([Problem("DC050", cause, place, help=f"{ROUTER_ROW} has them")])
     return row
 
 

@@ -228,8 +228,8 @@ class _Sharer:
             return {Bearer(UNUSED if use.by is Driver.UNUSED else EARLIER, hall, system): 1.0}
         if use.by is Driver.USER:
             user = self._workload.get(use.user, use.user)
-            of = [x.system for x in self._by_place[offer, t] if x.workload == user]
-            return {Bearer(user, offer, of[0] if of else ""): 1.0}
+            of = [x.system for x in self._by_place[hall, t] if x.workload == user]
+            return {Bearer(user, hall, of[0] if of else ""): 1.0}
         places = (offer,) if offer else self._halls(flow)
         weights: dict[Bearer, float] = defaultdict(float)
         for place in places:

@@ -156,19 +156,26 @@ def _direct(
     return session.solve(strong, gap, start=known(matrix, near) if near else None)
 
 
+def of_shares(session: SolveSession, program: Matrix, gap: float) -> Outcome:
+    """Solve a program with shares in place of integer switch counts in a part of the remaining time."""
+    near = session.request.near
+    start = known(program, near) if near else None
+    return session.part(SHARES_SHARE).solve(program, SHARES_GAP * gap, start=start)
+
+
 def _from_shares(session: SolveSession, strong: Matrix, base: Matrix, gap: float) -> Outcome:
     """Solve a model with many steps of switches from that with shares, which has few integers.
 
     The shares give a bound, runs and fabrics. If the steps of these runs and fabrics are within the gap of
     that bound, they are the answer; otherwise the complete model is solved from them.
     """
-    near = session.request.near
-    first = session.part(SHARES_SHARE).solve(
-        base, SHARES_GAP * gap, start=known(base, near) if near else None
-    )
+    first = of_shares(session, base, gap)
     if first.values is None:
-        none = first.status is SolveStatus.INFEASIBLE
-        return first if none else session.solve(strong, gap)
+        if first.status is SolveStatus.INFEASIBLE:
+            return first
+        near = session.request.near
+        last = session.solve(strong, gap, start=known(strong, near) if near else None)
+        return replace(last, bound=max(first.bound, last.bound), nodes=first.nodes + last.nodes)
     start = known(strong, base.integer_values(first.values))
     kept = {i: start.get(i, 0.0) for i in strong.of(CHOICES)}
     second = session.part(SHARES_SHARE).solve(strong, SHARES_GAP * gap, fixed=kept, start=start)

@@ -48,7 +48,7 @@ from dcplan.planning.goal import WAIT, Goal
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.jobs.soonest import allowing, wait_months, with_later_starts
 from dcplan.planning.solve.audited import audited
-from dcplan.planning.solve.exact import exactly, with_margins
+from dcplan.planning.solve.exact import exactly, of_shares, with_margins
 from dcplan.planning.solve.highs import SMALL_COLUMNS, Outcome
 from dcplan.planning.solve.hosting import columns_without_services, has_replicas
 from dcplan.planning.solve.kept import PROGRAMS
@@ -61,7 +61,6 @@ from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.polish.purchases import kept_s, polished
 from dcplan.planning.solve.request import LEAST_S, SolveRequest, SolveSession
 from dcplan.planning.solve.solved import Solved, SolveReport
-from dcplan.planning.solve.starts import known
 from dcplan.planning.solve.status import Phase, SolveStatus
 from dcplan.planning.solve.strong import strengthened
 from dcplan.scenario.load import Question
@@ -70,8 +69,6 @@ HOSTING_COLUMNS = 5_000
 """Models with replicas up to this size, without the columns of services, have stages of their own."""
 SHARES_COLUMNS, SPAN_COLUMNS = 2_000, 8_000
 """Largest programs that are first solved with shares of switches: without and with runs over halls."""
-SHARES_SHARE, SHARES_GAP = 0.3, 0.3
-"""Its shares of the time and of the gap."""
 LARGE_SHARE = 0.8
 """Share of the time for the search of halls."""
 ROUNDED = (
@@ -175,12 +172,7 @@ def _shares_first(problem: PlanningProblem, base: Matrix, session: SolveSession)
     most = SPAN_COLUMNS if problem.spans else SHARES_COLUMNS
     if len(base.columns) > most or session.request.screen:
         return None
-    near = session.request.near
-    return session.part(SHARES_SHARE).solve(
-        strengthened(base, problem),
-        SHARES_GAP * session.gap,
-        start=known(base, near) if near else None,
-    )
+    return of_shares(session, strengthened(base, problem), session.gap)
 
 
 def _by_halls(

@@ -23,6 +23,13 @@ def check_links(check: Checker) -> None:
             if name in job.over[:k]:
                 check.add("DC011", f"{job.id}: the link {name!r} occurs twice", path)
         used |= set(job.over)
+        far = [x for x in scenario.links if x.id in job.over and not x.within_site]
+        if job.local_steps > 1 and not far:
+            cause = (
+                f"{job.id}: local_steps counts between sites, and no link of over joins two sites"
+            )
+            where: Path = ("workloads", "training", i, "local_steps")
+            check.add("DC015", cause, where, help="add a link between two sites, or remove it")
     for i, name in enumerate(known):
         if name not in used:
             cause = f"no training run spreads over the link {name!r}"

@@ -217,7 +217,7 @@ def span_notes(d: Decisions | None, scenario: Scenario) -> list[str]:
             if steps > 1:
                 more = run.part.exchange.extra_tokens_frac
                 flags.append(f"--local-steps {steps} --extra-tokens-frac {more:g}")
-                every = f"every {steps} steps"
+                every = f"every {steps} steps, with {more:.1%} more tokens"
             texts.append(f"{sites.sites} sites exchange {every}")
         notes.append(
             f"{run.job} trains over {run.parts} halls: {', and '.join(texts)}; `dcplan train "

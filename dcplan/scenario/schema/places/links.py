@@ -44,3 +44,8 @@ class Link(Part):
     """Quarters from the order to service. The price is due in the quarter of service."""
     available_from: Quarter | None = None
     """First quarter of use. Default: the start of the horizon, or after the lead time."""
+
+    @property
+    def within_site(self) -> bool:
+        """Return whether it joins halls of one site."""
+        return len({name.partition("/")[0] for name in self.joins}) == 1
