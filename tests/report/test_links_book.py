@@ -80,6 +80,10 @@ def test_the_run_bears_its_links_in_their_halls(spread: Result) -> None:
     table = spread.tables["workload_systems"]
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     assert {r["place"] for r in rows} == {"east/h1", "east/h2"}
+    costs = spread.tables["workload_costs"]
+    whole = next(dict(zip(costs.columns, r, strict=True)) for r in costs.rows if r[0] == "base")
+    parts = sum(float(str(r["present_cost_usd"])) for r in rows if r["workload"] == "base")
+    assert parts == pytest.approx(float(str(whole["present_cost_usd"])), rel=1e-9)
 
 
 def test_the_run_is_one_row_with_all_its_accelerators(spread: Result) -> None:

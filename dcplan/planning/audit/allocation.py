@@ -229,6 +229,10 @@ class _Sharer:
         if use.by is Driver.USER:
             user = self._workload.get(use.user, use.user)
             of = [x.system for x in self._by_place[hall, t] if x.workload == user]
+            if use.place:  # a job bears its link in the quarters after its run, too
+                quarters = range(self._problem.quarters)
+                own = (x for q in quarters for x in self._by_place[hall, q])
+                of += [x.system for x in own if x.workload == user]
             return {Bearer(user, hall, of[0] if of else ""): 1.0}
         places = (offer,) if offer else self._halls(flow)
         weights: dict[Bearer, float] = defaultdict(float)
