@@ -39,6 +39,10 @@ class Decisions:
     blocks: dict[tuple[str, int], int] = field(default_factory=dict)
     links: dict[tuple[str, str, int], int] = field(default_factory=dict)
     """1 where the end of a link in a hall is in service, by link, hall and quarter."""
+    upgrades: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    """1 where the works of an upgrade have begun, by hall, upgrade and quarter."""
+    stopped: dict[tuple[str, str, str, int], int] = field(default_factory=dict)
+    """Racks that are out of service during the works of an upgrade."""
     runs: list[RunOption] = field(default_factory=list)
     training: dict[tuple[str, str, str, int], float] = field(default_factory=dict)
     serving: dict[tuple[str, str, str, str, int], float] = field(default_factory=dict)
@@ -88,6 +92,10 @@ class Decisions:
                 if tuple(k) == key and q + place.lead <= t < q + place.lead + life
             )
         )
+
+    def powered(self, problem: PlanningProblem, key: P, t: int) -> int:
+        """Return the racks in service in a quarter that are on: not out of service during works."""
+        return self.racks(problem, key, t) - self.stopped.get((*key, t), 0)
 
     def reserved(self, demand: DemandTerms, key: P, t: int) -> float:
         """Return the accelerators that a demand takes in its hours: complete replicas with spares."""
@@ -246,6 +254,27 @@ LINK_ON = DecisionSpec(
     ("item", "hall", "quarter"),
     Branch.FIRST,
 )
+UPGRADED = DecisionSpec(
+    "upgraded",
+    lambda s: _quarters(s, [(h.id, x.id) for h in s.problem.halls for x in h.upgrades]),
+    "upgrades",
+    "upgrade",
+    ("hall", "item", "quarter"),
+    Branch.FIRST,
+)
+STOPPED = DecisionSpec(
+    "stopped",
+    lambda s: _quarters(
+        s,
+        [
+            key
+            for h in s.problem.halls
+            if any(x.out_frac and x.works for x in h.upgrades)
+            for key in s.in_hall[h.id]
+        ],
+    ),
+    "stopped",
+)
 ONSITE_BUY = DecisionSpec(
     "onsite_buy",
     lambda s: [
@@ -322,9 +351,9 @@ RENTING = DecisionSpec(
 DECISIONS: dict[str, DecisionSpec] = {
     x.variable: x
     for x in (
-        *(BUY, FLEET, DISPOSED, FITTED, FABRIC, BLOCKS, LINK_ON, ONSITE_BUY, CONTRACT),
-        *(COMMITTED, RUN),
-        *(REPLICAS, HOSTED, RACKS, STEP, LEAF_GROUPS, LOAD_STEP, LOAD_GROUPS),
+        *(BUY, FLEET, DISPOSED, FITTED, FABRIC, BLOCKS, LINK_ON, UPGRADED, ONSITE_BUY),
+        *(CONTRACT, COMMITTED, RUN),
+        *(REPLICAS, HOSTED, RACKS, STOPPED, STEP, LEAF_GROUPS, LOAD_STEP, LOAD_GROUPS),
         *(ONSITE_ON, USED, USED_NEW, BLOCK_PAIRS, CHANGED, RENTING),
     )
 }

@@ -89,7 +89,7 @@ def _first_of(problem: PlanningProblem, placed: Placement) -> int:
     firsts = [x.first for x in problem.existing if x.key == placed.key]
     if placed.system in problem.orderable:
         firsts.append(placed.first_order + placed.lead)
-    opens = problem.hall(placed.hall).available_from
+    opens = problem.hall(placed.hall).opens(placed.cooling)
     return max(min(firsts, default=problem.quarters), opens)
 
 
@@ -125,7 +125,7 @@ def _best_part(problem: PlanningProblem, demand: DemandTerms, t: int) -> float:
         given = problem.fleet and (problem.fleet.hall, problem.fleet.system) == (p.hall, p.system)
         reachable = given or (p.system in problem.orderable and p.first_order + p.lead <= t)
         hall = problem.hall(p.hall)
-        if reachable and t >= hall.available_from:
+        if reachable and t >= hall.opens(p.cooling):
             best[p.hall] = max(best[p.hall], rate * p.accelerators * p.max_racks_unit * hall.count)
     size = {p.key: p.accelerators for p in problem.placements}
     existing = sum(
@@ -331,9 +331,10 @@ def _existing(question: Question, problem: PlanningProblem) -> list[Problem]:
             sum((placed[x.key].rated_kw + placed[x.key].overhead_kw) * x.racks for x in staying)
             / KW_PER_MW
         )
+        now = hall.start or hall
         for what, need, have in (
-            ("rack positions", slots, float(hall.racks * hall.count)),
-            ("MW of IT", mw, hall.it_mw * hall.count),
+            ("rack positions", slots, float(now.racks * hall.count)),
+            ("MW of IT", mw, now.it_mw * hall.count),
         ):
             if need > have * (1 + 1e-9):
                 names = ", ".join(x.id for x in staying)

@@ -14,6 +14,7 @@ from dcplan.scenario.tree import Tree
 NAMES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("sites", "*", "location"), "sites"),
     (("sites", "*", "halls", "*", "cooling", "*"), "cooling"),
+    (("sites", "*", "halls", "*", "upgrades", "*", "cooling"), "cooling"),
     (("systems", "*"), "systems"),
     (("fabrics", "*"), "fabrics"),
     (("fabric", "id"), "fabrics"),

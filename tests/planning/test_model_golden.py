@@ -28,16 +28,19 @@ from dcplan.planning.model.onsite import add_onsite
 from dcplan.planning.model.power import add_power
 from dcplan.planning.model.racks import add_racks, add_supply
 from dcplan.planning.model.sets import Sets, make_sets
+from dcplan.planning.model.upgrades import add_upgrades
 from dcplan.planning.model.variables import add_variables
 from dcplan.planning.model.work import add_work
 from dcplan.planning.problem.contracts import ContractTerms, MatchedTerms
 from dcplan.planning.problem.energy import BatteryTerms, OnsiteTerms, ResponseTerms
 from dcplan.planning.problem.terms import (
+    Capacity,
     ExistingTerms,
     LeafGroup,
     PartsTerms,
     PlanningProblem,
     SwitchSteps,
+    UpgradeTerms,
 )
 from dcplan.planning.problem.terms.links import LinkTerms
 from dcplan.planning.problem.work.parts import RunPart
@@ -50,10 +53,16 @@ def _add_contracts(model: pyo.ConcreteModel, sets: Sets) -> None:
     add_matching(model, sets)
 
 
+def _add_upgrades(model: pyo.ConcreteModel, sets: Sets) -> None:
+    add_halls(model, sets)
+    add_upgrades(model, sets)
+
+
 FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "racks": add_racks,
     "supply": add_supply,
     "halls": add_halls,
+    "upgrades": _add_upgrades,
     "fabric": add_fabric,
     "onsite": add_onsite,
     "steps": add_switches,
@@ -109,6 +118,23 @@ def menu_of(name: str) -> PlanningProblem:
         parts = (RunPart("job#1", x, places, ("campus",), Span()) for x in places)
         runs = (replace(problem.run_options[0], place=x.place, part=x) for x in parts)
         return replace(problem, run_options=(*problem.run_options, *runs), links=(link,))
+    if name == "upgrades":
+        hall = problem.halls[0]
+        dry, wet = hall.coolings
+        start, after = Capacity(10, 0.3, 0.2, 0.0), Capacity(12, 0.5, 0.1, 0.3)
+        most = {"air_mw": 0.2, "liquid_mw": 0.3}
+        own = replace(
+            hall,
+            count=1,
+            racks=12,
+            it_mw=0.5,
+            existing=True,
+            needs_blocks=False,
+            coolings=(replace(dry, **most), replace(wet, **most)),
+            upgrades=(UpgradeTerms("water", after, 1e6, 0, 1, out_frac=0.4, cooling="wet"),),
+            start=start,
+        )
+        return replace(problem, halls=(own,))
     if name == "onsite":
         return powered_menu(0.1, 0.05)
     if name == "steps":

@@ -26,6 +26,7 @@ from dcplan.planning.audit.left import BUILDING, FIT_OUT, left
 from dcplan.planning.audit.links import link_flows, link_kw
 from dcplan.planning.audit.onsite import flows_of, generated_mw
 from dcplan.planning.audit.rent.flows import cloud_flows
+from dcplan.planning.audit.upgrades import upgrade_flows
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.exact_network import EMPTY, Network, exact_network
 from dcplan.planning.problem.terms import HallTerms, Placement, PlanningProblem, SiteTerms
@@ -39,6 +40,8 @@ class HallQuarter:
 
     racks: int = 0
     slots: float = 0.0
+    stopped_slots: float = 0.0
+    """Rack positions of racks that are out of service during works."""
     rated_kw: float = 0.0
     hall_kw: float = 0.0
     peak_kw: float = 0.0
@@ -111,6 +114,7 @@ def make_accounts(problem: PlanningProblem, d: Decisions) -> Accounts:
         *_running(problem, d, books),
         *cloud_flows(problem, d),
         *link_flows(problem, d),
+        *upgrade_flows(problem, d),
     ]
     books.flows += [flow for site in problem.sites for flow in flows_of(problem, d, site)]
     for site in problem.sites:
@@ -149,6 +153,8 @@ def _hall_quarter(
             continue
         a.racks += n * place.slots
         a.slots += n * place.slots
+        a.stopped_slots += (n - d.powered(problem, place.key, t)) * place.slots
+        n = d.powered(problem, place.key, t)
         a.rated_kw += n * place.rated_kw
         a.hall_kw += n * (place.rated_kw + place.overhead_kw)
         a.peak_kw += n * place.peak_kw
@@ -341,7 +347,7 @@ def _site_running(
             usd = level * n * place.maintenance_usd_per_quarter
             months = Goods(place.system, n * MONTHS_PER_QUARTER, Unit.RACK_MONTH, hall.id)
             pay(FlowGroup.OPEX, Charge.MAINTENANCE, usd, Driver.HOURS, months, *place.key)
-            kw = n * place.rated_kw
+            kw = d.powered(problem, place.key, t) * place.rated_kw
             usd = level * kw * site.opex_usd_per_kw_quarter
             months = Goods(place.system, kw * MONTHS_PER_QUARTER, Unit.KW_MONTH, hall.id)
             pay(FlowGroup.OPEX, Charge.FACILITY, usd, Driver.RATED, months, *place.key)

@@ -12,6 +12,7 @@ from dcplan.planning.audit.links import link_checks
 from dcplan.planning.audit.measures import measured
 from dcplan.planning.audit.places import hall_checks, site_checks
 from dcplan.planning.audit.rent.checks import cloud_checks
+from dcplan.planning.audit.upgrades import upgrade_checks
 from dcplan.planning.audit.work.demands import demand_checks, sharing_checks
 from dcplan.planning.audit.work.jobs import job_checks
 from dcplan.planning.check_ids import BOUGHT, CheckId, Part
@@ -23,6 +24,7 @@ def all_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[
     """Return every check of a plan, satisfied or violated."""
     checks: list[Check] = []
     checks += hall_checks(problem, d, books)
+    checks += upgrade_checks(problem, d)
     checks += site_checks(problem, d, books)
     checks += _order_checks(problem, d)
     checks += _parts_checks(problem, d, books)

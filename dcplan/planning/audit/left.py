@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Sharing
+from dcplan.planning.audit.upgrades import upgrade_flows
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import HallTerms, Placement, PlanningProblem
 from dcplan.planning.problem.work.terms import DemandTerms
@@ -28,6 +29,17 @@ def left(problem: PlanningProblem, d: Decisions, flows: Iterable[Flow]) -> list[
         _received(problem, f.asset, f.line, f.usd * share[f.asset][f.quarter], f.site, f.shared)
         for f in flows
         if f.group is FlowGroup.CAPEX and f.asset in share
+    ]
+    found += [
+        _received(
+            problem,
+            f.asset,
+            f.line,
+            f.usd * finance.cooling_residual_frac[f.quarter],
+            f.site,
+            f.shared,
+        )
+        for f in upgrade_flows(problem, d)
     ]
     return found + [flow for hall in problem.halls for flow in _of_hall(problem, d, hall)]
 

@@ -11,6 +11,7 @@ from dcplan.planning.audit.energy.contracts import contract_limits
 from dcplan.planning.audit.energy.limits import limits
 from dcplan.planning.audit.onsite import carbon_t, limit_mw
 from dcplan.planning.audit.packing import unplaced
+from dcplan.planning.audit.upgrades import capacity, out_of_service
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import HallTerms, PlanningProblem
@@ -27,32 +28,41 @@ def hall_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iter
         yield Check(
             CheckId.HALL_UNITS, hall_id, t, total, hall.count if t >= hall.available_from else 0
         )
+        most, on = capacity(d, hall, t), 1.0 - out_of_service(d, hall, t)
         yield Check(
-            CheckId.RACK_POSITIONS, hall_id, t, a.racks if given else a.slots, hall.racks * total
+            CheckId.RACK_POSITIONS, hall_id, t, a.racks if given else a.slots, most.racks * total
         )
+        if on < 1.0:
+            used = (a.racks if given else a.slots) - a.stopped_slots
+            room = most.racks * on * total
+            yield Check(CheckId.WORKING_RACKS, hall_id, t, used, room)
         if given:
             yield Check(
                 CheckId.RACK_POSITIONS_WITH_SWITCHES,
                 hall_id,
                 t,
                 a.slots,
-                hall.racks * total,
+                most.racks * total,
                 given=True,
             )
-        yield Check(CheckId.HALL_IT_MW, hall_id, t, a.hall_kw / KW_PER_MW, hall.it_mw * total)
+        yield Check(CheckId.HALL_IT_MW, hall_id, t, a.hall_kw / KW_PER_MW, most.it_mw * on * total)
         yield Check(
             CheckId.LIQUID_HEAT_MW,
             hall_id,
             t,
             a.liquid_kw / KW_PER_MW,
-            sum(hall.cooling(c).liquid_mw * n for c, n in units.items()),
+            most.liquid_mw * on * total
+            if hall.upgrades
+            else sum(hall.cooling(c).liquid_mw * n for c, n in units.items()),
         )
         yield Check(
             CheckId.AIR_HEAT_MW,
             hall_id,
             t,
             a.air_kw / KW_PER_MW,
-            sum(hall.cooling(c).air_mw * n for c, n in units.items()),
+            most.air_mw * on * total
+            if hall.upgrades
+            else sum(hall.cooling(c).air_mw * n for c, n in units.items()),
         )
         if t:
             for c, n in units.items():
@@ -63,7 +73,7 @@ def hall_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iter
                     d.fitted.get((hall_id, c, t - 1), 0),
                     n,
                 )
-        if not given:
+        if not given and not hall.upgrades:  # one unit: the checks above place its racks
             yield Check(
                 CheckId.RACKS_WITHOUT_HALL_UNIT,
                 hall_id,

@@ -102,11 +102,12 @@ def _of_hall(
 ) -> Iterable[Use]:
     """Yield the uses of a hall; network and storage energy follows the accelerators."""
     racks = {p: d.racks(problem, p.key, t) for p in problem.placements if p.hall == hall.id}
+    off = {p: d.stopped.get((*p.key, t), 0) for p in racks}
     parts = {p: _parts(problem, d, p, t) for p, n in racks.items() if n}
     count = sum(n * p.accelerators for p, n in racks.items())
     hours = HOURS_PER_QUARTER / KW_PER_MW
     direct = sum(
-        (racks[p] * p.idle_average_kw + sum(x.more_kw for x in of.values()))
+        ((racks[p] - off[p]) * p.idle_average_kw + sum(x.more_kw for x in of.values()))
         * hours
         * hall.cooling(p.cooling).pue
         for p, of in parts.items()
@@ -117,12 +118,13 @@ def _of_hall(
         unused = _Part(idle if idle > LEAST_IDLE else 0.0)
         for workload, x in {**of, UNUSED: unused}.items():
             each, cooling = x.accelerators / p.accelerators, hall.cooling(p.cooling)
-            mwh = (each * p.idle_average_kw + x.more_kw) * hours * cooling.pue
+            on = each - off[p] if workload == UNUSED else each  # racks out of service do no work
+            mwh = (on * p.idle_average_kw + x.more_kw) * hours * cooling.pue
             amounts = {
                 Driver.HOURS: x.accelerators * HOURS_PER_QUARTER,
                 Driver.PORTS: each * p.ports,
                 Driver.RATED: each * p.rated_kw,
-                Driver.PEAK: each * p.rated_kw * cooling.peak_pue,
+                Driver.PEAK: on * p.rated_kw * cooling.peak_pue,
                 Driver.ENERGY: mwh + other_mwh * x.accelerators / count,
             }
             if any(amounts.values()):

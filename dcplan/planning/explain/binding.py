@@ -10,6 +10,7 @@ import numpy as np
 
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.onsite import limit_mw
+from dcplan.planning.audit.upgrades import capacity
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.keys import Key
 from dcplan.planning.limits import LIMITS, family_of, is_users
@@ -118,18 +119,23 @@ def stranded(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[St
         units = {c.id: d.fitted.get((h.id, c.id, t), 0) for c in h.coolings}
         if not sum(units.values()):
             continue
+        most = capacity(d, h, t)
         rows = [
-            ("rack positions", a.slots, h.racks * a.units),
-            ("IT MW", a.hall_kw / KW_PER_MW, h.it_mw * a.units),
+            ("rack positions", a.slots, most.racks * a.units),
+            ("IT MW", a.hall_kw / KW_PER_MW, most.it_mw * a.units),
             (
                 "air MW",
                 a.air_kw / KW_PER_MW,
-                sum(h.cooling(c).air_mw * n for c, n in units.items()),
+                most.air_mw
+                if h.upgrades
+                else sum(h.cooling(c).air_mw * n for c, n in units.items()),
             ),
             (
                 "liquid MW",
                 a.liquid_kw / KW_PER_MW,
-                sum(h.cooling(c).liquid_mw * n for c, n in units.items()),
+                most.liquid_mw
+                if h.upgrades
+                else sum(h.cooling(c).liquid_mw * n for c, n in units.items()),
             ),
         ]
         full = [name for name, used, most in rows if most and used >= FULL_HALL * most]

@@ -43,4 +43,5 @@ def summary(problem: PlanningProblem, d: Decisions) -> dict[str, str]:
         for (h, c, _), n in d.fitted.items()
         if n and any(x.id == h and not x.existing for x in problem.halls)
     }
+    found |= {f"upgrade {h} with {u}": "yes" for (h, u, _), n in d.upgrades.items() if n}
     return found | {f"build {h} with {c}": "yes" for h, c in fitted}

@@ -20,6 +20,7 @@ from dcplan.planning.model.onsite import add_onsite
 from dcplan.planning.model.power import add_power
 from dcplan.planning.model.racks import add_racks, add_supply
 from dcplan.planning.model.sets import Sets, make_sets
+from dcplan.planning.model.upgrades import add_upgrades
 from dcplan.planning.model.variables import add_variables
 from dcplan.planning.model.work import add_work
 from dcplan.planning.problem.terms import PlanningProblem
@@ -33,6 +34,7 @@ def build_model(problem: PlanningProblem) -> tuple[pyo.ConcreteModel, Sets]:
     add_racks(model, sets)
     add_supply(model, sets)
     add_halls(model, sets)
+    add_upgrades(model, sets)
     add_fabric(model, sets)
     add_switches(model, sets)
     add_onsite(model, sets)

@@ -8,6 +8,7 @@ import pyomo.core as pyo
 
 from dcplan.planning.model.network.links import link_kw
 from dcplan.planning.model.sets import Sets
+from dcplan.planning.model.upgrades import powered, room, stops, upgrade_of
 from dcplan.units import KW_PER_MW
 
 
@@ -68,11 +69,18 @@ def add_halls(model: pyo.ConcreteModel, sets: Sets) -> None:
        \sum_k a_k n_{hkct} + w^{net}_{ht} \le Q^{air}_{hc} z_{hct}
 
     Constraints over all cooling options of a hall add switches and storage; fit-out is permanent.
+    A hall with upgrades has their capacity in place of that of its fitted units, and racks that are
+    on in place of all racks.
     """
     problem, t = sets.problem, list(sets.quarters)
     halls = [h.id for h in problem.halls]
     pairs = [(h.id, c.id) for h in problem.halls for c in h.coolings]
-    many = [(h.id, c.id) for h in problem.halls for c in h.coolings if len(h.coolings) > 1]
+    many = [
+        (h.id, c.id)
+        for h in problem.halls
+        for c in h.coolings
+        if len(h.coolings) > 1 and not h.upgrades
+    ]
 
     model.hall_units = pyo.Constraint(
         halls, t, rule=lambda m, h, q: _units(m, sets, h, q) <= problem.hall(h).count
@@ -84,7 +92,8 @@ def add_halls(model: pyo.ConcreteModel, sets: Sets) -> None:
         list(sets.places),
         t,
         rule=lambda m, h, c, k, q: (
-            m.racks[h, c, k, q] <= sets.places[h, c, k].max_racks_unit * m.fitted[h, c, q]
+            m.racks[h, c, k, q]
+            <= sets.places[h, c, k].max_racks_unit * upgrade_of(m, problem.hall(h), c, q)
         ),
     )
     _positions(model, sets, halls, many, t)
@@ -94,6 +103,16 @@ def add_halls(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 def _units(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> Any:
     return sum(model.fitted[hall, c.id, t] for c in sets.problem.hall(hall).coolings)
+
+
+def _most(
+    model: pyo.ConcreteModel, sets: Sets, hall: str, what: str, t: int, kept: float = 0.0
+) -> Any:
+    """Return racks or it_mw of the units of a hall in a quarter, each unit less a kept margin."""
+    terms = sets.problem.hall(hall)
+    if terms.upgrades:
+        return room(model, terms, what, t, kept, standing=what == "racks")
+    return (float(getattr(terms, what)) - kept) * _units(model, sets, hall, t)
 
 
 def _sum(
@@ -117,10 +136,20 @@ def _positions(
         hall = sets.problem.hall(h)
         used = _sum(m, sets, sets.in_hall[h], "slots", q)
         if _holds_fleet(sets, h):  # a given fleet may fill the hall; the audit reports its switches
-            return used <= hall.racks * _units(m, sets, h, q)
-        room = hall.racks - margin(sets, h, "margin_racks")
+            return used <= _most(m, sets, h, "racks", q)
         used += network_racks(m, sets, h, q) + _sum(m, sets, sets.in_hall[h], "storage_racks", q)
-        return used + hall.storage_racks <= room * _units(m, sets, h, q)
+        kept = margin(sets, h, "margin_racks")
+        return used + hall.storage_racks <= _most(m, sets, h, "racks", q, kept)
+
+    def working(m: pyo.ConcreteModel, h: str, q: int) -> Any:
+        hall = sets.problem.hall(h)
+        used = sum(sets.places[k].slots * powered(m, k, q) for k in sets.in_hall[h])
+        if _holds_fleet(sets, h):
+            return used <= room(m, hall, "racks", q)
+        used += network_racks(m, sets, h, q) + _sum(m, sets, sets.in_hall[h], "storage_racks", q)
+        return used + hall.storage_racks <= room(
+            m, hall, "racks", q, margin(sets, h, "margin_racks")
+        )
 
     def one_cooling(m: pyo.ConcreteModel, h: str, c: str, q: int) -> Any:
         keys = sets.with_cooling[h, c]
@@ -131,6 +160,8 @@ def _positions(
         )
 
     model.hall_racks = pyo.Constraint(halls, t, rule=all_coolings)
+    stopping = [h for h in halls if stops(sets.problem.hall(h)) and sets.in_hall[h]]
+    model.working_racks = pyo.Constraint(stopping, t, rule=working)
     model.cooling_racks = pyo.Constraint(many, t, rule=one_cooling)
 
 
@@ -143,15 +174,14 @@ def _electrical(
 ) -> None:
     def load_mw(m: pyo.ConcreteModel, keys: list[tuple[str, str, str]], q: int) -> Any:
         return sum(
-            (sets.places[k].rated_kw + sets.places[k].overhead_kw) / KW_PER_MW * m.racks[k, q]
+            (sets.places[k].rated_kw + sets.places[k].overhead_kw) / KW_PER_MW * powered(m, k, q)
             for k in keys
         )
 
     def all_coolings(m: pyo.ConcreteModel, h: str, q: int) -> Any:
-        hall = sets.problem.hall(h)
-        room = hall.it_mw - margin(sets, h, "margin_kw") / KW_PER_MW
         extra = (network_kw(m, sets, h, q, upper=True) + storage_kw(m, sets, h, q)) / KW_PER_MW
-        return load_mw(m, sets.in_hall[h], q) + extra <= room * _units(m, sets, h, q)
+        kept = margin(sets, h, "margin_kw") / KW_PER_MW
+        return load_mw(m, sets.in_hall[h], q) + extra <= _most(m, sets, h, "it_mw", q, kept)
 
     def one_cooling(m: pyo.ConcreteModel, h: str, c: str, q: int) -> Any:
         keys = sets.with_cooling[h, c]
@@ -173,27 +203,31 @@ def _heat(
     t: list[int],
 ) -> None:
     def path(m: pyo.ConcreteModel, h: str, c: str, q: int, what: str, limit: str) -> Any:
-        keys = sets.with_cooling[h, c]
+        hall = sets.problem.hall(h)
+        keys = sets.in_hall[h] if hall.upgrades else sets.with_cooling[h, c]
         if not keys:
             return pyo.Constraint.Skip
-        room = float(getattr(sets.problem.hall(h).cooling(c), limit))
-        heat = sum(float(getattr(sets.places[k], what)) / KW_PER_MW * m.racks[k, q] for k in keys)
-        return heat <= room * m.fitted[h, c, q]
+        heat = sum(
+            float(getattr(sets.places[k], what)) / KW_PER_MW * powered(m, k, q) for k in keys
+        )
+        if hall.upgrades:
+            return heat <= room(m, hall, limit, q)
+        return heat <= float(getattr(hall.cooling(c), limit)) * m.fitted[h, c, q]
 
     def air_all(m: pyo.ConcreteModel, h: str, q: int) -> Any:
         hall = sets.problem.hall(h)
         extra = (network_kw(m, sets, h, q, upper=True) + storage_kw(m, sets, h, q)) / KW_PER_MW
         kept = margin(sets, h, "margin_kw") / KW_PER_MW
-        room = sum((c.air_mw - kept) * m.fitted[h, c.id, q] for c in hall.coolings)
-        return (
-            sum(sets.places[k].air_kw / KW_PER_MW * m.racks[k, q] for k in sets.in_hall[h]) + extra
-            <= room
-        )
+        heat = sum(sets.places[k].air_kw / KW_PER_MW * powered(m, k, q) for k in sets.in_hall[h])
+        if hall.upgrades:
+            return heat + extra <= room(m, hall, "air_mw", q, kept)
+        return heat + extra <= sum((c.air_mw - kept) * m.fitted[h, c.id, q] for c in hall.coolings)
 
+    own = [(h, c) for h, c in pairs if sets.problem.hall(h).upgrade_for(c) is None]
     model.cooling_air_mw = pyo.Constraint(
-        pairs, t, rule=lambda m, h, c, q: path(m, h, c, q, "air_kw", "air_mw")
+        own, t, rule=lambda m, h, c, q: path(m, h, c, q, "air_kw", "air_mw")
     )
     model.cooling_liquid_mw = pyo.Constraint(
-        pairs, t, rule=lambda m, h, c, q: path(m, h, c, q, "liquid_kw", "liquid_mw")
+        own, t, rule=lambda m, h, c, q: path(m, h, c, q, "liquid_kw", "liquid_mw")
     )
     model.hall_air_mw = pyo.Constraint(halls, t, rule=air_all)

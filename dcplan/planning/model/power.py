@@ -11,6 +11,7 @@ from dcplan.planning.decisions import BLOCK_PAIRS
 from dcplan.planning.model.halls import margin, network_kw, storage_kw
 from dcplan.planning.model.onsite import generated_mw, generated_mwh, interruptible_mw
 from dcplan.planning.model.sets import Sets
+from dcplan.planning.model.upgrades import powered
 from dcplan.units import HOURS_PER_QUARTER, KG_PER_TONNE, KW_PER_MW, L_PER_M3, QUARTERS_PER_YEAR
 
 
@@ -92,7 +93,7 @@ def site_peak_mw(
         pue = {c.id: c.peak_pue for c in hall.coolings}
         network = max(pue.values()) if upper and not sets.relaxed else min(pue.values())
         total += sum(
-            sets.places[k].rated_kw * pue[k[1]] / KW_PER_MW * model.racks[k, t]
+            sets.places[k].rated_kw * pue[k[1]] / KW_PER_MW * powered(model, k, t)
             for k in sets.in_hall[hall.id]
         )
         total += network_kw(model, sets, hall.id, t, upper=upper) * (
@@ -172,7 +173,7 @@ def _energy_mwh(
         for key in sets.in_hall[hall.id]:
             place = sets.places[key]
             hours = HOURS_PER_QUARTER * pue[key[1]] / KW_PER_MW
-            total += hours * place.idle_average_kw * model.racks[key, t]
+            total += hours * place.idle_average_kw * powered(model, key, t)
             if (key, t) in model.training or (*key, t) in model.training:
                 total += (
                     hours

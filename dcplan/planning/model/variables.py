@@ -22,6 +22,8 @@ from dcplan.planning.decisions import (
     REPLICAS,
     RUN,
     STEP,
+    STOPPED,
+    UPGRADED,
     USED,
     USED_NEW,
 )
@@ -48,7 +50,7 @@ def _declare_racks(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     ``buy`` racks ordered; ``racks`` in service; ``fleet`` given racks by cooling; ``disposed``
     racks of assets and orders that are sold or cancelled; ``fitted`` hall units with a cooling
-    option.
+    option; ``upgraded`` halls whose works have begun; ``stopped`` racks out of service in works.
     """
     count = {h.id: h.count for h in sets.problem.halls}
     existing = {h.id: h.existing_units for h in sets.problem.halls}
@@ -66,8 +68,10 @@ def _declare_racks(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.fitted = pyo.Var(
         FITTED.index(sets),
         domain=pyo.NonNegativeIntegers,
-        bounds=lambda _, h, c, q: (existing[h].get(c, 0), _open(sets, h, q) * count[h]),
+        bounds=lambda _, h, c, q: (existing[h].get(c, 0), _open(sets, h, c, q) * count[h]),
     )
+    model.upgraded = pyo.Var(UPGRADED.index(sets), domain=pyo.Binary)
+    model.stopped = pyo.Var(STOPPED.index(sets), domain=pyo.NonNegativeIntegers)
 
 
 def _declare_networks(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -138,8 +142,10 @@ def _declare_sites(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.energy_mwh = pyo.Var(sites, t, domain=pyo.NonNegativeReals)
 
 
-def _open(sets: Sets, hall: str, t: int) -> int:
-    return int(t >= sets.problem.hall(hall).available_from)
+def _open(sets: Sets, hall: str, cooling: str, t: int) -> int:
+    """Return 1 where a plan may fit a cooling option; an upgrade brings its own without that."""
+    terms = sets.problem.hall(hall)
+    return int(t >= terms.available_from and terms.upgrade_for(cooling) is None)
 
 
 def _training_places(sets: Sets) -> list[tuple[str, str, str]]:

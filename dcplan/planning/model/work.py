@@ -10,6 +10,7 @@ import pyomo.core as pyo
 from dcplan.fabric.effective import LinkSpeed
 from dcplan.planning.model.demands import add_demands, reserved
 from dcplan.planning.model.sets import Sets
+from dcplan.planning.model.upgrades import powered
 from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER
 
 
@@ -47,7 +48,7 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
         if not active:
             return pyo.Constraint.Skip
         have = sum(
-            sets.places[p].accelerators * m.racks[p, month // MONTHS_PER_QUARTER]
+            sets.places[p].accelerators * powered(m, p, month // MONTHS_PER_QUARTER)
             for p in sets.same_system[h, k]
         )
         return sum(run_options[i].accelerators * m.run[i] for i in active) <= have
@@ -58,7 +59,7 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
             ahead[config.job, config.place, config.system, config.serving_quarter].append(i)
 
     def serving(m: pyo.ConcreteModel, j: str, h: str, k: str, t: int) -> Any:
-        have = sum(sets.places[p].accelerators * m.racks[p, t] for p in sets.same_system[h, k])
+        have = sum(sets.places[p].accelerators * powered(m, p, t) for p in sets.same_system[h, k])
         return sum(run_options[i].accelerators * m.run[i] for i in ahead[j, h, k, t]) <= have
 
     def use(m: pyo.ConcreteModel, h: str, k: str, t: int) -> Any:
@@ -80,7 +81,7 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
         busy += [m.paused[key, t]] if (*key, t) in m.paused else []
         if not busy:
             return pyo.Constraint.Skip
-        return sum(busy) <= sets.places[key].accelerators * m.racks[key, t]
+        return sum(busy) <= sets.places[key].accelerators * powered(m, key, t)
 
     model.accelerators_for_jobs = pyo.Constraint(places, list(sets.months), rule=room)
     model.serving_ahead = pyo.Constraint(list(ahead), rule=serving)

@@ -17,7 +17,7 @@ from dcplan.planning.problem.existing.fit_out import with_existing_fit_out
 from dcplan.planning.problem.fabrics.links import link_terms
 from dcplan.planning.problem.hardware import Hardware, hardware_of
 from dcplan.planning.problem.notes import notes_of
-from dcplan.planning.problem.places import site_terms
+from dcplan.planning.problem.places.site import site_terms
 from dcplan.planning.problem.storage import PlanStorage
 from dcplan.planning.problem.systems import parts_terms, supply_terms
 from dcplan.planning.problem.terms import PlanningProblem

@@ -14,7 +14,8 @@ from dcplan.planning.problem.existing.racks import existing_terms
 from dcplan.planning.problem.fabrics.options import fabric_options, without_slow
 from dcplan.planning.problem.finance import finance_terms
 from dcplan.planning.problem.placement import placements
-from dcplan.planning.problem.places import HallLoad, hall_terms, home_of
+from dcplan.planning.problem.places.cooling import HallLoad
+from dcplan.planning.problem.places.hall import hall_terms, home_of
 from dcplan.planning.problem.storage import PlanStorage, chosen_storage, with_data_set, with_storage
 from dcplan.planning.problem.storage_tiers import tier_prices
 from dcplan.planning.problem.systems import SystemTerms, requested_systems, system_terms

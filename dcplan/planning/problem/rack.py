@@ -57,7 +57,7 @@ def rack_of(
     fleet_nodes: int | None,
 ) -> Rack | str:
     """Return the rack of a system in a hall under a cooling option, or why there is none."""
-    fit = _fit(system, hall, given, row, heat)
+    fit = _fit(system, hall, given, cooling, row, heat)
     nodes = _nodes_of(system.row, fit, nodes_override, fleet_nodes)
     if nodes == 0:
         return fit.reason
@@ -129,7 +129,12 @@ def _ratio(limit_kw: float, used_kw: float) -> float:
 
 
 def _fit(
-    system: SystemTerms, hall: HallTerms, given: Hall, row: CoolingOption, heat: NodeHeat
+    system: SystemTerms,
+    hall: HallTerms,
+    given: Hall,
+    cooling: CoolingTerms,
+    row: CoolingOption,
+    heat: NodeHeat,
 ) -> Fit:
     """Return the nodes that fit one rack of the hall under a cooling option."""
     unit = system.row
@@ -137,7 +142,7 @@ def _fit(
     limits = rack_limits(
         row,
         unit,
-        electrical_kw=given.rack_kw_max.value,
+        electrical_kw=cooling.rack_kw_max or given.rack_kw_max.value,
         weight_kg=given.rack_kg_max.value if given.rack_kg_max else math.inf,
         rack_units=hall.rack_units,
     )

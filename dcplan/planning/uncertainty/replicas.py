@@ -41,7 +41,7 @@ def _fill(
     """Add complete replicas of the services in a placement to its idle accelerators."""
     key, size = place.key, {x.id: x.replica[place.hall, place.system].accelerators for x in here}
     busy = d.training.get((*key, t), 0.0) + d.paused.get((*key, t), 0.0)
-    room = [d.racks(problem, key, t) * place.accelerators - busy for _ in problem.periods]
+    room = [d.powered(problem, key, t) * place.accelerators - busy for _ in problem.periods]
     for x in problem.demands:
         own = size[x.id] * counts[x.id] if x.id in size else d.serving.get((x.id, *key, t), 0.0)
         room = [r - own if x.active(p) else r for p, r in enumerate(room)]

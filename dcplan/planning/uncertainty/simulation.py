@@ -96,7 +96,7 @@ class Evaluator:
         self.arrivals = _arrivals(problem, d)
         self.size = {p.key: p.accelerators for p in problem.placements}
         self.racks = {
-            (p.key, t): d.racks(problem, p.key, t)
+            (p.key, t): d.powered(problem, p.key, t)
             for p in problem.placements
             for t in range(problem.quarters)
         }

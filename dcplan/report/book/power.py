@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dcplan.report.book.calc import Calc
-from dcplan.report.book.data.amounts import LINK_KW
+from dcplan.report.book.data.amounts import LINK_KW, STOPPED
 from dcplan.report.book.data.term import Operand, Term, added, number, when
 from dcplan.report.book.grid import NOWHERE, Key, Row, total
 from dcplan.report.book.source import coolings, halls, of_site, placements, sites
@@ -64,18 +64,32 @@ def _write(
 
 
 def _rack_rows(c: Calc, key: Key) -> None:
-    racks, training, serving = (
-        c.decision(what, key) for what in ("racks", "training accelerators", "serving accelerators")
+    racks = _powered(c, key)
+    training, serving = (
+        c.decision(what, key) for what in ("training accelerators", "serving accelerators")
     )
     idle, train, research = (
         c.fact(f"{state}_kw", key) for state in ("idle_average", "training", "research")
     )
     _write(c, "rated", key, "rated power", "kW", racks * c.fact("rated_kw", key))
     _write(c, "peak", key, "electrical peak", "kW", racks * c.fact("peak_kw", key))
-    _write(c, "rack storage", key, "storage power", "kW", racks * c.fact("storage_kw", key))
+    _write(
+        c,
+        "rack storage",
+        key,
+        "storage power",
+        "kW",
+        c.decision("racks", key) * c.fact("storage_kw", key),
+    )
     busy = (train - idle) * training + (research - idle) * serving
     kw = racks * idle + busy / c.fact("accelerators", key)
     _write(c, "it", key, "IT energy", "MWh", kw * c.fact("hours") / KW_PER_MW, whole=True)
+
+
+def _powered(c: Calc, key: Key) -> Operand:
+    """Return the racks that are on: those of the plan less those out of service during works."""
+    racks = c.decision("racks", key)
+    return racks - c.decision(STOPPED, key) if key in c.source.keys(STOPPED) else racks
 
 
 def _weighted(c: Calc, hall: str, name: str) -> Row:
@@ -117,7 +131,7 @@ def _hall_rows(c: Calc, hall: str) -> None:
     pue, peak_pue, wue = (_weighted(c, hall, name) for name in ("pue", "peak_pue", "wue_l_per_kwh"))
     rated_kw = total(rated) + extra
     _write(c, "hall rated", key, "rated IT power", "kW", rated_kw)
-    overhead = added(c.decision("racks", k) * c.fact("overhead_kw", k) for k in racks)
+    overhead = added(_powered(c, k) * c.fact("overhead_kw", k) for k in racks)
     label = "power in the hall, including pumps and fans"
     _write(c, "hall power", key, label, "kW", rated_kw + overhead)
     _write(c, "hall peak", key, "electrical peak", "kW", total(peak) + extra)

@@ -6,8 +6,9 @@ from dcplan.scenario.schema.assets import Asset, Existing, Order
 from dcplan.scenario.schema.demand import Capacity, Demand, Reference
 from dcplan.scenario.schema.jobs import Job, PostTrainingJob, ScheduledJob
 from dcplan.scenario.schema.places.energy import Matching, PowerContract
+from dcplan.scenario.schema.places.hall import Hall, Upgrade
 from dcplan.scenario.schema.places.links import Link
-from dcplan.scenario.schema.places.site import Hall, Interruptible, Onsite, Site
+from dcplan.scenario.schema.places.site import Interruptible, Onsite, Site
 from dcplan.scenario.schema.queue import Queued
 from dcplan.scenario.schema.service import Inference
 from dcplan.scenario.schema.top import Finance, Horizon, Scenario, demand_path, job_path
@@ -53,6 +54,7 @@ __all__ = [
     "Storage",
     "Supply",
     "Uncertainty",
+    "Upgrade",
     "demand_path",
     "job_path",
 ]

@@ -134,6 +134,30 @@ HALLS = TableSpec(
 
 
 @dataclass(frozen=True)
+class UpgradeRow:
+    """One upgrade of an existing hall that the plan orders."""
+
+    hall: Hall
+    upgrade: Annotated[str, Column("Id of the upgrade")]
+    order_quarter: Annotated[str, Column("Quarter of its order")]
+    works_from: Annotated[str, Column("Quarter in which its works begin and its price is due")]
+    serves_from: Annotated[str, Column("First quarter with its capacity")]
+    cooling: Annotated[str | None, Column("Cooling option that it adds")]
+    it_before_mw: Annotated[float, Column("Largest IT power of the hall before it")]
+    it_after_mw: Annotated[float, Column("Largest IT power of the hall after it")]
+    out_of_service_frac: Annotated[
+        float, Column("Share of the capacity that is out of service during the works")
+    ]
+    racks_stopped: Annotated[int, Column("Most racks that are off in a quarter of the works")]
+    capex_usd: Annotated[float, Column("Price of the upgrade")]
+
+
+UPGRADES = TableSpec(
+    "upgrades", UpgradeRow, "Upgrades of existing halls", section=Section.DESIGN, by_item=True
+)
+
+
+@dataclass(frozen=True)
 class PowerRow:
     """Power of one site in one quarter."""
 

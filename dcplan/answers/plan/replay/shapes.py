@@ -15,7 +15,7 @@ from dcplan.inputs.cooling import hours_of
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.plants import Outdoors, derating, taken
 from dcplan.inputs.power.weather import QUARTER_HOURS, bins_by_hour, hours_of_quarter
-from dcplan.planning.problem.places import site_weather
+from dcplan.planning.problem.places.cooling import site_weather
 from dcplan.planning.problem.terms import CoolingTerms
 from dcplan.scenario.schema import Site
 from dcplan.units import HOURS_PER_QUARTER, QUARTERS_PER_YEAR, TYPICAL_YEAR_HOURS

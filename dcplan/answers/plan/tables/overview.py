@@ -63,5 +63,10 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], question: Question) ->
         "commitments": cloud.commitments(problem, d),
         "excluded": excluded_options(problem, with_entry_prices(problem.excluded, solved, catalog)),
         **({"storage_choices": choices} if problem.storage_choices else {}),
+        **(
+            {"upgrades": site.upgrades(problem, d)}
+            if any(h.upgrades for h in problem.halls)
+            else {}
+        ),
         **({"links": network.links(problem, d)} if problem.links else {}),
     }

@@ -6,6 +6,7 @@ from dcplan.answers.plan.calendar import quarter_at
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.energy.contracts import Matched, matched, output_mwh, signed, years_of
 from dcplan.planning.audit.onsite import interruptible_use_mw, plants_mw, units_serving
+from dcplan.planning.audit.upgrades import capacity, works_begin
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.energy import contract_usd
 from dcplan.planning.problem.energy import output_mwh as unit_mwh
@@ -20,16 +21,16 @@ def halls(problem: PlanningProblem, d: Decisions, books: Accounts) -> Table:
     rows = []
     last = problem.quarters - 1
     for h in problem.halls:
-        a = books.halls[h.id, last]
+        a, most = books.halls[h.id, last], capacity(d, h, last)
         fitted = {c.id: d.fitted.get((h.id, c.id, last), 0) for c in h.coolings}
         rows.append(
             specs.HallRow(
                 hall=h.id,
                 units_fitted=", ".join(f"{n} x {c}" for c, n in fitted.items() if n) or "not used",
                 racks=a.racks,
-                positions=h.racks * a.units,
+                positions=most.racks * a.units,
                 hall_mw=a.hall_kw / KW_PER_MW,
-                limit_mw=h.it_mw * a.units,
+                limit_mw=most.it_mw * a.units,
                 liquid_mw=a.liquid_kw / KW_PER_MW,
                 air_mw=a.air_kw / KW_PER_MW,
             )
@@ -87,6 +88,38 @@ def onsite(problem: PlanningProblem, d: Decisions) -> Table:
                         )
                     )
     return specs.ONSITE.table(rows)
+
+
+def upgrades(problem: PlanningProblem, d: Decisions) -> Table:
+    """Return the upgrades that a plan orders, with their dates and what their works stop."""
+    rows = []
+    for h in problem.halls:
+        before = h.start
+        for x in h.upgrades:
+            begin = works_begin(d, h, x)
+            if begin is not None and before is not None:
+                works = range(begin, min(begin + x.works, problem.quarters))
+                stopped = {
+                    t: sum(n for (g, _, _, q), n in d.stopped.items() if (g, q) == (h.id, t))
+                    for t in works
+                }
+                rows.append(
+                    specs.UpgradeRow(
+                        hall=h.id,
+                        upgrade=x.id,
+                        order_quarter=quarter_at(problem, begin - x.lead),
+                        works_from=quarter_at(problem, begin),
+                        serves_from=quarter_at(problem, begin + x.works),
+                        cooling=x.cooling or None,
+                        it_before_mw=before.it_mw,
+                        it_after_mw=x.after.it_mw,
+                        out_of_service_frac=x.out_frac,
+                        racks_stopped=max(stopped.values(), default=0),
+                        capex_usd=x.usd,
+                    )
+                )
+            before = x.after
+    return specs.UPGRADES.table(rows)
 
 
 def contract_tables(problem: PlanningProblem, d: Decisions, books: Accounts) -> dict[str, Table]:

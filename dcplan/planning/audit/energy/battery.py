@@ -36,7 +36,7 @@ def busy_mw(
     total = facility_mwh / HOURS_PER_QUARTER
     for key, kw in problem.training_kw_over_idle.items():
         hall, place = problem.hall(key[0]), problem.placed[key]
-        racks = d.racks(problem, key, t) if hall.site == site.id else 0
+        racks = d.powered(problem, key, t) if hall.site == site.id else 0
         if racks:
             each = (place.training_kw - place.idle_average_kw) / place.accelerators
             now = each * d.training.get((*key, t), 0.0) + sum(

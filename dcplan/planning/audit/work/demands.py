@@ -24,7 +24,7 @@ def sharing_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
                 for p in range(len(problem.periods))
             )
             if busy:
-                there = d.racks(problem, place.key, t) * place.accelerators
+                there = d.powered(problem, place.key, t) * place.accelerators
                 yield Check(CheckId.ACCELERATORS_BUSY, "/".join(place.key), t, busy, there)
     halls = {(p.hall, p.system) for p in problem.placements}
     for hall, system in sorted(halls):

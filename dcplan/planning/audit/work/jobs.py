@@ -92,7 +92,7 @@ def _link_checks(problem: PlanningProblem, d: Decisions, r: RunOption) -> Iterab
 
 def _accelerators(problem: PlanningProblem, d: Decisions, hall: str, system: str, t: int) -> int:
     return sum(
-        d.racks(problem, p.key, t) * p.accelerators
+        d.powered(problem, p.key, t) * p.accelerators
         for p in problem.placements
         if (p.hall, p.system) == (hall, system)
     )

@@ -153,4 +153,4 @@ def _idle(problem: PlanningProblem, d: Decisions, place: Placement, t: int, peri
     busy = d.paused.get((*place.key, t), 0.0)
     for demand in (x for x in problem.demands if x.active(period)):
         busy += d.reserved(demand, place.key, t)
-    return max(d.racks(problem, place.key, t) * place.accelerators - busy, 0.0)
+    return max(d.powered(problem, place.key, t) * place.accelerators - busy, 0.0)

@@ -9,6 +9,7 @@ import pyomo.core as pyo
 from dcplan.planning.model.onsite import serving
 from dcplan.planning.model.power import site_peak_mw
 from dcplan.planning.model.sets import Sets
+from dcplan.planning.model.upgrades import powered
 from dcplan.planning.problem.energy import BatteryTerms, OnsiteTerms
 from dcplan.units import HOURS_PER_QUARTER, KW_PER_MW
 
@@ -36,7 +37,7 @@ def _busy_mw(m: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
         for d in sets.problem.demands:
             if (d.id, *key, t) in m.serving:
                 now += place.serving_kw(d) * m.serving[d.id, key, t]
-        total += hall.cooling(key[1]).pue / KW_PER_MW * (kw * m.racks[key, t] - now)
+        total += hall.cooling(key[1]).pue / KW_PER_MW * (kw * powered(m, key, t) - now)
     return total
 
 

@@ -10,6 +10,7 @@ from dcplan.economics.cash_flow import AssetClass
 from dcplan.planning.model.network.links import links_musd
 from dcplan.planning.model.racks import kept
 from dcplan.planning.model.sets import Sets
+from dcplan.planning.model.upgrades import upgrades_musd
 from dcplan.units import USD_PER_MUSD
 
 M = USD_PER_MUSD
@@ -38,6 +39,7 @@ def capital(
     units = [
         (c, fitted(model, sets, h.id, c.id, t)) for h in sets.problem.halls for c in h.coolings
     ]
+    works = upgrades_musd(model, sets, t)
     blocks = sum(
         sets.problem.site(s).block_usd / M * added(model.blocks, (s,), t) for s in backed(model)
     )
@@ -50,7 +52,7 @@ def capital(
         AssetClass.EXISTING: _arrived(model, sets, t),
         AssetClass.NETWORK: network(model, sets, t, "usd") + links_musd(model, sets, t),
         AssetClass.BUILDING: sum(c.building_usd / M * x for c, x in units),
-        AssetClass.COOLING: sum(c.fit_out_usd / M * x for c, x in units),
+        AssetClass.COOLING: sum([c.fit_out_usd / M * x for c, x in units] + works),
         AssetClass.POWER: blocks + plants,
     }
 

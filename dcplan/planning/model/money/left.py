@@ -10,6 +10,7 @@ from dcplan.planning.model.money.capital import M, added, backed, fitted, networ
 from dcplan.planning.model.network.links import links_musd
 from dcplan.planning.model.racks import kept
 from dcplan.planning.model.sets import Sets
+from dcplan.planning.model.upgrades import upgrades_musd
 
 
 def add_left(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -125,6 +126,8 @@ def residual(model: pyo.ConcreteModel, sets: Sets) -> Any:
             plant_usd(sets, s, o) / M * finance.power_residual_frac[q] * v for s, o, v in plants
         )
         total += _halls(model, sets, q)
+        for works in upgrades_musd(model, sets, q):
+            total += finance.cooling_residual_frac[q] * works
     return total
 
 

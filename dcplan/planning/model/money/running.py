@@ -48,6 +48,9 @@ def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
             / M
             * model.racks[key, t]
         )
+        if (*key, t) in model.stopped:  # a rack that is off needs no upkeep of the facility
+            upkeep = level * site.opex_usd_per_kw_quarter * place.rated_kw / M
+            total -= upkeep * model.stopped[key, t]
     for hall in sets.problem.halls:
         rent = sets.problem.site(hall.site).lease_usd_per_kw_month
         if rent:

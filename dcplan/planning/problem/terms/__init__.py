@@ -25,11 +25,13 @@ from dcplan.planning.problem.terms.network import (
 from dcplan.planning.problem.terms.problem import PlanningProblem
 from dcplan.planning.problem.terms.site import CoolingTerms, HallTerms, SiteTerms
 from dcplan.planning.problem.terms.storage import ALL_DATA, COLD, HOT, StorageChoice, StorageShare
+from dcplan.planning.problem.terms.upgrades import Capacity, UpgradeTerms
 
 __all__ = [
     "ALL_DATA",
     "COLD",
     "HOT",
+    "Capacity",
     "CoolingTerms",
     "ExistingTerms",
     "FabricOption",
@@ -48,4 +50,5 @@ __all__ = [
     "StorageShare",
     "SupplyTerms",
     "SwitchSteps",
+    "UpgradeTerms",
 ]

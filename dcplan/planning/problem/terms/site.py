@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from dcplan.inputs.cooling import Setting
 from dcplan.planning.problem.contracts import ContractTerms, MatchedTerms
 from dcplan.planning.problem.energy import OnsiteTerms, ResponseTerms, TrancheTerms
+from dcplan.planning.problem.terms.upgrades import Capacity, UpgradeTerms
 
 
 @dataclass(frozen=True)
@@ -71,11 +72,16 @@ class CoolingTerms:
     """Cost of the shell of one new hall; 0 for existing and leased halls."""
     setting: Setting | None = field(default=None, compare=False)
     """Operating conditions behind the PUE; None for given coefficients."""
+    rack_kw_max: float | None = None
+    """Electrical limit of one rack under this option; None: that of the hall. [kW]"""
 
 
 @dataclass(frozen=True)
 class HallTerms:
-    """A hall type: limits of one hall, number of halls, cost of a new hall."""
+    """A hall type: limits of one hall, number of halls, cost of a new hall.
+
+    The limits of a hall with upgrades are the largest that it has at any time.
+    """
 
     id: str
     site: str
@@ -104,6 +110,34 @@ class HallTerms:
     """Cost of the assets' network by fabric option, paid before the plan begins."""
     existing_parts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Switches and transceivers of the assets' network, by fabric option."""
+    upgrades: tuple[UpgradeTerms, ...] = ()
+    """Retrofits that the plan may order, in their order; the hall then has one unit."""
+    start: Capacity | None = None
+    """Capacity before all upgrades; None without upgrades."""
+
+    def capacity(self, done: int) -> Capacity:
+        """Return the capacity after a number of upgrades, of a hall with upgrades.
+
+        Raises
+        ------
+        ValueError
+            If the hall has no upgrades.
+        """
+        if self.start is None:
+            msg = f"{self.id} has no upgrades"
+            raise ValueError(msg)
+        return self.upgrades[done - 1].after if done else self.start
+
+    def upgrade_for(self, cooling: str) -> int | None:
+        """Return the number of the upgrade that adds a cooling option; None for one of before."""
+        return next((i for i, x in enumerate(self.upgrades) if x.cooling == cooling), None)
+
+    def opens(self, cooling: str) -> int:
+        """Return the first quarter in which racks may stand under a cooling option."""
+        added = self.upgrade_for(cooling)
+        if added is None:
+            return self.available_from
+        return self.upgrades[added].first + self.upgrades[added].works
 
     def cooling(self, key: str) -> CoolingTerms:
         """Return the terms of one of the hall's cooling options."""

@@ -20,6 +20,8 @@ from dcplan.units import QUARTERS_PER_YEAR
 
 LINK_KW = "link kW"
 """Amount with the power of the equipment of links in a hall."""
+STOPPED = "racks out of service"
+"""Amount with the racks that are off during the works of an upgrade."""
 LEFT, HARDWARE = "share left", "hardware"
 """Amount with the share of a price left at the end of the horizon, and its kind of asset."""
 LEFT_AT_LOW, LEFT_AT_HIGH = f"{LEFT} at low", f"{LEFT} at high"
@@ -64,6 +66,7 @@ def _all(
         for p in placed:
             served = _at_research_power(problem, d, p, t)
             yield "racks", p.key, t, d.racks(problem, p.key, t)
+            yield STOPPED, p.key, t, d.stopped.get((*p.key, t), 0)
             yield (
                 "racks bought",
                 p.key,

@@ -71,18 +71,25 @@ def hall_facts(facts: Facts, hall: HallTerms, fitted: list[CoolingTerms]) -> Non
     """Write the cost of one hall unit under each cooling, and the storage of the hall."""
     key = f"sites.{hall.site}.halls.{hall.name}"
     for c in fitted:
-        at, own = Place(facts, (hall.id, c.id, "")), f"{key}.{c.id}"
-        it_mw = at.write("it_mw", "MW", hall.it_mw, Frozen.CAPACITY)
+        added_by = hall.upgrade_for(c.id)
+        upgrade = None if added_by is None else hall.upgrades[added_by]
+        at = Place(facts, (hall.id, c.id, ""))
+        own = f"{key}.upgrades.{upgrade.id}.{c.id}" if upgrade else f"{key}.{c.id}"
+        most = upgrade.after if upgrade else hall.start or hall
+        it_mw = at.write("it_mw", "MW", most.it_mw, Frozen.CAPACITY)
         pue = at.write("pue", "", c.pue, facts.input(f"{own}.pue"))
         peak = largest(pue, facts.input(f"{own}.peak_pue"))
         peak_pue = at.write("peak_pue", "", c.peak_pue, peak)
         water = facts.given(f"{own}.wue_l_per_kwh")
         at.write("wue_l_per_kwh", "L/kWh", c.wue_l_per_kwh, water)
-        each = facts.input(f"{key}.fit_out_usd_per_kw", f"cooling.{c.id}.fit_out_usd_per_kw")
-        chilled = f"{own}.peak_chilled_frac"
-        if facts.knows(chilled):
-            each = each + facts.input(chilled) * facts.input(f"power.{CHILLER_PRICE}")
-        at.write("fit_out_usd", "USD", c.fit_out_usd, each * it_mw * KW_PER_MW)
+        if upgrade is None:
+            each = facts.input(f"{key}.fit_out_usd_per_kw", f"cooling.{c.id}.fit_out_usd_per_kw")
+            chilled = f"{own}.peak_chilled_frac"
+            if facts.knows(chilled):
+                each = each + facts.input(chilled) * facts.input(f"power.{CHILLER_PRICE}")
+            at.write("fit_out_usd", "USD", c.fit_out_usd, each * it_mw * KW_PER_MW)
+        else:
+            at.write("fit_out_usd", "USD", 0.0, Frozen.NOT_PAID)
         shell: Term | Frozen = Frozen.NOT_PAID
         if c.building_usd:
             shell = facts.input("power.building-shell-usd-per-mw") * it_mw * peak_pue

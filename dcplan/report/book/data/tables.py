@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from dcplan.inputs.log import InputLog
@@ -71,7 +71,7 @@ def book_data(
     for p in placed:
         rack_facts(facts, p)
     for hall in problem.halls:
-        hall_facts(facts, hall, [c for c in hall.coolings if _is_fitted(problem, d, hall, c.id)])
+        hall_facts(facts, hall, [c for c in hall.coolings if _is_fitted(d, hall, c.id, placed)])
         for option, ports in _networks(problem, d, books, hall):
             piece_facts(facts, option, ports, question.catalog)
     for site in problem.sites:
@@ -95,8 +95,11 @@ def _is_used(problem: PlanningProblem, d: Decisions, p: Placement) -> bool:
     return bought or any(d.racks(problem, p.key, t) for t in range(problem.quarters))
 
 
-def _is_fitted(problem: PlanningProblem, d: Decisions, hall: HallTerms, cooling: str) -> bool:
-    return any(d.fitted.get((hall.id, cooling, t)) for t in range(problem.quarters))
+def _is_fitted(d: Decisions, hall: HallTerms, cooling: str, placed: Iterable[Placement]) -> bool:
+    """Return whether a plan fits a cooling option, or an upgrade adds it for racks of the plan."""
+    if hall.upgrade_for(cooling) is not None:
+        return any((p.hall, p.cooling) == (hall.id, cooling) for p in placed)
+    return any(n for (h, c, _), n in d.fitted.items() if (h, c) == (hall.id, cooling))
 
 
 def _networks(

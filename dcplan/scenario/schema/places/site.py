@@ -1,11 +1,10 @@
-"""Sites and halls, and their limits."""
+"""Sites and their limits, tariffs and plants."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
 from dcplan.provenance import (
     DayHours,
@@ -13,16 +12,15 @@ from dcplan.provenance import (
     EnergyPrices,
     EventHours,
     Fraction,
-    Megawatts,
     NonNegative,
     Positive,
-    Pue,
     Series,
     WeekHours,
     YearHours,
 )
 from dcplan.scenario.schema.base import CountOrZero, Key, Part, Quarter
 from dcplan.scenario.schema.places.energy import DemandResponse, Matching, PowerContract
+from dcplan.scenario.schema.places.hall import Hall
 
 Redundancy = Literal["n", "n+1", "2n", "4n/3", "3n/2"]
 
@@ -171,71 +169,6 @@ class Staff(Part):
     """Full-time staff of the site, from its first use on."""
     usd_per_person_year: Positive | None = None
     """Fully loaded cost of one person per year. Default: `finance/staff-usd-per-person-year`."""
-
-
-class Hall(Part):
-    """A hall type; ``count`` is the number of identical halls."""
-
-    id: Key
-    """Name of the hall type, used in keys and tables."""
-    racks: Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
-    """Rack positions, including network and storage racks."""
-    rack_kw_max: Positive
-    """Electrical limit of one rack, applied to rated power."""
-    it_mw: Megawatts
-    """Limit on rated IT power of the hall: racks, network and storage together."""
-    air_mw: NonNegative | None = None
-    """Heat rejection capacity of the air path. Default: the cooling option's air_share_frac of
-    it_mw."""
-    liquid_mw: NonNegative | None = None
-    """Heat rejection capacity of the liquid path. Default: the cooling option's liquid_share_frac
-    of it_mw."""
-    rack_kg_max: Positive | None = None
-    """Weight limit of one rack. Default: no limit."""
-    rack_units: Positive | None = None
-    """Height of a rack. Default: `facility/rack-units`."""
-    cooling: Annotated[tuple[str, ...], Field(min_length=1)]
-    """Catalog cooling options to choose from; each hall uses one."""
-    count: Annotated[int, Field(ge=1, le=1000, strict=True)] = 1
-    """Number of identical halls of this type."""
-    modules: Annotated[int, Field(ge=1, le=1000, strict=True)] = 1
-    """Equal parts in which a hall is built, each paid when a plan needs it. `racks`, `it_mw`, `air_mw`
-    and `liquid_mw` are those of the whole hall; `racks` must be a multiple of it."""
-    existing: bool = False
-    """Whether the hall already exists: only fit-out is paid, no building and no power blocks."""
-    available_from: Quarter | None = None
-    """First quarter of use. Default: the start of the horizon."""
-    fit_out_usd_per_kw: Positive | None = None
-    """Fit-out price of cooling and rack power distribution per kW of it_mw. Default: the price of
-    the cooling option."""
-    pue: Pue | None = None
-    """Your own annual PUE of the hall, for any cooling option. Default: computed from weather, size,
-    systems and power blocks, or the catalog value by climate and size with the losses of the blocks."""
-    peak_pue: Pue | None = None
-    """Your own PUE on the design day, at least the annual PUE. Default: computed from the
-    weather."""
-    wue_l_per_kwh: NonNegative | None = None
-    """Your own annual WUE, water per IT energy. Default: computed."""
-
-    @model_validator(mode="after")
-    def _whole_modules(self) -> Hall:
-        if self.racks % self.modules:
-            code = "modules"
-            text = "racks ({racks}) must be a multiple of modules ({modules})"
-            raise PydanticCustomError(code, text, {"racks": self.racks, "modules": self.modules})
-        return self
-
-    @model_validator(mode="after")
-    def _peak_above_mean(self) -> Hall:
-        if self.pue is not None and self.peak_pue is not None:
-            annual, peak = self.pue.value, self.peak_pue.value
-            if peak < annual:
-                code, text = (
-                    "peak_pue",
-                    "peak_pue ({peak}) must be at least the annual pue ({annual})",
-                )
-                raise PydanticCustomError(code, text, {"peak": peak, "annual": annual})
-        return self
 
 
 class Site(Part):

@@ -23,6 +23,7 @@ from dcplan.inputs.cloud_prices import row_of
 from dcplan.inputs.financing import payment_of
 from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.upgrades import upgrade_bought
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import Placement, PlanningProblem
 from dcplan.planning.problem.terms.links import link_of
@@ -222,6 +223,10 @@ def _contents(plan: Plan, f: Flow) -> str:
     link = link_of(f, plan.problem.links)
     if link is not None:
         return f"end of the link: {link.optic}, {link.gbps:,.0f} Gb/s one way"
+    upgrade = upgrade_bought(f, plan.problem.halls)
+    if upgrade is not None:
+        added = f", adds {upgrade.cooling}" if upgrade.cooling else ""
+        return f"works of the hall, then {upgrade.after.it_mw:.4g} MW of IT{added}"
     if f.asset is AssetClass.NETWORK:
         total: dict[str, int] = defaultdict(int)
         for (_, part), n in plan.books.pieces_bought[goods.place, f.quarter].items():

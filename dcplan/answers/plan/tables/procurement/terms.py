@@ -11,6 +11,7 @@ from dcplan.catalog.schema import OnsitePower, Parameter, Row, System
 from dcplan.economics.cash_flow import AssetClass, Flow
 from dcplan.economics.monthly.payments import Milestones
 from dcplan.inputs.log import InputLog
+from dcplan.planning.audit.upgrades import upgrade_bought
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.terms.links import link_of
 from dcplan.provenance import Status
@@ -107,6 +108,13 @@ def lead_of(
         source = f"scenario: links.{link.id}.lead_quarters" if link.lead else "none given"
         ordered = month_at(problem, (serves - link.lead) * MONTHS_PER_QUARTER)
         return Lead(float(link.lead * MONTHS_PER_QUARTER), source, ordered)
+    upgrade = upgrade_bought(f, problem.halls)
+    if upgrade is not None:
+        key = f"sites.{f.site}.halls.{f.shared.place[0].partition('/')[2]}.upgrades.{upgrade.id}"
+        source = f"scenario: {key}.lead_quarters and works_quarters" if months else "none given"
+        ordered = month_at(problem, (f.quarter - upgrade.lead) * MONTHS_PER_QUARTER)
+        whole = upgrade.lead + upgrade.works
+        return Lead(float(whole * MONTHS_PER_QUARTER), source, ordered)
     if f.asset in BY_MILESTONES:
         return Lead(months, "with the racks of the hall", ordered)
     plant = question.catalog.find("onsite", item, OnsitePower)

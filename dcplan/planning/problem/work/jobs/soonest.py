@@ -104,7 +104,7 @@ def _first_of(problem: PlanningProblem, run: RunOption, placed: Placement) -> in
     site = problem.site(hall.site)
     racks = math.ceil(run.accelerators / placed.accelerators)
     site_mw = racks * placed.rated_kw / KW_PER_MW * hall.cooling(placed.cooling).peak_pue
-    built = max(hall.available_from, site.block_lead if hall.needs_blocks else 0)
+    built = max(hall.opens(placed.cooling), site.block_lead if hall.needs_blocks else 0)
     vendors = [x.racks for x in problem.supply if x.system == run.system]
     for t in range(built, problem.quarters):
         ordered = max(t - placed.lead + 1, 0)

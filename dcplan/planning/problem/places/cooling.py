@@ -1,0 +1,157 @@
+"""Cooling options of a hall, with its PUE, heat paths and price at the climate of the site."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dcplan.catalog.schema import CoolingOption, System
+from dcplan.catalog.schema import Site as CatalogSite
+from dcplan.facility.climate import Climate
+from dcplan.facility.electrical.chain import Branch
+from dcplan.facility.pue import sizes
+from dcplan.inputs.cooling import (
+    Performance,
+    Setting,
+    chillers_usd_per_kw,
+    hall_losses_frac,
+    performance,
+    weather_at,
+    weather_of,
+)
+from dcplan.inputs.excluded import ExcludedOption, Kind
+from dcplan.inputs.heat_paths import most_air, room_air_frac
+from dcplan.inputs.log import InputLog
+from dcplan.inputs.power.chain import branches
+from dcplan.planning.problem.terms import CoolingTerms
+from dcplan.provenance import Quantity, Status
+from dcplan.scenario.schema import Hall, Site
+from dcplan.units import KW_PER_MW
+
+LOSSES = "dcplan facility: transformers, UPS and busway behind the power blocks of a full hall"
+AIR_SHARE = "network, storage and {}, the largest share of the systems that may stand in the hall"
+
+
+@dataclass(frozen=True)
+class HallLoad:
+    """What a hall is designed for: systems that may stand in it, and racks behind power blocks."""
+
+    systems: tuple[System, ...]
+    other_frac: float
+    """Share of IT power in network and storage racks."""
+    branches: tuple[Branch, ...]
+
+    @classmethod
+    def of(
+        cls, hall: Hall, systems: tuple[System, ...], block: tuple[str, float], log: InputLog
+    ) -> HallLoad:
+        """Return the load of a full hall behind blocks of a redundancy rule and a rating in MW."""
+        other = log.parameter("facility", "network-storage-share")
+        rule, block_mw = block
+        return cls(systems, other, branches(hall.it_mw.value, other, (rule, rule), block_mw))
+
+
+def site_weather(site: Site, log: InputLog) -> Climate | None:
+    """Return the weather of a site: of its climate zone if given, else of its location."""
+    location = log.catalog.get("sites", site.location, CatalogSite)
+    weather = weather_at(location) if site.climate_zone is None else None
+    return weather or weather_of(f"zone-{_zone(site, location)}", None, None)
+
+
+def _zone(site: Site, location: CatalogSite) -> str:
+    return site.climate_zone or location.climate_zone or "all"
+
+
+def cooling_terms(
+    hall: Hall,
+    site: Site,
+    load: HallLoad,
+    option: str,
+    log: InputLog,
+    excluded: list[ExcludedOption],
+    *,
+    priced: bool = True,
+) -> CoolingTerms | None:
+    """Return a cooling option of a hall; None with a reason in ``excluded`` if it has no weather.
+
+    An option that is not ``priced`` comes with an upgrade, whose price has its fit-out.
+    """
+    key = f"sites.{site.id}.halls.{hall.id}"
+    row, it_mw = log.catalog.get("cooling", option, CoolingOption), hall.it_mw.value / hall.modules
+    location = log.catalog.get("sites", site.location, CatalogSite)
+    system = most_air(load.systems, row, load.other_frac)
+    at = Setting(
+        site.location,
+        _zone(site, location),
+        site_weather(site, log),
+        sizes(hall.it_mw.value),
+        room_air_frac(system, row, load.other_frac),
+        supply_c=_supply_c(row, log),
+        branches=load.branches,
+    )
+    try:
+        found = performance(row, at, log)
+    except LookupError as error:
+        excluded.append(ExcludedOption(Kind.COOLING, row.id, key, str(error)))
+        return None
+    if hall.pue is None or hall.peak_pue is None:
+        _record(key, row, at, system, log)
+    mean = log.take(f"{key}.{row.id}.pue", hall.pue or found.mean(found.pue))
+    peak = max(mean, log.take(f"{key}.{row.id}.peak_pue", hall.peak_pue or found.peak()))
+    water = hall.wue_l_per_kwh or (found.mean(found.wue_l_per_kwh) if found.wue_l_per_kwh else None)
+    wue = log.take(f"{key}.{row.id}.wue_l_per_kwh", water) if water else 0.0
+    air, liquid = hall.air_mw, hall.liquid_mw
+    air_mw = (
+        log.take(f"{key}.air_mw", air) / hall.modules
+        if air
+        else it_mw * log.take(f"cooling.{row.id}.air_share_frac", row.air_share_frac)
+    )
+    liquid_mw = (
+        log.take(f"{key}.liquid_mw", liquid) / hall.modules
+        if liquid
+        else it_mw * log.take(f"cooling.{row.id}.liquid_share_frac", row.liquid_share_frac)
+    )
+    fit_out = _fit_out_usd_per_kw(hall, row, found, key, log) if priced else 0.0
+    building = 0.0
+    if (
+        priced and not hall.existing and site.lease is None
+    ):  # the shell is priced per MW of facility power, so the peak PUE of the option counts
+        building = log.parameter("power", "building-shell-usd-per-mw") * it_mw * peak
+    fit_out_usd = fit_out * it_mw * KW_PER_MW
+    return CoolingTerms(row.id, air_mw, liquid_mw, mean, peak, wue, fit_out_usd, building, at)
+
+
+def _fit_out_usd_per_kw(
+    hall: Hall, row: CoolingOption, found: Performance, key: str, log: InputLog
+) -> float:
+    """Return the price of the fit-out of a kW of IT power: given, or that of the option."""
+    if hall.fit_out_usd_per_kw:
+        return log.take(f"{key}.fit_out_usd_per_kw", hall.fit_out_usd_per_kw)
+    each = log.take(f"cooling.{row.id}.fit_out_usd_per_kw", row.fit_out_usd_per_kw)
+    return each + _chillers_usd_per_kw(row, found, f"{key}.{row.id}", log)
+
+
+def _record(key: str, row: CoolingOption, at: Setting, own: System | None, log: InputLog) -> None:
+    """Log the losses of the power chain of a full hall, and the air share of a computed option."""
+    losses, name = hall_losses_frac(at.branches, at.sizes, log), f"{key}.electrical_losses_frac"
+    log.take(name, Quantity(value=losses, status=Status.DERIVED, source=LOSSES))
+    if row.model is not None:
+        source = AIR_SHARE.format(own.id if own else "no system")
+        share = Quantity(value=at.air_frac, status=Status.DERIVED, source=source)
+        log.take(f"{key}.{row.id}.room_air_frac", share)
+
+
+def _chillers_usd_per_kw(row: CoolingOption, found: Performance, key: str, log: InputLog) -> float:
+    """Return the price of chillers for the design day, with their share of heat in the input log."""
+    each = chillers_usd_per_kw(row, found, log)
+    if each and found.peak_chilled:
+        share = Quantity(value=found.peak_chilled, status=Status.DERIVED)
+        log.take(f"{key}.peak_chilled_frac", share)
+    return each
+
+
+def _supply_c(row: CoolingOption, log: InputLog) -> float | None:
+    """Return the facility water temperature of a liquid option at its usual coolant temperature."""
+    if row.model is None or row.coolant_supply_c is None:
+        return None
+    coolant = log.take(f"cooling.{row.id}.coolant_supply_c", row.coolant_supply_c)
+    return coolant - log.parameter("facility", "cdu-approach-k")

@@ -1,0 +1,66 @@
+"""Checks of the upgrades of existing halls."""
+
+from __future__ import annotations
+
+from dcplan.provenance import Path
+from dcplan.scenario.checks.checker import Checker
+from dcplan.scenario.schema import Hall, Site, Upgrade
+
+CHANGES = ("cooling", "it_mw", "racks", "air_mw", "liquid_mw")
+"""Fields of which an upgrade gives at least one."""
+
+
+def check_upgrades(check: Checker, site: Site, hall: Hall, path: Path) -> None:
+    """Check that a hall can have upgrades, and that each of them changes something."""
+    if not hall.upgrades:
+        return
+    for wrong, cause, step in (
+        (not hall.existing, "is new", "give `existing: true`, or the final size of the new hall"),
+        (
+            site.lease is not None,
+            "is leased, and its owner pays for its works",
+            "remove upgrades, or the lease",
+        ),
+        (
+            hall.count * hall.modules > 1,
+            "has several units",
+            "give each hall or module with upgrades as a hall of its own",
+        ),
+        (
+            len(hall.cooling) > 1,
+            "has several cooling options",
+            "name the one option that the hall has now",
+        ),
+    ):
+        if wrong:
+            text = f"{hall.id}: upgrades are those of one existing hall, but {hall.id} {cause}"
+            check.add("DC015", text, (*path, "upgrades"), help=step)
+    check.unique((x.id for x in hall.upgrades), (*path, "upgrades"))
+    options = list(hall.cooling)
+    for i, upgrade in enumerate(hall.upgrades):
+        _check_upgrade(check, upgrade, options, (*path, "upgrades", i))
+        options += [upgrade.cooling] if upgrade.cooling else []
+
+
+def _check_upgrade(check: Checker, upgrade: Upgrade, options: list[str], path: Path) -> None:
+    name = upgrade.id
+    if all(getattr(upgrade, x) is None for x in CHANGES):
+        cause = f"{name}: the upgrade changes nothing"
+        check.add("DC015", cause, (*path, "id"), help=f"give one of {', '.join(CHANGES)}")
+    if upgrade.cooling in options:
+        cause = f"{name}: the hall already has the cooling option {upgrade.cooling!r}"
+        check.add("DC011", cause, (*path, "cooling"), help="name another one, or remove it")
+    if upgrade.rack_kw_max is not None and upgrade.cooling is None:
+        cause = f"{name}: rack_kw_max is that of racks under its cooling option, and it has none"
+        check.add("DC015", cause, (*path, "rack_kw_max"), help="add `cooling`, or remove it")
+    if upgrade.out_of_service_frac is not None and not upgrade.works_quarters:
+        cause = f"{name}: out_of_service_frac holds during the works, which take no quarter"
+        step = "give works_quarters, or remove out_of_service_frac"
+        check.add("DC015", cause, (*path, "out_of_service_frac"), help=step)
+    quarters = check.scenario.horizon.quarters
+    if upgrade.lead_quarters + upgrade.works_quarters >= quarters:
+        cause = (
+            f"{name}: it serves {upgrade.lead_quarters + upgrade.works_quarters} quarters after its "
+            f"order, and the horizon has {quarters}"
+        )
+        check.add("DC015", cause, (*path, "id"), help="extend horizon.quarters, or remove it")
