@@ -12,6 +12,8 @@ class CheckId(StrEnum):
     RACK_POSITIONS = "rack positions"
     RACK_POSITIONS_WITH_SWITCHES = "rack positions with switches"
     HALL_IT_MW = "hall IT MW"
+    FIT_OUT_PACE = "hall units fitted out at the pace of the works"
+    HALL_ENERGIZED_MW = "hall IT MW on its feeders"
     LIQUID_HEAT_MW = "liquid heat MW"
     AIR_HEAT_MW = "air heat MW"
     HALL_STAYS_FITTED = "fitted hall units that must stay"

@@ -175,6 +175,12 @@ DECLARED = (
     ),
     HALL_IT_MW,
     LimitSpec(
+        *("hall_energized_mw", "energized_mw of {0} in {t}", "MW more", Q, _hall("energized_mw")),
+        *(40.0, 1.0),
+        {CheckId.HALL_ENERGIZED_MW: ""},
+        edit=Edit(SITE_POWER, "energized_mw of {0}", 0.1, "MW", spread=Spread.LASTS),
+    ),
+    LimitSpec(
         *("cooling_it_mw", "it_mw of {0} under {1} in {t}", "MW more", Q, _hall("it_mw")),
         *(40.0, 1.0),
         edit=MORE_IT_MW,

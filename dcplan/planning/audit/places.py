@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dcplan.facility.electrical.power import blocks_needed
-from dcplan.planning.audit.accounts import Accounts, storage_of
+from dcplan.planning.audit.accounts import Accounts, HallQuarter, storage_of
 from dcplan.planning.audit.check import Check
 from dcplan.planning.audit.energy.contracts import contract_limits
 from dcplan.planning.audit.energy.limits import limits
@@ -46,6 +46,7 @@ def hall_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iter
                 given=True,
             )
         yield Check(CheckId.HALL_IT_MW, hall_id, t, a.hall_kw / KW_PER_MW, most.it_mw * on * total)
+        yield from _phases(hall, t, a, total)
         yield Check(
             CheckId.LIQUID_HEAT_MW,
             hall_id,
@@ -83,6 +84,19 @@ def hall_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iter
             )
         if a.racks and d.fabric.get(hall_id) is None:
             yield Check(CheckId.RACKS_WITHOUT_FABRIC, hall_id, t, a.racks, 0)
+
+
+def _phases(hall: HallTerms, t: int, a: HallQuarter, units: int) -> Iterable[Check]:
+    """Check the feeders of a hall, and the units that works have fitted out by a quarter."""
+    if hall.energized_mw:
+        fed = hall.energized_mw[t]
+        yield Check(CheckId.HALL_ENERGIZED_MW, hall.id, t, a.hall_kw / KW_PER_MW, fed)
+    if hall.fit_out_mw_per_quarter is not None:
+        unit_mw = hall.start.it_mw if hall.start else hall.it_mw
+        new = units - sum(hall.existing_units.values())
+        quarters = max(t + 1 - hall.available_from, 0)
+        most = hall.fit_out_mw_per_quarter * quarters
+        yield Check(CheckId.FIT_OUT_PACE, hall.id, t, new * unit_mw, most)
 
 
 def _left_over(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pyomo.core as pyo
@@ -9,7 +10,10 @@ import pyomo.core as pyo
 from dcplan.planning.model.network.links import link_kw
 from dcplan.planning.model.sets import Sets
 from dcplan.planning.model.upgrades import powered, room, stops, upgrade_of
+from dcplan.planning.problem.terms import HallTerms
 from dcplan.units import KW_PER_MW
+
+TINY = 1e-9
 
 
 def network_kw(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int, *, upper: bool) -> Any:
@@ -83,7 +87,7 @@ def add_halls(model: pyo.ConcreteModel, sets: Sets) -> None:
     ]
 
     model.hall_units = pyo.Constraint(
-        halls, t, rule=lambda m, h, q: _units(m, sets, h, q) <= problem.hall(h).count
+        halls, t, rule=lambda m, h, q: _units(m, sets, h, q) <= most_units(problem.hall(h), q)
     )
     model.hall_stays = pyo.Constraint(
         pairs, t[1:], rule=lambda m, h, c, q: m.fitted[h, c, q] >= m.fitted[h, c, q - 1]
@@ -99,6 +103,18 @@ def add_halls(model: pyo.ConcreteModel, sets: Sets) -> None:
     _positions(model, sets, halls, many, t)
     _electrical(model, sets, halls, many, t)
     _heat(model, sets, halls, pairs, t)
+
+
+def most_units(hall: HallTerms, t: int) -> int:
+    """Return the most units of a hall that may be fitted out by a quarter, at the pace of the works.
+
+    Those of assets are fitted before the plan begins.
+    """
+    pace = hall.fit_out_mw_per_quarter
+    if pace is None:
+        return hall.count
+    ready = max(t - hall.available_from + 1, 0) * pace / (hall.start or hall).it_mw
+    return min(hall.count, sum(hall.existing_units.values()) + math.floor(ready + TINY))
 
 
 def _units(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> Any:
@@ -191,7 +207,17 @@ def _electrical(
             else pyo.Constraint.Skip
         )
 
+    def feeders(m: pyo.ConcreteModel, h: str, q: int) -> Any:
+        kept = margin(sets, h, "margin_kw") / KW_PER_MW * _units(m, sets, h, q)
+        extra = (network_kw(m, sets, h, q, upper=True) + storage_kw(m, sets, h, q)) / KW_PER_MW
+        used = load_mw(m, sets.in_hall[h], q) + extra + kept
+        if not hasattr(used, "is_expression_type"):
+            return pyo.Constraint.Skip
+        return used <= sets.problem.hall(h).energized_mw[q]
+
     model.hall_it_mw = pyo.Constraint(halls, t, rule=all_coolings)
+    fed = [h for h in halls if sets.problem.hall(h).energized_mw]
+    model.hall_energized_mw = pyo.Constraint(fed, t, rule=feeders)
     model.cooling_it_mw = pyo.Constraint(many, t, rule=one_cooling)
 
 

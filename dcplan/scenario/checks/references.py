@@ -14,11 +14,11 @@ from dcplan.provenance import Path
 from dcplan.scenario.checks.checker import Checker
 from dcplan.scenario.checks.comparison import check_comparison, check_tariff
 from dcplan.scenario.checks.existing import check_existing
+from dcplan.scenario.checks.halls import check_hall
 from dcplan.scenario.checks.links import check_links
 from dcplan.scenario.checks.plants import check_contract, check_plant, check_unused
 from dcplan.scenario.checks.queue import check_queue
 from dcplan.scenario.checks.services import check_service
-from dcplan.scenario.checks.upgrades import check_upgrades
 from dcplan.scenario.names import unknown_names, wrong_lengths
 from dcplan.scenario.schema import Demand, Scenario, ScheduledJob, Site
 from dcplan.scenario.tree import Tree
@@ -116,7 +116,7 @@ def _check_site(check: Checker, site: Site, path: Path) -> None:
     check_tariff(check, site.energy, (*path, "energy"))
     check.unique((h.id for h in site.halls), (*path, "halls"))
     for j, hall in enumerate(site.halls):
-        check_upgrades(check, site, hall, (*path, "halls", j))
+        check_hall(check, site, hall, (*path, "halls", j))
     check.unique((x.id for x in site.interruptible), (*path, "interruptible"))
     check.unique((x.id for x in site.onsite), (*path, "onsite"))
     for i, entry in enumerate(site.onsite):

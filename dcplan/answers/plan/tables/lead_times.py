@@ -24,7 +24,7 @@ def lead_times(problem: PlanningProblem, d: Decisions, log: InputLog) -> Table:
     rows = []
     for hall in problem.halls:
         used = [t for (h, _, t), n in d.fitted.items() if h == hall.id and n]
-        if not hall.needs_blocks or not used:
+        if not hall.needs_blocks or hall.lead or not used:
             continue
         first = first_day(problem, min(used))
         for name in HALL_LEAD:

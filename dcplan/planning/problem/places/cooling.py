@@ -111,13 +111,18 @@ def cooling_terms(
         else it_mw * log.take(f"cooling.{row.id}.liquid_share_frac", row.liquid_share_frac)
     )
     fit_out = _fit_out_usd_per_kw(hall, row, found, key, log) if priced else 0.0
-    building = 0.0
-    if (
-        priced and not hall.existing and site.lease is None
-    ):  # the shell is priced per MW of facility power, so the peak PUE of the option counts
-        building = log.parameter("power", "building-shell-usd-per-mw") * it_mw * peak
+    new = priced and not hall.existing and site.lease is None
+    building = _building_usd(hall, key, it_mw, peak, log) if new else 0.0
     fit_out_usd = fit_out * it_mw * KW_PER_MW
     return CoolingTerms(row.id, air_mw, liquid_mw, mean, peak, wue, fit_out_usd, building, at)
+
+
+def _building_usd(hall: Hall, key: str, it_mw: float, peak_pue: float, log: InputLog) -> float:
+    """Return the price of the shell of a unit: given, or by its facility power on the design day."""
+    own = hall.building_usd_per_kw
+    if own is not None:
+        return log.take(f"{key}.building_usd_per_kw", own) * it_mw * KW_PER_MW
+    return log.parameter("power", "building-shell-usd-per-mw") * it_mw * peak_pue
 
 
 def _fit_out_usd_per_kw(

@@ -32,6 +32,8 @@ def hall_terms(
     ]
     start = quarter_index(scenario.horizon.start)
     available = quarter_index(hall.available_from) - start if hall.available_from else 0
+    lead = hall.lead_quarters
+    pace, feeders = hall.fit_out_mw_per_quarter, hall.energized_mw
     storage = (
         given_storage(question, log)
         if home_of(scenario) == f"{site.id}/{hall.id}"
@@ -45,14 +47,19 @@ def hall_terms(
         racks=hall.racks // hall.modules,
         it_mw=it_mw,
         existing=hall.existing,
-        available_from=max(available, 0),
-        needs_blocks=not hall.existing and site.lease is None,
+        available_from=max(available, lead or 0),
+        needs_blocks=not hall.existing and site.lease is None and not hall.power_included,
         coolings=tuple(coolings),
         rack_units=log.chosen(f"{key}.rack_units", hall.rack_units, "facility", "rack-units"),
         full_kw=it_mw * KW_PER_MW * log.parameter("facility", "full-hall-frac"),
         storage_kw=storage[0],
         storage_racks=storage[1],
         storage_usd=storage[2],
+        lead=0 if lead is None else int(log.assumed(f"{key}.lead_quarters", lead, lead)),
+        fit_out_mw_per_quarter=log.take(f"{key}.fit_out_mw_per_quarter", pace) if pace else None,
+        energized_mw=log.series(f"{key}.energized_mw", feeders, scenario.horizon.quarters)
+        if feeders
+        else (),
     )
     return with_upgrades(terms, hall, site, load, log, excluded) if hall.upgrades else terms
 

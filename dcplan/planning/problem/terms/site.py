@@ -110,6 +110,12 @@ class HallTerms:
     """Cost of the assets' network by fabric option, paid before the plan begins."""
     existing_parts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Switches and transceivers of the assets' network, by fabric option."""
+    lead: int = 0
+    """Quarters from the order of a unit to its use."""
+    fit_out_mw_per_quarter: float | None = None
+    """IT power that can be fitted out in a quarter; None without a limit."""
+    energized_mw: tuple[float, ...] = ()
+    """IT power that the feeders of the hall carry, by quarter; empty without a limit."""
     upgrades: tuple[UpgradeTerms, ...] = ()
     """Retrofits that the plan may order, in their order; the hall then has one unit."""
     start: Capacity | None = None

@@ -92,7 +92,12 @@ def hall_facts(facts: Facts, hall: HallTerms, fitted: list[CoolingTerms]) -> Non
             at.write("fit_out_usd", "USD", 0.0, Frozen.NOT_PAID)
         shell: Term | Frozen = Frozen.NOT_PAID
         if c.building_usd:
-            shell = facts.input("power.building-shell-usd-per-mw") * it_mw * peak_pue
+            given = f"{key}.building_usd_per_kw"
+            shell = (
+                facts.input(given) * it_mw * KW_PER_MW
+                if facts.knows(given)
+                else facts.input("power.building-shell-usd-per-mw") * it_mw * peak_pue
+            )
         at.write("building_usd", "USD", c.building_usd, shell)
     at = Place(facts, (hall.id, "", ""))
     _storage(at, hall.storage_usd, hall.storage_kw, hall.storage_blocks)

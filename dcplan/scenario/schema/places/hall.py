@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from dcplan.provenance import Fraction, Megawatts, NonNegative, Positive, Pue
+from dcplan.provenance import Fraction, Megawatts, NonNegative, Positive, Pue, Series
 from dcplan.scenario.schema.base import CountOrZero, Key, Part, Quarter
 
 Racks = Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
@@ -76,6 +76,21 @@ class Hall(Part):
     """Whether the hall already exists: only fit-out is paid, no building and no power blocks."""
     available_from: Quarter | None = None
     """First quarter of use. Default: the start of the horizon."""
+    lead_quarters: CountOrZero | None = None
+    """Quarters from the order of a hall or a module, or of the fit-out of an existing shell, to its
+    use. The price is due in the quarter of first use. Default: none."""
+    building_usd_per_kw: Positive | None = None
+    """Price of the shell, or of a prefabricated module, per kW of it_mw. Default:
+    `power/building-shell-usd-per-mw` of facility power."""
+    power_included: bool = False
+    """Whether the price of a prefabricated module has its UPS and generators: the site buys no power
+    blocks for it."""
+    fit_out_mw_per_quarter: Positive | None = None
+    """IT power that can be fitted out in a quarter, the first in the first quarter of use. A hall in
+    modules opens them at this pace. Default: no limit."""
+    energized_mw: Series | None = None
+    """IT power of all halls of the type that the feeders of the hall carry, one number or one per
+    quarter as energization proceeds. Default: `it_mw`."""
     fit_out_usd_per_kw: Positive | None = None
     """Fit-out price of cooling and rack power distribution per kW of it_mw. Default: the price of
     the cooling option."""

@@ -145,6 +145,10 @@ def _built(problem: PlanningProblem, log: InputLog, f: Flow, serves: int) -> Lea
         ordered = month_at(problem, (serves - site.block_lead) * MONTHS_PER_QUARTER)
         return Lead(float(quarters), "scenario", ordered)
     hall = next((h for h in problem.halls if f.goods and h.id == f.goods.place), None)
+    if hall is not None and hall.lead:
+        ordered = month_at(problem, (serves - hall.lead) * MONTHS_PER_QUARTER)
+        source = f"scenario: sites.{hall.site}.halls.{hall.name}.lead_quarters"
+        return Lead(float(hall.lead * MONTHS_PER_QUARTER), source, ordered)
     if f.asset is not AssetClass.POWER and (hall is None or not hall.needs_blocks):
         return None
     weeks, name = max((log.parameter("facility", f"lead-{x}-weeks"), x) for x in HALL_LEAD)

@@ -1,4 +1,4 @@
-"""Checks of the upgrades of existing halls."""
+"""Checks of halls: prices and lead times that fit what the hall is, and upgrades of existing halls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,29 @@ CHANGES = ("cooling", "it_mw", "racks", "air_mw", "liquid_mw")
 """Fields of which an upgrade gives at least one."""
 
 
-def check_upgrades(check: Checker, site: Site, hall: Hall, path: Path) -> None:
+def check_hall(check: Checker, site: Site, hall: Hall, path: Path) -> None:
+    """Check that a hall has no price of what it does not buy, and that its use begins in the plan."""
+    what = "is leased" if site.lease is not None else "exists" if hall.existing else ""
+    for name, given in (
+        ("building_usd_per_kw", hall.building_usd_per_kw is not None),
+        ("power_included", hall.power_included),
+    ):
+        if given and what:
+            cause = (
+                f"{hall.id}: the hall {what}, so that the plan pays for no building and no power"
+            )
+            check.add("DC015", cause, (*path, name), help=f"remove {name}")
+    quarters = check.scenario.horizon.quarters
+    if hall.lead_quarters is not None and hall.lead_quarters >= quarters:
+        cause = (
+            f"{hall.id}: it is in use {hall.lead_quarters} quarters after its order, and the horizon "
+            f"has {quarters}"
+        )
+        check.add("DC015", cause, (*path, "lead_quarters"), help="extend horizon.quarters")
+    _check_upgrades(check, site, hall, path)
+
+
+def _check_upgrades(check: Checker, site: Site, hall: Hall, path: Path) -> None:
     """Check that a hall can have upgrades, and that each of them changes something."""
     if not hall.upgrades:
         return
