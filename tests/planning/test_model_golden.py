@@ -133,6 +133,9 @@ def menu_of(name: str) -> PlanningProblem:
             coolings=(replace(dry, **most), replace(wet, **most)),
             upgrades=(UpgradeTerms("water", after, 1e6, 0, 1, out_frac=0.4, cooling="wet"),),
             start=start,
+            available_from=1,
+            fit_out_mw_per_quarter=0.1,
+            energized_mw=(0.2, 0.4),
         )
         return replace(problem, halls=(own,))
     if name == "onsite":
