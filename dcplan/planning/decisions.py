@@ -262,19 +262,6 @@ UPGRADED = DecisionSpec(
     ("hall", "item", "quarter"),
     Branch.FIRST,
 )
-STOPPED = DecisionSpec(
-    "stopped",
-    lambda s: _quarters(
-        s,
-        [
-            key
-            for h in s.problem.halls
-            if any(x.out_frac and x.works for x in h.upgrades)
-            for key in s.in_hall[h.id]
-        ],
-    ),
-    "stopped",
-)
 ONSITE_BUY = DecisionSpec(
     "onsite_buy",
     lambda s: [
@@ -327,6 +314,19 @@ REPLICAS = DecisionSpec(
 )
 HOSTED = DecisionSpec("hosted", REPLICAS.index)
 RACKS = DecisionSpec("racks", lambda s: _quarters(s, s.places))
+STOPPED = DecisionSpec(
+    "stopped",
+    lambda s: _quarters(
+        s,
+        [
+            key
+            for h in s.problem.halls
+            if any(x.out_frac and x.works for x in h.upgrades)
+            for key in s.in_hall[h.id]
+        ],
+    ),
+    "stopped",
+)
 STEP = DecisionSpec("step", lambda s: _quarters(s, _steps(s.step_costs)))
 LEAF_GROUPS = DecisionSpec("leaf_groups", lambda s: _quarters(s, _groups(s.step_costs)))
 LOAD_STEP = DecisionSpec("load_step", lambda s: _quarters(s, _steps(s.step_loads)))

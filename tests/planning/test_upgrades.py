@@ -186,6 +186,18 @@ def test_the_plan_upgrades_a_hall_where_that_is_cheapest(name: str) -> None:
     assert bool(d.upgrades) == (name not in NONE)
 
 
+def test_the_search_of_large_models_agrees(monkeypatch: pytest.MonkeyPatch) -> None:
+    least, d = best(tuple(CASES["soon"].items()))
+    monkeypatch.setattr(strategy, "SMALL_COLUMNS", 0)
+    found = solved(menu(**CASES["soon"]))  # type: ignore[arg-type]
+    assert found.decisions is not None
+    usd = 1e6 * found.value
+    assert found.bound_usd <= least + 1e-6 * abs(least) + 0.1
+    assert least - 0.1 <= usd
+    assert usd - least <= found.gap_frac * abs(usd) + 1e-5 * abs(least)
+    assert found.decisions.upgrades == d.upgrades
+
+
 def test_racks_out_of_service_by_hand() -> None:
     # 140 kW of IT and air: 3 racks of 40 kW + 1 kW of fans and a network of 48 ports; half of it is
     # out of service, so that 70 kW hold one rack and the switches, and two racks are off
