@@ -20,16 +20,16 @@ from dcplan.planning.problem.notes import notes_of
 from dcplan.planning.problem.places import site_terms
 from dcplan.planning.problem.storage import PlanStorage
 from dcplan.planning.problem.systems import parts_terms, supply_terms
-from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
 from dcplan.planning.problem.terms.links import LinkTerms
 from dcplan.planning.problem.work.demand import Demands, demand_terms
+from dcplan.planning.problem.work.interrupted import interrupted
 from dcplan.planning.problem.work.jobs.candidates import JobCandidates
 from dcplan.planning.problem.work.jobs.job_terms import job_terms
 from dcplan.planning.problem.work.jobs.larger import Larger
 from dcplan.planning.problem.work.jobs.soonest import planned
 from dcplan.planning.problem.work.reference import ReferenceRates
 from dcplan.planning.problem.work.residency import countries_of, resident
-from dcplan.planning.problem.work.interrupted import interrupted
 from dcplan.planning.problem.work.spans import spans_of
 from dcplan.planning.problem.work.targets import Target, targets
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
@@ -185,8 +185,8 @@ def _refuse_conventions(question: Question) -> None:
             "reliability.interrupted_h_per_year is for `train`; in a plan, sites state their hours"
         )
         more = "give the site an interruptible tranche, and the run interrupted_power_frac"
-        path = ("reliability", "interrupted_h_per_year")
-        problems.append(tree.problem("DC015", cause, path, help=more))
+        at = ("reliability", "interrupted_h_per_year")
+        problems.append(tree.problem("DC015", cause, at, help=more))
     if problems:
         raise InputError(problems)
 
