@@ -146,9 +146,7 @@ def test_the_plan_fills_a_hall_as_its_phases_allow(
 
 def test_the_audit_finds_units_before_their_fit_out_and_racks_without_feeders() -> None:
     problem = menu(available_from=1, fit_out_mw_per_quarter=0.1, energized_mw=(0.0, 0.3, 0.3, 0.3))
-    d = next(
-        d for d in points(problem) if d.ordered == {(*KEY, 0): 2, (*KEY, 1): 2, (*KEY, 2): 2}
-    )
+    d = next(d for d in points(problem) if d.ordered == {(*KEY, 0): 2, (*KEY, 1): 2, (*KEY, 2): 2})
     assert broken(problem, d) == set()
     soon = dataclasses.replace(d, fitted={**d.fitted, (HALL, "dry", 1): 2})
     assert broken(problem, soon) == {CheckId.FIT_OUT_PACE}

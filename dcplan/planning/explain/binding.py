@@ -119,21 +119,21 @@ def stranded(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[St
         units = {c.id: d.fitted.get((h.id, c.id, t), 0) for c in h.coolings}
         if not sum(units.values()):
             continue
-        most = capacity(d, h, t)
+        now = capacity(d, h, t)
         rows = [
-            ("rack positions", a.slots, most.racks * a.units),
-            ("IT MW", a.hall_kw / KW_PER_MW, most.it_mw * a.units),
+            ("rack positions", a.slots, now.racks * a.units),
+            ("IT MW", a.hall_kw / KW_PER_MW, now.it_mw * a.units),
             (
                 "air MW",
                 a.air_kw / KW_PER_MW,
-                most.air_mw
+                now.air_mw
                 if h.upgrades
                 else sum(h.cooling(c).air_mw * n for c, n in units.items()),
             ),
             (
                 "liquid MW",
                 a.liquid_kw / KW_PER_MW,
-                most.liquid_mw
+                now.liquid_mw
                 if h.upgrades
                 else sum(h.cooling(c).liquid_mw * n for c, n in units.items()),
             ),

@@ -39,7 +39,7 @@ def hall_terms(
         if home_of(scenario) == f"{site.id}/{hall.id}"
         else (0.0, 0.0, 0.0)
     )
-    terms = HallTerms(
+    built = HallTerms(
         id=f"{site.id}/{hall.id}",
         site=site.id,
         name=hall.id,
@@ -61,7 +61,7 @@ def hall_terms(
         if feeders
         else (),
     )
-    return with_upgrades(terms, hall, site, load, log, excluded) if hall.upgrades else terms
+    return with_upgrades(built, hall, site, load, log, excluded) if hall.upgrades else built
 
 
 def home_of(scenario: Scenario) -> str:
