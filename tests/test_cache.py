@@ -6,6 +6,7 @@ import functools
 import os
 import pickle
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,9 @@ from dcplan import cache
 from dcplan.catalog import loader
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import System
+from dcplan.demand.classes import JobClass
 from dcplan.inputs.training import layout_cache
+from dcplan.planning.problem.queue import sizing
 from dcplan.training.estimate import Hardware
 from tests.training.tiny import BF16, COEFFICIENTS, DENSE, DEVICE, STACK
 
@@ -144,6 +147,22 @@ def test_a_search_of_layouts_is_read_and_not_repeated(
     layout_cache.searched.cache_clear()
     with pytest.raises(AssertionError, match="parsed"):
         layout_cache.searched(DENSE, 1024, 65536.000000000015, *asked[3:])
+
+
+def test_the_size_of_a_pool_is_read_and_not_simulated_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = (JobClass("a", 4, hours=2.0, jobs_per_h=3.0, wait_h=1.0),)
+    asked = (frozenset[str](), (1.0,))
+    sizing.pool_size.cache_clear()
+    first = sizing.pool_size(jobs, *asked)
+    assert first.always >= 24
+    sizing.pool_size.cache_clear()
+    monkeypatch.setattr(sizing, "_sized", no_parsing)
+    assert sizing.pool_size(jobs, *asked) == first
+    with pytest.raises(AssertionError, match="parsed"):
+        sizing.pool_size((replace(jobs[0], wait_h=1.0000000000000002),), *asked)
+    sizing.pool_size.cache_clear()
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="permissions of POSIX")

@@ -9,7 +9,7 @@ from dcplan.answers.tco.comparison import Comparison
 from dcplan.answers.tco.optimized import PricedPlans
 from dcplan.answers.tco.request import TcoRequest
 from dcplan.report.book.options.data import planned_tables
-from dcplan.report.book.tco.data import compared_tables
+from dcplan.report.book.tco.data.tables import compared_tables
 from dcplan.result import Result, Table
 from dcplan.specs.request import verb
 

@@ -48,6 +48,8 @@ class Line:
         """Whether a class has more late jobs than ``most_late``."""
         self.soft = [k for k, c in enumerate(classes) if c.preemptible]
         lower = [[j for j in self.soft if self.rank[j] > rank] for rank in self.rank]
+        self.limited = [math.isfinite(c.most_accelerators) for c in classes]
+        """Whether a quota may hold a class back."""
         self.lower = lower if self.backfills else [[] for _ in classes]
         """Classes whose jobs a class may stop."""
         self._head = -1
@@ -85,8 +87,10 @@ class Line:
                 return
 
     def _ranked(self) -> list[tuple[int, int, int]]:
-        rank, queues, within = self.rank, self.queues, self.pool.within_quota
-        found = [(rank[k], q[0], k) for k, q in enumerate(queues) if q and within(k)]
+        rank, queues, limited, within = self.rank, self.queues, self.limited, self.pool.within_quota
+        found = [
+            (rank[k], q[0], k) for k, q in enumerate(queues) if q and (not limited[k] or within(k))
+        ]
         found.sort()
         return found
 

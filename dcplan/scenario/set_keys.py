@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from dcplan.provenance import Path
@@ -13,14 +14,17 @@ FIELDS = {
     "finance.hardware-life-years": "finance.hardware_life_years",
 }
 """Fields of the scenario whose default is a catalog parameter."""
+ELEMENT = re.compile(r"\[(\d+)\]")
+"""Number of an element in the key of an input: ``tiers[0]``."""
 
 
 def set_key(key: str, question: Question) -> str:
     """Return the ``--set`` key of an input: a field of the scenario or of a catalog row, or a
     catalog parameter.
 
-    An overlay changes cloud prices and catalog rows.
+    An overlay changes cloud prices and catalog rows. Elements of a list have their number.
     """
+    key = ELEMENT.sub(r".\1", key)
     kind, _, rest = key.partition(".")
     if key in FIELDS:
         return FIELDS[key]

@@ -29,6 +29,7 @@ MfuFrac = Annotated[
 ]
 Now = Annotated[float | str | None, Column("Value of the input in the scenario")]
 Offer = Annotated[str, Column("Catalog id of the cloud offer")]
+OwnedOrRent = Annotated[str, Column("Owned, or the offer and term of a rent")]
 P50_DAYS = Column("Median duration of the run, including interruptions and lost work")
 P50Days = Annotated[float | None, P50_DAYS]
 PRECISION = Column("Catalog id of the run's precision recipe")

@@ -57,7 +57,10 @@ VERBS: dict[str, tuple[str, ...]] = {
     "catalog": ("reference.catalog",),
     "doctor": ("reference.doctor",),
     "tco": (
-        "tco",
+        "tco.figures",
+        "tco.offers",
+        "tco.risks",
+        "tco.costs",
         "cost.schedules",
         "cost.statements",
         "cost.flows",

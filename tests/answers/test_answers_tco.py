@@ -15,7 +15,7 @@ from dcplan.economics.sampling import Marginal
 from dcplan.errors import InputError
 from dcplan.result import Result
 from dcplan.scenario.load import load
-from dcplan.specs import tco as specs
+from dcplan.specs.tco import costs, offers
 
 FILE = "own-or-rent-1024-h200"
 
@@ -32,13 +32,13 @@ def value(result: Result, key: str) -> float:
 def lines(result: Result, side: str) -> dict[str, tuple[float, float]]:
     return {
         row.line: (row.usd, row.npv_usd)
-        for row in specs.LINES.rows(result.tables["lines"])
+        for row in costs.LINES.rows(result.tables["lines"])
         if row.side == side
     }
 
 
 def test_the_owned_cost_reconciles_with_the_plan_step_by_step(result: Result) -> None:
-    steps = [row.usd for row in specs.BRIDGE.rows(result.tables["bridge"])]
+    steps = [row.usd for row in costs.BRIDGE.rows(result.tables["bridge"])]
     assert steps[0] == pytest.approx(
         float(plan(FILE).metrics["cost.npv_usd"].value or 0.0), rel=1e-9
     )
@@ -67,7 +67,7 @@ def test_without_taxes_and_debt_only_the_months_differ() -> None:
 
 
 def test_lines_sum_to_totals_and_years_to_lines(result: Result) -> None:
-    sides = {row.side for row in specs.LINES.rows(result.tables["lines"])}
+    sides = {row.side for row in costs.LINES.rows(result.tables["lines"])}
     assert len(sides) == 12  # owned; four offers with three terms, of which one has no price
     for side in sides:
         found = lines(result, side)
@@ -177,7 +177,7 @@ def test_break_even_moves_as_it_must(result: Result) -> None:
     assert cheap.metrics["break_even.coreweave-h200.on-demand.months"].value is None
     assert [
         row.break_even_months
-        for row in specs.RENTED.rows(cheap.tables["rented"])
+        for row in offers.RENTED.rows(cheap.tables["rented"])
         if (row.offer, row.term) == ("coreweave-h200", "on-demand")
     ] == ["never"]
 

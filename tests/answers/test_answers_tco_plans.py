@@ -12,7 +12,7 @@ from dcplan.errors import InputError
 from dcplan.planning.problem.build import build
 from dcplan.result import Result
 from dcplan.scenario.load import load
-from dcplan.specs import tco as specs
+from dcplan.specs.tco import costs
 
 TEXT = """
 dcplan: 1
@@ -91,11 +91,11 @@ def test_an_hour_in_use_has_its_accompanying_costs(file: Path) -> None:
 
 
 def test_lines_and_bridge_add_up(result: Result) -> None:
-    steps = [row.usd for row in specs.BRIDGE.rows(result.tables["bridge"])]
+    steps = [row.usd for row in costs.BRIDGE.rows(result.tables["bridge"])]
     assert sum(steps[:-1]) == pytest.approx(steps[-1])
     assert steps[-1] == pytest.approx(float(result.metrics["hybrid.npv_usd"].value or 0.0))
     for side in ("owned", "rented", "hybrid"):
-        rows = [r for r in specs.LINES.rows(result.tables["lines"]) if r.side == side]
+        rows = [r for r in costs.LINES.rows(result.tables["lines"]) if r.side == side]
         total = next(r.npv_usd for r in rows if r.line == "total")
         assert sum(r.npv_usd for r in rows if r.line != "total") == pytest.approx(total)
         assert total == pytest.approx(float(result.metrics[f"{side}.npv_usd"].value or 0.0))
@@ -118,7 +118,7 @@ def test_work_left_undone_is_no_saving(tmp_path: Path) -> None:
     result = tco(file)
     value = 10 + 40 + 60 + 20
     for side in ("owned", "hybrid"):
-        lines = specs.LINES.rows(result.tables["lines"])
+        lines = costs.LINES.rows(result.tables["lines"])
         rows = {row.line: row.usd for row in lines if row.side == side}
         assert rows["unserved demand"] == pytest.approx(value)
         assert 0.9 * value < float(result.metrics[f"{side}.npv_usd"].value or 0.0) <= value

@@ -12,7 +12,7 @@ from dcplan.answers.tco.answer import tco
 from dcplan.answers.tco.request import TcoRequest
 from dcplan.api.plan import plan as planned
 from dcplan.report.book.write import workbook
-from dcplan.specs import tco as specs
+from dcplan.specs.tco import costs
 from tests.report.books import recalculated, summary, zeroed
 
 BASE = "train-405b-in-90-days.yaml"
@@ -147,7 +147,7 @@ def test_plan_workbook_and_tco_have_one_net_present_cost(name: str, tmp_path: Pa
     book.write_bytes(workbook(own))
     assert summary(recalculated(zeroed(book)))["cost.npv_usd"] == pytest.approx(before, rel=1e-9)
     assert other.metrics["hybrid.npv_usd"].value == pytest.approx(after, rel=1e-9)
-    paid, *_ = specs.BRIDGE.rows(other.tables["bridge"])
+    paid, *_ = costs.BRIDGE.rows(other.tables["bridge"])
     rows = own.tables["flows"].records()
     unserved = sum(
         float(str(r["usd"])) * 1.1 ** -((QUARTERS.index(str(r["quarter"])) + 0.5) / 4)

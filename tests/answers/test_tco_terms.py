@@ -15,7 +15,7 @@ from dcplan.errors import InputError
 from dcplan.planning.problem.notes import counted_twice
 from dcplan.result import Result
 from dcplan.scenario.load import load
-from dcplan.specs import tco as specs
+from dcplan.specs.tco import costs, offers, risks
 
 FILE = "own-or-rent-1024-h200"
 TERMS = "cloud.terms=[reserved-1y,spot,capacity-block,on-demand,reserved-3y]"
@@ -39,7 +39,7 @@ def value(result: Result, key: str) -> float:
 
 
 def line(result: Result, side: str, name: str) -> float:
-    rows = specs.LINES.rows(result.tables["lines"])
+    rows = costs.LINES.rows(result.tables["lines"])
     return next(row.usd for row in rows if (row.side, row.line) == (side, name))
 
 
@@ -80,7 +80,7 @@ def test_spot_alone_is_compared_and_says_when_the_clock_is_too_short() -> None:
     only = tco(
         FILE, sets=["sensitivity.inputs=[]", "cloud.terms=[spot]", "fleet.utilization_frac=1.0"]
     )
-    rows = specs.RENTED.rows(only.tables["rented"])
+    rows = offers.RENTED.rows(only.tables["rented"])
     assert {row.term for row in rows} == {"spot"}
     assert all("rent more accelerators" in row.note for row in rows)
 
@@ -174,7 +174,7 @@ def test_the_return_makes_both_sides_cost_the_same() -> None:
         for k, v in there.metrics.items()
         if k.startswith("rented.") and k.endswith("npv_usd")
     ]
-    first, *_ = specs.RENTED.rows(result.tables["rented"])
+    first, *_ = offers.RENTED.rows(result.tables["rented"])
     best = f"{first.offer}.{first.term}"
     assert value(there, "owned.npv_usd") == pytest.approx(
         value(there, f"rented.{best}.npv_usd"), rel=1e-9
@@ -189,7 +189,7 @@ def test_quotes_of_two_terms_imply_the_price_change() -> None:
         "cloud.terms=[reserved-1y,reserved-3y]",
         "cloud.prices.coreweave-h200={reserved_1y_usd_per_h: 57.6, reserved_3y_usd_per_h: 43.2}",
     ]
-    (row,) = specs.TERM_STRUCTURE.rows(tco(FILE, sets=sets).tables["term_structure"])
+    (row,) = costs.TERM_STRUCTURE.rows(tco(FILE, sets=sets).tables["term_structure"])
     assert row.implied_change_frac_per_year == pytest.approx(
         0.7247 - 1.0, abs=5e-5
     )  # 5.40 for three years against 7.20 for one, USD an hour
@@ -271,7 +271,7 @@ def test_a_commitment_that_outlasts_the_horizon_is_not_had_for_less() -> None:
 def test_a_rest_is_taken_on_the_shorter_commitment_where_that_is_cheapest() -> None:
     sets = ["sensitivity.inputs=[]", "cloud.terms=[on-demand,reserved-1y,reserved-3y]"]
     result = tco(FILE, sets=sets)
-    rents = specs.RENTED.rows(result.tables["rented"])
+    rents = offers.RENTED.rows(result.tables["rented"])
     notes = {(row.offer, row.term): row.note for row in rents}
     assert notes["aws-p5en-48xlarge", "reserved-3y"] == "the last 12 months are on reserved-1y"
     assert notes["coreweave-h200", "reserved-3y"].startswith("the last 12 months are on demand")
@@ -384,9 +384,9 @@ def test_a_side_that_is_worth_more_than_it_costs_has_no_unit_cost() -> None:
         "finance.payment={acceptance_frac: 1.0, acceptance_months_after: 24}",
     ]
     result = tco(FILE, sets=sets)
-    row = next(r for r in specs.UNITS.rows(result.tables["unit_costs"]) if r.side == "owned")
+    row = next(r for r in costs.UNITS.rows(result.tables["unit_costs"]) if r.side == "owned")
     assert value(result, "owned.npv_usd") < 0
-    assert row == specs.UnitRow("owned")
+    assert row == costs.UnitRow("owned")
 
 
 def test_rates_of_another_currency_can_be_varied() -> None:
@@ -395,7 +395,7 @@ def test_rates_of_another_currency_can_be_varied() -> None:
         "systems.dgx-h200.price_usd={value: 3e5, currency: EUR}",
     )
     result = tco(FILE, sets=[fx, price, "sensitivity={inputs: [fx.EUR], samples: 10, seed: 0}"])
-    row = next(r for r in specs.TORNADO.rows(result.tables["tornado"]) if r.input == "fx.EUR")
+    row = next(r for r in risks.TORNADO.rows(result.tables["tornado"]) if r.input == "fx.EUR")
     assert (row.input, row.low, row.now, row.high) == ("fx.EUR", 0.9, 1.1, 1.3)
     assert (
         row.owned_at_high_usd > row.owned_at_low_usd

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 import dcplan
+from dcplan import cache
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.serving.machines import Machine, machine_of
+from dcplan.inputs.serving.sizing import options
 from dcplan.inputs.serving.sizing.options import KeyedWork, keyed, replicas, sized
 from dcplan.planning.audit.work.latency import service_latencies
 from dcplan.planning.decisions import Decisions
@@ -193,6 +195,30 @@ def test_network_time_to_the_users_never_raises_the_rate(chat: Case, system: str
         best.append(max(each, default=0.0))
     assert best == sorted(best, reverse=True)
     assert best[0] > best[-1]
+
+
+def test_replicas_and_pairs_of_an_earlier_process_are_read(
+    chat: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rates of other latency limits are searched."""
+    question, _ = chat
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
+    (work,) = works(question, "dgx-h200", 0.0)
+    (farther,) = works(question, "dgx-h200", 0.2)
+    made = []
+    for name in ("_replicas", "_best_pair"):
+        own = getattr(options, name)
+        monkeypatch.setattr(options, name, lambda *x, own=own: made.append(x) or own(*x))
+    found = []
+    for _ in range(2):
+        replicas.cache_clear()
+        options.best_pair.cache_clear()
+        found.append((replicas(work), options.best_pair(work, work)))
+    assert found[0] == found[1]
+    assert found[0][0]
+    assert len(made) == 2
+    replicas(farther)
+    assert len(made) == 3
 
 
 def test_users_farther_than_the_limit_cannot_be_served(chat: Case) -> None:

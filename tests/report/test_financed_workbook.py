@@ -20,6 +20,7 @@ from dcplan.report.book.source import source_of
 from dcplan.report.book.write import workbook
 from dcplan.report.redact import redacted
 from dcplan.result import Result
+from dcplan.units import quarter_index
 from tests.report.books import by_libreoffice, cells, edited, recalculated, summary, zeroed
 
 SAME = 1e-9
@@ -58,6 +59,7 @@ dcplan: 1
 name: renewed
 horizon: {start: 2027-Q1, quarters: 6}
 finance:
+  residual: {value: 0.15, low: 0.1, high: 0.2, source: own}
   tax: {income_rate: 0.21}
   debt: {share: 0.5, rate: 0.09, term_years: 4}
 sites:
@@ -104,6 +106,7 @@ EDITS = {
         "finance.debt.share": 0.6,
         "finance.debt.rate": 0.07,
         "finance.debt.term_years": 3.5,
+        "finance.residual": 0.155,
     },
 }
 STATED = {
@@ -240,11 +243,30 @@ def test_edits_come_back_as_overrides_and_exports_are_the_same_bytes(made: Made)
     assert workbook(made.result) == made.file.read_bytes()
 
 
-def test_with_existing_hardware_the_residual_value_cannot_be_edited(made: Made) -> None:
-    """Its resale value follows from both, but has no formula."""
-    live = {row["key"]: row["set_as"] for row in made.result.tables["book_live"].records()}
+def test_with_existing_hardware_the_service_life_cannot_be_edited(made: Made) -> None:
+    """It sets when the hardware retires; the residual value alone can be edited."""
+    live = {row["key"]: row for row in made.result.tables["book_live"].records()}
     (life,) = (x for x in live if str(x).startswith("finance.hardware") and "life" in str(x))
-    assert (live[life] is None) == (made.name == "renewed")
+    assert (live[life]["set_as"] is None) == (made.name == "renewed")
+    assert (live[life]["fixed_because"] is not None) == (made.name == "renewed")
+    assert live["finance.residual"]["set_as"] == "finance.residual"
+
+
+def test_what_existing_hardware_brings_by_hand(made: Made) -> None:
+    """512 accelerators for 290,000 USD each eight, from 2023-Q4 on: 1 - 0.85 x age / 5 years."""
+    if made.name == "staged":
+        return
+    book = plan_book(financed_source(source_of(made.result)))
+    flows = made.result.tables["flows"].records()
+    sold = [row for row in flows if row["line"] == "sale h100-2023"]
+    (line,) = (row for row in book.running if row.label == "sale h100-2023")
+    assert sold
+    for row in sold:
+        t = quarter_index(str(row["quarter"])) - quarter_index("2027-Q1")
+        share = 1 - 0.85 * (13 + t + 0.5) / 4 / 5
+        racks = row["usd"] / (-290_000.0 * share)  # a rack has one or more nodes of eight
+        assert racks == pytest.approx(round(racks), rel=1e-9)
+        assert line.values[3 * t] == pytest.approx(row["usd"], rel=1e-12)
 
 
 def test_without_taxes_or_debt_the_workbook_has_no_such_pages(tmp_path: Path) -> None:

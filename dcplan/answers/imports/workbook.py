@@ -68,12 +68,18 @@ def import_book(path: Path) -> tuple[Result, str]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, str, str, object, float]]:
-    """Yield row, key, name in ``--set``, value and exported value of every number."""
+    """Yield row, key, name in ``--set``, value and exported value of every number.
+
+    An input that follows from others is a formula, which follows their edits.
+    """
     import openpyxl  # takes a quarter of a second to import
     from openpyxl.utils.exceptions import InvalidFileException
 
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        book, written = (
+            openpyxl.load_workbook(path, read_only=True, data_only=values)
+            for values in (True, False)
+        )
     except (OSError, zipfile.BadZipFile, KeyError, ValueError, InvalidFileException) as error:
         raise InputError(
             [Problem("DC006", f"cannot be read as a workbook: {error}", Place(str(path)))]
@@ -89,14 +95,16 @@ def _rows(path: Path) -> Iterator[tuple[int, str, str, object, float]]:
             ]
         )
     head: dict[str, int] = {}
-    for number, cells in enumerate(book[SHEET].iter_rows(values_only=True), start=1):
+    pages = (page[SHEET].iter_rows(values_only=True) for page in (book, written))
+    for number, (cells, formulas) in enumerate(zip(*pages, strict=True), start=1):
         if not head:
             names = [str(cell) for cell in cells]
             head = {field: names.index(name) for name, field in COLUMNS.items() if name in names}
             head = head if len(head) == len(COLUMNS) else {}
             continue
         exported = cells[head["exported"]] if len(cells) > head["exported"] else None
-        if isinstance(exported, int | float):
+        follows = str(formulas[head["value"]]).startswith("=") and not cells[head["edit"]]
+        if isinstance(exported, int | float) and not follows:
             yield (
                 number,
                 str(cells[head["key"]]),

@@ -24,8 +24,8 @@ from dcplan.inputs.excluded import Kind
 from dcplan.inputs.lumps import lump_notes
 from dcplan.result import Metric, Result, Table
 from dcplan.scenario.load import Question
-from dcplan.specs import tco as specs
 from dcplan.specs.request import verb
+from dcplan.specs.tco import figures, offers
 from dcplan.units import MONTHS_PER_YEAR, money
 
 MOST_NAMED = 4
@@ -81,8 +81,8 @@ def _answer(both: Comparison, risk: Risk, line: OwnedLine) -> Result:
         both, {OWNED: owned.npv_usd} | {rent.name: rent.npv_usd for rent in cheapest}
     )
     low, high = risk.owned_bounds
-    metrics = specs.OWNED_NPV(owned.npv_usd, low=low, high=high)
-    metrics |= specs.OWNED_HOUR(owned.npv_usd / both.used_hours)
+    metrics = figures.OWNED_NPV(owned.npv_usd, low=low, high=high)
+    metrics |= figures.OWNED_HOUR(owned.npv_usd / both.used_hours)
     rows = []
     for rent in both.rents:
         months, used_frac = months_of(both, rent), utilization_of(both, rent, line)
@@ -91,7 +91,7 @@ def _answer(both: Comparison, risk: Risk, line: OwnedLine) -> Result:
         rows.append(_rent_row(both, rent, months, used_frac))
     sides = {OWNED: owned.after_tax} | {rent.name: rent.side for rent in both.rents}
     tables = {
-        "rented": specs.RENTED.table(sorted(rows, key=lambda row: row.npv_usd)),
+        "rented": offers.RENTED.table(sorted(rows, key=lambda row: row.npv_usd)),
         "npv_by_line": pair_table(
             owned.after_tax,
             best.side if best else None,
@@ -131,18 +131,18 @@ def _rent_metrics(
 ) -> dict[str, Metric]:
     ids = rent.offer.id, rent.term
     return (
-        specs.RENTED_NPV(rent.npv_usd, *ids)
-        | specs.RENTED_HOUR(rent.npv_usd / both.used_hours, *ids)
-        | specs.BREAK_EVEN_MONTHS(months, *ids)
-        | specs.BREAK_EVEN_UTILIZATION(used_frac, *ids)
+        figures.RENTED_NPV(rent.npv_usd, *ids)
+        | figures.RENTED_HOUR(rent.npv_usd / both.used_hours, *ids)
+        | figures.BREAK_EVEN_MONTHS(months, *ids)
+        | figures.BREAK_EVEN_UTILIZATION(used_frac, *ids)
     )
 
 
 def _rent_row(
     both: Comparison, rent: Rent, months: float | None, used_frac: float | None
-) -> specs.RentedRow:
+) -> offers.RentedRow:
     never = "n/a" if rent.paid_in_full else "never"
-    return specs.RentedRow(
+    return offers.RentedRow(
         offer=rent.offer.id,
         term=rent.term,
         npv_usd=rent.npv_usd,

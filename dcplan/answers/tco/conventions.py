@@ -105,6 +105,10 @@ def conventions_of(question: Question, log: InputLog) -> Conventions:
     if given is None:
         return Conventions(left_out=without)
     hours = given.hours_per_month
+    if given.accelerator_hours is not None:
+        log.take("comparison.accelerator_hours", given.accelerator_hours)
+    for quote in given.rents:
+        _record_commitments(quote, log)
     for name in ("leave_out", "only"):
         if getattr(given, name):
             log.text(f"comparison.{name}", ", ".join(getattr(given, name)), Status.INPUT)
@@ -121,6 +125,15 @@ def conventions_of(question: Question, log: InputLog) -> Conventions:
             for mix in given.mixes
         },
     )
+
+
+def _record_commitments(quote: RentQuote, log: InputLog) -> None:
+    """Record the payments of commitments, from which their price of an hour follows."""
+    for i, paid in enumerate(quote.commitments):
+        for name in ("upfront_usd", "usd_per_month"):
+            given: Quantity | None = getattr(paid, name)
+            if given is not None:
+                log.take(f"comparison.rents.{quote.id}.commitments[{i}].{name}", given)
 
 
 def fleet_hours(scenario: Scenario) -> float:

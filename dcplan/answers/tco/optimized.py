@@ -16,15 +16,15 @@ from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_OK
 from dcplan.inputs.excluded import Kind
 from dcplan.result import Metric, Result, Table
 from dcplan.scenario.load import Question
-from dcplan.specs import tco as specs
 from dcplan.specs.cost.statements import STATEMENTS
+from dcplan.specs.tco import figures, offers
 from dcplan.units import money
 
 CENT = 0.01
 OVERALL_NPV = {
-    Sourcing.HYBRID.value: specs.HYBRID_NPV,
-    Sourcing.OWNED.value: specs.OWNED_NPV,
-    Sourcing.RENTED.value: specs.ALL_RENTED_NPV,
+    Sourcing.HYBRID.value: figures.HYBRID_NPV,
+    Sourcing.OWNED.value: figures.OWNED_NPV,
+    Sourcing.RENTED.value: figures.ALL_RENTED_NPV,
 }
 """Present cost metrics of the sourcing options that are not limited to one offer and term."""
 
@@ -145,7 +145,7 @@ def _npv(sourced: SourcingOption) -> dict[str, Metric]:
     whole = OVERALL_NPV.get(sourced.name)
     if whole is not None:
         return whole(npv)
-    return specs.RENTED_NPV(npv, sourced.plan.offer, sourced.plan.term)
+    return figures.RENTED_NPV(npv, sourced.plan.offer, sourced.plan.term)
 
 
 def _options_table(options: list[SourcingOption]) -> Table:
@@ -154,18 +154,18 @@ def _options_table(options: list[SourcingOption]) -> Table:
     alone = sorted(
         options[len(Sourcing) :], key=lambda w: w.owned.npv_usd if w.owned is not None else math.inf
     )
-    return specs.SOURCING.table(
+    return offers.SOURCING.table(
         _option_row(sourced, hybrid) for sourced in (*options[: len(Sourcing)], *alone)
     )
 
 
-def _option_row(sourced: SourcingOption, hybrid: Owned | None) -> specs.SourcingRow:
+def _option_row(sourced: SourcingOption, hybrid: Owned | None) -> offers.SourcingRow:
     cost = sourced.plan.cost
     if sourced.owned is None or cost is None:
-        return specs.SourcingRow(sourced.name, note=sourced.why)
+        return offers.SourcingRow(sourced.name, note=sourced.why)
     npv = sourced.owned.npv_usd
     over = npv - hybrid.npv_usd if hybrid is not None else None
-    return specs.SourcingRow(
+    return offers.SourcingRow(
         option=sourced.name,
         npv_usd=npv,
         above_hybrid_usd=0.0 if over is not None and abs(over) < CENT else over,

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dcplan.economics.monthly.side import Side, by_year
 from dcplan.economics.ranges import Array
 from dcplan.result import Cell, Table
-from dcplan.specs import tco as specs
+from dcplan.specs.tco import costs, offers
 
 TOTAL = "total"
 
@@ -32,26 +32,26 @@ def lines_table(
     The lines of a side add up to its total. ``debt`` has the lines of debt by side: label, sum and
     present value [USD]. Lines of 0 are left out, except for the sides in ``in_full``.
     """
-    rows: list[specs.LineRow] = []
+    rows: list[costs.LineRow] = []
     for name, side in sides.items():
         line_values = [*_valued_lines(side, rate), *debt.get(name, ())]
         rows += [
-            specs.LineRow(name, label, plain, npv)
+            costs.LineRow(name, label, plain, npv)
             for label, plain, npv in line_values
             if plain or npv or name in in_full
         ]
         total = sum(usd for _, usd, _ in line_values), sum(npv for _, _, npv in line_values)
-        rows.append(specs.LineRow(name, TOTAL, *total))
-    return specs.LINES.table(rows)
+        rows.append(costs.LineRow(name, TOTAL, *total))
+    return costs.LINES.table(rows)
 
 
 def bridge_table(plan_npv_usd: float, steps: Mapping[str, float], owned_npv_usd: float) -> Table:
     """List the steps from the plan's net present cost to the cost of owning."""
-    return specs.BRIDGE.table(
+    return costs.BRIDGE.table(
         [
-            specs.BridgeRow("cost.npv_usd of the plan's payments", plan_npv_usd),
-            *(specs.BridgeRow(name, usd) for name, usd in steps.items()),
-            specs.BridgeRow("owned.npv_usd", owned_npv_usd),
+            costs.BridgeRow("cost.npv_usd of the plan's payments", plan_npv_usd),
+            *(costs.BridgeRow(name, usd) for name, usd in steps.items()),
+            costs.BridgeRow("owned.npv_usd", owned_npv_usd),
         ]
     )
 
@@ -67,13 +67,13 @@ def pair_table(
     column = f"{name or 'rented'}_npv_usd"
     own = [*_valued_lines(owned, rate), *debt]
     rent = _valued_lines(rented, rate) if rented is not None else []
-    rows: list[tuple[specs.NpvLineRow, dict[str, Cell]]] = [
-        (specs.NpvLineRow(f"own: {label}", npv), {}) for label, _, npv in own
+    rows: list[tuple[offers.NpvLineRow, dict[str, Cell]]] = [
+        (offers.NpvLineRow(f"own: {label}", npv), {}) for label, _, npv in own
     ]
-    rows += [(specs.NpvLineRow(f"rent: {label}"), {column: npv}) for label, _, npv in rent]
+    rows += [(offers.NpvLineRow(f"rent: {label}"), {column: npv}) for label, _, npv in rent]
     total = rented.npv_usd(rate) if rented is not None else None
-    rows.append((specs.NpvLineRow(TOTAL, sum(npv for *_, npv in own)), {column: total}))
-    return specs.NPV_BY_LINE.wide_table(rows, (column,))
+    rows.append((offers.NpvLineRow(TOTAL, sum(npv for *_, npv in own)), {column: total}))
+    return offers.NPV_BY_LINE.wide_table(rows, (column,))
 
 
 def years_table(
@@ -105,9 +105,9 @@ def years_table(
         name: float(usd.sum()) + early[name] + late[name] + ends_usd[name]
         for name, usd in cash.items()
     }
-    return specs.YEARS.wide_table(
+    return costs.YEARS.wide_table(
         (
-            (specs.YearRow(year), {f"{name}_usd": usd for name, usd in sides.items()})
+            (costs.YearRow(year), {f"{name}_usd": usd for name, usd in sides.items()})
             for year, sides in rows.items()
         ),
         tuple(f"{name}_usd" for name in cash_usd),

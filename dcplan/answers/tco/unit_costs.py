@@ -27,7 +27,7 @@ from dcplan.llm.architecture import model_flops_per_token
 from dcplan.provenance import Status
 from dcplan.result import Metric, Table
 from dcplan.scenario.schema.demand import Reference
-from dcplan.specs import tco as specs
+from dcplan.specs.tco import costs, figures
 from dcplan.units import MONTHS_PER_YEAR, QUARTERS_PER_YEAR, TFLOPS_PER_PFLOPS
 
 REFERENCE = Reference(model="llama-3.1-70b", seq_len=8192)
@@ -66,24 +66,26 @@ def unit_costs(
     work = reference_work(both)
     where = f"({_reference(both).model} on {_system(both)})"
     hours, count = both.hours / both.work.accelerators, both.work.accelerators
-    rows: list[specs.UnitRow] = []
+    rows: list[costs.UnitRow] = []
     metrics: dict[str, Metric] = {}
     for side, npv in npvs.items():
         if npv <= 0.0:  # residual value and savings exceed the payments
-            rows.append(specs.UnitRow(side))
+            rows.append(costs.UnitRow(side))
             continue
         owned_hour, used_hour = (
             float(np.asarray(usd_per_accelerator_hour(npv, count, hours, work.hours, x)))
             for x in ("owned", "allocated")
         )
         day, token = _work_usd(both, work, npv)
-        rows.append(specs.UnitRow(side, owned_hour, used_hour, day, token))
+        rows.append(costs.UnitRow(side, owned_hour, used_hour, day, token))
         if side == OWNED and day is not None:
-            metrics |= specs.REFERENCE_MFU(work.mfu_frac)
-            metrics |= specs.OWNED_PFLOP_DAY(day, label=f"{specs.OWNED_PFLOP_DAY.meaning} {where}")
-            metrics |= specs.OWNED_TOKENS(token, label=f"{specs.OWNED_TOKENS.meaning} {where}")
+            metrics |= figures.REFERENCE_MFU(work.mfu_frac)
+            metrics |= figures.OWNED_PFLOP_DAY(
+                day, label=f"{figures.OWNED_PFLOP_DAY.meaning} {where}"
+            )
+            metrics |= figures.OWNED_TOKENS(token, label=f"{figures.OWNED_TOKENS.meaning} {where}")
     why = [f"no cost per PFLOP-day: {work.why_not}"] if work.why_not else []
-    return metrics, specs.UNITS.table(rows), why
+    return metrics, costs.UNITS.table(rows), why
 
 
 def tokens_usd(both: Comparison, npv_usd: float) -> float | None:
@@ -164,7 +166,7 @@ def returns(both: Comparison, rent: Side | None) -> dict[str, Metric]:
     )
     early = sum(usd for m, usd in apart if m < 0)
     back = payback_months(np.append(early, saved), for_good=True)
-    return specs.OWNED_IRR(irr(flows, when).rate) | specs.OWNED_PAYBACK(
+    return figures.OWNED_IRR(irr(flows, when).rate) | figures.OWNED_PAYBACK(
         None if back is None else float(np.asarray(back))
     )
 
@@ -174,7 +176,7 @@ def term_structure(both: Comparison) -> Table:
 
     A term costs the sum of its years: p1 (1 + r + r^2) = 3 p3 for one and three years.
     """
-    rows: list[specs.TermStructureRow] = []
+    rows: list[costs.TermStructureRow] = []
     for offer in both.offers:
         quotes = {
             LENGTHS[c.term] / QUARTERS_PER_YEAR: c.usd_per_accelerator_hour[0]
@@ -189,6 +191,6 @@ def term_structure(both: Comparison) -> Table:
         except ValueError:  # the long term costs less in total than the short one
             change = None
         rows.append(
-            specs.TermStructureRow(offer.id, short, quotes[short], long, quotes[long], change)
+            costs.TermStructureRow(offer.id, short, quotes[short], long, quotes[long], change)
         )
-    return specs.TERM_STRUCTURE.table(rows)
+    return costs.TERM_STRUCTURE.table(rows)

@@ -7,6 +7,7 @@ import numpy as np
 from dcplan.economics.cash_flow import AssetClass, FlowGroup
 from dcplan.planning.audit.left import BUILDING, FIT_OUT
 from dcplan.report.book.calc import Calc
+from dcplan.report.book.data.amounts import AT_END, LOT_USD, SOLD
 from dcplan.report.book.data.term import Term, added, dot, largest, when
 from dcplan.report.book.grid import NOWHERE, Key, Row, total
 from dcplan.report.book.source import (
@@ -34,6 +35,8 @@ KEPT = {
 OF_HALLS = {FIT_OUT: "fit_out_usd", BUILDING: "building_usd"}
 """Cost line of a hall -> the price of one unit."""
 AS_PLANNED = " (as planned)"
+LOT_LEFT = "lot left"
+"""Row of the share left of existing hardware, where it has a formula."""
 EXTRA, SUPPORT = "rent extra", "rent supported"
 """Amounts of what accompanies rent: pieces at a price, and the payments that bear support."""
 BY_SIZE = ("storage", "network", "cpu-nodes")
@@ -63,6 +66,7 @@ def cost_sheet(c: Calc) -> None:
         _running(c, site)
         _facility(c, site)
     _cloud(c)
+    _sales(c)
     _others(c)
     _residual(c)
 
@@ -113,10 +117,7 @@ def _capital(c: Calc, site: str) -> None:
 def _running(c: Calc, site: str) -> None:
     """Write the payments for energy."""
     here = (site, "", "")
-    bought = c.rows["site hall mwh", here] - c.decision("MWh made", here)
-    if here in c.source.keys("MWh contracted"):
-        bought = bought - c.decision("MWh contracted", here)
-    energy = bought * KW_PER_MW * c.fact("usd_per_kwh", here)
+    energy = bought_mwh(c, site) * KW_PER_MW * c.fact("usd_per_kwh", here)
     _pay(c, (FlowGroup.ENERGY, "energy", site), energy)
     each = c.fact("demand_usd_per_kw_month", here)
     if each.value:
@@ -129,6 +130,15 @@ def _running(c: Calc, site: str) -> None:
             (FlowGroup.ENERGY, "demand charge", site),
             _risen(c, billed * KW_PER_MW * each * c.fact("months")),
         )
+
+
+def bought_mwh(c: Calc, site: str) -> Term:
+    """Return the energy that the tariff of a site bills: neither from plants on the site nor contracts."""
+    here = (site, "", "")
+    bought = c.rows["site hall mwh", here] - c.decision("MWh made", here)
+    if here in c.source.keys("MWh contracted"):
+        bought = bought - c.decision("MWh contracted", here)
+    return bought
 
 
 def _risen(c: Calc, term: Term) -> Term:
@@ -197,6 +207,21 @@ def _beside_rent(c: Calc) -> None:
         _pay(c, (group, line, ""), fee * added(row.term() for row in borne[offer, group]))
 
 
+def _lots(c: Calc, kind: str) -> list[tuple[Key, Row, Row]]:
+    """Return the price when new and the share left of existing hardware, where it has a formula."""
+    return [
+        (key, c.decision(LOT_USD, key), c.rows[LOT_LEFT, key])
+        for key in c.source.keys(LOT_USD)
+        if key[1] == kind and (LOT_LEFT, key) in c.rows
+    ]
+
+
+def _sales(c: Calc) -> None:
+    """Write what sales of existing hardware bring."""
+    for (lot, kind, site), price, left in _lots(c, SOLD):
+        _pay(c, (FlowGroup.RESIDUAL, f"{kind} {lot}", site), -(price * left))
+
+
 def _others(c: Calc) -> None:
     """Write the payments without a formula.
 
@@ -235,6 +260,11 @@ def _residual(c: Calc) -> None:
         term = -dot(worth.span(), shares[kind].span())
         done[base, site] = done.get((base, site), 0.0) + term.value
         _left(c, name, base, site, term)
+    for (lot, kept, site), price, left in _lots(c, AT_END):
+        label = f"{kept} {lot}"
+        term = -dot(price.span(), left.span())
+        done[label, site] = term.value
+        _left(c, label, label, site, term)
     for line, values in c.source.flows.items():
         group, name, site = line
         if group != RESIDUAL_AT_END:

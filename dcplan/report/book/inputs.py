@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from dcplan.report.book.grid import INPUT_ROW
 from dcplan.report.book.source import Source
-from dcplan.report.book.writer import Writer, head
+from dcplan.report.book.writer import Writer, head, local
 
 INPUT_HEAD = (
     "Key",
@@ -22,7 +22,10 @@ INPUT_HEAD = (
     "Changed",
     "Place",
     "Source",
+    "Why an edit needs a new run",
 )
+NO_FORMULA = "no formula of this workbook uses it"
+CHOICE = "a choice, not a number: what follows from it is fixed"
 RATE = re.compile(r"(frac|rate)(?:[-_]per[-_]year)?$")
 MOST = 1e15
 ROOM = (
@@ -68,7 +71,7 @@ def inputs_page(writer: Writer, source: Source) -> None:
     page.set_column(0, 0, 52)
     page.set_column(1, 1, 30)
     page.set_column(2, 9, 14)
-    page.set_column(10, 11, 60)
+    page.set_column(10, 12, 60)
 
 
 def _input_row(writer: Writer, source: Source, at: int, row: Mapping[str, object]) -> None:
@@ -85,7 +88,12 @@ def _input_row(writer: Writer, source: Source, at: int, row: Mapping[str, object
     page.write_string(at, 3, unit)
     if isinstance(value, int | float):
         kind = "input" if edit else "formula" if key in source.live else "derived"
-        page.write_number(at, 2, float(value), writer.number(kind, look))
+        known = source.computed.get(key)
+        if known is None:
+            page.write_number(at, 2, float(value), writer.number(kind, look))
+        else:
+            text = f"={local(known.text(), 'Inputs')}"
+            page.write_formula(at, 2, text, writer.number(kind, look), float(value))
         page.write_number(at, 8, float(value), writer.number("derived", look))
         if edit:
             low, high, text = room_of(key)
@@ -115,3 +123,6 @@ def _input_row(writer: Writer, source: Source, at: int, row: Mapping[str, object
     page.write_string(at, 6, str(row["status"]))
     page.write_string(at, 10, str(row.get("at") or ""))
     page.write_string(at, 11, str(row.get("source") or ""))
+    if not edit:
+        why = NO_FORMULA if isinstance(value, int | float) else CHOICE
+        page.write_string(at, 12, source.fixed.get(key, why))

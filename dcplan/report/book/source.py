@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dcplan.economics.cash_flow import AssetClass, FlowGroup
-from dcplan.report.book.data.term import Array, Term
+from dcplan.report.book.data.term import Array, Term, read
 from dcplan.report.book.grid import INPUT_ROW, Key
 from dcplan.result import Cell, Result
 from dcplan.units import quarter_index, quarter_name
@@ -60,6 +60,10 @@ class Source:
     audit."""
     rest: Mapping[Line, Array] | None = None
     """Payments without a formula, if already known."""
+    fixed: Mapping[str, str] = field(default_factory=dict)
+    """Reason why an edit of an input needs a new run, for those of formulas that cannot be edited."""
+    computed: Mapping[str, Term] = field(default_factory=dict)
+    """Inputs that follow from others."""
 
     @property
     def length(self) -> int:
@@ -115,9 +119,10 @@ def source_from(
     facts, amounts, live = (
         result.tables[name].records() for name in ("book_facts", "book_amounts", "book_live")
     )
+    inputs = _inputs(result)
     return Source(
         result,
-        _inputs(result),
+        inputs,
         tuple(quarter_name(first + t) for t in range(length)),
         horizon,
         *_facts(facts),
@@ -127,7 +132,19 @@ def source_from(
         {str(row["key"]): _text(row["set_as"]) for row in live},
         {str(row["key"]): (row["low"], row["high"]) for row in live if "low" in row},
         limits or {},
+        fixed={
+            str(row["key"]): str(row["fixed_because"]) for row in live if row.get("fixed_because")
+        },
+        computed=_computed(result, inputs),
     )
+
+
+def _computed(result: Result, inputs: Mapping[str, Term]) -> dict[str, Term]:
+    """Return the inputs that follow from others, as formulas of their cells."""
+    table = result.tables.get("book_computed")
+    rows = table.records() if table is not None else []
+    one = inputs.__getitem__
+    return {str(row["key"]): read(str(row["formula"]), one, one) for row in rows}
 
 
 def _text(cell: Cell) -> str | None:

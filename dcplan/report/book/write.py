@@ -53,8 +53,8 @@ CREATED = dt.datetime(2026, 1, 1, tzinfo=dt.UTC).replace(tzinfo=None)
 def workbook(result: Result) -> bytes:
     """Return the workbook of a saved answer.
 
-    That of a plan, and of a comparison of owning and renting, has live formulas. Any other, and a
-    comparison with conventions of its own, has the tables of the answer.
+    That of a plan, and of a comparison of owning and renting, has live formulas. Any other has the
+    tables of the answer.
 
     Raises
     ------

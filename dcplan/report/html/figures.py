@@ -23,7 +23,7 @@ from dcplan.specs.plan.fleet import FLEET, Origin
 from dcplan.specs.plan.workloads import SERVED_BY
 from dcplan.specs.serve.options import FRONTIER_POINTS
 from dcplan.specs.table import Section
-from dcplan.specs.tco import RENTED
+from dcplan.specs.tco.offers import RENTED
 from dcplan.units import quarter_index
 
 DECISION = "decision"

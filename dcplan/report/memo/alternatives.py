@@ -16,7 +16,7 @@ from dcplan.result import Result, Table
 from dcplan.specs.explain import SWITCHING_VALUES, WHY_NOT, SwitchingValueRow
 from dcplan.specs.plan.metrics import WAITING_SAVES
 from dcplan.specs.plan.purchases import PURCHASES, PurchaseRow
-from dcplan.specs.tco import RENTED, SOURCING, SourcingRow
+from dcplan.specs.tco.offers import RENTED, SOURCING, SourcingRow
 
 GIVEN = Origin.GIVEN.value
 MOST_ITEMS, MOST_FLIPS, MOST_INPUTS, MOST_SOURCES = 3, 4, 3, 4

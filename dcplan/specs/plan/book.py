@@ -76,8 +76,21 @@ class LiveRow:
     high: Annotated[float | None, Column("High bound of the input, its own or the catalog's")] = (
         None
     )
+    fixed_because: Annotated[
+        str | None,
+        Column("Reason why an edit needs a new run; empty for an input that can be edited"),
+    ] = None
+
+
+@dataclass(frozen=True)
+class ComputedRow:
+    """An input that follows from others."""
+
+    key: Annotated[str, Column("Key of an input that follows from other inputs")]
+    formula: Annotated[str, Column("Formula of its value from inputs in brackets")]
 
 
 FACTS = TableSpec("book_facts", FactRow, "Values for the workbook", Shown.DATA)
 AMOUNTS = TableSpec("book_amounts", AmountRow, "Amounts for the workbook", Shown.DATA)
 LIVE = TableSpec("book_live", LiveRow, "Inputs for the workbook", Shown.DATA)
+COMPUTED = TableSpec("book_computed", ComputedRow, "Computed inputs", Shown.DATA)

@@ -42,6 +42,8 @@ class BookTerm(StrEnum):
     NETWORK = "network"
     SET_UP = "set-up"
     DEBUGGING = "debugging"
+    MONTH_HOURS = "hours of a month"
+    OWN_POWER = "average power of an accelerator at work"
     START = "first quarter"
 
 
@@ -89,18 +91,58 @@ class LeftRow:
 
 @dataclass(frozen=True)
 class RentRow:
-    """A rent with the inputs of its accompanying costs."""
+    """A rent with the inputs of its accompanying costs; a cost that does not count has none."""
 
     rent: Annotated[str, Column("Offer and term of the rent")]
     offer: Annotated[str, Column("Cloud offer, by its id in the catalog")]
-    term: Annotated[str, Column("Rental term")]
+    term: Annotated[str, Column("Rental term, or mix of terms")]
     node_accelerators: Annotated[int, Column("Accelerators of one instance of the offer")]
-    storage_input: Annotated[str, Column("Key of the price of storage")]
+    storage_input: Annotated[
+        str | None,
+        Column("Key of the price of storage, or of a quote of a month; empty without one"),
+    ]
     support_input: Annotated[str | None, Column("Key of the support fee; empty without one")]
     egress_input: Annotated[str | None, Column("Key of the egress price; empty without egress")]
     interruptions_frac: Annotated[
         float | None,
         Column("Paid hours above useful hours of spot capacity; empty for other terms"),
+    ]
+    network_input: Annotated[
+        str | None, Column("Key of a quote of network and egress; empty at the usual price")
+    ] = None
+    cpu_nodes_input: Annotated[
+        str | None, Column("Key of a quote of CPU nodes; empty at the usual price")
+    ] = None
+    goodput_loss_input: Annotated[
+        str | None, Column("Key of a quote of lost goodput; empty at the usual share")
+    ] = None
+    set_up_input: Annotated[
+        str | None, Column("Key of a quote of set-up; empty at the usual price")
+    ] = None
+    debugging_input: Annotated[
+        str | None, Column("Key of a quote of debugging; empty at the usual price")
+    ] = None
+    storage_quoted: Annotated[
+        bool, Column("Whether storage is a quote of a month instead of a price of a TB")
+    ] = False
+
+
+@dataclass(frozen=True)
+class PartRow:
+    """A part of a rent: its term, or one of the terms of a mix."""
+
+    rent: Annotated[str, Column("Offer and term of the rent")]
+    part: Annotated[str, Column("Term of the part")]
+    share_frac: Annotated[float, Column("Share of the fleet on this term")]
+    share_input: Annotated[
+        str | None, Column("Key of the share; empty for the rest of a mix, or all of a fleet")
+    ]
+    months: Annotated[int, Column("Months of a commitment; 0 for other terms")]
+    upfront_input: Annotated[
+        str | None, Column("Key of the amount due at the start of each commitment; empty if none")
+    ]
+    monthly_input: Annotated[
+        str | None, Column("Key of the amount of a month of the commitment; empty if none")
     ]
 
 
@@ -109,6 +151,7 @@ class HoursRow:
     """Months of a rent with one price."""
 
     rent: Annotated[str, Column("Offer and term of the rent")]
+    part: Annotated[str, Column("Term of the part of the rent")]
     way: Annotated[
         int,
         Column(
@@ -123,6 +166,47 @@ class HoursRow:
         int, Column("Quarter whose price applies, counted from 0 at the start of the horizon")
     ]
     paid: Annotated[Paid, Column("Hours that are paid: used hours, all hours, or complete days")]
+    own_term: Annotated[bool, Column("Whether the hours are of the part's own commitment")]
+
+
+@dataclass(frozen=True)
+class LeftOutRow:
+    """A cost line that does not count."""
+
+    side: Annotated[str, Column("Side of the line: owned or rented")]
+    line: Annotated[str, Column("Cost line that does not count")]
+
+
+@dataclass(frozen=True)
+class OwnLineRow:
+    """An own cost line, with the inputs of its amounts; empty for those that it has not."""
+
+    line: Annotated[str, Column("Name of the own cost line")]
+    once_input: Annotated[str | None, Column("Key of the amount paid once")]
+    month_input: Annotated[str | None, Column("Key of the amount of a month")]
+    hour_input: Annotated[str | None, Column("Key of the amount of an accelerator-hour")]
+    units_input: Annotated[str | None, Column("Key of the number of units")]
+    share_input: Annotated[str | None, Column("Key of the share of the amount")]
+
+
+@dataclass(frozen=True)
+class SiteEnergyRow:
+    """A site whose energy the comparison counts by own hours, own power or tiers."""
+
+    site: Annotated[str, Column("Site whose energy counts by own hours, own power or tiers")]
+    own_power: Annotated[bool, Column("Whether the accelerators at work have an own average power")]
+
+
+@dataclass(frozen=True)
+class TierRow:
+    """A tier of a site's tariff."""
+
+    site: Annotated[str, Column("Site of the tariff")]
+    price_input: Annotated[str, Column("Key of the price of the tier")]
+    end_input: Annotated[
+        str | None,
+        Column("Key of the energy of a month at which the tier ends; empty for the last"),
+    ]
 
 
 @dataclass(frozen=True)
@@ -140,5 +224,12 @@ WRITE_OFF = TableSpec("book_write_off", WriteOffRow, "Tax write-off for the work
 LEFT = TableSpec("book_left", LeftRow, "Resale value for the workbook", Shown.DATA)
 RENTS = TableSpec("book_rents", RentRow, "Rents for the workbook", Shown.DATA)
 HOURS = TableSpec("book_hours", HoursRow, "Paid hours for the workbook", Shown.DATA)
+PARTS = TableSpec("book_parts", PartRow, "Parts of rents for the workbook", Shown.DATA)
+LEFT_OUT = TableSpec("book_left_out", LeftOutRow, "Lines that do not count", Shown.DATA)
+OWN_LINES = TableSpec("book_own_lines", OwnLineRow, "Own lines for the workbook", Shown.DATA)
+SITE_ENERGY = TableSpec(
+    "book_site_energy", SiteEnergyRow, "Sites with own energy for the workbook", Shown.DATA
+)
+TIERS = TableSpec("book_tiers", TierRow, "Tiers of tariffs for the workbook", Shown.DATA)
 EARLIER = TableSpec("book_earlier", EarlierRow, "Earlier hardware for the workbook", Shown.DATA)
 FLOWS = TableSpec("book_flows", FlowRow, "Payments for the workbook", Shown.DATA)

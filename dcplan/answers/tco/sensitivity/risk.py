@@ -16,7 +16,7 @@ from dcplan.economics.ranges import Array
 from dcplan.economics.sampling import samples
 from dcplan.inputs.stand_ins import STAND_IN
 from dcplan.result import Table
-from dcplan.specs import tco as specs
+from dcplan.specs.tco import risks
 
 DEFAULT_SAMPLES, DEFAULT_SEED = 10_000, 1
 
@@ -41,13 +41,13 @@ def risk_of(both: Comparison, request: TcoRequest) -> Risk:
     tables = {}
     costly = {key: swing for key, swing in swings.items() if key != MFU}
     if costly:
-        tables[specs.TORNADO.name] = tornado(both, now, costly)
+        tables[risks.TORNADO.name] = tornado(both, now, costly)
     if any(usd is not None for swing in swings.values() for usd in swing.tokens_usd):
-        tables[specs.TOKEN_TORNADO.name] = token_tornado(swings)
+        tables[risks.TOKEN_TORNADO.name] = token_tornado(swings)
     costs = _costs(both, now, costly)
     if not costs:
         return Risk(tables, notes)
-    tables[specs.RISK.name] = _spread(costs)
+    tables[risks.RISK.name] = _spread(costs)
     low, high = (float(np.quantile(costs[OWNED], q)) for q in (0.1, 0.9))
     return Risk(tables, notes, (low, high))
 
@@ -108,7 +108,7 @@ def _spread(costs: Mapping[str, Array]) -> Table:
             float(np.quantile(usd, q)) for q in (0.05, 0.10, 0.50, 0.90, 0.95)
         )
         rows.append(
-            specs.RiskRow(
+            risks.RiskRow(
                 side=name,
                 mean_usd=float(usd.mean()),
                 p5_usd=p5,
@@ -119,4 +119,4 @@ def _spread(costs: Mapping[str, Array]) -> Table:
                 cheapest_frac=float((first == i).mean()),
             )
         )
-    return specs.RISK.table(sorted(rows, key=lambda row: row.mean_usd))
+    return risks.RISK.table(sorted(rows, key=lambda row: row.mean_usd))

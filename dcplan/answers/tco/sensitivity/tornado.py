@@ -11,7 +11,7 @@ from dcplan.answers.tco.comparison import OWNED, Comparison
 from dcplan.answers.tco.sensitivity.swings import Swing, sampled_npvs
 from dcplan.economics.ranges import Array
 from dcplan.result import Table
-from dcplan.specs import tco as specs
+from dcplan.specs.tco import risks
 
 SAME = 1e-12
 """Relative difference of two costs that only rounding separates."""
@@ -19,13 +19,13 @@ SAME = 1e-12
 
 def tornado(both: Comparison, now: Mapping[str, Array], swings: Mapping[str, Swing]) -> Table:
     """List the inputs by their swing of owning over the cheapest rent, the widest first."""
-    rows: list[specs.TornadoRow] = []
+    rows: list[risks.TornadoRow] = []
     for key, swing in swings.items():
         m = swing.marginal
         low, high = (_at(now, swings, key, x, both.rate) for x in (m.low, m.high))
         at = _switch(now, swings, key, both.rate)
         rows.append(
-            specs.TornadoRow(
+            risks.TornadoRow(
                 input=key,
                 low=m.low,
                 now=m.value,
@@ -38,7 +38,7 @@ def tornado(both: Comparison, now: Mapping[str, Array], swings: Mapping[str, Swi
                 switches_at="none within the bounds" if at is None else at,
             )
         )
-    return specs.TORNADO.table(sorted(rows, key=lambda r: -r.swing_usd))
+    return risks.TORNADO.table(sorted(rows, key=lambda r: -r.swing_usd))
 
 
 def _switch(
@@ -75,7 +75,7 @@ def token_tornado(swings: Mapping[str, Swing]) -> Table:
             continue
         m = swing.marginal
         rows.append(
-            specs.TokenTornadoRow(
+            risks.TokenTornadoRow(
                 input=key,
                 low=m.low,
                 now=m.value,
@@ -85,7 +85,7 @@ def token_tornado(swings: Mapping[str, Swing]) -> Table:
                 swing_usd_per_million_tokens=abs(high - low),
             )
         )
-    return specs.TOKEN_TORNADO.table(sorted(rows, key=lambda r: -r.swing_usd_per_million_tokens))
+    return risks.TOKEN_TORNADO.table(sorted(rows, key=lambda r: -r.swing_usd_per_million_tokens))
 
 
 def _over_rent(npvs: Mapping[str, float]) -> float:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dcplan.cache import Shelf, stored
 from dcplan.inputs.serving.setups import Service
 from dcplan.inputs.serving.sizing.pools import BOTH, DECODE, PREFILL, Half, Pair, pairs_of
 from dcplan.inputs.serving.sizing.power import PoolLoad, pool_power_frac
@@ -20,6 +21,8 @@ from dcplan.serving.queue.percentiles import open_loop
 MOST_SEARCHED = 16
 """Layouts whose rate is searched at most."""
 CACHED = 512
+REPLICAS = Shelf("replicas", 4096)
+"""Replicas and pairs of pools that earlier processes found, some 500 bytes each."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +86,13 @@ def sized(service: KeyedWork) -> Rates:
 def replicas(service: KeyedWork) -> tuple[Replica, ...]:
     """Return the replicas that no other replica beats in both size and rate per accelerator.
 
-    The smallest is first. The tuple is empty if no layout meets the limits.
+    The smallest is first. The tuple is empty if no layout meets the limits. They are kept for later
+    processes: the key of a service has all its numbers.
     """
+    return stored(REPLICAS, repr(service.key), lambda: _replicas(service))
+
+
+def _replicas(service: KeyedWork) -> tuple[Replica, ...]:
     rates = sized(service)
     sizes = rates.states.found.accelerators[:, 0]
     found: list[tuple[float, int]] = []
@@ -119,8 +127,17 @@ def _pairs(first: KeyedWork, second: KeyedWork) -> tuple[Pair, ...]:
     return tuple(sorted(found, key=lambda p: p.accelerators_per_rps))
 
 
+@functools.lru_cache(maxsize=CACHED)
 def best_pair(first: KeyedWork, second: KeyedWork) -> ReplicaPair | None:
-    """Return the pair of pools with the fewest accelerators per request, or None."""
+    """Return the pair of pools with the fewest accelerators per request, or None.
+
+    It is kept for later processes, as the replicas are.
+    """
+    asked = repr((first.key, second.key))
+    return stored(REPLICAS, asked, lambda: _best_pair(first, second))
+
+
+def _best_pair(first: KeyedWork, second: KeyedWork) -> ReplicaPair | None:
     found = _pairs(first, second)
     if not found:
         return None

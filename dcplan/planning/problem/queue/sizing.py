@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dcplan.cache import Shelf, stored
 from dcplan.demand.arrivals import Jobs, draw_jobs
 from dcplan.demand.classes import JobClass, gang_factor, offered_accelerators
 from dcplan.demand.outcome import QueueOutcome
@@ -24,6 +25,8 @@ SEARCH_ABOVE = 2
 SEARCH_DOUBLINGS = 6
 SEARCH_PRECISION = 0.005
 """Width of the last bracket of a size, over the size; at least one accelerator."""
+POOLS = Shelf("pools", 4096)
+"""Sizes of pools that earlier processes found, some 100 bytes each."""
 FLOOR_EPS = 1e-6
 """Rounding of the solver: 63.9999999 accelerators are 64."""
 
@@ -74,11 +77,19 @@ def pool_size(classes: tuple[JobClass, ...], any_hours: frozenset[str], free: We
     accelerators of their own. The mean is the larger one of two profiles: constant, and in
     proportion to the accelerators that services leave free (``free``, mean 1).
 
+    The size is kept for later processes: the arguments are numbers and texts, so their text is exact
+    and names it.
+
     Raises
     ------
     RefusedError
         When a quota does not keep a wait.
     """
+    asked = (classes, sorted(any_hours), free)
+    return stored(POOLS, repr(asked), lambda: _sized(classes, any_hours, free))
+
+
+def _sized(classes: tuple[JobClass, ...], any_hours: frozenset[str], free: Week) -> PoolSize:
     apart = [c for c in classes if c.id in any_hours]
     if not classes:
         return PoolSize(0.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dcplan.economics.discounting import straight_residual_frac
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.residual_value import residual_ends
 from dcplan.planning.audit.accounts import Accounts
@@ -14,6 +15,7 @@ from dcplan.planning.audit.onsite import generated_mw, generated_mwh
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.finance import hardware_left
 from dcplan.planning.problem.terms import Placement, PlanningProblem
+from dcplan.provenance import Quantity
 from dcplan.scenario.load import Question
 from dcplan.specs.plan.book import AmountRow
 from dcplan.units import QUARTERS_PER_YEAR
@@ -26,6 +28,10 @@ LEFT, HARDWARE = "share left", "hardware"
 """Amount with the share of a price left at the end of the horizon, and its kind of asset."""
 LEFT_AT_LOW, LEFT_AT_HIGH = f"{LEFT} at low", f"{LEFT} at high"
 """The same at the bounds of the residual value."""
+LOT_USD, LOT_AGE = "lot when new", "lot age"
+"""Price when new of what is sold or kept of existing hardware, and its age then in years."""
+SOLD, AT_END = "sale", "residual value"
+"""Kinds of these amounts, and the starts of their cost lines."""
 
 
 def amounts(
@@ -47,6 +53,29 @@ def shares_left_at_bounds(problem: PlanningProblem, question: Question) -> Itera
         for t, share in enumerate(hardware_left(finance, life, problem.quarters, log)):
             if share:
                 yield AmountRow(what, HARDWARE, None, None, t, share)
+
+
+def lots(problem: PlanningProblem, d: Decisions, question: Question) -> Iterator[AmountRow]:
+    """Yield the price and age of existing hardware that is sold or kept at the end.
+
+    Nothing where the residual value is a curve: its value by age has no formula.
+    """
+    end = question.scenario.finance.residual
+    if not isinstance(end, Quantity):
+        return
+    life, last = problem.finance.life_quarters / QUARTERS_PER_YEAR, problem.quarters - 1
+    for x in problem.existing:
+        site = problem.hall(x.key[0]).site
+        sales = [(t, n) for (i, t), n in d.disposed.items() if i == x.id and x.cancel_usd is None]
+        moments = [(SOLD, t, x.age + t + 0.5, n * x.resale_usd[t]) for t, n in sales]
+        kept = d.existing_racks(x, last) * x.end_usd
+        moments.append((AT_END, last, x.age + problem.quarters - x.first, kept))
+        for kind, t, quarters, usd in moments:
+            age = quarters / QUARTERS_PER_YEAR
+            if usd:
+                new = usd / straight_residual_frac(age, life, end.value)
+                yield AmountRow(LOT_USD, x.id, kind, site, t, new)
+                yield AmountRow(LOT_AGE, x.id, kind, site, t, age)
 
 
 def _at_research_power(problem: PlanningProblem, d: Decisions, place: Placement, t: int) -> float:

@@ -34,7 +34,7 @@ class Frozen(StrEnum):
     CLASS_VALUE = "the part has no specific value, only that of its class"
     DERIVED = "it is derived from other inputs"
     EXISTING = "the value of existing hardware depends on the price of its system and storage"
-    RESALE = "the resale value of existing hardware depends on it"
+    RETIRES = "it sets when existing hardware retires, and what the plan may sell"
     QUOTED = "quotes by quarter replace the price"
     SHARED_WORK = "movable work runs at the cheapest place"
     ON_SITE = "plants on site share the load with the grid"

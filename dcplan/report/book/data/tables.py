@@ -16,7 +16,7 @@ from dcplan.planning.problem.terms import (
     PlanningProblem,
     PortClass,
 )
-from dcplan.report.book.data.amounts import amounts, shares_left_at_bounds
+from dcplan.report.book.data.amounts import amounts, lots, shares_left_at_bounds
 from dcplan.report.book.data.editable import live_inputs
 from dcplan.report.book.data.facts import Facts, Frozen
 from dcplan.report.book.data.hardware import hall_facts, piece_facts, rack_facts
@@ -42,7 +42,12 @@ class BookData:
 def tables_of(data: BookData) -> dict[str, Table]:
     """Return the data of a workbook as tables of a result."""
     live = [
-        specs.LiveRow(key, None if isinstance(name, Frozen) else name, *_ends(data.spans.get(key)))
+        specs.LiveRow(
+            key,
+            None if isinstance(name, Frozen) else name,
+            *_ends(data.spans.get(key)),
+            name if isinstance(name, Frozen) else None,
+        )
         for key, name in data.live.items()
     ]
     return {
@@ -79,7 +84,8 @@ def book_data(
     finance_facts(facts, problem, d)
     hours = list(rent_facts(facts, problem, books))
     shares = shares_left_at_bounds(problem, question)
-    rows = (*amounts(problem, d, books, placed), *hours, *shares)
+    known = amounts(problem, d, books, placed)
+    rows = (*known, *hours, *shares, *lots(problem, d, question))
     live = live_inputs(facts, problem, d, question)
     spans = {
         key: span

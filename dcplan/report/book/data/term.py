@@ -139,6 +139,11 @@ def largest(*terms: Operand | float) -> Term:
     return _called("MAX", lambda *found: functools.reduce(np.maximum, found), terms)
 
 
+def smallest(*terms: Operand | float) -> Term:
+    """Take the smallest of each quarter."""
+    return _called("MIN", lambda *found: functools.reduce(np.minimum, found), terms)
+
+
 def absolute(term: Operand) -> Term:
     """Return the absolute value."""
     return _called("ABS", np.abs, (term,))
@@ -222,15 +227,15 @@ def _plain(value: Value) -> Value:
     return value if np.ndim(value) else float(value)
 
 
-REFERENCE = re.compile(r"\[([^\]]+)\]|\{([a-z_]+)\}")
-"""An input by its key, or another fact of the same place."""
+REFERENCE = re.compile(r"\[((?:[^\[\]]|\[\d+\])+)\]|\{([a-z_]+)\}")
+"""An input by its key, which may count elements (``tiers[0]``), or another fact of the same place."""
 OPERATIONS: dict[type[ast.operator], Callable[[Term, Term], Term]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
 }
-CALLS: dict[str, Callable[..., Term]] = {"MAX": largest, "POWER": power}
+CALLS: dict[str, Callable[..., Term]] = {"MAX": largest, "MIN": smallest, "POWER": power}
 
 
 def read(text: str, inputs: Callable[[str], Operand], facts: Callable[[str], Operand]) -> Term:
@@ -241,7 +246,7 @@ def read(text: str, inputs: Callable[[str], Operand], facts: Callable[[str], Ope
     KeyError
         When a reference is unknown.
     ValueError
-        When the text contains anything but ``+ - * /``, ``MAX``, ``POWER`` and references.
+        When the text contains anything but ``+ - * /``, ``MAX``, ``MIN``, ``POWER`` and references.
 
     Examples
     --------

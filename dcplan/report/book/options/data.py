@@ -22,13 +22,13 @@ from dcplan.report.book.data.facts import Facts, Frozen, Place
 from dcplan.report.book.data.tables import BookData, book_data, tables_of
 from dcplan.report.book.data.term import Term
 from dcplan.report.book.options.source import delivered
-from dcplan.report.book.tco.data import (
+from dcplan.report.book.tco.data.rents import same_row
+from dcplan.report.book.tco.data.terms import (
     earlier_rows,
     editable,
     left_rows,
     live_terms,
     money_terms,
-    same_row,
     write_off_rows,
 )
 from dcplan.result import Table

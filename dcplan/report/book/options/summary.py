@@ -8,7 +8,7 @@ from dcplan.report.book.data.term import Term, added
 from dcplan.report.book.grid import Row, column
 from dcplan.report.book.options.source import PlansSource
 from dcplan.report.book.tco.book import Book
-from dcplan.report.book.tco.summary import MEANINGS, write_cover
+from dcplan.report.book.tco.front.cover import MEANINGS, write_cover
 from dcplan.report.book.writer import NUMBERS, Writer, head
 
 HEADS = (

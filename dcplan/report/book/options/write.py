@@ -21,8 +21,8 @@ from dcplan.report.book.pages import dictionary_page, sources_page
 from dcplan.report.book.tco.book import CHART_ROWS, LABELS, Book
 from dcplan.report.book.tco.checks import changed_input
 from dcplan.report.book.tco.even import months_ahead
+from dcplan.report.book.tco.front.cover import DICTIONARY
 from dcplan.report.book.tco.source import TcoSource
-from dcplan.report.book.tco.summary import DICTIONARY
 from dcplan.report.book.writer import Writer, write_sheet
 
 EVEN = "Break_even"

@@ -8,7 +8,8 @@ import numpy as np
 
 from dcplan.economics.cash_flow import AssetClass
 from dcplan.report.book.calc import Calc
-from dcplan.report.book.cost import cost_sheet
+from dcplan.report.book.cost import LOT_LEFT, cost_sheet
+from dcplan.report.book.data.amounts import LOT_AGE
 from dcplan.report.book.data.term import Array, Term, largest, number, power, when
 from dcplan.report.book.fabric import fabric_sheet
 from dcplan.report.book.grid import NOWHERE, Row, Sheet
@@ -87,6 +88,20 @@ class Book:
             note = f"input {row.input}" if row.input else str(row.note or "")
             self.keep(key, sheet.fact(name.value, ("", "", note), str(row.unit or ""), value))
         return self.rows[key]
+
+    def needed(self, sheet: Sheet, name: BookTerm) -> Row:
+        """Write the value of a term that every answer has.
+
+        Raises
+        ------
+        ValueError
+            When the answer has no such value.
+        """
+        row = self.term(sheet, name)
+        if row is None:
+            msg = f"the workbook needs the value of {name}"
+            raise ValueError(msg)
+        return row
 
     @property
     def inside(self) -> Term:
@@ -253,7 +268,22 @@ def _shares_left(book: Book) -> None:
         given = book.term(even, name)
         if given is not None:
             c.keep_left(kind, largest(0, 1 - months / MONTHS_PER_YEAR / given))
+    if worth is not None and life is not None:
+        _lots_left(c, life, worth)
     c.decisions.heading("Racks, pieces and units")
+
+
+def _lots_left(c: Calc, life: Row, worth: Row) -> None:
+    """Write the share of the price left of existing hardware when it is sold, or at the end."""
+    keys = c.source.keys(LOT_AGE)
+    if not keys:
+        return
+    c.decisions.heading("Existing hardware when it is sold, or at the end of the horizon")
+    for key in keys:
+        years = c.decision(LOT_AGE, key)
+        left = largest(1 - (1 - worth) * years / life, worth)
+        row = c.decisions.line("share of the price left", key, "fraction", left, total=False)
+        c.keep(LOT_LEFT, row)
 
 
 def _straight(years: Term, life: Row, end: Row) -> Term:

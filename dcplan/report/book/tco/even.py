@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from dcplan.answers.tco.conventions import RESIDUAL
 from dcplan.economics.cash_flow import CAPITAL, EQUIPMENT
-from dcplan.inputs.cloud_prices import LENGTHS
 from dcplan.report.book.data.term import Term, added, dot, number, power, sum_of, when
 from dcplan.report.book.grid import NOWHERE, Row, Sheet
 from dcplan.report.book.source import placements
 from dcplan.report.book.tco.book import Book
-from dcplan.report.book.tco.own import THIRDS
+from dcplan.report.book.tco.own import ENERGY, THIRDS
+from dcplan.report.book.tco.own_energy import counts, full_use_mwh, own_slope
 from dcplan.report.book.tco.terms import ahead, flag, picked, summed_where
 from dcplan.specs.plan.tco_book import BookTerm, Paid
 from dcplan.units import KW_PER_MW, MONTHS_PER_QUARTER, MONTHS_PER_YEAR
+
+SHARE_TOLERANCE = 1e-9
+"""Share of the fleet below which the rest of a mix is nothing."""
 
 
 def even_sheet(book: Book) -> None:
@@ -84,7 +88,7 @@ def _resale(book: Book) -> Row:
     month = book.rows["month"].values
     parts = []
     for row, asset in book.capital.items():
-        if asset not in CAPITAL:
+        if asset not in CAPITAL or not counts(book, RESIDUAL):
             continue
         for at in np.flatnonzero(row.values):
             first = int(month[at])
@@ -162,37 +166,36 @@ def energy_slope(book: Book) -> None:
         return
     c, sheet = book.calc, book.own
     c.power.heading("Energy that full use adds to idle")
-    parts = []
-    for key in placements(c.source):
-        hall, cooling, _ = key
-        added_kw = c.fact("training_kw", key) - c.fact("idle_kw", key)
-        mwh = c.decision("racks", key) * added_kw * c.fact("hours") / KW_PER_MW
-        tariff = c.fact("usd_per_kwh", (hall.partition("/")[0], "", ""))
-        parts.append(mwh * c.fact("pue", (hall, cooling, "")) * KW_PER_MW * tariff)
-    by_quarter = c.power.line("energy that full use adds", NOWHERE, "USD", added(parts))
     sheet.heading("Energy that full use adds to idle")
-    months = sheet.line(
-        "energy that full use adds",
-        (book.side, "", THIRDS),
-        "USD",
-        picked(by_quarter, book.rows["quarter"]) / MONTHS_PER_QUARTER,
-    )
+    own = bool(book.source.conventions.energy) or not counts(book, ENERGY)
+    worth = own_slope(book) if own else _plan_slope(book)
     lost = book.rows.get(f"{sheet.name} {BookTerm.LOST_OWNED}")
-    worth = dot(months.span(), book.rows["after-tax factor"].span())
     worth = worth * (1 + lost) if lost is not None else worth
     rule = (book.side, "", "after tax, with the share of lost goodput")
     book.keep("energy slope", sheet.fact("present cost of this energy", rule, "USD", worth))
 
 
-def _utilization(book: Book, name: str) -> None:
-    """Write the utilization above which owning costs less, for a rent paid by use.
+def _plan_slope(book: Book) -> Term:
+    """Return the present cost of this energy at the hours and the tariff of the plan."""
+    c = book.calc
+    parts = [
+        full_use_mwh(book, site) * KW_PER_MW * c.fact("usd_per_kwh", (site, "", ""))
+        for site in dict.fromkeys(key[0].partition("/")[0] for key in placements(c.source))
+    ]
+    by_quarter = c.power.line("energy that full use adds", NOWHERE, "USD", added(parts))
+    months = book.own.line(
+        "energy that full use adds",
+        (book.side, "", THIRDS),
+        "USD",
+        picked(by_quarter, book.rows["quarter"]) / MONTHS_PER_QUARTER,
+    )
+    return dot(months.span(), book.rows["after-tax factor"].span())
 
-    A commitment has none, even where it continues on demand.
-    """
+
+def _utilization(book: Book, name: str) -> None:
+    """Write the utilization above which owning costs less, for a rent paid by use."""
     slope = book.rows.get("energy slope")
-    term = next(rent.term for rent in book.source.rents if rent.rent == name)
-    by_use = all(row.paid == Paid.USED for row in book.source.hours[name])
-    if slope is None or term in LENGTHS or not by_use:
+    if slope is None or not _by_use(book, name):
         return
     sheet, used = book.even, book.rows[f"{book.rent.name} {BookTerm.UTILIZATION}"]
     hourly = book.rows[f"{name} hourly"]
@@ -206,3 +209,17 @@ def _utilization(book: Book, name: str) -> None:
     found = when(none >= 0, 0, when(full >= 0, -none / (each - slope), -1))
     rule = (name, "", "-1: never")
     book.keep(f"{name} use", sheet.fact("break-even utilization", rule, "fraction", found))
+
+
+def _by_use(book: Book, name: str) -> bool:
+    """Return whether a rent, or a part of it, is paid in proportion to use.
+
+    A commitment is not, even where it continues on demand: then the cheapest way depends on use.
+    """
+    source, by_use = book.source, False
+    for part in source.parts(name):
+        wanted = Paid.ALL if part.months else Paid.USED
+        if any(row.paid != wanted for row in source.hours[name, part.part]):
+            return False
+        by_use |= not part.months and part.share_frac > SHARE_TOLERANCE
+    return by_use

@@ -6,18 +6,20 @@ from collections import defaultdict
 
 import numpy as np
 
+from dcplan.answers.tco.conventions import RESIDUAL
 from dcplan.economics.cash_flow import CAPITAL, EQUIPMENT, AssetClass, FlowGroup
 from dcplan.economics.monthly.payments import DELIVERED
 from dcplan.report.book.cost import AS_PLANNED
-from dcplan.report.book.data.term import Term, added, largest, power, when
+from dcplan.report.book.data.term import Term, added, largest, power, smallest, when
 from dcplan.report.book.grid import Row, total
 from dcplan.report.book.source import RESIDUAL_AT_END, Line
 from dcplan.report.book.tco.book import Book
-from dcplan.report.book.tco.terms import picked, smallest, summed_where
+from dcplan.report.book.tco.own_energy import counts, own_energy, own_lines
+from dcplan.report.book.tco.terms import picked, summed_where
 from dcplan.specs.plan.tco_book import BookTerm
 from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR
 
-LOST = "goodput loss"
+LOST, ENERGY = "goodput loss", "energy"
 AT_ONCE = (FlowGroup.CAPEX, FlowGroup.RESIDUAL)
 """Groups paid in the first month of their quarter; others are paid in thirds."""
 RENT = (FlowGroup.CLOUD, FlowGroup.POST_HORIZON)
@@ -32,7 +34,7 @@ def payments(book: Book) -> None:
     sheet = book.own
     sheet.heading("Capital")
     for (name, asset), rows in found.items():
-        if asset in CAPITAL:
+        if asset in CAPITAL and counts(book, name):
             term = _on_delivery(book, rows) if book.source.delivered else _spread(book, rows)
             when_paid = DELIVERY if book.source.delivered else FIRST_MONTH
             row = sheet.line(name, (book.side, asset.value, when_paid), "USD", term)
@@ -45,10 +47,15 @@ def payments(book: Book) -> None:
         )
         book.capital[row] = AssetClass.SALES_TAX
     sheet.heading("Running cost")
+    own = bool(book.source.conventions.energy)
     for (name, asset), rows in found.items():
-        if asset not in CAPITAL:
-            rule = (book.side, asset.value, THIRDS)
-            book.running.append(sheet.line(name, rule, "USD", _spread(book, rows)))
+        if asset in CAPITAL or not counts(book, name) or (own and asset is AssetClass.GRID_ENERGY):
+            continue
+        rule = (book.side, asset.value, THIRDS)
+        book.running.append(sheet.line(name, rule, "USD", _spread(book, rows)))
+    if own and counts(book, ENERGY):
+        book.running.append(own_energy(book, ENERGY))
+    book.running += own_lines(book)
 
 
 def _gear(book: Book) -> list[Row]:
@@ -218,6 +225,8 @@ def residuals(book: Book) -> None:
     for (name, _), rows in book.calc.ends.items():
         by_line[name] += rows
     for name, rows in by_line.items():
+        if not counts(book, name) or not counts(book, RESIDUAL):
+            continue
         rule = (book.side, "", "share left x price, by quarter of purchase")
         left = -added(x.cell for x in rows)  # the plan counts it as a negative payment
         book.ends[name] = sheet.fact(f"residual {name}", rule, "USD", left)

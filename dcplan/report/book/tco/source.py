@@ -18,8 +18,13 @@ from dcplan.specs.plan.tco_book import BookTerm
 from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, quarter_index, quarter_name
 
 NEEDED = ("book_facts", "book_amounts", "book_live", *(t.name for t in (
-    specs.FLOWS, specs.TERMS, specs.WRITE_OFF, specs.LEFT, specs.RENTS, specs.HOURS
+    specs.FLOWS, specs.TERMS, specs.WRITE_OFF, specs.LEFT, specs.RENTS, specs.PARTS, specs.HOURS,
+    specs.LEFT_OUT, specs.OWN_LINES, specs.SITE_ENERGY, specs.TIERS,
 )))  # fmt: skip
+
+
+CHOICES = ("finance.", "comparison.")
+"""Starts of the keys of choices that a workbook lists."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,25 @@ class Axis:
 
 
 @dataclass(frozen=True)
+class Conventions:
+    """How a comparison counts: parts of rents, lines left out, own lines and own energy."""
+
+    parts: Sequence[specs.PartRow] = ()
+    left_out: frozenset[tuple[str, str]] = frozenset()
+    """Side and line of those that do not count."""
+    own_lines: Sequence[specs.OwnLineRow] = ()
+    energy: Sequence[specs.SiteEnergyRow] = ()
+    tiers: Sequence[specs.TierRow] = ()
+
+    def counts(self, side: str, line: str) -> bool:
+        """Return whether a line of the owned or the rented side counts."""
+        return (side, line) not in self.left_out
+
+
+NO_CONVENTIONS = Conventions()
+
+
+@dataclass(frozen=True)
 class TcoSource:
     """All data of the workbook of a comparison."""
 
@@ -71,11 +95,17 @@ class TcoSource:
     left: Array
     """Resale value of equipment over its price, by month of age."""
     rents: Sequence[specs.RentRow]
-    hours: Mapping[str, Sequence[specs.HoursRow]]
+    hours: Mapping[tuple[str, str], Sequence[specs.HoursRow]]
+    """Months with one price, by rent and part."""
     delivered: Mapping[tuple[str, str], Mapping[int, int]] = field(default_factory=dict)
     """With payment terms: quarter in service by line and site, and quarter of the order."""
     earlier: Sequence[specs.EarlierRow] = ()
     """Book value of hardware in service before the plan, by month of the horizon."""
+    conventions: Conventions = NO_CONVENTIONS
+
+    def parts(self, rent: str) -> list[specs.PartRow]:
+        """Return the terms of a rent."""
+        return [row for row in self.conventions.parts if row.rent == rent]
 
     def input(self, key: str) -> Term:
         """Return the cell of an input."""
@@ -107,9 +137,9 @@ def tco_source(result: Result) -> TcoSource:
         raise ValueError(msg)
     tables = result.tables
     flows = tables[specs.FLOWS.name].records()
-    hours: dict[str, list[specs.HoursRow]] = defaultdict(list)
+    hours: dict[tuple[str, str], list[specs.HoursRow]] = defaultdict(list)
     for hour in specs.HOURS.rows(tables[specs.HOURS.name]):
-        hours[hour.rent].append(hour)
+        hours[hour.rent, hour.part].append(hour)
     terms = {BookTerm(row.term): row for row in specs.TERMS.rows(tables[specs.TERMS.name])}
     left = [row.left_frac for row in specs.LEFT.rows(tables[specs.LEFT.name])]
     axis = _axis(flows, len(left) - 1, terms, hours)
@@ -128,6 +158,15 @@ def tco_source(result: Result) -> TcoSource:
         np.array(left),
         list(specs.RENTS.rows(tables[specs.RENTS.name])),
         hours,
+        conventions=Conventions(
+            list(specs.PARTS.rows(tables[specs.PARTS.name])),
+            frozenset(
+                (row.side, row.line) for row in specs.LEFT_OUT.rows(tables[specs.LEFT_OUT.name])
+            ),
+            list(specs.OWN_LINES.rows(tables[specs.OWN_LINES.name])),
+            list(specs.SITE_ENERGY.rows(tables[specs.SITE_ENERGY.name])),
+            list(specs.TIERS.rows(tables[specs.TIERS.name])),
+        ),
     )
 
 
@@ -142,13 +181,13 @@ def write_offs(result: Result, years: int) -> tuple[dict[bool, Array], dict[bool
 
 
 def with_used_inputs(result: Result) -> Result:
-    """Return the result with the inputs that formulas use, and the choices of finance."""
+    """Return the result with the inputs that formulas use, and choices."""
     used = {str(row["key"]) for row in result.tables["book_live"].records()}
     rows = [
         row
         for row in result.inputs
         if row["key"] in used
-        or (isinstance(row["value"], str) and str(row["key"]).startswith("finance."))
+        or (isinstance(row["value"], str) and str(row["key"]).startswith(CHOICES))
     ]
     return replace(result, inputs=rows)
 
@@ -161,7 +200,7 @@ def _axis(
     flows: Sequence[Mapping[str, Cell]],
     months: int,
     terms: Mapping[BookTerm, specs.TermRow],
-    hours: Mapping[str, Sequence[specs.HoursRow]],
+    hours: Mapping[tuple[str, str], Sequence[specs.HoursRow]],
 ) -> Axis:
     """Return the months of all payments: deposits come before, commitments may end after."""
 

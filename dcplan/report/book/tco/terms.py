@@ -72,15 +72,6 @@ def rounded_up(term: Operand) -> Term:
     return Term(float(np.ceil(own.number - 1e-9)), lambda t: f"ROUNDUP({own.text(t)} - 1E-9, 0)")
 
 
-def smallest(left: Operand, right: Operand | float) -> Term:
-    """Take the smaller of two."""
-    a, b = left.term(), term_of(right)
-    found = np.minimum(a.number, b.number)
-    return Term(
-        found if np.ndim(found) else float(found), lambda t: f"MIN({a.text(t)}, {b.text(t)})"
-    )
-
-
 def before(row: Row, start: float = 0.0) -> Term:
     """Return the cell of the column before; a number in the first column."""
     values = np.concatenate([[start], row.values[:-1]])

@@ -11,6 +11,8 @@ from dcplan.report.book.tco.cash import cash_sheet
 from dcplan.report.book.tco.checks import checks_of
 from dcplan.report.book.tco.depreciation import depreciation_sheet
 from dcplan.report.book.tco.even import energy_slope, even_sheet
+from dcplan.report.book.tco.front.cover import DICTIONARY, cover_page
+from dcplan.report.book.tco.front.summary import curve, summary_page
 from dcplan.report.book.tco.loan import loan_sheet
 from dcplan.report.book.tco.own import (
     after_tax,
@@ -22,7 +24,6 @@ from dcplan.report.book.tco.own import (
 from dcplan.report.book.tco.rent import rent_sheet
 from dcplan.report.book.tco.returns import return_sheets
 from dcplan.report.book.tco.source import TcoSource
-from dcplan.report.book.tco.summary import DICTIONARY, cover_page, curve, summary_page
 from dcplan.report.book.tco.tax import own_tax
 from dcplan.report.book.writer import Writer, write_sheet
 

@@ -1,0 +1,1 @@
+"""Pages of a comparison's workbook that readers open first: cover, summary, dictionary."""

@@ -1,0 +1,1 @@
+"""Declarations of ``dcplan tco``: metrics and tables."""
