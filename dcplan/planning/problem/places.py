@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.facility.climate import Climate
-from dcplan.facility.electrical.chain import Branch
+from dcplan.facility.electrical.chain import DOUBLE_CONVERSION, Backup
 from dcplan.facility.pue import sizes
 from dcplan.inputs.cooling import (
     Performance,
@@ -21,7 +19,7 @@ from dcplan.inputs.cooling import (
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.heat_paths import most_air, room_air_frac
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.power.chain import branches
+from dcplan.inputs.power.hall import HallLoad
 from dcplan.planning.problem import site_costs
 from dcplan.planning.problem.contracts import (
     TariffPrices,
@@ -60,6 +58,7 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
     residual = site.carbon.residual_g_per_kwh
     level = price_level(scenario.finance, quarters, log) or (1.0,) * quarters
     prices, by_market = carbon_price(site, level, log)
+    backup = _backup(site, log)
     tariff = TariffPrices(_usd_per_kwh(site, row, scenario, log), level)
     return SiteTerms(
         id=site.id,
@@ -72,12 +71,8 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
         grid_g_per_kwh=log.take(f"{key}.carbon.grid_g_per_kwh", carbon) if carbon else 0.0,
         max_t_per_year=log.take(f"{key}.carbon.max_operational_t_per_year", cap) if cap else None,
         max_l_per_year=log.take(f"{key}.water.max_l_per_year", water) if water else None,
-        redundancy=log.text(
-            f"{key}.power.redundancy",
-            site.power.redundancy or "n+1",
-            Status.INPUT if site.power.redundancy else Status.DEFAULT,
-            None if site.power.redundancy else "dcplan default: one spare block",
-        ),
+        redundancy=backup.redundancy,
+        ups=backup.ups,
         block_mw=block_mw,
         block_usd=blocks * block_mw * KW_PER_MW,
         lease_usd_per_kw_month=site_costs.lease(site, quarters, log),
@@ -95,6 +90,20 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
         response=response_terms(site, level, log),
         carbon_usd_per_t=prices,
         carbon_by_market=by_market,
+    )
+
+
+def _backup(site: Site, log: InputLog) -> Backup:
+    """Return redundancy and UPS of the site's blocks."""
+    key, own = f"sites.{site.id}.power", site.power
+    redundancy, spare = own.redundancy or "n+1", "dcplan default: one spare block"
+    ups, usual = own.ups or DOUBLE_CONVERSION, "dcplan default: a UPS for all racks"
+    stated, default = (Status.INPUT, None), Status.DEFAULT
+    return Backup(
+        log.text(
+            f"{key}.redundancy", redundancy, *(stated if own.redundancy else (default, spare))
+        ),
+        log.text(f"{key}.ups", ups, *(stated if own.ups else (default, usual))),
     )
 
 
@@ -125,25 +134,6 @@ def _usd_per_kwh(
 
 def _listed(quantity: Quantity | None) -> list[Quantity]:
     return [quantity] if quantity is not None else []
-
-
-@dataclass(frozen=True)
-class HallLoad:
-    """What a hall is designed for: systems that may stand in it, and racks behind power blocks."""
-
-    systems: tuple[System, ...]
-    other_frac: float
-    """Share of IT power in network and storage racks."""
-    branches: tuple[Branch, ...]
-
-    @classmethod
-    def of(
-        cls, hall: Hall, systems: tuple[System, ...], block: tuple[str, float], log: InputLog
-    ) -> HallLoad:
-        """Return the load of a full hall behind blocks of a redundancy rule and a rating in MW."""
-        other = log.parameter("facility", "network-storage-share")
-        rule, block_mw = block
-        return cls(systems, other, branches(hall.it_mw.value, other, (rule, rule), block_mw))
 
 
 def hall_terms(
@@ -180,6 +170,7 @@ def hall_terms(
         existing=hall.existing,
         available_from=max(available, 0),
         needs_blocks=not hall.existing and site.lease is None,
+        redundancy=load.redundancy,
         coolings=tuple(coolings),
         rack_units=log.chosen(f"{key}.rack_units", hall.rack_units, "facility", "rack-units"),
         full_kw=it_mw * KW_PER_MW * log.parameter("facility", "full-hall-frac"),

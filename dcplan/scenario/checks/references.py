@@ -14,6 +14,7 @@ from dcplan.provenance import Path
 from dcplan.scenario.checks.checker import Checker
 from dcplan.scenario.checks.comparison import check_comparison, check_tariff
 from dcplan.scenario.checks.existing import check_existing
+from dcplan.scenario.checks.halls import check_hall_power
 from dcplan.scenario.checks.links import check_links
 from dcplan.scenario.checks.plants import check_contract, check_plant, check_unused
 from dcplan.scenario.checks.queue import check_queue
@@ -114,6 +115,8 @@ def _check_site(check: Checker, site: Site, path: Path) -> None:
     check_unused(check, site, path)
     check_tariff(check, site.energy, (*path, "energy"))
     check.unique((h.id for h in site.halls), (*path, "halls"))
+    for i, hall in enumerate(site.halls):
+        check_hall_power(check, hall, site, (*path, "halls", i))
     check.unique((x.id for x in site.interruptible), (*path, "interruptible"))
     check.unique((x.id for x in site.onsite), (*path, "onsite"))
     for i, entry in enumerate(site.onsite):
