@@ -16,7 +16,12 @@ from dcplan.scenario.checks.comparison import check_comparison, check_tariff
 from dcplan.scenario.checks.existing import check_existing
 from dcplan.scenario.checks.halls import check_hall_power
 from dcplan.scenario.checks.links import check_links
-from dcplan.scenario.checks.plants import check_contract, check_plant, check_unused
+from dcplan.scenario.checks.plants import (
+    check_contract,
+    check_interrupted_runs,
+    check_plant,
+    check_unused,
+)
 from dcplan.scenario.checks.queue import check_queue
 from dcplan.scenario.checks.services import check_service
 from dcplan.scenario.names import unknown_names, wrong_lengths
@@ -75,6 +80,7 @@ def check_references(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[P
     _check_fleet(check)
     check_existing(check)
     check_links(check)
+    check_interrupted_runs(check)
     _check_vendors(check)
     _check_hedge(check)
     _check_work(check)
