@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+ZONE_LENGTH = 2
+"""Length of a zone's name with a letter for its moisture; zones 7 and 8 have none."""
 LARGE_MW = 10.0
 MIDSIZE_MW = 1.0
 
@@ -72,8 +74,23 @@ def sizes(it_mw: float) -> Sizes:
 def lookup(entries: Iterable[PueEntry], cooling: str, size: str, zone: str) -> PueEntry | None:
     """Return the row of a cooling option.
 
-    The row of the zone comes first, then the row of all zones; None if neither exists.
+    The row of the zone comes first. A zone hotter than all rows of its moisture (a letter of ASHRAE
+    169: A humid, B dry, C marine) has the hottest of them. Then comes the row of all zones; None if
+    none exists.
+
+    Examples
+    --------
+    Singapore is in zone 0A, hotter than any zone of the table: 1A is the hottest.
+
+    >>> rows = [PueEntry("air", "large", zone, pue, pue, None)
+    ...     for zone, pue in (("all", 1.165), ("1A", 1.267), ("2A", 1.284), ("2B", 1.204))]
+    >>> [lookup(rows, "air", "large", zone).pue for zone in ("0A", "0B", "5C")]
+    [1.267, 1.204, 1.165]
     """
-    rows = [e for e in entries if e.cooling == cooling and e.size == size]
-    by_zone = {e.zone: e for e in rows}
-    return by_zone.get(zone) or by_zone.get("all")
+    by_zone = {e.zone: e for e in entries if e.cooling == cooling and e.size == size}
+    if zone in by_zone:
+        return by_zone[zone]
+    alike = [z for z in by_zone if len(z) == ZONE_LENGTH and z[1:] == zone[1:]]
+    if len(zone) == ZONE_LENGTH and alike and zone < min(alike):
+        return by_zone[min(alike)]
+    return by_zone.get("all")

@@ -207,7 +207,7 @@ def losses_frac_now(option: CoolingOption, at: Setting, log: InputLog) -> float:
     keys = LIGHTING if at.branches else LIGHTING | CLASS_LOSSES | UPS_FIXED
     values = {name: np.array(sized_parameter(key, at.sizes, log)[1]) for name, key in keys.items()}
     if at.branches:
-        values |= chain_values(log)
+        values |= chain_values(at.branches, log)
     return float(electrical_loss(values, _loads(option, at)))
 
 
@@ -240,7 +240,7 @@ def _sampled(option: CoolingOption, at: Setting, log: InputLog) -> dict[str, np.
     # sampled in the places of the class losses, so that all other samples are the same
     found = draw(spread | dict.fromkeys((*CLASS_LOSSES, *UPS_FIXED), (0.0, 1.0)))
     ranks = [found.pop(name) for name in (*CLASS_LOSSES, *UPS_FIXED)]
-    return found | chain_at(ranks[0], log) | fixed
+    return found | chain_at(ranks[0], at.branches, log) | fixed
 
 
 def sized_parameter(key: str, sizes: Sizes, log: InputLog) -> tuple[float, float, float]:
@@ -299,7 +299,7 @@ def hall_losses_frac(branches: tuple[Branch, ...], sizes: Sizes, log: InputLog) 
     They are those of the load classes behind blocks; without any, those of the size class.
     """
     if branches:
-        return float(losses_frac(branches, 1.0, chain_values(log)))
+        return float(losses_frac(branches, 1.0, chain_values(branches, log)))
     ups, distribution = (
         np.array(sized_parameter(key, sizes, log)[1]) for key in CLASS_LOSSES.values()
     )

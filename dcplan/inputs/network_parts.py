@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import cast
 
+from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Fabric, Optic, Switch
 from dcplan.fabric.bom import Parts
 from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity
+
+LIGHT = ("transceiver",)
 
 
 class MissingError(Exception):
@@ -41,6 +44,33 @@ def switch_units(row: Switch | None, log: InputLog) -> float:
     return log.parameter("network", "switch-rack-units")
 
 
+def links_per_cage(own: int, family: Fabric | None, planes: int) -> int:
+    """Return the links behind one transceiver of a node, by its system and the family.
+
+    A NIC that is split into planes has one cage: its transceiver carries the links of all planes.
+    The family says how many links a cage carries with the family's own planes.
+
+    Parameters
+    ----------
+    own : int
+        NIC ports behind one cage of the system.
+    family : Fabric, optional
+        Family of the network.
+    planes : int
+        Planes of the network.
+
+    Examples
+    --------
+    A system with two ports behind a cage, in four planes of no family: eight links.
+
+    >>> links_per_cage(2, None, 4), links_per_cage(1, None, 1)
+    (8, 1)
+    """
+    if family and planes == family.planes:
+        return max(own, family.nic_ports_per_cage)
+    return own * planes
+
+
 def links_per_cord(ends: Iterable[tuple[Optic, int]]) -> int:
     """Return the links that share a fiber cord: those of one connector, at the end with fewer.
 
@@ -50,12 +80,66 @@ def links_per_cord(ends: Iterable[tuple[Optic, int]]) -> int:
     return max(min((links // row.connectors for row, links in ends), default=1), 1)
 
 
-def node_part(leaf: Optic, node: Optic, links: int, link_gbps: float) -> Optic:
-    """Return the transceiver of a node's cage: the family's own, or for several links the switches'.
+def optics_of(catalog: Catalog, kinds: Sequence[str], gbps: float, protocol: str) -> list[Optic]:
+    """Return the optics of some kinds at a rate that a protocol uses."""
+    return [
+        row
+        for row in catalog.table("optics", Optic).values()
+        if row.kind in kinds
+        and row.rate_gbps.value == gbps
+        and (not row.protocols or protocol in row.protocols)
+    ]
 
-    The family's own carries several links if its rate is that of the cage.
+
+def class_part(
+    catalog: Catalog, gbps: float, protocol: str, other: Optic | None = None
+) -> Optic | None:
+    """Return a generic transceiver at a speed.
+
+    Of several, it is the first with the lanes of the transceiver at the other end: as many fibers
+    for the rate.
     """
-    return node if links == 1 or node.rate_gbps.value == links * link_gbps else leaf
+    rows = [r for r in optics_of(catalog, LIGHT, gbps, protocol) if r.vendor == "industry"]
+    return min(rows, key=lambda r: other is not None and _spread(r) != _spread(other), default=None)
+
+
+def _spread(row: Optic) -> float:
+    """Return the fibers of a transceiver for its rate [fibers/(Gb/s)]."""
+    return (row.fibers or 0) / row.rate_gbps.value
+
+
+def node_transceiver(
+    catalog: Catalog, own: tuple[Optic, Optic], protocol: str, link_gbps: float, links: int
+) -> tuple[Optic, int]:
+    """Return the transceiver of a NIC's cage, and the links that it carries.
+
+    A cage of several links takes the family's transceiver whose rate is that of the cage, of the
+    switch first, or a generic one. A cage of one link takes the family's own, or a generic one at
+    the speed of the link. Without either, the family's own runs at a lower speed, one for a link.
+
+    Parameters
+    ----------
+    catalog : Catalog
+        Generic transceivers.
+    own : tuple of Optic
+        Transceivers of the family: of its leaf switches, and of its nodes.
+    protocol : str
+        Protocol of the network.
+    link_gbps : float
+        Speed of one link. [Gb/s]
+    links : int
+        Links of a cage.
+    """
+    leaf, node = own
+    cage = links * link_gbps
+    if links > 1:
+        fits = (r for r in (leaf, node) if r.kind in LIGHT and r.rate_gbps.value == cage)
+        row = next(fits, None) or class_part(catalog, cage, protocol, leaf)
+        if row is not None:
+            return row, links
+    if node.rate_gbps.value == link_gbps:
+        return node, 1
+    return class_part(catalog, link_gbps, protocol, leaf) or node, 1
 
 
 def parts_of(
@@ -67,8 +151,7 @@ def parts_of(
 ) -> Parts:
     """Return prices and powers of the parts of a fabric family.
 
-    A node whose cages carry ``node_ports`` links uses the switches' transceiver if that carries as
-    many, or the family's own transceiver if its rate is that of the cage.
+    Cages of a node carry ``node_ports`` links.
 
     Raises
     ------
@@ -81,12 +164,15 @@ def parts_of(
     leaf_optic = _optic(log, family.leaf_optic)
     cage = switches[0].cage_gbps.value if switches[0].cage_gbps else leaf_optic.rate_gbps.value
     inside = switches[0].co_packaged
-    twin = not inside and node_ports > 1 and leaf_optic.rate_gbps.value >= node_ports * link_gbps
-    node_optic = _optic(log, family.node_optic)
-    split = node_ports > 1 and node_optic.rate_gbps.value == node_ports * link_gbps
     leaf_links = max(1, round(cage / link_gbps))
-    node_links = node_ports if twin or split else 1
-    node_optic = node_part(leaf_optic, node_optic, node_links, link_gbps)
+    node_optic, node_links = node_transceiver(
+        log.catalog,
+        (leaf_optic, _optic(log, family.node_optic)),
+        family.protocol,
+        link_gbps,
+        node_ports,
+    )
+    shared = links_per_cord([(node_optic, node_links), (leaf_optic, leaf_links)])
     return Parts(
         leaf_usd=usd[0],
         spine_usd=usd[1],
@@ -108,10 +194,10 @@ def parts_of(
         node_optic_kw=_need(
             log, f"optics.{node_optic.id}.max_kw", node_optic.max_kw or node_optic.typical_kw
         ),
-        cable_usd=_cable(log, family.fiber)
-        / links_per_cord([(node_optic, node_links), (leaf_optic, leaf_links)]),
+        cable_usd=_cable(log, family.fiber) / shared,
         node_optic_ports=node_links,
         leaf_optic_inside=inside,
+        cord_links=shared,
     )
 
 

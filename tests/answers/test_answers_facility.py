@@ -320,7 +320,7 @@ def test_broken_weather_files(tmp_path: Path, hours: int, dry: str, words: str) 
         ({}, "one of --site, --climate-zone and --epw is required, but 0"),
         ({"site": "us-ashburn", "climate_zone": "4A"}, "2 are given"),
         ({"site": "us-ashborn"}, "no sites row"),
-        ({"climate_zone": "0B"}, "zones with weather are 1A"),
+        ({"climate_zone": "0B"}, "zones with weather are 0A"),
         ({"site": "us-ashburn"}, "--cooling or --compare is required"),
         ({"site": "us-ashburn", "cooling": "tower"}, "no cooling row"),
         ({"site": "us-ashburn", "cooling": "air-chiller", "it_mw": 0.0}, "a number from 0.01"),

@@ -14,7 +14,7 @@ from dcplan.facility.electrical.chain import Branch, branch, efficiencies, losse
 from dcplan.facility.electrical.power import RULES, blocks_needed
 from dcplan.facility.electrical.ratings import amps, equal_units, next_rating
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.power.chain import chain_at
+from dcplan.inputs.power.chain import chain_at, chain_values
 
 QUICK = settings(max_examples=80, deadline=None)
 P = {
@@ -41,6 +41,29 @@ def test_chain_by_hand() -> None:
     assert float(at.transformer) == pytest.approx(0.988254, abs=1e-6)
     assert float(at.whole) == pytest.approx(0.949804, abs=2e-6)
     assert float(losses_frac([found], 1.0, P)) == pytest.approx(0.9 * 0.052849, abs=1e-5)
+
+
+@pytest.mark.parametrize("ups", ["rack", "none"])
+def test_batteries_in_racks_leave_transformer_and_busway(ups: str) -> None:
+    """45 MW on 19 blocks of 2.5 without a UPS: busway 0.990615; the transformer delivers 0.956343.
+
+    It loses 0.002 + 0.01 x 0.956343^2 = 0.011146: 0.988480. Together 0.979203.
+    """
+    found = branch(45.0, 50.0, 2.5, "n+1", ups)
+    at = efficiencies(found.load_frac, {k: v for k, v in P.items() if "ups" not in k}, ups)
+    assert float(at.ups) == 1.0
+    assert float(at.transformer) == pytest.approx(0.988480, abs=1e-6)
+    assert float(at.whole) == pytest.approx(0.979203, abs=2e-6)
+    assert float(losses_frac([found], 1.0, P)) == pytest.approx(0.9 * 0.021239, abs=1e-5)
+
+
+def test_eco_mode_of_the_catalog_is_within_the_printed_range() -> None:
+    """Makers print 98 % (APC green mode) to 99 % (Schneider eConversion)."""
+    feeding = [branch(45.0, 50.0, 2.5, "n+1", "eco")]
+    p = chain_values(feeding, InputLog(load()))
+    assert set(p) == {*(x for x in P if "ups" not in x), "eco_ups_fixed", "eco_ups_square"}
+    for load_frac in (0.5, 0.75, 1.0):
+        assert 0.98 <= float(efficiencies(load_frac, p, "eco").ups) <= 0.9905
 
 
 def test_two_sides_load_each_ups_less() -> None:
@@ -70,7 +93,9 @@ def test_losses_are_positive_and_blocks_carry_the_load(mw: float, rule: str, loa
 
 def test_losses_at_a_rank() -> None:
     """0.012 between 0.008 and 0.02: rank 0.25 is 0.010, rank 0.75 is 0.016."""
-    found = chain_at(np.array([0.0, 0.25, 0.5, 0.75, 1.0]), InputLog(load()))
+    found = chain_at(
+        np.array([0.0, 0.25, 0.5, 0.75, 1.0]), [branch(1.0, 1.0, 1.0, "n")], InputLog(load())
+    )
     assert found["chain_ups_fixed"].tolist() == pytest.approx([0.008, 0.010, 0.012, 0.016, 0.020])
 
 

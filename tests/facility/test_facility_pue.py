@@ -38,8 +38,14 @@ def test_own_zone_comes_before_the_pooled_row(rows: list[PueEntry]) -> None:
     assert lookup(rows, "tower", "large", "4A") is OWN
 
 
-def test_pooled_row_stands_in_for_a_missing_zone() -> None:
-    assert lookup([OWN, POOLED, SMALL, OTHER], "tower", "large", "0A") is POOLED
+@pytest.mark.parametrize("zone", ["0B", "7", "all", "unknown"])
+def test_pooled_row_stands_in_for_a_zone_unlike_all_others(zone: str) -> None:
+    assert lookup([OWN, POOLED, SMALL, OTHER], "tower", "large", zone) is POOLED
+
+
+def test_a_hotter_zone_than_all_has_the_row_of_the_hottest() -> None:
+    """Zone 0A (Singapore) is humid and hotter than 4A: the median of all zones would be too cool."""
+    assert lookup([OWN, POOLED, SMALL, OTHER], "tower", "large", "0A") is OWN
 
 
 def test_another_size_or_cooling_never_stands_in() -> None:

@@ -9,6 +9,7 @@ import pytest
 from dcplan.answers.facility.answer import facility
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import CoolingOption, System
+from dcplan.errors import InputError
 from dcplan.inputs.heat_paths import most_air, room_air_frac
 from dcplan.planning.problem.build import Built, build
 from dcplan.scenario.load import load
@@ -37,6 +38,69 @@ def test_plan_and_facility_print_the_same_pue(cooling: str, rule: str) -> None:
     hall = facility(**asked, **rules)
     keys = ("power.annual_pue", "power.peak_pue", "water.annual_wue_l_per_kwh")
     assert own == pytest.approx([hall.value(key) for key in keys], abs=1e-9)
+
+
+@pytest.mark.parametrize("ups", ["double-conversion", "eco", "rack", "none"])
+@pytest.mark.parametrize("rule", ["n", "2n"])
+def test_an_existing_hall_states_its_own_chain(rule: str, ups: str) -> None:
+    """The site's blocks stay N+1 with a UPS; the hall's PUE is that of ``facility`` with its own."""
+    own = {"redundancy": rule, "ups": ups}
+    found = built(
+        f"{HALL}.existing=true", *(f"{HALL}.power.{key}={value}" for key, value in own.items())
+    )
+    hall = facility(
+        site="us-ashburn",
+        cooling="direct-liquid-tower",
+        system="gb300-nvl72",
+        it_mw=22.0,
+        **own,
+        **{f"other_{key}": value for key, value in own.items()},
+    )
+    cooling = found.problem.halls[0].coolings[0]
+    assert cooling.pue == pytest.approx(hall.value("power.annual_pue"), abs=1e-9)
+    assert cooling.peak_pue == pytest.approx(hall.value("power.peak_pue"), abs=1e-9)
+    assert found.problem.halls[0].redundancy == rule
+    assert found.problem.sites[0].redundancy == "n+1"
+    assert found.log.rows[f"{HALL}.power.ups"].status == "input"
+
+
+def test_a_site_states_its_ups() -> None:
+    """Batteries in the racks of a new hall: as ``facility`` with them, 2 to 4 points below a UPS."""
+    own = cooled("sites.design.power.ups=rack")
+    hall = facility(
+        site="us-ashburn",
+        cooling="direct-liquid-tower",
+        system="gb300-nvl72",
+        it_mw=22.0,
+        ups="rack",
+        other_ups="rack",
+    )
+    assert own[0] == pytest.approx(hall.value("power.annual_pue"), abs=1e-9)
+    assert 0.02 < cooled()[0] - own[0] < 0.04
+
+
+@pytest.mark.parametrize(
+    ("sets", "text"),
+    [
+        (
+            [f"{HALL}.existing=false", f"{HALL}.power.ups=rack"],
+            "a new hall has the power blocks of its site",
+        ),
+        (
+            [
+                f"{HALL}.existing=true",
+                f"{HALL}.power.ups=rack",
+                f"{HALL}.pue=1.2",
+                f"{HALL}.peak_pue=1.3",
+            ],
+            "power.ups has no effect",
+        ),
+        ([f"{HALL}.power.ups=racks"], "double-conversion"),
+    ],
+)
+def test_a_chain_that_changes_nothing_is_refused(sets: Sequence[str], text: str) -> None:
+    with pytest.raises(InputError, match=text):
+        built(*sets)
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_a_run_without_a_network_stays_in_one_instance(tmp_path: Path) -> None:
     alone, joined = _offer(built, "akash-h100"), _offer(built, "aws-p5-48xlarge")
     assert (alone.most_per_job, joined.most_per_job) == (1, None)
     assert joined.gb_per_s == pytest.approx(3200 / 8 / 8)  # 8 GPUs, 8 bits a byte
-    sizes = {t.place: t.limit for t in targets([], [], {}, (alone, joined), {})}
+    sizes = {t.place: t.limit for t in targets([], [], {}, (alone, joined))}
     assert sizes == {"cloud:akash-h100": 1, "cloud:aws-p5-48xlarge": 512}
 
 

@@ -185,7 +185,7 @@ def _plain_tables(
         "heat": heat_table(option, resolved),
         "power_blocks": chain_table(found, resolved, log),
         "plant": plant_table(option, found, resolved, log),
-        "power_chain": efficiency_table(log),
+        "power_chain": efficiency_table(resolved.request.ups, log),
         "reported_sites": reported_table(resolved, log),
     }
     if resolved.request.energization_date is not None:

@@ -7,54 +7,58 @@ from typing import Literal
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import System
 from dcplan.errors import InputError, Place, Problem
+from dcplan.facility.electrical.chain import UPS_LOSSES
 from dcplan.facility.electrical.power import Stage, through
 from dcplan.facility.oversubscription import risk
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.power.chain import CHAIN
 from dcplan.result import Table
 from dcplan.specs.facility import hall as specs
 from dcplan.units import HOURS_PER_YEAR
 
-TERMS = (
-    "transformer-fixed",
-    "transformer-square",
-    "ups-fixed",
-    "ups-square",
-    "busway-square",
-    "psu-fixed",
-    "psu-square",
-)
+UPS = "ups"
 LOADS = (0.25, 0.5, 0.75, 1.0)
 JOBS = (1, 2, 4, 8, 16, 32, 64)
 
 
-def stages(log: InputLog) -> list[Stage]:
-    """Return the stages from utility to chip: transformer, UPS, busway, rack power shelf."""
-    p = {key: log.parameter("facility", f"chain-{key}") for key in TERMS}
-    return [
-        Stage("transformer", p["transformer-fixed"], 0.0, p["transformer-square"]),
-        Stage("ups", p["ups-fixed"], 0.0, p["ups-square"]),
-        Stage("busway", 0.0, 0.0, p["busway-square"]),
-        Stage("power shelf", p["psu-fixed"], 0.0, p["psu-square"]),
-    ]
+def stages(ups: str, log: InputLog) -> list[Stage]:
+    """Return the stages from utility to chip: transformer, UPS, busway, rack power shelf.
+
+    A chain without a UPS before the racks lacks that stage.
+    """
+    losses = UPS_LOSSES[ups]
+    keys = {
+        "transformer": ("chain-transformer-fixed", "chain-transformer-square"),
+        UPS: tuple(CHAIN[name] for name in losses or ()),
+        "busway": ("chain-busway-square",),
+        "power shelf": ("chain-psu-fixed", "chain-psu-square"),
+    }
+    found = []
+    for name, terms in keys.items():
+        values = [log.parameter("facility", key) for key in terms]
+        if values:
+            fixed = values[0] if len(values) > 1 else 0.0
+            found.append(Stage(name, fixed, 0.0, values[-1]))
+    return found
 
 
-def efficiency_table(log: InputLog) -> Table:
+def efficiency_table(ups: str, log: InputLog) -> Table:
     """Return the efficiency of each stage and of the whole chain by load.
 
     The whole chain is given for AC, and for 800 V DC in the hall.
     """
-    chain, gain = stages(log), log.parameter("facility", "chain-dc-gain")
+    chain, gain = stages(ups, log), log.parameter("facility", "chain-dc-gain")
     rows: list[specs.EfficiencyRow] = []
     for load in LOADS:
-        transformer, ups, busway, shelf = (stage.efficiency(load) for stage in chain)
+        at = {stage.name: stage.efficiency(load) for stage in chain}
         whole = through(chain, [load] * len(chain))
         rows.append(
             specs.EfficiencyRow(
                 load_frac=load,
-                transformer_frac=transformer,
-                ups_frac=ups,
-                busway_frac=busway,
-                power_shelf_frac=shelf,
+                transformer_frac=at["transformer"],
+                ups_frac=at.get(UPS),
+                busway_frac=at["busway"],
+                power_shelf_frac=at["power shelf"],
                 ac_chain_frac=whole,
                 dc_800_chain_frac=min(whole * gain, 1.0),
             )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from dcplan.errors import InputError, Place, Problem
+from dcplan.facility.electrical.chain import DOUBLE_CONVERSION, UPS_LOSSES
 from dcplan.facility.electrical.power import RULES
 from dcplan.specs.request import Flag
 
@@ -80,6 +81,17 @@ class FacilityRequest:
             lower=True,
         ),
     ] = "n+1"
+    ups: Annotated[
+        str,
+        Flag(
+            "UPS before the compute racks: double-conversion, eco (the load bypasses the converters), "
+            "rack (batteries in racks or servers) or none",
+            choices=tuple(UPS_LOSSES),
+        ),
+    ] = DOUBLE_CONVERSION
+    other_ups: Annotated[
+        str, Flag("UPS before the racks of network and storage", choices=tuple(UPS_LOSSES))
+    ] = DOUBLE_CONVERSION
     electrical_losses: Annotated[
         str,
         Flag(
@@ -220,7 +232,9 @@ def refuse_idle(flags: FacilityRequest) -> None:
     }
     racks = {"--rack-kw": flags.rack_kw, "--oversubscription": flags.oversubscription}
     rules = {"--redundancy": flags.redundancy, "--other-redundancy": flags.other_redundancy}
-    chain = {flag: rule for flag, rule in rules.items() if rule != "n+1"}
+    kinds = {"--ups": flags.ups, "--other-ups": flags.other_ups}
+    ups = {flag: kind for flag, kind in kinds.items() if kind != DOUBLE_CONVERSION}
+    chain = {flag: rule for flag, rule in rules.items() if rule != "n+1"} | ups
     ramp = {
         "--ramp-limit-mw-per-s": flags.ramp_limit_mw_per_s,
         "--job-batch-tokens": flags.job_batch_tokens,
@@ -237,6 +251,7 @@ def refuse_idle(flags: FacilityRequest) -> None:
         ),
         (flags.retrofit, "with --retrofit", {"--compare": flags.compare or None}),
         (not flags.retrofit, "without --retrofit", hall),
+        (flags.electrical_losses != CHAIN, "with --electrical-losses class", ups),
         (flags.job is None, "without --job", ramp),
         (flags.shave_to_mw is None, "without --shave-to-mw", series),
         (flags.system is None, "without --system", racks),

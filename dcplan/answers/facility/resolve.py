@@ -12,7 +12,7 @@ from dcplan.catalog.schema import CoolingOption, PueRow, Site, System
 from dcplan.catalog.weather import bins
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.climate import Climate
-from dcplan.facility.electrical.chain import Branch
+from dcplan.facility.electrical.chain import Backup, Branch
 from dcplan.facility.pue import size_class, sizes
 from dcplan.inputs.cooling import Setting, weather_at, weather_of
 from dcplan.inputs.heat_paths import in_tank, room_air_frac
@@ -97,9 +97,13 @@ class ResolvedFacility:
 
     def branches(self, log: InputLog) -> tuple[Branch, ...]:
         """Return compute, and network with storage, behind their power blocks."""
-        rules = (self.request.redundancy, self.request.other_redundancy)
+        asked = self.request
+        backups = (
+            Backup(asked.redundancy, asked.ups),
+            Backup(asked.other_redundancy, asked.other_ups),
+        )
         block_mw = log.parameter("power", "block-mw-default")
-        return branches(self.it_mw, self.other_frac, rules, block_mw)
+        return branches(self.it_mw, self.other_frac, backups, block_mw)
 
     def counted_branches(self, log: InputLog) -> tuple[Branch, ...]:
         """Return the load classes whose losses are in the PUE; none for losses of the size class."""

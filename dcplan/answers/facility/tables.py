@@ -5,7 +5,7 @@ from __future__ import annotations
 from dcplan.answers.facility.feasibility import warmest_c
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption, ReportedSite, Site
-from dcplan.facility.electrical.chain import Branch, branch, efficiencies
+from dcplan.facility.electrical.chain import UPS_LOSSES, Branch, branch, efficiencies
 from dcplan.facility.pue import sizes
 from dcplan.inputs.cooling import Performance, hall_losses_frac, performance
 from dcplan.inputs.log import InputLog
@@ -85,16 +85,16 @@ def chain_table(found: Performance, resolved: ResolvedFacility, log: InputLog) -
     Compute has one redundancy rule; network, storage and cooling have another. Blocks of racks have
     UPS and busway, those of cooling have neither.
     """
-    request, p = resolved.request, chain_values(log)
+    request = resolved.request
+    feeding = resolved.branches(log)
+    p = chain_values(feeding, log)
     rules = (request.redundancy, request.other_redundancy)
-    racks = zip(
-        ("compute", "network and storage"), rules, resolved.branches(log), (True, True), strict=True
-    )
+    racks = zip(("compute", "network and storage"), rules, feeding, (True, True), strict=True)
     other = cooling_branch(found, resolved, log)
     rows: list[hall.PowerBlockRow] = []
     for name, rule, behind, fed in (*racks, (COOLING_CLASS, rules[1], other, False)):
         each = behind.load_frac or None
-        at = efficiencies(each, p) if each and fed else None
+        at = efficiencies(each, p, behind.ups) if each and fed else None
         rows.append(
             hall.PowerBlockRow(
                 load_class=name,
@@ -103,7 +103,7 @@ def chain_table(found: Performance, resolved: ResolvedFacility, log: InputLog) -
                 blocks=behind.blocks,
                 installed_mw=behind.blocks * behind.block_mw,
                 block_load_frac=each,
-                ups_frac=float(at.ups) if at else None,
+                ups_frac=float(at.ups) if at and UPS_LOSSES[behind.ups] else None,
                 transformer_frac=float(at.transformer) if at else None,
                 busway_frac=float(at.busway) if at else None,
                 chain_frac=float(at.whole) if at else None,

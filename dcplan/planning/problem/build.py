@@ -66,7 +66,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
     sent = _stored_work(own.storage, scenario, log)
     offers = cloud_offers(scenario, log, excluded)
     rented = tuple(replace(o, extras=extras_of(o.id, sent, log)) for o in offers)
-    where = targets(own.placed, own.fabrics, own.halls, rented, {s.id: s.redundancy for s in sites})
+    where = targets(own.placed, own.fabrics, own.halls, rented)
     late = delays(
         start_delays(own.placed, own.halls, own.fleet, log), question, own.halls, own.orderable, log
     )

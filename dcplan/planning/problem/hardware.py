@@ -9,12 +9,12 @@ from dcplan.catalog.schema import System
 from dcplan.errors import InputError
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.power.hall import HallLoad, blocks_of
 from dcplan.planning.problem.existing.places import connected, existing_placements
 from dcplan.planning.problem.existing.racks import existing_terms
 from dcplan.planning.problem.fabrics.options import fabric_options, without_slow
 from dcplan.planning.problem.finance import finance_terms
 from dcplan.planning.problem.placement import placements
-from dcplan.planning.problem.places.cooling import HallLoad
 from dcplan.planning.problem.places.hall import hall_terms, home_of
 from dcplan.planning.problem.storage import PlanStorage, chosen_storage, with_data_set, with_storage
 from dcplan.planning.problem.storage_tiers import tier_prices
@@ -66,7 +66,7 @@ def hardware_of(
     for site, backup in zip(scenario.sites, sites, strict=True):
         for hall in site.halls:
             rows = _rows(question, wanted, f"{site.id}/{hall.id}")
-            load = HallLoad.of(hall, rows, (backup.redundancy, backup.block_mw), log)
+            load = HallLoad.of(hall, rows, blocks_of(hall, site.id, backup.blocks, log), log)
             terms = hall_terms(hall, site, load, question, log, excluded)
             halls[terms.id], given[terms.id] = terms, hall
     excluded += unsold

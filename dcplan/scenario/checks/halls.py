@@ -1,4 +1,4 @@
-"""Checks of halls: prices and lead times that fit what the hall is, and upgrades of existing halls."""
+"""Checks of halls: prices, lead times and power chains that fit what the hall is, and upgrades."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ def check_hall(check: Checker, site: Site, hall: Hall, path: Path) -> None:
             f"has {quarters}"
         )
         check.add("DC015", cause, (*path, "lead_quarters"), help="extend horizon.quarters")
+    _check_power(check, site, hall, path)
     _check_upgrades(check, site, hall, path)
 
 
@@ -86,3 +87,22 @@ def _check_upgrade(check: Checker, upgrade: Upgrade, options: list[str], path: P
             f"order, and the horizon has {quarters}"
         )
         check.add("DC015", cause, (*path, "id"), help="extend horizon.quarters, or remove it")
+
+
+def _check_power(check: Checker, site: Site, hall: Hall, path: Path) -> None:
+    """Report a chain of a hall that has the blocks of its site, and a UPS that changes nothing."""
+    if hall.power is None:
+        return
+    if not hall.existing and site.lease is None:
+        cause = f"{hall.id}: a new hall has the power blocks of its site"
+        step = f"give sites.{site.id}.power, or existing: true for a hall that is built"
+        check.add("DC015", cause, (*path, "power"), help=step)
+    if hall.pue is None or hall.peak_pue is None:
+        return
+    for field in ("ups", "block_mw"):
+        if getattr(hall.power, field) is not None:
+            cause = (
+                f"{hall.id}: power.{field} has no effect on a hall with its own pue and peak_pue"
+            )
+            step = f"leave {field} out, or pue and peak_pue"
+            check.add("DC015", cause, (*path, "power", field), help=step)

@@ -74,7 +74,9 @@ class EfficiencyRow:
 
     load_frac: Annotated[float, Column("Load of every stage over its rating")]
     transformer_frac: Annotated[float, Column("Efficiency of the transformer at this load")]
-    ups_frac: Annotated[float, Column("Efficiency of the UPS at this load")]
+    ups_frac: Annotated[
+        float | None, Column("Efficiency of the UPS at this load; empty without one")
+    ]
     busway_frac: Annotated[float, Column("Efficiency of the busway at this load")]
     power_shelf_frac: Annotated[float, Column("Efficiency of the rack's power shelf at this load")]
     ac_chain_frac: Annotated[float, Column("Efficiency of the whole AC chain, utility to chip")]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dcplan.answers.fabric.media.offers import End, far_offers, link_gbps, near_offers
-from dcplan.answers.fabric.media.optics import LIGHT, Fitted
+from dcplan.answers.fabric.media.optics import Fitted
 from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.catalog.schema import Optic
 from dcplan.errors import InputError, Place, Problem
@@ -15,6 +15,7 @@ from dcplan.fabric.floor.lengths import STOCK_M, Lengths
 from dcplan.fabric.media import Medium, pick
 from dcplan.fabric.topology.networks import Network
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.network_parts import LIGHT
 
 
 @dataclass(frozen=True)

@@ -5,22 +5,20 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-from dcplan.answers.fabric.media.optics import (
-    LIGHT,
-    Fitted,
-    cage_gbps,
-    class_part,
-    optic,
-    optics_of,
-    power_kw,
-    price_usd,
-)
+from dcplan.answers.fabric.media.optics import Fitted, cage_gbps, optic, power_kw, price_usd
 from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.catalog.schema import Fabric, Optic, Switch
 from dcplan.fabric.media import Medium
 from dcplan.fabric.topology.networks import Network
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.network_parts import MissingError, links_per_cord
+from dcplan.inputs.network_parts import (
+    LIGHT,
+    MissingError,
+    class_part,
+    links_per_cord,
+    node_transceiver,
+    optics_of,
+)
 
 SWAPPED = ("lpo", "lro")
 INSIDE = ("cpo",)
@@ -107,7 +105,7 @@ def _end(resolved: ResolvedFabric, parts: Fitted, tier: str, side: str, log: Inp
     row = (
         parts.leaf
         if parts.leaf.rate_gbps.value == cage
-        else class_part(cage, resolved.protocol, log)
+        else class_part(log.catalog, cage, resolved.protocol)
     )
     if row is None:
         msg = f"no {cage:g} Gb/s transceiver for the cages of {model.id if model else side}"
@@ -117,13 +115,9 @@ def _end(resolved: ResolvedFabric, parts: Fitted, tier: str, side: str, log: Inp
 
 def _node_end(resolved: ResolvedFabric, parts: Fitted, link: float, log: InputLog) -> End:
     """Return the transceiver of a NIC, which carries all links of its cage."""
+    own = (parts.leaf, parts.node)
     each = resolved.ports_per_cage
-    if each == 1:
-        return End(parts.node, 1)
-    cage = each * link
-    own = next((r for r in (parts.leaf, parts.node) if r.rate_gbps.value == cage), None)
-    row = own or class_part(cage, resolved.protocol, log, parts.leaf)
-    return End(row, each) if row else End(parts.node, 1)
+    return End(*node_transceiver(log.catalog, own, resolved.protocol, link, each))
 
 
 def _inside(model: Switch, link: float, log: InputLog) -> End:
@@ -142,7 +136,9 @@ def _swapped(resolved: ResolvedFabric, end: End, log: InputLog, notes: list[str]
     if end.inside:
         return end
     gbps = end.row.rate_gbps.value
-    row = next(iter(optics_of(log, (resolved.request.media,), gbps, resolved.protocol)), None)
+    row = next(
+        iter(optics_of(log.catalog, (resolved.request.media,), gbps, resolved.protocol)), None
+    )
     if row is None or row.price_usd is None:
         missing = f"the catalog has no {resolved.request.media} at {gbps:g} Gb/s"
         notes.append(f"{missing}, so {end.row.id} is used")
@@ -156,7 +152,7 @@ def far_offers(resolved: ResolvedFabric, parts: Fitted, tier: str, log: InputLog
     options = [
         [
             End(row, end.ports)
-            for row in optics_of(log, LIGHT, end.row.rate_gbps.value, resolved.protocol)
+            for row in optics_of(log.catalog, LIGHT, end.row.rate_gbps.value, resolved.protocol)
             if row.reach_m and row.price_usd and row.lane_gbps == end.row.lane_gbps
         ]
         if not end.inside
@@ -190,7 +186,7 @@ def _cables(
     far_ends = max(each // resolved.ports_per_cage, 1) if tier == "node-leaf" else 1
     rows = [
         r
-        for r in optics_of(log, kinds, upper, resolved.protocol)
+        for r in optics_of(log.catalog, kinds, upper, resolved.protocol)
         if r.lane_gbps == parts.leaf.lane_gbps
     ]
     either = None if far_ends <= MOST_SPLIT else far_ends

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.catalog.schema import Fabric, Optic, Switch
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.network_parts import MissingError
+from dcplan.inputs.network_parts import MissingError, class_part
 from dcplan.provenance import Quantity
 
-LIGHT = ("transceiver",)
 CORD = "mpo12-os2-cord"
 """Fiber of networks outside the catalog's families."""
 
@@ -33,10 +31,7 @@ def fitted(resolved: ResolvedFabric, log: InputLog) -> Fitted | None:
     these speeds.
     """
     if resolved.family:
-        own = _of_family(resolved.family, log)
-        fits = own.node.rate_gbps.value == resolved.link_gbps
-        node = own.node if fits else _node_part(resolved, own.leaf, log)
-        return Fitted(node, own.leaf, own.fiber, own.family) if node else None
+        return _of_family(resolved.family, log)
     if resolved.leaf is None:
         return None
     cage = cage_gbps(resolved.leaf, resolved.link_gbps)
@@ -47,7 +42,7 @@ def fitted(resolved: ResolvedFabric, log: InputLog) -> Fitted | None:
         found = _of_family(family, log)
         if (found.node.rate_gbps.value, found.leaf.rate_gbps.value) == (resolved.link_gbps, cage):
             return found
-    leaf = class_part(cage, resolved.protocol, log)
+    leaf = class_part(log.catalog, cage, resolved.protocol)
     node = _node_part(resolved, leaf, log)
     return (
         Fitted(node, leaf, log.catalog.find("optics", CORD, Optic), None) if node and leaf else None
@@ -58,24 +53,9 @@ def _node_part(resolved: ResolvedFabric, leaf: Optic | None, log: InputLog) -> O
     """Return a generic transceiver of a link, or of the cage that carries several."""
     link = resolved.link_gbps
     rates = (link, link * resolved.ports_per_cage)
-    return next((row for r in rates if (row := class_part(r, resolved.protocol, log, leaf))), None)
-
-
-def class_part(
-    gbps: float, protocol: str, log: InputLog, other: Optic | None = None
-) -> Optic | None:
-    """Return a generic transceiver at a speed.
-
-    Of several, it is the first with the lanes of the transceiver at the other end: as many fibers
-    for the rate.
-    """
-    rows = [r for r in optics_of(log, LIGHT, gbps, protocol) if r.vendor == "industry"]
-    return min(rows, key=lambda r: other is not None and _spread(r) != _spread(other), default=None)
-
-
-def _spread(row: Optic) -> float:
-    """Return the fibers of a transceiver for its rate [fibers/(Gb/s)]."""
-    return (row.fibers or 0) / row.rate_gbps.value
+    return next(
+        (row for r in rates if (row := class_part(log.catalog, r, resolved.protocol, leaf))), None
+    )
 
 
 def _of_family(family: Fabric, log: InputLog) -> Fitted:
@@ -86,17 +66,6 @@ def _of_family(family: Fabric, log: InputLog) -> Fitted:
 def cage_gbps(model: Switch | None, link: float) -> float:
     """Return the rate of the cages of a switch: at least that of a link."""
     return max(model.cage_gbps.value if model and model.cage_gbps else link, link)
-
-
-def optics_of(log: InputLog, kinds: Sequence[str], gbps: float, protocol: str) -> list[Optic]:
-    """Return the optics of some kinds at a rate that a protocol uses."""
-    return [
-        row
-        for row in log.catalog.table("optics", Optic).values()
-        if row.kind in kinds
-        and row.rate_gbps.value == gbps
-        and (not row.protocols or protocol in row.protocols)
-    ]
 
 
 def optic(log: InputLog, name: str) -> Optic:

@@ -9,6 +9,7 @@ from dcplan.answers.fabric.parts.named import Parts
 from dcplan.catalog.schema import Switch
 from dcplan.errors import Place, Problem
 from dcplan.fabric.topology.networks import Ports
+from dcplan.inputs.network_parts import links_per_cage
 
 
 def between_gbps(parts: Parts, link: float, topology: str) -> float:
@@ -50,14 +51,9 @@ def port_counts(
 
 
 def ports_per_cage(parts: Parts) -> int:
-    """Return links behind one transceiver of a node, by the system and the family.
-
-    A NIC that is split into planes has one cage: its transceiver carries the links of all planes.
-    """
+    """Return links behind one transceiver of a node, by the system and the family."""
     own = parts.system.scaleout_ports_per_cage if parts.system else 1
-    if parts.family and parts.planes == parts.family.planes:
-        return max(own, parts.family.nic_ports_per_cage)
-    return own * parts.planes
+    return links_per_cage(own, parts.family, parts.planes)
 
 
 def mixed(ports: Ports, link: float, between: float, leaf: Switch | None, topology: str) -> Ports:

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.answers.facility.tables import COOLING_CLASS, cooling_branch
-from dcplan.facility.electrical.chain import Branch, efficiencies
+from dcplan.facility.electrical.chain import (
+    RACK_BATTERIES,
+    UPS_LOSSES,
+    WITHOUT_UPS,
+    Branch,
+    efficiencies,
+)
 from dcplan.facility.electrical.power import TWO_SIDES
 from dcplan.facility.electrical.ratings import amps, equal_units, next_rating
 from dcplan.inputs.cooling import Performance
@@ -19,6 +25,10 @@ from dcplan.units import KW_PER_MW
 CLASSES = (("compute", "C"), ("network and storage", "N"), (COOLING_CLASS, "M"))
 NO_MEDIUM_VOLTAGE = "the utility's voltage is not known"
 NO_UPS = "the answer does not say which pumps and fans need a UPS; chillers start again"
+NO_CENTRAL_UPS = {
+    RACK_BATTERIES: "batteries stand in the racks, which come with them",
+    WITHOUT_UPS: "none is wanted: these racks stop with the grid until generators run",
+}
 NO_ROWS = "rows of racks are known with --system only"
 NO_FEEDERS = "feeders from the switchgear to motors follow the list of motors"
 
@@ -61,17 +71,18 @@ def electrical_table(
 
 def _classes(found: Performance, resolved: ResolvedFacility, log: InputLog) -> list[Behind]:
     rules = (resolved.request.redundancy, *[resolved.request.other_redundancy] * 2)
-    parts = (*resolved.branches(log), cooling_branch(found, resolved, log))
+    feeding = resolved.branches(log)
+    parts = (*feeding, cooling_branch(found, resolved, log))
     volts = log.parameter("facility", "hall-volts")
     factor = log.parameter("facility", "hall-power-factor")
-    p = chain_values(log)
+    p = chain_values(feeding, log)
     classes: list[Behind] = []
     for (name, letter), rule, part in zip(CLASSES, rules, parts, strict=True):
         fed = name != COOLING_CLASS
         kw, block_kw = part.it_frac * resolved.it_mw * KW_PER_MW, part.block_mw * KW_PER_MW
         taken, full = kw, block_kw
         if fed and part.blocks:
-            at = [efficiencies(x, p) for x in (part.load_frac, 1.0)]
+            at = [efficiencies(x, p, part.ups) for x in (part.load_frac, 1.0)]
             taken = kw / float(at[0].whole / at[0].transformer)
             full = block_kw / float(at[1].whole / at[1].transformer)
         classes.append(Behind(name, letter, rule, part, kw, taken, full, volts, factor, fed))
@@ -134,6 +145,8 @@ def _ups(b: Behind, log: InputLog) -> ElectricalRow:
     tag = f"UPS-{b.letter}"
     if not b.fed:
         return ElectricalRow(tag, "ups", b.name, None, None, not_sized=NO_UPS)
+    if UPS_LOSSES[b.branch.ups] is None:
+        return ElectricalRow(tag, "ups", b.name, None, None, not_sized=NO_CENTRAL_UPS[b.branch.ups])
     largest = log.parameter("facility", "ups-unit-kw")
     modules, each = equal_units(b.branch.block_mw * KW_PER_MW, largest)
     count = b.branch.blocks * modules

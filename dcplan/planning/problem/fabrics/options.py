@@ -15,7 +15,7 @@ from dcplan.fabric.topology.design import ClosDesign
 from dcplan.fabric.topology.kinds import PLANNED, UNITED, united
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.network_parts import MissingError, parts_of
+from dcplan.inputs.network_parts import MissingError, links_per_cage, parts_of
 from dcplan.planning.problem.fabrics.fitted import fitted
 from dcplan.planning.problem.fabrics.ordered import Ordered
 from dcplan.planning.problem.fabrics.trees import max_ports, share, su_margin
@@ -103,7 +103,8 @@ def _option(
         link = min(ports.gbps, family.rate_gbps.value) / ordered.planes
         try:
             designs[ports] = ordered.design(link, tiers, log)
-            parts[ports] = parts_of(log, family, ordered.models, link, ports.ports_per_cage)
+            cage = links_per_cage(ports.ports_per_cage, family, ordered.planes)
+            parts[ports] = parts_of(log, family, ordered.models, link, cage)
         except MissingError as error:  # this class cannot use the family; other classes may
             designs.pop(ports, None)
             missing.append(str(error))

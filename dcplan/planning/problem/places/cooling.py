@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.facility.climate import Climate
-from dcplan.facility.electrical.chain import Branch
 from dcplan.facility.pue import sizes
 from dcplan.inputs.cooling import (
     Performance,
@@ -21,7 +18,7 @@ from dcplan.inputs.cooling import (
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.heat_paths import most_air, room_air_frac
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.power.chain import branches
+from dcplan.inputs.power.hall import HallLoad
 from dcplan.planning.problem.terms import CoolingTerms
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.schema import Hall, Site
@@ -29,25 +26,6 @@ from dcplan.units import KW_PER_MW
 
 LOSSES = "dcplan facility: transformers, UPS and busway behind the power blocks of a full hall"
 AIR_SHARE = "network, storage and {}, the largest share of the systems that may stand in the hall"
-
-
-@dataclass(frozen=True)
-class HallLoad:
-    """What a hall is designed for: systems that may stand in it, and racks behind power blocks."""
-
-    systems: tuple[System, ...]
-    other_frac: float
-    """Share of IT power in network and storage racks."""
-    branches: tuple[Branch, ...]
-
-    @classmethod
-    def of(
-        cls, hall: Hall, systems: tuple[System, ...], block: tuple[str, float], log: InputLog
-    ) -> HallLoad:
-        """Return the load of a full hall behind blocks of a redundancy rule and a rating in MW."""
-        other = log.parameter("facility", "network-storage-share")
-        rule, block_mw = block
-        return cls(systems, other, branches(hall.it_mw.value, other, (rule, rule), block_mw))
 
 
 def site_weather(site: Site, log: InputLog) -> Climate | None:

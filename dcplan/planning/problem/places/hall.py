@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dcplan.inputs.excluded import ExcludedOption
 from dcplan.inputs.log import InputLog
-from dcplan.planning.problem.places.cooling import HallLoad, cooling_terms
+from dcplan.inputs.power.hall import HallLoad
+from dcplan.planning.problem.places.cooling import cooling_terms
 from dcplan.planning.problem.places.upgrades import with_upgrades
 from dcplan.planning.problem.storage import given_storage
 from dcplan.planning.problem.terms import HallTerms
@@ -49,6 +50,7 @@ def hall_terms(
         existing=hall.existing,
         available_from=max(available, lead or 0),
         needs_blocks=not hall.existing and site.lease is None and not hall.power_included,
+        redundancy=load.redundancy,
         coolings=tuple(coolings),
         rack_units=log.chosen(f"{key}.rack_units", hall.rack_units, "facility", "rack-units"),
         full_kw=it_mw * KW_PER_MW * log.parameter("facility", "full-hall-frac"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dcplan.catalog.schema import Site as CatalogSite
+from dcplan.facility.electrical.chain import DOUBLE_CONVERSION, Backup
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem import site_costs
 from dcplan.planning.problem.contracts import (
@@ -38,6 +39,7 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
     residual = site.carbon.residual_g_per_kwh
     level = price_level(scenario.finance, quarters, log) or (1.0,) * quarters
     prices, by_market = carbon_price(site, level, log)
+    backup = _backup(site, log)
     tariff = TariffPrices(_usd_per_kwh(site, row, scenario, log), level)
     return SiteTerms(
         id=site.id,
@@ -50,12 +52,8 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
         grid_g_per_kwh=log.take(f"{key}.carbon.grid_g_per_kwh", carbon) if carbon else 0.0,
         max_t_per_year=log.take(f"{key}.carbon.max_operational_t_per_year", cap) if cap else None,
         max_l_per_year=log.take(f"{key}.water.max_l_per_year", water) if water else None,
-        redundancy=log.text(
-            f"{key}.power.redundancy",
-            site.power.redundancy or "n+1",
-            Status.INPUT if site.power.redundancy else Status.DEFAULT,
-            None if site.power.redundancy else "dcplan default: one spare block",
-        ),
+        redundancy=backup.redundancy,
+        ups=backup.ups,
         block_mw=block_mw,
         block_usd=blocks * block_mw * KW_PER_MW,
         lease_usd_per_kw_month=site_costs.lease(site, quarters, log),
@@ -73,6 +71,20 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
         response=response_terms(site, level, log),
         carbon_usd_per_t=prices,
         carbon_by_market=by_market,
+    )
+
+
+def _backup(site: Site, log: InputLog) -> Backup:
+    """Return redundancy and UPS of the site's blocks."""
+    key, own = f"sites.{site.id}.power", site.power
+    redundancy, spare = own.redundancy or "n+1", "dcplan default: one spare block"
+    ups, usual = own.ups or DOUBLE_CONVERSION, "dcplan default: a UPS for all racks"
+    stated, default = (Status.INPUT, None), Status.DEFAULT
+    return Backup(
+        log.text(
+            f"{key}.redundancy", redundancy, *(stated if own.redundancy else (default, spare))
+        ),
+        log.text(f"{key}.ups", ups, *(stated if own.ups else (default, usual))),
     )
 
 

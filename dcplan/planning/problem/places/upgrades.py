@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from dcplan.inputs.excluded import ExcludedOption
 from dcplan.inputs.log import InputLog
-from dcplan.planning.problem.places.cooling import HallLoad, cooling_terms
+from dcplan.inputs.power.hall import HallLoad
+from dcplan.planning.problem.places.cooling import cooling_terms
 from dcplan.planning.problem.terms import Capacity, CoolingTerms, HallTerms, UpgradeTerms
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.schema import Hall, Site, Upgrade

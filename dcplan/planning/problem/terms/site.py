@@ -6,7 +6,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from dcplan.facility.electrical.chain import DOUBLE_CONVERSION, Backup
 from dcplan.inputs.cooling import Setting
+from dcplan.inputs.power.hall import Blocks
 from dcplan.planning.problem.contracts import ContractTerms, MatchedTerms
 from dcplan.planning.problem.energy import OnsiteTerms, ResponseTerms, TrancheTerms
 from dcplan.planning.problem.terms.upgrades import Capacity, UpgradeTerms
@@ -30,6 +32,8 @@ class SiteTerms:
     lease_usd_per_kw_month: tuple[float, ...] | None
     staff_usd_per_quarter: float
     opex_usd_per_kw_quarter: float
+    ups: str = DOUBLE_CONVERSION
+    """UPS before the racks of the site's halls."""
     land_tax_usd_per_quarter: float = 0.0
     """Property tax on the land of a site in use."""
     tranches: tuple[TrancheTerms, ...] = ()
@@ -49,6 +53,11 @@ class SiteTerms:
     """Price of operational carbon by quarter; empty without one."""
     carbon_by_market: bool = False
     """Whether the price is for market-based carbon, else for location-based."""
+
+    @property
+    def blocks(self) -> Blocks:
+        """Return the power blocks before the racks of the site's halls."""
+        return Blocks(Backup(self.redundancy, self.ups), self.block_mw)
 
     @property
     def market_g_per_kwh(self) -> float:
@@ -93,6 +102,8 @@ class HallTerms:
     available_from: int
     needs_blocks: bool
     coolings: tuple[CoolingTerms, ...]
+    redundancy: str = "n+1"
+    """Redundancy rule of the blocks before the racks."""
     rack_units: float = math.inf
     """Height of a rack; infinite if the height is no limit. [U]"""
     full_kw: float = 1.0

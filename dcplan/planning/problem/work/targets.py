@@ -80,7 +80,6 @@ def targets(
     options: Iterable[FabricOption],
     halls: Mapping[str, HallTerms],
     offers: Iterable[OfferTerms],
-    redundancy: Mapping[str, str],
 ) -> list[Target]:
     """Return all places where a job may run: (hall, system, link speed) and offers."""
     found: dict[tuple[str, str, LinkSpeed], Target] = {}
@@ -107,7 +106,7 @@ def targets(
                 each * link.gbps / BITS_PER_BYTE,
                 link,
                 network=Network(*per_port(option.topology, option.designs[p.port_class])),
-                redundancy=redundancy.get(p.hall.split("/")[0], "n+1"),
+                redundancy=halls[p.hall].redundancy,
             )
     for offer in offers:
         found[cloud_place(offer.id), offer.accelerator, NO_LINK] = Target(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Fabric, Optic, Switch
 from dcplan.inputs.cooling import CHILLER_PRICE
-from dcplan.inputs.network_parts import node_part
+from dcplan.inputs.network_parts import links_per_cage, node_transceiver
 from dcplan.planning.problem.terms import (
     CoolingTerms,
     FabricOption,
@@ -159,15 +159,20 @@ def piece_facts(facts: Facts, option: FabricOption, ports: PortClass, catalog: C
         piece(role, usd, kw, facts.input(f"{key}.price_usd"), facts.input(f"{key}.typical_kw"))
     leaf = catalog.get("optics", family.leaf_optic, Optic)
     own = catalog.get("optics", family.node_optic, Optic)
-    link = min(ports.gbps, family.rate_gbps.value) / option.designs[ports].planes
-    node = node_part(leaf, own, parts.node_optic_ports, link).id
+    planes = option.designs[ports].planes
+    link = min(ports.gbps, family.rate_gbps.value) / planes
+    cage = links_per_cage(ports.ports_per_cage, family, planes)
+    node = node_transceiver(catalog, (leaf, own), family.protocol, link, cage)[0].id
     for role, name, usd, kw in (
         ("switch optic", family.leaf_optic, parts.leaf_optic_usd, parts.leaf_optic_kw),
         ("node optic", node, parts.node_optic_usd, parts.node_optic_kw),
     ):
         key = f"optics.{catalog.get('optics', name, Optic).id}"
         piece(role, usd, kw, facts.input(f"{key}.price_usd"), facts.input(f"{key}.max_kw"))
-    piece("cable", parts.cable_usd, 0.0, _cable(facts, family, catalog), Frozen.PASSIVE)
+    cable = _cable(facts, family, catalog)
+    if isinstance(cable, Term) and parts.cord_links > 1:
+        cable = cable / number(parts.cord_links)
+    piece("cable", parts.cable_usd, 0.0, cable, Frozen.PASSIVE)
 
 
 def _cable(facts: Facts, family: Fabric, catalog: Catalog) -> Term | Frozen:

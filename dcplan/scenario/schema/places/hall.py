@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from dcplan.provenance import Fraction, Megawatts, NonNegative, Positive, Pue, Series
 from dcplan.scenario.schema.base import CountOrZero, Key, Part, Quarter
+from dcplan.scenario.schema.places.power import HallPower
 
 Racks = Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
 
@@ -106,6 +107,9 @@ class Hall(Part):
     upgrades: tuple[Upgrade, ...] = ()
     """Retrofits of an existing hall with one cooling option, each with price, lead time and downtime.
     The plan chooses whether and when."""
+
+    power: HallPower | None = None
+    """Power chain of a hall that exists or is leased. Default: that of the site."""
 
     @model_validator(mode="after")
     def _whole_modules(self) -> Hall:

@@ -21,8 +21,7 @@ from dcplan.provenance import (
 from dcplan.scenario.schema.base import CountOrZero, Key, Part, Quarter
 from dcplan.scenario.schema.places.energy import DemandResponse, Matching, PowerContract
 from dcplan.scenario.schema.places.hall import Hall
-
-Redundancy = Literal["n", "n+1", "2n", "4n/3", "3n/2"]
+from dcplan.scenario.schema.places.power import Power
 
 
 class RatePeriod(Part):
@@ -62,23 +61,6 @@ class Energy(Part):
     minimum_take_frac: Fraction | None = None
     """Minimum billed demand as a fraction of utility_mw, from the first use of the site on: billed
     kW = max(peak, fraction x utility_mw)."""
-
-
-class Power(Part):
-    """Backup power: blocks of UPS and generators with a redundancy rule; only new halls pay for
-    them.
-    """
-
-    redundancy: Redundancy | None = None
-    """Redundancy rule of the blocks; with n+1 any one block may fail, with n none. The PUE of the site's
-    halls has the losses of these blocks. Default: n+1."""
-    block_mw: Positive | None = None
-    """Load that one block carries. Default: `power/block-mw-default`."""
-    usd_per_kw: Positive | None = None
-    """Price of one kW of installed blocks. Default: `power/power-blocks-usd-per-kw`."""
-    lead_quarters: CountOrZero | None = None
-    """Lead time of blocks, from order to service; no new hall has power earlier. Default: no lead
-    time."""
 
 
 class Interruptible(Part):
