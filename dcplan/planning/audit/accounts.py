@@ -66,6 +66,8 @@ class Accounts:
     """Switches and transceivers of the network bought in a quarter."""
     pieces_bought: dict[tuple[str, int], dict[tuple[str, str], int]] = field(default_factory=dict)
     """All parts of the network bought in a quarter, by NIC class and role."""
+    network_kw_bought: dict[tuple[str, int], float] = field(default_factory=dict)
+    """Power of the switches and optics bought in a quarter."""
     flows: list[Flow] = field(default_factory=list)
 
     def site(self, problem: PlanningProblem, site: str, t: int, what: str) -> float:
@@ -97,6 +99,7 @@ def make_accounts(problem: PlanningProblem, d: Decisions) -> Accounts:
             books.ordered_networks[hall.id, t] = bought
             before = exact_network(problem, hall.id, chosen, kept)
             books.network_usd[hall.id, t] = bought.usd - before.usd
+            books.network_kw_bought[hall.id, t] = bought.kw - before.kw
             books.parts_bought[hall.id, t] = {
                 "switches": sum(bought.switches.values()) - sum(before.switches.values()),
                 "transceivers": bought.transceivers - before.transceivers,

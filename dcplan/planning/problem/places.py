@@ -256,7 +256,10 @@ def _cooling(
     ):  # the shell is priced per MW of facility power, so the peak PUE of the option counts
         building = log.parameter("power", "building-shell-usd-per-mw") * it_mw * peak
     fit_out_usd = fit_out * it_mw * KW_PER_MW
-    return CoolingTerms(row.id, air_mw, liquid_mw, mean, peak, wue, fit_out_usd, building, at)
+    return CoolingTerms(
+        *(row.id, air_mw, liquid_mw, mean, peak, wue, fit_out_usd, building, at),
+        water_known=water is not None,
+    )
 
 
 def _record(key: str, row: CoolingOption, at: Setting, own: System | None, log: InputLog) -> None:

@@ -71,6 +71,8 @@ class CoolingTerms:
     """Cost of the shell of one new hall; 0 for existing and leased halls."""
     setting: Setting | None = field(default=None, compare=False)
     """Operating conditions behind the PUE; None for given coefficients."""
+    water_known: bool = True
+    """Whether the WUE is a value of the option, and not 0 for want of one."""
 
 
 @dataclass(frozen=True)

@@ -153,6 +153,9 @@ class Water(Part):
 
     max_l_per_year: Positive | None = None
     """Annual limit on site water. Default: no limit."""
+    stressed: bool | None = None
+    """Whether the site is in an area of high water stress, for the table `sustainability`. Default: not
+    known."""
 
 
 class Lease(Part):
@@ -271,6 +274,8 @@ class Site(Part):
     """Colocation: rent instead of building and power capex."""
     staff: Staff | None = None
     """Staff. Default: part of the facility's fixed cost."""
+    floor_m2: Positive | None = None
+    """Total floor area of the site, for the table `sustainability`. Default: not known."""
     land_usd: Positive | None = None
     """Assessed value of the site's land, of which `finance.tax.land_property_tax_frac_per_year` is
     paid. A plan neither buys nor sells land. Default: no property tax on land."""
