@@ -149,7 +149,7 @@ def _answer(
     placed, more, notes = battery_duties(resolved, found, tables, log)
     tables, metrics = tables | placed, metrics | more
     warnings += [{"code": "battery", "message": note} for note in notes]
-    tables[SUSTAINABILITY.name] = sustainability(resolved, metrics)
+    tables[SUSTAINABILITY.name] = sustainability(option, resolved, metrics, log)
     return Result(
         "facility",
         "ok",

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from dcplan.answers.common.indicators import Known, Report, rows_of
 from dcplan.answers.facility.resolve import ResolvedFacility
+from dcplan.catalog.schema import CoolingOption
 from dcplan.energy.indicators import SiteYear
+from dcplan.inputs.log import InputLog
 from dcplan.result import Metric, Table
 from dcplan.specs.facility import cooling, energy, hall
 from dcplan.specs.sustainability import SUSTAINABILITY
@@ -15,7 +18,9 @@ from dcplan.units import HOURS_PER_YEAR, KW_PER_MW
 YEAR = "typical"
 
 
-def sustainability(resolved: ResolvedFacility, metrics: Mapping[str, Metric]) -> Table:
+def sustainability(
+    option: CoolingOption, resolved: ResolvedFacility, metrics: Mapping[str, Metric], log: InputLog
+) -> Table:
     """Return the indicators of one hall in a typical year.
 
     With plants on the site, the carbon of grid and plants is one sum, which no scope has alone.
@@ -37,12 +42,23 @@ def sustainability(resolved: ResolvedFacility, metrics: Mapping[str, Metric]) ->
         sums=sums,
         installed_it_kw=resolved.it_mw * KW_PER_MW,
         white_m2=_floor(metrics),
+        **_heat(resolved.setting(option, log).supply_c, option, log),
         **_scopes(carbon, plants=plants),
         **({} if sums.water_m3 is not None else {"water": "the water of the option is unknown"}),
         capital_t=Known(None, "purchases are those of a plan: `dcplan plan`"),
         stressed_m3=Known(None, "the place is not in a scenario: `dcplan plan`"),
     )
     return SUSTAINABILITY.table(rows_of(report))
+
+
+def _heat(supply_c: float | None, option: CoolingOption, log: InputLog) -> dict[str, Any]:
+    """Return why no heat is reused, with the temperature that it would have."""
+    why = "a plan sells heat: `sites: heat_reuse`"
+    if supply_c is None or "liquid" not in option.accepts:
+        return {"heat": why, "heat_c": Known(None, f"{why}; the option has no liquid loop")}
+    back = supply_c + log.parameter("facility", "coolant-rise-k")
+    warm = f"{why}; facility water returns from the racks at {back:g} C"
+    return {"heat": why, "heat_c": Known(None, warm)}
 
 
 def _floor(metrics: Mapping[str, Metric]) -> Known:

@@ -27,7 +27,9 @@ from dcplan.planning.problem.contracts import (
     TariffPrices,
     carbon_price,
     contract_terms,
+    heat_terms,
     matched_terms,
+    water_price,
 )
 from dcplan.planning.problem.energy import onsite_terms, response_terms, tranche_terms
 from dcplan.planning.problem.finance import price_level
@@ -94,6 +96,8 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
         else None,
         response=response_terms(site, level, log),
         carbon_usd_per_t=prices,
+        water_usd_per_m3=water_price(site, level, log),
+        heat=heat_terms(site, question, level, log),
         carbon_by_market=by_market,
     )
 
@@ -258,6 +262,7 @@ def _cooling(
     fit_out_usd = fit_out * it_mw * KW_PER_MW
     return CoolingTerms(
         *(row.id, air_mw, liquid_mw, mean, peak, wue, fit_out_usd, building, at),
+        heat_c=_heat_c(row, at.supply_c, site, log),
         water_known=water is not None,
     )
 
@@ -287,6 +292,13 @@ def _supply_c(row: CoolingOption, log: InputLog) -> float | None:
         return None
     coolant = log.take(f"cooling.{row.id}.coolant_supply_c", row.coolant_supply_c)
     return coolant - log.parameter("facility", "cdu-approach-k")
+
+
+def _heat_c(row: CoolingOption, supply_c: float | None, site: Site, log: InputLog) -> float | None:
+    """Return the temperature of the water that returns from liquid-cooled racks, if heat is sold."""
+    if supply_c is None or "liquid" not in row.accepts or site.heat_reuse is None:
+        return None
+    return supply_c + log.parameter("facility", "coolant-rise-k")
 
 
 def home_of(scenario: Scenario) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from dcplan.answers.common.indicators import Known, Report, rows_of
 from dcplan.answers.plan.calendar import quarter_at
@@ -14,6 +15,7 @@ from dcplan.energy.indicators import SiteYear
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.energy.contracts import Matched, matched, output_mwh
 from dcplan.planning.audit.energy.embodied import bought
+from dcplan.planning.audit.energy.utilities import HeatSold, heat_sold
 from dcplan.planning.audit.onsite import generated_mwh, stacks_kg
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
@@ -68,12 +70,14 @@ def _report(
     grid = _grid_known(plan, given)
     stacks_t = sum(stacks_kg(d, site, t) for t in quarters) / KG_PER_TONNE
     ppa, own = _renewable(plan, site, quarters, sum(loads.values()))
+    sold = _sold(plan, site, quarters)
     found = SiteYear(
         it_mwh=total("it_mwh"),
         total_mwh=sum(loads.values()),
         water_m3=water_m3,
         ppa_mwh=ppa,
         own_mwh=own,
+        reused_mwh=sold.reused_mwh,
         carbon_t=carbon.location_t if grid else None,
     )
     fewer = len(quarters) < QUARTERS_PER_YEAR
@@ -86,13 +90,14 @@ def _report(
         floor_m2=_floor(given),
         stressed_m3=_stressed(given, water_m3),
         capital_t=_capital(plan, site, quarters),
+        **(_heat(site, sold) if site.heat else {}),
         **({"water": f"the water of {dry} is unknown"} if dry else {}),
         **(_scope2(carbon, stacks_t) if grid else {}),
     )
     return _with_fuel(plan, site, quarters, base, stacks_t)
 
 
-def _scope2(carbon: Matched, stacks_t: float) -> dict[str, Known]:
+def _scope2(carbon: Matched, stacks_t: float) -> dict[str, Any]:
     """Return scope 2 by location and by market: without what plants on the site emit."""
     return {
         "location_t": Known(carbon.location_t - stacks_t, "energy of the grid times its carbon"),
@@ -101,6 +106,28 @@ def _scope2(carbon: Matched, stacks_t: float) -> dict[str, Known]:
             "residual mix times energy of the grid less carbon-free contracts",
         ),
     }
+
+
+def _sold(plan: Planned, site: SiteTerms, quarters: Sequence[int]) -> HeatSold:
+    """Return the waste heat that a site sells in some quarters."""
+    sources = plan.books.heat_sources(plan.problem, site.id)
+    total = HeatSold()
+    for t in quarters:
+        total = total.plus(heat_sold(site, sources[t], t))
+    return total
+
+
+def _heat(site: SiteTerms, sold: HeatSold) -> dict[str, Any]:
+    """Return what the rows of reused heat say: its temperature, and where none is sold, why."""
+    if not sold.reused_mwh:
+        why = f"{site.id} sells no heat in the year: no liquid-cooled rack works, or the price is too low"
+        return {"heat": why, "heat_c": Known(None, why)}
+    basis = (
+        f"heat of liquid-cooled racks sold in the hours with demand; {sold.delivered_mwh:,.0f} MWh reach "
+        f"the buyer with {sold.electricity_mwh:,.0f} MWh of electricity of the heat pump, which is not in E_DC"
+    )
+    mean = "facility water that returns from the racks, weighted by energy"
+    return {"heat": basis, "heat_c": Known(sold.mean_c, mean)}
 
 
 def _unknown_water(plan: Planned, site: SiteTerms, quarters: Sequence[int]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dcplan.inputs.cooling import Setting
-from dcplan.planning.problem.contracts import ContractTerms, MatchedTerms
+from dcplan.planning.problem.contracts import ContractTerms, HeatTerms, MatchedTerms
 from dcplan.planning.problem.energy import OnsiteTerms, ResponseTerms, TrancheTerms
 
 
@@ -46,6 +46,10 @@ class SiteTerms:
     """Demand response program."""
     carbon_usd_per_t: tuple[float, ...] = ()
     """Price of operational carbon by quarter; empty without one."""
+    water_usd_per_m3: tuple[float, ...] = ()
+    """Price of site water by quarter; empty without one."""
+    heat: HeatTerms | None = None
+    """Sale of waste heat."""
     carbon_by_market: bool = False
     """Whether the price is for market-based carbon, else for location-based."""
 
@@ -71,6 +75,8 @@ class CoolingTerms:
     """Cost of the shell of one new hall; 0 for existing and leased halls."""
     setting: Setting | None = field(default=None, compare=False)
     """Operating conditions behind the PUE; None for given coefficients."""
+    heat_c: float | None = None
+    """Temperature of the facility water that returns from liquid-cooled racks; None: no such loop."""
     water_known: bool = True
     """Whether the WUE is a value of the option, and not 0 for want of one."""
 
