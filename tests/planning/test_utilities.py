@@ -109,11 +109,12 @@ def test_heat_that_costs_more_than_it_earns_is_not_sold() -> None:
     ids=["heat", "water", "both"],
 )
 def test_the_bound_of_the_model_holds_and_meets_the_audit(problem: PlanningProblem) -> None:
-    """The payments of the model are those of the audit, but for the cooling of network and storage."""
+    """The payments of heat are those of the audit; water of network and storage counts in the model with
+    the option that uses least, 5 % of all water here."""
     d, usd, bound = planned(problem)
     assert bound <= usd * (1 + 1e-9)
-    assert bound == pytest.approx(usd, rel=2e-3)
     found = lines(problem, d)
+    assert usd - bound <= 0.05 * found[WATER] + 1e-9 * usd
     water = make_accounts(problem, d).total("water_l") / 1000
     paid = 500.0 if problem.sites[0].water_usd_per_m3 else 0.0
     assert found[WATER] == pytest.approx(water * paid)
