@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-KELVIN_AT_0_C = 273.15
+from dcplan.units import KELVIN_AT_0_C
 
 
 @dataclass(frozen=True)

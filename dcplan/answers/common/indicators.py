@@ -9,6 +9,7 @@ from dcplan.energy.indicators import SiteYear
 from dcplan.specs.sustainability import IndicatorRow
 from dcplan.units import KW_PER_MW
 
+WATER = "site water of the cooling options"
 EED, E1, E3, ISO = "EED", "ESRS E1", "ESRS E3", "ISO/IEC 30134-8"
 
 
@@ -32,7 +33,7 @@ class Report:
     """What the sums leave out of the year; empty for a whole one."""
     floor_m2: Known = field(default_factory=lambda: Known(None, "the floor area is not given"))
     white_m2: Known = field(default_factory=lambda: Known(None, "see `dcplan facility`"))
-    water: str = "site water of the cooling options"
+    water: str = WATER
     heat_c: Known = field(default_factory=lambda: Known(None, "the site sells no heat"))
     heat: str = "the site sells no heat"
     scope1_t: Known = field(default_factory=lambda: Known(0.0, "no plant on the site burns fuel"))

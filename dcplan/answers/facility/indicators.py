@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dcplan.answers.common.indicators import Known, Report, rows_of
+from dcplan.answers.common.indicators import WATER, Known, Report, rows_of
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption
 from dcplan.energy.indicators import SiteYear
@@ -44,7 +44,7 @@ def sustainability(
         white_m2=_floor(metrics),
         **_heat(resolved.setting(option, log).supply_c, option, log),
         **_scopes(carbon, plants=plants),
-        **({} if sums.water_m3 is not None else {"water": "the water of the option is unknown"}),
+        water=WATER if sums.water_m3 is not None else "the water of the option is unknown",
         capital_t=Known(None, "purchases are those of a plan: `dcplan plan`"),
         stressed_m3=Known(None, "the place is not in a scenario: `dcplan plan`"),
     )
@@ -68,7 +68,7 @@ def _floor(metrics: Mapping[str, Metric]) -> Known:
     return Known(area, "white space: rows of racks, aisles and perimeter")
 
 
-def _scopes(carbon: float | None, *, plants: bool) -> dict[str, Known]:
+def _scopes(carbon: float | None, *, plants: bool) -> dict[str, Any]:
     """Return scope 1 and 2 where they can be separated."""
     if plants:
         both = Known(None, "with --onsite, grid and plants are one sum: carbon.operational_t")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dcplan.answers.common.indicators import Known, Report, rows_of
+from dcplan.answers.common.indicators import WATER, Known, Report, rows_of
 from dcplan.answers.plan.calendar import quarter_at
 from dcplan.catalog.schema import OnsitePower
 from dcplan.catalog.schema import Site as CatalogSite
@@ -91,7 +91,7 @@ def _report(
         stressed_m3=_stressed(given, water_m3),
         capital_t=_capital(plan, site, quarters),
         **(_heat(site, sold) if site.heat else {}),
-        **({"water": f"the water of {dry} is unknown"} if dry else {}),
+        water=f"the water of {dry} is unknown" if dry else WATER,
         **(_scope2(carbon, stacks_t) if grid else {}),
     )
     return _with_fuel(plan, site, quarters, base, stacks_t)
