@@ -240,6 +240,13 @@ Ratio = Annotated[Quantity, _check(lambda x: 0.1 <= x <= 1000, "must be between 
 AtLeastOne = Annotated[Quantity, _check(lambda x: x >= 1, "must be at least 1")]
 Fraction = Annotated[Quantity, _check(lambda x: 0 <= x <= 1, "must be a fraction between 0 and 1")]
 
+CarnotFraction = Annotated[
+    Quantity, _check(lambda x: 0.35 <= x <= 1, "must be a fraction between 0.35 and 1")
+]
+HeatC = Annotated[
+    Quantity,
+    _check(lambda x: 20 <= x <= 150, "must be between 20 and 150 C (water of a heat network)"),
+]
 Pue = Annotated[
     Quantity, _check(lambda x: 1 <= x <= MOST_PUE, f"must be between 1 and {MOST_PUE:g}")
 ]
@@ -312,6 +319,8 @@ class ByQuarter:
 
 Series = Annotated[list[NonNegative], BeforeValidator(one_or_many), ByQuarter]
 """One number for all quarters, or one number per quarter; a scenario may give its growth instead."""
+Fractions = Annotated[list[Fraction], BeforeValidator(one_or_many), ByQuarter]
+"""Fractions from 0 to 1, one number for all quarters or one number per quarter."""
 EnergyPrices = Annotated[list[EnergyPrice], BeforeValidator(one_or_many), ByQuarter]
 """Energy prices, one number for all quarters or one number per quarter. [USD/kWh]"""
 

@@ -121,6 +121,7 @@ class Unit(StrEnum):
     ACCELERATOR = "accelerators"
     MONTH = "months"
     TONNE = "t CO2"
+    M3 = "m3"
 
 
 @dataclass(frozen=True)

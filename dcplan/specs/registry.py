@@ -24,6 +24,7 @@ VERBS: dict[str, tuple[str, ...]] = {
         "cost.statements",
         "plan.limits",
         "plan.replay",
+        "sustainability",
         "plan.book",
         "no_plan",
     ),
@@ -45,7 +46,13 @@ VERBS: dict[str, tuple[str, ...]] = {
         "demand.counters",
     ),
     "fabric": ("fabric.network", "fabric.use"),
-    "facility": ("facility.cooling", "facility.hall", "facility.equipment", "facility.energy"),
+    "facility": (
+        "facility.cooling",
+        "facility.hall",
+        "facility.equipment",
+        "facility.energy",
+        "sustainability",
+    ),
     "validate": (
         "validation.validate",
         "validation.serving",

@@ -58,7 +58,6 @@ def rack(system: str, cooling: str, *, price: float, rated: float) -> Placement:
         lead=1,
         first_order=0,
         max_racks_unit=4,
-        embodied_t=2.0,
         fit_reason="",
     )
 

@@ -93,7 +93,6 @@ def placement(hall: str, system: str, rng: np.random.Generator, *, lead: int) ->
         lead=lead,
         first_order=0,
         max_racks_unit=2,
-        embodied_t=1.0,
         fit_reason="tiny",
     )
 

@@ -15,6 +15,7 @@ from dcplan.answers.facility.equipment.rooms import rooms_tables
 from dcplan.answers.facility.feasibility import holds
 from dcplan.answers.facility.heat_rejection import lead_table, permit, plant_table
 from dcplan.answers.facility.hours import hours_table
+from dcplan.answers.facility.indicators import sustainability
 from dcplan.answers.facility.metrics import metrics_of
 from dcplan.answers.facility.notes import notes_of
 from dcplan.answers.facility.options.compare import compared
@@ -41,6 +42,7 @@ from dcplan.provenance import Quantity, Status
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.facility import cooling, energy, hall
 from dcplan.specs.request import verb
+from dcplan.specs.sustainability import SUSTAINABILITY
 
 
 @verb(FacilityRequest, "facility")
@@ -147,6 +149,7 @@ def _answer(
     placed, more, notes = battery_duties(resolved, found, tables, log)
     tables, metrics = tables | placed, metrics | more
     warnings += [{"code": "battery", "message": note} for note in notes]
+    tables[SUSTAINABILITY.name] = sustainability(option, resolved, metrics, log)
     return Result(
         "facility",
         "ok",

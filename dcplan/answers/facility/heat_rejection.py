@@ -11,6 +11,7 @@ from dcplan.facility.liquid import units
 from dcplan.facility.pue import sizes
 from dcplan.inputs.cooling import Performance, hall_losses_frac, sized_parameter
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.power.embodied import system_footprint
 from dcplan.result import Metric, Table
 from dcplan.specs.facility import cooling
 from dcplan.specs.facility import hall as specs
@@ -127,8 +128,8 @@ def run_metrics(
 ) -> dict[str, Metric]:
     r"""Return energy, water and carbon of one training run in this hall.
 
-    Energy is the energy of the run's nodes times PUE; embodied carbon is spread over the hardware's
-    life by time, :math:`E \cdot days / life`.
+    Energy is the energy of the run's nodes times PUE; embodied carbon, that of the row or of the
+    class, is spread over the hardware's life by time, :math:`E \cdot days / life`.
     """
     mwh = energy_it_mwh * found.pue.value
     metrics = specs.RUN_DAYS(days) | specs.RUN_ENERGY(mwh)
@@ -139,12 +140,9 @@ def run_metrics(
     if site and site.grid_g_per_kwh:
         grid = log.take(f"sites.{site.id}.grid_g_per_kwh", site.grid_g_per_kwh)
         metrics |= specs.RUN_CARBON(mwh * grid / KG_PER_TONNE)
-    if system and system.embodied_kg:
-        kg = (
-            log.take(f"systems.{system.id}.embodied_kg", system.embodied_kg)
-            * accelerators
-            / system.accelerators
-        )
-        life_days = log.parameter("finance", "hardware-life-years") * DAYS_PER_YEAR
-        metrics |= specs.RUN_EMBODIED(kg / KG_PER_TONNE * days / life_days)
+    footprint = system_footprint(system, log) if system else None
+    if system and footprint:
+        share = days / (log.parameter("finance", "hardware-life-years") * DAYS_PER_YEAR)
+        own = footprint.times(accelerators / system.accelerators * share / KG_PER_TONNE)
+        metrics |= specs.RUN_EMBODIED(own.kg, low=own.low_kg, high=own.high_kg)
     return metrics

@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 
 from dcplan.answers.plan.calendar import calendar_date
+from dcplan.answers.plan.sustainability.embodied import embodied_metrics
 from dcplan.answers.plan.tables.queue import queue_metrics
 from dcplan.answers.plan.tables.site import matched_years
 from dcplan.answers.plan.workloads import workload_metrics, workloads_of
@@ -107,20 +108,16 @@ def _power(books: Accounts, problem: PlanningProblem) -> dict[str, Metric]:
 
 
 def _carbon(books: Accounts, problem: PlanningProblem, d: Decisions) -> dict[str, Metric]:
-    """Return operational carbon of owned sites and rent, and embodied carbon of ordered systems."""
+    """Return operational carbon of owned sites and rent, and embodied carbon of purchases."""
     carbon = sum(
         carbon_t(d, s, books.site(problem, s.id, t, "facility_mwh"), t)
         for s in problem.sites
         for t in range(problem.quarters)
     )
-    bought = [(p, d.racks_ordered(p.key, problem.quarters - 1)) for p in problem.placements]
-    # an unpublished footprint is not zero, and a sum without it would be incomplete
-    known = all(p.embodied_t is not None for p, n in bought if n)
-    embodied = sum(n * (p.embodied_t or 0.0) for p, n in bought) if known else None
     return {
         **specs.OPERATIONAL_CARBON(carbon),
         **specs.CARBON_WITH_CLOUD(_known(carbon + cloud_carbon_t(problem, d))),
-        **specs.EMBODIED_CARBON(embodied),
+        **embodied_metrics(problem, d, books),
     }
 
 

@@ -201,6 +201,8 @@ class OnsitePower(Row):
     """Duration of a battery: stored energy divided by power."""
     round_trip_frac: Fraction | None = None
     """Round-trip efficiency of a battery: energy out divided by energy in."""
+    embodied_kg_per_kw: NonNegative | None = None
+    """Embodied carbon per kW of rating, cradle to gate."""
 
     @model_validator(mode="after")
     def _complete(self) -> Self:

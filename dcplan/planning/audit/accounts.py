@@ -21,6 +21,7 @@ from dcplan.economics.cash_flow import (
 from dcplan.planning.audit.energy.battery import response_flows
 from dcplan.planning.audit.energy.carbon import carbon_flows
 from dcplan.planning.audit.energy.contracts import contract_flows, tariff_mwh
+from dcplan.planning.audit.energy.utilities import heat_flows, water_flows
 from dcplan.planning.audit.existing import existing_flows
 from dcplan.planning.audit.left import BUILDING, FIT_OUT, left
 from dcplan.planning.audit.links import link_flows, link_kw
@@ -31,7 +32,13 @@ from dcplan.planning.decisions import Decisions
 from dcplan.planning.exact_network import EMPTY, Network, exact_network
 from dcplan.planning.problem.terms import HallTerms, Placement, PlanningProblem, SiteTerms
 from dcplan.planning.problem.work.terms import DemandTerms
-from dcplan.units import DAYS_PER_QUARTER, HOURS_PER_QUARTER, KW_PER_MW, MONTHS_PER_QUARTER
+from dcplan.units import (
+    DAYS_PER_QUARTER,
+    HOURS_PER_QUARTER,
+    KW_PER_MW,
+    L_PER_M3,
+    MONTHS_PER_QUARTER,
+)
 
 
 @dataclass
@@ -54,6 +61,8 @@ class HallQuarter:
     units: int = 0
     network: Network = EMPTY
     it_mwh_by_cooling: dict[str, float] = field(default_factory=dict)
+    liquid_mwh_by_cooling: dict[str, float] = field(default_factory=dict)
+    """Heat of liquid-cooled racks into the liquid."""
 
 
 @dataclass
@@ -69,6 +78,8 @@ class Accounts:
     """Switches and transceivers of the network bought in a quarter."""
     pieces_bought: dict[tuple[str, int], dict[tuple[str, str], int]] = field(default_factory=dict)
     """All parts of the network bought in a quarter, by NIC class and role."""
+    network_kw_bought: dict[tuple[str, int], float] = field(default_factory=dict)
+    """Power of the switches and optics bought in a quarter."""
     flows: list[Flow] = field(default_factory=list)
 
     def site(self, problem: PlanningProblem, site: str, t: int, what: str) -> float:
@@ -78,6 +89,21 @@ class Accounts:
             for (h, q), a in self.halls.items()
             if q == t and problem.hall(h).site == site
         )
+
+    def heat_sources(
+        self, problem: PlanningProblem, site: str
+    ) -> dict[int, list[tuple[float, float]]]:
+        """Return temperature and energy of the heat of liquid-cooled racks of a site, by quarter."""
+        found: dict[int, list[tuple[float, float]]] = {t: [] for t in range(problem.quarters)}
+        for (key, t), a in self.halls.items():
+            hall = problem.hall(key)
+            if hall.site != site:
+                continue
+            for cooling, mwh in a.liquid_mwh_by_cooling.items():
+                heat_c = hall.cooling(cooling).heat_c
+                if heat_c is not None:
+                    found[t].append((heat_c, mwh))
+        return found
 
     def total(self, what: str) -> float:
         """Return the sum of a hall value over all halls and quarters."""
@@ -100,6 +126,7 @@ def make_accounts(problem: PlanningProblem, d: Decisions) -> Accounts:
             books.ordered_networks[hall.id, t] = bought
             before = exact_network(problem, hall.id, chosen, kept)
             books.network_usd[hall.id, t] = bought.usd - before.usd
+            books.network_kw_bought[hall.id, t] = bought.kw - before.kw
             books.parts_bought[hall.id, t] = {
                 "switches": sum(bought.switches.values()) - sum(before.switches.values()),
                 "transceivers": bought.transceivers - before.transceivers,
@@ -124,6 +151,12 @@ def make_accounts(problem: PlanningProblem, d: Decisions) -> Accounts:
             t: books.site(problem, site.id, t, "facility_mwh") for t in range(problem.quarters)
         }
         books.flows += carbon_flows(problem, d, site, energy)
+        books.flows += heat_flows(site, books.heat_sources(problem, site.id))
+        water = {
+            t: books.site(problem, site.id, t, "water_l") / L_PER_M3
+            for t in range(problem.quarters)
+        }
+        books.flows += water_flows(site, water)
     books.flows += [
         Flow(
             t,
@@ -165,6 +198,9 @@ def _hall_quarter(
         a.facility_mw += n * place.rated_kw * cooling.peak_pue / KW_PER_MW
         mwh = _energy_mwh(problem, d, place, n, t)
         _count(a, place.cooling, mwh)
+        into = a.liquid_mwh_by_cooling
+        heat = mwh * place.liquid_kw / place.rated_kw
+        into[place.cooling] = into.get(place.cooling, 0.0) + heat
         a.facility_mwh += mwh * cooling.pue
         a.water_l += mwh * KW_PER_MW * cooling.wue_l_per_kwh
     own_kw, own_racks = storage_of(problem, d, hall, t) if a.units else (0.0, 0.0)

@@ -10,7 +10,7 @@ from dcplan.facility.electrical.power import RULES
 from dcplan.planning.decisions import BLOCK_PAIRS
 from dcplan.planning.model.halls import margin, network_kw, storage_kw
 from dcplan.planning.model.onsite import generated_mw, generated_mwh, interruptible_mw
-from dcplan.planning.model.sets import Sets
+from dcplan.planning.model.sets import P, Sets
 from dcplan.planning.model.upgrades import powered
 from dcplan.units import HOURS_PER_QUARTER, KG_PER_TONNE, KW_PER_MW, L_PER_M3, QUARTERS_PER_YEAR
 
@@ -171,19 +171,7 @@ def _energy_mwh(
         pue = {c.id: float(getattr(c, what)) for c in hall.coolings}
         network = max(pue.values()) if upper and not sets.relaxed else min(pue.values())
         for key in sets.in_hall[hall.id]:
-            place = sets.places[key]
-            hours = HOURS_PER_QUARTER * pue[key[1]] / KW_PER_MW
-            total += hours * place.idle_average_kw * powered(model, key, t)
-            if (key, t) in model.training or (*key, t) in model.training:
-                total += (
-                    hours
-                    * (place.training_kw - place.idle_average_kw)
-                    / place.accelerators
-                    * model.training[key, t]
-                )
-            for demand in sets.problem.demands:
-                if (demand.id, *key, t) in model.serving:
-                    total += hours * place.serving_kw(demand) * model.serving[demand.id, key, t]
+            total += HOURS_PER_QUARTER * pue[key[1]] / KW_PER_MW * racks_kw(model, sets, key, t)
         total += network_kw(model, sets, hall.id, t, upper=upper) * (
             HOURS_PER_QUARTER * network / KW_PER_MW
         )
@@ -192,6 +180,24 @@ def _energy_mwh(
             total += sum(kept * model.fitted[hall.id, c.id, t] for c in hall.coolings)
         total += storage_kw(model, sets, hall.id, t) * (HOURS_PER_QUARTER * network / KW_PER_MW)
     return total
+
+
+def racks_kw(model: pyo.ConcreteModel, sets: Sets, key: P, t: int) -> Any:
+    """Return the mean IT power of the racks of a placement: idle power, and more while they work [kW]."""
+    place = sets.places[key]
+    total: Any = place.idle_average_kw * powered(model, key, t)
+    if (key, t) in model.training or (*key, t) in model.training:
+        more = (place.training_kw - place.idle_average_kw) / place.accelerators
+        total += more * model.training[key, t]
+    for demand in sets.problem.demands:
+        if (demand.id, *key, t) in model.serving:
+            total += place.serving_kw(demand) * model.serving[demand.id, key, t]
+    return total
+
+
+def water_m3(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
+    """Return the site water of a quarter [m3]."""
+    return _energy_mwh(model, sets, site, t, "wue_l_per_kwh")
 
 
 def _add_caps(model: pyo.ConcreteModel, sets: Sets) -> None:

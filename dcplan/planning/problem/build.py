@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from dcplan.catalog.schema import OnsitePower, System
 from dcplan.errors import InputError
 from dcplan.inputs.cloud_prices import StoredWork, extras_of
 from dcplan.inputs.cloud_prices import offers as cloud_offers
 from dcplan.inputs.cloud_prices.accompanying import LEFT_OUT, stand_in_notes
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.power.embodied import Footprints, footprints
 from dcplan.planning.problem.delays import start_delays
 from dcplan.planning.problem.existing.delays import delays
 from dcplan.planning.problem.existing.fit_out import with_existing_fit_out
@@ -36,6 +38,7 @@ from dcplan.planning.problem.work.terms import JobTerms, RunOption
 from dcplan.provenance import Status
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Scenario
+from dcplan.units import TB_PER_PB
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         period_of_hour=demands.period_of_hour,
         pairs=demands.pairs,
         nearest=demands.nearest,
+        footprints=_footprints(question, own, log),
         offers=rented,
         supply=supply_terms(scenario, log),
         parts=parts_terms(scenario, log),
@@ -119,6 +123,23 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         ),
     )
     return Built(planned(with_existing_fit_out(problem)), log)
+
+
+def _footprints(question: Question, own: Hardware, log: InputLog) -> Footprints:
+    """Return the embodied carbon of the placed systems, the plants on site, and classes of the rest."""
+    scenario = question.scenario
+    systems = (
+        log.catalog.get("systems", name, System)
+        for name in dict.fromkeys(p.system for p in own.placed)
+    )
+    plants = (
+        log.catalog.get("onsite", x.id, OnsitePower) for s in scenario.sites for x in s.onsite
+    )
+    wish = scenario.storage
+    given = wish.usable_pb.value * TB_PER_PB if wish and wish.usable_pb else 0.0
+    if not given and wish and wish.dataset_tb:
+        given = wish.dataset_tb.value
+    return footprints(systems, plants, given, log)
 
 
 def _larger(scenario: Scenario, own: Hardware, places: int) -> Larger:

@@ -144,7 +144,6 @@ def _placement(
         lead=system.lead,
         first_order=system.first_order,
         max_racks_unit=rack.most,
-        embodied_t=None if system.embodied_t is None else system.embodied_t * nodes,
         price_factor=system.price_factor,
         makers=system.makers,
         derived_nodes=rack.derived_nodes,

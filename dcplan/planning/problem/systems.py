@@ -12,7 +12,7 @@ from dcplan.planning.problem.terms import PartsTerms, SupplyTerms
 from dcplan.provenance import Quantity
 from dcplan.scenario.checks.references import makers
 from dcplan.scenario.schema import Scenario, Supply
-from dcplan.units import KG_PER_TONNE, QUARTERS_PER_YEAR, quarter_index
+from dcplan.units import QUARTERS_PER_YEAR, quarter_index
 
 DEFAULT_LEAD_QUARTERS = 1
 """Default lead time if neither `supply` nor the catalog gives one."""
@@ -32,7 +32,6 @@ class SystemTerms:
     lead: int
     first_order: int
     maintenance_frac_per_year: float
-    embodied_t: float | None
     price_factor: tuple[float, ...] = ()
     makers: tuple[str, ...] = ()
 
@@ -119,9 +118,6 @@ def system_terms(row: System, scenario: Scenario, log: InputLog) -> SystemTerms:
     lead = int(log.assumed(f"{key}.lead_quarters", asked, DEFAULT_LEAD_QUARTERS))
     release = quarter_index(row.release) - start if row.release else 0
     since = quarter_index(supply.from_quarter) - start if supply and supply.from_quarter else 0
-    embodied = (
-        log.take(f"{key}.embodied_kg", row.embodied_kg) / KG_PER_TONNE if row.embodied_kg else None
-    )
 
     def state(name: str, given: Quantity | None) -> float:
         if given is not None:
@@ -139,7 +135,6 @@ def system_terms(row: System, scenario: Scenario, log: InputLog) -> SystemTerms:
         lead=lead,
         first_order=max(release, since, 0),
         maintenance_frac_per_year=log.parameter("finance", "maintenance-hardware-frac-per-year"),
-        embodied_t=embodied,
         price_factor=_price_factor(row, own_usd, supply, scenario, log),
         makers=makers(row, log.catalog),
     )

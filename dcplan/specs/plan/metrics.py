@@ -142,7 +142,16 @@ MATCHED_HOURLY = MetricSpec(
 EMBODIED_CARBON = MetricSpec(
     "carbon.embodied_t",
     "t CO2e",
-    "Embodied carbon of the ordered systems; empty if one has no published footprint",
+    "Embodied carbon of what the plan buys, cradle to gate: systems, network, storage, buildings, power, "
+    "cooling and plants on site, without cables and plants whose row has no value; low, high: bounds of "
+    "all values",
+    better=LOWER,
+    main=True,
+)
+EMBODIED_CLASS = MetricSpec(
+    "carbon.embodied_class_t",
+    "t CO2e",
+    "Part of the embodied carbon that comes from class values, because the row of the product has none",
     better=LOWER,
 )
 

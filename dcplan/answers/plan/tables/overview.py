@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dcplan.answers.plan.sustainability.embodied import embodied_table
+from dcplan.answers.plan.sustainability.reports import Planned, sustainability
 from dcplan.answers.plan.tables import (
     cloud,
     financing,
@@ -39,6 +41,8 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], question: Question) ->
         "power": site.power(problem, d, books),
         "onsite": site.onsite(problem, d),
         **site.contract_tables(problem, d, books),
+        "embodied": embodied_table(problem, d, books),
+        "sustainability": sustainability(Planned(problem, d, books, question)),
         "network": network.network(problem, d, books),
         "jobs": work.jobs(problem, d),
         "schedule": work.schedule(problem, d),

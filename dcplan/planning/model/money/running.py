@@ -9,6 +9,7 @@ import pyomo.core as pyo
 from dcplan.planning.model.energy.carbon import carbon_musd
 from dcplan.planning.model.energy.contracts import contracts_musd, tariff_mwh
 from dcplan.planning.model.energy.response import response_musd
+from dcplan.planning.model.energy.utilities import utilities_musd
 from dcplan.planning.model.network.links import links_lease_musd
 from dcplan.planning.model.onsite import serving
 from dcplan.planning.model.sets import Sets
@@ -26,7 +27,7 @@ def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     for site in sets.problem.sites:
         total += site.usd_per_kwh[t] * KW_PER_MW / M * tariff_mwh(model, site.id, t)
         total += contracts_musd(model, sets, site, t) + carbon_musd(model, sets, site, t)
-        total += response_musd(model, site, t)
+        total += response_musd(model, site, t) + utilities_musd(model, sets, site, t)
         total += level * _onsite(model, sets, site, t)
         if site.demand_usd_per_kw_month > 0:
             total += (

@@ -92,7 +92,11 @@ def cooling_terms(
     new = priced and not hall.existing and site.lease is None
     building = _building_usd(hall, key, it_mw, peak, log) if new else 0.0
     fit_out_usd = fit_out * it_mw * KW_PER_MW
-    return CoolingTerms(row.id, air_mw, liquid_mw, mean, peak, wue, fit_out_usd, building, at)
+    return CoolingTerms(
+        *(row.id, air_mw, liquid_mw, mean, peak, wue, fit_out_usd, building, at),
+        heat_c=_heat_c(row, at.supply_c, site, log),
+        water_known=water is not None,
+    )
 
 
 def _building_usd(hall: Hall, key: str, it_mw: float, peak_pue: float, log: InputLog) -> float:
@@ -138,3 +142,10 @@ def _supply_c(row: CoolingOption, log: InputLog) -> float | None:
         return None
     coolant = log.take(f"cooling.{row.id}.coolant_supply_c", row.coolant_supply_c)
     return coolant - log.parameter("facility", "cdu-approach-k")
+
+
+def _heat_c(row: CoolingOption, supply_c: float | None, site: Site, log: InputLog) -> float | None:
+    """Return the temperature of the water that returns from liquid-cooled racks, if heat is sold."""
+    if supply_c is None or "liquid" not in row.accepts or site.heat_reuse is None:
+        return None
+    return supply_c + log.parameter("facility", "coolant-rise-k")

@@ -10,7 +10,9 @@ from dcplan.planning.problem.contracts import (
     TariffPrices,
     carbon_price,
     contract_terms,
+    heat_terms,
     matched_terms,
+    water_price,
 )
 from dcplan.planning.problem.energy import onsite_terms, response_terms, tranche_terms
 from dcplan.planning.problem.finance import price_level
@@ -70,6 +72,8 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
         else None,
         response=response_terms(site, level, log),
         carbon_usd_per_t=prices,
+        water_usd_per_m3=water_price(site, level, log),
+        heat=heat_terms(site, question, level, log),
         carbon_by_market=by_market,
     )
 

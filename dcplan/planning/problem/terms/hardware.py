@@ -42,7 +42,6 @@ class Placement:
     lead: int
     first_order: int
     max_racks_unit: int
-    embodied_t: float | None
     fit_reason: str
     storage_usd: float = 0.0
     storage_kw: float = 0.0

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from dcplan.inputs.cloud_prices import OfferTerms
 from dcplan.inputs.excluded import ExcludedOption
+from dcplan.inputs.power.embodied import Footprints
 from dcplan.planning.goal import EarlierPlan, Goal
 from dcplan.planning.problem.terms.finance import FinanceTerms
 from dcplan.planning.problem.terms.hardware import (
@@ -89,6 +90,8 @@ class PlanningProblem:
     """Pools of disaggregated services."""
     later: tuple[RunOption, ...] = ()
     """Starts of runs without a deadline after their hardware can serve, which are left out."""
+    footprints: Footprints = field(default_factory=Footprints)
+    """Embodied carbon of what the plan may buy."""
     nearest: tuple[NearestLatency, ...] = ()
     """Nearest hardware of services whose latency limits no hardware meets."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from dcplan.facility.electrical.chain import DOUBLE_CONVERSION, Backup
 from dcplan.inputs.cooling import Setting
 from dcplan.inputs.power.hall import Blocks
-from dcplan.planning.problem.contracts import ContractTerms, MatchedTerms
+from dcplan.planning.problem.contracts import ContractTerms, HeatTerms, MatchedTerms
 from dcplan.planning.problem.energy import OnsiteTerms, ResponseTerms, TrancheTerms
 from dcplan.planning.problem.terms.upgrades import Capacity, UpgradeTerms
 
@@ -51,6 +51,10 @@ class SiteTerms:
     """Demand response program."""
     carbon_usd_per_t: tuple[float, ...] = ()
     """Price of operational carbon by quarter; empty without one."""
+    water_usd_per_m3: tuple[float, ...] = ()
+    """Price of site water by quarter; empty without one."""
+    heat: HeatTerms | None = None
+    """Sale of waste heat."""
     carbon_by_market: bool = False
     """Whether the price is for market-based carbon, else for location-based."""
 
@@ -83,6 +87,10 @@ class CoolingTerms:
     """Operating conditions behind the PUE; None for given coefficients."""
     rack_kw_max: float | None = None
     """Electrical limit of one rack under this option; None: that of the hall. [kW]"""
+    heat_c: float | None = None
+    """Temperature of the facility water that returns from liquid-cooled racks; None: no such loop."""
+    water_known: bool = True
+    """Whether the WUE is a value of the option, and not 0 for want of one."""
 
 
 @dataclass(frozen=True)

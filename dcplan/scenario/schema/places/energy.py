@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Literal
 
-from dcplan.provenance import Fraction, Positive, Series, Share, YearHours
+from dcplan.provenance import (
+    CarnotFraction,
+    Fraction,
+    Fractions,
+    HeatC,
+    NonNegative,
+    Positive,
+    Series,
+    Share,
+    YearHours,
+)
 from dcplan.scenario.schema.base import Key, Part, Quarter
 
 STEP_MW = 1.0
@@ -56,6 +66,26 @@ class DemandResponse(Part):
     """Payment for one MW enrolled for a year, one number or one per quarter; a quarter has a fourth."""
     hours_per_year: YearHours
     """Hours per year in which the load is called; it then pauses, as that of interruptible power does."""
+
+
+class HeatReuse(Part):
+    """Sale of waste heat from liquid-cooled racks. A heat pump lifts it where the facility water is too
+    cold for the buyer.
+    """
+
+    needed_c: HeatC
+    """Temperature of the water that the buyer needs."""
+    usd_per_mwh: Series
+    """Price of the heat at that temperature, one number or one per quarter."""
+    hours_frac: Fractions
+    """Share of the hours in which the buyer takes all heat, one number or one per quarter."""
+    connection_usd: NonNegative | None = None
+    """Price of the connection with its pipes, exchangers and heat pump, paid in the first quarter.
+    Default: the buyer pays it."""
+    available_from: Quarter | None = None
+    """First quarter of the sale. Default: the start of the horizon."""
+    carnot_frac: CarnotFraction | None = None
+    """Efficiency of the heat pump over that of Carnot. Default: `facility/heat-pump-carnot-frac`."""
 
 
 class Matching(Part):

@@ -19,7 +19,7 @@ from dcplan.provenance import (
     YearHours,
 )
 from dcplan.scenario.schema.base import CountOrZero, Key, Part, Quarter
-from dcplan.scenario.schema.places.energy import DemandResponse, Matching, PowerContract
+from dcplan.scenario.schema.places.energy import DemandResponse, HeatReuse, Matching, PowerContract
 from dcplan.scenario.schema.places.hall import Hall
 from dcplan.scenario.schema.places.power import Power
 
@@ -129,10 +129,15 @@ class Carbon(Part):
 
 
 class Water(Part):
-    """Annual cap on site water."""
+    """Annual cap on site water, its price, and whether water is scarce."""
 
     max_l_per_year: Positive | None = None
     """Annual limit on site water. Default: no limit."""
+    usd_per_m3: Series | None = None
+    """Price of site water, with sewage and water rights, one number or one per quarter. Default: 0."""
+    stressed: bool | None = None
+    """Whether the site is in an area of high water stress, for the table `sustainability`. Default: not
+    known."""
 
 
 class Lease(Part):
@@ -172,6 +177,8 @@ class Site(Part):
     """Contracts for power of plants elsewhere, delivered through the grid."""
     matched_share_min: Matching = Matching()
     """Least share of energy that carbon-free contracts, PV and wind give."""
+    heat_reuse: HeatReuse | None = None
+    """Sale of waste heat. Default: none."""
     demand_response: DemandResponse | None = None
     """Program that pays for load that pauses when it is called. Default: none."""
     energy: Energy = Energy()
@@ -186,6 +193,8 @@ class Site(Part):
     """Colocation: rent instead of building and power capex."""
     staff: Staff | None = None
     """Staff. Default: part of the facility's fixed cost."""
+    floor_m2: Positive | None = None
+    """Total floor area of the site, for the table `sustainability`. Default: not known."""
     land_usd: Positive | None = None
     """Assessed value of the site's land, of which `finance.tax.land_property_tax_frac_per_year` is
     paid. A plan neither buys nor sells land. Default: no property tax on land."""

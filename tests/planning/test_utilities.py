@@ -1,0 +1,162 @@
+"""Waste heat that a site sells and water that it buys: payments by hand, the model's bound, refusals."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+import dcplan
+from dcplan.economics.cash_flow import npv_usd
+from dcplan.errors import InputError
+from dcplan.planning.audit.accounts import make_accounts
+from dcplan.planning.audit.checks import all_checks
+from dcplan.planning.audit.energy.utilities import CONNECTION, HEAT, PUMP, WATER
+from dcplan.planning.audit.run import settled
+from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.contracts import HeatTerms
+from dcplan.planning.problem.fabrics.switch_steps import with_steps
+from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.solve.large.racks import MOST_STEPS
+from tests.planning.optimum import optimum
+from tests.planning.small import HALL, powered_menu
+
+LAST = 1
+BUYER = HeatTerms(70.0, (40.0, 40.0), (0.8, 0.8), 0.5, 2.25, connection_usd=5000.0, first=LAST)
+
+
+def utilities(heat: HeatTerms | None = None, water_usd: float = 0.0) -> PlanningProblem:
+    """The small menu with enough firm power at 12 cents a kWh; racks under `wet` return water of 46 C."""
+    problem = powered_menu(2.0, 0.0)
+    site = dataclasses.replace(
+        problem.sites[0],
+        onsite=(),
+        tranches=(),
+        usd_per_kwh=(0.12, 0.12),
+        heat=heat,
+        water_usd_per_m3=(water_usd, water_usd) if water_usd else (),
+    )
+    hall = problem.halls[0]
+    coolings = tuple(
+        dataclasses.replace(c, heat_c=46.0) if c.id == "wet" else c for c in hall.coolings
+    )
+    changed = dataclasses.replace(
+        problem,
+        sites=(site,),
+        halls=(dataclasses.replace(hall, coolings=coolings),),
+        margin_factor=0.0,
+    )
+    return with_steps(changed, MOST_STEPS, exact=True)
+
+
+def planned(problem: PlanningProblem) -> tuple[Decisions, float, float]:
+    """The audited decisions of the optimum, their cost in USD, and the bound of the model."""
+    outcome, found = optimum(problem)
+    assert found is not None
+    d = settled(problem, found)
+    books = make_accounts(problem, d)
+    assert [c.id for c in all_checks(problem, d, books) if not c.holds] == []
+    return d, npv_usd(books.flows, problem.finance.discount_rate), outcome.objective * 1e6
+
+
+def lines(problem: PlanningProblem, d: Decisions) -> dict[str, float]:
+    """The payments of water and heat, summed by line."""
+    found = dict.fromkeys((HEAT, PUMP, CONNECTION, WATER), 0.0)
+    for flow in make_accounts(problem, d).flows:
+        if flow.line in found:
+            found[flow.line] += flow.usd
+    return found
+
+
+def test_heat_of_two_racks_by_hand() -> None:
+    """Two idle racks of 60 kW, a quarter of it idle, 70 % into liquid: 2 x 15 x 0.7 = 21 kW for 2,191.5 h
+    and 80 % of them: 36.82 MWh. From 43.75 to 70 C the COP is 6.536: 6.65 MWh of electricity at 120 USD,
+    43.47 MWh of heat at 40 USD."""
+    problem = utilities(BUYER)
+    plan = Decisions(
+        ordered={(HALL, "wet", "b", 0): 2},
+        fitted={(HALL, "wet", 1): 1},
+        fabric={HALL: "eth/2t"},
+        blocks={("s", 1): 2},
+    )
+    found = lines(problem, plan)
+    waste = 2 * 15 * 0.7 * 2191.5 / 1000 * 0.8
+    assert waste == pytest.approx(36.82, abs=0.005)
+    cop = 0.5 * 343.15 / (70 - 43.75)
+    assert found[HEAT] == pytest.approx(-waste * cop / (cop - 1) * 40)
+    assert found[PUMP] == pytest.approx(waste / (cop - 1) * 120)
+    assert found[CONNECTION] == 5000.0
+    dry = dataclasses.replace(
+        plan, ordered={(HALL, "dry", "b", 0): 2}, fitted={(HALL, "dry", 1): 1}
+    )
+    assert lines(problem, dry)[HEAT] == 0.0
+
+
+def test_heat_that_costs_more_than_it_earns_is_not_sold() -> None:
+    """A pump of 0.181 MWh at 120 USD needs 1.181 x price above 21.7 USD: 18 USD is too low, 19 is not."""
+    low, high = (dataclasses.replace(BUYER, usd_per_mwh=(x, x)) for x in (18.0, 19.0))
+    assert low.net_usd_per_mwh(46.0, 0.12, 0) == 0.0
+    cop = 0.5 * 343.15 / (70 - 43.75)
+    net = (cop * 19 - 120) / (cop - 1)
+    assert high.net_usd_per_mwh(46.0, 0.12, 0) == pytest.approx(net)
+    assert net > 0.0
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [utilities(BUYER), utilities(water_usd=500.0), utilities(BUYER, 500.0)],
+    ids=["heat", "water", "both"],
+)
+def test_the_bound_of_the_model_holds_and_meets_the_audit(problem: PlanningProblem) -> None:
+    """The payments of heat are those of the audit; water of network and storage counts in the model with
+    the option that uses least, 5 % of all water here."""
+    d, usd, bound = planned(problem)
+    assert bound <= usd * (1 + 1e-9)
+    found = lines(problem, d)
+    assert usd - bound <= 0.05 * found[WATER] + 1e-9 * usd
+    water = make_accounts(problem, d).total("water_l") / 1000
+    paid = 500.0 if problem.sites[0].water_usd_per_m3 else 0.0
+    assert found[WATER] == pytest.approx(water * paid)
+
+
+def test_prices_of_water_and_heat_choose_the_cooling() -> None:
+    """The wet option is cheaper, uses 1.8 L/kWh instead of 0.1, and its heat can be sold: water at 2,000
+    USD/m3 chooses the dry one, and heat at 20,000 USD/MWh the wet one again."""
+    rich = dataclasses.replace(BUYER, usd_per_mwh=(20_000.0, 20_000.0))
+    for problem, cooling in (
+        (utilities(), "wet"),
+        (utilities(water_usd=2000.0), "dry"),
+        (utilities(rich, 2000.0), "wet"),
+    ):
+        d, _, _ = planned(problem)
+        assert {key[1] for key in d.ordered} == {cooling}
+
+
+def test_air_cooled_halls_sell_no_heat(tmp_path: Path) -> None:
+    """The error names the site, its options, the place and the next step."""
+    text = """\
+dcplan: 1
+name: air
+horizon: {start: 2027-Q1, quarters: 2}
+sites:
+  - id: s
+    location: us-ashburn
+    utility_mw: 1
+    heat_reuse: {needed_c: 70, usd_per_mwh: 30, hours_frac: 0.8}
+    halls:
+      - {id: h, existing: true, racks: 20, rack_kw_max: 42, it_mw: 0.5, cooling: [airside-economizer-air-chiller]}
+systems: [dgx-h200]
+workloads:
+  capacity:
+    - {id: r, accelerator_hours: [0, 60000], utilization_frac: 1}
+"""
+    file = tmp_path / "air.yaml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as found:
+        dcplan.plan(str(file))
+    problem = found.value.problems[0]
+    assert problem.code == "DC015"
+    assert "no hall of s has liquid cooling" in problem.cause
+    assert "direct-liquid-dry-cooler" in (problem.help or "")
+    assert str(problem.place).endswith("air.yaml:8:17")
