@@ -57,8 +57,9 @@ class DemandRequest:
     mig: Annotated[
         tuple[str, ...],
         Flag(
-            "share of an accelerator of a MIG profile, such as 1g.10gb=0.142857",
-            metavar="PROFILE=SHARE",
+            "share of an accelerator of a MIG profile or of another resource, such as "
+            "1g.10gb=0.142857 or vpu=1",
+            metavar="NAME=SHARE",
             comma=True,
             pair=_pair,
             panel=LOG,

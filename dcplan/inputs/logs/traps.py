@@ -30,6 +30,7 @@ class Trap(StrEnum):
     NO_ALLOCATION = "no-allocation"
     PARTITION = "partition"
     PARTITION_UNKNOWN = "partition-unknown"
+    GRES_UNKNOWN = "resource-unknown"
     NEVER_STARTED = "never-started"
     RUNNING = "running"
     RUNAWAY = "runaway"
@@ -98,6 +99,10 @@ MEANINGS: dict[Trap, tuple[str, str]] = {
     Trap.PARTITION_UNKNOWN: (
         "runs on partitions whose share is unknown",
         "left out; give the share of each partition",
+    ),
+    Trap.GRES_UNKNOWN: (
+        "runs with a resource that is not known as an accelerator",
+        "left out; --mig NAME=1 counts each unit of it as an accelerator",
     ),
     Trap.NEVER_STARTED: (
         "runs that left the queue, or are in it, without a start",

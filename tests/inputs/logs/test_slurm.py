@@ -161,6 +161,44 @@ def test_partitions_count_by_their_share_and_unknown_ones_apart() -> None:
     assert counts(with_shards)[Trap.PARTITION_UNKNOWN] == 3
 
 
+def test_a_resource_of_an_unknown_name_is_named_and_never_counts_as_nothing(tmp_path: Path) -> None:
+    log = tmp_path / "other.txt"
+    rows = (
+        "gres/npu:910b=8,gres/npu=8",  # an accelerator under another name: 8, not 16
+        "gres/vpu:x=2,gres/vpu=2",
+        "gres/gpu=1,gres/vpu=4",
+        "gres/nvme=2,cpu=4",
+        "gres/scratch=100G,cpu=4",
+    )
+    log.write_text(
+        "JobID|State|Submit|Start|End|User|ReqTRES\n"
+        + "".join(
+            f"{i}|COMPLETED|{1700000000 + i}|1700000100|1700000900|u{i}|{tres}\n"
+            for i, tres in enumerate(rows)
+        )
+    )
+    found = read_jobs([log], LogOptions())
+    assert found.log.accelerators.tolist() == [8.0, 1.0]
+    (unknown,) = (f for f in found.findings if f.kind is Trap.GRES_UNKNOWN)
+    # the run with a GPU counts by its GPU; the other one is row 3
+    assert (unknown.count, unknown.place.line) == (1, 3)
+    assert unknown.what.endswith("not known as an accelerator: vpu")
+    assert counts(found)[Trap.CPU_ONLY] == 2
+    shared = read_jobs([log], LogOptions(mig_fractions={"vpu": 0.5}))
+    assert shared.log.accelerators.tolist() == [8.0, 1.0, 3.0]
+    assert Trap.GRES_UNKNOWN not in counts(shared)
+
+
+def test_typed_shards_are_not_added_to_all_shards(tmp_path: Path) -> None:
+    log = tmp_path / "shards.txt"
+    log.write_text(
+        "JobID|State|Submit|Start|End|User|ReqTRES\n"
+        "1|COMPLETED|1700000000|1700000100|1700000900|ann|gres/shard=4,gres/shard:a100=4\n"
+    )
+    found = read_jobs([log], LogOptions(mig_fractions={"shard": 0.25}))
+    assert found.log.accelerators.tolist() == [1.0]
+
+
 def test_cancelled_jobs_that_never_started_are_demand_that_left() -> None:
     found = read("cancelled.txt")
     log = found.log
