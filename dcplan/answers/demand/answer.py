@@ -231,7 +231,8 @@ def _result(
             ),
         },
         warnings=[
-            {"code": "demand", "message": text} for text in words.notes(log, clusters, sizes)
+            {"code": "demand", "message": text}
+            for text in (*words.misleading(read.findings), *words.notes(log, clusters, sizes))
         ],
     )
 

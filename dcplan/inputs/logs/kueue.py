@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
+import numpy as np
+
 from dcplan.demand.log.jobs import JobLog, State, log_of
 from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.logs.cells import moments
+from dcplan.inputs.logs.checks import note_gaps
 from dcplan.inputs.logs.gres import Count, may_be_accelerator, names_accelerators, resources
 from dcplan.inputs.logs.options import LogOptions
+from dcplan.inputs.logs.rows import Marks
 from dcplan.inputs.logs.traps import Found, Trap, lacking
 from dcplan.units import MILLI
 
@@ -70,7 +74,7 @@ def read_kueue(path: str, data: Any, options: LogOptions, found: Found, runs: Ru
             continue
         if key in runs:
             found.add(Trap.DUPLICATE, 1, place)
-        runs[key] = {**run, "path": path}
+        runs[key] = {**run, "path": path, "line": i}
         finished += run["finished"]
     found.add(Trap.LAST_CONDITION, workloads, Place(path, 1))
     found.add(Trap.NO_FINISHED, int(workloads > 0 and not finished), Place(path, 1))
@@ -244,11 +248,15 @@ def _time_s(text: str) -> float:
     return float(found.value_s[0])
 
 
-def kueue_log(found_runs: Runs) -> JobLog | None:
+def kueue_log(found_runs: Runs, found: Found) -> JobLog | None:
     """Return the table of runs; None when no workload has accelerators."""
     runs = [run for run in found_runs.values() if run["accelerators"] > 0.0]
     if not runs:
         return None
+    paths = list(dict.fromkeys(r["path"] for r in runs))
+    file = np.array([paths.index(r["path"]) for r in runs])
+    marks = Marks(found, paths, file, np.array([r["line"] for r in runs]))
+    note_gaps(np.array([r["submit_s"] for r in runs]), marks)
     names = {
         name: tuple(dict.fromkeys(r[name] for r in runs if r[name]))
         for name in ("pool", "user", "reason")

@@ -85,7 +85,7 @@ def read_jobs(paths: Sequence[Path], options: LogOptions) -> ReadJobs:
     readers: tuple[Callable[[], JobLog | None], ...] = (
         lambda: slurm_log(slurm, options),
         lambda: table_log(table, options),
-        lambda: kueue_log(workloads),
+        lambda: kueue_log(workloads, found),
     )
     for log_from in readers:
         try:

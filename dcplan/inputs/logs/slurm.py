@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from dcplan.demand.log.jobs import Flags, Index, JobLog, State, log_of
+from dcplan.inputs.logs.checks import check_lengths, note_gaps
 from dcplan.inputs.logs.options import LogOptions
 from dcplan.inputs.logs.requeues import job_numbers, joined, without_duplicates
 from dcplan.inputs.logs.rows import Columns
@@ -67,6 +68,7 @@ def slurm_log(rows: SlurmRows, options: LogOptions) -> JobLog | None:
     _settle_times(columns, rows, options)
     rows.span(columns)
     columns["state"] = _states(columns, rows)
+    check_lengths(columns, rows.marks(columns))
     found.raise_bad()
     columns = joined(without_duplicates(columns, rows), rows)
     _starts(columns, rows)
@@ -79,7 +81,10 @@ def slurm_log(rows: SlurmRows, options: LogOptions) -> JobLog | None:
     marks.note(Trap.ARRAY_CUT, columns["cut"])
     columns["job"] = job_numbers(columns, rows)
     columns = _chosen(columns, rows)
-    return _log(columns, rows, last_s) if len(columns["line"]) else None
+    if not len(columns["line"]):
+        return None
+    note_gaps(columns["submit"], rows.marks(columns))
+    return _log(columns, rows, last_s)
 
 
 def _settle_times(columns: Columns, rows: SlurmRows, options: LogOptions) -> None:

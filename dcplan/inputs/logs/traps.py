@@ -18,6 +18,9 @@ class Trap(StrEnum):
     REQUEUES_HIDDEN = "requeues-hidden"
     ID_REUSED = "id-reused"
     DUPLICATE = "duplicate"
+    REPEATED = "repeated-row"
+    GAP = "gap"
+    LENGTH_DIFFERS = "length-differs"
     WINDOW_EDGE = "window-edge"
     OUTSIDE_PERIOD = "outside-period"
     SHORT_WINDOW = "short-window"
@@ -67,6 +70,18 @@ MEANINGS: dict[Trap, tuple[str, str]] = {
     ),
     Trap.ID_REUSED: ("job ids that belong to several jobs", "kept apart by submission"),
     Trap.DUPLICATE: ("runs that occur twice", "counted once"),
+    Trap.REPEATED: (
+        "rows without an id that equal an earlier row",
+        "all count, because they may be tasks of one array; a column job tells them apart",
+    ),
+    Trap.GAP: (
+        "pauses in which other weeks have submissions",
+        "they count as time without demand; export them, or give the parts before and after apart",
+    ),
+    Trap.LENGTH_DIFFERS: (
+        "runs whose recorded length is not the time from start to end",
+        "start and end count; of a table, the shorter of both",
+    ),
     Trap.WINDOW_EDGE: (
         "runs submitted before the window of the log",
         "kept for the use of accelerators; jobs of that time that ended early are missing",
