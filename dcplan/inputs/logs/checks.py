@@ -119,7 +119,9 @@ def note_lengths(wall_s: Array, length_s: Array, marks: Marks, unit_of: str = ""
 
 
 def check_lengths(c: Columns, marks: Marks) -> None:
-    """Refuse negative lengths of Slurm's rows, and count those that are not from start to end."""
+    """Refuse lengths and numbers of nodes of Slurm's rows that cannot be, and count odd lengths."""
+    for name in ("nnodes", "reqnodes"):
+        marks.bad((c[name] < 0.0) | (c[name] % 1.0 > 0.0), f"{name} is no whole number")
     for name in ("elapsed", "planned", "suspended", "limit"):
         marks.bad(c[name] < 0.0, f"{name} is negative")
     note_lengths(c["end"] - c["start"] - np.nan_to_num(c["suspended"]), c["elapsed"], marks)

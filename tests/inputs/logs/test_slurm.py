@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -392,6 +393,22 @@ def test_an_unknown_layout_of_json_is_flagged(tmp_path) -> None:
     text = (DATA / "sacct_v0.0.41.json").read_text().replace("v0.0.41", "v0.0.99")
     (tmp_path / "x.json").write_text(text)
     assert counts(read(str(tmp_path / "x.json")))[Trap.SCHEMA_UNKNOWN] == 1
+
+
+@pytest.mark.parametrize("meta", ["[]", '{"plugin": [1]}', '{"plugins": 7}', '"x"', "null"])
+def test_a_layout_that_is_not_named_is_flagged(meta: str, tmp_path: Path) -> None:
+    data = json.loads((DATA / "sacct_v0.0.41.json").read_text())
+    file = tmp_path / "x.json"
+    file.write_text(json.dumps({**data, "meta": json.loads(meta)}))
+    assert counts(read(str(file)))[Trap.SCHEMA_UNKNOWN] == 1
+
+
+def test_numbers_of_nodes_are_whole(tmp_path: Path) -> None:
+    file = tmp_path / "x.txt"
+    head = "JobID|State|Submit|Start|End|NNodes|AllocTRES\n"
+    rows = [f"{i}|COMPLETED|1|2|3|{n}|gres/gpu=1\n" for i, n in enumerate(("1", "-2", "1e-320"))]
+    file.write_text(head + "".join(rows))
+    assert [row for _, row, _ in refused(str(file))] == [3, 4]
 
 
 def test_columns_that_are_missing_or_unused_are_named(tmp_path) -> None:

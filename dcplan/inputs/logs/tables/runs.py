@@ -95,7 +95,7 @@ def _refuse(c: Columns, rows: Rows) -> None:
     marks.bad(~np.isfinite(c["accelerators"]), "no number of accelerators")
     marks.bad(c["accelerators"] < 0.0, "a negative number of accelerators")
     marks.bad(c["end"] < c["start"], "the run ends before it starts")
-    for name in DURATIONS:
+    for name in (*DURATIONS, "nodes", "per_node", "requested"):
         marks.bad(c[name] < 0.0, f"{name} is negative")
     names = rows.names("state")
     known = np.array([int(WORDS.get(name.upper(), -1)) for name in names] + [-2], dtype=np.int64)
