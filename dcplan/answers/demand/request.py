@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from dcplan.answers.demand.steps import Progress
 from dcplan.scenario.ref import Catalogs
 from dcplan.specs.request import Flag
 from dcplan.units import MOST_USD_PER_ACCELERATOR_HOUR
@@ -212,4 +213,7 @@ class DemandRequest:
             panel=BILLS,
         ),
     ] = ()
+    progress: Annotated[
+        Progress | None, Flag("callback of each step of the sizes", python_only=True)
+    ] = None
     catalogs: Catalogs = ()

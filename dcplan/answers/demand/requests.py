@@ -120,7 +120,7 @@ def refuse(request: DemandRequest, names: frozenset[str], why: str) -> None:
     InputError
         With every flag of these names that is given (DC050).
     """
-    given = [f for f in fields_of(DemandRequest) if f.name in names]
+    given = [f for f in fields_of(DemandRequest) if f.name in names and not f.flag.python_only]
     given = [f for f in given if getattr(request, f.name) != f.default]
     if given:
         raise InputError([Problem("DC050", why, Place(f.spelled)) for f in given])

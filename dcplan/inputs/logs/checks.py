@@ -9,25 +9,24 @@ import numpy as np
 from dcplan.demand.log.jobs import Array, Flags
 from dcplan.inputs.logs.rows import Columns, Marks
 from dcplan.inputs.logs.traps import Trap
-from dcplan.units import SECONDS_PER_DAY, SECONDS_PER_HOUR
+from dcplan.units import HOURS_PER_WEEK, SECONDS_PER_DAY, SECONDS_PER_HOUR
 
-HOURS_PER_WEEK = 168
-LEAST_GAP_H = 24
+REMARK_GAP_H = 24
 """Pause between two submissions that may be a gap of the export."""
-UNSEEN_GAP_H = 96
+REMARK_UNSEEN_GAP_H = 96
 """Pause that counts at the mean rate where no other week of the log has the same hours."""
-LEAST_MISSED = 20.0
+REMARK_MISSED = 20.0
 """Submissions that other weeks have in the hours of a gap; fewer may be a quiet time."""
 MOST_HOURS = 1_000_000
 """Length of a log above which its dates are wrong: more than a century."""
-SAME_FRAC, SAME_S = 0.01, 60.0
+REMARK_FRAC, REMARK_S = 0.01, 60.0
 """Difference of two lengths of one run that is rounding."""
-OTHER_UNIT = 40.0
+REMARK_OTHER_UNIT = 40.0
 """Ratio of two lengths of the same runs, in the middle, from which on one is in another unit."""
-LEAST_WALL_S = 60.0
+REMARK_WALL_S = 60.0
 """Runs that are long enough to compare units."""
-LEAST_COMPARED = 10
-REPEATED_FRAC = 0.2
+REMARK_COMPARED = 10
+REMARK_REPEATED_FRAC = 0.2
 """Share of equal rows from which on an export may be in the log twice; counts by minute have 7 %."""
 
 
@@ -54,7 +53,7 @@ def gaps(submit_s: Array) -> list[tuple[int, float]]:
     order = np.argsort(submit_s, kind="stable")
     hours = submit_s[order] / SECONDS_PER_HOUR
     pauses = np.diff(hours)
-    long = np.flatnonzero(pauses >= LEAST_GAP_H)
+    long = np.flatnonzero(pauses >= REMARK_GAP_H)
     if not len(long) or hours[-1] - hours[0] > MOST_HOURS:
         return []
     first = int(hours[0])
@@ -69,9 +68,9 @@ def gaps(submit_s: Array) -> list[tuple[int, float]]:
     for i in long.tolist():
         inside = slice(int(hours[i]) - first + 1, int(hours[i + 1]) - first)
         known = times[week[inside]] > 0
-        mean = counted[seen].mean() if pauses[i] >= UNSEEN_GAP_H else 0.0
+        mean = counted[seen].mean() if pauses[i] >= REMARK_UNSEEN_GAP_H else 0.0
         missed = np.where(known, usual[week[inside]], mean).sum()
-        if missed >= LEAST_MISSED:
+        if missed >= REMARK_MISSED:
             found.append((int(order[i + 1]), float(pauses[i]) * SECONDS_PER_HOUR))
     return found
 
@@ -101,11 +100,11 @@ def note_lengths(wall_s: Array, length_s: Array, marks: Marks, unit_of: str = ""
     unit_of : str
         What a column of lengths is; it is refused in another unit. Empty: lengths are in seconds.
     """
-    off = np.abs(length_s - wall_s) > np.maximum(SAME_FRAC * np.abs(wall_s), SAME_S)
-    compared = np.flatnonzero((wall_s >= LEAST_WALL_S) & (length_s > 0.0))
-    if unit_of and len(compared) >= LEAST_COMPARED:
+    off = np.abs(length_s - wall_s) > np.maximum(REMARK_FRAC * np.abs(wall_s), REMARK_S)
+    compared = np.flatnonzero((wall_s >= REMARK_WALL_S) & (length_s > 0.0))
+    if unit_of and len(compared) >= REMARK_COMPARED:
         ratio = float(np.median(length_s[compared] / wall_s[compared]))
-        if max(ratio, 1.0 / ratio) > OTHER_UNIT:
+        if max(ratio, 1.0 / ratio) > REMARK_OTHER_UNIT:
             place = marks.place(int(compared[0]))
             cause = (
                 f"{unit_of} is {ratio:.3g} times the time from start to end, in the middle of "
@@ -133,5 +132,5 @@ def note_repeated(c: Columns, marks: Marks) -> None:
     columns = np.stack([np.nan_to_num(c[name].astype(np.float64), nan=-1.0) for name in names])
     repeated: Flags = np.asarray(c["job"] < 0, dtype=np.bool_).copy()
     repeated[np.unique(columns, axis=1, return_index=True)[1]] = False
-    if repeated.sum() >= REPEATED_FRAC * len(repeated):
+    if repeated.sum() >= REMARK_REPEATED_FRAC * len(repeated):
         marks.note(Trap.REPEATED, repeated)
