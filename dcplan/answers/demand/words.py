@@ -37,6 +37,8 @@ def headline(request: DemandRequest, waits: Sequence[spec.WaitRow], sizes: Seque
         f"{capacity / total_h:.0%} of the recorded wait was for accelerators"
         if total_h
         else "no job waited"
+        if any(w.wait_mean_h is not None for w in waits)
+        else "the log does not show the waits"
     )
     if not given:
         return f"no size: {sizes[0].why_not}; {cause}"

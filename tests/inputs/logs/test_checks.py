@@ -98,3 +98,10 @@ def test_an_export_that_is_in_the_log_twice_without_ids_is_counted(tmp_path: Pat
     assert (repeated.count, repeated.place.line, len(twice.log)) == (50, 52, 100)
     once = read_jobs([table(tmp_path / "b.csv", header, rows)], LogOptions())
     assert Trap.REPEATED not in counts(once)
+
+
+def test_a_log_without_starts_does_not_say_that_no_job_waited(tmp_path: Path) -> None:
+    rows = [(r[0], r[2], HOUR, 1) for r in jobs(range(20))]
+    file = table(tmp_path / "a.csv", "job,submit,run,n", rows)
+    headline = demanded(DemandRequest(files=(file,), draws=0)).result.headline
+    assert headline.endswith("; the log does not show the waits")
