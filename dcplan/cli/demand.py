@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import sys
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -51,12 +53,19 @@ def demand(request: DemandRequest, target: Target) -> None:
     from dcplan.answers.demand.answer import demanded
     from dcplan.cli.output import check_writable, note
     from dcplan.report.files import write_whole
+    from dcplan.report.progress import SizingProgress
 
     for path in (target.out, target.anonymize):
         if path is not None:
             check_writable(path)
             _refuse_log(path, request)
-    found = demanded(request)
+    title = f"Demand of {request.files[0].name}" + (" and others" if request.files[1:] else "")
+    with (
+        SizingProgress(sys.stderr, title, color=not target.no_color)
+        if target.shows_progress
+        else nullcontext() as bar
+    ):
+        found = demanded(replace(request, progress=bar))
     if target.anonymize is not None and found.log is None:
         from dcplan.errors import InputError, Place, Problem
 

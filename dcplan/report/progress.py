@@ -1,19 +1,88 @@
-"""What a solve has proved so far, on stderr."""
+"""How far a computation is, on stderr: what a solve has proved, which size is computed."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from typing import IO
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.live import Live
+from rich.text import Text
 
 from dcplan.answers.common.request import ScenarioRequest
+from dcplan.answers.demand.steps import SizingEvent, Stage
 from dcplan.planning.solve.status import SolveEvent
 from dcplan.report.live import SolveView, amount
 
 QUIET_SECONDS = 30.0
+
+
+def live_of(stream: IO[str], view: RenderableType, *, color: bool) -> Live | None:
+    """Return what draws a view on a terminal and removes it at the end; None elsewhere."""
+    console = Console(file=stream, no_color=not color or None, highlight=False, emoji=False)
+    shown = stream.isatty() and not console.is_dumb_terminal
+    return Live(view, console=console, transient=True) if shown else None
+
+
+class SizingView:
+    """A line with the step of a computation of sizes, and the time."""
+
+    def __init__(self, title: str) -> None:
+        self.title, self.began = title, time.monotonic()
+        self.event = SizingEvent(Stage.READ)
+        self.stage_began = self.began
+
+    def add(self, event: SizingEvent) -> None:
+        """Take a step; a new stage begins a new estimate of the time left."""
+        if (event.stage, event.cluster) != (self.event.stage, self.event.cluster):
+            self.stage_began = time.monotonic()
+        self.event = event
+
+    def line(self, spent_s: float, stage_s: float) -> str:
+        """Return the line after some time, of which a part was in this stage. [s].
+
+        Examples
+        --------
+        >>> view = SizingView("Demand of jobs.txt")
+        >>> view.add(SizingEvent(Stage.DRAWS, "batch", 5, 20))
+        >>> view.line(34.0, 10.0)
+        'Demand of jobs.txt: 34 s; batch, sizes of sampled weeks, 5 of 20, about 30 s left'
+        """
+        event = self.event
+        steps = f", {event.done} of {event.total}" if event.total else ""
+        rest = left_text(event.done, event.total, event.done, stage_s) if event.done else ""
+        cluster = f"{event.cluster}, " if event.cluster else ""
+        return f"{self.title}: {spent_s:.0f} s; {cluster}{event.stage}{steps}{rest}"
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        now = time.monotonic()
+        text = self.line(now - self.began, now - self.stage_began)
+        yield Text(text[: options.max_width], no_wrap=True, overflow="crop")
+
+
+class SizingProgress:
+    """A line on a terminal while sizes are computed, which vanishes; nothing elsewhere."""
+
+    def __init__(self, stream: IO[str], title: str, *, color: bool = True) -> None:
+        self.view = SizingView(title)
+        self.live = live_of(stream, self.view, color=color)
+
+    def __enter__(self) -> SizingProgress:
+        """Start the view."""
+        if self.live:
+            self.live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove the view."""
+        if self.live:
+            self.live.stop()
+
+    def __call__(self, event: SizingEvent) -> None:
+        """Show a step."""
+        self.view.add(event)
 
 
 class SolveProgress:
@@ -24,9 +93,7 @@ class SolveProgress:
     ) -> None:
         """Begin on a stream; ``title`` names what is computed, ``gap`` is the requested one."""
         self.stream, self.view = stream, SolveView(title, limit_s=limit_s, gap=gap)
-        console = Console(file=stream, no_color=not color or None, highlight=False, emoji=False)
-        shown = stream.isatty() and not console.is_dumb_terminal
-        self.live = Live(self.view, console=console, transient=True) if shown else None
+        self.live = live_of(stream, self.view, color=color)
         self.last = self.view.began
 
     @classmethod
@@ -112,12 +179,18 @@ def counted(done: int, failed: int, total: int, here: int, seconds: float) -> st
     >>> counted(30, 2, 90, 20, 40.0)
     '30 of 90 points, 2 failed, about 2 min left'
     """
+    return f"{done} of {total} points, {failed} failed{left_text(done, total, here, seconds)}"
+
+
+def left_text(done: int, total: int, here: int, seconds: float) -> str:
+    """Return the time that the rest will take, after ``here`` steps in some seconds.
+
+    Examples
+    --------
+    >>> left_text(5, 20, 5, 10.0), left_text(1, 20, 1, 10.0), left_text(20, 20, 20, 10.0)
+    (', about 30 s left', ', about 3 min left', '')
+    """
+    if done == total:
+        return ""
     left = (total - done) * seconds / max(here, 1)
-    rest = (
-        ""
-        if done == total
-        else f", about {left / 60:.0f} min left"
-        if left >= 90
-        else f", about {left:.0f} s left"
-    )
-    return f"{done} of {total} points, {failed} failed{rest}"
+    return f", about {left / 60:.0f} min left" if left >= 90 else f", about {left:.0f} s left"

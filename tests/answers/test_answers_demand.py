@@ -184,6 +184,41 @@ def test_requests_have_a_rate_and_its_variation(tmp_path: Path) -> None:
     assert 0.3 < found.value("demand.reused_prefix_frac") < 1.0
 
 
+def test_requests_that_failed_are_left_out_and_counted(tmp_path: Path) -> None:
+    """A row of BurstGPT without response tokens is a failure, not a request of no length."""
+    rows = [
+        f"{t},GPT-4,{100 + t},{0 if t == 30 else 20},0,Conversation log" for t in range(0, 300, 10)
+    ]
+    log = tmp_path / "burst.csv"
+    header = "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type"
+    log.write_text("\n".join([header, *rows]) + "\n")
+    found = dcplan.demand([log])
+    assert found.value("demand.requests") == 29
+    (row,) = found.frame("log_findings").to_dict("records")
+    # the fourth request is in line 5
+    assert (row["finding"], row["count"]) == ("failed-request", 1)
+    assert row["first_at"].endswith("burst.csv:5")
+
+
+def test_requests_without_a_length_of_time_have_no_rate_and_short_logs_no_bursts(
+    tmp_path: Path,
+) -> None:
+    log = tmp_path / "r.csv"
+    header = "TIMESTAMP,ContextTokens,GeneratedTokens"
+    log.write_text(f"{header}\n2023-11-16 18:15:46,374,44\n2023-11-16 18:15:46,37,4\n")
+    with pytest.raises(InputError, match="all 2 requests have one time"):
+        dcplan.demand([log])
+    log.write_text(f"{header}\n2023-11-16 18:15:00,374,44\n2023-11-16 18:16:00,37,4\n")
+    limits = {"model": "llama-3.1-8b", "ttft_ms": 500, "tpot_ms": 50}
+    found = dcplan.demand([log], growth_frac_per_quarter=0.0, **limits)
+    assert found.value("demand.requests_per_s") == pytest.approx(2 / 60)
+    for name in ("dispersion", "peak_frac", "peak_minute_requests"):
+        assert found.metrics[f"demand.{name}"].value is None
+    assert "bursts are unknown" in found.headline
+    (service,) = yaml.safe_load(found.block)["workloads"]["inference"]
+    assert "peak_factor" not in service
+
+
 def test_requests_become_a_service_that_a_scenario_takes(tmp_path: Path) -> None:
     log = write_requests(tmp_path / "r.csv")
     fields = {"model": "llama-3.1-70b", "ttft_ms": 2000.0, "tpot_ms": 50.0}

@@ -11,7 +11,7 @@ import yaml
 
 import dcplan
 from dcplan.answers.demand.answer import demanded
-from dcplan.answers.demand.incidents import are_incidents
+from dcplan.answers.demand.incidents.answer import are_incidents
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.train.key_values import read_recovery
 from dcplan.errors import InputError

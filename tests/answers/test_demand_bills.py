@@ -244,6 +244,18 @@ def test_a_bill_in_euros_needs_its_rate_and_has_its_cost_in_dollars(tmp_path: Pa
     assert found.scenario["demand"]["fx"] == ["EUR=1.1"]
 
 
+def test_a_rate_that_no_charge_needs_is_refused(tmp_path: Path) -> None:
+    day = ("2026-09-01T00:00:00Z", "2026-09-02T00:00:00Z")
+    file = bill(tmp_path / "bill.csv", [charge(*day, 24, usd=1_000, currency="EUR")])
+    assert refused(file, fx=["EUR=1.1", "CHF=1.2"]) == [
+        "--fx: no charge for accelerators is in CHF"
+    ]
+    # dollars have no rate, and a second rate of one currency would hide the first
+    dollars = bill(tmp_path / "usd.csv", [charge(*day, 24, usd=1_000)])
+    assert refused(dollars, fx=["USD=2"]) == ["--fx: no charge for accelerators is in USD"]
+    assert refused(file, fx=["EUR=1.1", "EUR=1.2"]) == ["--fx: EUR has two rates"]
+
+
 def test_instances_of_an_own_catalog_are_known(tmp_path: Path) -> None:
     """A bill of 24 h of an instance that is in the user's catalog alone, with 8 accelerators."""
     day = ("2026-09-01T00:00:00Z", "2026-09-02T00:00:00Z")

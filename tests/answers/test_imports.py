@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from dcplan.answers.imports.answer import imported
 from dcplan.answers.imports.currencies import fx_of
 from dcplan.answers.imports.prices import import_prices
+from dcplan.answers.imports.request import ImportRequest, Kind
 from dcplan.answers.imports.spend import import_spend
 from dcplan.answers.tco.answer import tco
 from dcplan.catalog.loader import load
@@ -215,6 +217,17 @@ def test_spend_gives_the_users_own_rate_and_use(tmp_path: Path) -> None:
     assert "no hours" in why[8]
     euro, _ = import_spend(file, fx={"EUR": 1.2})
     assert euro.value("spend.accelerator_hours") == 288 + 24
+
+
+def test_a_rate_that_no_row_needs_has_a_warning(tmp_path: Path) -> None:
+    file = tmp_path / "focus.csv"
+    file.write_text(SPEND, encoding="utf-8")
+    request = ImportRequest(file=file, kind=Kind.SPEND, fx=("EUR=1.2", "CHF=1.1"))
+    result, _ = imported(request)
+    assert [w["message"] for w in result.warnings] == ["--fx CHF: no imported row is in CHF"]
+    book = ImportRequest(file=file, kind=Kind.WORKBOOK, fx=("EUR=1.2",))
+    with pytest.raises(InputError, match="no value of a workbook"):
+        imported(book)
 
 
 def test_equal_rows_of_a_bill_count_with_a_warning(tmp_path: Path) -> None:

@@ -14,14 +14,19 @@ from pathlib import Path
 
 
 def at_terminal(tiny: Path, *flags: str, **env: str) -> str:
-    """Run a plan with stderr on a terminal of 80 columns; return what the terminal receives."""
+    """Run a plan at a terminal of 80 columns; return what it receives."""
+    return shown_by(["plan", tiny.name, *flags], tiny.parent, **env)
+
+
+def shown_by(words: list[str], folder: Path, **env: str) -> str:
+    """Run a command with stderr on a terminal of 80 columns; return what the terminal receives."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    command = [sys.executable, "-m", "dcplan", "plan", tiny.name, *flags]
+    command = [sys.executable, "-m", "dcplan", *words]
     own = {"TERM": "xterm", "PYTHONUTF8": "1", **env}
     with subprocess.Popen(
         command,
-        cwd=tiny.parent,
+        cwd=folder,
         stdin=theirs,
         stdout=subprocess.DEVNULL,
         stderr=theirs,
@@ -63,3 +68,15 @@ def test_no_color_leaves_the_colors_out(tiny: Path) -> None:
     for shown in (at_terminal(tiny, NO_COLOR="1"), at_terminal(tiny, "--no-color")):
         assert "Planning tiny.yaml" in shown
         assert not re.search(r"\x1b\[(3|9)\d", shown)
+
+
+def test_a_sizing_shows_its_steps_in_a_line_that_vanishes(tmp_path: Path) -> None:
+    words = ["demand", "helios-earth", "--accelerators", "vcTJs=48", "--draws", "4"]
+    shown = shown_by(words, tmp_path)
+    assert "Demand of helios-earth: " in shown
+    drawn, erased = shown.rsplit("\x1b[?25h", 1)
+    assert "vcTJs, " in drawn
+    assert "Demand of helios-earth" not in erased
+    for flags in (["--no-progress"], ["-q"]):
+        assert "Demand of helios-earth" not in shown_by([*words, *flags], tmp_path)
+    assert "Demand of helios-earth" not in shown_by(words, tmp_path, TERM="dumb")

@@ -21,13 +21,18 @@ from dcplan.answers.demand.counters.answer import (
     tables_of,
 )
 from dcplan.answers.demand.counters.counted import Counted, counted
-from dcplan.answers.demand.incidents import are_incidents, incidents_answer, refuse_incidents_only
+from dcplan.answers.demand.incidents.answer import (
+    are_incidents,
+    incidents_answer,
+    refuse_incidents_only,
+)
 from dcplan.answers.demand.quotas import Quotas, quotas_of
 from dcplan.answers.demand.recorded import jobs_row, outcome_rows
 from dcplan.answers.demand.refusals import refuse_flags, refuse_log, refuse_shares
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.requests import are_requests, refuse_requests_only, requests_answer
 from dcplan.answers.demand.sized import Sized, sized
+from dcplan.answers.demand.steps import Reporter, Stage
 from dcplan.catalog.locate import data_dir
 from dcplan.demand.log.jobs import JobLog
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_OK, InputError, Place, Problem, did_you_mean
@@ -82,6 +87,8 @@ def demanded(request: DemandRequest) -> Demanded:
     refuse_requests_only(request)
     refuse_flags(request)
     options = _options(request)
+    reporter = Reporter(request.progress)
+    reporter.say(Stage.READ)
     read = read_jobs(request.files, options)
     refuse_log(read)
     refuse_shares(options)
@@ -91,6 +98,7 @@ def demanded(request: DemandRequest) -> Demanded:
         raise InputError([Problem("DC057", cause, Place(str(request.files[0])))])
     seen = counted(request, log) if request.counters else None
     starts_known = all(f.kind is not Trap.NO_START for f in read.findings)
+    reporter.say(Stage.WAITS)
     clusters = clusters_of(request, log, starts_known=starts_known)
     sizes = [sized(request, c) for c in clusters]
     then = [ahead(request, x) for x in sizes]
@@ -231,7 +239,8 @@ def _result(
             ),
         },
         warnings=[
-            {"code": "demand", "message": text} for text in words.notes(log, clusters, sizes)
+            {"code": "demand", "message": text}
+            for text in (*words.misleading(read.findings), *words.notes(log, clusters, sizes))
         ],
     )
 
@@ -290,7 +299,8 @@ def _of_cluster(request: DemandRequest, row: spec.WaitRow, found: Sized) -> dict
 def _saved(request: DemandRequest) -> dict[str, Any]:
     """Return the request as it is saved with the answer, without defaults."""
     default = DemandRequest(files=request.files)
-    given = {k: v for k, v in vars(request).items() if v != getattr(default, k)}
+    own = {k: v for k, v in vars(request).items() if k != "progress"}
+    given = {k: v for k, v in own.items() if v != getattr(default, k)}
     files = [str(f) for f in request.files]
     lists = {k: [*map(_text, v)] if isinstance(v, tuple) else v for k, v in given.items()}
     return {"files": files, **lists}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from dcplan.answers.demand.steps import Progress
 from dcplan.scenario.ref import Catalogs
 from dcplan.specs.request import Flag
 from dcplan.units import MOST_USD_PER_ACCELERATOR_HOUR
@@ -57,8 +58,9 @@ class DemandRequest:
     mig: Annotated[
         tuple[str, ...],
         Flag(
-            "share of an accelerator of a MIG profile, such as 1g.10gb=0.142857",
-            metavar="PROFILE=SHARE",
+            "share of an accelerator of a MIG profile or of another resource, such as "
+            "1g.10gb=0.142857 or vpu=1",
+            metavar="NAME=SHARE",
             comma=True,
             pair=_pair,
             panel=LOG,
@@ -211,4 +213,7 @@ class DemandRequest:
             panel=BILLS,
         ),
     ] = ()
+    progress: Annotated[
+        Progress | None, Flag("callback of each step of the sizes", python_only=True)
+    ] = None
     catalogs: Catalogs = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,9 @@ from dcplan.demand.log.forecast import lead_quarters
 from dcplan.demand.log.requests import Rate, rate_of, reused_frac
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.serving.traces import NAMES, Trace, read_trace
-from dcplan.result import Result
+from dcplan.result import Result, Table
 from dcplan.specs.demand import requests as spec
-from dcplan.specs.demand.log import FILES, FileRow
+from dcplan.specs.demand.log import FILES, FINDINGS, FileRow, FindingRow
 from dcplan.specs.request import fields_of
 
 KIND = "requests"
@@ -70,13 +71,17 @@ def requests_answer(request: DemandRequest) -> tuple[Result, str]:
         problem = Problem("DC003", cause, Place("--model"), help="--growth-frac-per-quarter 0")
         raise InputError([problem])
     refuse(request, JOBS_ONLY, "only for logs of jobs")
-    trace = read_trace(file)
+    trace = read_trace(file, leave_out_failed=True)
     rate = rate_of(trace.arrivals_s)
+    if not math.isfinite(rate.per_s):
+        cause = f"all {len(trace.arrivals_s):,} requests have one time: their rate is unknown"
+        raise InputError([Problem("DC055", cause, Place(str(file)))])
     reused = reused_frac(trace.block_hashes) if trace.block_hashes else None
     span_s = float(trace.arrivals_s[-1])
     metrics = spec.REQUESTS(len(trace.arrivals_s)) | spec.RATE(rate.per_s)
-    metrics |= spec.PEAK_MINUTE(rate.most if math.isfinite(rate.most) else None)
-    metrics |= spec.DISPERSION(rate.dispersion) | spec.PEAK(rate.peak_frac) | spec.REUSED(reused)
+    metrics |= spec.PEAK_MINUTE(_known(rate.most))
+    metrics |= spec.DISPERSION(_known(rate.dispersion)) | spec.PEAK(_known(rate.peak_frac))
+    metrics |= spec.REUSED(reused)
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     files = [FileRow(str(file), KIND, len(trace.arrivals_s), "0 s", f"{span_s:.0f} s", digest)]
     result = Result(
@@ -89,6 +94,7 @@ def requests_answer(request: DemandRequest) -> tuple[Result, str]:
         tables={
             spec.LENGTHS.name: spec.LENGTHS.table(_lengths(trace, rate)),
             FILES.name: FILES.table(files),
+            **_findings(trace, file),
         },
         warnings=[{"code": "demand", "message": text} for text in _warnings(request, span_s)],
     )
@@ -114,17 +120,40 @@ def refuse(request: DemandRequest, names: frozenset[str], why: str) -> None:
     InputError
         With every flag of these names that is given (DC050).
     """
-    given = [f for f in fields_of(DemandRequest) if f.name in names]
+    given = [f for f in fields_of(DemandRequest) if f.name in names and not f.flag.python_only]
     given = [f for f in given if getattr(request, f.name) != f.default]
     if given:
         raise InputError([Problem("DC050", why, Place(f.spelled)) for f in given])
 
 
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _findings(trace: Trace, file: Path) -> dict[str, Table]:
+    """Return the table of what a plain reading gets wrong, if there is something."""
+    if not trace.failed:
+        return {}
+    row = FindingRow(
+        "failed-request",
+        len(trace.failed),
+        str(Place(str(file), trace.failed[0])),
+        "requests of 0 output tokens",
+        "left out: they failed",
+    )
+    return {FINDINGS.name: FINDINGS.table([row])}
+
+
 def _headline(trace: Trace, rate: Rate) -> str:
     mean_in, mean_out = trace.input_tokens.mean(), trace.output_tokens.mean()
+    bursts = (
+        f"variance of a minute {rate.dispersion:,.3g} times that of requests at random"
+        if math.isfinite(rate.dispersion)
+        else "less than two minutes, so the bursts are unknown"
+    )
     return (
         f"{rate.per_s:,.3g} requests/s of {mean_in:,.0f} input and {mean_out:,.0f} output tokens; "
-        f"variance of a minute {rate.dispersion:,.3g} times that of requests at random"
+        f"{bursts}"
     )
 
 
@@ -163,9 +192,10 @@ def _service(
         "requests_per_s": rates if len(set(rates)) > 1 else rates[0],
         "isl": _short(_mean(trace.input_tokens)),
         "osl": max(_short(_mean(trace.output_tokens)), 2.0),
-        "peak_factor": _short(rate.peak_frac),
-        "slo": {"ttft_ms": request.ttft_ms, "tpot_ms": request.tpot_ms},
     }
+    if math.isfinite(rate.peak_frac):
+        service["peak_factor"] = _short(rate.peak_frac)
+    service["slo"] = {"ttft_ms": request.ttft_ms, "tpot_ms": request.tpot_ms}
     if reused:
         service["prefix_hit_frac"] = _short(reused)
     source = f"# Requests of {request.files[0].name}, sha256 {digest}, read by dcplan demand\n"

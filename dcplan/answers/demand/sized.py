@@ -9,6 +9,7 @@ import numpy as np
 
 from dcplan.answers.demand.clusters import Recording
 from dcplan.answers.demand.request import ORDERS, DemandRequest
+from dcplan.answers.demand.steps import Reporter, Stage
 from dcplan.demand.log.fidelity import Fidelity, fit
 from dcplan.demand.log.size import Cluster, Shortage, Target, shortage, smallest_units
 from dcplan.demand.log.staffing import Load, erlang_units, load_of, square_root_units
@@ -81,6 +82,7 @@ def sized(request: DemandRequest, cluster: Recording) -> Sized:
             f"{held:.0%} of the wait is not for accelerators: set --accelerators"
         )
         return Sized(cluster, load, None, math.nan, 1.0, None, None, (), (), why)
+    reporter = Reporter(request.progress, cluster.name)
     orders: tuple[Order, ...] = (request.order,) if request.order else ORDERS  # type: ignore[assignment]
     found = fit(
         cluster.recorded,
@@ -89,6 +91,7 @@ def sized(request: DemandRequest, cluster: Recording) -> Sized:
         cluster.search.per_node,
         cluster.rules,
         orders,
+        lambda done, total: reporter.say(Stage.FIT, done, total),
     )
     factor, effective = found.factor(request.wait_quantile), found.units / cluster.units
     rules = _rules(load, float(work.run_s.mean()), target, parts)
@@ -109,11 +112,14 @@ def _searched(request: DemandRequest, start: Sized, order: Order, target: Target
     leaves = request.most_rented * parts if request.most_rented else math.inf
     rules_of = replace(cluster.rules, order=order, leaves_units=leaves)
     search = replace(cluster.search, rules=rules_of)
+    reporter = Reporter(request.progress, cluster.name)
+    reporter.say(Stage.SEARCH)
     try:
         units = smallest_units(work, search, target)
     except ValueError as error:
         return replace(start, why_not=str(error))
     sizes = sorted({_rounded(units * x, search.step) for x in CURVE})
+    reporter.say(Stage.CURVE)
     curve = shortage(work, search, target, sizes, SHOWN_QUANTILES)
     interval = _interval(request, cluster, search, target, units)
     ends = (start.whole(interval[0]), start.whole(interval[1])) if interval else None
@@ -135,12 +141,14 @@ def _interval(
     draws = week_draws(work, request.draws, request.seed)
     if not draws:
         return None
+    reporter = Reporter(request.progress, cluster.name)
+    found = []
     try:
-        found = [
-            smallest_units(again, search, target, start=units)
-            for again in (resampled(work, weeks) for weeks in draws)
-            if len(again)
-        ]
+        for k, weeks in enumerate(draws):
+            reporter.say(Stage.DRAWS, k, len(draws))
+            again = resampled(work, weeks)
+            if len(again):
+                found.append(smallest_units(again, search, target, start=units))
     except ValueError:
         return None  # no size keeps the target in every sample of weeks
     if not found:

@@ -10,10 +10,16 @@ from dcplan.answers.demand.clusters import TOGETHER, Recording, peak_of
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.sized import MOSTLY_POLICY_FRAC, Sized
 from dcplan.demand.log.jobs import JobLog
+from dcplan.inputs.logs.traps import Trap
+from dcplan.inputs.records.findings import Finding
 from dcplan.specs.demand import log as spec
 
 SHARED_RATIO = 1.2
 """Sum of the peaks of pools over the peak of all, above which a note asks whether they share nodes."""
+
+
+MISLEADING = frozenset((Trap.GAP, Trap.REPEATED, Trap.GRES_UNKNOWN, Trap.PARTITION_UNKNOWN))
+"""Findings after which the demand is too low or too high; notes say so, next to the table."""
 
 
 def capacity_frac(row: spec.WaitRow) -> float:
@@ -31,6 +37,8 @@ def headline(request: DemandRequest, waits: Sequence[spec.WaitRow], sizes: Seque
         f"{capacity / total_h:.0%} of the recorded wait was for accelerators"
         if total_h
         else "no job waited"
+        if any(w.wait_mean_h is not None for w in waits)
+        else "the log does not show the waits"
     )
     if not given:
         return f"no size: {sizes[0].why_not}; {cause}"
@@ -89,6 +97,13 @@ def notes(log: JobLog, clusters: Sequence[Recording], sizes: Sequence[Sized]) ->
             "--draws is 0, or no size keeps the target in a sample of its weeks"
         )
     return found
+
+
+def misleading(findings: Sequence[Finding[Trap]]) -> Iterator[str]:
+    """Yield the findings after which the log shows less or more demand than there was."""
+    for f in findings:
+        if f.kind in MISLEADING:
+            yield f"{f.count:,} {f.what} (first at {f.place}): {f.effect}"
 
 
 def _pools(log: JobLog, clusters: Sequence[Recording]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from dcplan.answers.imports.currencies import fx_of
@@ -20,10 +21,17 @@ def imported(request: ImportRequest) -> tuple[Result, str]:
     Raises
     ------
     InputError
-        When the file cannot be read as its ``kind``.
+        When the file cannot be read as its ``kind``, or a workbook has a rate, which it cannot use.
     """
     if request.kind is Kind.WORKBOOK:
+        fx_of(request.fx).refuse_unused("value of a workbook, which is in USD,")
         return import_book(request.file)
     read = import_prices if request.kind is Kind.PRICES else import_spend
     catalogs = tuple(Path(c) for c in request.catalogs)
-    return read(request.file, catalogs=catalogs, fx=fx_of(request.fx))
+    rates = fx_of(request.fx)
+    result, text = read(request.file, catalogs=catalogs, fx=rates)
+    said = [
+        {"code": "unused-rate", "message": f"--fx {name}: no imported row is in {name}"}
+        for name in rates.unused
+    ]
+    return replace(result, warnings=[*result.warnings, *said]), text

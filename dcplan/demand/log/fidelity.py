@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dcplan.demand.log.jobs import Array, Flags
 from dcplan.demand.log.recorded import Recorded
-from dcplan.demand.log.replay import replay
+from dcplan.demand.log.replay import Replayed, replay
 from dcplan.demand.log.size import SEARCH_WARM_FRAC, wait_quantile
-from dcplan.demand.log.work import Order, Rules
+from dcplan.demand.log.work import Order, Rules, Work
 
 SEARCH_FLOOR_S = 60.0
 """Waits below a minute count as equal: logs and schedulers count in such steps. Added to both sides of a
@@ -85,6 +85,7 @@ def fit(
     per_node: int,
     rules: Rules,
     orders: Sequence[Order],
+    tried: Callable[[int, int], None] | None = None,
 ) -> Fidelity:
     r"""Return the size and order that repeat the first half best, and the error on the second.
 
@@ -107,6 +108,8 @@ def fit(
     rules : Rules
     orders : sequence of str
         Orders that the fit tries.
+    tried : callable or None
+        Receives the number of replays that are done, and of all.
 
     Examples
     --------
@@ -121,28 +124,52 @@ def fit(
     >>> found.units, round(found.factor(0.95), 2)
     (1, 1.0)
     """
-    work, half = recorded.work, len(recorded.work) // 2
-    first = np.arange(len(work)) < half
-    counted = first & (np.arange(len(work)) >= int(half * SEARCH_WARM_FRAC))
-    goal = figures(recorded.wait_s[counted])
-    smallest = max(int(work.units.max()), int(units * SEARCH_LEAST_FRAC))
-    tried = np.linspace(smallest, max(most_units, units, smallest), SEARCH_SIZES)
-    sizes = sorted({*(round(float(x)) for x in tried), max(units, smallest)})
-    early = work.rows(first)
-
-    def error(size: int, order: Order) -> float:
-        run = replay(early, size, per_node or size, replace(rules, order=order))
-        return float(_errors(figures(run.wait_s[counted[:half]]), goal).sum())
-
-    best = min((error(c, o), abs(c - units), c, o) for o in orders for c in sizes)
-    chosen: Order = best[3]
-    late: Flags = ~first
-
-    def held_out(size: int) -> Figures:
-        run = replay(work, size, per_node or size, replace(rules, order=chosen))
-        return figures(run.wait_s[late])
-
-    at_fit, at_given = held_out(best[2]), held_out(max(units, smallest))
+    halves = _Halves(recorded, per_node, rules)
+    smallest = max(int(recorded.work.units.max()), int(units * SEARCH_LEAST_FRAC))
+    spread = np.linspace(smallest, max(most_units, units, smallest), SEARCH_SIZES)
+    sizes = sorted({*(round(float(x)) for x in spread), max(units, smallest)})
+    tries = [(order, size) for order in orders for size in sizes]
+    errors = []
+    for order, size in tries:
+        errors.append((halves.error(size, order), abs(size - units), size, order))
+        if tried is not None:
+            tried(len(errors), len(tries))
+    _, _, best, chosen = min(errors)
     return Fidelity(
-        best[2], chosen, figures(recorded.wait_s[late]), at_fit, at_given, int(late.sum())
+        best,
+        chosen,
+        figures(recorded.wait_s[halves.late]),
+        halves.held_out(best, chosen),
+        halves.held_out(max(units, smallest), chosen),
+        int(halves.late.sum()),
     )
+
+
+@dataclass(frozen=True)
+class _Halves:
+    """The two halves of a log, and the cluster on which they are replayed."""
+
+    recorded: Recorded
+    per_node: int
+    rules: Rules
+
+    @property
+    def late(self) -> Flags:
+        """Jobs of the second half."""
+        count = len(self.recorded.work)
+        return np.asarray(np.arange(count) >= count // 2, dtype=np.bool_)
+
+    def error(self, size: int, order: Order) -> float:
+        """Return the error on the first half without its first tenth."""
+        half = len(self.recorded.work) // 2
+        counted = np.arange(half) >= int(half * SEARCH_WARM_FRAC)
+        goal = figures(self.recorded.wait_s[:half][counted])
+        run = self._replay(self.recorded.work.rows(~self.late), size, order)
+        return float(_errors(figures(run.wait_s[counted]), goal).sum())
+
+    def held_out(self, size: int, order: Order) -> Figures:
+        """Return the waits of the second half in a replay of the whole log."""
+        return figures(self._replay(self.recorded.work, size, order).wait_s[self.late])
+
+    def _replay(self, work: Work, size: int, order: Order) -> Replayed:
+        return replay(work, size, self.per_node or size, replace(self.rules, order=order))

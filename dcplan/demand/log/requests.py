@@ -17,11 +17,11 @@ class Rate:
     """Requests over time."""
 
     per_s: float
-    """Mean from the first request to the last. [1/s]"""
+    """Mean from the first request to the last; NaN if they have one time. [1/s]"""
     dispersion: float
-    """Variance over mean of the requests in a step; 1 if they come at random."""
+    """Variance over mean of the requests in a step; 1 if they come at random. NaN: fewer than two."""
     peak_frac: float
-    """Most requests of a step over the mean of a step."""
+    """Most requests of a step over the mean of a step; NaN: the log has fewer than two steps."""
     most: float
     """Most requests of a whole step; NaN: the log has fewer than two steps."""
 
@@ -55,9 +55,9 @@ def rate_of(arrivals_s: Array, step_s: float = SECONDS_PER_MINUTE) -> Rate:
     """
     span = float(arrivals_s[-1] - arrivals_s[0]) if len(arrivals_s) else 0.0
     steps = math.floor(span / step_s)
-    mean = len(arrivals_s) / span if span else 0.0
+    mean = len(arrivals_s) / span if span else math.nan
     if steps < 2:
-        return Rate(mean, 1.0, 1.0, math.nan)
+        return Rate(mean, math.nan, math.nan, math.nan)
     at = np.floor((arrivals_s - arrivals_s[0]) / step_s).astype(np.int64)
     counts = np.bincount(at[at < steps], minlength=steps)
     level = float(counts.mean())

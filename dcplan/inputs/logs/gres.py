@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 PROFILE = re.compile(r"(?:^|[_.-])(\d+(?:c\.\d+)?g\.\d+gb(?:\+me(?:\.all)?|\.me)?)$")
 """A MIG profile at the end of a type, such as ``a100_1g.10gb``."""
 SHARES = ("shard", "mps")
 """Generic resources of Slurm that are parts of an accelerator."""
+DEVICES = ("gpu", "npu", "mlu", "dcu", "tpu", "gaudi", "hpu")
+"""Generic resources of Slurm that are accelerators."""
+NO_DEVICES = frozenset(
+    (
+        *("gpumem", "gpuutil", "nic", "craynetwork", "tmpdisk", "tmpfs", "tmp", "scratch"),
+        *("localtmp", "lscratch", "localscratch", "nvme", "ssd", "disk", "license", "licenses"),
+    )
+)
+"""Generic resources that are no accelerators: storage, network, licenses, and use of accelerators."""
 ASKS = re.compile(
     r"--gres[= ]\S*?\bgpu\S*|--gpus(?:-per-(?:node|task|socket))?[= ]\S+|-G ?\S+"
     r"|--tres-per-\w+[= ]\S*?\bgpu\S*"
@@ -32,6 +41,12 @@ DEVICE = re.compile(
 )
 """Resource names of whole accelerators in Kubernetes."""
 MIG_NAME = re.compile(r"[a-z0-9.-]+/mig-(.+)")
+NETWORK = re.compile(
+    r"^(?:rdma|smarter-devices|devices\.kubevirt\.io|requests|limits)/|hugepages|/(?:efa|roce|hca|hostdev|sriov)"
+    r"|netdevice|sriov|/qat|/fuse|/kvm",
+    re.IGNORECASE,
+)
+"""Resources of Kubernetes for networks, storage and devices of a host that are no accelerators."""
 SHARED = "gpu.shared"
 """Name of time-sliced accelerators, after the slash."""
 
@@ -47,6 +62,8 @@ class Count:
     """Partitions whose share is unknown."""
     names: tuple[str, ...] = ()
     """Names of partitions whose share is unknown."""
+    others: tuple[str, ...] = ()
+    """Names of resources that may be accelerators under a name that is not known."""
 
     @property
     def total(self) -> float:
@@ -60,6 +77,7 @@ class Count:
             self.shares + times * other.shares,
             self.unknown + times * other.unknown,
             (*self.names, *other.names),
+            (*self.others, *other.others),
         )
 
 
@@ -106,7 +124,7 @@ def tres(text: str, fractions: Mapping[str, float]) -> Count:
     """Return the accelerators of a TRES text.
 
     The untyped entry is the total of the typed ones, so they are not added. Partitions (MIG
-    profiles, shards) count by their shares.
+    profiles, shards) count by their shares, and so does a resource of another name that has a share.
 
     Raises
     ------
@@ -121,33 +139,50 @@ def tres(text: str, fractions: Mapping[str, float]) -> Count:
     1.2857142857142856
     >>> tres("gres/shard=2", {}).unknown
     2.0
+    >>> tres("gres/vpu=2,gres/nvme=1", {}).others, tres("gres/vpu=2", {"vpu": 1.0}).total
+    (('vpu',), 2.0)
     """
-    untyped: float | None = None
-    typed: dict[str, float] = {}
-    shares: list[tuple[str, float]] = []
+    found = Count()
+    for kind, (untyped, typed) in _entries(text, {*DEVICES, *SHARES, *fractions}).items():
+        migs = [(name, n) for name, n in typed.items() if PROFILE.search(name)]
+        listed = sum(typed.values())
+        total = max(untyped, listed) if untyped is not None else listed
+        if kind in DEVICES:
+            whole = Count(total - sum(n for _, n in migs))
+            found = found.plus(whole, 1.0).plus(_split(migs, fractions), 1.0)
+        elif kind in SHARES or kind in fractions:
+            found = found.plus(_split([(kind, total)], fractions), 1.0)
+        elif total and kind not in NO_DEVICES:
+            found = found.plus(Count(others=(kind,)), 1.0)
+    return found
+
+
+def _entries(text: str, counted: Set[str]) -> dict[str, tuple[float | None, dict[str, float]]]:
+    """Return the generic resources of a TRES text: the untyped number and those of each type.
+
+    Raises
+    ------
+    ValueError
+        When an entry that is ``counted`` has no number.
+    """
+    found: dict[str, tuple[float | None, dict[str, float]]] = {}
     for entry in text.split(","):
         name, equals, amount = entry.strip().partition("=")
-        kind, _, which = name.partition(":")
-        if kind not in ("gres/gpu", *(f"gres/{s}" for s in SHARES)):
+        kind, _, which = name.removeprefix("gres/").partition(":")
+        if not name.startswith("gres/") or kind in NO_DEVICES:
             continue
         try:
             n = float(amount) if equals else -1.0
         except ValueError:
             n = -1.0
         if not 0.0 <= n < 1e7:
-            msg = f"{entry!r} has no number of accelerators"
-            raise ValueError(msg)
-        if kind != "gres/gpu":
-            shares.append((kind.removeprefix("gres/"), n))
-        elif which:
-            typed[which] = n
-        else:
-            untyped = n
-    migs = [(name, n) for name, n in typed.items() if PROFILE.search(name)]
-    listed = sum(typed.values())
-    total = max(untyped, listed) if untyped is not None else listed
-    parts = _split([*migs, *shares], fractions)
-    return Count(total - sum(n for _, n in migs), parts.shares, parts.unknown, parts.names)
+            if kind in counted:
+                msg = f"{entry!r} has no number of accelerators"
+                raise ValueError(msg)
+            n = 1.0  # a size, such as 10G
+        untyped, typed = found.get(kind, (None, {}))
+        found[kind] = (untyped, {**typed, which: n}) if which else (n, typed)
+    return found
 
 
 def asks_for_accelerators(command: str) -> bool:
@@ -193,14 +228,19 @@ def resources(amounts: Mapping[str, float], fractions: Mapping[str, float]) -> C
     8.0
     >>> resources({"nvidia.com/mig-1g.10gb": 2}, {"1g.10gb": 0.125}).total
     0.25
+    >>> resources({"huawei.com/Ascend910": 8}, {}).others
+    ('huawei.com/Ascend910',)
     """
     whole = sum(n for name, n in amounts.items() if DEVICE.fullmatch(name))
     partitions = [
         (match[1], n) for name, n in amounts.items() if (match := MIG_NAME.fullmatch(name))
     ]
     partitions += [(SHARED, n) for name, n in amounts.items() if name.rpartition("/")[2] == SHARED]
+    unnamed = [(name, n) for name, n in amounts.items() if n and may_be_accelerator(name)]
+    partitions += [(name, n) for name, n in unnamed if share_of(name, fractions) is not None]
     parts = _split(partitions, fractions)
-    return Count(whole, parts.shares, parts.unknown, parts.names)
+    others = tuple(name for name, _ in unnamed if share_of(name, fractions) is None)
+    return Count(whole, parts.shares, parts.unknown, parts.names, others)
 
 
 def names_accelerators(name: str) -> bool:
@@ -208,3 +248,15 @@ def names_accelerators(name: str) -> bool:
     return bool(
         DEVICE.fullmatch(name) or MIG_NAME.fullmatch(name) or name.rpartition("/")[2] == SHARED
     )
+
+
+def may_be_accelerator(name: str) -> bool:
+    """Return whether a resource of Kubernetes is a device of a name that is not known.
+
+    Examples
+    --------
+    >>> names = ("huawei.com/Ascend910", "cpu", "nvidia.com/gpu", "rdma/hca_shared_devices_a")
+    >>> [may_be_accelerator(name) for name in names]
+    [True, False, False, False]
+    """
+    return "/" in name and not names_accelerators(name) and NETWORK.search(name) is None

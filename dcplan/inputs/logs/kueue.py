@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
+import numpy as np
+
 from dcplan.demand.log.jobs import JobLog, State, log_of
 from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.logs.cells import moments
-from dcplan.inputs.logs.gres import Count, names_accelerators, resources
+from dcplan.inputs.logs.checks import note_gaps
+from dcplan.inputs.logs.gres import Count, may_be_accelerator, names_accelerators, resources
 from dcplan.inputs.logs.options import LogOptions
+from dcplan.inputs.logs.rows import Marks
 from dcplan.inputs.logs.traps import Found, Trap, lacking
 from dcplan.units import MILLI
 
@@ -70,7 +74,7 @@ def read_kueue(path: str, data: Any, options: LogOptions, found: Found, runs: Ru
             continue
         if key in runs:
             found.add(Trap.DUPLICATE, 1, place)
-        runs[key] = {**run, "path": path}
+        runs[key] = {**run, "path": path, "line": i}
         finished += run["finished"]
     found.add(Trap.LAST_CONDITION, workloads, Place(path, 1))
     found.add(Trap.NO_FINISHED, int(workloads > 0 and not finished), Place(path, 1))
@@ -153,6 +157,8 @@ def _without(spec: Mapping[str, Any], held: Count, found: Found, place: Place) -
     """Count a workload that is left out."""
     if held.unknown:
         found.add(Trap.PARTITION_UNKNOWN, 1, place, ", ".join(held.names))
+    elif held.others:
+        found.add(Trap.GRES_UNKNOWN, 1, place, ", ".join(sorted({*held.others})))
     elif any(s["template"]["spec"].get("resourceClaims") for s in spec["podSets"]):
         found.add(Trap.DEVICE_CLAIM, 1, place)
     else:
@@ -177,7 +183,7 @@ def _accelerators(
         mine = granted.get(pod_set.get("name", "main"), {})
         counts = pod_set.get("count", 1), mine.get("count", pod_set.get("count", 1))
         asked, held = asked.plus(one, float(counts[0])), held.plus(one, float(counts[1]))
-        devices = sum(pod.values()) * float(counts[1])
+        devices = sum(n for name, n in pod.items() if names_accelerators(name)) * float(counts[1])
         usage = mine.get("resourceUsage") or {}
         quota = sum(_amount(a) for n, a in usage.items() if names_accelerators(n))
         differs |= bool(usage) and abs(quota - devices) > SAME_TOLERANCE
@@ -203,10 +209,13 @@ def _pod(spec: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _requests(container: Mapping[str, Any]) -> dict[str, float]:
-    """Return accelerators that a container asks for; a limit without a request is the request."""
+    """Return devices that a container asks for; a limit without a request is the request."""
     asked = container.get("resources") or {}
     both = {**(asked.get("limits") or {}), **(asked.get("requests") or {})}
-    return {name: _amount(a) for name, a in both.items() if names_accelerators(name)}
+    found = {name: _amount(a) for name, a in both.items() if names_accelerators(name)}
+    others = {name: str(a) for name, a in both.items() if may_be_accelerator(name)}
+    whole = {name: _amount(a) if QUANTITY.fullmatch(a) else 1.0 for name, a in others.items()}
+    return {**found, **whole}
 
 
 def _amount(text: Any) -> float:
@@ -239,11 +248,15 @@ def _time_s(text: str) -> float:
     return float(found.value_s[0])
 
 
-def kueue_log(found_runs: Runs) -> JobLog | None:
+def kueue_log(found_runs: Runs, found: Found) -> JobLog | None:
     """Return the table of runs; None when no workload has accelerators."""
     runs = [run for run in found_runs.values() if run["accelerators"] > 0.0]
     if not runs:
         return None
+    paths = list(dict.fromkeys(r["path"] for r in runs))
+    file = np.array([paths.index(r["path"]) for r in runs])
+    marks = Marks(found, paths, file, np.array([r["line"] for r in runs]))
+    note_gaps(np.array([r["submit_s"] for r in runs]), marks)
     names = {
         name: tuple(dict.fromkeys(r[name] for r in runs if r[name]))
         for name in ("pool", "user", "reason")

@@ -28,6 +28,10 @@ from dcplan.inputs.records.findings import Finding
 MOST_JSON_BYTES = 2_000_000_000
 HEAD_CHARACTERS = 65_536
 NAN = float("nan")
+LEFT_OUT = frozenset(
+    (*(Trap.CPU_ONLY, Trap.PARTITION_UNKNOWN, Trap.GRES_UNKNOWN, Trap.DEVICE_CLAIM), Trap.STEP)
+)
+"""Runs that are in no log: where none is left, they say why."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,7 @@ def read_jobs(paths: Sequence[Path], options: LogOptions) -> ReadJobs:
     readers: tuple[Callable[[], JobLog | None], ...] = (
         lambda: slurm_log(slurm, options),
         lambda: table_log(table, options),
-        lambda: kueue_log(workloads),
+        lambda: kueue_log(workloads, found),
     )
     for log_from in readers:
         try:
@@ -148,8 +152,7 @@ def _json(path: Path) -> Any:
 def _merged(logs: Sequence[JobLog], paths: Sequence[Path], found: Found) -> JobLog:
     """Return one log; jobs of different logs stay different."""
     if not logs:
-        left = {Trap.CPU_ONLY, Trap.PARTITION_UNKNOWN, Trap.DEVICE_CLAIM, Trap.STEP}
-        out = [f"{f.count:,} {f.what}" for f in found.findings() if f.kind in left]
+        out = [f"{f.count:,} {f.what}" for f in found.findings() if f.kind in LEFT_OUT]
         cause = "no run has accelerators" + (f": {'; '.join(out)}" if out else "")
         raise InputError([Problem("DC057", cause, Place(str(paths[0])))])
     if len(logs) == 1:

@@ -11,7 +11,10 @@ from dcplan.inputs.logs.traps import Trap
 
 STOPPED = (State.PREEMPTED, State.NODE_FAILED, State.CANCELLED)
 """States after which a job can go back to the queue under its id."""
-SUMS = ("req", "alloc", "req_shares", "alloc_shares", "req_unknown", "alloc_unknown", "nnodes")
+SUMS = (
+    *("req", "alloc", "req_shares", "alloc_shares", "req_unknown", "alloc_unknown"),
+    *("req_others", "alloc_others", "nnodes"),
+)
 
 
 def without_duplicates(c: Columns, rows: SlurmRows) -> Columns:

@@ -148,6 +148,7 @@ class SlurmRows(Rows):
             short: np.array([c.total for c in counts]),
             f"{short}_shares": np.array([c.shares for c in counts]),
             f"{short}_unknown": np.array([c.unknown for c in counts]),
+            f"{short}_others": np.array([float(len(c.others)) for c in counts]),
         }
 
 

@@ -51,7 +51,10 @@ def read_sacct_json(path: str, data: Any, rows: SlurmRows) -> int:
 
 def _tag(meta: Any) -> str:
     """Return the name of the layout."""
-    plugin = (meta or {}).get("plugin") or (meta or {}).get("plugins") or {}
+    fields = meta if isinstance(meta, Mapping) else {}
+    plugin = fields.get("plugin") or fields.get("plugins")
+    if not isinstance(plugin, Mapping):
+        return ""
     return str(plugin.get("data_parser") or plugin.get("type") or "")
 
 

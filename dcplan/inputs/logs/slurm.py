@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from dcplan.demand.log.jobs import Flags, Index, JobLog, State, log_of
+from dcplan.inputs.logs.checks import check_lengths, note_gaps
 from dcplan.inputs.logs.options import LogOptions
 from dcplan.inputs.logs.requeues import job_numbers, joined, without_duplicates
 from dcplan.inputs.logs.rows import Columns
@@ -67,6 +68,7 @@ def slurm_log(rows: SlurmRows, options: LogOptions) -> JobLog | None:
     _settle_times(columns, rows, options)
     rows.span(columns)
     columns["state"] = _states(columns, rows)
+    check_lengths(columns, rows.marks(columns))
     found.raise_bad()
     columns = joined(without_duplicates(columns, rows), rows)
     _starts(columns, rows)
@@ -79,7 +81,10 @@ def slurm_log(rows: SlurmRows, options: LogOptions) -> JobLog | None:
     marks.note(Trap.ARRAY_CUT, columns["cut"])
     columns["job"] = job_numbers(columns, rows)
     columns = _chosen(columns, rows)
-    return _log(columns, rows, last_s) if len(columns["line"]) else None
+    if not len(columns["line"]):
+        return None
+    note_gaps(columns["submit"], rows.marks(columns))
+    return _log(columns, rows, last_s)
 
 
 def _settle_times(columns: Columns, rows: SlurmRows, options: LogOptions) -> None:
@@ -170,8 +175,12 @@ def _chosen(c: Columns, rows: SlurmRows) -> Columns:
     total = np.maximum(c["req"], c["alloc"])
     unknown = np.maximum(c["req_unknown"], c["alloc_unknown"])
     names = sorted({n for count in rows.counts.values() for n in count.names})
+    others = sorted({n for count in rows.counts.values() for n in count.others})
     marks = rows.marks(c)
-    marks.note(Trap.CPU_ONLY, (total == 0.0) & (unknown == 0.0))
+    none = (total == 0.0) & (unknown == 0.0)
+    other = none & (np.maximum(c["req_others"], c["alloc_others"]) > 0.0)
+    marks.note(Trap.CPU_ONLY, none & ~other)
+    marks.note(Trap.GRES_UNKNOWN, other, ", ".join(others))
     marks.note(Trap.PARTITION_UNKNOWN, unknown > 0.0, ", ".join(names))
     marks.note(Trap.PARTITION, np.maximum(c["req_shares"], c["alloc_shares"]) > 0.0)
     index = np.repeat(np.arange(len(total)), np.where(total > 0.0, c["tasks"], 0))

@@ -18,6 +18,9 @@ class Trap(StrEnum):
     REQUEUES_HIDDEN = "requeues-hidden"
     ID_REUSED = "id-reused"
     DUPLICATE = "duplicate"
+    REPEATED = "repeated-row"
+    GAP = "gap"
+    LENGTH_DIFFERS = "length-differs"
     WINDOW_EDGE = "window-edge"
     OUTSIDE_PERIOD = "outside-period"
     SHORT_WINDOW = "short-window"
@@ -30,6 +33,7 @@ class Trap(StrEnum):
     NO_ALLOCATION = "no-allocation"
     PARTITION = "partition"
     PARTITION_UNKNOWN = "partition-unknown"
+    GRES_UNKNOWN = "resource-unknown"
     NEVER_STARTED = "never-started"
     RUNNING = "running"
     RUNAWAY = "runaway"
@@ -66,6 +70,18 @@ MEANINGS: dict[Trap, tuple[str, str]] = {
     ),
     Trap.ID_REUSED: ("job ids that belong to several jobs", "kept apart by submission"),
     Trap.DUPLICATE: ("runs that occur twice", "counted once"),
+    Trap.REPEATED: (
+        "rows without an id that equal an earlier row",
+        "all count, because they may be tasks of one array; a column job tells them apart",
+    ),
+    Trap.GAP: (
+        "pauses in which other weeks have submissions",
+        "they count as time without demand; export them, or give the parts before and after apart",
+    ),
+    Trap.LENGTH_DIFFERS: (
+        "runs whose recorded length is not the time from start to end",
+        "start and end count; of a table, the shorter of both",
+    ),
     Trap.WINDOW_EDGE: (
         "runs submitted before the window of the log",
         "kept for the use of accelerators; jobs of that time that ended early are missing",
@@ -98,6 +114,10 @@ MEANINGS: dict[Trap, tuple[str, str]] = {
     Trap.PARTITION_UNKNOWN: (
         "runs on partitions whose share is unknown",
         "left out; give the share of each partition",
+    ),
+    Trap.GRES_UNKNOWN: (
+        "runs with a resource that is not known as an accelerator",
+        "left out; --mig NAME=1 counts each unit of it as an accelerator",
     ),
     Trap.NEVER_STARTED: (
         "runs that left the queue, or are in it, without a start",

@@ -27,11 +27,11 @@ MOST_PROBLEMS = 20
 FRACTION_DIGITS = 6
 """Digits of a second that the standard library reads."""
 NAMES = {
-    "arrival": ("arrival_s", "timestamp", "TIMESTAMP"),
-    "input": ("input_tokens", "ContextTokens", "input_length"),
-    "output": ("output_tokens", "GeneratedTokens", "output_length"),
+    "arrival": ("arrival_s", "timestamp", "TIMESTAMP", "Timestamp"),
+    "input": ("input_tokens", "ContextTokens", "input_length", "Request tokens"),
+    "output": ("output_tokens", "GeneratedTokens", "output_length", "Response tokens"),
 }
-"""Names of each column: of a plain CSV, of Azure's traces, of Mooncake's."""
+"""Names of each column: of a plain CSV, of Azure's traces, of Mooncake's, of BurstGPT."""
 HASHES = "hash_ids"
 HELP = (
     "a trace is a CSV with arrival_s (or timestamp), input_tokens, output_tokens and, if known, "
@@ -48,14 +48,23 @@ class Trace:
     output_tokens: npt.NDArray[np.int64]
     block_hashes: tuple[tuple[int, ...], ...] | None
     """Hashes of each prompt's blocks; None if the trace has none."""
+    failed: tuple[int, ...] = ()
+    """Lines of requests without output tokens, which are left out."""
 
 
-def read_trace(file: Path) -> Trace:
+def read_trace(file: Path, *, leave_out_failed: bool = False) -> Trace:
     """Read a trace of requests.
 
     A file whose first character is a brace has JSON lines, with times in milliseconds as in
     Mooncake's traces. Every other file is a CSV with a header. Its times are seconds, or dates with
     time of day. Hashes in a CSV are whole numbers, separated by spaces.
+
+    Parameters
+    ----------
+    file : Path
+    leave_out_failed : bool
+        Whether requests of 0 output tokens, which failed, are left out and listed. Otherwise they
+        are an error.
 
     Raises
     ------
@@ -69,8 +78,12 @@ def read_trace(file: Path) -> Trace:
     arrivals: list[float] = []
     tokens: list[tuple[int, int]] = []
     hashes: list[tuple[int, ...] | None] = []
+    failed: list[int] = []
     problems: list[Problem] = []
     for line, row in rows:
+        if leave_out_failed and _is_zero(row.get("output")):
+            failed.append(line)
+            continue
         try:
             arrivals.append(_seconds(row["arrival"]))
             tokens.append((_tokens(row["input"], "input"), _tokens(row["output"], "output")))
@@ -94,7 +107,15 @@ def read_trace(file: Path) -> Trace:
         counts[:, 0],
         counts[:, 1],
         blocks if len(blocks) == len(known) else None,
+        tuple(failed),
     )
+
+
+def _is_zero(value: Any) -> bool:
+    try:
+        return not isinstance(value, bool) and float(value) == 0.0
+    except (TypeError, ValueError):
+        return False
 
 
 MOST_TOKENS = 100_000_000

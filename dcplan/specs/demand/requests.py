@@ -8,6 +8,7 @@ from typing import Annotated
 from dcplan.specs.metric import MetricSpec
 from dcplan.specs.table import Column, Section, TableSpec
 
+SHORT = "the log is shorter than two minutes"
 REQUESTS = MetricSpec("demand.requests", "", "Requests of the log", main=True)
 RATE = MetricSpec("demand.requests_per_s", "1/s", "Mean rate of the requests", main=True)
 DISPERSION = MetricSpec(
@@ -15,13 +16,16 @@ DISPERSION = MetricSpec(
     "",
     "Variance over mean of the requests in a minute; 1 if they come at random",
     main=True,
+    unknown=SHORT,
 )
-PEAK = MetricSpec("demand.peak_frac", "", "Most requests of a minute over the mean of a minute")
+PEAK = MetricSpec(
+    "demand.peak_frac", "", "Most requests of a minute over the mean of a minute", unknown=SHORT
+)
 PEAK_MINUTE = MetricSpec(
     "demand.peak_minute_requests",
     "",
     "Most requests of a minute, counted from the first request",
-    unknown="the log is shorter than two minutes",
+    unknown=SHORT,
 )
 REUSED = MetricSpec(
     "demand.reused_prefix_frac",

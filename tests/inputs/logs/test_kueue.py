@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
 import numpy as np
@@ -55,6 +56,23 @@ def test_slices_count_by_share_or_apart_and_other_objects_are_left_out() -> None
     assert len(without.log) == 2
     assert counts(without)[Trap.PARTITION_UNKNOWN] == 1
     assert Trap.NO_FINISHED not in counts(found)
+
+
+def test_a_device_of_an_unknown_name_is_named_and_never_counts_as_nothing(tmp_path) -> None:
+    data = json.loads((DATA / "kueue_v1beta2.json").read_text())
+    item = data["items"][0]
+    asks = {"huawei.com/Ascend910": "8", "example.com/disk": "10Gi", "rdma/hca": "1"}
+    item["spec"]["podSets"][0]["template"]["spec"]["containers"][0]["resources"] = {
+        "requests": asks
+    }
+    item["status"]["admission"]["podSetAssignments"][0]["resourceUsage"] = {}
+    file = tmp_path / "ascend.json"
+    file.write_text(json.dumps({"items": data["items"]}))
+    found = read(str(file))
+    (unknown,) = (f for f in found.findings if f.kind is Trap.GRES_UNKNOWN)
+    assert unknown.what.endswith(": example.com/disk, huawei.com/Ascend910")
+    shares = read(str(file), mig_fractions={"huawei.com/Ascend910": 1.0})
+    assert 8.0 in shares.log.accelerators.tolist()
 
 
 def test_after_readmission_only_a_known_requeue_gives_a_wait() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -159,6 +160,44 @@ def test_partitions_count_by_their_share_and_unknown_ones_apart() -> None:
     with_shards = read("mig.txt", mig_fractions={"shard": 0.25})
     assert with_shards.log.accelerators.tolist() == [0.75, 2.0]
     assert counts(with_shards)[Trap.PARTITION_UNKNOWN] == 3
+
+
+def test_a_resource_of_an_unknown_name_is_named_and_never_counts_as_nothing(tmp_path: Path) -> None:
+    log = tmp_path / "other.txt"
+    rows = (
+        "gres/npu:910b=8,gres/npu=8",  # an accelerator under another name: 8, not 16
+        "gres/vpu:x=2,gres/vpu=2",
+        "gres/gpu=1,gres/vpu=4",
+        "gres/nvme=2,cpu=4",
+        "gres/scratch=100G,cpu=4",
+    )
+    log.write_text(
+        "JobID|State|Submit|Start|End|User|ReqTRES\n"
+        + "".join(
+            f"{i}|COMPLETED|{1700000000 + i}|1700000100|1700000900|u{i}|{tres}\n"
+            for i, tres in enumerate(rows)
+        )
+    )
+    found = read_jobs([log], LogOptions())
+    assert found.log.accelerators.tolist() == [8.0, 1.0]
+    (unknown,) = (f for f in found.findings if f.kind is Trap.GRES_UNKNOWN)
+    # the run with a GPU counts by its GPU; the other one is row 3
+    assert (unknown.count, unknown.place.line) == (1, 3)
+    assert unknown.what.endswith("not known as an accelerator: vpu")
+    assert counts(found)[Trap.CPU_ONLY] == 2
+    shared = read_jobs([log], LogOptions(mig_fractions={"vpu": 0.5}))
+    assert shared.log.accelerators.tolist() == [8.0, 1.0, 3.0]
+    assert Trap.GRES_UNKNOWN not in counts(shared)
+
+
+def test_typed_shards_are_not_added_to_all_shards(tmp_path: Path) -> None:
+    log = tmp_path / "shards.txt"
+    log.write_text(
+        "JobID|State|Submit|Start|End|User|ReqTRES\n"
+        "1|COMPLETED|1700000000|1700000100|1700000900|ann|gres/shard=4,gres/shard:a100=4\n"
+    )
+    found = read_jobs([log], LogOptions(mig_fractions={"shard": 0.25}))
+    assert found.log.accelerators.tolist() == [1.0]
 
 
 def test_cancelled_jobs_that_never_started_are_demand_that_left() -> None:
@@ -354,6 +393,22 @@ def test_an_unknown_layout_of_json_is_flagged(tmp_path) -> None:
     text = (DATA / "sacct_v0.0.41.json").read_text().replace("v0.0.41", "v0.0.99")
     (tmp_path / "x.json").write_text(text)
     assert counts(read(str(tmp_path / "x.json")))[Trap.SCHEMA_UNKNOWN] == 1
+
+
+@pytest.mark.parametrize("meta", ["[]", '{"plugin": [1]}', '{"plugins": 7}', '"x"', "null"])
+def test_a_layout_that_is_not_named_is_flagged(meta: str, tmp_path: Path) -> None:
+    data = json.loads((DATA / "sacct_v0.0.41.json").read_text())
+    file = tmp_path / "x.json"
+    file.write_text(json.dumps({**data, "meta": json.loads(meta)}))
+    assert counts(read(str(file)))[Trap.SCHEMA_UNKNOWN] == 1
+
+
+def test_numbers_of_nodes_are_whole(tmp_path: Path) -> None:
+    file = tmp_path / "x.txt"
+    head = "JobID|State|Submit|Start|End|NNodes|AllocTRES\n"
+    rows = [f"{i}|COMPLETED|1|2|3|{n}|gres/gpu=1\n" for i, n in enumerate(("1", "-2", "1e-320"))]
+    file.write_text(head + "".join(rows))
+    assert [row for _, row, _ in refused(str(file))] == [3, 4]
 
 
 def test_columns_that_are_missing_or_unused_are_named(tmp_path) -> None:

@@ -68,9 +68,9 @@ def bills_answer(request: DemandRequest) -> tuple[Result, str, str]:
     refuse_flags(request)
     others = {f.name for f in fields_of(DemandRequest)} - USED
     refuse(request, frozenset(others), "not for bills")
-    bill = read_bills(
-        request.files, catalogs=[Path(c) for c in request.catalogs], fx=fx_of(request.fx)
-    )
+    rates = fx_of(request.fx)
+    bill = read_bills(request.files, catalogs=[Path(c) for c in request.catalogs], fx=rates)
+    rates.refuse_unused("charge for accelerators")
     window, days = window_of(bill.charges), by_day(bill.charges)
     saved: dict[str, object] = {"files": [str(f) for f in request.files]}
     if request.fx:

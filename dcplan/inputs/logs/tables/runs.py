@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dcplan.demand.log.jobs import Flags, Index, JobLog, State, log_of
+from dcplan.inputs.logs.checks import note_gaps, note_lengths, note_repeated
 from dcplan.inputs.logs.options import LogOptions
 from dcplan.inputs.logs.rows import Columns, Rows
 from dcplan.inputs.logs.slurm import STATES
@@ -63,7 +64,11 @@ def table_log(rows: Rows, options: LogOptions) -> JobLog | None:
     twice = _twice(c)
     marks.note(Trap.DUPLICATE, twice & ~cpu)
     kept = {name: column[~cpu & ~twice] for name, column in c.items()}
-    return _log(kept, rows) if len(kept["line"]) else None
+    if not len(kept["line"]):
+        return None
+    note_gaps(kept["submit"], rows.marks(kept))
+    note_repeated(kept, rows.marks(kept))
+    return _log(kept, rows)
 
 
 def _fill(c: Columns, rows: Rows) -> None:
@@ -74,6 +79,7 @@ def _fill(c: Columns, rows: Rows) -> None:
     unknown = c["bare"] & ~np.isfinite(start)
     marks.note(Trap.NO_START, unknown & (c["accelerators"] > 0.0))
     c["start"] = np.where(unknown, c["submit"], start)
+    note_lengths(c["end"] - c["start"], c["run"], marks, "the run time")
     c["end"] = np.where(np.isfinite(c["end"]), c["end"], c["start"] + c["run"])
     early = c["start"] < c["submit"]
     marks.note(Trap.START_BEFORE_SUBMIT, early & (c["accelerators"] > 0.0))
@@ -89,7 +95,7 @@ def _refuse(c: Columns, rows: Rows) -> None:
     marks.bad(~np.isfinite(c["accelerators"]), "no number of accelerators")
     marks.bad(c["accelerators"] < 0.0, "a negative number of accelerators")
     marks.bad(c["end"] < c["start"], "the run ends before it starts")
-    for name in DURATIONS:
+    for name in (*DURATIONS, "nodes", "per_node", "requested"):
         marks.bad(c[name] < 0.0, f"{name} is negative")
     names = rows.names("state")
     known = np.array([int(WORDS.get(name.upper(), -1)) for name in names] + [-2], dtype=np.int64)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dcplan.answers.demand import incident_tables as tables
+from dcplan.answers.demand.incidents import tables
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.requests import refuse
 from dcplan.catalog.yaml12 import dump
@@ -236,7 +236,8 @@ def _warnings(request: DemandRequest, fleet: Fleet) -> Iterator[str]:
 def _saved(request: DemandRequest) -> dict[str, object]:
     """Return the request as it is saved with the answer, without defaults."""
     default = DemandRequest(files=request.files)
-    given = {k: v for k, v in vars(request).items() if v != getattr(default, k)}
+    own = {k: v for k, v in vars(request).items() if k != "progress"}
+    given = {k: v for k, v in own.items() if v != getattr(default, k)}
     given = {k: list(v) if isinstance(v, tuple) else v for k, v in given.items()}
     return {"files": [str(f) for f in request.files], **given}
 

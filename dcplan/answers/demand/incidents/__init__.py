@@ -1,0 +1,1 @@
+"""Logs of failures of nodes as an answer of ``dcplan demand``."""
