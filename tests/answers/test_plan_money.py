@@ -100,3 +100,46 @@ def test_land_without_a_rate_and_a_rate_without_land_are_errors(tmp_path: Path) 
     (problem,) = caught.value.problems
     assert problem.code == "DC015"
     assert "no site has land_usd" in problem.cause
+
+
+EARLY = """dcplan: 1
+name: early
+horizon: {start: 2027-Q1, quarters: 8}
+finance: {discount_rate: 0.09, residual: none, tax: {income_rate: 0.4, depreciation: bonus-100}}
+objective: min_after_tax_cost
+sites:
+  - id: a
+    location: us-ashburn
+    utility_mw: 4
+    halls: [{id: new, racks: 60, rack_kw_max: 40, it_mw: 1.5, cooling: [air-chiller]}]
+systems: [dgx-h200]
+fabrics: [ib-ndr-400]
+workloads: {capacity: [{id: r, accelerator_hours: [0, 1e5, 1e5, 1e5, 2e5, 2e5, 2e5, 2e5], utilization_frac: 1}]}
+"""
+LATE = """objective: min_after_tax_cost
+finance: {discount_rate: 0.09, payment: {acceptance_frac: 1.0, acceptance_months_after: 40}}
+"""
+
+
+def test_an_earlier_payment_may_cost_less_after_taxes(tmp_path: Path) -> None:
+    """Written off at once: USD 1 paid in month 10 costs 0.934 - 0.4 x 0.921 = 0.566 after tax.
+
+    Paid in month 13 it costs 0.914 - 0.4 x 0.845 = 0.576. A network that is bought for the end of the
+    year and given back after it would earn the difference, so no plan was found.
+    """
+    file = tmp_path / "early.yaml"
+    file.write_text(EARLY, encoding="utf-8")
+    found = plan(str(file))
+    assert found.status == "ok"
+    bought = [r for r in found.tables["flows"].records() if r["line"] == "network"]
+    assert sum(r["usd"] for r in bought) > 0.0
+
+
+def test_hardware_below_no_cost_is_refused(tmp_path: Path) -> None:
+    """Paid 40 months after delivery at 9 %, hardware costs 0.75 of its price; more of it is left."""
+    with pytest.raises(InputError) as caught:
+        plan(taxed_site(tmp_path, LATE, "climate_zone: 4A"))
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.place.line) == ("DC015", 14)
+    assert "costs less than nothing" in problem.cause
+    assert plan(taxed_site(tmp_path, LATE.replace("min_after_tax_", "min_"), "climate_zone: 4A"))

@@ -254,6 +254,19 @@ def test_an_asset_ages(read: PlanningProblem) -> None:
     assert all(o.family == "ib-ndr-400" for o in read.fabrics if o.hall == "frankfurt/old")
 
 
+def test_an_asset_keeps_its_share_at_the_end_of_life(tmp_path: Path) -> None:
+    """At the end of its life, which is that of the horizon, 0.1 of its price is left, as of a purchase."""
+    file = tmp_path / "held.yaml"
+    longer = TEXT.replace("quarters: 4", "quarters: 8")
+    longer = longer.replace("[3.0e6, 2.9e6, 2.8e6, 2.7e6]", "3.0e6")
+    file.write_text(longer, encoding="utf-8")
+    found = build(load(file)).problem
+    asset = next(x for x in found.existing if x.id == "old-h100")
+    nodes = next(p.nodes for p in found.placements if p.key == asset.key)
+    assert asset.last == found.quarters == 8
+    assert asset.end_usd == pytest.approx(300e3 * nodes * 0.1)
+
+
 def test_an_order_slips_by_whole_quarters_and_the_rest_delays_jobs(read: PlanningProblem) -> None:
     """100 days at P50 are one quarter of 91.3 days and 8.7 days: Q2 becomes Q3."""
     order = next(x for x in read.existing if x.id == "po")

@@ -17,6 +17,7 @@ from dcplan.planning.problem.delays import start_delays
 from dcplan.planning.problem.existing.delays import delays
 from dcplan.planning.problem.existing.fit_out import with_existing_fit_out
 from dcplan.planning.problem.fabrics.links import link_terms
+from dcplan.planning.problem.finance import refuse_profit
 from dcplan.planning.problem.hardware import Hardware, hardware_of
 from dcplan.planning.problem.notes import notes_of
 from dcplan.planning.problem.places.site import site_terms
@@ -66,6 +67,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
     excluded: list[ExcludedOption] = []
     sites = tuple(site_terms(site, question, log) for site in scenario.sites)
     own = hardware_of(question, log, sites, excluded)
+    refuse_profit(question, own.finance, {place.lead for place in own.placed})
     sent = _stored_work(own.storage, scenario, log)
     offers = cloud_offers(scenario, log, excluded)
     rented = tuple(replace(o, extras=extras_of(o.id, sent, log)) for o in offers)

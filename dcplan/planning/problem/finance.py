@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dcplan.economics.cash_flow import AssetClass
 from dcplan.economics.discounting import straight_line_frac
 from dcplan.economics.loans import level_payment_usd
+from dcplan.economics.monthly.weights import financed_weights
+from dcplan.errors import InputError
 from dcplan.inputs.financing import PLANT_LIFE, financing_of
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.residual_value import residual_of
 from dcplan.planning.problem.terms import FinanceTerms
 from dcplan.provenance import Quantity
+from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Finance
-from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, QUARTERS_PER_YEAR
+from dcplan.units import (
+    MONTHS_PER_QUARTER,
+    MONTHS_PER_YEAR,
+    QUARTERS_PER_YEAR,
+    quarter_index,
+    quarter_name,
+)
+
+TINY = 1e-9
+"""Negative present cost of one USD from which it is not a rounding of doubles."""
 
 
 def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerms:
@@ -58,6 +72,48 @@ def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerm
         ),
         plant_life_months=tuple((a, round(life * MONTHS_PER_YEAR)) for a, life in years.items()),
     )
+
+
+def refuse_profit(question: Question, finance: FinanceTerms, leads: Iterable[int]) -> None:
+    """Reject terms under which hardware costs less than nothing after taxes, terms and debt.
+
+    Its residual value is then above all that is paid for it, so a plan would buy without limit, and
+    no cost is the least.
+
+    Parameters
+    ----------
+    question : Question
+        The scenario, for the place of the error.
+    finance : FinanceTerms
+        Its terms.
+    leads : iterable of int
+        Quarters from an order to service; payment terms count from there. [quarters]
+
+    Raises
+    ------
+    InputError
+        If an order of some quarter has a negative present cost.
+    """
+    terms, quarters = finance.financing, question.scenario.horizon.quarters
+    if question.scenario.objective != "min_after_tax_cost" or terms is None:
+        return
+    weights = financed_weights(terms, quarters, 0)
+    paid = weights.capital[AssetClass.RACKS]
+    later = {0, *leads} if terms.milestones is not None else {0}
+    for t, left in enumerate(finance.hardware_residual_frac):
+        cost = min(paid[min(t + lead, quarters - 1)] for lead in later) - weights.end * left
+        if cost < -TINY:
+            when = quarter_name(quarter_index(question.scenario.horizon.start) + t)
+            cause = (
+                f"hardware ordered in {when} costs less than nothing: USD 1 of it has a present cost of "
+                f"USD {cost:.3f} after taxes, payment terms, debt and a residual value of {left:.1%} of "
+                "the price, so a plan would buy without limit"
+            )
+            more = (
+                "lower finance.residual, the late payments of finance.payment, finance.debt.share or "
+                "the income tax rate, or use objective: min_cost"
+            )
+            raise InputError([question.tree.problem("DC015", cause, ("finance",), help=more)])
 
 
 def hardware_left(

@@ -63,6 +63,22 @@ def add_switches(model: pyo.ConcreteModel, sets: Sets) -> None:
         unit = USD_PER_MUSD if amount == "usd" else 1.0
         _at_least(model, t, (row, amount), variable, ladder, unit, keys)
     _add_parts(model, sets, t)
+    if sets.problem.finance.financing is not None:
+        _keep_paid(model, t, list(bought.steps))
+
+
+def _keep_paid(model: pyo.ConcreteModel, t: list[int], keys: list[F]) -> None:
+    r"""Let no network be paid back, :math:`C_{hfgt} \ge C_{hfg,t-1}`.
+
+    After taxes an earlier payment may cost less, since its write-off begins a year earlier. A network
+    that is bought before the end of a year and returned after it would then earn money without limit.
+    Before taxes a later payment never costs more, so the rows are not needed.
+    """
+    model.network_stays = pyo.Constraint(
+        keys,
+        t[1:],
+        rule=lambda m, h, f, c, q: m.network_musd[h, f, c, q] >= m.network_musd[h, f, c, q - 1],
+    )
 
 
 def _add_parts(model: pyo.ConcreteModel, sets: Sets, t: list[int]) -> None:

@@ -121,7 +121,7 @@ def _asset(
     last = round(life * QUARTERS_PER_YEAR) - age
 
     def worth(t: float) -> float:
-        return price * left((age + t) / QUARTERS_PER_YEAR) if t < last else 0.0
+        return price * left((age + t) / QUARTERS_PER_YEAR) if t <= last else 0.0
 
     sold = tuple(worth(t + 0.5) for t in range(quarters)) if asset.may_sell else ()
     return ExistingTerms(
@@ -160,7 +160,7 @@ def _order(
         racks=racks,
         first=first,
         last=first + round(life * QUARTERS_PER_YEAR),
-        end_usd=(price + place.storage_usd) * left(max(age, 0.0)) if age < life else 0.0,
+        end_usd=(price + place.storage_usd) * left(max(age, 0.0)) if age <= life else 0.0,
         due_usd=(1.0 - paid) * price + place.storage_usd,
         storage_usd=place.storage_usd,
         cancel_usd=price * (log.take(f"{key}.cancellation_fee_frac", fee) - paid)
