@@ -42,7 +42,7 @@ def _terms(i: int, link: Link, start: int, question: Question, log: InputLog) ->
     return LinkTerms(
         id=link.id,
         ends=link.joins,
-        gbps=found.gbps,
+        gbps=link.gbps.value,
         rtt_s=rtt_ms * MILLI,
         usd=capex / ends,
         usd_per_quarter=yearly / QUARTERS_PER_YEAR / ends,
@@ -74,5 +74,6 @@ def _sized(i: int, link: Link, question: Question, log: InputLog) -> SizedLink:
         span_km=link.span_km,
         span_key=f"{key}.span_km",
         where=where,
+        own_fiber=link.within_site,
     )
     return sized(ask, len(link.joins), log)

@@ -35,7 +35,8 @@ class Link(Part):
     usd: NonNegative | None = None
     """Your own price of the complete link. Default: computed from its parts."""
     usd_per_year: NonNegative | None = None
-    """Your own lease of the complete link. Default: computed from fiber pairs and amplifier sites."""
+    """Your own lease of the complete link. Default: computed from fiber pairs and amplifier sites; within a
+    site, the fiber is bought and `usd` has its price."""
     mw: Megawatts | None = None
     """Your own power of all its equipment. Default: computed from its parts."""
     rtt_ms: Positive | None = None
