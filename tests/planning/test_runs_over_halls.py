@@ -373,6 +373,14 @@ def test_extra_tokens_count_only_over_sites(built: PlanningProblem) -> None:
         ("local_steps: 50\n", "local_steps: 1\n", "extra_tokens_frac needs local_steps"),
         ("over: [campus, far-campus, coast]", "over: [campus, far-campus]", "counts between sites"),
         ("gbps: 100000}", "gbps: 100000, available_from: 2031-Q1}", "outside the horizon"),
+        ("gbps: 100000}", "gbps: 100000, lead_quarters: 6}", "serves after 6 quarters"),
+        ("local_steps: 50", "local_steps: 250001", "the run has 250,000 steps"),
+        ("local_steps: 50", "local_steps: 50\n      sites: [east]", "where it may not run"),
+        (
+            "gbps: 100000}",
+            "gbps: 100000, usd: 1, usd_per_year: 1, mw: 0.1, rtt_ms: 1, span_km: 80}",
+            "span_km has no effect",
+        ),
     ],
 )
 def test_wrong_links_are_named_with_their_place(
@@ -382,6 +390,27 @@ def test_wrong_links_are_named_with_their_place(
         load(written(tmp_path, SCENARIO.replace(old, new, 1)))
     assert words in str(caught.value)
     assert "campus.yaml:" in str(caught.value)
+
+
+def test_as_many_local_steps_as_the_run_has_are_allowed(tmp_path: Path) -> None:
+    text = SCENARIO.replace("local_steps: 50", "local_steps: 250000")
+    job = load(written(tmp_path, text)).scenario.workloads.training[0]
+    assert job.local_steps == 250_000
+
+
+def test_a_link_with_own_values_needs_no_optic_that_reaches(tmp_path: Path) -> None:
+    """Three halls over 500 km: no line system joins three, and a quote does not need one."""
+    name = "{id: h2, racks: 60, rack_kw_max: 140, it_mw: 2, cooling: [direct-liquid-dry-cooler]}"
+    text = SCENARIO.replace(f"- {name}", f"- {name}\n      - {name.replace('h2', 'h3')}", 1)
+    text = text.replace(
+        "joins: [east/h1, east/h2], km: 0.6", "joins: [east/h1, east/h2, east/h3], km: 500"
+    )
+    with pytest.raises(InputError, match="joins two places, not 3"):
+        build(load(written(tmp_path, text)))
+    own = "gbps: 3300, usd: 6e6, usd_per_year: 3e5, mw: 0.03, rtt_ms: 5}"
+    link = build(load(written(tmp_path, text.replace("gbps: 100000}", own, 1)))).problem.links[0]
+    assert (link.gbps, link.usd, link.usd_per_quarter) == (3300.0, 2e6, 25e3)
+    assert (link.kw, link.rtt_s) == (pytest.approx(10.0), pytest.approx(5e-3))
 
 
 def test_a_batch_too_small_for_its_halls_is_an_excluded_option(tmp_path: Path) -> None:
