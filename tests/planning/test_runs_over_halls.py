@@ -11,12 +11,10 @@ import pytest
 
 import dcplan
 from dcplan.catalog.loader import load as load_catalog
-from dcplan.economics.cash_flow import npv_usd
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
-from dcplan.planning.audit.run import settled
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decision_table import columns_of, to_table
 from dcplan.planning.decisions import BUY, Decisions
@@ -31,7 +29,7 @@ from dcplan.planning.problem.work.terms import RunOption
 from dcplan.scenario.load import load
 from dcplan.scenario.schema import Job
 from dcplan.training.wide_area import Span, WideArea
-from tests.planning.optimum import optimum
+from tests.planning.optimum import optimum, planned
 from tests.planning.small import HALL, small_menu
 
 PAIR = ("s/east", "s/west")
@@ -93,12 +91,8 @@ def two_halls(
 
 def audited(problem: PlanningProblem) -> tuple[Decisions, float]:
     """The audited decisions of the optimum, and their cost in USD."""
-    _, found = optimum(problem)
-    assert found is not None
-    d = settled(problem, found)
-    books = make_accounts(problem, d)
-    assert [c for c in all_checks(problem, d, books) if not c.holds] == []
-    return d, npv_usd(books.flows, problem.finance.discount_rate)
+    d, usd, _ = planned(problem)
+    return d, usd
 
 
 def broken(problem: PlanningProblem, d: Decisions) -> set[str]:
