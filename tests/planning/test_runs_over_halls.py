@@ -414,6 +414,17 @@ def test_a_batch_too_small_for_its_halls_is_an_excluded_option(tmp_path: Path) -
     assert reasons == {"global_batch_tokens has less than one sequence for each of its 4 halls"}
 
 
+def test_a_link_to_a_hall_without_the_system_is_an_excluded_option(tmp_path: Path) -> None:
+    """A rack of GB200 has 132 kW; h2 of the east takes 60."""
+    near = "{id: h2, racks: 60, rack_kw_max: 140"
+    text = SCENARIO.replace(near, near.replace("140", "60"), 1)
+    problem = build(load(written(tmp_path, text))).problem
+    [found] = [x for x in problem.excluded if "same network link" in x.reason]
+    assert (found.id, found.where) == ("base", "east/h1 + east/h2")
+    assert not any("campus" in x.part.links for x in problem.run_options if x.part)
+    assert any("coast" in x.part.links for x in problem.run_options if x.part)
+
+
 def test_a_span_takes_neighbors_of_a_link_only() -> None:
     job = Job.model_validate(
         {
@@ -431,7 +442,7 @@ def test_a_span_takes_neighbors_of_a_link_only() -> None:
     alone = [
         Target(end, "k", "chip", 8, 64, 50.0, small_menu().run_options[0].link) for end in ends
     ]
-    found = [t.halls for t in spans_of(job, alone, [link], InputLog(load_catalog()))]
+    found = [t.halls for t in spans_of(job, alone, [link], InputLog(load_catalog()), [])]
     assert len(found) == 6  # 3 pairs, 2 of three halls, 1 of all
     assert ("a/h0", "a/h2") not in found
     assert {len(t) for t in found} == {2, 3, 4}

@@ -209,7 +209,7 @@ def _work(
         )
         jobs.append(terms)
         allowed = resident(where, job.countries, country, Kind.JOB, job.id, excluded)
-        spans = spans_of(job, allowed, links, log)
+        spans = spans_of(job, allowed, links, log, excluded)
         run_options += candidates.run_options(job, terms, [*allowed, *spans])
     return (
         tuple(jobs),
