@@ -9,12 +9,14 @@ from dcplan.catalog.schema import Accelerator, Component, Parameter, System
 from dcplan.fabric.topology.clos import parts_per_endpoint
 from dcplan.fabric.topology.design import design
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.power.interruptions import OnInterruption, interruption_h
 from dcplan.inputs.storage import given_rates
 from dcplan.inputs.training.devices import HOST_ACCELERATORS, training_terms
 from dcplan.llm.architecture import Architecture
 from dcplan.provenance import Quantity
 from dcplan.reliability.checkpoint import checkpoint_bytes
 from dcplan.reliability.job import Bounds, Machine, Policy
+from dcplan.reliability.power_cuts import NO_CUTS, PowerCuts
 from dcplan.reliability.rates import Rate, Stops, job_stops
 from dcplan.scenario.schema.work import Reliability, Storage
 from dcplan.training.estimate import Hardware
@@ -205,7 +207,19 @@ def policy(
             log.parameter("reliability", key) for key in ("early-stops-factor", "early-days")
         )
         plain = replace(plain, early_factor=factor, early_days=days)
-    return _elastic(plain, settings, log)
+    return _elastic(replace(plain, cuts=_cuts(settings, log)), settings, log)
+
+
+def _cuts(settings: Reliability, log: InputLog) -> PowerCuts:
+    """Return the interruptions of power that a scenario states for a run alone."""
+    if settings.interrupted_h_per_year is None:
+        return NO_CUTS
+    name = "reliability.interrupted_h_per_year"
+    asked = OnInterruption(
+        "reliability", settings.interrupted_power_frac, settings.interrupted_speed_frac
+    )
+    hours = log.take(name, settings.interrupted_h_per_year)
+    return asked.over(hours, interruption_h("reliability", settings.interruption_h, log), log)
 
 
 def _elastic(plain: Policy, settings: Reliability, log: InputLog) -> Policy:

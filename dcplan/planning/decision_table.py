@@ -66,6 +66,8 @@ def _run_row(r: RunOption) -> dict[str, Cell]:
 def _run_name(r: RunOption) -> str:
     """Return the name of a run, or of the part of a run over several halls."""
     name = f"{r.job} on {r.system}"
+    if r.cuts.hours_per_year:
+        name += f", {'slows' if r.cuts.power_frac else 'pauses'} in interruptions"
     return name if r.part is None else f"{name}, over {r.whole.place}"
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from dcplan.reliability.power_cuts import NO_CUTS, PowerCuts, lost_frac
+from dcplan.units import HOURS_PER_YEAR
+
 Bounds = tuple[float, float, float]
 """P10, value, P90."""
 
@@ -78,3 +81,11 @@ class Policy:
     provider_spares: bool = False
     """Whether the provider replaces a failed node from its pool without waiting (rented
     hardware)."""
+    cuts: PowerCuts = NO_CUTS
+    """Interruptions of its power by the grid."""
+
+    @property
+    def outage_frac(self) -> float:
+        """Return the share of time without power or cooling, or at reduced power."""
+        cut = lost_frac(self.cuts, self.restart_h[1])
+        return min(self.outage_h_per_year / HOURS_PER_YEAR + cut, 1.0)

@@ -13,8 +13,9 @@ from dcplan.reliability.checkpoint import blocking_s
 from dcplan.reliability.elastic import Kept, SplitStops, elastic_kept, replica_count, split_stops
 from dcplan.reliability.goodput import Losses, Recovery, Tier, best_interval_s, losses
 from dcplan.reliability.job import Bounds, Machine, Policy
+from dcplan.reliability.power_cuts import lost_frac
 from dcplan.reliability.spares import Spares, domain_spares, group_spares, node_spares, short_units
-from dcplan.units import GIGA, HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR
+from dcplan.units import GIGA, HOURS_PER_DAY, SECONDS_PER_HOUR
 
 Array = npt.NDArray[np.float64]
 
@@ -37,6 +38,8 @@ class Outlook:
     """Stops that end the complete job; all stops without elastic replicas."""
     replicas: Array
     """Elastic replicas; 1 without them."""
+    power_cut_frac: float = 0.0
+    """Share of the days lost to interruptions of power by the grid."""
 
     @property
     def elastic(self) -> bool:
@@ -83,10 +86,9 @@ def outlook(
     spares = _spares(machine, policy, n, group)
     replicas = replica_count(n, policy.replica_accelerators, group)
     early = _early(policy, clean_days)
-    outage = policy.outage_h_per_year / HOURS_PER_YEAR
     # a node without a spare takes out its replica, and stops the job only if that is the whole job
     short = np.array([s.waiting_frac for s in spares])
-    waiting = outage + np.where(replicas > 1, 0.0, short)
+    waiting = policy.outage_frac + np.where(replicas > 1, 0.0, short)
     job = _Job(machine, policy, n, checkpoint, early, spares, replicas, waiting)
     inputs = [machine.stops_per_day, policy.restart_h, policy.slow_frac, policy.stall_s]
     best = job.found(*(bounds[1] for bounds in inputs))
@@ -101,6 +103,7 @@ def outlook(
         policy.slowdown,
         best.stops.whole,
         replicas,
+        lost_frac(policy.cuts, policy.restart_h[1]),
     )
 
 

@@ -17,6 +17,7 @@ from dcplan.planning.model.cloud import add_cloud
 from dcplan.planning.model.energy.battery import add_battery
 from dcplan.planning.model.energy.carbon import add_carbon_price
 from dcplan.planning.model.energy.contracts import add_contracts, add_matching
+from dcplan.planning.model.energy.interrupted import add_interrupted
 from dcplan.planning.model.energy.response import add_response
 from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
@@ -41,6 +42,8 @@ from dcplan.planning.problem.terms import (
 )
 from dcplan.planning.problem.terms.links import LinkTerms
 from dcplan.planning.problem.work.parts import RunPart
+from dcplan.planning.problem.work.terms import TOKENS
+from dcplan.reliability.power_cuts import PowerCuts
 from dcplan.training.wide_area import Span
 from tests.planning.small import HALL, PORTS, powered_menu, small_menu
 
@@ -62,6 +65,7 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "battery": add_battery,
     "carbon": add_carbon_price,
     "response": add_response,
+    "interrupted": add_interrupted,
     "contracts": _add_contracts,
     "links": add_links,
     "work": add_work,
@@ -103,6 +107,14 @@ def menu_of(name: str) -> PlanningProblem:
     if name == "response":
         terms = ResponseTerms(0.1, (80e3, 90e3), 100.0)
         return replace(problem, sites=(replace(problem.sites[0], response=terms),))
+    if name == "interrupted":
+        menu, response = powered_menu(0.1, 0.05), ResponseTerms(0.1, (80e3, 90e3), 100.0)
+        plain = problem.run_options[0]
+        cuts = (PowerCuts(976.6, 4.0), PowerCuts(976.6, 4.0, 0.5, 0.6))
+        runs = (plain, *(replace(plain, cuts=x) for x in cuts))
+        sites = (replace(menu.sites[0], onsite=(), response=response),)
+        service = replace(menu.demands[0], unit=TOKENS)
+        return replace(menu, sites=sites, jobs=problem.jobs, run_options=runs, demands=(service,))
     if name == "links":
         places = (HALL, "s/other")
         link = LinkTerms("campus", places, 1e5, 2e-5, 1e6, 3e3, 2.0, first=1)

@@ -80,10 +80,6 @@ CELLS = "id: lithium-battery-4h, max_mw: 4"
         ),
         ("    carbon: {basis: market}\n", "DC015", "no effect without a price", "market"),
         ("    carbon: {residual_g_per_kwh: 4}\n", "DC015", "no effect without contracts", "4}"),
-        (
-            "    interruptible: [{id: flex, mw: 1, hours_per_year: 9, event_h: 8}]\n",
-            *("DC015", "no effect without a battery", "8}"),
-        ),
     ],
 )
 def test_a_wrong_field_is_one_error_with_its_place(

@@ -8,6 +8,7 @@ from typing import Any
 from dcplan.answers.plan.headline import percent
 from dcplan.answers.plan.tables.lead_times import late_notes
 from dcplan.answers.plan.tables.network import choice_notes, span_notes, too_small
+from dcplan.answers.plan.tables.work import interruption_notes
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.economics.cash_flow import FlowGroup
 from dcplan.inputs.financing import PLANT_TAX
@@ -42,6 +43,7 @@ def warnings_of(
             *_larger_runs(solved),
             *_untaxed(solved, question),
             *span_notes(solved.decisions, question.scenario),
+            *interruption_notes(solved.problem, solved.decisions),
             *(f"without an answer: {text}" for text in solved.lost),
         ],
         "given": [
@@ -87,11 +89,11 @@ def _larger_runs(solved: Solved) -> list[str]:
     notes = []
     options = [x.whole for x in problem.run_options if x.leads]
     for run in d.whole_runs:
-        same = (run.job, run.place, run.system, run.link, run.start_month, run.months)
+        same = (run.job, run.place, run.system, run.link, run.cuts, run.start_month, run.months)
         least = min(
             x.accelerators
             for x in options
-            if (x.job, x.place, x.system, x.link, x.start_month, x.months) == same
+            if (x.job, x.place, x.system, x.link, x.cuts, x.start_month, x.months) == same
         )
         if least < run.accelerators and not run.on_cloud:
             notes.append(

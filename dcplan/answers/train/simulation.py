@@ -10,7 +10,7 @@ from dcplan.reliability.goodput import Recovery, Tier
 from dcplan.reliability.simulation import Hazards, simulate
 from dcplan.result import Table
 from dcplan.specs.train import run as specs
-from dcplan.units import HOURS_PER_DAY, HOURS_PER_YEAR
+from dcplan.units import HOURS_PER_DAY
 
 SEED = 1
 MOST_SPARES = 20_000_000
@@ -85,6 +85,6 @@ def _closed_form_frac(found: Calendar) -> float:
     """Return goodput by the analytic model for the simulated causes: no outages, no slow parts."""
     lost = found.lost
     kept = 1.0 - lost["saves"] - lost["lost_work"] - lost["restarts"]
-    outage = found.policy.outage_h_per_year / HOURS_PER_YEAR
+    outage = found.policy.outage_frac
     short = lost["waiting"] / max(kept - lost["slow"], 1e-9) - outage
     return kept * (1.0 - max(short, 0.0))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dcplan.economics.cash_flow import cash_out_usd, debt_usd
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.check import Check
+from dcplan.planning.audit.energy.interrupted import interruption_checks
 from dcplan.planning.audit.existing import existing_checks
 from dcplan.planning.audit.links import link_checks
 from dcplan.planning.audit.measures import measured
@@ -28,12 +29,22 @@ def all_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[
     checks += _parts_checks(problem, d, books)
     checks += job_checks(problem, d)
     checks += link_checks(problem, d)
+    checks += interruption_checks(problem, d, _peaks(problem, books))
     checks += sharing_checks(problem, d)
     checks += demand_checks(problem, d)
     checks += cloud_checks(problem, d)
     checks += _budget_checks(problem, books)
     checks += _goal_checks(problem, d, books)
     return checks
+
+
+def _peaks(problem: PlanningProblem, books: Accounts) -> dict[tuple[str, int], float]:
+    """Return the peak load by site and quarter [MW]."""
+    return {
+        (site.id, t): books.site(problem, site.id, t, "facility_mw")
+        for site in problem.sites
+        for t in range(problem.quarters)
+    }
 
 
 def _goal_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iterable[Check]:

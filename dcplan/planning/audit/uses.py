@@ -134,10 +134,10 @@ def _of_hall(
 def _parts(problem: PlanningProblem, d: Decisions, place: Placement, t: int) -> dict[str, _Part]:
     """Return what each workload has of a placement, average of all hours of the quarter."""
     found: dict[str, _Part] = defaultdict(_Part)
-    for job, accelerators in _training(problem, d, place, t).items():
-        found[job].accelerators += accelerators
-        found[job].more_kw += (
-            (place.training_kw - place.idle_average_kw) * accelerators / place.accelerators
+    for run, training in _training(problem, d, place, t):
+        found[run.job].accelerators += training / run.training_frac  # with those that pause
+        found[run.job].more_kw += (
+            (place.training_kw - place.idle_average_kw) * training / place.accelerators
         )
     for demand in problem.demands:
         index = (demand.id, *place.key, t)
@@ -153,16 +153,18 @@ def run_days(run: RunOption, t: int) -> float:
     return overlap_days(run.start_month * DAYS_PER_MONTH, run.days, t)
 
 
-def _training(problem: PlanningProblem, d: Decisions, place: Placement, t: int) -> dict[str, float]:
-    """Return the average accelerators of each run; a run has no cooling option of its own."""
+def _training(
+    problem: PlanningProblem, d: Decisions, place: Placement, t: int
+) -> list[tuple[RunOption, float]]:
+    """Return the average accelerators that train, by run; a run has no cooling option of its own."""
     busy = d.training.get((*place.key, t), 0.0)
-    needed = {
-        r.job: r.accelerators * run_days(r, t) / DAYS_PER_QUARTER
+    needed = [
+        (r, r.accelerators * r.training_frac * run_days(r, t) / DAYS_PER_QUARTER)
         for r in d.runs
         if (r.place, r.system) == (place.hall, place.system)
-    }
-    total = sum(needed.values())
-    return {job: busy * x / total for job, x in needed.items() if x} if total else {}
+    ]
+    total = sum(x for _, x in needed)
+    return [(r, busy * x / total) for r, x in needed if x] if total else []
 
 
 def _of_offer(problem: PlanningProblem, d: Decisions, offer: OfferTerms) -> Iterable[Use]:

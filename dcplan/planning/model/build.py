@@ -9,6 +9,7 @@ from dcplan.planning.model.cloud import add_cloud
 from dcplan.planning.model.energy.battery import add_battery
 from dcplan.planning.model.energy.carbon import add_carbon_price
 from dcplan.planning.model.energy.contracts import add_contracts, add_matching
+from dcplan.planning.model.energy.interrupted import add_interrupted
 from dcplan.planning.model.energy.response import add_response
 from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
@@ -39,6 +40,7 @@ def build_model(problem: PlanningProblem) -> tuple[pyo.ConcreteModel, Sets]:
     add_power(model, sets)
     add_battery(model, sets)
     add_response(model, sets)
+    add_interrupted(model, sets)
     add_contracts(model, sets)
     add_matching(model, sets)
     add_carbon_price(model, sets)

@@ -101,7 +101,7 @@ def add_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     def pause(m: pyo.ConcreteModel, s: str, q: int) -> Any:
         saved = sum(
-            _mw_each(sets, k) * m.paused[k, q]
+            mw_each(sets, k) * m.paused[k, q]
             for k in sets.places
             if (*k, q) in m.paused and _at(sets, k, s)
         )
@@ -211,7 +211,8 @@ def grid_mwh(model: pyo.ConcreteModel, site: str, t: int) -> Any:
     return model.energy_mwh[site, t] - generated_mwh(model, site, t)
 
 
-def _mw_each(sets: Sets, key: tuple[str, str, str]) -> float:
+def mw_each(sets: Sets, key: tuple[str, str, str]) -> float:
+    """Return the rated power of one accelerator at the peak PUE of its cooling [MW]."""
     place = sets.places[key]
     pue = sets.problem.hall(key[0]).cooling(key[1]).peak_pue
     return place.rated_kw / place.accelerators * pue / KW_PER_MW

@@ -63,7 +63,10 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     def use(m: pyo.ConcreteModel, h: str, k: str, t: int) -> Any:
         need = sum(
-            run_options[i].accelerators * (days / DAYS_PER_QUARTER) * m.run[i]
+            run_options[i].accelerators
+            * run_options[i].training_frac
+            * (days / DAYS_PER_QUARTER)
+            * m.run[i]
             for i, days in sets.runs_in_quarter[h, t]
             if run_options[i].system == k
         )

@@ -20,9 +20,10 @@ from dcplan.planning.problem.notes import notes_of
 from dcplan.planning.problem.places import site_terms
 from dcplan.planning.problem.storage import PlanStorage
 from dcplan.planning.problem.systems import parts_terms, supply_terms
-from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
 from dcplan.planning.problem.terms.links import LinkTerms
 from dcplan.planning.problem.work.demand import Demands, demand_terms
+from dcplan.planning.problem.work.interrupted import interrupted
 from dcplan.planning.problem.work.jobs.candidates import JobCandidates
 from dcplan.planning.problem.work.jobs.job_terms import job_terms
 from dcplan.planning.problem.work.jobs.larger import Larger
@@ -74,6 +75,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
     jobs, run_options, demands = _work(
         JobCandidates(question, log, excluded, _larger(scenario, own, len(where)), late),
         where,
+        sites,
         links,
         extra_days or {},
         country,
@@ -178,6 +180,13 @@ def _refuse_conventions(question: Question) -> None:
             path = ("sites", i, "energy", "tiers")
             more = f"{help_text}; a plan takes usd_per_kwh or time_of_use"
             problems.append(tree.problem("DC015", cause, path, help=more))
+    if question.scenario.reliability.interrupted_h_per_year is not None:
+        cause = (
+            "reliability.interrupted_h_per_year is for `train`; in a plan, sites state their hours"
+        )
+        more = "give the site an interruptible tranche, and the run interrupted_power_frac"
+        at = ("reliability", "interrupted_h_per_year")
+        problems.append(tree.problem("DC015", cause, at, help=more))
     if problems:
         raise InputError(problems)
 
@@ -190,6 +199,7 @@ def counted(scenario: Scenario) -> bool:
 def _work(
     candidates: JobCandidates,
     where: list[Target],
+    sites: tuple[SiteTerms, ...],
     links: tuple[LinkTerms, ...],
     extra_days: Mapping[str, tuple[float, ...]],
     country: dict[str, str],
@@ -209,8 +219,9 @@ def _work(
         )
         jobs.append(terms)
         allowed = resident(where, job.countries, country, Kind.JOB, job.id, excluded)
-        spans = spans_of(job, allowed, links, log, excluded)
-        run_options += candidates.run_options(job, terms, [*allowed, *spans])
+        halls = [*allowed, *spans_of(job, allowed, links, log, excluded)]
+        cut = interrupted(job, halls, sites, log)
+        run_options += candidates.run_options(job, terms, [*halls, *cut])
     return (
         tuple(jobs),
         tuple(run_options),

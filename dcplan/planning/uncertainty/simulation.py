@@ -202,7 +202,8 @@ class Evaluator:
                     continue
                 for place, part in self._parts(run, t):
                     training[place, t] = (
-                        training.get((place, t), 0.0) + run.accelerators * share * part
+                        training.get((place, t), 0.0)
+                        + run.accelerators * run.training_frac * share * part
                     )
         return training, in_use, hours
 

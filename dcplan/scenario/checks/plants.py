@@ -6,7 +6,7 @@ from dcplan.catalog.schema import OnsitePower
 from dcplan.catalog.schema.place import WEATHER_KINDS
 from dcplan.provenance import Path
 from dcplan.scenario.checks.checker import Checker
-from dcplan.scenario.schema import Onsite, PowerContract, Site
+from dcplan.scenario.schema import Onsite, PowerContract, Site, job_path
 from dcplan.scenario.schema.places.energy import STEP_MW
 from dcplan.scenario.schema.places.site import SPARE_UNITS
 
@@ -116,10 +116,24 @@ def check_unused(check: Checker, site: Site, path: Path) -> None:
         )
         step = "give a carbon-free contract in ppa, or PV or wind in onsite"
         check.add("DC015", cause, (*path, "matched_share_min"), help=step)
-    if any(x is not None and x.kind == "battery" for x in kinds):
+    pauses = any(x.interrupted_power_frac != 1.0 for x in check.scenario.workloads.jobs)
+    if pauses or any(x is not None and x.kind == "battery" for x in kinds):
         return
     for i, tranche in enumerate(site.interruptible):
         if tranche.event_h is not None:
-            cause = f"{tranche.id}: event_h has no effect without a battery on the site"
+            cause = f"{tranche.id}: event_h has no effect without a battery on the site or a run that pauses"
             step = "give a battery in onsite, or leave event_h out"
             check.add("DC015", cause, (*path, "interruptible", i, "event_h"), help=step)
+
+
+def check_interrupted_runs(check: Checker) -> None:
+    """Report runs that state what they do in interruptions, where no site has any."""
+    scenario = check.scenario
+    if any(site.interruptible or site.demand_response for site in scenario.sites):
+        return
+    for job in scenario.workloads.jobs:
+        for name in ("interrupted_power_frac", "interrupted_speed_frac"):
+            if getattr(job, name) is not None:
+                cause = f"{job.id}: {name} has no effect, because no site has interruptions"
+                step = "give a site an interruptible tranche or demand_response, or leave it out"
+                check.add("DC015", cause, (*job_path(job.id, scenario), name), help=step)

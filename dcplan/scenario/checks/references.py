@@ -15,7 +15,12 @@ from dcplan.scenario.checks.checker import Checker
 from dcplan.scenario.checks.comparison import check_comparison, check_tariff
 from dcplan.scenario.checks.existing import check_existing
 from dcplan.scenario.checks.links import check_links
-from dcplan.scenario.checks.plants import check_contract, check_plant, check_unused
+from dcplan.scenario.checks.plants import (
+    check_contract,
+    check_interrupted_runs,
+    check_plant,
+    check_unused,
+)
 from dcplan.scenario.checks.queue import check_queue
 from dcplan.scenario.checks.services import check_service
 from dcplan.scenario.names import unknown_names, wrong_lengths
@@ -74,6 +79,7 @@ def check_references(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[P
     _check_fleet(check)
     check_existing(check)
     check_links(check)
+    check_interrupted_runs(check)
     _check_vendors(check)
     _check_hedge(check)
     _check_work(check)

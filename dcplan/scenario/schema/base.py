@@ -28,6 +28,26 @@ def _all_or_ids(data: Any) -> Any:
 AllOrIds = Annotated[Literal["all"] | tuple[str, ...], BeforeValidator(_all_or_ids)]
 
 
+UnitShare = Annotated[float, Field(ge=0, le=1)]
+"""A plain share from 0 to 1."""
+
+
+def check_speed(power_frac: float | None, speed_frac: float | None) -> None:
+    """Refuse a speed of a run that has no power while the grid interrupts it.
+
+    Raises
+    ------
+    PydanticCustomError
+        If it has a speed above 0 without power, or the speed is given without the power.
+    """
+    if speed_frac and not power_frac:
+        code = "speed"
+        text = (
+            "interrupted_speed_frac needs interrupted_power_frac: a run without power has no speed"
+        )
+        raise PydanticCustomError(code, text)
+
+
 class Part(BaseModel):
     """Base of every mapping in a scenario: unknown fields are errors."""
 

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from dcplan.provenance import Positive
-from dcplan.scenario.schema.base import Count, Key, Part, Quarter
+from dcplan.scenario.schema.base import Count, Key, Part, Quarter, UnitShare, check_speed
 from dcplan.scenario.schema.demand import Precision
 from dcplan.scenario.schema.post_training import PostTraining
 
@@ -47,6 +47,18 @@ class ScheduledJob(Part):
     """Data residency: only sites and cloud regions in these countries (two letters each)."""
     stack: str | None = None
     """Row of the catalog kind stacks. Default: the usual software stack of the accelerator."""
+
+    interrupted_power_frac: UnitShare | None = None
+    """Share of the run's power that goes on while the grid interrupts its site or calls its load; the
+    run then ends later. The plan may instead keep it at full power from other sources; 1 requires
+    that. Default: 0, the run may pause."""
+    interrupted_speed_frac: UnitShare | None = None
+    """Speed of the run meanwhile over that at full power. Default: the share of the power."""
+
+    @model_validator(mode="after")
+    def _speed_with_power(self) -> Self:
+        check_speed(self.interrupted_power_frac, self.interrupted_speed_frac)
+        return self
 
     @model_validator(mode="after")
     def _waits_without_a_deadline(self) -> Self:

@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 from dcplan.catalog.schema.market import Term
 from dcplan.provenance import (
     AtLeastOne,
+    EventHours,
     Fraction,
     Hours,
     InstancePrice,
@@ -20,9 +21,19 @@ from dcplan.provenance import (
     Seconds,
     Series,
     Slowdown,
+    YearHours,
 )
 from dcplan.scenario.schema.assets import YearlyChange
-from dcplan.scenario.schema.base import AllOrIds, Count, CountOrZero, Key, Part, Quarter
+from dcplan.scenario.schema.base import (
+    AllOrIds,
+    Count,
+    CountOrZero,
+    Key,
+    Part,
+    Quarter,
+    UnitShare,
+    check_speed,
+)
 from dcplan.scenario.schema.demand import Capacity, Reference
 from dcplan.scenario.schema.jobs import Job, PostTrainingJob, ScheduledJob
 from dcplan.scenario.schema.queue import Queued
@@ -196,6 +207,26 @@ class Reliability(Part):
     whole_job_stops_per_day: NonNegative | None = None
     """Stops of the complete job with elastic replicas, at any size. Default: the planned stops of its
     parts, at most `reliability/whole-job-stops-per-day`."""
+
+    interrupted_h_per_year: YearHours | None = None
+    """Hours per year in which the grid takes back the power of the run, for `train`; in a plan, the
+    sites state them. Default: none."""
+    interruption_h: EventHours | None = None
+    """Length of one of these interruptions. Default: `power/interruption-h`."""
+    interrupted_power_frac: UnitShare | None = None
+    """Share of the run's power that goes on meanwhile. Default: 0, the run pauses and restarts."""
+    interrupted_speed_frac: UnitShare | None = None
+    """Speed meanwhile over that at full power. Default: the share of the power."""
+
+    @model_validator(mode="after")
+    def _interruptions(self) -> Reliability:
+        needs = ("interruption_h", "interrupted_power_frac", "interrupted_speed_frac")
+        unused = [name for name in needs if getattr(self, name) is not None]
+        if unused and self.interrupted_h_per_year is None:
+            kind, msg = "interruptions", "{names} need interrupted_h_per_year: give it too"
+            raise PydanticCustomError(kind, msg, {"names": " and ".join(unused)})
+        check_speed(self.interrupted_power_frac, self.interrupted_speed_frac)
+        return self
 
     @model_validator(mode="after")
     def _one_of_each(self) -> Reliability:

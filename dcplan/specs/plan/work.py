@@ -29,6 +29,13 @@ class ScheduleRow:
     days_p50: Annotated[float, Column("Median duration of the run from its start")]
     confidence_frac: ConfidenceFrac
     days: Annotated[float, Column("Duration of the run at the job's required confidence")]
+    power_cut_days: Annotated[
+        float | None,
+        Column(
+            "Days of the run that it loses while the grid interrupts or calls power of its site; empty "
+            "if it keeps its power"
+        ),
+    ]
     start_delay_days: Annotated[
         float,
         Column(

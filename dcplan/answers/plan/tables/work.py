@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dcplan.answers.plan.calendar import calendar_date, quarter_at
+from dcplan.planning.audit.energy.interrupted import accelerator_mw
 from dcplan.planning.audit.measures import served
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
@@ -10,7 +11,7 @@ from dcplan.planning.problem.work.terms import DemandTerms, RunOption
 from dcplan.result import Table
 from dcplan.specs.plan import decided
 from dcplan.specs.plan import work as specs
-from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER
+from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, MONTHS_PER_QUARTER
 
 
 def jobs(problem: PlanningProblem, d: Decisions) -> Table:
@@ -58,6 +59,7 @@ def _schedule_row(problem: PlanningProblem, r: RunOption) -> specs.ScheduleRow:
         days_p50=r.days_p50,
         confidence_frac=_confidence(problem, r.job),
         days=r.days,
+        power_cut_days=r.lost_days if r.cuts.hours_per_year else None,
         start_delay_days=facts["end_p50_days"] - r.days_p50,
         finish_p50=calendar_date(problem.start, start + facts["end_p50_days"]),
         finish=calendar_date(problem.start, start + r.finish_days),
@@ -68,6 +70,39 @@ def _schedule_row(problem: PlanningProblem, r: RunOption) -> specs.ScheduleRow:
         delivery_frac=facts.get("variance_delivery", 0.0),
         energization_frac=facts.get("variance_energisation", 0.0),
     )
+
+
+def interruption_notes(problem: PlanningProblem, d: Decisions | None) -> list[str]:
+    """Return a note for each run that loses time to interruptions: how much, and what it gains."""
+    notes = []
+    for run in d.whole_runs if d else ():
+        if d is None or not run.cuts.hours_per_year:
+            continue
+        site = problem.hall(run.part.place if run.part else run.place).site
+        cuts = run.cuts
+        how = f"goes on at {cuts.power_frac:.0%} of its power" if cuts.power_frac else "pauses"
+        notes.append(
+            f"{run.job} loses {run.lost_days:.1f} of its {run.days:.0f} days, because it {how} in the "
+            f"{cuts.hours_per_year:g} h a year in which the grid takes back power of {site}; "
+            f"{_with_firm_power(problem, d, run, site)}"
+        )
+    return notes
+
+
+def _with_firm_power(problem: PlanningProblem, d: Decisions, run: RunOption, site: str) -> str:
+    """Return when firm power of the grid alone could carry a run."""
+    start = run.start_month // MONTHS_PER_QUARTER
+    parts = [x for x in d.runs if x.job == run.job]
+    mw = sum(x.accelerators * accelerator_mw(problem, d, x.place, x.system, start) for x in parts)
+    firm = problem.site(site).utility_mw
+    when = next((t for t in range(problem.quarters) if min(firm[t:]) >= mw), None)
+    load = f"its {mw:,.1f} MW"
+    if when is None:
+        return f"firm power carries {load} in no quarter of the horizon"
+    if when <= start:
+        return f"firm power could carry {load} too, and the interruptions cost no more"
+    months = (when - start) * MONTHS_PER_QUARTER
+    return f"firm power carries {load} from {quarter_at(problem, when)}, {months} months later"
 
 
 def demand(problem: PlanningProblem, d: Decisions) -> Table:

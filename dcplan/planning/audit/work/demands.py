@@ -32,7 +32,9 @@ def sharing_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
         for t in range(problem.quarters):
             need = (
                 sum(
-                    r.accelerators * overlap_days(r.start_month * DAYS_PER_MONTH, r.days, t)
+                    r.accelerators
+                    * r.training_frac
+                    * overlap_days(r.start_month * DAYS_PER_MONTH, r.days, t)
                     for r in runs
                 )
                 / DAYS_PER_QUARTER

@@ -11,6 +11,7 @@ from dcplan.inputs.cloud_prices import OfferTerms, cloud_place
 from dcplan.inputs.recovery import Network
 from dcplan.planning.problem.terms import FabricOption, HallTerms, Placement
 from dcplan.planning.problem.work.parts import RunPart
+from dcplan.reliability.power_cuts import NO_CUTS, PowerCuts
 from dcplan.training.wide_area import Span
 from dcplan.units import BITS_PER_BYTE
 
@@ -39,6 +40,14 @@ class Target:
     """Cloud offer of the place, with its conditions; None for a hall."""
     parts: tuple[RunPart, ...] = ()
     """Part of each hall if the target is several halls, whose units and limits it adds."""
+    cuts: PowerCuts = NO_CUTS
+    """Interruptions of power in which a run pauses or slows; without any, it keeps its power."""
+
+    @property
+    def label(self) -> str:
+        """Return its name for messages."""
+        what = ", with interruptions" if self.cuts.hours_per_year else ""
+        return f"{self.place} {self.system}{what}"
 
     @property
     def count(self) -> int:

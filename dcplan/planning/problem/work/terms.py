@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from dcplan.fabric.effective import LinkSpeed
 from dcplan.inputs.cloud_prices import is_cloud
 from dcplan.planning.problem.work.parts import SPAN_MARK, RunPart
+from dcplan.reliability.power_cuts import NO_CUTS, PowerCuts
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER
 
 PFLOPS, HOURS, H100, TOKENS = "PFLOP/s", "busy accelerators", "H100-equivalents", "1,000 tokens/s"
@@ -94,6 +95,10 @@ class RunOption:
     """Goodput, stops, checkpoint interval, median end, and shares of the end's variance."""
     ahead_outlook: Mapping[str, float] = field(default_factory=dict)
     """The same if the hardware is in service one quarter before the start."""
+    cuts: PowerCuts = NO_CUTS
+    """Interruptions of power in which it pauses or slows; without any, it keeps its power."""
+    lost_days: float = 0.0
+    """Part of ``days`` that it loses to these interruptions."""
     part: RunPart | None = None
     """Part of a run over several halls, whose amounts are those of this hall; None for a complete run."""
 
@@ -120,6 +125,16 @@ class RunOption:
             used=n * self.used,
             spares=n * self.spares,
         )
+
+    @property
+    def training_frac(self) -> float:
+        """Return the mean share of its accelerators that train in its days; the others pause."""
+        return 1.0 - self.cuts.freed_frac
+
+    @property
+    def kept_frac(self) -> float:
+        """Return the share of its power that goes on in an interruption of its site."""
+        return self.cuts.power_frac if self.cuts.hours_per_year else 1.0
 
     @property
     def finish_days(self) -> float:
@@ -247,6 +262,11 @@ class DemandTerms:
     def load_id(self) -> str:
         """Return the id of its load: the workload, with the region of the users if there is one."""
         return self.load or self.workload_id
+
+    @property
+    def always_on(self) -> bool:
+        """Return whether its accelerators keep their power in interruptions: those of a service."""
+        return self.unit == TOKENS
 
     @property
     def row_id(self) -> str:

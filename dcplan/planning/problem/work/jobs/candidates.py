@@ -79,7 +79,7 @@ class JobCandidates:
                 self._runs += 1
                 result += divided(run, target, f"{job.id}#{self._runs}")
             if best and not found:
-                at, text = f"{target.place} {target.system}", choice.too_late(best, terms)
+                at, text = target.label, choice.too_late(best, terms)
                 self.excluded.append(ExcludedOption(Kind.JOB, job.id, at, text, Cause.LATE))
         return result
 
@@ -93,7 +93,7 @@ class JobCandidates:
             if job.accelerators and job.accelerators % target.unit:
                 reason = f"{job.accelerators:,} accelerators do not divide among its {n} halls"
         if reason:
-            where = f"{target.place} {target.system}"
+            where = target.label
             self.excluded.append(ExcludedOption(Kind.JOB, job.id, where, reason))
         return bool(reason)
 
@@ -242,7 +242,7 @@ class JobCandidates:
                 if old is None or (config.accelerators, config.days) < (old.accelerators, old.days):
                     best[length] = config
         if not best:
-            where = f"{target.place} {target.system}"
+            where = target.label
             text = "; ".join(dict.fromkeys(text for text, _ in reasons))
             cause = choice.joint_cause([cause for _, cause in reasons])
             self.excluded.append(ExcludedOption(Kind.JOB, job.id, where, text, cause))
@@ -291,6 +291,8 @@ class JobCandidates:
                 ahead_days=soon.days[i],
                 outlook=late.facts(i) | kept,
                 ahead_outlook=soon.facts(i) | kept,
+                cuts=target.cuts,
+                lost_days=float(time.days[i]) * time.expected.power_cut_frac,
             )
             found.append(option)
         return found

@@ -79,7 +79,7 @@ class Outlooks:
             part, _ = machine(row, network, self.log, scenario.reliability)
             storage = unlimited(scenario.storage) if free else storage_at(target, scenario)
             rules = policy(scenario.reliability, storage, self.log, target.redundancy)
-            rules = replace(rules, provider_spares=cloud)
+            rules = replace(rules, provider_spares=cloud, cuts=target.cuts)
             if target.offer is not None and target.offer.reclaims_per_instance_h > 0:
                 part, rules = reclaimed(
                     part, rules, target.offer.reclaims_per_instance_h, target.offer.wait_h
@@ -120,7 +120,8 @@ def risk_key(target: Target) -> tuple[object, ...]:
     """Return what the stops and the operation of a place depend on."""
     reclaims = target.offer is not None and target.offer.reclaims_per_instance_h > 0
     cloud = is_cloud(target.place)
-    return (target.system, target.network, target.redundancy, cloud, reclaims)
+    cuts = target.cuts
+    return (target.system, target.network, target.redundancy, cloud, reclaims, cuts)
 
 
 def storage_at(target: Target, scenario: Scenario) -> Storage | None:
