@@ -1,4 +1,4 @@
-"""Links between halls and sites: coherent optics over leased fiber."""
+"""Links between halls and sites: transceivers on fiber pairs of their own, or coherent ones on shared pairs."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ class Line:
     port_usd: float
     port_kw: float
     plain_reach_km: float
-    """Reach without amplifiers and multiplexers: each wavelength has its own fiber pair."""
+    """Reach without amplifiers and multiplexers: each port has its own fiber pairs."""
     amplified_reach_km: float
+    """Reach with them, of ports whose wavelengths share a fiber pair. The plain reach: they share none."""
     pair_gbps: float
     """Capacity of one fiber pair over all wavelengths."""
     span_km: float
@@ -25,6 +26,10 @@ class Line:
     mux_pair_usd: float
     lease_usd_per_pair_km_month: float
     fibre_us_per_km: float
+    port_pairs: float = 1.0
+    """Fiber pairs of a port that shares none. [-]"""
+    own_usd_per_pair_km: float = 0.0
+    """Price of fiber that is bought instead of leased."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,8 @@ def interconnect(gbps: float, route_km: float, line: Line) -> Interconnect:
 
     Ports are :math:`2\lceil C / c \rceil`. Beyond the plain reach of a port, wavelengths share fiber
     pairs through multiplexers, with amplifiers at both ends and after every span. Within the plain
-    reach, the cheaper of separate pairs and shared pairs over ten years is used.
+    reach, the cheaper of separate pairs and shared pairs over ten years is used. Ports without a longer
+    amplified reach have no wavelengths that could share a pair, so each has its own pairs.
 
     Parameters
     ----------
@@ -71,16 +77,26 @@ def interconnect(gbps: float, route_km: float, line: Line) -> Interconnect:
     >>> found = interconnect(10000.0, 60.0, zr)
     >>> found.links, found.fibre_pairs, found.amplifiers, round(found.rtt_us)
     (25, 1, 2, 588)
+
+    100 Tb/s over 0.6 km of 400G DR4, with four pairs a port of fiber that is bought at 143 USD a km:
+    250 links on 1,000 pairs; 500 ports of 500 USD and 600 km of pairs.
+
+    >>> dr4 = Line(400.0, 500.0, 0.01, 0.6, 0.6, 25600.0, 80.0, 1e4, 1.2e4, 0.0, 4.897, 4.0, 143.0)
+    >>> found = interconnect(100000.0, 0.6, dr4)
+    >>> found.links, found.fibre_pairs, found.amplifiers, found.capex_usd
+    (250, 1000, 0, 335800.0)
     """
     if route_km > line.amplified_reach_km:
         msg = f"{route_km:g} km is more than the reach of the port with amplifiers, {line.amplified_reach_km:g} km"
         raise ValueError(msg)
     links = max(math.ceil(gbps / line.port_gbps - 1e-9), 1)
-    shared = _shared(links, route_km, line)
+    ways = []
     if route_km <= line.plain_reach_km:
-        alone = (links, 0, 0.0)
-        shared = min(alone, shared, key=lambda way: _ten_years(way, route_km, line))
-    pairs, amplifiers, gear_usd = shared
+        ways.append((math.ceil(links * line.port_pairs - 1e-9), 0, 0.0))
+    if line.amplified_reach_km > line.plain_reach_km:
+        ways.append(_shared(links, route_km, line))
+    pairs, amplifiers, gear_usd = min(ways, key=lambda way: _ten_years(way, route_km, line))
+    gear_usd += pairs * route_km * line.own_usd_per_pair_km
     lease = pairs * route_km * line.lease_usd_per_pair_km_month * MONTHS_PER_YEAR
     return Interconnect(
         links=links,
@@ -107,4 +123,5 @@ def _shared(links: int, route_km: float, line: Line) -> SourcingOption:
 
 
 def _ten_years(way: SourcingOption, route_km: float, line: Line) -> float:
-    return way[2] + 10 * MONTHS_PER_YEAR * way[0] * route_km * line.lease_usd_per_pair_km_month
+    each = line.own_usd_per_pair_km + 10 * MONTHS_PER_YEAR * line.lease_usd_per_pair_km_month
+    return way[2] + way[0] * route_km * each

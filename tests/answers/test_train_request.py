@@ -65,6 +65,7 @@ def test_a_path_is_taken_as_its_text() -> None:
         ({"local_steps": 5}, "need --wan-sites of at least 2"),
         ({"wan_overlap": True}, "need --wan-sites of at least 2"),
         ({"wan_sites": 2}, "--wan-gbps is needed"),
+        ({"sync_bytes_per_param": 1.0}, "--sync-bytes-per-param needs --halls or --wan-sites"),
         ({"wan_sites": 3, "wan_gbps": 1.0}, "256 accelerators do not divide among 3 sites"),
         (
             {"wan_sites": 256, "wan_gbps": 1.0, "global_batch_tokens": 8192 * 255.0},
@@ -97,6 +98,13 @@ def test_a_search_for_the_cluster_refuses_what_it_decides_itself() -> None:
         c.split()[0] for c in found if "cannot be combined with --deadline-days, --max-it-mw" in c
     ]
     assert flags == ["--accelerators", "--layout", "--phase", "--wan-sites"]
+
+
+def test_more_local_steps_than_the_run_has_are_refused() -> None:
+    """1e12 tokens in steps of 4e6 are 250,000 steps."""
+    given = {**SMALL, "wan_sites": 2, "wan_gbps": 100.0}
+    [found] = causes(**given, local_steps=250_001)
+    assert "the run has 250,000 steps" in found
 
 
 def test_two_sites_wait_for_their_exchange_once_in_fifty_steps() -> None:

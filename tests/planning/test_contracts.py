@@ -9,20 +9,16 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dcplan.economics.cash_flow import npv_usd
 from dcplan.planning.audit.accounts import make_accounts
-from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.audit.energy.carbon import CARBON
 from dcplan.planning.audit.energy.contracts import Matched, matched, output_mwh
-from dcplan.planning.audit.run import settled
-from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.contracts import ContractTerms, MatchedTerms
 from dcplan.planning.problem.energy import OnsiteTerms
 from dcplan.planning.problem.fabrics.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.large.racks import MOST_STEPS
-from tests.planning.optimum import optimum
+from tests.planning.optimum import judged, optimum, planned
 from tests.planning.small import powered_menu
 
 HOURS, LAST = 2191.5, 1
@@ -70,23 +66,6 @@ def contracted(
     )
     with_site = dataclasses.replace(problem, sites=(site,), margin_factor=0.0)
     return with_steps(with_site, MOST_STEPS, exact=True)
-
-
-def judged(problem: PlanningProblem, d: Decisions) -> tuple[Decisions, float, list[CheckId]]:
-    """The settled decisions, their audited cost in USD, and the checks that they violate."""
-    d = settled(problem, d)
-    books = make_accounts(problem, d)
-    broken = [c.id for c in all_checks(problem, d, books) if not c.holds]
-    return d, npv_usd(books.flows, problem.finance.discount_rate), broken
-
-
-def planned(problem: PlanningProblem) -> tuple[Decisions, float, float]:
-    """The audited decisions of the optimum, their cost in USD, and the bound of the model."""
-    outcome, found = optimum(problem)
-    assert found is not None
-    d, usd, broken = judged(problem, found)
-    assert broken == []
-    return d, usd, outcome.objective * 1e6
 
 
 def enumerated(problem: PlanningProblem, d: Decisions) -> Iterator[tuple[Decisions, float]]:

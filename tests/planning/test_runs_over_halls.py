@@ -11,12 +11,10 @@ import pytest
 
 import dcplan
 from dcplan.catalog.loader import load as load_catalog
-from dcplan.economics.cash_flow import npv_usd
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
-from dcplan.planning.audit.run import settled
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decision_table import columns_of, to_table
 from dcplan.planning.decisions import BUY, Decisions
@@ -31,7 +29,7 @@ from dcplan.planning.problem.work.terms import RunOption
 from dcplan.scenario.load import load
 from dcplan.scenario.schema import Job
 from dcplan.training.wide_area import Span, WideArea
-from tests.planning.optimum import optimum
+from tests.planning.optimum import optimum, planned
 from tests.planning.small import HALL, small_menu
 
 PAIR = ("s/east", "s/west")
@@ -93,12 +91,8 @@ def two_halls(
 
 def audited(problem: PlanningProblem) -> tuple[Decisions, float]:
     """The audited decisions of the optimum, and their cost in USD."""
-    _, found = optimum(problem)
-    assert found is not None
-    d = settled(problem, found)
-    books = make_accounts(problem, d)
-    assert [c for c in all_checks(problem, d, books) if not c.holds] == []
-    return d, npv_usd(books.flows, problem.finance.discount_rate)
+    d, usd, _ = planned(problem)
+    return d, usd
 
 
 def broken(problem: PlanningProblem, d: Decisions) -> set[str]:
@@ -373,6 +367,14 @@ def test_extra_tokens_count_only_over_sites(built: PlanningProblem) -> None:
         ("local_steps: 50\n", "local_steps: 1\n", "extra_tokens_frac needs local_steps"),
         ("over: [campus, far-campus, coast]", "over: [campus, far-campus]", "counts between sites"),
         ("gbps: 100000}", "gbps: 100000, available_from: 2031-Q1}", "outside the horizon"),
+        ("gbps: 100000}", "gbps: 100000, lead_quarters: 6}", "serves after 6 quarters"),
+        ("local_steps: 50", "local_steps: 250001", "the run has 250,000 steps"),
+        ("local_steps: 50", "local_steps: 50\n      sites: [east]", "where it may not run"),
+        (
+            "gbps: 100000}",
+            "gbps: 100000, usd: 1, usd_per_year: 1, mw: 0.1, rtt_ms: 1, span_km: 80}",
+            "span_km has no effect",
+        ),
     ],
 )
 def test_wrong_links_are_named_with_their_place(
@@ -384,11 +386,43 @@ def test_wrong_links_are_named_with_their_place(
     assert "campus.yaml:" in str(caught.value)
 
 
+def test_as_many_local_steps_as_the_run_has_are_allowed(tmp_path: Path) -> None:
+    text = SCENARIO.replace("local_steps: 50", "local_steps: 250000")
+    job = load(written(tmp_path, text)).scenario.workloads.training[0]
+    assert job.local_steps == 250_000
+
+
+def test_a_link_with_own_values_needs_no_optic_that_reaches(tmp_path: Path) -> None:
+    """Three halls over 500 km: no line system joins three, and a quote does not need one."""
+    name = "{id: h2, racks: 60, rack_kw_max: 140, it_mw: 2, cooling: [direct-liquid-dry-cooler]}"
+    text = SCENARIO.replace(f"- {name}", f"- {name}\n      - {name.replace('h2', 'h3')}", 1)
+    text = text.replace(
+        "joins: [east/h1, east/h2], km: 0.6", "joins: [east/h1, east/h2, east/h3], km: 500"
+    )
+    with pytest.raises(InputError, match="joins two places, not 3"):
+        build(load(written(tmp_path, text)))
+    own = "gbps: 3300, usd: 6e6, usd_per_year: 3e5, mw: 0.03, rtt_ms: 5}"
+    link = build(load(written(tmp_path, text.replace("gbps: 100000}", own, 1)))).problem.links[0]
+    assert (link.gbps, link.usd, link.usd_per_quarter) == (3300.0, 2e6, 25e3)
+    assert (link.kw, link.rtt_s) == (pytest.approx(10.0), pytest.approx(5e-3))
+
+
 def test_a_batch_too_small_for_its_halls_is_an_excluded_option(tmp_path: Path) -> None:
     text = SCENARIO.replace("global_batch_tokens: 16e6", "global_batch_tokens: 16384")
     problem = build(load(written(tmp_path, text))).problem
     reasons = {x.reason for x in problem.excluded if x.where.count("+") == 3}
     assert reasons == {"global_batch_tokens has less than one sequence for each of its 4 halls"}
+
+
+def test_a_link_to_a_hall_without_the_system_is_an_excluded_option(tmp_path: Path) -> None:
+    """A rack of GB200 has 132 kW; h2 of the east takes 60."""
+    near = "{id: h2, racks: 60, rack_kw_max: 140"
+    text = SCENARIO.replace(near, near.replace("140", "60"), 1)
+    problem = build(load(written(tmp_path, text))).problem
+    [found] = [x for x in problem.excluded if "same network link" in x.reason]
+    assert (found.id, found.where) == ("base", "east/h1 + east/h2")
+    assert not any("campus" in x.part.links for x in problem.run_options if x.part)
+    assert any("coast" in x.part.links for x in problem.run_options if x.part)
 
 
 def test_a_span_takes_neighbors_of_a_link_only() -> None:
@@ -408,7 +442,7 @@ def test_a_span_takes_neighbors_of_a_link_only() -> None:
     alone = [
         Target(end, "k", "chip", 8, 64, 50.0, small_menu().run_options[0].link) for end in ends
     ]
-    found = [t.halls for t in spans_of(job, alone, [link], InputLog(load_catalog()))]
+    found = [t.halls for t in spans_of(job, alone, [link], InputLog(load_catalog()), [])]
     assert len(found) == 6  # 3 pairs, 2 of three halls, 1 of all
     assert ("a/h0", "a/h2") not in found
     assert {len(t) for t in found} == {2, 3, 4}

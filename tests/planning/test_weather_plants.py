@@ -10,19 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.economics.cash_flow import npv_usd, totals_usd
+from dcplan.economics.cash_flow import totals_usd
 from dcplan.energy.taken import cuts, taken_mw
 from dcplan.errors import InputError
 from dcplan.planning.audit.accounts import make_accounts
-from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.audit.onsite import weather_mwh
-from dcplan.planning.audit.run import settled
-from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.energy import OnsiteTerms
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.scenario.load import load
-from tests.planning.optimum import optimum
+from tests.planning.optimum import optimum, planned
 from tests.planning.small import powered_menu
 
 ROOT = Path(__file__).parents[2]
@@ -56,16 +53,6 @@ def sunny(
     return dataclasses.replace(problem, sites=(site,))
 
 
-def planned(problem: PlanningProblem) -> tuple[Decisions, float]:
-    """The audited decisions of the optimum, and their cost in USD."""
-    _, found = optimum(problem)
-    assert found is not None
-    d = settled(problem, found)
-    books = make_accounts(problem, d)
-    assert [c.name for c in all_checks(problem, d, books) if not c.holds] == []
-    return d, npv_usd(books.flows, problem.finance.discount_rate)
-
-
 @given(
     st.lists(st.lists(st.floats(0.0, 1.0), min_size=24, max_size=24), min_size=1, max_size=3),
     st.lists(st.floats(0.0, 50.0), min_size=3, max_size=3),
@@ -97,8 +84,8 @@ def test_the_plan_buys_the_units_that_an_enumeration_finds() -> None:
     """A unit costs 1,000 USD, of which none is left. k units save 0.12 USD x sum of min(10 kW k f, mean load)
     in the second quarter, discounted as the plan does; the best k is where the next unit saves less."""
     problem = sunny(80, 1000.0)
-    d, usd = planned(problem)
-    without, base_usd = planned(sunny(0, 1000.0))
+    d, usd, _ = planned(problem)
+    without, base_usd, _ = planned(sunny(0, 1000.0))
     assert d.ordered == without.ordered
     load_mw = make_accounts(problem, d).site(problem, "s", LAST, "facility_mwh") / HOURS
     shape = SHAPE[2160:4344]
@@ -121,7 +108,7 @@ def test_the_plan_buys_the_units_that_an_enumeration_finds() -> None:
 def test_energy_is_that_of_the_hours() -> None:
     """Summer noon: 30 units of 10 kW give up to 0.3 MW, the load takes no more than its mean."""
     problem = sunny(30, 0.0)
-    d, _ = planned(problem)
+    d, _, _ = planned(problem)
     books = make_accounts(problem, d)
     mwh = books.site(problem, "s", LAST, "facility_mwh")
     units = d.onsite["s", "pv", 0]
@@ -137,7 +124,7 @@ def test_energy_is_that_of_the_hours() -> None:
 def test_a_contract_pays_all_output_and_one_above_the_tariff_is_not_signed() -> None:
     """50 USD/MWh for all output of 10 kW x sum of f; at 130 USD/MWh the grid is cheaper."""
     problem = sunny(8, 0.0, contract=50.0)
-    d, _ = planned(problem)
+    d, _, _ = planned(problem)
     units = d.onsite["s", "pv", 0]
     output_mwh = units * 0.01 * SHAPE[2160:4344].sum() * HOURS / 2184
     paid = [f.usd for f in make_accounts(problem, d).flows if f.line == "energy of pv"]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,10 +36,11 @@ workloads:
       model: llama-3.1-405b
       tokens: 4e12
       seq_len: 8192
-      global_batch_tokens: 16e6
+      global_batch_tokens: 16777216
       precision: [bf16]
       deadline_days: 120
       over: [campus]
+      sync_bytes_per_param: 2
 """
 
 
@@ -91,3 +96,15 @@ def test_the_run_is_one_row_with_all_its_accelerators(spread: Result) -> None:
     rows = [dict(zip(jobs.columns, row, strict=True)) for row in jobs.rows]
     assert [row["place"] for row in rows] == ["east/h1 + east/h2"]
     assert spread.value("train.base.accelerators") == rows[0]["accelerators"]
+
+
+def test_the_train_command_of_the_note_gives_the_days_of_the_plan(spread: Result) -> None:
+    [note] = [w["message"] for w in spread.warnings if "`dcplan train " in w["message"]]
+    words = shlex.split(note.partition("`dcplan train ")[2].partition("`")[0])
+    flags = dict(zip(words[1::2], words[2::2], strict=True))
+    assert flags["--sync-bytes-per-param"] == "2"
+    assert flags["--global-batch-tokens"] == "16777216"
+    command = [sys.executable, "-m", "dcplan", "train", *words, "-q", "-f", "json"]
+    done = subprocess.run(command, capture_output=True, check=True, text=True)
+    days = json.loads(done.stdout)["metrics"]["train.days_p50"]["value"]
+    assert days == pytest.approx(spread.value("train.base.days_p50"), rel=0.01)

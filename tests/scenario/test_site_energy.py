@@ -17,6 +17,7 @@ HALLS = "    halls:\n"
 def written(folder: Path, lines: str) -> str:
     """The starter with more lines of its site; return the file."""
     (folder / "wind.csv").write_text("cf\n" + "0.4\n" * 8760)
+    (folder / "sun.csv").write_text("cf\n" + ("0\n" * 12 + "0.5\n" * 12) * 365)
     text = (ROOT / "scenarios" / "starter.yaml").read_text(encoding="utf-8")
     file = folder / "s.yaml"
     file.write_text(text.replace(HALLS, lines + HALLS, 1), encoding="utf-8")
@@ -24,6 +25,7 @@ def written(folder: Path, lines: str) -> str:
 
 
 FLAT = "id: flat, kind: baseload, max_mw: 5, usd_per_mwh: 60"
+SUN = "id: sun, kind: as_produced, max_mw: 5, usd_per_mwh: 60, profile: sun.csv"
 WIND = "id: wind, kind: as_produced, max_mw: 5, usd_per_mwh: 60"
 CELLS = "id: lithium-battery-4h, max_mw: 4"
 
@@ -46,6 +48,22 @@ CELLS = "id: lithium-battery-4h, max_mw: 4"
             f"    ppa: [{{{WIND}, profile: ../wind.csv}}]\n",
             *("DC008", "leaves the project", "../wind.csv"),
         ),
+        (
+            f"    ppa: [{{{FLAT}, available_from: 2031-Q1}}]\n",
+            *("DC015", "available_from 2031-Q1 is outside the horizon", "2031-Q1"),
+        ),
+        (
+            "    matched_share_min: {annual: 0.5}\n",
+            *("DC015", "no contract, PV or wind gives", "{annual"),
+        ),
+        (
+            f"    ppa: [{{{FLAT}, carbon_free: false}}]\n    matched_share_min: {{hourly: 0.5}}\n",
+            *("DC015", "no contract, PV or wind gives", "{hourly"),
+        ),
+        (
+            f"    ppa: [{{{SUN}}}]\n    matched_share_min: {{hourly: 0.55}}\n",
+            *("DC015", "in at most 50.0% of the hours", "0.55}"),
+        ),
         (f"    onsite: [{{{CELLS}}}]\n", "DC015", "has nothing to carry", "lithium"),
         (
             f"    onsite: [{{{CELLS}, peak_h: 4, usd_per_mwh: 50}}]\n",
@@ -55,6 +73,10 @@ CELLS = "id: lithium-battery-4h, max_mw: 4"
         (
             "    onsite: [{id: reciprocating-engine-gas, max_mw: 20, peak_h: 3}]\n",
             *("DC015", "no battery", "3}"),
+        ),
+        (
+            "    interruptible: [{id: flex, mw: 1, hours_per_year: 9, available_from: 2031-Q1}]\n",
+            *("DC015", "flex: available_from 2031-Q1 is outside the horizon", "2031-Q1"),
         ),
         ("    carbon: {basis: market}\n", "DC015", "no effect without a price", "market"),
         ("    carbon: {residual_g_per_kwh: 4}\n", "DC015", "no effect without contracts", "4}"),

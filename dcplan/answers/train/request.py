@@ -362,6 +362,9 @@ def _of_parts(request: TrainRequest) -> Iterator[Problem]:
         yield _wrong("--hall-gbps is needed to train over several halls", "--halls", help_text)
     parts = request.halls * request.wan_sites
     if parts == 1:
+        if request.sync_bytes_per_param != TrainRequest.sync_bytes_per_param:
+            cause = "--sync-bytes-per-param needs --halls or --wan-sites of at least 2"
+            yield _wrong(cause, "--sync-bytes-per-param")
         return
     name, flag = ("site", "--wan-sites") if request.halls == 1 else ("hall", "--halls")
     count = request.accelerators

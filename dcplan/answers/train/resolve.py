@@ -120,6 +120,7 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
     moe = shape.moe_layers > 0
     specs = specs_of(request, system, stack, log, moe=moe)
     _record(request, shape, tokens, stack, log)
+    _check_exchanges(request, phases or (Phase(tokens, request.seq_len, request.step_tokens),))
     span = span_of(request, log)
     more = 1.0 + span.extra_tokens_frac
     phases = tuple(replace(p, tokens=p.tokens * more) for p in phases)
@@ -197,6 +198,18 @@ def _stack(request: TrainRequest, row: Accelerator, catalog: Catalog) -> Stack:
         next_step = f"dcplan catalog show stacks {stack.id}"
         raise InputError([Problem("DC015", wrong, Place("--stack"), help=next_step)])
     return stack
+
+
+def _check_exchanges(request: TrainRequest, phases: tuple[Phase, ...]) -> None:
+    """Refuse more local steps than the run has, because its sites would never exchange."""
+    steps = sum(p.tokens / p.global_batch_tokens for p in phases)
+    if request.local_steps > steps:
+        cause = (
+            f"with {request.local_steps:,} local steps the sites never exchange, because the run has "
+            f"{steps:,.0f} steps"
+        )
+        step = "give fewer, such as 50 to 500"
+        raise InputError([Problem("DC050", cause, Place("--local-steps"), help=step)])
 
 
 def _check_tokens(request: TrainRequest, phases: tuple[Phase, ...]) -> None:

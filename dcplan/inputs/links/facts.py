@@ -26,6 +26,10 @@ LOCAL_OPTIC = "generic-800g-dsp"
 """Transceiver of the short links between routers, transponders and fabric."""
 METRO_OPTIC = "coherent-400zr"
 """Transceiver of links up to its reach, if none is named."""
+CAMPUS_CABLE = "fiber-os2-12f"
+"""Cable of links within a site, whose fiber is bought."""
+CABLE_PAIRS = 6
+"""Fiber pairs of that cable."""
 COMMON = ("roadm-degree-usd", "roadm-degree-kw", "amplifier-usd", "line-amplifier-kw")
 
 
@@ -47,6 +51,8 @@ class LinkAsk:
     """Key of that distance in the log."""
     where: Callable[[str], Place]
     """Place of ``optic``, ``router``, ``span`` or ``km`` in the request."""
+    own_fiber: bool = False
+    """Whether a short link has fiber that is bought, as within a site, instead of leased."""
 
 
 def check_router(row: Switch, gbps: float, place: Place) -> Switch:
@@ -112,16 +118,25 @@ def number(quantity: Quantity | None) -> float:
     return quantity.value if quantity else 0.0
 
 
-def record(row: Optic, router: Switch, local: Optic, log: InputLog) -> None:
+def record(row: Optic, router: Switch, log: InputLog) -> None:
     """Record the facts of the parts that the answer uses."""
     record_router(router, log)
-    for part, names in ((row, SIGNAL), (local, ("price_usd", "max_kw"))):
-        for name in names:
-            quantity = getattr(part, name)
-            if quantity is not None:
-                log.take(f"optics.{part.id}.{name}", quantity)
+    _record(row, SIGNAL, log)
+    record_local(log)
     for key in COMMON:
         log.parameter("network", key)
+
+
+def record_local(log: InputLog) -> None:
+    """Record the facts of the transceivers between routers, transponders and the network of a hall."""
+    _record(log.catalog.get("optics", LOCAL_OPTIC, Optic), ("price_usd", "max_kw"), log)
+
+
+def _record(row: Optic, names: tuple[str, ...], log: InputLog) -> None:
+    for name in names:
+        quantity = getattr(row, name)
+        if quantity is not None:
+            log.take(f"optics.{row.id}.{name}", quantity)
 
 
 def record_router(row: Switch, log: InputLog) -> float:
@@ -139,8 +154,19 @@ def far_km(row: Optic) -> float:
     return reach.value / METERS_PER_KM if reach else 0.0
 
 
-def line_of(row: Optic, place: Place, log: InputLog) -> Line:
+def line_of(row: Optic, place: Place, log: InputLog, *, own_fiber: bool = False) -> Line:
     """Return the parts of a link of one transceiver, without routers.
+
+    Parameters
+    ----------
+    row : Optic
+        Transceiver.
+    place : Place
+        Place of the request that names it.
+    log : InputLog
+        Log of the inputs.
+    own_fiber : bool, default False
+        Whether the fiber is bought, as within a site, instead of leased.
 
     Raises
     ------
@@ -151,16 +177,31 @@ def line_of(row: Optic, place: Place, log: InputLog) -> Line:
     if row.price_usd is None or power is None or row.reach_m is None:
         cause = f"optics row {row.id} has no price, power or reach"
         raise InputError([Problem("DC050", cause, place, help=f"{METRO_OPTIC} has them")])
+    log.take(f"optics.{row.id}.max_kw", power)
+    _record(row, ("price_usd", "reach_m"), log)
+    if own_fiber:
+        _record(log.catalog.get("optics", CAMPUS_CABLE, Optic), ("usd_per_m",), log)
+    return tried_line(row, log, own_fiber=own_fiber)
+
+
+def tried_line(row: Optic, log: InputLog, *, own_fiber: bool) -> Line:
+    """Return the parts of a link of one transceiver, which is compared with others and not recorded."""
+    lease, bought = log.parameter("network", "fibre-lease-usd-per-pair-km-month"), 0.0
+    if own_fiber:
+        cable = log.catalog.get("optics", CAMPUS_CABLE, Optic)
+        lease, bought = 0.0, number(cable.usd_per_m) * METERS_PER_KM / CABLE_PAIRS
     return Line(
         port_gbps=row.rate_gbps.value,
-        port_usd=log.take(f"optics.{row.id}.price_usd", row.price_usd),
-        port_kw=log.take(f"optics.{row.id}.max_kw", power),
-        plain_reach_km=log.take(f"optics.{row.id}.reach_m", row.reach_m) / METERS_PER_KM,
+        port_usd=number(row.price_usd),
+        port_kw=number(row.max_kw or row.typical_kw),
+        plain_reach_km=number(row.reach_m) / METERS_PER_KM,
         amplified_reach_km=far_km(row),
         pair_gbps=log.parameter("network", "wavelength-gbps-per-pair-max"),
         span_km=log.parameter("network", "amplifier-span-km"),
         amplifier_usd=log.parameter("network", "amplifier-usd"),
         mux_pair_usd=log.parameter("network", "mux-pair-usd"),
-        lease_usd_per_pair_km_month=log.parameter("network", "fibre-lease-usd-per-pair-km-month"),
+        lease_usd_per_pair_km_month=lease,
         fibre_us_per_km=log.parameter("network", "fibre-us-per-km"),
+        port_pairs=(row.fibers or 2) / 2.0,
+        own_usd_per_pair_km=bought,
     )

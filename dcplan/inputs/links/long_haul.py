@@ -105,7 +105,7 @@ def link_options(ask: LinkAsk, log: InputLog) -> tuple[list[LinkOption], list[Re
     if not options:
         raise InputError([_no_signal(refused, ask)])
     options.sort(key=lambda option: option.ten_years_usd)
-    record(options[0].row, ask.router, log.catalog.get("optics", LOCAL_OPTIC, Optic), log)
+    record(options[0].row, ask.router, log)
     return options, refused
 
 
@@ -131,17 +131,16 @@ def router_parts(router: Switch, ports: int, ends: int, gbps: float) -> Iterator
     """Yield the routers and line cards of a number of ports of a rate at each end."""
     radix = router.ports[f"{gbps:g}"]
     boxes = math.ceil(ports / radix)
-    yield _line("routers", router.id, ends * boxes, router.price_usd, router.typical_kw)
+    yield priced("routers", router.id, ends * boxes, router.price_usd, router.typical_kw)
     if router.cards:
         cards = math.ceil(ports / (radix / router.cards))
-        yield _line("router line cards", router.id, ends * cards, router.card_usd, router.card_kw)
+        yield priced("router line cards", router.id, ends * cards, router.card_usd, router.card_kw)
 
 
 def _parts(row: Optic, found: LongHaul, router: Switch, log: InputLog) -> Iterator[LinkPart]:
     """Yield the parts of both ends and of the route."""
     kind = "transponders" if row.kind == "transponder" else "coherent transceivers"
-    local = log.catalog.get("optics", LOCAL_OPTIC, Optic)
-    yield _line(kind, row.id, found.ports, row.price_usd, row.typical_kw)
+    yield priced(kind, row.id, found.ports, row.price_usd, row.typical_kw)
     degrees = f"{found.per_pair} wavelengths a degree"
     yield _common(
         "ROADM degrees", degrees, found.roadm_degrees, ("roadm-degree-usd", "roadm-degree-kw"), log
@@ -151,16 +150,17 @@ def _parts(row: Optic, found: LongHaul, router: Switch, log: InputLog) -> Iterat
         "line amplifiers", spans, found.amplifiers, ("amplifier-usd", "line-amplifier-kw"), log
     )
     yield from router_parts(router, found.router_ports, 2, local_gbps(log))
-    yield _line(
-        "short-reach transceivers",
-        local.id,
-        found.local_transceivers,
-        local.price_usd,
-        local.max_kw,
-    )
+    yield local_part(found.local_transceivers, log)
 
 
-def _line(item: str, part: str, count: int, usd: Quantity | None, kw: Quantity | None) -> LinkPart:
+def local_part(count: int, log: InputLog) -> LinkPart:
+    """Return the transceivers between routers, transponders and the network of a hall."""
+    row = log.catalog.get("optics", LOCAL_OPTIC, Optic)
+    return priced("short-reach transceivers", row.id, count, row.price_usd, row.max_kw)
+
+
+def priced(item: str, part: str, count: int, usd: Quantity | None, kw: Quantity | None) -> LinkPart:
+    """Return the price and the power of some pieces of a part."""
     value, (low, high) = number(usd), usd.bounds if usd else (0.0, 0.0)
     status = "estimate" if usd and str(usd.status) == "estimate" else "listed"
     prices = (value * count, low * count, high * count)
@@ -170,7 +170,7 @@ def _line(item: str, part: str, count: int, usd: Quantity | None, kw: Quantity |
 def _common(item: str, part: str, count: int, keys: tuple[str, str], log: InputLog) -> LinkPart:
     """Return a part whose price and power are parameters of the catalog."""
     usd, kw = (log.catalog.get("network", key, Parameter).value for key in keys)
-    return _line(item, part, count, usd, kw)
+    return priced(item, part, count, usd, kw)
 
 
 def _per_year(found: LongHaul, route_km: float, log: InputLog) -> float:

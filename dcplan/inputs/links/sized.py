@@ -14,11 +14,19 @@ from dcplan.inputs.links.facts import (
     far_km,
     line_of,
     local_gbps,
+    record_local,
     record_router,
+    tried_line,
 )
-from dcplan.inputs.links.long_haul import link_options, option_rtt_us, router_parts
+from dcplan.inputs.links.long_haul import (
+    SEARCH_YEARS,
+    link_options,
+    local_part,
+    option_rtt_us,
+    router_parts,
+)
 from dcplan.inputs.log import InputLog
-from dcplan.units import METERS_PER_KM, MICRO
+from dcplan.units import MICRO
 
 PLUGGABLE = ("transceiver", "lpo", "lro")
 
@@ -28,8 +36,6 @@ class SizedLink:
     """What a link of a plan costs and does: all ends and everything between them."""
 
     optic: str
-    gbps: float
-    """Installed capacity of an end, one way. [Gb/s]"""
     capex_usd: float
     usd_per_year: float
     """Lease of fiber and of amplifier sites."""
@@ -40,8 +46,9 @@ class SizedLink:
 def sized(ask: LinkAsk, ends: int, log: InputLog) -> SizedLink:
     """Return a link between two places, or between several halls through a core of routers.
 
-    The optic is the given one, or the cheapest that reaches: a transceiver, then 400ZR, then the
-    coherent signals of a line system. Both ends have router ports for it.
+    The optic is the given one, or the cheapest that reaches, over ten years with its fiber: a transceiver
+    or 400ZR, then the coherent signals of a line system. Each end has router ports for it and for the
+    network of its hall.
 
     Parameters
     ----------
@@ -64,25 +71,28 @@ def sized(ask: LinkAsk, ends: int, log: InputLog) -> SizedLink:
 
 
 def _cheapest(ask: LinkAsk, log: InputLog) -> Optic | None:
-    """Return the transceiver with the lowest price of a rate that reaches, or 400ZR; None for neither."""
-    found: dict[float, Optic] = {}
+    """Return the transceiver, or 400ZR, that reaches and costs least over ten years; None for neither."""
+    best: tuple[float, Optic] | None = None
     for row in log.catalog.table("optics", Optic).values():
-        reaches = row.reach_m is not None and row.reach_m.value >= ask.route_km * METERS_PER_KM
         plain = row.kind in PLUGGABLE and (not row.protocols or "ethernet" in row.protocols)
-        power = row.max_kw or row.typical_kw
-        if reaches and plain and row.price_usd and power and row.rate_gbps.value <= local_gbps(log):
-            found.setdefault(row.price_usd.value / row.rate_gbps.value, row)
-    if found:
-        return found[min(found)]
-    metro = log.catalog.get("optics", METRO_OPTIC, Optic)
-    return metro if ask.route_km <= far_km(metro) else None
+        known = row.price_usd and (row.max_kw or row.typical_kw) and row.reach_m
+        if not known or not (plain or row.id == METRO_OPTIC):
+            continue
+        if row.rate_gbps.value > local_gbps(log) or ask.route_km > far_km(row):
+            continue
+        leg = interconnect(ask.gbps, ask.route_km, tried_line(row, log, own_fiber=ask.own_fiber))
+        usd = leg.capex_usd + SEARCH_YEARS * leg.lease_usd_per_year
+        if best is None or usd < best[0]:
+            best = usd, row
+    return best[1] if best else None
 
 
 def _near(ask: LinkAsk, optic: Optic, ends: int, log: InputLog) -> SizedLink:
     """Return a link of direct optics, with the routers of both ends."""
     legs = 1 if ends == 2 else ends
     try:
-        leg = interconnect(ask.gbps, ask.route_km, line_of(optic, ask.where("optic"), log))
+        line = line_of(optic, ask.where("optic"), log, own_fiber=ask.own_fiber)
+        leg = interconnect(ask.gbps, ask.route_km, line)
     except ValueError as error:
         cause, step = (
             f"{optic.id}: {error}",
@@ -91,19 +101,20 @@ def _near(ask: LinkAsk, optic: Optic, ends: int, log: InputLog) -> SizedLink:
         raise InputError([Problem("DC054", cause, ask.where("km"), help=step)]) from error
     rate = local_gbps(log)
     ports = math.ceil(leg.gbps / rate - 1e-9)
-    routers = [*router_parts(ask.router, ports, ends, rate)]
+    # half of the ports of a router are for the network of its hall, over a transceiver at both ends
+    parts = [*router_parts(ask.router, 2 * ports, ends, rate), local_part(2 * ports * ends, log)]
     if legs > 1:
-        routers += router_parts(ask.router, legs * ports, 1, rate)
+        parts += router_parts(ask.router, legs * ports, 1, rate)
     latency_s = record_router(ask.router, log)
+    record_local(log)
     hops = 2 if legs == 1 else 3
     # the way from one hall to another has two legs if a core is between them
     rtt_s = leg.rtt_us * MICRO * min(legs, 2) + 2.0 * hops * latency_s
     return SizedLink(
         optic=optic.id,
-        gbps=leg.gbps,
-        capex_usd=legs * leg.capex_usd + sum(part.usd for part in routers),
+        capex_usd=legs * leg.capex_usd + sum(part.usd for part in parts),
         usd_per_year=legs * leg.lease_usd_per_year,
-        kw=legs * leg.power_kw + sum(part.kw for part in routers),
+        kw=legs * leg.power_kw + sum(part.kw for part in parts),
         rtt_s=rtt_s,
     )
 
@@ -119,7 +130,6 @@ def _far(ask: LinkAsk, ends: int, log: InputLog) -> SizedLink:
     best = link_options(ask, log)[0][0]
     return SizedLink(
         optic=best.row.id,
-        gbps=best.found.gbps,
         capex_usd=best.usd,
         usd_per_year=best.usd_per_year,
         kw=best.kw,

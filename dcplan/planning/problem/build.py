@@ -242,7 +242,7 @@ def _work(
         )
         jobs.append(terms)
         allowed = resident(where, job.countries, country, Kind.JOB, job.id, excluded)
-        halls = [*allowed, *spans_of(job, allowed, links, log)]
+        halls = [*allowed, *spans_of(job, allowed, links, log, excluded)]
         cut = interrupted(job, halls, sites, log)
         run_options += candidates.run_options(job, terms, [*halls, *cut])
     return (

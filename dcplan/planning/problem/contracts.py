@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dcplan.catalog.schema import CoolingOption
 from dcplan.energy.heat import Lifted, lifted
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
-from dcplan.planning.problem.energy import profile_of, shapes_at
+from dcplan.planning.problem.energy import OnsiteTerms, profile_of, shapes_at
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import PowerContract, Site
@@ -162,13 +162,50 @@ def _contract(
     )
 
 
-def matched_terms(site: Site, log: InputLog) -> MatchedTerms:
-    """Return the least shares of carbon-free energy of a site."""
+def matched_terms(
+    site: Site,
+    contracts: Iterable[ContractTerms],
+    plants: Iterable[OnsiteTerms],
+    question: Question,
+    log: InputLog,
+) -> MatchedTerms:
+    """Return the least shares of carbon-free energy of a site.
+
+    Raises
+    ------
+    InputError
+        When more hours must be matched than have any carbon-free energy.
+    """
     key, given = f"sites.{site.id}.matched_share_min", site.matched_share_min
-    return MatchedTerms(
+    found = MatchedTerms(
         log.take(f"{key}.annual", given.annual) if given.annual else None,
         log.take(f"{key}.hourly", given.hourly) if given.hourly else None,
     )
+    if found.hourly_frac is not None:
+        sources = {x: x.first for x in contracts if x.carbon_free}
+        most = _hours_frac(sources | {x: x.lead for x in plants if x.weather}, question)
+        if found.hourly_frac > most + 1e-9:
+            cause = (
+                f"{site.id}: carbon-free contracts, PV and wind give energy in at most {most:.1%} of the "
+                f"hours of a quarter, so that they match less than {found.hourly_frac:.1%} hour by hour"
+            )
+            step = "give a carbon-free baseload contract or another profile, or a lower share"
+            at = ("sites", question.scenario.sites.index(site), "matched_share_min", "hourly")
+            raise InputError([question.tree.problem("DC015", cause, at, help=step)])
+    return found
+
+
+def _hours_frac(sources: Mapping[ContractTerms | OnsiteTerms, int], question: Question) -> float:
+    """Return the largest share of the hours of a quarter in which any of some sources gives energy.
+
+    The values are the first quarters in which the sources can serve.
+    """
+    horizon, most = question.scenario.horizon, 0.0
+    for t in range(horizon.quarters):
+        able = [x for x, first in sources.items() if first <= t]
+        shapes, _ = shapes_at(able, horizon.start, t)
+        most = max(most, float((shapes.sum(axis=0) > 0.0).mean()))
+    return most
 
 
 def carbon_price(

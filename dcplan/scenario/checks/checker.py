@@ -10,6 +10,7 @@ from dcplan.errors import Problem, did_you_mean
 from dcplan.provenance import Path
 from dcplan.scenario.schema import Scenario
 from dcplan.scenario.tree import Tree
+from dcplan.units import quarter_index, quarter_name
 
 
 class Checker:
@@ -29,6 +30,18 @@ class Checker:
     def add(self, code: str, cause: str, path: Path, *, hint: str = "", help: str = "") -> None:
         """Record a problem at a path."""
         self.problems.append(self.tree.problem(code, cause, path, hint=hint, help=help))
+
+    def in_horizon(self, name: str, quarter: str | None, path: Path, *, earlier: bool) -> None:
+        """Reject a quarter after the horizon, or one before it that is not allowed."""
+        if quarter is None:
+            return
+        horizon = self.scenario.horizon
+        first = quarter_index(horizon.start)
+        passed = quarter_index(quarter) - first
+        if passed >= horizon.quarters or (passed < 0 and not earlier):
+            cause = f"{name}: {path[-1]} {quarter} is outside the horizon"
+            last = quarter_name(first + horizon.quarters - 1)
+            self.add("DC015", cause, path, help=f"give a quarter from {horizon.start} to {last}")
 
     def unique(self, ids: Iterable[str], path: Path) -> None:
         """Reject duplicate ids."""

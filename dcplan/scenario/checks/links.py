@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dcplan.provenance import Path
 from dcplan.scenario.checks.checker import Checker
+from dcplan.scenario.schema import Job
 from dcplan.scenario.schema.places.links import Link
-from dcplan.units import quarter_index
 
 
 def check_links(check: Checker) -> None:
@@ -17,24 +17,41 @@ def check_links(check: Checker) -> None:
         _check_link(check, link, halls, ("links", i))
     known, used = [link.id for link in scenario.links], set[str]()
     for i, job in enumerate(scenario.workloads.training):
-        for k, name in enumerate(job.over):
-            path: Path = ("workloads", "training", i, "over", k)
-            check.one_of(name, known, "link", path)
-            if name in job.over[:k]:
-                check.add("DC011", f"{job.id}: the link {name!r} occurs twice", path)
+        _check_job(check, job, known, ("workloads", "training", i))
         used |= set(job.over)
-        far = [x for x in scenario.links if x.id in job.over and not x.within_site]
-        if job.local_steps > 1 and not far:
-            cause = (
-                f"{job.id}: local_steps counts between sites, and no link of over joins two sites"
-            )
-            where: Path = ("workloads", "training", i, "local_steps")
-            check.add("DC015", cause, where, help="add a link between two sites, or remove it")
     for i, name in enumerate(known):
         if name not in used:
             cause = f"no training run spreads over the link {name!r}"
             step = f"add `over: [{name}]` to a training run, or remove the link"
             check.add("DC015", cause, ("links", i, "id"), help=step)
+
+
+def _check_job(check: Checker, job: Job, known: list[str], path: Path) -> None:
+    """Check that a run may use its links, and that its sites exchange."""
+    links = {link.id: link for link in check.scenario.links}
+    for k, name in enumerate(job.over):
+        where: Path = (*path, "over", k)
+        check.one_of(name, known, "link", where)
+        if name in job.over[:k]:
+            check.add("DC011", f"{job.id}: the link {name!r} occurs twice", where)
+        joined = [end.partition("/")[0] for end in links[name].joins] if name in links else []
+        closed = sorted({x for x in joined if job.sites is not None and x not in job.sites})
+        if closed:
+            cause = f"{job.id}: the link {name!r} joins {', '.join(closed)}, where it may not run"
+            step = f"add {', '.join(closed)} to its sites, or remove the link from over"
+            check.add("DC015", cause, where, help=step)
+    far = any(name in links and not links[name].within_site for name in job.over)
+    where = (*path, "local_steps")
+    if job.local_steps > 1 and not far:
+        cause = f"{job.id}: local_steps counts between sites, and no link of over joins two sites"
+        check.add("DC015", cause, where, help="add a link between two sites, or remove it")
+    steps = job.tokens.value / job.global_batch_tokens.value
+    if job.local_steps > steps:
+        cause = (
+            f"{job.id}: with {job.local_steps:,} local_steps its sites never exchange, because the run "
+            f"has {steps:,.0f} steps"
+        )
+        check.add("DC015", cause, where, help="give fewer local_steps, such as 50 to 500")
 
 
 def _check_link(check: Checker, link: Link, halls: list[str], path: Path) -> None:
@@ -49,8 +66,12 @@ def _check_link(check: Checker, link: Link, halls: list[str], path: Path) -> Non
         cause = f"{link.id}: it joins halls of one site, or one hall of each of two sites"
         step = "declare one link for each pair of sites, and one for the halls of each site"
         check.add("DC015", cause, (*path, "joins"), help=step)
-    start = quarter_index(check.scenario.horizon.start)
-    end = start + check.scenario.horizon.quarters
-    if link.available_from and not start <= quarter_index(link.available_from) < end:
-        cause = f"{link.id}: available_from {link.available_from} is outside the horizon"
-        check.add("DC015", cause, (*path, "available_from"))
+    check.in_horizon(link.id, link.available_from, (*path, "available_from"), earlier=False)
+    quarters = check.scenario.horizon.quarters
+    if link.lead_quarters >= quarters:
+        cause = f"{link.id}: it serves after {link.lead_quarters} quarters, and the horizon has {quarters}"
+        check.add("DC015", cause, (*path, "lead_quarters"), help="give a longer horizon")
+    for name in ("optic", "router", "span_km") if link.quoted else ():
+        if getattr(link, name) is not None:
+            cause = f"{link.id}: {name} has no effect on a link whose usd, usd_per_year, mw and rtt_ms are given"
+            check.add("DC015", cause, (*path, name), help=f"leave {name} out")

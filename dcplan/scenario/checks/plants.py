@@ -71,7 +71,7 @@ def _check_weather(check: Checker, entry: Onsite, path: Path, *, weather: bool) 
 
 
 def check_contract(check: Checker, entry: PowerContract, path: Path) -> None:
-    """Report a contract without its hours, with two prices of surplus, or with less than one step."""
+    """Report a contract without its hours, with two prices of surplus, less than one step, or too late."""
     by_profile = entry.kind == "as_produced"
     if by_profile and entry.profile is None:
         cause = f"{entry.id} needs the output of its plant by hour"
@@ -86,6 +86,8 @@ def check_contract(check: Checker, entry: PowerContract, path: Path) -> None:
         cause = f"{entry.id} has two prices of its surplus"
         step = "give surplus_usd_per_mwh or surplus_frac, not both"
         check.add("DC015", cause, (*path, "surplus_frac"), help=step)
+    where = (*path, "available_from")
+    check.in_horizon(entry.id, entry.available_from, where, earlier=True)
     step_mw = entry.step_mw.value if entry.step_mw else STEP_MW
     if entry.max_mw.value < step_mw:
         cause = f"{entry.id}: {entry.max_mw.value:g} MW is less than one step of {step_mw:g} MW"
@@ -105,6 +107,15 @@ def check_unused(check: Checker, site: Site, path: Path) -> None:
         step = "give ppa, or carbon.basis: market with carbon.usd_per_t"
         check.add("DC015", cause, (*path, "carbon", "residual_g_per_kwh"), help=step)
     kinds = [check.catalog.find("onsite", x.id, OnsitePower) for x in site.onsite]
+    clean = any(x.carbon_free for x in site.ppa) or any(
+        x is not None and x.kind in WEATHER_KINDS for x in kinds
+    )
+    if (site.matched_share_min.annual or site.matched_share_min.hourly) and not clean:
+        cause = (
+            f"{site.id}: no contract, PV or wind gives the carbon-free energy of matched_share_min"
+        )
+        step = "give a carbon-free contract in ppa, or PV or wind in onsite"
+        check.add("DC015", cause, (*path, "matched_share_min"), help=step)
     pauses = any(x.interrupted_power_frac != 1.0 for x in check.scenario.workloads.jobs)
     if pauses or any(x is not None and x.kind == "battery" for x in kinds):
         return

@@ -125,6 +125,9 @@ def _check_site(check: Checker, site: Site, path: Path) -> None:
         check_hall(check, site, hall, (*path, "halls", j))
     check.unique((x.id for x in site.interruptible), (*path, "interruptible"))
     check.unique((x.id for x in site.onsite), (*path, "onsite"))
+    for i, tranche in enumerate(site.interruptible):
+        where = (*path, "interruptible", i, "available_from")
+        check.in_horizon(tranche.id, tranche.available_from, where, earlier=True)
     for i, entry in enumerate(site.onsite):
         check_plant(check, entry, site, (*path, "onsite", i))
     check.unique((x.id for x in site.ppa), (*path, "ppa"))
@@ -154,14 +157,10 @@ def _check_hedge(check: Checker) -> None:
     asked = check.scenario.uncertainty
     if asked is None or asked.hedge is None:
         return
-    horizon, path = check.scenario.horizon, ("uncertainty", "hedge")
+    path = ("uncertainty", "hedge")
     for name in asked.hedge.weights:
         check.one_of(name, ["base", *check.scenario.scenarios], "variant", (*path, "weights", name))
-    through = quarter_index(asked.hedge.through) - quarter_index(horizon.start)
-    if not 0 <= through < horizon.quarters:
-        check.add(
-            "DC015", f"through {asked.hedge.through} is outside the horizon", (*path, "through")
-        )
+    check.in_horizon("hedge", asked.hedge.through, (*path, "through"), earlier=False)
 
 
 def _check_fleet(check: Checker) -> None:
@@ -187,13 +186,11 @@ def _check_fleet(check: Checker) -> None:
 def _check_work(check: Checker) -> None:
     scenario = check.scenario
     sites = [s.id for s in scenario.sites]
-    start = quarter_index(scenario.horizon.start)
-    end = start + scenario.horizon.quarters
     work = scenario.workloads
     for kind, jobs in (("training", work.training), ("post_training", work.post_training)):
         check.unique((j.id for j in jobs), ("workloads", kind))
         for i, job in enumerate(jobs):
-            _check_job(check, job, sites, (start, end), ("workloads", kind, i))
+            _check_job(check, job, sites, ("workloads", kind, i))
     check.unique((c.id for c in work.capacity), ("workloads", "capacity"))
     taken = [j.id for j in work.training]
     for kind, ids in (
@@ -224,16 +221,13 @@ def _check_work(check: Checker) -> None:
             _check_demand(check, demand, ("workloads", kind, i))
 
 
-def _check_job(
-    check: Checker, job: ScheduledJob, sites: list[str], horizon: tuple[int, int], path: Path
-) -> None:
+def _check_job(check: Checker, job: ScheduledJob, sites: list[str], path: Path) -> None:
     """Check the countries, sites and quarters of a job."""
     _check_countries(check, job.countries, path)
     for k, name in enumerate(job.sites or ()):
         check.one_of(name, sites, "site", (*path, "sites", k))
     for key, quarter in (("start", job.start), ("deadline", job.deadline)):
-        if quarter and not horizon[0] <= quarter_index(quarter) < horizon[1]:
-            check.add("DC015", f"{job.id}: {key} {quarter} is outside the horizon", (*path, key))
+        check.in_horizon(job.id, quarter, (*path, key), earlier=False)
     if job.start and job.deadline and quarter_index(job.start) > quarter_index(job.deadline):
         check.add("DC015", f"{job.id}: starts after its deadline", (*path, "start"))
 

@@ -26,7 +26,7 @@ STEP_PARTS = {
     "data_parallel": "exposed data-parallel communication of gradients and parameters",
     "optimizer": "optimizer update",
     "straggler": "wait for the slowest node",
-    "wide_area": "exchange between sites",
+    "wide_area": "exchange between halls and sites",
     "ingest": "wait for training data from storage",
 }
 """Part of an optimizer step -> what it is."""

@@ -14,6 +14,7 @@ from dcplan.result import Table
 from dcplan.scenario.schema import Scenario
 from dcplan.specs.plan import site as site_specs
 from dcplan.specs.plan import work as specs
+from dcplan.training.wide_area import Span, WideArea
 from dcplan.units import MILLI, QUARTERS_PER_YEAR, TB_PER_PB
 
 GIVEN = "given"
@@ -195,32 +196,50 @@ def span_notes(d: Decisions | None, scenario: Scenario) -> list[str]:
         if run.part is None:
             continue
         halls, sites = run.part.exchange.halls, run.part.exchange.sites
-        job = next(x for x in scenario.workloads.training if x.id == run.job)
-        flags = [
-            f"{job.model} --system {run.system} -n {run.accelerators - run.spares}",
-            f"--tokens {job.tokens.value:g} --seq-len {job.seq_len}",
-            f"--global-batch-tokens {job.global_batch_tokens.value:g} --precision {run.precision}",
-        ]
         texts = []
         if halls is not None:
-            rtt_ms = 2.0 * halls.latency_s / MILLI
-            flags.append(
-                f"--halls {halls.sites} --hall-gbps {halls.gbps:g} --hall-rtt-ms {rtt_ms:.4g}"
-            )
             texts.append(f"{halls.sites} halls of a site exchange gradients every step")
         if sites is not None:
-            rtt_ms, steps = 2.0 * sites.latency_s / MILLI, sites.local_steps
-            flags.append(
-                f"--wan-sites {sites.sites} --wan-gbps {sites.gbps:g} --wan-rtt-ms {rtt_ms:.4g}"
-            )
-            every = "every step"
-            if steps > 1:
-                more = run.part.exchange.extra_tokens_frac
-                flags.append(f"--local-steps {steps} --extra-tokens-frac {more:g}")
-                every = f"every {steps} steps, with {more:.1%} more tokens"
+            more, every = run.part.exchange.extra_tokens_frac, "every step"
+            if sites.local_steps > 1:
+                every = f"every {sites.local_steps} steps, with {more:.1%} more tokens"
             texts.append(f"{sites.sites} sites exchange {every}")
+        flags = _train_flags(run, run.part.exchange, scenario)
         notes.append(
             f"{run.job} trains over {run.parts} halls: {', and '.join(texts)}; `dcplan train "
-            f"{' '.join(flags)}` computes it alone"
+            f"{flags}` computes it alone"
         )
     return notes
+
+
+def _train_flags(run: RunOption, exchange: Span, scenario: Scenario) -> str:
+    """Return the model and the flags of ``dcplan train`` for a complete run over several halls."""
+    job = next(x for x in scenario.workloads.training if x.id == run.job)
+    flags: dict[str, float | str | None] = {
+        "system": run.system,
+        "n": run.accelerators - run.spares,
+        "tokens": job.tokens.value,
+        "seq-len": job.seq_len,
+        "global-batch-tokens": job.global_batch_tokens.value,
+        "precision": run.precision,
+        "images": job.images,
+        "stack": job.stack,
+        "start": job.start or scenario.horizon.start,
+        "layout": ",".join(f"{k}={v}" for k, v in run.layout.items()),
+        "sync-bytes-per-param": job.sync_bytes_per_param,
+    }
+    if exchange.halls is not None:
+        flags |= _link_flags("hall", exchange.halls) | {"halls": exchange.halls.sites}
+    if exchange.sites is not None:
+        flags |= _link_flags("wan", exchange.sites) | {"wan-sites": exchange.sites.sites}
+        if exchange.sites.local_steps > 1:
+            flags["local-steps"] = exchange.sites.local_steps
+            flags["extra-tokens-frac"] = exchange.extra_tokens_frac
+    given = {
+        k: f"{v:.10g}" if isinstance(v, float) else v for k, v in flags.items() if v is not None
+    }
+    return " ".join([job.model, *(f"-{'' if k == 'n' else '-'}{k} {v}" for k, v in given.items())])
+
+
+def _link_flags(name: str, link: WideArea) -> dict[str, float | str | None]:
+    return {f"{name}-gbps": link.gbps, f"{name}-rtt-ms": 2.0 * link.latency_s / MILLI}

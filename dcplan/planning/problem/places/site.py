@@ -43,6 +43,8 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
     prices, by_market = carbon_price(site, level, log)
     backup = _backup(site, log)
     tariff = TariffPrices(_usd_per_kwh(site, row, scenario, log), level)
+    plants = onsite_terms(site, question, log)
+    contracts = contract_terms(site, tariff, question, log)
     return SiteTerms(
         id=site.id,
         utility_mw=log.series(f"{key}.utility_mw", site.utility_mw, quarters),
@@ -63,10 +65,10 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
         opex_usd_per_kw_quarter=site_costs.opex(site, log),
         land_tax_usd_per_quarter=site_costs.land_tax(site, question, log),
         tranches=tranche_terms(site, scenario, log),
-        onsite=onsite_terms(site, question, log),
+        onsite=plants,
         block_lead=int(log.assumed(f"{key}.power.lead_quarters", site.power.lead_quarters, 0.0)),
-        contracts=contract_terms(site, tariff, question, log),
-        matched=matched_terms(site, log),
+        contracts=contracts,
+        matched=matched_terms(site, contracts, plants, question, log),
         residual_g_per_kwh=log.take(f"{key}.carbon.residual_g_per_kwh", residual)
         if residual
         else None,

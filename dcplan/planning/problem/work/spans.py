@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dcplan.inputs.cloud_prices import is_cloud
+from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.terms.links import LinkTerms
 from dcplan.planning.problem.work.parts import SPAN_MARK, RunPart
@@ -36,11 +37,16 @@ class _Asked:
 
 
 def spans_of(
-    job: ScheduledJob, where: Sequence[Target], links: Iterable[LinkTerms], log: InputLog
+    job: ScheduledJob,
+    where: Sequence[Target],
+    links: Iterable[LinkTerms],
+    log: InputLog,
+    excluded: list[ExcludedOption],
 ) -> list[Target]:
     """Return targets of several halls for a job: neighbors of a link, and those of two sites.
 
-    All halls of a span have the same system and link speed, and equal parts of the run.
+    All halls of a span have the same system and link speed, and equal parts of the run. A link whose
+    halls have no such system is an excluded option.
     """
     named = [link for link in links if isinstance(job, Job) and link.id in job.over]
     if not named or not isinstance(job, Job):
@@ -58,6 +64,13 @@ def spans_of(
             for there in here.values()
             if all(place in there for place in places)
         ]
+    used = {name for target in found for part in target.parts for name in part.links}
+    reason = "no system that may run it has the same network link in these halls"
+    excluded += [
+        ExcludedOption(Kind.JOB, job.id, SPAN_MARK.join(link.ends), reason)
+        for link in named
+        if link.id not in used
+    ]
     return found
 
 

@@ -22,7 +22,7 @@ class Link(Part):
     several halls of a site takes neighbors in this order."""
     km: Positive
     """Length of the fiber: between two halls, or from a hall to the core routers where a link joins
-    more than two."""
+    more than two. It sizes no part of a link whose `usd`, `usd_per_year`, `mw` and `rtt_ms` are given."""
     gbps: Positive
     """Capacity of the end of a hall, one way in Gb/s."""
     optic: str | None = None
@@ -35,7 +35,8 @@ class Link(Part):
     usd: NonNegative | None = None
     """Your own price of the complete link. Default: computed from its parts."""
     usd_per_year: NonNegative | None = None
-    """Your own lease of the complete link. Default: computed from fiber pairs and amplifier sites."""
+    """Your own lease of the complete link. Default: computed from fiber pairs and amplifier sites; within a
+    site, the fiber is bought and `usd` has its price."""
     mw: Megawatts | None = None
     """Your own power of all its equipment. Default: computed from its parts."""
     rtt_ms: Positive | None = None
@@ -49,3 +50,9 @@ class Link(Part):
     def within_site(self) -> bool:
         """Return whether it joins halls of one site."""
         return len({name.partition("/")[0] for name in self.joins}) == 1
+
+    @property
+    def quoted(self) -> bool:
+        """Return whether price, lease, power and round trip are given, so that no part is sized."""
+        given = (self.usd, self.usd_per_year, self.mw, self.rtt_ms)
+        return all(x is not None for x in given)
