@@ -25,7 +25,10 @@ from dcplan.planning.solve.matrix import Matrix, Vector
 
 BOOKED = "training_use"
 """Row that counts a run's hours, by hall, system and quarter."""
-PEAKS = ("accelerators_for_jobs", "serving_ahead", "fabric_speed")
+PEAKS = (
+    *("accelerators_for_jobs", "serving_ahead", "fabric_speed"),
+    *("firm_power", "called_load", "runs_pause"),
+)
 """Rows of peaks, which apply to single runs."""
 CREDITS = ("used_units_work",)
 """Rows to which a run gives room in proportion to its size: a group gives that of its largest run."""
