@@ -81,11 +81,11 @@ def test_growth_counts_from_its_first_quarter(tmp_path: Path) -> None:
 
 
 def test_every_series_of_the_scenario_grows() -> None:
-    """Each field of the type, so also one that is added later."""
+    """Each field of the type, so also one that is added later; a share begins at 0.2."""
     assert len(series_fields()) >= 13
-    growth = {"start": 8, "growth_frac_per_quarter": 0.5}
     for pattern in series_fields():
-        node: Any = growth
+        start = 0.2 if pattern[-1].endswith("_frac") else 8.0
+        node: Any = {"start": start, "growth_frac_per_quarter": 0.5}
         for part in reversed(pattern):
             node = [node] if part == "*" else {part: node}
         data = {**node, "horizon": {"start": "2027-Q1", "quarters": 3}}
@@ -93,7 +93,8 @@ def test_every_series_of_the_scenario_grows() -> None:
         assert problems == []
         for part in pattern:
             found = found[0 if part == "*" else part]
-        assert [q.value for q in found] == [8, 12, 18], pattern
+        values = [q.value for q in found]
+        assert values == pytest.approx([start, start * 1.5, start * 2.25]), pattern
         assert found[2].at == "here"
 
 
