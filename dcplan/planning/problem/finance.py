@@ -24,7 +24,7 @@ from dcplan.units import (
     quarter_name,
 )
 
-TINY = 1e-9
+COST_EPS = 1e-9
 """Negative present cost of one USD from which it is not a rounding of doubles."""
 
 
@@ -102,7 +102,7 @@ def refuse_profit(question: Question, finance: FinanceTerms, leads: Iterable[int
     later = {0, *leads} if terms.milestones is not None else {0}
     for t, left in enumerate(finance.hardware_residual_frac):
         cost = min(paid[min(t + lead, quarters - 1)] for lead in later) - weights.end * left
-        if cost < -TINY:
+        if cost < -COST_EPS:
             when = quarter_name(quarter_index(question.scenario.horizon.start) + t)
             cause = (
                 f"hardware ordered in {when} costs less than nothing: USD 1 of it has a present cost of "
