@@ -133,7 +133,9 @@ def test_rated_kw_moves_limits_and_not_energy() -> None:
         "power.peak_it_mw",
         "cost.opex_usd",
     } | MONEY_KEYS | {
-        "cost.residual_usd"  # racks of more power fill more of their hall
+        "cost.residual_usd",  # racks of more power fill more of their hall
+        "carbon.embodied_t",  # the class value of a system is per rated kW
+        "carbon.embodied_class_t",
     }
 
 
