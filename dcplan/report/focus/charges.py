@@ -84,6 +84,7 @@ UNITS = {
     Unit.ACCELERATOR: "Accelerators",
     Unit.MONTH: "Months",
     Unit.TONNE: "Tonnes CO2",
+    Unit.M3: "Cubic Meters",
 }
 """Unit of goods -> its name in FOCUS."""
 MONTHS = {
