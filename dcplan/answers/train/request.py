@@ -18,7 +18,8 @@ SETTINGS_OF_RECOVERY = (
     "checkpoint=async|blocking|peer, save-s=, interval-s=, restart-s=, detection-s=, "
     "stops-per-1000-node-days=, replaced-frac=, spares=, repair-h=, production-slowdown=, "
     "early-life=, lemon-nodes=, corruption-rollback-h=, "
-    "replica-accelerators=, stall-s=, rejoin-s=, whole-job-stops-per-day="
+    "replica-accelerators=, stall-s=, rejoin-s=, whole-job-stops-per-day=, "
+    "interrupted-h-per-year=, interruption-h=, interrupted-power-frac=, interrupted-speed-frac="
 )
 SETTINGS_OF_SETBACKS = (
     "rollbacks=, rollback-steps=, manual-restarts=, manual-restart-h=, idle-frac=, other-work-frac="
