@@ -90,7 +90,7 @@ def lookup(entries: Iterable[PueEntry], cooling: str, size: str, zone: str) -> P
     by_zone = {e.zone: e for e in entries if e.cooling == cooling and e.size == size}
     if zone in by_zone:
         return by_zone[zone]
-    same_heat = [z for z in by_zone if len(z) == ZONE_LENGTH and z[1:] == zone[1:]]
-    if len(zone) == ZONE_LENGTH and same_heat and zone < min(same_heat):
-        return by_zone[min(same_heat)]
+    same_moisture = [z for z in by_zone if len(z) == ZONE_LENGTH and z[1:] == zone[1:]]
+    if len(zone) == ZONE_LENGTH and same_moisture and zone < min(same_moisture):
+        return by_zone[min(same_moisture)]
     return by_zone.get("all")
