@@ -81,11 +81,7 @@ def _groups(found: Mapping[F, SwitchSteps]) -> list[tuple[Any, ...]]:
 BUY = DecisionSpec(
     "buy", lambda s: s.orders, "ordered", "order", ("hall", "cooling", "item", "quarter")
 )
-
-
 FLEET = DecisionSpec("fleet", lambda s: s.fleet, "fleet", "fleet", ("hall", "cooling", "item"))
-
-
 DISPOSED = DecisionSpec(
     "disposed",
     lambda s: [(x.id, q) for x in s.problem.existing for q in x.disposal_window],
@@ -93,8 +89,6 @@ DISPOSED = DecisionSpec(
     "dispose",
     ("item", "quarter"),
 )
-
-
 FITTED = DecisionSpec(
     "fitted",
     lambda s: _quarters(s, [(h.id, c.id) for h in s.problem.halls for c in h.coolings]),
@@ -103,8 +97,6 @@ FITTED = DecisionSpec(
     ("hall", "cooling", "quarter"),
     Branch.FIRST,
 )
-
-
 FABRIC = DecisionSpec(
     "fabric",
     lambda s: [(h, f) for h, options in s.options.items() for f in options],
@@ -113,8 +105,6 @@ FABRIC = DecisionSpec(
     ("hall", "item"),
     Branch.FIRST,
 )
-
-
 BLOCKS = DecisionSpec(
     "blocks",
     lambda s: _quarters(s, [(x,) for x in s.backed]),
@@ -123,8 +113,6 @@ BLOCKS = DecisionSpec(
     ("hall", "quarter"),
     Branch.LATER,
 )
-
-
 LINK_ON = DecisionSpec(
     "link_on",
     lambda s: _quarters(s, [(x.id, hall) for x in s.problem.links for hall in x.ends]),
@@ -133,8 +121,6 @@ LINK_ON = DecisionSpec(
     ("item", "hall", "quarter"),
     Branch.FIRST,
 )
-
-
 UPGRADED = DecisionSpec(
     "upgraded",
     lambda s: _quarters(s, [(h.id, x.id) for h in s.problem.halls for x in h.upgrades]),
@@ -143,8 +129,6 @@ UPGRADED = DecisionSpec(
     ("hall", "item", "quarter"),
     Branch.FIRST,
 )
-
-
 ONSITE_BUY = DecisionSpec(
     "onsite_buy",
     lambda s: [
@@ -158,8 +142,6 @@ ONSITE_BUY = DecisionSpec(
     "onsite",
     ("hall", "item", "quarter"),
 )
-
-
 CONTRACT = DecisionSpec(
     "contract_buy",
     lambda s: [
@@ -173,8 +155,6 @@ CONTRACT = DecisionSpec(
     "contract",
     ("hall", "item", "quarter"),
 )
-
-
 COMMITTED = DecisionSpec(
     "committed",
     lambda s: _quarters(s, [(o.id, c.term) for o in s.problem.offers for c in o.committed]),
@@ -182,13 +162,9 @@ COMMITTED = DecisionSpec(
     "commit",
     ("hall", "item", "quarter"),
 )
-
-
 RUN = DecisionSpec(
     "run", lambda s: [(i,) for i in range(len(s.problem.run_options))], "", "run", ("config",)
 )
-
-
 REPLICAS = DecisionSpec(
     "replicas",
     lambda s: _quarters(
@@ -203,14 +179,8 @@ REPLICAS = DecisionSpec(
     ),
     "replicas",
 )
-
-
 HOSTED = DecisionSpec("hosted", REPLICAS.index)
-
-
 RACKS = DecisionSpec("racks", lambda s: _quarters(s, s.places))
-
-
 STOPPED = DecisionSpec(
     "stopped",
     lambda s: _quarters(
@@ -224,48 +194,26 @@ STOPPED = DecisionSpec(
     ),
     "stopped",
 )
-
-
 STEP = DecisionSpec("step", lambda s: _quarters(s, _steps(s.step_costs)))
-
-
 LEAF_GROUPS = DecisionSpec("leaf_groups", lambda s: _quarters(s, _groups(s.step_costs)))
-
-
 LOAD_STEP = DecisionSpec("load_step", lambda s: _quarters(s, _steps(s.step_loads)))
-
-
 LOAD_GROUPS = DecisionSpec("load_groups", lambda s: _quarters(s, _groups(s.step_loads)))
-
-
 ONSITE_ON = DecisionSpec(
     "onsite_on",
     lambda s: _quarters(s, [(x.id, o.id) for x in s.problem.sites for o in x.onsite if o.firm]),
 )
-
-
 USED = DecisionSpec(
     "used", lambda s: _quarters(s, [(x.id,) for x in s.problem.sites]), branch=Branch.FIRST
 )
-
-
 USED_NEW = DecisionSpec(
     "used_new", lambda s: _quarters(s, [(x,) for x in s.backed]), branch=Branch.FIRST
 )
-
-
 BLOCK_PAIRS = DecisionSpec("block_pairs", lambda s: _quarters(s, [(x,) for x in s.two_sided]))
-
-
 CHANGED = DecisionSpec("changed", lambda s: s.orders)
-
-
 RENTING = DecisionSpec(
     "renting",
     lambda s: _quarters(s, [(i,) for i in range(len(s.problem.rent_fixed_usd_per_month))]),
 )
-
-
 DECISIONS: dict[str, DecisionSpec] = {
     x.variable: x
     for x in (
@@ -276,12 +224,8 @@ DECISIONS: dict[str, DecisionSpec] = {
     )
 }
 """Every integer variable of the model; decisions of a plan come first."""
-
-
 QUARTERLY_DECISIONS = tuple(x for x in DECISIONS.values() if x.by_quarter)
 """Decisions by quarter: frozen in replanning, and made before the variant of a hedge is known."""
-
-
 AMOUNTS = (
     *("training", "serving", "rented", "unmet", "onsite_mw", "onsite_mwh", "contract_mwh"),
     *("enrolled", "bridged", "paused"),

@@ -25,60 +25,34 @@ from dcplan.planning.limit_spec import (
 from dcplan.units import L_PER_M3, USD_PER_MUSD
 
 Q = Span.QUARTER
-
-
 HALL, SITE_POWER = "size of a hall", "site power"
-
-
 NODE = 8.0
 """Accelerators of one rented instance."""
-
-
 DEMAND_LESS = Edit("demand", "demand of {0}", 0.01, less=True)
-
-
 MORE_RACKS = Edit(HALL, "{field} of hall {0}", 1.0)
-
-
 MORE_IT_MW = Edit(HALL, "{field} of hall {0}", 0.1, "MW")
-
-
 MORE_AIR_MW = Edit(HALL, "{field} of hall {0}", 0.1, "MW", fallback="it_mw")
-
-
 MORE_BUDGET = Edit(
     *("budget", "budget", USD_PER_MUSD, "M USD", USD_PER_MUSD, USD_PER_MUSD, Spread.SUMS)
 )
-
-
 POWER_BLOCKS = LimitSpec("power_blocks", span=Q, checks={CheckId.POWER_BLOCKS: ""})
-
-
 DEMAND_MET = LimitSpec(
     *("demand_met", "demand {0} in {t}", "less", Q, of_demand, 10.0, -1.0), edit=DEMAND_LESS
 )
-
-
 WITHOUT_SITE = LimitSpec(
     *("without_site", "demand {0} without site {1} in {t}", "less", Q, of_demand, 10.0),
     edit=DEMAND_LESS,
 )
-
-
 HALL_RACKS = LimitSpec(
     *("hall_racks", "rack positions of {0} in {t}", "racks more", Q, in_hall("racks"), 3.0, 1.0),
     {CheckId.RACK_POSITIONS: ""},
     edit=MORE_RACKS,
 )
-
-
 HALL_IT_MW = LimitSpec(
     *("hall_it_mw", "it_mw of {0} in {t}", "MW more", Q, in_hall("it_mw"), 40.0, 1.0),
     {CheckId.HALL_IT_MW: ""},
     edit=MORE_IT_MW,
 )
-
-
 DECLARED = (
     LimitSpec(
         *("utility_mw", "utility_mw of {0} in {t}", "MW more", Q, in_site("utility_mw"), 40.0, 1.0),
@@ -245,18 +219,12 @@ DECLARED = (
     LimitSpec("battery_refill", span=Q, checks={CheckId.SHAVED_MW: ""}),
     LimitSpec("grid_energy", span=Q, checks={CheckId.GRID_MWH: ""}),
 )
-
-
 LIMITS: dict[str, LimitSpec] = {spec.row: spec for spec in DECLARED}
 """Every limit by its row in the model."""
-
-
 CHECKED: dict[CheckId, LimitSpec] = {
     check: spec for spec in DECLARED for check in spec.checks or {}
 }
 """Checks that integer switch and rack counts may violate, with the limit to reduce in that case."""
-
-
 PENALTIES: dict[str, float] = {
     spec.row: spec.penalty_musd for spec in DECLARED if spec.penalty_musd is not None
 }

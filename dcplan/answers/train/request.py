@@ -9,12 +9,8 @@ from dcplan.specs.request import Flag
 from dcplan.units import MOST_USD_PER_ACCELERATOR_HOUR
 
 LARGEST = 1e18
-
-
 DEFAULT_BATCH_TOKENS = 4e6
 """Tokens per step if the request has none; the headline states this default."""
-
-
 SETTINGS_OF_RECOVERY = (
     "checkpoint=async|blocking|peer, save-s=, interval-s=, restart-s=, detection-s=, "
     "stops-per-1000-node-days=, replaced-frac=, spares=, repair-h=, production-slowdown=, "
@@ -22,33 +18,23 @@ SETTINGS_OF_RECOVERY = (
     "replica-accelerators=, stall-s=, rejoin-s=, whole-job-stops-per-day=, "
     "interrupted-h-per-year=, interruption-h=, interrupted-power-frac=, interrupted-speed-frac="
 )
-
-
 SETTINGS_OF_SETBACKS = (
     "rollbacks=, rollback-steps=, manual-restarts=, manual-restart-h=, idle-frac=, other-work-frac="
 )
-
-
 SETTINGS_OF_COST = (
     "accelerator-hours=, usd-per-accelerator=, network-share-frac=, value-oom-per-year=, "
     "method=value-lost|initial-rate, average-kw=, pue=, usd-per-kwh="
 )
-
-
 SETTINGS_OF_POST_TRAINING = (
     "algorithm=grpo|rloo|ppo, prompts=, samples=, isl=, osl=, steps=, longest-osl=, length-cv=, "
     "updates=, epochs=, staleness=, mode=colocated|disaggregated|asynchronous, "
     "rollout-accelerators=, rollout-tp=, rollout-precision="
 )
-
-
 SETTINGS_OF_FINE_TUNING = (
     "algorithm=sft|lora|qlora|dpo|distill|reward, rank=, targets=, base-bits=16|8|4, packed=, "
     "mean-len=, length-cv=, padding-frac=, reference=forward|precomputed, teacher=, "
     "teacher-accelerators=, top-k="
 )
-
-
 SETTINGS_OF_STORAGE = (
     "level=good|better|best, bytes-per-token=, dataset-tb=, tier=, usable-pb=, kept-checkpoints="
 )
