@@ -10,7 +10,7 @@ import pyomo.environ as pyo
 import pytest
 
 from dcplan.inputs.cloud_prices import CommitTerms
-from dcplan.planning.decisions import BUY, FABRIC, RUN
+from dcplan.planning.decision_specs import BUY, FABRIC, RUN
 from dcplan.planning.goal import EarlierPlan, Goal, Limit
 from dcplan.planning.model.changes import add_changes
 from dcplan.planning.model.cloud import add_cloud

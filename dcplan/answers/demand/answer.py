@@ -45,7 +45,7 @@ from dcplan.specs.demand import counters as counter_spec
 from dcplan.specs.demand import jobs as job_spec
 from dcplan.specs.demand import log as spec
 from dcplan.specs.demand import sizes as size_spec
-from dcplan.specs.request import verb
+from dcplan.specs.verb import verb
 from dcplan.units import SECONDS_PER_DAY
 
 EXAMPLES = "logs"
