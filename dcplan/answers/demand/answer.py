@@ -40,6 +40,7 @@ from dcplan.inputs.logs.gres import Shares
 from dcplan.inputs.logs.options import LogOptions
 from dcplan.inputs.logs.read import ReadJobs, read_jobs
 from dcplan.inputs.logs.traps import Trap
+from dcplan.inputs.records.encoding import refuse_wide
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.demand import counters as counter_spec
 from dcplan.specs.demand import jobs as job_spec
@@ -165,6 +166,7 @@ def _found(path: Path) -> Path:
     examples = data_dir("scenarios") / EXAMPLES
     example = examples / f"{path}.csv"
     if path.exists():
+        refuse_wide(path, "DC057")
         return path
     if not path.suffix and example.is_file():
         return example
