@@ -98,7 +98,7 @@ def _ending(
 ) -> tuple[float, State]:
     """Return when a workload ended and how: finished, deleted, or not yet.
 
-    One that finished and never had its quota was given up.
+    One that finished and never had its quota counts as canceled.
     """
     if finished.holds:
         if finished.because in FAILED:
