@@ -10,17 +10,26 @@ from dcplan.inputs.cooling import Performance
 from dcplan.inputs.log import InputLog
 
 
-def _size_note(resolved: ResolvedFacility, found: Performance) -> str:
+def _size_note(resolved: ResolvedFacility, found: Performance, *, lit_by_area: bool) -> str:
     """Say what of a hall below the large class has higher losses."""
     chain = resolved.request.electrical_losses == CHAIN
-    what = "lighting has" if chain else "UPS, distribution and lighting have"
+    what, key = (
+        ("air handlers and chillers have", "air-rise-k")
+        if lit_by_area
+        else ("lighting has", "lighting")
+        if chain
+        else ("UPS, distribution and lighting have", "ups-efficiency")
+    )
     note = (
         f"a hall of {resolved.it_mw:g} MW belongs to the {resolved.size} class, whose {what} higher "
         "losses than in halls from 10 MW; from half of the border of a class on, they go over to "
         "those of the next class"
     )
-    key = f"facility.{'lighting' if chain else 'ups-efficiency'}-*"
-    return note + (f"; for newer equipment, set {key} in an overlay" if found.modeled else "")
+    if lit_by_area:
+        note += "; lighting follows the floor area of the racks"
+    return note + (
+        f"; for newer equipment, set facility.{key}-* in an overlay" if found.modeled else ""
+    )
 
 
 NEARLY_LARGE_MW = 5.0
@@ -61,7 +70,8 @@ def notes_of(
         )
     liquid = found.modeled and resolved.system and "liquid" in resolved.system.cooling_modes
     if resolved.size != "large" and (liquid or resolved.it_mw >= NEARLY_LARGE_MW):
-        notes.append(_size_note(resolved, found))
+        by_area = resolved.lighting(option, log) is not None
+        notes.append(_size_note(resolved, found, lit_by_area=by_area))
     if option.model == "dry" and supply is None:
         notes.append(
             "the supply temperature is sampled over the range of Lei et al., and hours too warm "
