@@ -48,6 +48,7 @@ class CheckId(StrEnum):
     FIRM_MW = "load that does not pause, beyond firm power MW"
     CALLED_MW = "load that does not pause, beyond what calls leave MW"
     SITES_USED = "sites with a hall in use"
+    SITES_LEAST = "fewest sites with racks"
     ORDER_BEFORE_RELEASE = "ordered before release"
     DELIVERED_IN_HORIZON = "delivered inside the horizon"
     SUPPLY_RACKS = "supply racks"

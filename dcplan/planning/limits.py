@@ -225,6 +225,13 @@ DECLARED = (
         edit=Edit("number of sites", "number of sites", 1.0),
     ),
     LimitSpec(
+        *("sites_min", "fewest sites", "site less"),
+        path=_fixed("sites_min"),
+        step=-1.0,
+        checks={CheckId.SITES_LEAST: ""},
+        placed=False,
+    ),
+    LimitSpec(
         *("supply", "supply of {0} ordered in {t}", "racks more", Q, _supply, 5.0, 1.0),
         edit=Edit("supply", "racks of {0} from the vendor", 1.0),
     ),

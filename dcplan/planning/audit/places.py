@@ -117,6 +117,12 @@ def site_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iter
         used = {problem.hall(hall).site for (hall, _, _), n in d.fitted.items() if n}
         at = problem.quarters - 1
         yield Check(CheckId.SITES_USED, "all", at, len(used), problem.sites_max)
+    if problem.sites_min is not None:
+        at = problem.quarters - 1
+        racks = {
+            problem.hall(p.hall).site for p in problem.placements if d.racks(problem, p.key, at)
+        }
+        yield Check(CheckId.SITES_LEAST, "all", at, problem.sites_min, len(racks))
     for site in problem.sites:
         for t in range(problem.quarters):
             peak = books.site(problem, site.id, t, "facility_mw")

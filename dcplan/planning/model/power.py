@@ -48,6 +48,13 @@ def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
         model.sites_max = pyo.Constraint(
             expr=sum(model.used[s, t[-1]] for s in sites) <= problem.sites_max
         )
+    if problem.sites_min is not None:
+        model.sites_min = pyo.Constraint(
+            expr=sum(model.used[s, t[-1]] for s in sites) >= problem.sites_min
+        )
+        model.site_occupied = pyo.Constraint(
+            sites, rule=lambda m, s: m.used[s, t[-1]] <= _racks_at(m, sets, s, t[-1])
+        )
     _add_blocks(model, sets, t, pairs)
     billed = [s.id for s in problem.sites if s.demand_usd_per_kw_month > 0]
     model.billed_peak = pyo.Constraint(
@@ -64,6 +71,12 @@ def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
     mixed = [s.id for s in problem.sites if s.tranches or s.onsite]
     model.grid_energy = pyo.Constraint(mixed, t, rule=lambda m, s, q: _grid_energy(m, sets, s, q))
     _add_caps(model, sets)
+
+
+def _racks_at(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
+    """Return the racks in service at a site."""
+    halls = {h.id for h in sets.problem.halls if h.site == site}
+    return sum(model.racks[key, t] for key in sets.places if key[0] in halls)
 
 
 def _grid_energy(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:

@@ -108,7 +108,8 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
             maker: log.take(f"vendor_share_max.{maker}", most)
             for maker, most in scenario.vendor_share_max.items()
         },
-        sites_max=_sites_max(scenario, log),
+        sites_max=_number(scenario.sites_max, "sites_max", log),
+        sites_min=_sites_min(question, log),
         links=links,
         finance=own.finance,
         orderable=own.orderable,
@@ -156,10 +157,28 @@ def _larger(scenario: Scenario, own: Hardware, places: int) -> Larger:
     )
 
 
-def _sites_max(scenario: Scenario, log: InputLog) -> int | None:
-    """Return the most sites with a hall in use."""
-    most = scenario.sites_max
-    return None if most is None else int(log.assumed("sites_max", most, most))
+def _number(given: int | None, key: str, log: InputLog) -> int | None:
+    """Return a number of sites of the scenario."""
+    return None if given is None else int(log.assumed(key, given, given))
+
+
+def _sites_min(question: Question, log: InputLog) -> int | None:
+    """Return the fewest sites with racks.
+
+    Raises
+    ------
+    InputError
+        When it is more than the sites of the scenario, or than ``sites_max``.
+    """
+    scenario = question.scenario
+    least, sites = scenario.sites_min, len(scenario.sites)
+    most = sites if scenario.sites_max is None else min(scenario.sites_max, sites)
+    if least is not None and least > most:
+        of = "sites_max" if most < sites else "the number of sites"
+        cause = f"sites_min is {least}, and {of} is {most}"
+        more = f"give sites_min of at most {most}"
+        raise InputError([question.tree.problem("DC015", cause, ("sites_min",), help=more)])
+    return _number(least, "sites_min", log)
 
 
 def _stored_work(storage: PlanStorage, scenario: Scenario, log: InputLog) -> StoredWork:

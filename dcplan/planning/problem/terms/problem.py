@@ -59,6 +59,8 @@ class PlanningProblem:
     """Maximum share of the spending on ordered racks, by maker."""
     sites_max: int | None = None
     """Most sites with a hall in use; None without a limit."""
+    sites_min: int | None = None
+    """Fewest sites with a rack in service in the last quarter; None without a limit."""
     links: tuple[LinkTerms, ...] = ()
     """Links between halls, over which a run may spread."""
     existing: tuple[ExistingTerms, ...] = ()
@@ -73,6 +75,8 @@ class PlanningProblem:
     earlier: EarlierPlan | None = None
     forced: tuple[str, ...] = ()
     """Systems with at least one ordered rack."""
+    forced_sites: tuple[str, ...] = ()
+    """Sites with at least one ordered rack."""
     integer_switches: bool = False
     """Whether the model has step costs of leaf switches in addition to shares; only in small
     problems."""
