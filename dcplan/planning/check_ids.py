@@ -29,6 +29,7 @@ class CheckId(StrEnum):
     BLOCKS_BEFORE_LEAD_TIME = "power blocks before their lead time"
     POWER_BLOCKS = "power blocks"
     WATER_L = "water L"
+    WATER_RIGHT_M3 = "water of a quarter m3"
     CARBON_T = "carbon t"
     ONSITE_UNITS = "units of on-site plants"
     ONSITE_MWH = "on-site energy MWh"

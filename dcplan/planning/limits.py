@@ -291,6 +291,12 @@ DECLARED = (
         edit=Edit("water cap", "water cap of {0}", 100.0 * L_PER_M3, "m3/year", L_PER_M3, L_PER_M3),
     ),
     LimitSpec(
+        *("water_right", "water right of {0} in {t}", "m3 more", Q),
+        *(_site("water", "max_m3_per_quarter"), 0.001, 100.0),
+        {CheckId.WATER_RIGHT_M3: ""},
+        edit=Edit("water cap", "water right of {0}", 100.0, "m3"),
+    ),
+    LimitSpec(
         *("offer_limit", "accelerators of offer {0}", "more", Span.MONTH),
         *(_fixed("cloud", "max_accelerators_per_offer"), 0.1, 64.0),
         edit=Edit(

@@ -25,6 +25,7 @@ from dcplan.planning.problem.storage import PlanStorage
 from dcplan.planning.problem.systems import parts_terms, supply_terms
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
 from dcplan.planning.problem.terms.links import LinkTerms
+from dcplan.planning.problem.water_rights import with_rights, with_seasons
 from dcplan.planning.problem.work.demand import Demands, demand_terms
 from dcplan.planning.problem.work.interrupted import interrupted
 from dcplan.planning.problem.work.jobs.candidates import JobCandidates
@@ -65,7 +66,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
     for name, rate in scenario.fx.items():
         log.take(f"fx.{name}", rate)
     excluded: list[ExcludedOption] = []
-    sites = tuple(site_terms(site, question, log) for site in scenario.sites)
+    sites = with_rights((site_terms(x, question, log) for x in scenario.sites), question, log)
     own = hardware_of(question, log, sites, excluded)
     refuse_profit(question, own.finance, {place.lead for place in own.placed})
     sent = _stored_work(own.storage, scenario, log)
@@ -90,7 +91,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         start=scenario.horizon.start,
         quarters=scenario.horizon.quarters,
         sites=sites,
-        halls=tuple(own.halls.values()),
+        halls=with_seasons(own.halls.values(), sites, log),
         placements=tuple(own.placed),
         fabrics=tuple(own.fabrics),
         jobs=jobs,

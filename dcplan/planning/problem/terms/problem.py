@@ -29,6 +29,7 @@ from dcplan.planning.problem.work.terms import (
     PoolPair,
     RunOption,
 )
+from dcplan.units import QUARTERS_PER_YEAR, quarter_index
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,10 @@ class PlanningProblem:
     """Embodied carbon of what the plan may buy."""
     nearest: tuple[NearestLatency, ...] = ()
     """Nearest hardware of services whose latency limits no hardware meets."""
+
+    def season(self, t: int) -> int:
+        """Return the calendar quarter of a quarter of the plan, counted from 0."""
+        return (quarter_index(self.start) + t) % QUARTERS_PER_YEAR
 
     def with_runs(self, allowed: Callable[[RunOption], bool]) -> PlanningProblem:
         """Return the problem with the allowed run options only."""
