@@ -78,9 +78,7 @@ def _of_table(
         yield "--epw does not affect an option from the table; the row of all zones is used"
 
 
-def _of_hall(
-    resolved: ResolvedFacility, found: Performance, *, lit_by_area: bool
-) -> Iterator[str]:
+def _of_hall(resolved: ResolvedFacility, found: Performance, *, lit_by_area: bool) -> Iterator[str]:
     """Yield a system without a power figure, and the losses of a hall below the large class."""
     system = resolved.system
     if system is not None and system.rated_kw is None:
