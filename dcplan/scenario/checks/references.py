@@ -24,6 +24,7 @@ from dcplan.scenario.checks.plants import (
 )
 from dcplan.scenario.checks.queue import check_queue
 from dcplan.scenario.checks.services import check_service
+from dcplan.scenario.checks.tax import check_tax
 from dcplan.scenario.names import unknown_names, wrong_lengths
 from dcplan.scenario.schema import Demand, Scenario, ScheduledJob, Site
 from dcplan.scenario.tree import Tree
@@ -88,6 +89,7 @@ def check_references(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[P
     _check_cloud(check)
     _check_storage(check)
     check_comparison(check)
+    check_tax(check)
     check.unique((e.id for e in scenario.expect), ("expect",))
     return check.problems
 
