@@ -66,8 +66,10 @@ def test_an_unbounded_program_is_an_error_that_names_the_amounts(
     with pytest.raises(UnboundedError) as caught:
         solve(matrix, gap=0.0, time_limit_s=10.0, presolve=presolve)
     (problem,) = caught.value.problems
-    assert isinstance(caught.value, InputError) and problem.code == "DC015"
-    assert "the cost falls without limit" in problem.cause and "rented[offer,0]" in problem.cause
+    assert isinstance(caught.value, InputError)
+    assert problem.code == "DC015"
+    assert "the cost falls without limit" in problem.cause
+    assert "rented[offer,0]" in problem.cause
     assert "sold" not in problem.cause  # it has no cost, so it makes no money
     with pytest.raises(UnboundedError):
         relaxation(matrix)

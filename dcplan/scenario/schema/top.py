@@ -94,7 +94,10 @@ class Payment(Part):
     def _whole(self) -> Payment:
         for name in ("deposit", "acceptance"):
             when = "months_before" if name == "deposit" else "months_after"
-            if f"{name}_{when}" in self.model_fields_set and not getattr(self, f"{name}_frac").value:
+            if (
+                f"{name}_{when}" in self.model_fields_set
+                and not getattr(self, f"{name}_frac").value
+            ):
                 code, text = "payment", f"{name}_{when} has no effect without {name}_frac above 0"
                 raise PydanticCustomError(code, text)
             if getattr(self, f"{name}_frac").value and not getattr(self, f"{name}_{when}"):
