@@ -51,7 +51,8 @@ class Tax(Part):
     """Sales tax on racks, storage and networks, paid at purchase. Default: none."""
     property_tax_frac_per_year: Fraction | None = None
     """Property tax on the book value of racks, storage and networks that are bought. Hardware in
-    service before the plan bears none. Default: none."""
+    service before the plan bears none; hardware on order bears it from its arrival on. Default:
+    none."""
     building_property_tax_frac_per_year: Fraction | None = None
     """Property tax on the book value of buildings that are bought. Default: none."""
     cooling_property_tax_frac_per_year: Fraction | None = None
