@@ -179,7 +179,7 @@ DECLARED = (
     ),
     LimitSpec(
         *("water_cap", "water cap of {0}", "m3 more", Span.YEAR),
-        *(inin_site("water", "max_l_per_year"), 0.001, 100.0),
+        *(in_site("water", "max_l_per_year"), 0.001, 100.0),
         {CheckId.WATER_L: ""},
         L_PER_M3,
         edit=Edit("water cap", "water cap of {0}", 100.0 * L_PER_M3, "m3/year", L_PER_M3, L_PER_M3),
