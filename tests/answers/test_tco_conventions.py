@@ -140,7 +140,10 @@ def test_what_is_no_line_is_refused_with_the_nearest() -> None:
         "comparison.only=[racks]", "comparison.leave_out=[staff]"
     )
     assert "expected at least 1 entry, got 0" in refused("comparison.only=[]")
-    assert "has the name" in refused("comparison.lines=[{id: staff, usd_per_month: 1}]")
+    for name in ("staff", "Staff", "hardware_maintenance", "support", "property-tax"):
+        found = refused(f"comparison.lines=[{{id: {name}, usd_per_month: 1}}]")
+        assert found.startswith("DC011"), name
+        assert "has the name of a line that dcplan computes" in found
     assert "needs one of" in refused("comparison.lines=[{id: insurance}]")
 
 

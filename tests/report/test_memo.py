@@ -99,6 +99,13 @@ def test_an_answer_on_another_scenario_is_refused(starter: Result) -> None:
         memo(starter, [other])
 
 
+def test_the_refusal_of_a_question_without_a_plan_names_its_status(starter: Result) -> None:
+    kept = {k: x for k, x in starter.tables.items() if k != "purchases"}
+    none = replace(starter, status="infeasible", tables=kept)
+    with pytest.raises(ValueError, match="this is plan with status infeasible"):
+        memo(none, [])
+
+
 def test_only_a_plan_becomes_a_memo(starter: Result) -> None:
     with pytest.raises(ValueError, match="a memo needs the result of dcplan plan"):
         memo(replace(starter, verb="tco"))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from dcplan.answers.plan.summary import dates_of, lots_of, money_of, total_usd
 from dcplan.economics.cash_flow import Unit
+from dcplan.planning.solve.status import SolveStatus
 from dcplan.report.memo.alternatives import alternatives, flips
 from dcplan.report.memo.blocks import Block, Grid, Items, Note, change, counted, usd
 from dcplan.report.text.next_steps import scenario_words
@@ -46,7 +47,7 @@ def memo(result: Result, others: Sequence[Result] = ()) -> Memo:
     ValueError
         When the result is not a plan, or another answer is on another scenario.
     """
-    if result.verb != "plan" or not result.tables:
+    if result.verb != "plan" or not result.tables or result.status == SolveStatus.INFEASIBLE:
         msg = f"a memo needs the result of dcplan plan with a plan: this is {result.verb} with status {result.status}"
         raise ValueError(msg)
     if PURCHASES.name not in result.tables:

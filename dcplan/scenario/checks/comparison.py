@@ -36,10 +36,22 @@ def line_names(given: Comparison) -> list[str]:
     return [*dict.fromkeys((*owned, *RENTED_LINES)), *sided]
 
 
+COMPUTED = frozenset(
+    (*OWNED_LINES, *RENTED_LINES, "sales-tax", "property-tax", "income-tax", "payment-milestones")
+)
+"""Names of the cost lines of both sides that dcplan computes. A line of the same name would add to
+one of them in a table, or `leave_out` would leave out both."""
+
+
+def _plain(name: str) -> str:
+    """Return a name in lower case with hyphens, as the names of computed lines are."""
+    return name.casefold().replace("_", "-").replace(".", "-")
+
+
 def _check_lines(check: Checker, given: Comparison) -> None:
     check.unique((line.id for line in given.lines), ("comparison", "lines"))
     for i, line in enumerate(given.lines):
-        if line.id in OWNED_LINES:
+        if _plain(line.id) in COMPUTED:
             cause = f"the line {line.id!r} has the name of a line that dcplan computes"
             check.add("DC011", cause, ("comparison", "lines", i, "id"), help="choose another id")
     if given.only and given.leave_out:
