@@ -22,7 +22,7 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import TOKENS, RunOption
 from dcplan.reliability.power_cuts import NO_CUTS, PowerCuts
 from dcplan.scenario.load import load
-from tests.planning.optimum import optimum
+from tests.planning.optimum import judged, optimum
 from tests.planning.small import HALL, powered_menu, small_menu
 
 ROOT = Path(__file__).parents[2]
@@ -222,3 +222,25 @@ def test_the_tranche_of_the_small_menu_is_a_tenth_of_the_year() -> None:
     assert tranche.interrupted_frac == pytest.approx(HOURS_FRAC)
     assert PAUSES.cuts.hours_frac == pytest.approx(tranche.interrupted_frac)
     assert PAUSES.place == HALL
+
+
+@pytest.mark.parametrize("usd", [9e6, 1e9])
+def test_no_audited_enrollment_costs_less_than_the_bound(usd: float) -> None:
+    """The model with ideal shares of switches gives the bound. Its plan has a network with whole switches
+    and more load. In steps of 0.5 kW, more load is enrolled until the audit refuses it: no cost of an
+    audited plan is below the bound."""
+    base = menu(0.4, KEEPS, PAUSES, called=True)
+    site = dataclasses.replace(base.sites[0], response=ResponseTerms(0.2, (usd, usd), 8.766))
+    problem = dataclasses.replace(base, sites=(site,), margin_factor=0.0)
+    outcome, found = optimum(problem)
+    assert found is not None
+    d, cost, broken = judged(problem, found)
+    assert broken == []
+    bound = outcome.objective * 1e6
+    tried = 0
+    while not broken:
+        assert cost >= bound * (1.0 - 1e-9)
+        more = {key: mw + 0.0005 for key, mw in d.enrolled.items()}
+        d, cost, broken = judged(problem, dataclasses.replace(d, enrolled=more))
+        tried += 1
+    assert tried

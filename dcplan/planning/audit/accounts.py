@@ -58,6 +58,10 @@ class HallQuarter:
     it_mwh: float = 0.0
     facility_mwh: float = 0.0
     water_l: float = 0.0
+    racks_mw: float = 0.0
+    """Rated power of the racks that are on, with cooling on the design day."""
+    racks_mwh: float = 0.0
+    """Energy of the racks, with cooling."""
     units: int = 0
     network: Network = EMPTY
     it_mwh_by_cooling: dict[str, float] = field(default_factory=dict)
@@ -203,6 +207,7 @@ def _hall_quarter(
         into[place.cooling] = into.get(place.cooling, 0.0) + heat
         a.facility_mwh += mwh * cooling.pue
         a.water_l += mwh * KW_PER_MW * cooling.wue_l_per_kwh
+    a.racks_mw, a.racks_mwh = a.facility_mw, a.facility_mwh
     own_kw, own_racks = storage_of(problem, d, hall, t) if a.units else (0.0, 0.0)
     extra = network.kw + own_kw + link_kw(problem, d, hall.id, t)
     a.slots += network.racks + own_racks

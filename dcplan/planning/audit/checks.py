@@ -31,7 +31,7 @@ def all_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[
     checks += _parts_checks(problem, d, books)
     checks += job_checks(problem, d)
     checks += link_checks(problem, d)
-    checks += interruption_checks(problem, d, _peaks(problem, books))
+    checks += interruption_checks(problem, d, _racks_mw(problem, books))
     checks += sharing_checks(problem, d)
     checks += demand_checks(problem, d)
     checks += cloud_checks(problem, d)
@@ -40,10 +40,10 @@ def all_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[
     return checks
 
 
-def _peaks(problem: PlanningProblem, books: Accounts) -> dict[tuple[str, int], float]:
-    """Return the peak load by site and quarter [MW]."""
+def _racks_mw(problem: PlanningProblem, books: Accounts) -> dict[tuple[str, int], float]:
+    """Return the rated power of racks with cooling, by site and quarter [MW]."""
     return {
-        (site.id, t): books.site(problem, site.id, t, "facility_mw")
+        (site.id, t): books.site(problem, site.id, t, "racks_mw")
         for site in problem.sites
         for t in range(problem.quarters)
     }

@@ -120,6 +120,27 @@ def site_peak_mw(
     return total
 
 
+def racks_peak_mw(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
+    """Return the rated power of a site's racks that are on, at the peak PUE of their cooling [MW]."""
+    return sum(
+        sets.places[k].rated_kw
+        * sets.problem.hall(k[0]).cooling(k[1]).peak_pue
+        / KW_PER_MW
+        * powered(model, k, t)
+        for k in sets.places
+        if sets.problem.hall(k[0]).site == site
+    )
+
+
+def racks_mean_mw(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
+    """Return the mean load of a site's racks in a quarter, with their cooling [MW]."""
+    return sum(
+        sets.problem.hall(k[0]).cooling(k[1]).pue / KW_PER_MW * racks_kw(model, sets, k, t)
+        for k in sets.places
+        if sets.problem.hall(k[0]).site == site
+    )
+
+
 def _add_blocks(
     model: pyo.ConcreteModel, sets: Sets, t: list[int], pairs: list[tuple[str, str]]
 ) -> None:

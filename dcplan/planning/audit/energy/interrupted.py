@@ -15,7 +15,7 @@ from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, KW_PER_MW, MONTHS_PER
 
 
 def interruption_checks(
-    problem: PlanningProblem, d: Decisions, peak_mw: dict[tuple[str, int], float]
+    problem: PlanningProblem, d: Decisions, racks_mw: dict[tuple[str, int], float]
 ) -> Iterable[Check]:
     """Check that runs which pause do so, and that other work has power in interruptions and calls.
 
@@ -25,8 +25,8 @@ def interruption_checks(
         The problem.
     d : Decisions
         Its plan.
-    peak_mw : dict
-        Peak load by site and quarter. [MW]
+    racks_mw : dict
+        Rated power of the racks with cooling, by site and quarter. [MW]
     """
     for t in range(problem.quarters):
         yield from _paused(problem, d, t)
@@ -43,7 +43,7 @@ def interruption_checks(
                 firm = site.utility_mw[t] + plants_mw(d, site, t) + carried
                 yield Check(CheckId.FIRM_MW, site.id, t, load, firm)
             if site.response is not None:
-                left = peak_mw[site.id, t] - d.enrolled.get((site.id, t), 0.0)
+                left = racks_mw[site.id, t] - d.enrolled.get((site.id, t), 0.0)
                 yield Check(CheckId.CALLED_MW, site.id, t, load, left)
 
 

@@ -25,8 +25,12 @@ def limits(
     t: int,
     peak_mw: float,
     facility_mwh: float,
+    racks_mwh: float,
 ) -> Iterable[tuple[CheckId, str, float, float]]:
-    """Yield check, place, use and limit for plants and tranches."""
+    """Yield check, place, use and limit for plants and tranches.
+
+    The racks' energy with cooling limits the load to enroll: networks and storage stay on in a call.
+    """
     able = weather_mwh(problem, d, site, facility_mwh, t)
     for o in site.onsite:
         units = units_serving(d, site, o, t)
@@ -51,7 +55,7 @@ def limits(
         for x in site.tranches
     )
     if site.response is not None:
-        enrolled, mean = d.enrolled.get((site.id, t), 0.0), facility_mwh / HOURS_PER_QUARTER
+        enrolled, mean = d.enrolled.get((site.id, t), 0.0), racks_mwh / HOURS_PER_QUARTER
         most = min(site.response.max_mw, mean, peak_mw - sum(uses.values()))
         yield CheckId.ENROLLED_MW, site.id, enrolled, max(most, 0.0)
         lost += site.response.called_frac * enrolled

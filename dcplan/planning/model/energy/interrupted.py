@@ -9,7 +9,7 @@ import pyomo.core as pyo
 
 from dcplan.planning.model.demands import reserved
 from dcplan.planning.model.onsite import generated_mw, mw_each
-from dcplan.planning.model.power import site_peak_mw
+from dcplan.planning.model.power import racks_peak_mw
 from dcplan.planning.model.sets import P, Sets
 from dcplan.units import DAYS_PER_QUARTER, MONTHS_PER_QUARTER
 
@@ -21,10 +21,10 @@ def add_interrupted(model: pyo.ConcreteModel, sets: Sets) -> None:
        \sum_c u_{hkct} \ge \sum_m g_m f_m (1 - p_m)\, \mathrm{days}_{mt}/D\; x_m, \\
        U_{s\tau} = \sum_{m\ active} w_k p_m g_m x_m + \sum_{services} w_k n, \quad
        U_{s\tau} \le G_{st} + \sum_o g_{sot} + \sum_{o,y} b_{soyt}, \quad
-       U_{s\tau} \le P_{st} - a_{st}
+       U_{s\tau} \le R_{st} - a_{st}
 
     f is the share of the time with interruptions, p the share of the power that goes on; p is 1 for a
-    run that keeps its power. U is in each month and period of the week.
+    run that keeps its power, and R the rated power of racks. U is in each month and period of the week.
     """
     sites = sets.problem.sites
     runs = sets.problem.run_options
@@ -43,7 +43,7 @@ def add_interrupted(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.runs_pause = pyo.Constraint(pausing, list(sets.quarters), rule=pause)
     always = _AlwaysOn(sets)
     tranches = [s.id for s in sites if any(any(x.mw) for x in s.tranches)]
-    responses = [s.id for s in sites if s.response is not None and not sets.relaxed]
+    responses = [s.id for s in sites if s.response is not None]
     index = (list(sets.periods), list(sets.months))
 
     def firm(m: pyo.ConcreteModel, s: str, period: int, month: int) -> Any:
@@ -58,7 +58,7 @@ def add_interrupted(model: pyo.ConcreteModel, sets: Sets) -> None:
         load, t = always.mw(m, s, period, month), month // MONTHS_PER_QUARTER
         if isinstance(load, int):
             return pyo.Constraint.Skip
-        return load <= site_peak_mw(m, sets, s, t, upper=False) - m.enrolled[s, t]
+        return load <= racks_peak_mw(m, sets, s, t) - m.enrolled[s, t]
 
     model.firm_power = pyo.Constraint(tranches, *index, rule=firm)
     model.called_load = pyo.Constraint(responses, *index, rule=called)

@@ -6,30 +6,35 @@ from typing import Any
 
 import pyomo.core as pyo
 
-from dcplan.planning.model.onsite import interruptible_mw
+from dcplan.planning.model.onsite import generated_mw, interruptible_mw
+from dcplan.planning.model.power import racks_mean_mw
 from dcplan.planning.model.sets import Sets
 from dcplan.planning.problem.terms import SiteTerms
-from dcplan.units import HOURS_PER_QUARTER, QUARTERS_PER_YEAR, USD_PER_MUSD
+from dcplan.units import QUARTERS_PER_YEAR, USD_PER_MUSD
 
 
 def add_response(model: pyo.ConcreteModel, sets: Sets) -> None:
-    r"""Limit the enrolled load to the mean load, and to the peak without interruptible power.
+    r"""Limit the enrolled load to the mean load of the racks, and to the peak without interruptible power.
 
-    .. math:: a_{st} \le E_{st} / H, \quad a_{st} + \sum_y d_{syt} \le P_{st}
+    .. math:: a_{st} \le \sum_{hkc} \mathrm{PUE}_c w_{hkct}, \quad a_{st} + \sum_y d_{syt} \le P_{st}
 
-    Its work pauses as that of interruptible power does (``paused_work``).
+    Its work pauses as that of interruptible power does (``paused_work``). Networks and storage stay on
+    in a call. Load earns money here, so a row that counts too little of it makes the bound wrong, and one
+    that counts an amount which the model only bounds from below makes it useless: the load of racks is
+    exact in every model. With ideal shares, firm power and plants limit the enrolled load instead of the
+    peak, which follows from both rows of the peak: :math:`a_{st} \le G_{st} + \sum_o g_{sot}`.
     """
     sites, quarters = [s.id for s in sets.problem.sites if s.response], list(sets.quarters)
+
+    def within_peak(m: pyo.ConcreteModel, s: str, t: int) -> Any:
+        if sets.relaxed:
+            return m.enrolled[s, t] <= sets.problem.site(s).utility_mw[t] + generated_mw(m, s, t)
+        return m.enrolled[s, t] + interruptible_mw(m, s, t) <= m.peak_mw[s, t]
+
     model.enrolled_load = pyo.Constraint(
-        sites,
-        quarters,
-        rule=lambda m, s, t: m.enrolled[s, t] <= m.energy_mwh[s, t] / HOURS_PER_QUARTER,
+        sites, quarters, rule=lambda m, s, t: m.enrolled[s, t] <= racks_mean_mw(m, sets, s, t)
     )
-    model.enrolled_peak = pyo.Constraint(
-        sites,
-        quarters,
-        rule=lambda m, s, t: m.enrolled[s, t] + interruptible_mw(m, s, t) <= m.peak_mw[s, t],
-    )
+    model.enrolled_peak = pyo.Constraint(sites, quarters, rule=within_peak)
 
 
 def response_musd(model: pyo.ConcreteModel, site: SiteTerms, t: int) -> Any:
