@@ -16,10 +16,12 @@ from dcplan.planning.audit.uses import uses_of
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decision_table import to_table
 from dcplan.planning.decisions import Decisions
+from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.energy import ResponseTerms, TrancheTerms
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import TOKENS, RunOption
+from dcplan.planning.solve.matrix import compile_model
 from dcplan.reliability.power_cuts import NO_CUTS, PowerCuts
 from dcplan.scenario.load import load
 from tests.planning.optimum import judged, optimum
@@ -244,3 +246,52 @@ def test_no_audited_enrollment_costs_less_than_the_bound(usd: float) -> None:
         d, cost, broken = judged(problem, dataclasses.replace(d, enrolled=more))
         tried += 1
     assert tried
+
+
+def test_engines_carry_a_run_that_keeps_its_power() -> None:
+    """Without firm power only engines of 50 kW can carry the 60 kW that the run keeps."""
+    base = menu(0.0, KEEPS)
+    site = dataclasses.replace(base.sites[0], onsite=powered_menu(0.0, 0.3).sites[0].onsite)
+    assert plan(base) is None
+    assert plan(dataclasses.replace(base, sites=(site,))) is not None
+
+
+def test_the_audit_limits_enrolled_load_to_racks_that_may_pause() -> None:
+    """The rated power of the racks less that of the run may be called, and not 1 kW more."""
+    problem = menu(0.4, KEEPS, called=True)
+    found = plan(problem)
+    assert found is not None
+    none = dataclasses.replace(found[0], enrolled={})
+    room = next(
+        c.limit - c.used
+        for c in all_checks(problem, none, make_accounts(problem, none))
+        if c.id is CheckId.CALLED_MW and c.quarter == LAST
+    )
+    for mw, wrong in ((room - 0.001, False), (room + 0.001, True)):
+        d = dataclasses.replace(none, enrolled={("s", LAST): mw})
+        assert (CheckId.CALLED_MW in judged(problem, d)[2]) == wrong
+
+
+def test_the_audit_counts_services_as_load_that_needs_firm_power() -> None:
+    """The plan of a site with 0.3 MW of firm power, on a site with 0.1 MW."""
+    base = powered_menu(0.1, 0.3)
+    site = dataclasses.replace(base.sites[0], onsite=())
+    service = dataclasses.replace(base.demands[0], unit=TOKENS, below_rated_kw={})
+    little = dataclasses.replace(base, sites=(site,), demands=(service,))
+    more = dataclasses.replace(site, utility_mw=(0.3, 0.3))
+    _, found = optimum(dataclasses.replace(little, sites=(more,)))
+    assert found is not None
+    assert CheckId.FIRM_MW in judged(little, found)[2]
+
+
+def test_a_run_that_slows_pauses_the_part_of_its_power_that_stops() -> None:
+    """16 accelerators, a tenth of the time, half of the power, for 61.5 of 91.3125 days."""
+    matrix = compile_model(build_model(menu(0.04, SLOWS))[0])
+    column = next(i for i, key in enumerate(matrix.columns) if key.name == "run")
+    part = slice(matrix.start[column], matrix.start[column + 1])
+    found = [
+        abs(float(value))
+        for row, value in zip(matrix.index[part], matrix.value[part], strict=True)
+        if matrix.rows[row].name == "runs_pause"
+    ]
+    assert found == [pytest.approx(16 * 0.1 * 0.5 * 61.5 / 91.3125, rel=1e-6)]
