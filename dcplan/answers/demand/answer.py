@@ -20,7 +20,7 @@ from dcplan.demand.log.jobs import JobLog
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.records.encoding import refuse_wide
 from dcplan.result import Result
-from dcplan.specs.request import verb
+from dcplan.specs.verb import verb
 
 EXAMPLES = "logs"
 """Folder of packaged logs."""
