@@ -75,3 +75,21 @@ def test_a_hall_without_racks_has_its_equipment() -> None:
     found = facility(site="us-phoenix", cooling="air-chiller", it_mw=20.0)
     assert "white space" not in set(found.frame("rooms")["room"])
     assert found.value("floor.electrical_m2") > 0
+
+
+def test_areas_have_bounds() -> None:
+    """552 positions in rows of the catalog's pitch: 0.6 to 0.8 m, 2.4 to 3.6 m, 1.8 to 4 m around."""
+    found = facility(**HALL)
+    white = found.metrics["floor.area_m2"]
+    rows = found.value("floor.rows")
+    per_row = (white.value / (rows * 3.0 + 4.8) - 4.8) / 0.6
+    assert white.low == pytest.approx((per_row * 0.6 + 3.6) * (rows * 2.4 + 3.6))
+    assert white.high == pytest.approx((per_row * 0.8 + 8.0) * (rows * 3.6 + 8.0))
+    table = found.frame("rooms")
+    assert (table["low_m2"] < table["area_m2"]).all()
+    assert (table["area_m2"] < table["high_m2"]).all()
+    electrical = table[table["room"] == "electrical rooms"]
+    metric = found.metrics["floor.electrical_m2"]
+    assert (metric.low, metric.high) == pytest.approx(
+        (electrical["low_m2"].sum(), electrical["high_m2"].sum())
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dcplan.answers.facility.feasibility import fit_of
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.answers.facility.tanks import tank_metrics
-from dcplan.catalog.schema import CoolingOption, System
+from dcplan.catalog.schema import CoolingOption, Parameter, System
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.floor import area_m2, line_up, rows_of
 from dcplan.facility.racks import Fit
@@ -79,7 +79,7 @@ def floor_tables(
         specs.RackRow(NETWORK, other, rack_kw=other_kw),
         specs.RackRow(CDU, cdus),
     )
-    area = _area_m2(len(rows), per_row, log)
+    low, area, high = _area_m2(len(rows), per_row, log)
     tables = {
         "racks": specs.RACKS.table(k for k in kinds if k.racks),
         "floor": specs.FLOOR.table(
@@ -90,7 +90,7 @@ def floor_tables(
     return tables, {
         **specs.FLOOR_RACKS(sum(racks.values())),
         **specs.FLOOR_ROWS(len(rows)),
-        **specs.FLOOR_AREA(area),
+        **specs.FLOOR_AREA(area, low=low, high=high),
         **specs.FLOOR_DENSITY(it_kw / area),
         **specs.FLOOR_ACCELERATORS(compute.accelerators),
         **tank_metrics(option, resolved, compute.count, compute.nodes, log),
@@ -137,11 +137,13 @@ def _compute_row(compute: _Compute, system: System) -> specs.RackRow:
     )
 
 
-def _area_m2(rows: int, per_row: int, log: InputLog) -> float:
-    """Return the area of the hall's rows of racks with the catalog's distances."""
-    pitches = [log.parameter("network", key) for key in ("rack-pitch-m", "row-pitch-m")]
-    margin = log.parameter("facility", "floor-margin-m")
-    return area_m2(rows, per_row, pitches[0], pitches[1], margin)
+def _area_m2(rows: int, per_row: int, log: InputLog) -> tuple[float, float, float]:
+    """Return low, value and high of the area of the rows of racks, with the catalog's distances."""
+    keys = (("network", "rack-pitch-m"), ("network", "row-pitch-m"), ("facility", "floor-margin-m"))
+    value = area_m2(rows, per_row, *(log.parameter(kind, key) for kind, key in keys))
+    bounds = [log.catalog.get(kind, key, Parameter).value.bounds for kind, key in keys]
+    low, high = (area_m2(rows, per_row, *ends) for ends in zip(*bounds, strict=True))
+    return low, value, high
 
 
 def _words(kinds: tuple[str, ...]) -> str:

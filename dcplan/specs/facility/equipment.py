@@ -140,7 +140,12 @@ MECHANICAL = TableSpec(
     section=Section.DESIGN,
     by_item=True,
 )
-ROOMS = TableSpec("rooms", RoomRow, "Areas by room", section=Section.DESIGN)
+ROOMS = TableSpec(
+    "rooms",
+    RoomRow,
+    "Areas by room, from class values of footprints and distances",
+    section=Section.DESIGN,
+)
 ELECTRICAL_AREA = MetricSpec(
     "floor.electrical_m2", "m2", "Electrical rooms: transformers, switchgear and UPS"
 )

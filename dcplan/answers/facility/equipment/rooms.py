@@ -65,7 +65,9 @@ def rooms_tables(
     rows.sort(key=lambda row: places.index(row.room))
     found: dict[str, Metric] = {}
     for room, spec in AREAS.items():
-        found |= spec(sum(row.area_m2 for row in rows if row.room == room))
+        own = [row for row in rows if row.room == room]
+        low, high = (sum(getattr(row, end) or 0.0 for row in own) for end in ("low_m2", "high_m2"))
+        found |= spec(sum(row.area_m2 for row in own), low=low, high=high)
     return {specs.ROOMS.name: specs.ROOMS.table(rows)}, found
 
 
@@ -73,7 +75,9 @@ def _white_space(metrics: Mapping[str, Metric]) -> Iterator[specs.RoomRow]:
     racks, area = metrics.get(FLOOR_RACKS.key), metrics.get(FLOOR_AREA.key)
     if racks is not None and area is not None:
         m2, count = float(area.value or 0.0), int(racks.value or 0)
-        yield specs.RoomRow("white space", None, "rack positions", count, None, m2, None, None)
+        yield specs.RoomRow(
+            "white space", None, "rack positions", count, None, m2, area.low, area.high
+        )
 
 
 def _units(schedules: Mapping[str, Table]) -> Iterator[tuple[str, str, int, float]]:
