@@ -47,7 +47,7 @@ from dcplan.planning.solve.status import Phase, SolveStatus, begin
 from dcplan.result import Result, Table
 from dcplan.scenario.expect import check_metrics, evaluate
 from dcplan.scenario.load import Question
-from dcplan.specs.request import verb
+from dcplan.specs.verb import verb
 
 
 @verb(PlanRequest, "plan")

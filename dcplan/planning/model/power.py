@@ -8,7 +8,7 @@ from typing import Any
 import pyomo.core as pyo
 
 from dcplan.facility.electrical.power import RULES
-from dcplan.planning.decisions import BLOCK_PAIRS
+from dcplan.planning.decision_specs import BLOCK_PAIRS
 from dcplan.planning.model.halls import margin, network_kw, storage_kw
 from dcplan.planning.model.onsite import generated_mw, generated_mwh, interruptible_mw
 from dcplan.planning.model.sets import P, Sets
