@@ -111,6 +111,13 @@ DECLARED = (
         edit=Edit("number of sites", "number of sites", 1.0),
     ),
     LimitSpec(
+        *("sites_min", "fewest sites", "site less"),
+        path=at_path("sites_min"),
+        step=-1.0,
+        checks={CheckId.SITES_LEAST: ""},
+        placed=False,
+    ),
+    LimitSpec(
         *("supply", "supply of {0} ordered in {t}", "racks more", Q, of_supply, 5.0, 1.0),
         edit=Edit("supply", "racks of {0} from the vendor", 1.0),
     ),
@@ -176,6 +183,12 @@ DECLARED = (
         {CheckId.WATER_L: ""},
         L_PER_M3,
         edit=Edit("water cap", "water cap of {0}", 100.0 * L_PER_M3, "m3/year", L_PER_M3, L_PER_M3),
+    ),
+    LimitSpec(
+        *("water_right", "water right of {0} in {t}", "m3 more", Q),
+        *(in_site("water", "max_m3_per_quarter"), 0.001, 100.0),
+        {CheckId.WATER_RIGHT_M3: ""},
+        edit=Edit("water cap", "water right of {0}", 100.0, "m3"),
     ),
     LimitSpec(
         *("offer_limit", "accelerators of offer {0}", "more", Span.MONTH),

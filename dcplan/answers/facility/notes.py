@@ -12,17 +12,26 @@ from dcplan.inputs.cooling import Performance
 from dcplan.inputs.log import InputLog
 
 
-def _size_note(resolved: ResolvedFacility, found: Performance) -> str:
+def _size_note(resolved: ResolvedFacility, found: Performance, *, lit_by_area: bool) -> str:
     """Say what of a hall below the large class has higher losses."""
     chain = resolved.request.electrical_losses == CHAIN
-    what = "lighting has" if chain else "UPS, distribution and lighting have"
+    what, key = (
+        ("air handlers and chillers have", "air-rise-k")
+        if lit_by_area
+        else ("lighting has", "lighting")
+        if chain
+        else ("UPS, distribution and lighting have", "ups-efficiency")
+    )
     note = (
         f"a hall of {resolved.it_mw:g} MW belongs to the {resolved.size} class, whose {what} higher "
         "losses than in halls from 10 MW; from half of the border of a class on, they go over to "
         "those of the next class"
     )
-    key = f"facility.{'lighting' if chain else 'ups-efficiency'}-*"
-    return note + (f"; for newer equipment, set {key} in an overlay" if found.modeled else "")
+    if lit_by_area:
+        note += "; lighting follows the floor area of the racks"
+    return note + (
+        f"; for newer equipment, set facility.{key}-* in an overlay" if found.modeled else ""
+    )
 
 
 NEARLY_LARGE_MW = 5.0
@@ -34,9 +43,10 @@ def notes_of(
 ) -> list[dict[str, str]]:
     """Return notes on the basis of the answer and on unused flags."""
     supply_c = resolved.setting(option, log).supply_c
+    by_area = resolved.lighting(option, log) is not None
     notes = (
         *_of_table(option, resolved, found),
-        *_of_hall(resolved, found),
+        *_of_hall(resolved, found, lit_by_area=by_area),
         *_of_option(option, resolved, supply_c),
         *_of_supply(option, resolved, found, supply_c, log),
     )
@@ -68,14 +78,14 @@ def _of_table(
         yield "--epw does not affect an option from the table; the row of all zones is used"
 
 
-def _of_hall(resolved: ResolvedFacility, found: Performance) -> Iterator[str]:
+def _of_hall(resolved: ResolvedFacility, found: Performance, *, lit_by_area: bool) -> Iterator[str]:
     """Yield a system without a power figure, and the losses of a hall below the large class."""
     system = resolved.system
     if system is not None and system.rated_kw is None:
         yield f"{system.id} has no power figure in the catalog, so there is no rack layout"
     liquid = found.modeled and system and "liquid" in system.cooling_modes
     if resolved.size != "large" and (liquid or resolved.it_mw >= NEARLY_LARGE_MW):
-        yield _size_note(resolved, found)
+        yield _size_note(resolved, found, lit_by_area=lit_by_area)
 
 
 def _of_option(

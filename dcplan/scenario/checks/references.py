@@ -13,6 +13,7 @@ from dcplan.scenario.checks.plants import check_interrupted_runs
 from dcplan.scenario.checks.prices import check_cloud_prices
 from dcplan.scenario.checks.queue import check_queue
 from dcplan.scenario.checks.sites import check_site
+from dcplan.scenario.checks.tax import check_tax
 from dcplan.scenario.checks.work import check_work
 from dcplan.scenario.names import unknown_names, wrong_lengths
 from dcplan.scenario.schema import Scenario
@@ -38,6 +39,7 @@ def check_references(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[P
     check_cloud_prices(check)
     _check_storage(check)
     check_comparison(check)
+    check_tax(check)
     check.unique((e.id for e in scenario.expect), ("expect",))
     return check.problems
 
