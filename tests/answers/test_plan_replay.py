@@ -13,7 +13,7 @@ import dcplan
 from dcplan.answers.plan.replay.quarters import Audited, plant_hours
 from dcplan.answers.plan.replay.shapes import SiteShapes, UnitHours
 from dcplan.errors import InputError
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.decisions import Decisions
 from dcplan.result import Result
 from tests.answers.one_hall import one_hall

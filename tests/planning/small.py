@@ -139,6 +139,40 @@ def small_menu() -> PlanningProblem:
     )
 
 
+def open_menu(*, quarters: int, rent_usd: float) -> PlanningProblem:
+    """The small menu with one megawatt, no budget, caps, supply or jobs, and an own rent per hour."""
+    base = small_menu()
+    keep = (0.5, 0.6, 0.7, 0.8)
+    finance = replace(
+        base.finance,
+        budget_usd=None,
+        hardware_residual_frac=keep,
+        power_residual_frac=keep,
+        building_residual_frac=keep,
+        cooling_residual_frac=keep,
+    )
+    site = replace(
+        base.sites[0],
+        utility_mw=(1.0,) * quarters,
+        usd_per_kwh=(0.08,) * quarters,
+        max_t_per_year=None,
+    )
+    offer = replace(
+        base.offers[0], usd_per_accelerator_hour=(rent_usd,) * quarters, max_accelerators=512
+    )
+    return replace(
+        base,
+        quarters=quarters,
+        sites=(site,),
+        jobs=(),
+        run_options=(),
+        offers=(offer,),
+        supply=(),
+        finance=finance,
+        cloud_max_accelerators=None,
+    )
+
+
 def powered_menu(firm_mw: float, tranche_mw: float, hours: float = 876.6) -> PlanningProblem:
     """The small menu with little firm power, a tranche cut for a tenth of the year, and engines of
     50 kW."""

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, npv_usd
 from dcplan.inputs.cloud_prices import CommitTerms
-from dcplan.planning.audit.accounts import Accounts, make_accounts
+from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.allocation import Allocation, Part, allocate, part_of, with_unused
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.uses import EARLIER, UNUSED, Kind, kinds, uses_of
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import ExistingTerms, PlanningProblem

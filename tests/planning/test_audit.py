@@ -8,7 +8,8 @@ import pytest
 
 from dcplan.economics.cash_flow import AssetClass, FlowGroup, totals_usd
 from dcplan.fabric.effective import LinkSpeed
-from dcplan.planning.audit.accounts import Accounts, make_accounts
+from dcplan.planning.audit.accounts import make_accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions

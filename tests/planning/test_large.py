@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from dcplan.answers.plan.notes import _open_gap, accepting
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.checks import Check
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.check_ids import CheckId

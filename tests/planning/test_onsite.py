@@ -9,7 +9,8 @@ import pytest
 
 from dcplan.answers.plan.hedge.plans import MARGIN_FACTORS
 from dcplan.economics.cash_flow import totals_usd
-from dcplan.planning.audit.accounts import Accounts, make_accounts
+from dcplan.planning.audit.accounts import make_accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.audit.onsite import carbon_t, interruptible_use_mw, redispatched
 from dcplan.planning.audit.run import settled

@@ -21,7 +21,7 @@ from dcplan.planning.problem.terms import HallTerms, PlanningProblem
 from dcplan.planning.solve import strategy
 from dcplan.planning.solve.request import SolveRequest
 from dcplan.scenario.load import load
-from tests.planning.small import HALL, small_menu
+from tests.planning.small import HALL, open_menu
 
 KEY = (HALL, "dry", "a")
 QUARTERS, UNITS = 4, 3
@@ -29,7 +29,7 @@ QUARTERS, UNITS = 4, 3
 
 def menu(**phases: object) -> PlanningProblem:
     """A shell of three units of 100 kW, each for two racks of 41 kW; the demand grows to six racks."""
-    base = small_menu()
+    base = open_menu(quarters=QUARTERS, rent_usd=20.0)
     hall = base.halls[0]
     dry = replace(hall.coolings[0], air_mw=0.1, building_usd=0.0)
     shell = replace(
@@ -42,43 +42,17 @@ def menu(**phases: object) -> PlanningProblem:
         coolings=(dry,),
         **phases,
     )
-    keep = (0.5, 0.6, 0.7, 0.8)
-    finance = replace(
-        base.finance,
-        budget_usd=None,
-        hardware_residual_frac=keep,
-        power_residual_frac=keep,
-        building_residual_frac=keep,
-        cooling_residual_frac=keep,
-    )
-    site = replace(
-        base.sites[0],
-        utility_mw=(1.0,) * QUARTERS,
-        usd_per_kwh=(0.08,) * QUARTERS,
-        max_t_per_year=None,
-    )
     demand = replace(
         base.demands[0],
         wanted=(0.0, 4.0, 5.0, 6.0),
         each={(HALL, "a"): 0.0625, ("cloud:o", "chip"): 0.0625},
     )
-    offer = replace(
-        base.offers[0], usd_per_accelerator_hour=(20.0,) * QUARTERS, max_accelerators=512
-    )
     return replace(
         base,
-        quarters=QUARTERS,
-        sites=(site,),
         halls=(shell,),
         placements=tuple(replace(p, max_racks_unit=2) for p in base.placements if p.key == KEY),
-        jobs=(),
-        run_options=(),
         demands=(demand,),
-        offers=(offer,),
-        supply=(),
         orderable=frozenset({"a"}),
-        finance=finance,
-        cloud_max_accelerators=None,
     )
 
 

@@ -24,7 +24,7 @@ from dcplan.planning.solve import strategy
 from dcplan.planning.solve.request import SolveRequest
 from dcplan.planning.solve.solved import Solved
 from dcplan.scenario.load import load
-from tests.planning.small import HALL, small_menu
+from tests.planning.small import HALL, open_menu
 
 OLD, NEW = (HALL, "dry", "a"), (HALL, "wet", "b")
 QUARTERS = 4
@@ -39,7 +39,7 @@ def menu(
 
     A demand of 3 grows to 8 in the third quarter; what the hall does not serve is rented.
     """
-    base = small_menu()
+    base = open_menu(quarters=QUARTERS, rent_usd=rent_usd)
     hall = base.halls[0]
     air, liquid = hall.coolings
     start, after = Capacity(6, 0.14, 0.14, 0.0), Capacity(8, 0.30, 0.2, 0.2)
@@ -57,44 +57,18 @@ def menu(
         start=start,
     )
     old = ExistingTerms("old", OLD, 3, 0, 20, 100e3, (), in_service=True)
-    keep = (0.5, 0.6, 0.7, 0.8)
-    finance = replace(
-        base.finance,
-        budget_usd=None,
-        hardware_residual_frac=keep,
-        power_residual_frac=keep,
-        building_residual_frac=keep,
-        cooling_residual_frac=keep,
-    )
-    site = replace(
-        base.sites[0],
-        utility_mw=(1.0,) * QUARTERS,
-        usd_per_kwh=(0.08,) * QUARTERS,
-        max_t_per_year=None,
-    )
     each = {(HALL, "a"): 0.0625, (HALL, "b"): 0.15, ("cloud:o", "chip"): 0.0625}
     demand = replace(base.demands[0], wanted=(3.0, 3.0, 8.0, 8.0), each=each)
-    offer = replace(
-        base.offers[0], usd_per_accelerator_hour=(rent_usd,) * QUARTERS, max_accelerators=512
-    )
     return with_existing_fit_out(
         replace(
             base,
-            quarters=QUARTERS,
-            sites=(site,),
             halls=(own,),
             placements=tuple(
                 replace(p, max_racks_unit=4) for p in base.placements if p.key in (OLD, NEW)
             ),
-            jobs=(),
-            run_options=(),
             demands=(demand,),
-            offers=(offer,),
-            supply=(),
             existing=(old,),
             orderable=frozenset({"b"}),
-            finance=finance,
-            cloud_max_accelerators=None,
         )
     )
 

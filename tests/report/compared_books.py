@@ -11,6 +11,7 @@ import pytest
 
 from dcplan.api.tco import tco
 from dcplan.result import Result
+from tests.report.books import by_libreoffice, cells, edited, recalculated, zeroed
 
 SAME = 1e-9
 
@@ -63,3 +64,45 @@ def assert_same(found: Mapping[str, float | str], result: Result) -> None:
 
 def changed(made: Made, edits: Mapping[str, float]) -> Result:
     return tco(made.scenario, sets=[f"{key}={value!r}" for key, value in edits.items()])
+
+
+def assert_live(made: Made, *, least_figures: int) -> None:
+    """With its caches set to 0, another engine finds more than so many figures of the answer."""
+    bare = zeroed(made.file)
+    assert {x for x in figures(bare).values() if isinstance(x, float)} == {0.0}
+    found = figures(recalculated(bare))
+    assert len(found) > least_figures
+    assert_same(found, made.result)
+
+
+def assert_edits_change(made: Made, edits: Mapping[str, float]) -> None:
+    """All edits together change every present cost, and give the figures of a new run."""
+    found, before = figures(recalculated(edited(made.file, edits))), figures(made.file)
+    assert all(found[key] != before[key] for key in found if key.endswith("npv_usd"))
+    assert_same(found, changed(made, edits))
+
+
+def assert_each_edit_changes(made: Made, edits: Mapping[str, float]) -> None:
+    """Each edit alone changes a figure, and gives the figures of a new run."""
+    before = figures(made.file)
+    for key, value in edits.items():
+        found = figures(recalculated(edited(made.file, {key: value})))
+        assert found != before, key
+        assert_same(found, changed(made, {key: value}))
+
+
+def assert_libreoffice(made: Made, edits: Mapping[str, float], folder: Path) -> None:
+    """LibreOffice finds the figures of the answer, and those of a new run after edits."""
+    assert_same(figures(by_libreoffice(zeroed(made.file), folder)), made.result)
+    found = figures(by_libreoffice(edited(made.file, edits), folder))
+    assert_same(found, changed(made, edits))
+
+
+def assert_green(file: Path, *, least_checks: int) -> None:
+    """No cell is an error, and more than so many checks all hold."""
+    again = cells(recalculated(zeroed(file)), values=True)
+    assert not [at for at, value in again.items() if str(value).startswith("#")]
+    verdicts = [v for (sheet, at), v in again.items() if sheet == "Checks" and at[0] == "D"]
+    assert set(verdicts) == {"Result", "OK"}
+    assert len(verdicts) > least_checks
+    assert again["Summary", "B3"] == "OK"

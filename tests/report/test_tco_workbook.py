@@ -18,8 +18,18 @@ from dcplan.report.book.write import workbook
 from dcplan.report.html.page import page
 from dcplan.report.redact import redacted
 from dcplan.result import Result
-from tests.report.books import by_libreoffice, cells, edited, recalculated, zeroed
-from tests.report.compared_books import SAME, Made, assert_same, changed, figures
+from tests.report.books import cells, edited, recalculated
+from tests.report.compared_books import (
+    SAME,
+    Made,
+    assert_each_edit_changes,
+    assert_edits_change,
+    assert_green,
+    assert_libreoffice,
+    assert_live,
+    assert_same,
+    figures,
+)
 
 PACKAGED = "own-or-rent-1024-h200"
 HARD = """
@@ -97,27 +107,16 @@ def edits_of(made: Made) -> dict[str, float]:
 
 
 def test_with_zeroed_caches_another_engine_finds_the_answers_figures(made: Made) -> None:
-    bare = zeroed(made.file)
-    assert {x for x in figures(bare).values() if isinstance(x, float)} == {0.0}
-    found = figures(recalculated(bare))
-    assert len(found) > 20
-    assert_same(found, made.result)
+    assert_live(made, least_figures=20)
 
 
 def test_edited_inputs_give_the_figures_of_a_new_run(made: Made) -> None:
-    edits = edits_of(made)
-    found, before = figures(recalculated(edited(made.file, edits))), figures(made.file)
-    assert all(found[key] != before[key] for key in found if key.endswith("npv_usd"))
-    assert_same(found, changed(made, edits))
+    assert_edits_change(made, edits_of(made))
 
 
 @pytest.mark.slow
 def test_each_edited_input_gives_the_figures_of_a_new_run(made: Made) -> None:
-    before = figures(made.file)
-    for key, value in edits_of(made).items():
-        found = figures(recalculated(edited(made.file, {key: value})))
-        assert found != before, key
-        assert_same(found, changed(made, {key: value}))
+    assert_each_edit_changes(made, edits_of(made))
 
 
 @pytest.mark.office
@@ -125,19 +124,11 @@ def test_each_edited_input_gives_the_figures_of_a_new_run(made: Made) -> None:
 def test_libreoffice_finds_the_figures_of_the_answer_and_of_a_new_run(
     made: Made, tmp_path: Path
 ) -> None:
-    assert_same(figures(by_libreoffice(zeroed(made.file), tmp_path)), made.result)
-    edits = edits_of(made)
-    found = figures(by_libreoffice(edited(made.file, edits), tmp_path))
-    assert_same(found, changed(made, edits))
+    assert_libreoffice(made, edits_of(made), tmp_path)
 
 
 def test_checks_are_green_and_no_cell_is_an_error(made: Made) -> None:
-    again = cells(recalculated(zeroed(made.file)), values=True)
-    assert not [at for at, value in again.items() if str(value).startswith("#")]
-    verdicts = [v for (sheet, at), v in again.items() if sheet == "Checks" and at[0] == "D"]
-    assert set(verdicts) == {"Result", "OK"}
-    assert len(verdicts) > 60
-    assert again["Summary", "B3"] == "OK"
+    assert_green(made.file, least_checks=60)
 
 
 def test_a_figure_that_differs_from_the_answer_turns_its_check(made: Made, tmp_path: Path) -> None:

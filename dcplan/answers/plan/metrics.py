@@ -13,7 +13,7 @@ from dcplan.answers.plan.workloads import workload_metrics, workloads_of
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import System
 from dcplan.economics.cash_flow import FlowGroup, npv_usd, totals_usd
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.measures import (
     after_tax,
     cloud_carbon_t,

@@ -9,7 +9,7 @@ from dcplan.economics.monthly.earlier import Earlier
 from dcplan.errors import InputError
 from dcplan.inputs.excluded import ExcludedOption
 from dcplan.inputs.log import InputLog
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.energy.contracts import tariff_mwh
 from dcplan.planning.audit.existing import earlier_hardware
 from dcplan.planning.audit.rent.use import rented_hours

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from dcplan.inputs.cloud_prices import cloud_place
-from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.allocation import Allocation, Bearer, Part, allocate
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.measures import served
 from dcplan.planning.audit.uses import NAMES, UNUSED, Kind, kinds, run_days
 from dcplan.planning.decisions import Decisions

@@ -13,6 +13,7 @@ from dcplan.provenance import NonNegative, Positive
 
 
 def _rates(ports: dict[str, int]) -> dict[str, int]:
+    """Reject a port rate that is no whole number, and a rate without ports."""
     for rate, count in ports.items():
         if not rate.isdigit() or count < 1:
             code = "ports"

@@ -61,6 +61,7 @@ def group_lengths(counts: Counts, group_racks: int, floor: Floor) -> dict[str, L
 
 
 def _at(rack: Whole, floor: Floor) -> tuple[Whole, Whole]:
+    """Return row and position of racks that are counted row by row."""
     return rack // floor.racks_per_row, rack % floor.racks_per_row
 
 

@@ -19,7 +19,7 @@ from dcplan.economics.discounting import discount_factor
 from dcplan.economics.monthly.payments import on_delivery
 from dcplan.economics.monthly.weights import financed_weights, present_usd
 from dcplan.inputs.cloud_prices import cloud_place
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.rent.use import in_force
 from dcplan.planning.audit.uses import EARLIER, UNUSED, Use, uses_of
 from dcplan.planning.decisions import Decisions

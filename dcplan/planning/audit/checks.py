@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dcplan.economics.cash_flow import cash_out_usd, debt_usd
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.check import Check
 from dcplan.planning.audit.energy.interrupted import interruption_checks
 from dcplan.planning.audit.existing import existing_checks

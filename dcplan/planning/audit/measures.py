@@ -11,7 +11,7 @@ from dcplan.economics.monthly.payments import on_delivery
 from dcplan.economics.monthly.side import owned_side, unserved_usd
 from dcplan.economics.monthly.weights import FlowWeights, financed_weights, level_weights
 from dcplan.inputs.cloud_prices import cloud_place, offer_of
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.onsite import carbon_t
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.goal import AFTER_TAX, CAPEX, CARBON, COMPUTE, COST, DAYS, PEAK, TIME, WAIT

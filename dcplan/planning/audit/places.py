@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dcplan.facility.electrical.power import blocks_needed
-from dcplan.planning.audit.accounts import Accounts, HallQuarter, storage_of
+from dcplan.planning.audit.books.books import Accounts
+from dcplan.planning.audit.books.hall import HallQuarter, storage_of
 from dcplan.planning.audit.check import Check
 from dcplan.planning.audit.energy.contracts import contract_limits
 from dcplan.planning.audit.energy.limits import limits

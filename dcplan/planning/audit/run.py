@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dcplan.economics.cash_flow import npv_usd
-from dcplan.planning.audit.accounts import Accounts, make_accounts
+from dcplan.planning.audit.accounts import make_accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.check import Check
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.audit.energy.contracts import with_used_energy

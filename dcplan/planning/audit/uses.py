@@ -9,7 +9,8 @@ from enum import StrEnum
 
 from dcplan.economics.cash_flow import Driver
 from dcplan.inputs.cloud_prices import OfferTerms, cloud_place
-from dcplan.planning.audit.accounts import Accounts, overlap_days
+from dcplan.planning.audit.accounts import overlap_days
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.rent.use import covered, in_force, uses
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import HallTerms, Placement, PlanningProblem

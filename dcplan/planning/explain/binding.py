@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.onsite import limit_mw
 from dcplan.planning.audit.upgrades import capacity
 from dcplan.planning.decisions import Decisions

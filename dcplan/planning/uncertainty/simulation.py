@@ -16,7 +16,7 @@ from functools import partial
 from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
 from dcplan.economics.sampling import Marginal, samples
 from dcplan.inputs.cloud_prices import HOURLY, offer_of
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.measures import cost_usd, weights_of
 from dcplan.planning.audit.rent.use import in_force
 from dcplan.planning.decisions import Decisions

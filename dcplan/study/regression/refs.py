@@ -71,43 +71,42 @@ def resolved(text: str, base_path: str, store: Path) -> Ref:
         if path.suffix == ".json" and path.is_file():
             return Ref(text, {}, read_result(path))
         return Ref(text, _files(path if path.exists() else find_file(text), text))
-    revision, inside = split_revision(text)
-    named = bool(inside)
+    return _of_revision(text, base_path, store)
+
+
+def _of_revision(text: str, base_path: str, store: Path) -> Ref:
+    """Return the target of a reference to a git revision, checked out in the store."""
+    revision, named = split_revision(text)
     root = checked_out(revision, _folder_of(base_path), store)
-    if not inside:
-        other = split_revision(base_path)[1] if base_path.startswith(PREFIX) else ""
-        if not other and not base_path.startswith(PREFIX):
-            full = Path(base_path).resolve()
-            top = top_of(_folder_of(base_path)).resolve()
-            other = str(full.relative_to(top)) if full.is_relative_to(top) else ""
-        if not other and not base_path.startswith(PREFIX):
-            cause = f"{text} names no file, and {base_path} is not in this repository"
-            raise InputError(
-                [Problem("DC006", cause, Place(text), help=f"{text}:scenarios/a.yaml")]
-            )
-        inside = other
+    inside = named or _path_of(base_path, text)
     target = (root / inside).resolve()
     if not target.is_relative_to(root.resolve()):
         raise InputError([Problem("DC008", f"{inside} is outside the revision", Place(text))])
     if target.suffix == ".json" and target.is_file():
         return Ref(text, {}, read_result(target), root)
-    if not target.exists() and named:
-        raise InputError(
-            [
-                Problem(
-                    "DC006",
-                    f"{revision} has no {inside}",
-                    Place(text),
-                    help=f"git ls-tree -r {revision}",
-                )
-            ]
-        )
-    if not target.exists():  # the path comes from the other reference, whose file is new
-        return Ref(text, {}, None, root)
-    return Ref(text, _files(target, text), None, root)
+    if target.exists():
+        return Ref(text, _files(target, text), None, root)
+    if named:
+        cause, help_text = f"{revision} has no {inside}", f"git ls-tree -r {revision}"
+        raise InputError([Problem("DC006", cause, Place(text), help=help_text)])
+    return Ref(text, {}, None, root)  # the path comes from the other reference, whose file is new
+
+
+def _path_of(base_path: str, text: str) -> str:
+    """Return the path of the other reference in its repository; ``text`` names a revision alone."""
+    if base_path.startswith(PREFIX):
+        return split_revision(base_path)[1]
+    full = Path(base_path).resolve()
+    top = top_of(_folder_of(base_path)).resolve()
+    found = str(full.relative_to(top)) if full.is_relative_to(top) else ""
+    if not found:
+        cause = f"{text} names no file, and {base_path} is not in this repository"
+        raise InputError([Problem("DC006", cause, Place(text), help=f"{text}:scenarios/a.yaml")])
+    return found
 
 
 def _folder_of(base_path: str) -> Path:
+    """Return the folder of a reference; the working folder for a revision or a new file."""
     path = Path(base_path)
     if base_path.startswith(PREFIX) or not path.exists():
         return Path.cwd()
@@ -115,6 +114,7 @@ def _folder_of(base_path: str) -> Path:
 
 
 def _files(path: Path, text: str) -> dict[str, Path]:
+    """Return the scenario files of a file or folder by their name in it."""
     if path.is_file():
         return {path.name: path}
     found = {str(p.relative_to(path)): p for p in scenario_files(path)}

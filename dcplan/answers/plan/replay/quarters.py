@@ -16,7 +16,7 @@ from dcplan.energy.plants import Plant, mean_mw, planned_out
 from dcplan.energy.replay import GRID, Part, PlantHours, Replay, SiteQuarter, replayed
 from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.power.weather import hours_of_quarter
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.energy.battery import bridged_mw, losses_mwh
 from dcplan.planning.audit.energy.contracts import signed
 from dcplan.planning.audit.onsite import interruptible_use_mw, limit_mw, units_serving

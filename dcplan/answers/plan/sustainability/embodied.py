@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from dcplan.energy.embodied import Footprint, embodied
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.energy.embodied import Bought, bought
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem

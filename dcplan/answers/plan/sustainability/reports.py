@@ -12,7 +12,7 @@ from dcplan.catalog.schema import OnsitePower
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.energy.embodied import embodied
 from dcplan.energy.indicators import SiteYear
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.energy.contracts import Matched, matched, output_mwh
 from dcplan.planning.audit.energy.embodied import bought
 from dcplan.planning.audit.energy.utilities import HeatSold, heat_sold

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dcplan.answers.common.statements import statements_table
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.existing import earlier_hardware
 from dcplan.planning.audit.measures import after_tax
 from dcplan.planning.decisions import Decisions

@@ -19,7 +19,7 @@ from dcplan.economics.cash_flow import (
     debt_usd,
 )
 from dcplan.inputs.cloud_prices import row_of
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.result import Metric, Table

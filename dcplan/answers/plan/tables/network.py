@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dcplan.answers.plan.calendar import quarter_at
-from dcplan.planning.audit.accounts import Accounts, storage_of
+from dcplan.planning.audit.books.books import Accounts
+from dcplan.planning.audit.books.hall import storage_of
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import ALL_DATA, COLD, HOT, HallTerms, PlanningProblem
 from dcplan.planning.problem.terms.links import LinkTerms

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dcplan.answers.plan.calendar import quarter_at
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.energy.contracts import Matched, matched, output_mwh, signed, years_of
 from dcplan.planning.audit.onsite import interruptible_use_mw, plants_mw, units_serving
 from dcplan.planning.audit.upgrades import capacity, works_begin

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from dcplan.energy.embodied import Footprint
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import HallTerms, PlanningProblem
 from dcplan.units import KW_PER_MW

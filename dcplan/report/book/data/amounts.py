@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dcplan.economics.discounting import straight_residual_frac
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.residual_value import residual_ends
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.energy.contracts import contracted_mwh
 from dcplan.planning.audit.left import valued_units
 from dcplan.planning.audit.links import link_kw

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dcplan.economics.cash_flow import Unit
 from dcplan.inputs.cloud_prices import row_of
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.measures import used_accelerators
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import FinanceTerms, PlanningProblem, SiteTerms

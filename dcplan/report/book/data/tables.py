@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.stand_ins import Span, span_of
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import (
     FabricOption,

@@ -13,7 +13,7 @@ from dcplan.errors import AuditError
 from dcplan.inputs.cloud_prices import OfferTerms, accompanying, row_of
 from dcplan.inputs.cloud_prices.accompanying import Extra
 from dcplan.inputs.log import InputLog
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.existing import earlier_hardware
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.solved import Solved

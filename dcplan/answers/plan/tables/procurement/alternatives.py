@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dcplan.answers.plan.tables.excluded import speed_tflops
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Fabric, Switch, System
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.exact_network import exact_network
 from dcplan.planning.problem.terms import FabricOption, Placement, PlanningProblem

@@ -22,7 +22,7 @@ from dcplan.economics.monthly.payments import Milestones
 from dcplan.inputs.cloud_prices import row_of
 from dcplan.inputs.financing import payment_of
 from dcplan.inputs.log import InputLog
-from dcplan.planning.audit.accounts import Accounts
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.upgrades import upgrade_bought
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import Placement, PlanningProblem

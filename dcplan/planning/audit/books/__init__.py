@@ -1,0 +1,1 @@
+"""Books of a plan: halls by quarter, purchases and running costs."""
