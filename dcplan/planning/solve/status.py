@@ -97,6 +97,7 @@ class Phase(StrEnum):
     VARIANTS = "plans of each variant"
     SEARCHES = "several searches at the same time"
     WAITING = "cost of later starts of runs"
+    SITES = "plans with and without each candidate site"
     SAMPLES = "sampled scenarios"
     REMEDIES = "remedies of an infeasible scenario"
     LIMITS = "binding limits and their prices"
@@ -108,6 +109,7 @@ OUTSIDE = frozenset(
         Phase.OPTIONS,
         Phase.VARIANTS,
         Phase.WAITING,
+        Phase.SITES,
         Phase.SAMPLES,
         Phase.REMEDIES,
         Phase.LIMITS,

@@ -239,6 +239,9 @@ class Scenario(Part):
     its accelerators."""
     sites_max: Annotated[int, Field(ge=1, strict=True)] | None = None
     """Most sites with a hall in use, to choose some of several candidates. Default: no limit."""
+    sites_min: Annotated[int, Field(ge=1, strict=True)] | None = None
+    """Fewest sites with racks in service in the last quarter; the same number as `sites_max` chooses
+    exactly so many. Default: none."""
     workloads: Workloads = Workloads()
     """Demand: training jobs, research capacity and inference."""
     cloud: Cloud | None = None

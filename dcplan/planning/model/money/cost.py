@@ -19,7 +19,8 @@ from dcplan.planning.model.money.capital import (
     sold,
 )
 from dcplan.planning.model.money.deliveries import delivered_networks
-from dcplan.planning.model.money.left import add_left, residual
+from dcplan.planning.model.money.filled import add_filled
+from dcplan.planning.model.money.left import residual
 from dcplan.planning.model.money.running import running
 from dcplan.planning.model.network.links import links_musd
 from dcplan.planning.model.sets import Sets
@@ -41,7 +42,7 @@ def add_money(model: pyo.ConcreteModel, sets: Sets) -> None:
     shares, so that rounded-up switch counts stay within them.
     """
     finance = sets.problem.finance
-    add_left(model, sets)
+    add_filled(model, sets)
     if finance.budget_usd is not None or finance.budget_total_usd is not None:
         _add_budget(model, sets)
     model.npv = pyo.Objective(expr=present_cost(model, sets), sense=pyo.minimize)
