@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dcplan.answers.plan.answer import plan
+from dcplan.answers.plan.request import PlanRequest
 from dcplan.errors import InputError
 from dcplan.units import money
 from tests.answers.one_hall import one_hall
@@ -143,3 +144,44 @@ def test_hardware_below_no_cost_is_refused(tmp_path: Path) -> None:
     assert (problem.code, problem.place.line) == ("DC015", 14)
     assert "costs less than nothing" in problem.cause
     assert plan(taxed_site(tmp_path, LATE.replace("min_after_tax_", "min_"), "climate_zone: 4A"))
+
+
+CANCELED = """
+dcplan: 1
+name: canceled
+horizon: {start: 2027-Q1, quarters: 8}
+objective: min_after_tax_cost
+finance:
+  residual: low
+  tax: {income_rate: 0.25, depreciation: macrs-5, property_tax_frac_per_year: 0.01}
+sites:
+  - id: paris
+    location: fr-paris
+    utility_mw: 3
+    halls: [{id: a, existing: true, racks: 40, rack_kw_max: 45, it_mw: 1.5, cooling: [rear-door-tower]}]
+systems: [dgx-h200]
+fabrics: [ib-ndr-400]
+orders:
+  - {id: po-1, system: dgx-h200, accelerators: 64, expected: 2027-Q2, paid_frac: 0.3,
+     cancellation_fee_frac: 0.05, price_usd: 300e3}
+workloads: {capacity: [{id: research, accelerator_hours: [0, 1e4, 1e4, 1e4, 1e4, 1e4, 1e4, 1e4],
+    utilization_frac: 0.8}]}
+"""
+"""2 racks of 4 nodes at 300,000 USD, of which one rack is enough: 1.2 M USD a rack, 0.36 M paid."""
+
+
+def test_what_was_paid_for_an_order_is_prepaid_until_it_arrives_or_is_lost(tmp_path: Path) -> None:
+    """720,000 are prepaid at the start. The canceled rack returns 0.25 x 1.2 M; 60,000 are the fee. The other one
+    is an asset of 1.2 M in April, when the rest of it, 0.84 M, is due."""
+    file = tmp_path / "canceled.yaml"
+    file.write_text(CANCELED, encoding="utf-8")
+    found = plan(PlanRequest(str(file), gap=0.02))
+    assert "cancel 4 nodes dgx-h200 (po-1) with USD 300 k back in 2027-Q1" in found.headline
+    rows = list(found.tables["statements"].records())
+    assert [row["prepaid_usd"] for row in rows[:4]] == pytest.approx([360e3, 360e3, 360e3, 0.0])
+    assert rows[0]["gain_usd"] == pytest.approx(-360e3)
+    flows = {(x["line"], x["falls"]): x for x in found.tables["flows"].records()}
+    refund, due = flows["cancellation po-1", "middle"], flows["order po-1", "middle"]
+    assert (refund["usd"], refund["advance_usd"]) == pytest.approx((-300e3, 360e3))
+    assert (due["usd"], due["advance_usd"]) == pytest.approx((840e3, 360e3))
+    assert max(abs(float(row["difference_usd"] or 0.0)) for row in rows) < 0.01

@@ -192,11 +192,11 @@ def _disposals(problem: PlanningProblem, d: Decisions, *, in_service: bool) -> l
             continue
         racks, place = sum(lots.values()), placed[x.key]
         what = counted(racks, "rack") if place.nodes == 1 else counted(racks * place.nodes, "node")
-        usd = (
-            f" for USD {money(sum(n * x.resale_usd[t] for t, n in lots.items()))}"
-            if in_service
-            else f" at USD {money(racks * (x.cancel_usd or 0.0))}"
-        )
+        fee = racks * (x.cancel_usd or 0.0)
+        if in_service:
+            usd = f" for USD {money(sum(n * x.resale_usd[t] for t, n in lots.items()))}"
+        else:  # more may have been paid ahead than the fee
+            usd = f" with USD {money(-fee)} back" if fee < 0.0 else f" at USD {money(fee)}"
         texts.append(f"{what} {place.system} ({x.id}){usd} in {_span(problem, lots)}")
     return texts
 
