@@ -120,10 +120,10 @@ def site_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iter
         yield Check(CheckId.SITES_USED, "all", at, len(used), problem.sites_max)
     if problem.sites_min is not None:
         at = problem.quarters - 1
-        racks = {
+        chosen = {
             problem.hall(p.hall).site for p in problem.placements if d.racks(problem, p.key, at)
         }
-        yield Check(CheckId.SITES_LEAST, "all", at, problem.sites_min, len(racks))
+        yield Check(CheckId.SITES_LEAST, "all", at, problem.sites_min, len(chosen))
     for site in problem.sites:
         for t in range(problem.quarters):
             peak = books.site(problem, site.id, t, "facility_mw")
