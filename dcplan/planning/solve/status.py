@@ -30,8 +30,9 @@ def settled(solver: highspy.Highs) -> highspy.HighsModelStatus:
     is unbounded.
     """
     kinds = highspy.HighsModelStatus
-    if solver.getModelStatus() != kinds.kUnboundedOrInfeasible:
-        return solver.getModelStatus()
+    status: highspy.HighsModelStatus = solver.getModelStatus()
+    if status != kinds.kUnboundedOrInfeasible:
+        return status
     _, presolve = solver.getOptionValue("presolve")
     solver.setOptionValue("presolve", "off")
     solver.run()
