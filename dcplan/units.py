@@ -129,6 +129,7 @@ SUFFIXES: dict[str, str] = {
     "kva": "kVA",
     "volts": "V",
     "amps": "A",
+    "ka": "kA",
     "kw": "kW",
     "mw": "MW",
     "kwh": "kWh",

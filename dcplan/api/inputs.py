@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dcplan.answers.reference.catalog import catalog_list, catalog_show
 from dcplan.result import Result
 from dcplan.scenario.ref import ScenarioRef
-from dcplan.specs.request import verb
+from dcplan.specs.verb import verb
 
 if TYPE_CHECKING:
     from dcplan.scenario.load import Question

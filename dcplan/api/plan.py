@@ -8,7 +8,7 @@ from dcplan.answers.plan import answer
 from dcplan.answers.plan.request import PlanRequest
 from dcplan.report.book.financing.data import plan_tables
 from dcplan.result import Result
-from dcplan.specs.request import verb
+from dcplan.specs.verb import verb
 
 
 @verb(PlanRequest, "plan")

@@ -19,7 +19,7 @@ from dcplan.report.saved import read_result
 from dcplan.result import Result
 from dcplan.specs.export import SUFFIX, Target
 from dcplan.specs.regression.diff import INPUTS_CHANGED
-from dcplan.specs.request import verb
+from dcplan.specs.verb import verb
 from dcplan.study.regression import diff as regression
 from dcplan.study.store import home
 

@@ -11,7 +11,8 @@ from dcplan.engine.request import Workers
 from dcplan.errors import InputError, Place, Problem
 from dcplan.result import Result
 from dcplan.scenario.ref import set_text
-from dcplan.specs.request import Flag, verb
+from dcplan.specs.request import Flag
+from dcplan.specs.verb import verb
 from dcplan.study.frontier import run as frontiers
 from dcplan.study.frontier.request import FrontierRequest
 from dcplan.study.frontier.steps import LINE

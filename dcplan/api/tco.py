@@ -11,7 +11,7 @@ from dcplan.answers.tco.request import TcoRequest
 from dcplan.report.book.options.data import planned_tables
 from dcplan.report.book.tco.data.tables import compared_tables
 from dcplan.result import Result, Table
-from dcplan.specs.request import verb
+from dcplan.specs.verb import verb
 
 
 @verb(TcoRequest, "tco")

@@ -84,6 +84,8 @@ def demand(request: DemandRequest, target: Target) -> None:
         from dcplan.inputs.logs.tables.write import write_jobs
 
         write_jobs(anonymous(found.log), target.anonymize)
-        note(f"saved the jobs without names to {target.anonymize}")
+        note(
+            f"saved the jobs without names to {target.anonymize}; the answer and --out keep the names"
+        )
     target.write(found.result, to_file=False)
     raise typer.Exit(found.result.exit_code)

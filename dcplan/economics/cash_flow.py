@@ -166,6 +166,8 @@ class Flow:
     """How workloads share it; only the audit of a plan knows this."""
     goods: Goods | None = field(default=None, kw_only=True)
     """What it buys; only the audit of a plan knows this."""
+    advance_usd: float = field(default=0.0, kw_only=True)
+    """Part of the price of the same goods that was paid before the plan, which is no payment."""
 
 
 def years_of(flow: Flow) -> float:

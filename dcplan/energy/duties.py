@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.units import SECONDS_PER_HOUR
+from dcplan.units import KW_PER_MW, SECONDS_PER_HOUR
 
 Array = npt.NDArray[np.float64]
 
@@ -150,3 +150,43 @@ def rating(duty: Duty, cells: Cells) -> Duty:
     mw = duty.mw / cells.works_frac
     usable = cells.works_frac * cells.depth_frac * cells.discharge_frac * cells.end_frac
     return Duty(mw, max(duty.mwh / usable, cells.least_h * mw))
+
+
+@dataclass(frozen=True)
+class Price:
+    """Price of a battery plant: a part that follows its power, and one that follows its capacity."""
+
+    usd_per_kw: float
+    usd_per_kwh: float
+
+    def usd(self, rated: Duty) -> float:
+        """Return the price of a plant of a rated power and capacity [USD]."""
+        return KW_PER_MW * (self.usd_per_kw * rated.mw + self.usd_per_kwh * rated.mwh)
+
+
+def split(usd_per_kw: float, hours: float, power_frac: float) -> Price:
+    r"""Return the price of a plant of another duration from that of one duration.
+
+    .. math:: p_P = s\,C, \quad p_E = \frac{(1 - s)\,C}{h}
+
+    with C the price of a plant of h hours over its power, and s the share of it that follows the
+    power. A plant of h hours keeps its price.
+
+    Parameters
+    ----------
+    usd_per_kw : float
+        Price of the plant of h hours over its rated power, not negative. [USD/kW]
+    hours : float
+        Its rated capacity over its rated power, above 0. [h]
+    power_frac : float
+        Share of the price that follows the power, from 0 to 1. [-]
+
+    Examples
+    --------
+    NREL ATB 2024, 2025, four hours: 1,842.05 USD/kW; its two-hour plant is 1,150.5 USD/kW.
+
+    >>> atb = split(1842.05, 4.0, 458.94 / 1842.05)
+    >>> round(atb.usd_per_kw + 2.0 * atb.usd_per_kwh, 1)
+    1150.5
+    """
+    return Price(power_frac * usd_per_kw, (1.0 - power_frac) * usd_per_kw / hours)

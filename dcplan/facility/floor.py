@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from dcplan.units import W_PER_KW
+
 
 def rows_of(racks: Mapping[str, int], per_row: int) -> tuple[dict[str, int], ...]:
     r"""Return the racks of each kind in each row, with an equal share of every kind.
@@ -86,3 +88,47 @@ def room_m2(count: int, footprint_m2: float, clearance_m: float) -> float:
     27.0
     """
     return count * (math.sqrt(footprint_m2) + clearance_m) ** 2
+
+
+def m2_per_kw(compute_kw: float, other_kw: float, other_frac: float, position_m2: float) -> float:
+    r"""Return the area of rack positions and aisles over IT power.
+
+    .. math:: \frac{A}{P} = a \left(\frac{1 - s}{k} + \frac{s}{k_o}\right)
+
+    Parameters
+    ----------
+    compute_kw, other_kw : float
+        Power k of a compute rack, and k_o of a rack of network or storage, above 0. [kW]
+    other_frac : float
+        Share s of IT power in network and storage, from 0 to 1. [-]
+    position_m2 : float
+        Area a of one position with its part of the aisles, not negative. [m2]
+
+    Examples
+    --------
+    GB300 NVL72 of 135 kW and other racks of 30 kW on 1.8 m2: 1.8 x (0.9 / 135 + 0.1 / 30).
+
+    >>> round(m2_per_kw(135.0, 30.0, 0.1, 1.8), 4)
+    0.018
+    """
+    return position_m2 * ((1.0 - other_frac) / compute_kw + other_frac / other_kw)
+
+
+def lighting_frac(w_per_m2: float, area_m2_per_kw: float) -> float:
+    """Return lighting over IT power, of an area that is lit at all hours.
+
+    Parameters
+    ----------
+    w_per_m2 : float
+        Mean power of lighting, not negative. [W/m2]
+    area_m2_per_kw : float
+        Lit area over IT power, not negative. [m2/kW]
+
+    Examples
+    --------
+    8 W/m2 and 0.063 m2/kW: 0.5 W for each kW.
+
+    >>> round(lighting_frac(8.0, 0.063), 6)
+    0.000504
+    """
+    return w_per_m2 * area_m2_per_kw / W_PER_KW

@@ -21,10 +21,11 @@ from dcplan.facility.cooling import (
 from dcplan.facility.dry_coolers import over_kept_coolers
 from dcplan.facility.electrical.chain import Branch, losses_frac
 from dcplan.facility.plant import electrical_frac
-from dcplan.facility.pue import PueEntry, Sizes, lookup
+from dcplan.facility.pue import LARGE, PueEntry, Sizes, lookup
 from dcplan.facility.sample import draw
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.chain import chain_at, chain_values
+from dcplan.inputs.power.lighting import Range
 from dcplan.provenance import Quantity, Status
 
 LIGHTING = {"lighting": "lighting"}
@@ -105,6 +106,8 @@ class Setting:
     """Supply temperature of facility water; None: the option's range. [C]"""
     branches: tuple[Branch, ...] = ()
     """Load classes behind power blocks, whose losses count; empty: the losses of a size class."""
+    lighting: Range | None = None
+    """Lighting over IT power by floor area; None: that of the size class. [-]"""
 
 
 @dataclass(frozen=True)
@@ -204,8 +207,9 @@ def _loads(option: CoolingOption, at: Setting) -> Loads:
 
 def losses_frac_now(option: CoolingOption, at: Setting, log: InputLog) -> float:
     """Return losses before the racks and lighting over IT power, at the load and catalog values."""
-    keys = LIGHTING if at.branches else LIGHTING | CLASS_LOSSES | UPS_FIXED
+    keys = {} if at.branches else CLASS_LOSSES | UPS_FIXED
     values = {name: np.array(sized_parameter(key, at.sizes, log)[1]) for name, key in keys.items()}
+    values["lighting"] = np.array(lighting_range(at.lighting, at.sizes, log)[1])
     if at.branches:
         values |= chain_values(at.branches, log)
     return float(electrical_loss(values, _loads(option, at)))
@@ -230,7 +234,11 @@ def _sampled(option: CoolingOption, at: Setting, log: InputLog) -> dict[str, np.
     """
     spread, fixed = {}, {}
     for name, key in _keys(option, at).items():
-        low, value, high = sized_parameter(key, at.sizes, log)
+        low, value, high = (
+            lighting_range(at.lighting, at.sizes, log)
+            if name == "lighting"
+            else sized_parameter(key, at.sizes, log)
+        )
         if low < high:
             spread[name] = (low, high)
         else:
@@ -256,6 +264,19 @@ def sized_parameter(key: str, sizes: Sizes, log: InputLog) -> tuple[float, float
         bounds = log.catalog.get("facility", own, Parameter).value.bounds
         low, high = low + weight * bounds[0], high + weight * bounds[1]
     return low, value, high
+
+
+def lighting_range(by_area: Range | None, sizes: Sizes, log: InputLog) -> Range:
+    """Return low, value and high of lighting over IT power: by floor area, or of the size classes.
+
+    The class of large halls keeps its own value, whose range has that of dense racks.
+    """
+    if by_area is None:
+        return sized_parameter(LIGHTING["lighting"], sizes, log)
+    large = tuple((size, weight) for size, weight in sizes if size == LARGE)
+    low, value, high = sized_parameter(LIGHTING["lighting"], large, log)
+    rest = 1.0 - sum(weight for _, weight in large)
+    return low + rest * by_area[0], value + rest * by_area[1], high + rest * by_area[2]
 
 
 def _tabulated(option: CoolingOption, at: Setting, log: InputLog) -> Performance:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dcplan.planning.decisions import DECISIONS, FABRIC, FLEET, RUN, Decisions, DecisionSpec
+from dcplan.planning.decision_specs import DECISIONS, FABRIC, FLEET, RUN, DecisionSpec
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.keys import Key
 from dcplan.planning.model.sets import make_sets
 from dcplan.planning.problem.terms import PlanningProblem

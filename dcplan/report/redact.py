@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from dcplan.catalog.locate import data_dir
-from dcplan.planning.decisions import DISPOSED
+from dcplan.planning.decision_specs import DISPOSED
 from dcplan.provenance import Status
 from dcplan.result import Metric, Result, Table
 from dcplan.specs import registry

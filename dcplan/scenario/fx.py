@@ -49,6 +49,8 @@ def _rates(tree: Tree) -> tuple[dict[str, float], list[Problem]]:
             and value > 0
         ):
             found[str(name)] = float(value)
+        else:  # amounts in this currency are no second problem
+            found[str(name)] = 1.0
     return found, problems
 
 

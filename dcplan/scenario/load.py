@@ -18,7 +18,8 @@ from dcplan.catalog.locate import data_dir
 from dcplan.catalog.yaml12 import Document, parse, read_text
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.provenance import Status, sealed
-from dcplan.scenario.checks.references import check_references, price_changes
+from dcplan.scenario.checks.prices import price_changes
+from dcplan.scenario.checks.references import check_references
 from dcplan.scenario.fx import in_usd
 from dcplan.scenario.names import unknown_names, wrong_lengths
 from dcplan.scenario.schema import Scenario

@@ -11,7 +11,7 @@ from dcplan.errors import EXIT_INFEASIBLE, EXIT_OK, InputError, Place, Problem
 from dcplan.result import Result
 from dcplan.specs.check import CHECKED, CheckedRow
 from dcplan.specs.no_plan import CONFLICT
-from dcplan.specs.request import verb
+from dcplan.specs.verb import verb
 from dcplan.study.regression.kept import scenario_files
 
 INFEASIBLE = "infeasible"

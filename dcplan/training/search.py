@@ -21,7 +21,8 @@ from dcplan.training.grid import (
     layout_table,
 )
 from dcplan.training.memory import Kept, host_bytes, kept_bytes, memory
-from dcplan.training.step import MicroBatch, assemble, least_step_s, micro_batch, work
+from dcplan.training.micro_batch import MicroBatch, micro_batch, work
+from dcplan.training.step import assemble, least_step_s
 from dcplan.training.traffic import traffic
 from dcplan.units import BYTES_PER_GIB, GIGA
 

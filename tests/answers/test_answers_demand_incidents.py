@@ -169,6 +169,33 @@ def test_a_variant_of_the_overlay_is_without_lemon_nodes(tmp_path: Path) -> None
     assert lasts[1] < lasts[0]  # fewer stops end the same run earlier
 
 
+def test_lemon_nodes_of_a_measured_rate_are_not_counted_twice(tmp_path: Path) -> None:
+    rows = [f"bad,{k * DAY},,{k * DAY + H},nic" for k in range(10)]
+    rows += [f"n{k},{k * DAY},,{k * DAY + H},gpu" for k in range(30)]
+    log = write(tmp_path / "x.csv", rows)
+    found = demanded(DemandRequest(files=(log,), nodes=100, window=f"0/{100 * DAY}"))
+    overlay = tmp_path / "overlay.yaml"
+    overlay.write_text(found.block, encoding="utf-8")
+    # the rate of the overlay has the lemon node: 40 outages of 100 nodes in 100 days
+    rate = read_recovery(str(overlay), "--reliability").stops_per_1000_node_days
+    assert rate is not None
+    assert rate.value == pytest.approx(4.0)
+    for text in (f"{overlay},lemon-nodes=true", "stops_per_1000_node_days=4,lemon_nodes=true"):
+        with pytest.raises(InputError, match="nodes with frequent failures would count twice"):
+            read_recovery(text, "--reliability")
+    scenario = tmp_path / "own.yaml"
+    scenario.write_text(
+        "extends: overlay.yaml\ndcplan: 1\nname: own\nhorizon: {start: 2027-Q1, quarters: 2}\n"
+        "sites:\n  - {id: dc, location: us-ashburn, utility_mw: 4, halls: [{id: a, racks: 64,"
+        " existing: true, rack_kw_max: 44, it_mw: 3, cooling: [airside-economizer-water-chiller]}]}\n"
+        "systems: [dgx-h100]\nreliability: {lemon_nodes: true}\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(InputError, match="leave lemon_nodes out") as caught:
+        load(str(scenario))
+    assert any("own.yaml:8:" in str(p.place) for p in caught.value.problems), caught.value
+
+
 def test_kinds_are_recognized_by_their_columns(tmp_path: Path, rsc: Path) -> None:
     jobs = write(tmp_path / "jobs.csv", ["0,1,2,4,n1"], "submit,start,end,n,node")
     assert are_incidents(DemandRequest(files=(rsc,)))

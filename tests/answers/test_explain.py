@@ -10,7 +10,7 @@ from dcplan.answers.explain.answer import explain
 from dcplan.economics.cash_flow import GROUPS
 from dcplan.errors import InputError
 from dcplan.planning.keys import Key
-from dcplan.planning.limits import family_of, words_of
+from dcplan.planning.limit_rows import family_of, words_of
 from dcplan.specs import explain as specs
 from tests.answers.one_hall import one_hall
 from tests.plans import planned

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dcplan.answers.facility.answer import facility
-from dcplan.energy.duties import Cells, Duty, rating, shaved, together
+from dcplan.energy.duties import Cells, Duty, rating, shaved, split, together
 from dcplan.errors import InputError
 
 HALL: dict[str, Any] = {
@@ -85,6 +85,31 @@ def test_duties_of_a_hall() -> None:
     assert found.value("battery.rated_mw") == pytest.approx(peak / 0.98)
     assert list(rows.index[rows["counts"]])[-1] == "all duties"
     assert not rows.loc["one training step", "counts"]
+
+
+def test_price_by_power_and_capacity() -> None:
+    """1,100 USD/kW for four hours, 24.9 % of it by power: 273.9 USD/kW and 206.5 USD/kWh."""
+    found = facility(bridge_s=120.0, **HALL)
+    row = found.frame("battery_duties").set_index("duty").loc["all duties"]
+    per_kw, per_kwh = 0.249 * 1100, 0.751 * 1100 / 4
+    by_hand = 1e3 * (per_kw * row["rated_mw"] + per_kwh * row["rated_mwh"])
+    assert row["capex_usd"] == pytest.approx(by_hand)
+    price = found.metrics["battery.capex_usd"]
+    assert price.value == pytest.approx(by_hand)
+    assert row["rated_mwh"] == pytest.approx(row["rated_mw"])
+    kw = 1e3 * row["rated_mw"]
+    assert price.low == pytest.approx(kw * 500 * (0.223 + 0.777 / 4))
+    assert price.high == pytest.approx(kw * 1745 * (0.489 + 0.511 / 4))
+
+
+def test_price_of_the_durations_of_the_source() -> None:
+    """NREL ATB 2024, 2025, Market, Moderate: USD/kW of plants of 2, 4, 6, 8 and 10 hours."""
+    published = {2: 1150.5, 4: 1842.05, 6: 2533.61, 8: 3225.16, 10: 3916.72}
+    share = (2 * published[2] - published[4]) / published[4]
+    assert share == pytest.approx(0.249, abs=5e-4)
+    for hours, usd_per_kw in published.items():
+        found = split(published[4], 4.0, 0.249).usd(Duty(1.0, float(hours)))
+        assert found / 1e3 == pytest.approx(usd_per_kw, rel=1e-3)
 
 
 def test_a_flat_load_at_the_end_of_a_job_has_no_battery() -> None:

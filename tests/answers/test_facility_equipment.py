@@ -206,3 +206,59 @@ def test_hours_of_packaged_weather_are_bins(tmp_path: Path) -> None:
 def test_hours_of_a_table_are_refused() -> None:
     with pytest.raises(InputError, match="has no hours"):
         facility_hours(FacilityRequest(site="us-phoenix", cooling="air-chiller"))
+
+
+def test_supply_by_hand() -> None:
+    """59.8 MW at 0.95 are 62.9 MVA, next 63; 63 MVA at 13.8 kV are 2,636 A, next 3,150; one of two
+    sections carries all of it. Behind 11 %: 2.636 x 1.066 / (0.95 x 0.11) = 26.9 kA, next 31.5.
+    Behind a transformer of 3,150 kVA and 7 %: 4.382 x 1.042 / (0.95 x 0.07) = 68.7 kA, next 80."""
+    found = facility(**NVL, utility_kv=138.0)
+    rows = found.frame("electrical_schedule").set_index("tag")
+    kva = found.value("power.peak_facility_mw") * 1e3 / 0.95
+    main, bus, feeder = (rows.loc[tag] for tag in ("TX-U", "MVS", "MVF"))
+    assert (main["count"], main["rating_kva"]) == (2, 63_000)
+    assert (main["supply_volts"], main["line_volts"]) == (138_000, 13_800)
+    assert main["load_frac"] == pytest.approx(kva / 126_000)
+    assert (bus["count"], bus["rating_amps"], bus["short_circuit_ka"]) == (2, 3150, 31.5)
+    assert bus["load_frac"] == pytest.approx(kva / (3**0.5 * 13.8) / 6300)
+    assert (feeder["count"], feeder["rating_amps"]) == (19 + 3 + 4, 630)
+    assert rows.loc["SWG-C", "short_circuit_ka"] == 80
+    assert rows.loc["TX-C", "supply_volts"] == 13_800
+
+
+@pytest.mark.parametrize(
+    ("flags", "volts", "sections", "amps"),
+    [
+        ({}, 13_800, 2, 3150),
+        ({"utility_kv": 33.0}, 33_000, 2, 1250),
+        ({"medium_kv": 11.0}, 11_000, 3, 2000),
+        ({"utility_kv": 132.0, "medium_kv": 33.0}, 33_000, 2, 1250),
+        ({"redundancy": "n"}, 13_800, 1, 3150),
+        ({"redundancy": "2n", "medium_kv": 11.0}, 11_000, 4, 2000),
+    ],
+)
+def test_sections_of_the_supply(
+    flags: dict[str, object], volts: int, sections: int, amps: int
+) -> None:
+    """62.9 MVA are 2,633 A at 13.8 kV, 1,101 A at 33 kV, and 3,303 A at 11 kV, which two sections
+    of at most 3,150 A carry: 1,652 A each. Behind 63 MVA at 33 kV: 1,102 A."""
+    found = facility(**NVL, **flags)
+    rows = found.frame("electrical_schedule").set_index("tag")
+    bus = rows.loc["MVS"]
+    assert (bus["line_volts"], bus["count"], bus["rating_amps"]) == (volts, sections, amps)
+    assert ("TX-U" in rows.index) == (flags.get("utility_kv", 0.0) == 132.0)
+    assert bus["load_frac"] <= 1.0
+    stated = "utility_kv" in flags or "medium_kv" in flags
+    assert isinstance(rows.loc["TX-C", "not_sized"], str) != stated
+    if "TX-U" not in rows.index:
+        assert "short-circuit rating" in bus["not_sized"]
+
+
+def test_a_supply_below_the_distribution_is_refused() -> None:
+    with pytest.raises(InputError) as caught:
+        facility(**NVL, utility_kv=10.0, medium_kv=13.8)
+    assert "10 kV from the utility is below the 13.8 kV" in str(caught.value)
+    for flag in ("utility_kv", "medium_kv"):
+        with pytest.raises(InputError) as caught:
+            facility(site="us-phoenix", compare=True, it_mw=20.0, **{flag: 33.0})
+        assert "is not used with --compare" in str(caught.value)

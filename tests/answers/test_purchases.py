@@ -123,12 +123,35 @@ def test_a_new_hall_is_ordered_before_it_is_paid(bought: Result) -> None:
     assert plant.lead_source == "scenario"
 
 
-def test_a_commitment_is_bought_for_its_whole_term(bought: Result) -> None:
-    """13 nodes of 8 accelerators for 4 quarters of 2,191.5 hours at 18 / 8 USD."""
-    first = next(x for x in rows(bought) if x.item == "aws-p5en-48xlarge reserved-1y")
-    assert (first.vendor, first.contents) == ("aws", "13 nodes, 104 accelerators")
-    assert first.amount_usd == pytest.approx(13 * 8 * 4 * 2191.5 * 18 / 8, abs=CENT)
-    assert first.terms == "committed, paid by quarter, 2027-Q1 to 2027-Q4"
+def test_a_commitment_is_listed_as_it_is_paid(bought: Result) -> None:
+    """13 nodes of 8 accelerators for 4 quarters of 2,191.5 hours at 18 / 8 USD: 512,811 a quarter."""
+    name = "aws-p5en-48xlarge reserved-1y"
+    found = [x for x in rows(bought) if x.item == name and x.order_month == "2027-01"]
+    assert [x.quarter for x in found] == ["2027-Q1", "2027-Q2", "2027-Q3", "2027-Q4"]
+    assert [x.balance_month for x in found] == ["2027-01", "2027-04", "2027-07", "2027-10"]
+    each = 13 * 8 * 2191.5 * 18 / 8
+    assert [x.amount_usd for x in found] == pytest.approx(4 * [each], abs=CENT)
+    for x in found:
+        assert (x.vendor, x.contents) == ("aws", "13 nodes, 104 accelerators")
+        assert x.terms == "committed, paid by quarter, 2027-Q1 to 2027-Q4"
+
+
+@pytest.mark.parametrize("name", ["bought", "renewed"])
+def test_rent_by_quarter_is_that_of_the_cash_flow(
+    name: str, request: pytest.FixtureRequest
+) -> None:
+    result: Result = request.getfixturevalue(name)
+    due: dict[str, float] = defaultdict(float)
+    for row in rows(result):
+        if row.group == "cloud":
+            due[row.quarter] += row.amount_usd
+    cash = CASH_FLOW.rows(result.tables["cash_flow"])
+    for x in cash:
+        assert due.pop(x.quarter, 0.0) == pytest.approx(x.cloud_usd, abs=CENT)
+    later = [x for x in rows(result) if x.quarter in due]  # only what is due after the horizon
+    assert all(x.note == "paid after the horizon" for x in later)
+    after = sum(x.usd for x in COST.rows(result.tables["cost"]) if x.group == "post_horizon")
+    assert sum(due.values()) == pytest.approx(after, abs=CENT)
 
 
 def test_an_order_of_before_the_plan_has_its_balance_on_arrival(renewed: Result) -> None:

@@ -9,11 +9,18 @@ from hypothesis import strategies as st
 
 from dcplan.economics.cash_flow import CAPITAL, AssetClass, Flow, FlowGroup
 from dcplan.economics.monthly.earlier import Earlier
-from dcplan.economics.monthly.financing import WRITTEN_OFF, Debt, Financing, PlantTax, financed
+from dcplan.economics.monthly.financing import (
+    WRITTEN_OFF,
+    Debt,
+    Financed,
+    Financing,
+    PlantTax,
+    financed,
+)
 from dcplan.economics.monthly.payments import Milestones
 from dcplan.economics.monthly.side import PROPERTY_TAX, owned_side, unserved_usd
 from dcplan.economics.monthly.statements import statements
-from dcplan.economics.monthly.weights import FlowWeights, financed_weights
+from dcplan.economics.monthly.weights import FlowWeights, financed_weights, present_usd
 
 QUARTERS, LATER = 7, 3
 
@@ -294,3 +301,70 @@ def test_a_sale_of_earlier_hardware_earns_its_price_less_its_book_value() -> Non
     assert made.opening_equity == pytest.approx(0.75 * 360.0)
     assert made.deferred_tax[[0, 11]].tolist() == pytest.approx([87.5, 0.0], abs=1e-12)
     assert np.abs(made.difference).max() <= 1e-12
+
+
+def test_an_advance_of_before_the_plan_is_prepaid_then_part_of_the_asset() -> None:
+    """An order of 100 with 40 paid before: 60 in month 4, four years of life, 25 % of income tax, 1 % of
+    property tax, no interest. All is written off for tax in the year of arrival, and worth 75 at the end.
+
+    Before arrival 40 are prepaid. Of 100, 9 months write off 18.75. The property tax of the second
+    year, of three months, is 1 % of 100 (1 - 9/48) / 4 = 0.203125.
+    """
+    order = Flow(1, FlowGroup.CAPEX, "order", 60.0, asset=AssetClass.EXISTING, advance_usd=40.0)
+    worth = Flow(4, FlowGroup.RESIDUAL, "order", -75.0, at_end=True, asset=AssetClass.EXISTING)
+    terms = Financing(0.0, 4.0, income_rate_frac=0.25, property_tax_frac_per_year=0.01)
+    found = financed(owned_side([order, worth], 5), terms)
+    made = statements(found, 0.25, {}, 4.0)
+    assert made.prepaid.tolist() == 3 * [40.0] + 12 * [0.0]
+    assert made.book_value[2:4] == pytest.approx([0.0, 100.0 - 100.0 / 48])
+    assert made.depreciation.sum() == pytest.approx(100.0 * 12 / 48)
+    assert made.operating.sum() == pytest.approx(0.203125)
+    assert np.abs(made.difference).max() < 1e-9
+    assert made.deferred_tax[-1] == pytest.approx(0.0, abs=1e-9)
+    # 60 + property tax - 75, and a quarter of the income of 75 - 100 - property tax is saved
+    assert found.npv_usd == pytest.approx(60.203125 - 75.0 + 0.25 * (75.0 - 100.203125))
+
+
+def test_an_advance_changes_the_payments_alone() -> None:
+    """After arrival, taxes, write-off and book value are those of an order without an advance."""
+    terms = Financing(0.0, 5.0, income_rate_frac=0.3, property_tax_frac_per_year=0.02)
+
+    def of(advance: float) -> Financed:
+        kept = Flow(
+            1,
+            FlowGroup.CAPEX,
+            "order",
+            100.0 - advance,
+            asset=AssetClass.EXISTING,
+            advance_usd=advance,
+        )
+        return financed(owned_side([kept], 12), terms)
+
+    whole, part, ahead = (of(x) for x in (0.0, 30.0, 100.0))
+    assert part.npv_usd == pytest.approx(whole.npv_usd - 30.0)
+    assert ahead.npv_usd == pytest.approx(whole.npv_usd - 100.0)
+    values = [statements(x, 0.3, {}, 5.0).book_value for x in (whole, part, ahead)]
+    assert values[1] == pytest.approx(values[0])
+    assert values[2] == pytest.approx(values[0])
+
+
+def test_an_advance_for_a_canceled_order_is_lost_and_its_refund_reduces_the_loss() -> None:
+    """40 paid, 15 of them kept as the fee: 25 come back, the loss is 15 and saves 6 of tax at 40 %."""
+    back = Flow(0, FlowGroup.CAPEX, "cancellation", -25.0, asset=AssetClass.OTHER, advance_usd=40.0)
+    found = financed(owned_side([back], 4), Financing(0.0, 5.0, income_rate_frac=0.4))
+    made = statements(found, 0.4, {}, 5.0)
+    assert found.npv_usd == pytest.approx(-25.0 - 0.4 * 15.0)
+    assert made.result.sum() == pytest.approx(-15.0 * 0.6)
+    assert made.prepaid.tolist() == 12 * [0.0]
+    assert np.abs(made.difference).max() < 1e-9
+
+
+def test_the_weights_of_advances_are_their_present_cost() -> None:
+    terms = Financing(0.1, 5.0, income_rate_frac=0.3, property_tax_frac_per_year=0.02)
+    weights = financed_weights(terms, 8, 0)
+    for flow in (
+        Flow(2, FlowGroup.CAPEX, "", 70.0, asset=AssetClass.EXISTING, advance_usd=30.0),
+        Flow(0, FlowGroup.CAPEX, "", -10.0, asset=AssetClass.OTHER, advance_usd=30.0),
+    ):
+        alone = financed(owned_side([flow], 8), terms).npv_usd
+        assert present_usd(flow, weights, 8) == pytest.approx(alone, rel=1e-12)

@@ -13,6 +13,7 @@ from dcplan.catalog.loader import load
 from dcplan.facility.electrical.chain import Branch, branch, efficiencies, losses_frac
 from dcplan.facility.electrical.power import RULES, blocks_needed
 from dcplan.facility.electrical.ratings import amps, equal_units, next_rating
+from dcplan.facility.electrical.supply import fault_ka, sections
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.chain import chain_at, chain_values
 
@@ -119,3 +120,23 @@ def test_current_and_units() -> None:
     assert amps(3150.0, 415.0) == pytest.approx(3_150_000 / (math.sqrt(3) * 415))
     assert amps(3150.0, 415.0) == pytest.approx(4382, abs=1)
     assert equal_units(2500.0, 1500.0) == (2, 1250.0)
+
+
+def test_fault_behind_a_transformer_is_that_of_iec_60909() -> None:
+    """630 kVA at 410 V, 4 %, load loss 6.5 kW: c U / (sqrt(3) K_T Z_T) with c = 1.05, where K_T has the
+    reactance of 3.86 % without the resistance of 1.03 %; within 0.2 % of the formula without it."""
+    resistance = 6.5 / 630.0
+    reactance = (0.04**2 - resistance**2) ** 0.5
+    factor = 0.95 * 1.05 / (1 + 0.6 * reactance)
+    by_hand = 1.05 * 410 / (3**0.5 * factor * 0.04 * 410**2 / 630e3) / 1e3
+    assert by_hand == pytest.approx(23.9, abs=0.05)
+    assert fault_ka(630.0, 410.0, 0.04) == pytest.approx(by_hand, rel=0.002)
+
+
+@QUICK
+@given(st.floats(min_value=100.0, max_value=2e6), st.sampled_from(sorted(RULES)))
+def test_a_supply_that_fails_leaves_the_rest_within_its_rating(kva: float, rule: str) -> None:
+    found = sections(kva, 13_800.0, 3150.0, rule)
+    assert found.each_kva * found.carrying == pytest.approx(kva)
+    assert amps(found.each_kva, 13_800.0) <= 3150.0 * (1 + 1e-6)
+    assert (found.count > found.carrying) == (rule != "n")

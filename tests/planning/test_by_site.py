@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
-from dcplan.planning.decisions import RUN
+from dcplan.planning.decision_specs import RUN
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import PlanningProblem

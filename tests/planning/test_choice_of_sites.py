@@ -105,3 +105,67 @@ def test_the_limit_takes_one_large_site_where_two_small_ones_cost_less() -> None
         for x in (problem, replace(problem, sites_max=None))
     ]
     assert used == [{"dear"}, {"mean", "cheap"}]
+
+
+PRICE_OF_FOUR = {**PRICES, "dearest": 0.3}
+
+
+def four_sites(**limits: int) -> PlanningProblem:
+    """Four sites that differ in the price of energy only; a hall has positions for two racks of b."""
+    base = three_sites(3, None)
+    like = base.sites[0].id
+    hall, site = base.hall(like), base.site(like)
+    dearest = replace(site, id="dearest", usd_per_kwh=(0.3, 0.3))
+    demand = base.demands[0]
+    own = {k[1]: x for k, x in demand.each.items() if k[0] == like}
+    return replace(
+        base,
+        sites=(*base.sites, dearest),
+        halls=(*base.halls, replace(hall, id="dearest", site="dearest")),
+        placements=(
+            *base.placements,
+            *(replace(p, hall="dearest") for p in base.placements if p.hall == like),
+        ),
+        fabrics=(
+            *base.fabrics,
+            *(replace(f, hall="dearest") for f in base.fabrics if f.hall == like),
+        ),
+        demands=(
+            replace(demand, each={**demand.each, **{("dearest", k): x for k, x in own.items()}}),
+        ),
+        **limits,
+    )
+
+
+def usd_of_pairs() -> dict[tuple[str, ...], float]:
+    """Cost of each pair of the four sites [M USD]."""
+    problem = four_sites()
+    found = {names: optimum(only(problem, names)) for names in combinations(PRICE_OF_FOUR, 2)}
+    return {names: x.objective for names, (x, d) in found.items() if d is not None}
+
+
+def test_two_of_four_sites_with_one_of_them_forced() -> None:
+    costs = usd_of_pairs()
+    assert len(costs) == 6
+    for site in PRICE_OF_FOUR:
+        problem = replace(four_sites(sites_max=2), forced_sites=(site,))
+        d, cost = best_plan(problem)
+        assert cost == pytest.approx(
+            min(x for names, x in costs.items() if site in names), rel=1e-6
+        )
+        assert any(h == site and n for (h, _, _, _), n in d.ordered.items())
+
+
+def test_at_least_so_many_sites_have_racks() -> None:
+    """Two sites are enough for the work; with four, each has a rack, and the plan costs more."""
+    least = best_plan(four_sites(sites_max=2))[1]
+    problem = four_sites(sites_min=4)
+    d, cost = best_plan(problem)
+    assert cost > least
+    d = settled(problem, d)
+    assert {h for (h, _, _, _), n in d.ordered.items() if n} == set(PRICE_OF_FOUR)
+    checks = list(all_checks(problem, d, make_accounts(problem, d)))
+    assert [c.name for c in checks if not c.holds] == []
+    two = settled(problem, best_plan(four_sites(sites_max=2))[0])
+    broken = [c.id for c in all_checks(problem, two, make_accounts(problem, two)) if not c.holds]
+    assert broken == [CheckId.SITES_LEAST]

@@ -14,8 +14,9 @@ from dcplan.fabric.effective import LinkSpeed
 from dcplan.inputs.cloud_prices import CommitTerms
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
+from dcplan.planning.decision_specs import COMMITTED
 from dcplan.planning.decision_table import columns_of, to_table
-from dcplan.planning.decisions import COMMITTED, Decisions
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import JobTerms, RunOption

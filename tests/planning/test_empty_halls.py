@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,10 @@ from dcplan.planning.audit.left import BUILDING, FIT_OUT, new_units, used_units,
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.problem.work.terms import RunOption
+from dcplan.planning.solve.highs import Outcome, solve
 from dcplan.planning.solve.kept import Programs
+from dcplan.planning.solve.large.aggregate import with_work
 from dcplan.planning.solve.matrix import compile_model
 from dcplan.result import Result
 from tests.planning.optimum import optimum
@@ -65,6 +69,17 @@ def cost_usd(problem: PlanningProblem, d: Decisions) -> float:
     return npv_usd(make_accounts(problem, d).flows, problem.finance.discount_rate)
 
 
+def lost_usd(problem: PlanningProblem, whole: PlanningProblem, found: Outcome) -> float:
+    """What the objective of the model loses against full book values, by the same decisions."""
+    assert found.values is not None
+    values = dict(zip(compile_model(build_model(problem)[0]).columns, found.values, strict=True))
+    full = compile_model(build_model(whole)[0])
+    same = full.offset + sum(
+        float(c) * values[key] for c, key in zip(full.cost, full.columns, strict=True)
+    )
+    return (found.objective - same) * 1e6
+
+
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("empty", [0.0, 0.3])
 def test_the_model_loses_what_the_audit_loses(seed: int, empty: float) -> None:
@@ -74,12 +89,7 @@ def test_the_model_loses_what_the_audit_loses(seed: int, empty: float) -> None:
     if d is None or found.values is None:
         assert optimum(whole)[1] is None  # the value of a hall decides no limit
         return
-    values = dict(zip(compile_model(build_model(problem)[0]).columns, found.values, strict=True))
-    full = compile_model(build_model(whole)[0])
-    same = full.offset + sum(
-        float(c) * values[key] for c, key in zip(full.cost, full.columns, strict=True)
-    )
-    lost = (found.objective - same) * 1e6
+    lost = lost_usd(problem, whole, found)
     assert cost_usd(problem, d) - cost_usd(whole, d) == pytest.approx(lost, rel=1e-6, abs=1.0)
     assert lost >= -1.0
 
@@ -187,3 +197,64 @@ def test_rent_with_a_fixed_cost_is_compiled_for_each_demand() -> None:
     programs.compiled(first)
     kept, new = programs.compiled(other), compile_model(build_model(other)[0])
     assert kept.value == pytest.approx(new.value)
+
+
+def two_jobs(seed: int, empty: float = 0.0) -> PlanningProblem:
+    """A menu whose job exists twice, so that its runs may follow each other or run together."""
+    problem = partly(seed, empty)
+    twin = tuple(replace(run, job="second") for run in problem.run_options)
+    return replace(
+        problem,
+        jobs=(*problem.jobs, replace(problem.jobs[0], id="second")),
+        run_options=problem.run_options + twin,
+    )
+
+
+TWO_JOBS = [seed for seed in range(40) if partly(seed).jobs]
+
+
+@pytest.mark.parametrize("seed", TWO_JOBS)
+def test_runs_of_two_jobs_fill_a_hall_by_month(seed: int) -> None:
+    """The model loses what the audit loses, and its optimum is the best of all pairs of runs."""
+    problem, whole = two_jobs(seed), two_jobs(seed, 1.0)
+    found, d = optimum(problem)
+    costs = []
+    for pair in product(*([r for r in problem.run_options if r.job == j.id] for j in problem.jobs)):
+        one, _ = optimum(replace(problem, run_options=pair))
+        if one.values is not None:
+            costs.append(one.objective)
+    if d is None:
+        assert costs == []
+        return
+    lost = cost_usd(problem, d) - cost_usd(whole, d)
+    assert lost_usd(problem, whole, found) == pytest.approx(lost, rel=1e-6, abs=1.0)
+    assert found.objective == pytest.approx(min(costs), rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", TWO_JOBS[:10])
+def test_runs_that_follow_each_other_fill_a_hall_once(seed: int) -> None:
+    """Runs from month 0 and from month 3 fill what the larger one needs; at the same time, both."""
+    problem = replace(two_jobs(seed), demands=())
+    place, hall = problem.placements[0], problem.halls[0]
+    first, later = (r for r in problem.run_options[:2] if r.system == place.system)
+    assert first.start_month + first.months <= later.start_month
+    kw = [problem.accelerator_kw[r.place, r.system] * r.peak_use for r in (first, later)]
+
+    def used(*runs: RunOption) -> float:
+        return used_units(problem, Decisions(ordered={(*place.key, 0): 99}, runs=list(runs)), hall)
+
+    assert used(first, later) == pytest.approx(max(kw) / hall.full_kw)
+    assert used(first, first) == pytest.approx(2 * kw[0] / hall.full_kw)
+
+
+@pytest.mark.parametrize("seed", TWO_JOBS)
+def test_a_relaxation_of_the_runs_costs_no_more(seed: int) -> None:
+    """Shares of work in place of all runs, or of those of one job, give a bound of the optimum."""
+    problem = two_jobs(seed)
+    best = optimum(problem)[0]
+    matrix = compile_model(build_model(problem)[0])
+    some = {(r.job, r.place, r.system) for r in problem.run_options if r.job == "second"}
+    for kept in (set(), some):
+        bound = solve(with_work(matrix, problem, kept), gap=0.0, time_limit_s=60)
+        if best.values is not None:
+            assert bound.objective <= best.objective * (1.0 + 1e-7)

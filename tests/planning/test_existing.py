@@ -16,8 +16,9 @@ from dcplan.errors import InputError
 from dcplan.inputs.excluded import Cause
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
+from dcplan.planning.decision_specs import DISPOSED
 from dcplan.planning.decision_table import columns_of, to_table
-from dcplan.planning.decisions import DISPOSED, Decisions
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.model.build import build_model
 from dcplan.planning.presolve import presolve
 from dcplan.planning.problem.build import build

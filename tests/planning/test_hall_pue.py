@@ -40,6 +40,29 @@ def test_plan_and_facility_print_the_same_pue(cooling: str, rule: str) -> None:
     assert own == pytest.approx([hall.value(key) for key in keys], abs=1e-9)
 
 
+@pytest.mark.parametrize("it_mw", [3.0, 6.0])
+def test_small_halls_have_the_pue_of_facility(it_mw: float) -> None:
+    """Below 10 MW lighting follows the floor of the racks: 0.05 % of GB300 instead of 3.5 %."""
+    own = cooled(f"{HALL}.cooling=[direct-liquid-dry-cooler]", f"{HALL}.it_mw={it_mw}")
+    hall = facility(
+        site="us-ashburn", cooling="direct-liquid-dry-cooler", system="gb300-nvl72", it_mw=it_mw
+    )
+    keys = ("power.annual_pue", "power.peak_pue", "water.annual_wue_l_per_kwh")
+    assert own == pytest.approx([hall.value(key) for key in keys], abs=1e-9)
+    other = facility(
+        site="us-ashburn", cooling="direct-liquid-dry-cooler", it_mw=it_mw, supply_c=36.0
+    )
+    bare = facility(
+        site="us-ashburn",
+        cooling="direct-liquid-dry-cooler",
+        it_mw=it_mw,
+        supply_c=36.0,
+        liquid_frac=0.9,
+        system="gb300-nvl72",
+    )
+    assert other.value("power.annual_pue") > bare.value("power.annual_pue") + 0.01
+
+
 @pytest.mark.parametrize("ups", ["double-conversion", "eco", "rack", "none"])
 @pytest.mark.parametrize("rule", ["n", "2n"])
 def test_an_existing_hall_states_its_own_chain(rule: str, ups: str) -> None:

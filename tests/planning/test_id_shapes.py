@@ -10,12 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import dcplan
-from dcplan.planning import decisions, limits
+from dcplan.planning import decision_specs, limits
 from dcplan.planning.check_ids import BOUGHT, CheckId
+from dcplan.planning.decision_specs import DECISIONS, DecisionSpec
 from dcplan.planning.decision_table import DECISIONS_IN_TABLE
-from dcplan.planning.decisions import DECISIONS
 from dcplan.planning.keys import Key, from_text, to_text
-from dcplan.planning.limits import LIMITS, Span
+from dcplan.planning.limit_spec import LimitSpec, Span
+from dcplan.planning.limits import LIMITS
 from dcplan.planning.model.build import build_model
 from dcplan.planning.solve.matrix import compile_model
 from tests.planning.small import small_menu
@@ -118,10 +119,10 @@ def test_every_decision_and_limit_is_one_of_the_model() -> None:
 
 def test_the_registries_hold_every_spec() -> None:
     """No list kept by hand misses a decision, a limit or a check."""
-    declared = [x for x in vars(decisions).values() if isinstance(x, decisions.DecisionSpec)]
+    declared = [x for x in vars(decision_specs).values() if isinstance(x, DecisionSpec)]
     assert list(DECISIONS.values()) == declared
     assert set(DECISIONS_IN_TABLE) == {x for x in declared if x.row}
-    limit_specs = [x for x in vars(limits).values() if isinstance(x, limits.LimitSpec)]
+    limit_specs = [x for x in vars(limits).values() if isinstance(x, LimitSpec)]
     assert set(map(id, limit_specs)) <= set(map(id, LIMITS.values()))
     assert len(LIMITS) == len(limits.DECLARED)
     text = "".join(

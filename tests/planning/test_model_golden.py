@@ -10,7 +10,7 @@ import pyomo.environ as pyo
 import pytest
 
 from dcplan.inputs.cloud_prices import CommitTerms
-from dcplan.planning.decisions import BUY, FABRIC, RUN
+from dcplan.planning.decision_specs import BUY, FABRIC, RUN
 from dcplan.planning.goal import EarlierPlan, Goal, Limit
 from dcplan.planning.model.changes import add_changes
 from dcplan.planning.model.cloud import add_cloud
@@ -22,6 +22,7 @@ from dcplan.planning.model.energy.response import add_response
 from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
 from dcplan.planning.model.money.cost import add_money
+from dcplan.planning.model.money.filled import add_filled
 from dcplan.planning.model.network.fabric import add_fabric
 from dcplan.planning.model.network.links import add_links
 from dcplan.planning.model.network.switches import add_switches
@@ -80,6 +81,7 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "work": add_work,
     "cloud": add_cloud,
     "money": add_money,
+    "filled": add_filled,
     "goals": add_goal,
     "changes": add_changes,
 }
@@ -188,6 +190,12 @@ def menu_of(name: str) -> PlanningProblem:
             "old", (HALL, "wet", "a"), 2, 0, 2, 100e3, (300e3, 200e3), in_service=True
         )
         return replace(problem, existing=(existing,))
+    if name == "filled":
+        own, rented = problem.run_options
+        runs = (own, replace(own, job="second", start_month=0), rented)
+        jobs = (*problem.jobs, replace(problem.jobs[0], id="second"))
+        finance = replace(problem.finance, empty_hall_frac=0.3)
+        return replace(problem, jobs=jobs, run_options=runs, finance=finance)
     if name == "cloud":
         term = CommitTerms("reserved-1y", 4, (2.0, 2.0))
         return replace(problem, offers=(replace(problem.offers[0], committed=(term,)),))

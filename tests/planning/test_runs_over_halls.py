@@ -16,8 +16,9 @@ from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.check_ids import CheckId
+from dcplan.planning.decision_specs import BUY
 from dcplan.planning.decision_table import columns_of, to_table
-from dcplan.planning.decisions import BUY, Decisions
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.goal import EarlierPlan
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import PlanningProblem

@@ -60,7 +60,7 @@ name: renewed
 horizon: {start: 2027-Q1, quarters: 6}
 finance:
   residual: {value: 0.15, low: 0.1, high: 0.2, source: own}
-  tax: {income_rate: 0.21}
+  tax: {income_rate: 0.21, property_tax_frac_per_year: 0.012}
   debt: {share: 0.5, rate: 0.09, term_years: 4}
 sites:
   - id: frankfurt

@@ -62,6 +62,17 @@ COMMITTED = replace(
 )
 """8 accelerators at 2 USD: 17,532 h and 35,064 USD a quarter; 3/4 of the hours are used."""
 
+REFUND = replace(
+    RACKS,
+    line="cancellation old",
+    asset=AssetClass.OTHER,
+    usd=-150e3,
+    quantity=2.0,
+    serves_from=None,
+    life_months=None,
+)
+"""2 racks of 1.5 M USD, 20 % paid and a fee of 15 %: 0.05 x 3 M USD come back."""
+
 
 def rows_of(result: Result) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(focus_csv(result))))
@@ -168,6 +179,15 @@ def test_a_sale_is_a_credit_at_its_price() -> None:
     assert sale.quantity is not None
     assert float(credit["PricingQuantity"]) == -sale.quantity
     assert float(credit["ListUnitPrice"]) == pytest.approx(-sale.usd / sale.quantity)
+
+
+def test_a_refund_corrects_the_purchase_that_was_paid_before_the_plan() -> None:
+    (row,) = (row_of(c, "s", end=12 * 2030) for c in charges_of(REFUND))
+    assert (row["ChargeCategory"], row["ChargeClass"]) == ("Purchase", "Correction")
+    assert row["BilledCost"] == row["EffectiveCost"] == row["ListCost"] == -150e3
+    assert (row["PricingQuantity"], row["ListUnitPrice"]) == (-2.0, 75e3)
+    (fee,) = (row_of(c, "s", end=12 * 2030) for c in charges_of(replace(REFUND, usd=150e3)))
+    assert (fee["ChargeCategory"], fee["ChargeClass"]) == ("Purchase", None)
 
 
 def test_a_commitment_is_billed_each_month_and_costs_as_used_and_unused_hours() -> None:

@@ -19,7 +19,7 @@ from dcplan.report.csvs import csv_text
 from dcplan.report.focus.charges import charges_of
 from dcplan.report.focus.export import focus_csv
 from dcplan.report.focus.rows import COLUMNS, row_of
-from tests.report.test_focus import COMMITTED, PLANS, plan_of
+from tests.report.test_focus import COMMITTED, PLANS, REFUND, plan_of
 
 MANDATORY = (
     "BilledCost",
@@ -95,8 +95,9 @@ CRITERIA = (
 
 
 def text_of(name: str) -> str:
-    """Return the export of a plan and a commitment, which no packaged plan has."""
-    more = (row_of(charge, "s", end=12 * 2030) for charge in charges_of(COMMITTED))
+    """Return the export of a plan, and of a commitment and a refund, which no packaged plan has."""
+    paid = (COMMITTED, REFUND)
+    more = (row_of(charge, "s", end=12 * 2030) for each in paid for charge in charges_of(each))
     table = csv_text(COLUMNS, ([row.get(c) for c in COLUMNS] for row in more))
     return focus_csv(plan_of(name)) + table.partition("\n")[2]
 

@@ -14,6 +14,7 @@ def test_the_sample_is_good(tmp_path: Path) -> None:
 
 
 JOB = "precision: [bf16]"
+RATE = "discount_rate: 0.1"
 FLEET = "fleet: {system: dgx-h200, hall: air, accelerators: "
 
 
@@ -48,6 +49,16 @@ FLEET = "fleet: {system: dgx-h200, hall: air, accelerators: "
             "s.yaml:9:66",
         ),
         ("id: air", "id: liquid", "DC011", "s.yaml:11:14"),
+        (RATE, f"{RATE}, tax: {{depreciation: macrs-5}}", "DC003", "s.yaml:4:51"),
+        (RATE, f"{RATE}, payment: {{deposit_months_before: 6}}", "DC004", "s.yaml:4:40"),
+        (RATE, f"{RATE}, payment: {{acceptance_months_after: 2}}", "DC004", "s.yaml:4:40"),
+        (RATE, f"{RATE}, residual: 1.5", "DC004", "s.yaml:4:41"),
+        (
+            "systems",
+            "fx: {EUR: 0}\nprices: {dgx-h200: {price_usd: {value: 1e5, currency: EUR}}}\nsystems",
+            "DC004",
+            "s.yaml:12:11",
+        ),
         ("dgx-h200,", "dgx-h20,", "DC010", "s.yaml:12:11"),
         ("[ib-ndr-400]", "[ib-ndr]", "DC010", "s.yaml:13:11"),
         ("llama-3.1-70b", "llama-70", "DC010", "s.yaml:16:24"),
@@ -95,6 +106,7 @@ def test_one_wrong_thing_is_one_problem(
     ("old", "new"),
     [
         (JOB, JOB + ", start: 2027-Q1, deadline: 2027-Q4"),
+        (RATE, f"{RATE}, tax: {{depreciation: macrs-5, income_rate: 0}}"),
         (JOB, JOB + ", start: 2027-Q2, deadline: 2027-Q2"),
         ("utility_mw: 14", "utility_mw: [14, 15, 16, 17]"),
         ("workloads", FLEET + "1000}\nworkloads"),

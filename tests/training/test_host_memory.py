@@ -17,8 +17,9 @@ from dcplan.inputs.log import InputLog
 from dcplan.inputs.training.speed import hardware, with_host
 from dcplan.planning.problem.build import build
 from dcplan.scenario.load import load as load_scenario
-from dcplan.training import estimate
-from dcplan.training.estimate import case_of, sweep
+from dcplan.training.by_count.sweep import sweep
+from dcplan.training.by_count.tried import at_every_count
+from dcplan.training.estimate import case_of
 from dcplan.training.grid import Case, case_setup, layout_table
 from dcplan.training.memory import host_bytes, memory
 from dcplan.training.search import Found, fits_host, search
@@ -112,8 +113,8 @@ def test_a_sweep_of_counts_keeps_the_limit() -> None:
 def test_a_layout_of_another_count_is_checked_again() -> None:
     """The layouts of a search without a limit, tried at all counts with one of 60 GB."""
     case, counts = _case(60.0), np.array([32.0, 64.0])
-    swept = estimate._everywhere(case, counts, [_found(np.inf)])
-    steps = estimate._everywhere(_case(np.inf), counts, [_found(np.inf)]).step_time_s
+    swept = at_every_count(case, counts, [_found(np.inf)])
+    steps = at_every_count(_case(np.inf), counts, [_found(np.inf)]).step_time_s
     fits = np.isfinite(swept.step_time_s)
     setup = case_setup(case, layout_table(case, dict(swept.layouts)))
     assert (host_bytes(setup)[fits] <= 60e9).all()

@@ -19,7 +19,8 @@ from dcplan.inputs.training.devices import device_terms, recipe_terms
 from dcplan.inputs.training.stacks import spread_frac, stack_terms
 from dcplan.llm.architecture import Architecture, model_flops_per_token
 from dcplan.llm.config import from_config
-from dcplan.training.estimate import Hardware, Sweep, case_of, layout_of, sweep
+from dcplan.training.by_count.sweep import sweep
+from dcplan.training.estimate import Hardware, Sweep, case_of, layout_of
 from dcplan.training.search import search
 from dcplan.units import BYTES_PER_GIB
 

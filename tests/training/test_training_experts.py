@@ -9,7 +9,8 @@ import pytest
 
 from dcplan.llm.config import from_config
 from dcplan.llm.operations import Setup
-from dcplan.training.step import operators, step
+from dcplan.training.micro_batch import operators
+from dcplan.training.step import step
 from tests.training.tiny import COEFFICIENTS, DENSE, DEVICE, FP8, LAYER, MOE, STACK, setup
 
 TOKENS = 1024

@@ -29,8 +29,8 @@ from dcplan.inputs.training.coefficients import coefficients
 from dcplan.inputs.training.devices import training_terms
 from dcplan.llm.kernel_fit import Fitted
 from dcplan.result import Result, Table
-from dcplan.specs.request import verb
 from dcplan.specs.validation import calibrate as specs
+from dcplan.specs.verb import verb
 
 OVERLAY = "calibrated.yaml"
 """File of the overlay folder; one for all forms, as two files cannot share an accelerator."""

@@ -15,7 +15,7 @@ from dcplan.scenario.axes import axes_of
 from dcplan.scenario.expect import check_metrics
 from dcplan.scenario.ref import ScenarioRef
 from dcplan.specs.check import EXCLUDED_OPTIONS
-from dcplan.specs.request import verb
+from dcplan.specs.verb import verb
 
 
 @verb(ScenarioRef, "check")

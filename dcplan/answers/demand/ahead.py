@@ -11,14 +11,13 @@ from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.sized import Sized
 from dcplan.demand.log.forecast import Forecast, forecast, lead_quarters, least_weeks, weekly_use
 from dcplan.demand.log.jobs import Array
-from dcplan.units import MONTHS_PER_QUARTER, QUARTERS_PER_YEAR, SECONDS_PER_DAY, quarter_index
+from dcplan.inputs.logs.checks import REMARK_DATE_S
+from dcplan.units import MONTHS_PER_QUARTER, QUARTERS_PER_YEAR, quarter_index
 
 GIVEN = "growth as given"
 MOVES, FADES = "level that moves", "level that stays or returns"
 MOSTLY = 0.5
 """Weight of the models whose level moves for good, from which the answer says so."""
-EARLIEST_DATE_S = 365.0 * SECONDS_PER_DAY
-"""A log whose times are below this counts seconds from its own start."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ def lead_of(request: DemandRequest, first_s: float, last_s: float) -> float:
 
     Without ``--start``, or without dates in the log, the first quarter follows the log.
     """
-    if request.start is None or first_s < EARLIEST_DATE_S:
+    if request.start is None or first_s < REMARK_DATE_S:
         return lead_quarters(float(first_s), float(last_s))
     year, quarter = divmod(quarter_index(request.start), QUARTERS_PER_YEAR)
     month = 1 + quarter * MONTHS_PER_QUARTER

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from dcplan.answers.demand.jobs.tables import date_text
 from dcplan.answers.demand.request import DemandRequest
-from dcplan.answers.demand.tables import date_text
 from dcplan.demand.log.jobs import JobLog
 from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.logs.gres import Shares

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,10 @@ from dcplan.catalog.yaml12 import dump
 from dcplan.demand.log.forecast import lead_quarters
 from dcplan.demand.log.requests import Rate, rate_of, reused_frac
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
+from dcplan.inputs.logs.checks import gaps, longest_gap
+from dcplan.inputs.logs.traps import Trap
 from dcplan.inputs.serving.traces import NAMES, Trace, read_trace
-from dcplan.result import Result, Table
+from dcplan.result import Result
 from dcplan.specs.demand import requests as spec
 from dcplan.specs.demand.log import FILES, FINDINGS, FileRow, FindingRow
 from dcplan.specs.request import fields_of
@@ -26,6 +28,10 @@ KIND = "requests"
 HEAD_BYTES = 65_536
 """Start of a file in which the names of its columns are."""
 DIGITS = 6
+REMARK_GAP_H = 3.0
+"""Pause between two requests that may be a gap of the export."""
+REMARK_REQUESTS, REMARK_MEAN_S = 100, 60.0
+"""Requests of a trace, and time between two of them, from which on the times may be milliseconds."""
 REQUESTS_ONLY = frozenset(("model", "ttft_ms", "tpot_ms"))
 JOBS_ONLY = frozenset(
     (
@@ -83,6 +89,7 @@ def requests_answer(request: DemandRequest) -> tuple[Result, str]:
     metrics |= spec.DISPERSION(_known(rate.dispersion)) | spec.PEAK(_known(rate.peak_frac))
     metrics |= spec.REUSED(reused)
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    findings = _findings(trace, file)
     files = [FileRow(str(file), KIND, len(trace.arrivals_s), "0 s", f"{span_s:.0f} s", digest)]
     result = Result(
         verb="demand",
@@ -94,9 +101,12 @@ def requests_answer(request: DemandRequest) -> tuple[Result, str]:
         tables={
             spec.LENGTHS.name: spec.LENGTHS.table(_lengths(trace, rate)),
             FILES.name: FILES.table(files),
-            **_findings(trace, file),
+            **({FINDINGS.name: FINDINGS.table(findings)} if findings else {}),
         },
-        warnings=[{"code": "demand", "message": text} for text in _warnings(request, span_s)],
+        warnings=[
+            {"code": "demand", "message": text}
+            for text in (*_misleading(findings), *_warnings(request, span_s))
+        ],
     )
     return result, _service(request, trace, rate, reused, digest) if request.model else ""
 
@@ -130,18 +140,50 @@ def _known(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _findings(trace: Trace, file: Path) -> dict[str, Table]:
-    """Return the table of what a plain reading gets wrong, if there is something."""
-    if not trace.failed:
-        return {}
-    row = FindingRow(
-        "failed-request",
-        len(trace.failed),
-        str(Place(str(file), trace.failed[0])),
-        "requests of 0 output tokens",
-        "left out: they failed",
+def _findings(trace: Trace, file: Path) -> tuple[FindingRow, ...]:
+    """Return what a plain reading gets wrong."""
+    return (*_failed(trace, file), *_gaps(trace, file), *_unit(trace, file))
+
+
+def _failed(trace: Trace, file: Path) -> Iterator[FindingRow]:
+    """Yield the requests that failed, counted."""
+    if trace.failed:
+        yield FindingRow(
+            "failed-request",
+            len(trace.failed),
+            str(Place(str(file), trace.failed[0])),
+            "requests of 0 output tokens",
+            "left out: they failed",
+        )
+
+
+def _gaps(trace: Trace, file: Path) -> Iterator[FindingRow]:
+    """Yield the pauses in which other weeks have requests, counted, as of a log of jobs."""
+    found = gaps(trace.arrivals_s, REMARK_GAP_H)
+    if not found:
+        return
+    at, detail = longest_gap(found, trace.arrivals_s)
+    yield FindingRow(
+        str(Trap.GAP),
+        len(found),
+        str(Place(str(file), int(trace.lines[at]))),
+        f"pauses in which other weeks have requests: {detail}",
+        "they count as time without requests; export them, or give the parts before and after apart",
     )
-    return {FINDINGS.name: FINDINGS.table([row])}
+
+
+def _unit(trace: Trace, file: Path) -> Iterator[FindingRow]:
+    """Yield a trace that is so slow that its times may be milliseconds."""
+    times = trace.arrivals_s
+    mean_s = float(times[-1]) / len(times)
+    if len(times) >= REMARK_REQUESTS and mean_s > REMARK_MEAN_S and np.all(times % 1.0 == 0.0):
+        yield FindingRow(
+            "time-unit",
+            len(times),
+            str(Place(str(file), int(trace.lines[0]))),
+            f"requests {mean_s:,.0f} s apart in whole numbers, as of milliseconds read as seconds",
+            "read as seconds; name a column of milliseconds arrival_ms",
+        )
 
 
 def _headline(trace: Trace, rate: Rate) -> str:
@@ -162,6 +204,13 @@ def _lengths(trace: Trace, rate: Rate) -> Iterator[spec.LengthRow]:
         p50, p95 = (float(x) for x in np.quantile(tokens, [0.5, 0.95], method="inverted_cdf"))
         mean = float(tokens.mean())
         yield spec.LengthRow(name, mean, p50, p95, float(tokens.max()), mean * rate.per_s)
+
+
+def _misleading(findings: Sequence[FindingRow]) -> Iterator[str]:
+    """Yield the findings after which the rate of the trace is not that of the service."""
+    for f in findings:
+        if f.finding != "failed-request":
+            yield f"{f.count:,} {f.what} (first at {f.first_at}): {f.effect}"
 
 
 def _warnings(request: DemandRequest, span_s: float) -> Iterator[str]:

@@ -23,7 +23,7 @@ from dcplan.planning.presolve import presolve
 from dcplan.planning.solve.status import Phase, SolveStatus, begin
 from dcplan.result import Result, Table
 from dcplan.specs.explain import BINDING
-from dcplan.specs.request import verb
+from dcplan.specs.verb import verb
 from dcplan.units import money
 
 

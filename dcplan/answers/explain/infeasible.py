@@ -14,7 +14,7 @@ from dcplan.answers.remedies.search import explained
 from dcplan.answers.remedies.tables import with_remedies
 from dcplan.planning.explain.elastic import conflict
 from dcplan.planning.keys import Key
-from dcplan.planning.limits import family_of, is_users, place_of, words_of
+from dcplan.planning.limit_rows import family_of, is_users, place_of, words_of
 from dcplan.planning.problem.build import Built
 from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.request import Clock

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dcplan.answers.explain.infeasible import CONFLICT_SHARE, conflict_rows, users_conflict
 from dcplan.answers.explain.resolve import Base
-from dcplan.planning.limits import edit_of
+from dcplan.planning.limit_rows import edit_of
 from dcplan.planning.problem.work.jobs.soonest import wait_months
 from dcplan.planning.solve.kept import PROGRAMS
 from dcplan.result import Table

@@ -17,7 +17,7 @@ from dcplan.catalog.loader import load as load_catalog
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.log import InputLog
 from dcplan.result import Result
-from dcplan.specs.request import verb
+from dcplan.specs.verb import verb
 
 
 @verb(FabricRequest, "fabric")

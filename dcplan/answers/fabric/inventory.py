@@ -21,7 +21,8 @@ from dcplan.fabric.floor.schedule import Cable, name, schedule
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.network_parts import switch_units
 from dcplan.result import Result
-from dcplan.specs.request import made, verb
+from dcplan.specs.request import made
+from dcplan.specs.verb import verb
 
 INFINIBAND = {200.0: "infiniband-hdr", 400.0: "infiniband-ndr", 800.0: "infiniband-xdr"}
 ETHERNET = {

@@ -9,6 +9,7 @@ import numpy as np
 
 from dcplan.answers.fabric.bill.lines import Line
 from dcplan.answers.fabric.built import Built
+from dcplan.answers.fabric.parts.unused import unused
 from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.answers.fabric.side_networks import Priced
 from dcplan.fabric.floor.lengths import STOCK_M
@@ -146,6 +147,7 @@ def notes(built: Built) -> Iterator[str]:
     resolved, c, plan = built.resolved, built.network.counts, built.network.plan
     per_su, nodes = resolved.ports.nodes_per_su, resolved.attached.nodes
     rails = resolved.topology == "rail-optimized" and plan.tiers > 1
+    yield from unused(resolved, built.network)
     if resolved.shape_note and plan.tiers > 1:
         yield resolved.shape_note
     if rails and nodes < per_su:

@@ -41,8 +41,8 @@ from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity, Status
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.facility import cooling, energy, hall
-from dcplan.specs.request import verb
 from dcplan.specs.sustainability import SUSTAINABILITY
+from dcplan.specs.verb import verb
 
 
 @verb(FacilityRequest, "facility")

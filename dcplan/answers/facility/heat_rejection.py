@@ -9,7 +9,7 @@ from dcplan.catalog.schema import CoolingOption, Parameter
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.liquid import units
 from dcplan.facility.pue import sizes
-from dcplan.inputs.cooling import Performance, hall_losses_frac, sized_parameter
+from dcplan.inputs.cooling import Performance, hall_losses_frac, lighting_range
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.embodied import system_footprint
 from dcplan.result import Metric, Table
@@ -62,7 +62,7 @@ def _hall_heat(option: CoolingOption, resolved: ResolvedFacility, log: InputLog)
     """Return the heat of a hall over its IT power, including losses before racks and room fans."""
     by_size = sizes(resolved.it_mw)
     losses = hall_losses_frac(resolved.counted_branches(log), by_size, log)
-    lighting = sized_parameter("lighting", by_size, log)[1]
+    lighting = lighting_range(resolved.lighting(option, log), by_size, log)[1]
     fans = log.take(f"cooling.{option.id}.fan_frac", option.fan_frac) if option.fan_frac else 0.0
     return 1.0 + losses + lighting + fans
 

@@ -92,6 +92,25 @@ class FacilityRequest:
     other_ups: Annotated[
         str, Flag("UPS before the racks of network and storage", choices=tuple(UPS_LOSSES))
     ] = DOUBLE_CONVERSION
+    utility_kv: Annotated[
+        float | None,
+        Flag(
+            "voltage at which the utility supplies the site (above 36 kV with main transformers)",
+            unit="kV",
+            low=1,
+            high=800,
+        ),
+    ] = None
+    medium_kv: Annotated[
+        float | None,
+        Flag(
+            "voltage of the distribution in the site (default: that of a medium-voltage utility, "
+            "else 13.8)",
+            unit="kV",
+            low=1,
+            high=52,
+        ),
+    ] = None
     electrical_losses: Annotated[
         str,
         Flag(
@@ -210,6 +229,8 @@ def refuse_idle(flags: FacilityRequest) -> None:
     """
     extra = {
         "--utility-mw": flags.utility_mw,
+        "--utility-kv": flags.utility_kv,
+        "--medium-kv": flags.medium_kv,
         "--job": flags.job,
         "--energization-date": flags.energization_date,
         "--onsite": tuple(flags.onsite) or None,

@@ -18,6 +18,7 @@ from dcplan.inputs.cooling import Setting, weather_at, weather_of
 from dcplan.inputs.heat_paths import in_tank, room_air_frac
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.chain import branches
+from dcplan.inputs.power.lighting import Range, lighting_by_area
 from dcplan.inputs.power.weather import weather_of_file
 
 POOLED = "all"
@@ -93,7 +94,14 @@ class ResolvedFacility:
             self.load,
             given,
             self.counted_branches(log),
+            self.lighting(option, log),
         )
+
+    def lighting(self, option: CoolingOption, log: InputLog) -> Range | None:
+        """Return lighting over IT power by floor area; None where that of the size class counts."""
+        if self.request.electrical_losses != CHAIN or option.model is None:
+            return None
+        return lighting_by_area(self.system, option, self.other_frac, log)
 
     def branches(self, log: InputLog) -> tuple[Branch, ...]:
         """Return compute, and network with storage, behind their power blocks."""

@@ -16,6 +16,8 @@ from dcplan.answers.plan.replan import decisions_of, kept_from
 from dcplan.answers.plan.replay.answer import replay_of
 from dcplan.answers.plan.replay.given import Given, given_of
 from dcplan.answers.plan.request import PlanRequest, refuse_conflicts
+from dcplan.answers.plan.sites.compare import Compared, compared, refuse_no_comparison
+from dcplan.answers.plan.sites.table import sites_table
 from dcplan.answers.plan.tables.lead_times import lead_times
 from dcplan.answers.plan.tables.limits import binding
 from dcplan.answers.plan.tables.overview import tables_of
@@ -45,7 +47,7 @@ from dcplan.planning.solve.status import Phase, SolveStatus, begin
 from dcplan.result import Result, Table
 from dcplan.scenario.expect import check_metrics, evaluate
 from dcplan.scenario.load import Question
-from dcplan.specs.request import verb
+from dcplan.specs.verb import verb
 
 
 @verb(PlanRequest, "plan")
@@ -75,6 +77,8 @@ def plan(request: PlanRequest) -> Result:
     sites = [s.id for s in question.scenario.sites]
     given = given_of(request, sites) if request.replay_hours else None
     built = build(question)
+    if request.compare_sites:
+        refuse_no_comparison(built.problem, question)
     if request.earlier is not None:  # its runs may have waited
         built = replace(built, problem=with_later_starts(built.problem))
     found = presolve(question, built)
@@ -190,6 +194,11 @@ def _more_tables(
     for maker in request.more_tables:
         tables |= maker(solved, question, built.log)
     tables["limits"] = binding(solved, question)
+    found: dict[str, Compared] = {}
+    if request.compare_sites:
+        begin(request.progress, Phase.SITES)
+        found = compared(solved, question, _search(request))
+    tables |= sites_table(solved, question, built.log, found)
     if solved.decisions is not None:
         tables["lead_times"] = lead_times(solved.problem, solved.decisions, built.log)
     if solved.decisions is not None and solved.audit is not None:

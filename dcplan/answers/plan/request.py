@@ -67,6 +67,13 @@ class PlanRequest(ScenarioRequest):
     replay_rows: Annotated[
         bool, Flag("with replay_hours: add the table replay_hours", python_only=True)
     ] = False
+    compare_sites: Annotated[
+        bool,
+        Flag(
+            "also plan with and without each candidate site, and with it alone, in as much time again; "
+            "table sites"
+        ),
+    ] = False
     progress: Annotated[
         Progress | None,
         Flag("callback of each phase, plan and bound of the search", python_only=True),
@@ -116,6 +123,10 @@ def refuse_conflicts(request: PlanRequest) -> None:
         cause = f"--searches and --engine have no effect with {other}"
         problems.append(Problem("DC015", cause, Place("--searches"), help="leave one of them out"))
     problems += _replay_conflicts(request)
+    if request.compare_sites and (request.hedge or request.fix_decisions is not None):
+        other = "--hedge" if request.hedge else "--fix-decisions"
+        cause = f"--compare-sites has no effect with {other}"
+        problems.append(Problem("DC015", cause, Place("--compare-sites"), help="leave one out"))
     if request.earlier is None:
         idle: dict[str, Any] = {
             "--freeze-through": request.freeze_through,

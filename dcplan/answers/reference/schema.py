@@ -61,6 +61,22 @@ def _catalog() -> dict[str, Any]:
 
 
 def _result() -> dict[str, Any]:
+    """Return the schema of an answer of any verb."""
+    fields = _fields()
+    optional = {"verb", "headline", "run"}
+    keys = [m.key for m in registry.metrics("plan")]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": SCHEMA,
+        "description": "Metric keys of plan: " + ", ".join(keys),
+        "type": "object",
+        "required": [name for name in fields if name not in optional],
+        "properties": fields,
+    }
+
+
+def _fields() -> dict[str, Any]:
+    """Return the schema of each field of an answer."""
     number = {"type": ["number", "null"]}
     metric = {
         "type": "object",
@@ -82,48 +98,23 @@ def _result() -> dict[str, Any]:
             "rows": {"type": "array", "items": {"type": "array"}},
         },
     }
-    keys = [m.key for m in registry.metrics("plan")]
+
+    def rows(*required: str) -> dict[str, Any]:
+        return {"type": "array", "items": {"type": "object", "required": list(required)}}
+
     return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": SCHEMA,
-        "description": "Metric keys of plan: " + ", ".join(keys),
-        "type": "object",
-        "required": [
-            "schema",
-            "dcplan_version",
-            "status",
-            "exit_code",
-            "scenario",
-            "solver",
-            "metrics",
-            "tables",
-            "inputs",
-            "expectations",
-            "warnings",
-        ],
-        "properties": {
-            "schema": {"const": SCHEMA},
-            "dcplan_version": {"type": "string"},
-            "verb": {"type": "string"},
-            "status": {"type": "string"},
-            "exit_code": {"enum": [0, 1, 2, 3, 4, 70, 130]},
-            "headline": {"type": "string"},
-            "scenario": {"type": "object"},
-            "solver": {"type": "object"},
-            "metrics": {"type": "object", "additionalProperties": metric},
-            "tables": {"type": "object", "additionalProperties": table},
-            "inputs": {
-                "type": "array",
-                "items": {"type": "object", "required": ["key", "value", "status"]},
-            },
-            "expectations": {
-                "type": "array",
-                "items": {"type": "object", "required": ["id", "passed", "severity"]},
-            },
-            "warnings": {
-                "type": "array",
-                "items": {"type": "object", "required": ["code", "message"]},
-            },
-            "run": {"type": "object"},
-        },
+        "schema": {"const": SCHEMA},
+        "dcplan_version": {"type": "string"},
+        "verb": {"type": "string"},
+        "status": {"type": "string"},
+        "exit_code": {"enum": [0, 1, 2, 3, 4, 70, 130]},
+        "headline": {"type": "string"},
+        "scenario": {"type": "object"},
+        "solver": {"type": "object"},
+        "metrics": {"type": "object", "additionalProperties": metric},
+        "tables": {"type": "object", "additionalProperties": table},
+        "inputs": rows("key", "value", "status"),
+        "expectations": rows("id", "passed", "severity"),
+        "warnings": rows("code", "message"),
+        "run": {"type": "object"},
     }

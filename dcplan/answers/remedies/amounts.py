@@ -10,7 +10,9 @@ from dcplan.answers.remedies.change import Change, Move, both
 from dcplan.answers.remedies.values import Field, base_of, change_of
 from dcplan.planning.edits import Edit
 from dcplan.planning.keys import Key
-from dcplan.planning.limits import HALL, LIMITS, PENALTIES, WITHOUT_SITE, Span, edit_of
+from dcplan.planning.limit_rows import edit_of
+from dcplan.planning.limit_spec import Span
+from dcplan.planning.limits import HALL, LIMITS, PENALTIES, WITHOUT_SITE
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import workload_of
 from dcplan.provenance import Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dcplan.answers.plan.calendar import quarter_at
-from dcplan.planning.decisions import RUN
+from dcplan.planning.decision_specs import RUN
 from dcplan.planning.explain.shortages import JOB_RUNS, Relaxed
 from dcplan.planning.keys import Key
 from dcplan.planning.limits import DEMAND_MET

@@ -26,8 +26,8 @@ from dcplan.answers.serve.tables import service_tables, system_rows
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Problem
 from dcplan.result import Result
-from dcplan.specs.request import verb
 from dcplan.specs.serve import options
+from dcplan.specs.verb import verb
 from dcplan.units import MILLI, si
 
 ROUNDING = 1e-9

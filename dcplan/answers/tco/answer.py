@@ -24,8 +24,8 @@ from dcplan.inputs.excluded import Kind
 from dcplan.inputs.lumps import lump_notes
 from dcplan.result import Metric, Result, Table
 from dcplan.scenario.load import Question
-from dcplan.specs.request import verb
 from dcplan.specs.tco import figures, offers
+from dcplan.specs.verb import verb
 from dcplan.units import MONTHS_PER_YEAR, money
 
 MOST_NAMED = 4

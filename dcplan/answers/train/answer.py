@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from dcplan.answers.train.clusters.sizing import train_inverse
+from dcplan.answers.train.conflicts import conflicts, idle_with_scenario
 from dcplan.answers.train.estimate import train_model
 from dcplan.answers.train.post_training.answer import post_train
-from dcplan.answers.train.request import TrainRequest, conflicts, idle_with_scenario
+from dcplan.answers.train.request import TrainRequest
 from dcplan.answers.train.resolve import unknown_names
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.loader import load as load_catalog
@@ -15,7 +16,7 @@ from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import Model
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.result import Result
-from dcplan.specs.request import verb
+from dcplan.specs.verb import verb
 
 
 @verb(TrainRequest, "train")

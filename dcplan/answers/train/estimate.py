@@ -39,7 +39,8 @@ from dcplan.llm.operations import Setup
 from dcplan.result import Metric, Result, Table
 from dcplan.specs.train import layouts as step_specs
 from dcplan.specs.train import run as specs
-from dcplan.training.estimate import case_of, sweep
+from dcplan.training.by_count.sweep import sweep
+from dcplan.training.estimate import case_of
 from dcplan.training.grid import Case, case_setup, layout_table
 from dcplan.training.memory import host_bytes, memory
 from dcplan.training.preference import preferred

@@ -13,7 +13,7 @@ from dcplan.answers.validation.request import (
 from dcplan.answers.validation.runs.measured import predicted_runs
 from dcplan.errors import InputError
 from dcplan.result import Result
-from dcplan.specs.request import verb
+from dcplan.specs.verb import verb
 
 
 @verb(ValidateRequest, "validate")

@@ -128,13 +128,7 @@ def fit(
     smallest = max(int(recorded.work.units.max()), int(units * SEARCH_LEAST_FRAC))
     spread = np.linspace(smallest, max(most_units, units, smallest), SEARCH_SIZES)
     sizes = sorted({*(round(float(x)) for x in spread), max(units, smallest)})
-    tries = [(order, size) for order in orders for size in sizes]
-    errors = []
-    for order, size in tries:
-        errors.append((halves.error(size, order), abs(size - units), size, order))
-        if tried is not None:
-            tried(len(errors), len(tries))
-    _, _, best, chosen = min(errors)
+    best, chosen = _best(halves, units, [(o, size) for o in orders for size in sizes], tried)
     return Fidelity(
         best,
         chosen,
@@ -143,6 +137,22 @@ def fit(
         halves.held_out(max(units, smallest), chosen),
         int(halves.late.sum()),
     )
+
+
+def _best(
+    halves: _Halves,
+    units: int,
+    tries: Sequence[tuple[Order, int]],
+    tried: Callable[[int, int], None] | None,
+) -> tuple[int, Order]:
+    """Return the size and order of the least error; of equal ones, the size nearest to the given."""
+    errors = []
+    for order, size in tries:
+        errors.append((halves.error(size, order), abs(size - units), size, order))
+        if tried is not None:
+            tried(len(errors), len(tries))
+    _, _, best, chosen = min(errors)
+    return best, chosen
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,11 @@ def replay(
     """
     run = Run(work, Nodes(units, per_node), rules, Late(late_s, most_late, count_from))
     run.go()
+    return _outcome(run, work, units)
+
+
+def _outcome(run: Run, work: Work, units: int) -> Replayed:
+    """Return the figures of a run that has ended."""
     span = float(work.submit_s[-1] - work.submit_s[0]) if len(work) else 0.0
     return Replayed(
         np.array(run.wait),

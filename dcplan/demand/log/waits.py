@@ -155,19 +155,9 @@ def split_waits(
     use = recorded_use(log, accelerators, per_node)
     eligible = np.where(np.isfinite(log.eligible_s), log.eligible_s, log.submit_s)
     eligible = np.clip(eligible, log.submit_s, log.start_s)
-    short, scattered = np.zeros(len(log)), np.zeros(len(log))
-    started = log.started
     need = np.ceil(log.accelerators - 1e-9)
-    held: dict[float, Flags] = {}
-    for size in np.unique(need[started]).tolist():
-        mine = started & (need == size)
-        free = accelerators - use.used
-        few = free < size - 1e-9
-        nowhere = ~few & ~_fits(use, size, per_node, accelerators)
-        short[mine] = _during(use.at_s, few, eligible[mine], log.start_s[mine])
-        scattered[mine] = _during(use.at_s, nowhere, eligible[mine], log.start_s[mine])
-        held[size] = few | nowhere
-    unknown = np.where(started, 0.0, np.nan)
+    short, scattered, held = _held(log, use, accelerators, per_node, eligible)
+    unknown = np.where(log.started, 0.0, np.nan)
     before = eligible - log.submit_s + unknown
     rest = np.maximum(log.start_s - eligible - short - scattered, 0.0)
     line = Line(eligible, log.start_s, need, _ranks(log, eligible))
@@ -175,6 +165,23 @@ def split_waits(
     rest = rest - behind
     cycle = np.minimum(rest, cycle_s)
     return Waits(before, short + unknown, scattered + unknown, behind, cycle, rest - cycle)
+
+
+def _held(
+    log: JobLog, use: Use, accelerators: int, per_node: int, eligible_s: Array
+) -> tuple[Array, Array, dict[float, Flags]]:
+    """Return how long each run was short and scattered, and when runs of each size were either."""
+    short, scattered = np.zeros(len(log)), np.zeros(len(log))
+    need = np.ceil(log.accelerators - 1e-9)
+    held: dict[float, Flags] = {}
+    for size in np.unique(need[log.started]).tolist():
+        mine = log.started & (need == size)
+        few = accelerators - use.used < size - 1e-9
+        nowhere = ~few & ~_fits(use, size, per_node, accelerators)
+        short[mine] = _during(use.at_s, few, eligible_s[mine], log.start_s[mine])
+        scattered[mine] = _during(use.at_s, nowhere, eligible_s[mine], log.start_s[mine])
+        held[size] = few | nowhere
+    return short, scattered, held
 
 
 def _ranks(log: JobLog, eligible_s: Array) -> Array:

@@ -112,9 +112,8 @@ def with_lost_goodput(side: Side, loss_frac: float) -> Side:
         if side.outside
         else {}
     )
-    return Side(
-        {**side.lines, GOODPUT_LOSS: loss_frac * side.cash_usd}, end, {**side.outside, **more}
-    )
+    lines = {**side.lines, GOODPUT_LOSS: loss_frac * side.cash_usd}
+    return Side(lines, end, {**side.outside, **more}, side.advances)
 
 
 @dataclass(frozen=True)

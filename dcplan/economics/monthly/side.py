@@ -43,6 +43,10 @@ class Side:
     """Payments of a line before the first month (negative months) or after the last, as month and
     USD."""
 
+    advances: Mapping[Line, Array] = field(default_factory=dict)
+    """What was paid before the horizon for a line, in the month in which its goods arrive or are
+    canceled. It is no payment, but part of the basis of taxes and of the book value."""
+
     @property
     def months(self) -> int:
         """Return the number of months of the horizon."""
@@ -65,6 +69,10 @@ class Side:
     def of(self, classes: Collection[AssetClass]) -> list[Line]:
         """Return the lines of these asset classes."""
         return [line for line in self.lines if line.asset in classes]
+
+    def basis_usd(self, line: Line) -> Array:
+        """Return the payments of a line by month, with what was paid before the horizon. [USD]."""
+        return np.asarray(self.lines[line] + self.advances.get(line, 0.0))
 
     def sum_usd(self, line: Line) -> float:
         """Sum the payments of a line undiscounted, including those outside the horizon. [USD]."""
@@ -132,8 +140,11 @@ def owned_side(flows: Iterable[Flow], quarters: int) -> Side:
     lines: dict[Line, Array] = {}
     end: dict[Line, float] = {}
     outside: dict[Line, tuple[tuple[int, float], ...]] = {}
+    advances: dict[Line, Array] = {}
     for flow in flows:
         first, line = flow.quarter * MONTHS_PER_QUARTER, Line(flow.line, flow.asset)
+        if flow.advance_usd:
+            advances.setdefault(line, np.zeros(months))[first] += flow.advance_usd
         if flow.group is FlowGroup.RESIDUAL and flow.at_end:
             end[line] = end.get(line, 0.0) - flow.usd
         elif flow.group is FlowGroup.POST_HORIZON:
@@ -146,7 +157,7 @@ def owned_side(flows: Iterable[Flow], quarters: int) -> Side:
                 cash[first] += flow.usd
             else:
                 cash[first : first + MONTHS_PER_QUARTER] += flow.usd / MONTHS_PER_QUARTER
-    return Side(lines or {NOTHING: np.zeros(months)}, end, outside)
+    return Side(lines or {NOTHING: np.zeros(months)}, end, outside, advances)
 
 
 def unserved_usd(flows: Iterable[Flow], months: int) -> Array:

@@ -33,7 +33,8 @@ class Statements:
     depreciation: Array
     interest: Array
     gain: Array
-    """Sales less book value: of earlier hardware in its month, of all the rest at the end."""
+    """Sales less book value: of earlier hardware in its month, of all the rest at the end. Advances for
+    canceled orders are a loss."""
     tax_expense: Array
     capital_paid: Array
     tax_paid: Array
@@ -42,12 +43,14 @@ class Statements:
     sold: Array
     book_value: Array
     prepaid: Array
-    """Deposits for equipment that is not delivered; negative: acceptance payments that are due."""
+    """Deposits for equipment that is not delivered, also those of before the plan; negative: acceptance
+    payments that are due."""
     debt: Array
     deferred_tax: Array
     """Income tax that the result bears and that is not yet paid; negative is an asset."""
     opening_equity: float = 0.0
-    """Book value of earlier hardware at the start, less the deferred tax on it."""
+    """Book value of earlier hardware at the start, less the deferred tax on it, plus advances for orders
+    of before the plan."""
 
     @property
     def result(self) -> Array:
@@ -91,6 +94,10 @@ def statements(
     earns the proceeds less that value. It is written off for tax, because proceeds are taxed in
     full, so its value carries deferred tax from the start.
 
+    What was paid before the plan for an order is prepaid until the goods arrive. It then is part of
+    their book value, of the base of their property tax and of their tax write-off. What was paid for
+    a canceled order is lost; a refund is a negative cost.
+
     Parameters
     ----------
     found : Financed
@@ -126,12 +133,15 @@ def statements(
     written, value = padded(before.charge), padded(before.value)
     value[:-first] = before.opening_usd  # deposits come before the first month
     for x in capital:
-        charges, left = book_months(side.lines[x], life_years.get(x.asset, usual_years))
+        charges, left = book_months(side.basis_usd(x), life_years.get(x.asset, usual_years))
         written, value = written + padded(charges), value + padded(left)
     last = months - 1 - first
     worth = sum(usd for x, usd in side.end_usd.items() if x not in NOT_PAID)
     sold = sum((-paid(x) for x in disposals), zero.copy())
     gain = sold - padded(before.sold)
+    ahead = sum(side.advances.values(), np.zeros(months))
+    lost = sum((v for x, v in side.advances.items() if x not in capital), np.zeros(months))
+    gain = gain - padded(lost)
     sold[last], gain[last] = sold[last] + worth, gain[last] + worth - value[last]
     value[last:] = 0.0
     due, moved = zero.copy(), paid(MILESTONES)
@@ -153,10 +163,10 @@ def statements(
         service,
         sold,
         value,
-        np.cumsum(moved),
+        ahead.sum() - np.cumsum(padded(ahead)) + np.cumsum(moved),
         debt,
         tax_rate_frac * before.opening_usd + np.cumsum(expense - tax),
-        (1.0 - tax_rate_frac) * before.opening_usd,
+        (1.0 - tax_rate_frac) * before.opening_usd + float(ahead.sum()),
     )
 
 

@@ -40,10 +40,11 @@ def with_property_tax(
 ) -> Side:
     """Add property tax at the end of each year on the book value at its start.
 
-    It counts the taxed capital lines. The months of a last, shorter year are taxed in proportion.
+    It counts the taxed capital lines, from their delivery on with what was paid before the horizon.
+    The months of a last, shorter year are taxed in proportion.
     The tax of other classes with their own rate and life adds up in one line.
     """
-    value = book_by_year(np.asarray(sum(side.lines[line] for line in taxed)), life_years)
+    value = book_by_year(np.asarray(sum(side.basis_usd(line) for line in taxed)), life_years)
     begun = side.months - np.arange(0, side.months, MONTHS_PER_YEAR)
     share = np.minimum(begun / MONTHS_PER_YEAR, 1.0)
     cash = at_year_ends(property_tax_usd(value, rate_frac) * share, side.months)
@@ -62,7 +63,7 @@ class TaxYears:
     """Income tax of a side by year of the horizon, with what it follows from. [USD]."""
 
     running_usd: Array
-    """Payments that are deducted in their year: all lines but capital."""
+    """What is deducted in its year: all lines but capital, and advances for canceled orders."""
     depreciation_usd: Array
     interest_usd: Array
     disposal_usd: Array
@@ -96,11 +97,11 @@ def tax_years(
     months = side.months
     years = -(-months // MONTHS_PER_YEAR)
     running = sum(
-        (cash for line, cash in side.lines.items() if line not in capital), np.zeros(months)
+        (side.basis_usd(line) for line in side.lines if line not in capital), np.zeros(months)
     )
     written, basis = np.zeros(years), 0.0
     for line, shares in capital.items():
-        for year, usd in enumerate(by_year(side.lines[line])):
+        for year, usd in enumerate(by_year(side.basis_usd(line))):
             if usd:
                 part = tax_depreciation_usd(abs(float(usd)), shares)[: years - year] * np.sign(usd)
                 written[year : year + len(part)] += part

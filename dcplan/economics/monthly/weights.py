@@ -31,6 +31,11 @@ class FlowWeights:
     unserved: Weights
     after: Weights
     """Rent after the horizon, from the first quarter after it on."""
+    arrived: Weights
+    """USD paid before the plan for an order that arrives in the quarter: the tax on it and its
+    write-off."""
+    lost: float
+    """USD paid before the plan for an order that is canceled in the first quarter."""
     end: float
     """Residual value at the end of the horizon, which is money received."""
 
@@ -60,7 +65,9 @@ def level_weights(rate_per_year: float, quarters: int, later: int) -> FlowWeight
     after = tuple(middle(t) for t in range(quarters, quarters + later))
     last = Flow(quarters - 1, FlowGroup.RESIDUAL, "", 1.0, at_end=True, asset=AssetClass.OTHER)
     end = discount_factor(rate_per_year, years_of(last))
-    return FlowWeights(dict.fromkeys(CAPITAL, within), within, within, within, after, end)
+    none = (0.0,) * quarters
+    capital = dict.fromkeys(CAPITAL, within)
+    return FlowWeights(capital, within, within, within, after, none, 0.0, end)
 
 
 def weight_of(flow: Flow, weights: FlowWeights, quarters: int) -> float:
@@ -84,6 +91,26 @@ def weight_of(flow: Flow, weights: FlowWeights, quarters: int) -> float:
     if group is FlowGroup.CAPEX:
         return weights.capital.get(flow.asset, weights.fees)[t]
     return weights.running[t]
+
+
+def present_usd(flow: Flow, weights: FlowWeights, quarters: int) -> float:
+    """Return the present cost of a payment, with that of what was paid for it before the plan. [USD].
+
+    Examples
+    --------
+    100 USD due on arrival; the 20 USD of before the plan cost nothing without taxes:
+
+    >>> due = Flow(
+    ...     1, FlowGroup.CAPEX, "order", 100.0, asset=AssetClass.EXISTING, advance_usd=20.0
+    ... )
+    >>> round(present_usd(due, level_weights(0.10, 4, 0), 4), 6)
+    96.488223
+    """
+    paid = flow.usd * weight_of(flow, weights, quarters)
+    if not flow.advance_usd:
+        return paid
+    arrives = flow.asset is AssetClass.EXISTING
+    return paid + flow.advance_usd * (weights.arrived[flow.quarter] if arrives else weights.lost)
 
 
 @functools.lru_cache(maxsize=8)
@@ -120,6 +147,11 @@ def financed_weights(terms: Financing, quarters: int, later: int) -> FlowWeights
     found = {a: by_quarter(FlowGroup.CAPEX, a) for a in sorted(CAPITAL - SAME.keys())}
     fees, running = by_quarter(FlowGroup.CAPEX), by_quarter(FlowGroup.OPEX)
     value = np.eye(quarters).repeat(MONTHS_PER_QUARTER, axis=1) / MONTHS_PER_QUARTER
+
+    def ahead(t: int, asset: AssetClass) -> float:
+        flow = Flow(t, FlowGroup.CAPEX, "", 0.0, asset=asset, advance_usd=1.0)
+        return financed(owned_side([flow], quarters), terms).npv_usd
+
     none = owned_side([], quarters)
     last = Flow(quarters - 1, FlowGroup.RESIDUAL, "", -1.0, at_end=True, asset=AssetClass.OTHER)
     return FlowWeights(
@@ -128,5 +160,7 @@ def financed_weights(terms: Financing, quarters: int, later: int) -> FlowWeights
         running,
         tuple(financed(none, terms, unserved_usd=usd).npv_usd for usd in value),
         tuple(each(quarters + t, FlowGroup.POST_HORIZON) for t in range(later)),
+        tuple(ahead(t, AssetClass.EXISTING) for t in range(quarters)),
+        ahead(0, AssetClass.OTHER),
         -financed(owned_side([last], quarters), terms).npv_usd,
     )

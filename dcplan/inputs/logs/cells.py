@@ -109,7 +109,7 @@ def _moment(text: str) -> tuple[float, bool]:
         local = date.tzinfo is None
         seconds = (date.replace(tzinfo=UTC) if local else date).timestamp()
     if not abs(seconds) <= MOST_SECONDS:
-        msg = f"{text!r} is not a time"
+        msg = f"{text!r} is not a time in seconds; divide milliseconds by 1,000"
         raise ValueError(msg)
     return seconds, local
 

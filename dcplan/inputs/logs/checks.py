@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import numpy as np
@@ -26,11 +27,18 @@ REMARK_OTHER_UNIT = 40.0
 REMARK_WALL_S = 60.0
 """Runs that are long enough to compare units."""
 REMARK_COMPARED = 10
+REMARK_LONGEST_RUN_S = 366.0 * SECONDS_PER_DAY
+"""Run time that no job has; the longest of Philly and Helios have 50 days."""
+REMARK_MIDDLE_RUN_S = SECONDS_PER_DAY
+"""Run time in the middle of many that is too long; public logs have 2 to 15 minutes."""
+REMARK_MANY_RUNS = 100
+REMARK_DATE_S = 365.0 * SECONDS_PER_DAY
+"""A log whose times are below this counts seconds from its own start."""
 REMARK_REPEATED_FRAC = 0.2
 """Share of equal rows from which on an export may be in the log twice; counts by minute have 7 %."""
 
 
-def gaps(submit_s: Array) -> list[tuple[int, float]]:
+def gaps(submit_s: Array, least_h: float = REMARK_GAP_H) -> list[tuple[int, float]]:
     """Return pauses in which other weeks have submissions: the first run after each, and its length.
 
     The runs that are missing are counted by hour of the week: a quiet weekend is no gap, because
@@ -40,6 +48,8 @@ def gaps(submit_s: Array) -> list[tuple[int, float]]:
     ----------
     submit_s : array
         Submissions in any order, all known. [s]
+    least_h : float
+        Shorter pauses are none. [h]
 
     Examples
     --------
@@ -53,7 +63,7 @@ def gaps(submit_s: Array) -> list[tuple[int, float]]:
     order = np.argsort(submit_s, kind="stable")
     hours = submit_s[order] / SECONDS_PER_HOUR
     pauses = np.diff(hours)
-    long = np.flatnonzero(pauses >= REMARK_GAP_H)
+    long = np.flatnonzero(pauses >= least_h)
     if not len(long) or hours[-1] - hours[0] > MOST_HOURS:
         return []
     first = int(hours[0])
@@ -80,11 +90,49 @@ def note_gaps(submit_s: Array, marks: Marks) -> None:
     found = gaps(submit_s)
     if not found:
         return
+    at, detail = longest_gap(found, submit_s)
+    marks.found.add(Trap.GAP, len(found), marks.place(at), detail)
+
+
+def longest_gap(found: Sequence[tuple[int, float]], submit_s: Array) -> tuple[int, str]:
+    """Return the first run after the longest gap, and the length and the ends of this gap.
+
+    Examples
+    --------
+    >>> longest_gap([(1, 86400.0)], np.array([0.0, 86400.0]))
+    (1, 'the longest has 1.0 days, day 0.00 to day 1.00 of the log')
+    """
     at, length_s = max(found, key=lambda gap: gap[1])
     ends = submit_s[at] - length_s, submit_s[at]
-    days = " to ".join(f"{datetime.fromtimestamp(t, UTC):%Y-%m-%d %H:%M}" for t in ends)
-    detail = f"the longest has {length_s / SECONDS_PER_DAY:.1f} days, {days} UTC"
-    marks.found.add(Trap.GAP, len(found), marks.place(at), detail)
+    if submit_s.min() < REMARK_DATE_S:  # seconds from any start
+        days = " to ".join(f"day {t / SECONDS_PER_DAY:.2f}" for t in ends) + " of the log"
+    else:
+        days = " to ".join(f"{datetime.fromtimestamp(t, UTC):%Y-%m-%d %H:%M}" for t in ends)
+        days += " UTC"
+    return at, f"the longest has {length_s / SECONDS_PER_DAY:.1f} days, {days}"
+
+
+def note_unit(c: Columns, marks: Marks) -> None:
+    """Count runs of more than a day where lengths are as of milliseconds read as seconds.
+
+    Parameters
+    ----------
+    c : Columns
+        Starts and ends of the runs; NaN: unknown. [s]
+    marks : Marks
+    """
+    length_s = c["end"] - c["start"]
+    known = length_s[np.isfinite(length_s)]
+    if not len(known):
+        return
+    middle, most = float(np.median(known)), float(known.max())
+    many = len(known) >= REMARK_MANY_RUNS and middle > REMARK_MIDDLE_RUN_S
+    if many or most > REMARK_LONGEST_RUN_S:
+        detail = (
+            f"the middle run has {middle / SECONDS_PER_DAY:,.2g} days, "
+            f"the longest {most / SECONDS_PER_DAY:,.0f}"
+        )
+        marks.note(Trap.LENGTH_UNIT, length_s > min(REMARK_MIDDLE_RUN_S, most / 2.0), detail)
 
 
 def note_lengths(wall_s: Array, length_s: Array, marks: Marks, unit_of: str = "") -> None:

@@ -81,6 +81,34 @@ def read_kueue(path: str, data: Any, options: LogOptions, found: Found, runs: Ru
     return len(items)
 
 
+def _conditions(status: Mapping[str, Any], *names: str) -> list[_Condition]:
+    """Return the conditions of a workload by their names; a missing one does not hold."""
+    given = {
+        c["type"]: _Condition(
+            c["status"] == "True", _time_s(c["lastTransitionTime"]), str(c.get("reason") or "")
+        )
+        for c in status.get("conditions") or ()
+    }
+    no = _Condition(holds=False, at_s=NAN, because="")
+    return [given.get(name, no) for name in names]
+
+
+def _ending(
+    meta: Mapping[str, Any], reserved: _Condition, finished: _Condition
+) -> tuple[float, State]:
+    """Return when a workload ended and how: finished, deleted, or not yet.
+
+    One that finished and never had its quota counts as canceled.
+    """
+    if finished.holds:
+        if finished.because in FAILED:
+            return finished.at_s, State.FAILED
+        return finished.at_s, State.COMPLETED if reserved.holds else State.CANCELLED
+    if meta.get("deletionTimestamp"):
+        return _time_s(meta["deletionTimestamp"]), State.CANCELLED
+    return NAN, State.RUNNING if reserved.holds else State.PENDING
+
+
 def _run(
     item: Mapping[str, Any], options: LogOptions, found: Found, place: Place
 ) -> dict[str, Any]:
@@ -92,15 +120,8 @@ def _run(
         When the object lacks a field, or one has the wrong type.
     """
     meta, spec, status = item["metadata"], item["spec"], item.get("status") or {}
-    conditions = {
-        c["type"]: _Condition(
-            c["status"] == "True", _time_s(c["lastTransitionTime"]), str(c.get("reason") or "")
-        )
-        for c in status.get("conditions") or ()
-    }
-    no = _Condition(holds=False, at_s=NAN, because="")
-    reserved, finished, evicted, requeued = (
-        conditions.get(name, no) for name in ("QuotaReserved", "Finished", "Evicted", "Requeued")
+    reserved, finished, evicted, requeued = _conditions(
+        status, "QuotaReserved", "Finished", "Evicted", "Requeued"
     )
     admission = status.get("admission") or {}
     asked, held, per_node = _accelerators(spec, admission, options, found, place)
@@ -115,16 +136,9 @@ def _run(
         elif reserved.holds:
             found.add(Trap.READMITTED, 1, place)
             eligible = start
-    end, state = NAN, State.RUNNING if reserved.holds else State.PENDING
-    if finished.holds:
-        end = finished.at_s
-        state = State.FAILED if finished.because in FAILED else State.COMPLETED
-    elif meta.get("deletionTimestamp"):
+    end, state = _ending(meta, reserved, finished)
+    if not finished.holds and state == State.CANCELLED:
         found.add(Trap.DELETED, 1, place)
-        end, state = _time_s(meta["deletionTimestamp"]), State.CANCELLED
-    if finished.holds and not reserved.holds:
-        start = NAN
-        state = State.CANCELLED if state == State.COMPLETED else state
     if held.total == 0.0 and asked.total == 0.0:
         _without(spec, held, found, place)
     elif isnan(start):

@@ -21,6 +21,7 @@ class Trap(StrEnum):
     REPEATED = "repeated-row"
     GAP = "gap"
     LENGTH_DIFFERS = "length-differs"
+    LENGTH_UNIT = "length-unit"
     WINDOW_EDGE = "window-edge"
     OUTSIDE_PERIOD = "outside-period"
     SHORT_WINDOW = "short-window"
@@ -81,6 +82,10 @@ MEANINGS: dict[Trap, tuple[str, str]] = {
     Trap.LENGTH_DIFFERS: (
         "runs whose recorded length is not the time from start to end",
         "start and end count; of a table, the shorter of both",
+    ),
+    Trap.LENGTH_UNIT: (
+        "runs that are as long as milliseconds read as seconds",
+        "read as seconds; divide milliseconds by 1,000",
     ),
     Trap.WINDOW_EDGE: (
         "runs submitted before the window of the log",

@@ -60,15 +60,7 @@ def settle(
         firsts = {p.path: p for p in reversed(places)}
         raise InputError([Problem("DC057", cause, p, help=step) for p in firsts.values()])
     marks.note(Trap.LOCAL_TIME, local, str(zone))
-    read = {}
-    for name in TIMES:
-        mine, value = columns[f"{name}_local"], columns[name]
-        first, second = both(np.where(mine, value, np.nan), zone)
-        read[name] = np.where(mine, first, value), np.where(mine, second, value)
-    skipped = np.any([first > second for first, second in read.values()], axis=0)
-    cause = f"a time that the clock of {zone} skipped"
-    marks.bad(skipped, cause, "the zone is another one: see --timezone")
-    read = {name: (first, np.maximum(first, second)) for name, (first, second) in read.items()}
+    read = _readings(columns, zone, marks)
     first, second = read["submit"]
     marks.note(Trap.REPEATED_HOUR, second > first)
     submit = first.copy()
@@ -83,6 +75,19 @@ def settle(
     nearest = np.where(np.abs(second - since) < np.abs(first - since), second, first)
     begin = np.where(sure, nearest, first), np.where(sure, nearest, second)
     columns["start"], columns["end"] = ended(begin, read["end"], wall_s)
+
+
+def _readings(columns: Columns, zone: ZoneInfo, marks: Marks) -> dict[str, tuple[Array, Array]]:
+    """Return the two readings of each column of times; a time that the clock skipped is a bad row."""
+    read = {}
+    for name in TIMES:
+        mine, value = columns[f"{name}_local"], columns[name]
+        first, second = both(np.where(mine, value, np.nan), zone)
+        read[name] = np.where(mine, first, value), np.where(mine, second, value)
+    skipped = np.any([first > second for first, second in read.values()], axis=0)
+    cause = f"a time that the clock of {zone} skipped"
+    marks.bad(skipped, cause, "the zone is another one: see --timezone")
+    return {name: (first, np.maximum(first, second)) for name, (first, second) in read.items()}
 
 
 def both(local_s: Array, zone: ZoneInfo) -> tuple[Array, Array]:

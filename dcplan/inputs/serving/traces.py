@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -27,15 +27,19 @@ MOST_PROBLEMS = 20
 FRACTION_DIGITS = 6
 """Digits of a second that the standard library reads."""
 NAMES = {
-    "arrival": ("arrival_s", "timestamp", "TIMESTAMP", "Timestamp"),
+    "arrival": (
+        *("arrival_s", "arrival_ms", "timestamp_ms", "timestamp", "TIMESTAMP", "Timestamp"),
+    ),
     "input": ("input_tokens", "ContextTokens", "input_length", "Request tokens"),
     "output": ("output_tokens", "GeneratedTokens", "output_length", "Response tokens"),
 }
 """Names of each column: of a plain CSV, of Azure's traces, of Mooncake's, of BurstGPT."""
+IN_MS = "_ms"
+"""End of the name of a column in milliseconds."""
 HASHES = "hash_ids"
 HELP = (
-    "a trace is a CSV with arrival_s (or timestamp), input_tokens, output_tokens and, if known, "
-    "hash_ids; the CSV of Azure's LLM traces; or the JSON lines of Mooncake"
+    "a trace is a CSV with arrival_s (or timestamp, or arrival_ms), input_tokens, output_tokens and, "
+    "if known, hash_ids; the CSV of Azure's LLM traces; or the JSON lines of Mooncake"
 )
 
 
@@ -50,6 +54,8 @@ class Trace:
     """Hashes of each prompt's blocks; None if the trace has none."""
     failed: tuple[int, ...] = ()
     """Lines of requests without output tokens, which are left out."""
+    lines: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """Line of each request."""
 
 
 def read_trace(file: Path, *, leave_out_failed: bool = False) -> Trace:
@@ -57,7 +63,8 @@ def read_trace(file: Path, *, leave_out_failed: bool = False) -> Trace:
 
     A file whose first character is a brace has JSON lines, with times in milliseconds as in
     Mooncake's traces. Every other file is a CSV with a header. Its times are seconds, or dates with
-    time of day. Hashes in a CSV are whole numbers, separated by spaces.
+    time of day; those of ``arrival_ms`` and ``timestamp_ms`` are milliseconds. Hashes in a CSV are
+    whole numbers, separated by spaces.
 
     Parameters
     ----------
@@ -79,6 +86,7 @@ def read_trace(file: Path, *, leave_out_failed: bool = False) -> Trace:
     tokens: list[tuple[int, int]] = []
     hashes: list[tuple[int, ...] | None] = []
     failed: list[int] = []
+    lines: list[int] = []
     problems: list[Problem] = []
     for line, row in rows:
         if leave_out_failed and _is_zero(row.get("output")):
@@ -88,6 +96,7 @@ def read_trace(file: Path, *, leave_out_failed: bool = False) -> Trace:
             arrivals.append(_seconds(row["arrival"]))
             tokens.append((_tokens(row["input"], "input"), _tokens(row["output"], "output")))
             hashes.append(_hashes(row[HASHES]))
+            lines.append(line)
         except (_ValueProblemError, KeyError) as error:
             cause = f"no value of {error}" if isinstance(error, KeyError) else str(error)
             problems.append(Problem("DC055", cause, Place(path, line), help=HELP))
@@ -108,6 +117,7 @@ def read_trace(file: Path, *, leave_out_failed: bool = False) -> Trace:
         counts[:, 1],
         blocks if len(blocks) == len(known) else None,
         tuple(failed),
+        np.array(lines, dtype=np.int64)[order],
     )
 
 
@@ -175,12 +185,23 @@ def _csv_rows(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
         hint = did_you_mean(missing[0], header)
         raise InputError([Problem("DC055", cause, Place(path, 1, 1), hint, HELP)])
     where[HASHES] = _column(header, (HASHES,))
+    in_ms = header[where["arrival"]].endswith(IN_MS)
     for cells in reader:
         if any(cells):
-            yield (
-                reader.line_num,
-                {key: cells[at] if 0 <= at < len(cells) else None for key, at in where.items()},
-            )
+            row: dict[str, Any] = {
+                key: cells[at] if 0 <= at < len(cells) else None for key, at in where.items()
+            }
+            if in_ms:
+                row["arrival"] = _from_ms(row["arrival"])
+            yield reader.line_num, row
+
+
+def _from_ms(value: Any) -> Any:
+    """Return milliseconds as seconds; a text that is no number stays, and is refused with its row."""
+    try:
+        return float(value) * MILLI
+    except (TypeError, ValueError):
+        return value
 
 
 def _column(header: list[str], names: tuple[str, ...]) -> int:
@@ -194,7 +215,9 @@ def _seconds(value: Any) -> float:
     except (TypeError, ValueError):
         found = _date_s(str(value))
     if isinstance(value, bool) or not abs(found) <= MOST_SECONDS:
-        raise _ValueProblemError(f"{value} is not a time")
+        raise _ValueProblemError(
+            f"{value} is not a time in seconds; milliseconds are in a column arrival_ms"
+        )
     return found
 
 

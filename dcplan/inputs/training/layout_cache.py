@@ -9,7 +9,8 @@ import numpy as np
 
 from dcplan.cache import Shelf, stored, stored_all
 from dcplan.llm.architecture import Architecture
-from dcplan.training.estimate import Hardware, Sweep, sweep
+from dcplan.training.by_count.sweep import sweep
+from dcplan.training.estimate import Hardware, Sweep
 from dcplan.training.many.refined import refined
 from dcplan.training.many.requests import Request
 from dcplan.training.many.sweeps import sweeps
@@ -32,7 +33,7 @@ def searched(
     wanted_s: tuple[float, ...] = (),
     images: float = 0.0,
 ) -> Sweep:
-    """Cache :func:`dcplan.training.estimate.sweep`; its arrays are shared and read-only.
+    """Cache :func:`dcplan.training.by_count.sweep.sweep`; its arrays are shared and read-only.
 
     The arguments are numbers, texts and tuples of them, so their text is exact and names the search.
     """

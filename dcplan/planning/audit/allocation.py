@@ -17,7 +17,7 @@ from dcplan.economics.cash_flow import (
 )
 from dcplan.economics.discounting import discount_factor
 from dcplan.economics.monthly.payments import on_delivery
-from dcplan.economics.monthly.weights import financed_weights, weight_of
+from dcplan.economics.monthly.weights import financed_weights, present_usd
 from dcplan.inputs.cloud_prices import cloud_place
 from dcplan.planning.audit.accounts import Accounts
 from dcplan.planning.audit.rent.use import in_force
@@ -148,7 +148,7 @@ def _after_tax(problem: PlanningProblem, flows: Sequence[Flow]) -> list[float]:
     later = max((x.quarter + 1 - quarters for x in flows), default=0)
     weights = financed_weights(terms, quarters, max(later, 0))
     dated = flows if terms.milestones is None else on_delivery(flows, quarters)
-    return [x.usd * weight_of(x, weights, quarters) for x in dated]
+    return [present_usd(x, weights, quarters) for x in dated]
 
 
 def part_of(flow: Flow) -> Part:

@@ -29,7 +29,7 @@ def existing_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
         last = problem.quarters - 1
         earlier = Sharing(Driver.EARLIER, serves=(x.first, x.last))
         use = earlier if x.in_service else Sharing(Driver.HOURS, x.key, serves=earlier.serves)
-        if x.due_usd and x.first < problem.quarters:
+        if (x.due_usd or x.advance_usd) and x.first < problem.quarters:
             kept = d.existing_racks(x, x.first)
             life = (x.last - x.first) * MONTHS_PER_QUARTER
             racks = Goods(x.key[2], kept, Unit.RACK, x.key[0], x.first, life)
@@ -37,26 +37,38 @@ def existing_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
             asset, hardware = AssetClass.EXISTING, kept * (x.due_usd - x.storage_usd)
             flows += [
                 Flow(
-                    x.first, FlowGroup.CAPEX, line, usd, site, asset=asset, shared=use, goods=goods
+                    *(x.first, FlowGroup.CAPEX, line, usd, site),
+                    asset=asset,
+                    shared=use,
+                    goods=goods,
+                    advance_usd=ahead,
                 )
-                for line, usd, goods in (
-                    (f"order {x.id}", hardware, racks),
-                    (f"order {x.id} storage", kept * x.storage_usd, lot),
+                for line, usd, goods, ahead in (
+                    (f"order {x.id}", hardware, racks, kept * x.advance_usd),
+                    (f"order {x.id} storage", kept * x.storage_usd, lot, 0.0),
                 )
             ]
         for (i, t), n in d.disposed.items():
             if i != x.id:
                 continue
-            sold = Sharing(Driver.EARLIER)
+            sold, ahead = Sharing(Driver.EARLIER), 0.0
             if x.cancel_usd is not None:
                 sold = Sharing(Driver.UNUSED)
                 group, line, usd = FlowGroup.CAPEX, f"cancellation {x.id}", n * x.cancel_usd
-                asset = AssetClass.OTHER
+                asset, ahead = AssetClass.OTHER, n * x.advance_usd
             else:
                 group, line, usd = FlowGroup.RESIDUAL, f"sale {x.id}", -n * x.resale_usd[t]
                 asset = AssetClass.DISPOSAL
             racks = Goods(x.key[2], n, Unit.RACK, x.key[0])
-            flows.append(Flow(t, group, line, usd, site, asset=asset, shared=sold, goods=racks))
+            flows.append(
+                Flow(
+                    *(t, group, line, usd, site),
+                    asset=asset,
+                    shared=sold,
+                    goods=racks,
+                    advance_usd=ahead,
+                )
+            )
         flows.append(
             Flow(
                 last,
@@ -69,7 +81,7 @@ def existing_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
                 shared=use,
             )
         )
-    return [f for f in flows if f.usd]
+    return [f for f in flows if f.usd or f.advance_usd]
 
 
 def earlier_hardware(problem: PlanningProblem, d: Decisions) -> tuple[Earlier, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Sharing
@@ -83,7 +84,8 @@ def used_units(problem: PlanningProblem, d: Decisions, hall: HallTerms) -> float
     """Return the hall units that work fills at its peak, by rated power.
 
     It is the power of the accelerators that demands need in their peak quarter and that runs use on
-    average over a quarter, at most that of all racks of the hall. Without demands and runs, racks count.
+    average over a quarter, in the month in which they use most, at most that of all racks of the
+    hall. Without demands and runs, racks count.
     """
     racks = sum(_racks(problem, d, p) * p.rated_kw for p in problem.placements if p.hall == hall.id)
     work = _work_kw(problem, d, hall) if problem.has_work else racks
@@ -104,7 +106,16 @@ def _work_kw(problem: PlanningProblem, d: Decisions, hall: HallTerms) -> float:
         amount = demand.share * sum(demand.each[key] * n for key, n in found)
         needed = min(1.0, wanted[t] / amount) if amount else 0.0
         total += needed * sum(each[key] * n for key, n in found if key[0] == hall.id)
-    return total + sum(each[hall.id, r.system] * r.peak_use for r in d.runs if r.place == hall.id)
+    return total + _runs_kw(problem, d, hall.id)
+
+
+def _runs_kw(problem: PlanningProblem, d: Decisions, hall: str) -> float:
+    """Return the rated power that the runs of a hall use, in the month in which they use most."""
+    by_month: dict[int, float] = defaultdict(float)
+    for run in (r for r in d.runs if r.place == hall):
+        for month in range(run.start_month, run.start_month + run.months):
+            by_month[month] += problem.accelerator_kw[hall, run.system] * run.peak_use
+    return max(by_month.values(), default=0.0)
 
 
 def _serving(d: Decisions, demand: DemandTerms, t: int) -> list[tuple[tuple[str, str], float]]:

@@ -14,7 +14,7 @@ from dcplan.planning.audit.packing import unplaced
 from dcplan.planning.audit.upgrades import capacity, out_of_service
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.terms import HallTerms, PlanningProblem
+from dcplan.planning.problem.terms import HallTerms, PlanningProblem, SiteTerms
 from dcplan.units import KW_PER_MW, QUARTERS_PER_YEAR
 
 
@@ -117,15 +117,21 @@ def site_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iter
         used = {problem.hall(hall).site for (hall, _, _), n in d.fitted.items() if n}
         at = problem.quarters - 1
         yield Check(CheckId.SITES_USED, "all", at, len(used), problem.sites_max)
+    if problem.sites_min is not None:
+        at = problem.quarters - 1
+        racks = {
+            problem.hall(p.hall).site for p in problem.placements if d.racks(problem, p.key, at)
+        }
+        yield Check(CheckId.SITES_LEAST, "all", at, problem.sites_min, len(racks))
     for site in problem.sites:
         for t in range(problem.quarters):
             peak = books.site(problem, site.id, t, "facility_mw")
             yield Check(CheckId.UTILITY_MW, site.id, t, peak, limit_mw(d, site, t))
             mwh = books.site(problem, site.id, t, "facility_mwh")
-            racks = books.site(problem, site.id, t, "racks_mwh")
+            racks_mwh = books.site(problem, site.id, t, "racks_mwh")
             yield from (
                 Check(name, at, t, x, most)
-                for name, at, x, most in limits(problem, d, site, t, peak, mwh, racks)
+                for name, at, x, most in limits(problem, d, site, t, peak, mwh, racks_mwh)
             )
             if t < site.block_lead:
                 yield Check(
@@ -148,6 +154,9 @@ def site_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iter
             t: books.site(problem, site.id, t, "facility_mwh") for t in range(problem.quarters)
         }
         yield from (Check(*x) for x in contract_limits(problem, d, site, energy))
+        for t, right in enumerate(site.water_right_m3):
+            used_m3 = _water_m3(problem, books, site, t)
+            yield Check(CheckId.WATER_RIGHT_M3, site.id, t, used_m3, right)
         if site.max_l_per_year is not None:
             for first in range(0, problem.quarters, QUARTERS_PER_YEAR):
                 year = range(first, min(first + QUARTERS_PER_YEAR, problem.quarters))
@@ -173,3 +182,14 @@ def site_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iter
                     tonnes,
                     site.max_t_per_year * len(year) / QUARTERS_PER_YEAR,
                 )
+
+
+def _water_m3(problem: PlanningProblem, books: Accounts, site: SiteTerms, t: int) -> float:
+    """Return the site water of a quarter with the WUE of its season [m3]."""
+    season = problem.season(t)
+    return sum(
+        mwh * hall.cooling(key).wue_at(season)
+        for hall in problem.halls
+        if hall.site == site.id
+        for key, mwh in books.halls[hall.id, t].it_mwh_by_cooling.items()
+    )

@@ -13,7 +13,8 @@ from dcplan.planning.audit.onsite import limit_mw
 from dcplan.planning.audit.upgrades import capacity
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.keys import Key
-from dcplan.planning.limits import LIMITS, family_of, is_users
+from dcplan.planning.limit_rows import family_of, is_users
+from dcplan.planning.limits import LIMITS
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.highs import Outcome

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dcplan.planning.decisions import BUY, FITTED, RUN
+from dcplan.planning.decision_specs import BUY, FITTED, RUN
 from dcplan.planning.explain.elastic import SLACK, elastic
 from dcplan.planning.keys import Key
 from dcplan.planning.limits import DEMAND_MET, WITHOUT_SITE

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyomo.core as pyo
 
-from dcplan.planning.decisions import BUY, FABRIC, QUARTERLY_DECISIONS, RUN
+from dcplan.planning.decision_specs import BUY, FABRIC, QUARTERLY_DECISIONS, RUN
 from dcplan.planning.goal import EarlierPlan
 from dcplan.planning.keys import Key
 from dcplan.planning.model.sets import Sets

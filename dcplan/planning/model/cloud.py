@@ -8,7 +8,7 @@ from typing import Any
 import pyomo.core as pyo
 
 from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, offer_of
-from dcplan.planning.decisions import COMMITTED
+from dcplan.planning.decision_specs import COMMITTED
 from dcplan.planning.model.rent_extras import add_extras, declare_extras, extras
 from dcplan.planning.model.sets import Sets
 from dcplan.units import (

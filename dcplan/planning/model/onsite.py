@@ -10,7 +10,7 @@ from typing import Any
 import pyomo.core as pyo
 
 from dcplan.energy.taken import cuts
-from dcplan.planning.decisions import ONSITE_BUY, ONSITE_ON
+from dcplan.planning.decision_specs import ONSITE_BUY, ONSITE_ON
 from dcplan.planning.model.sets import Sets
 from dcplan.planning.problem.energy import OnsiteTerms, TrancheTerms, shapes_at
 from dcplan.units import HOURS_PER_QUARTER, KW_PER_MW

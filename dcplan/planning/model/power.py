@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pyomo.core as pyo
 
 from dcplan.facility.electrical.power import RULES
-from dcplan.planning.decisions import BLOCK_PAIRS
+from dcplan.planning.decision_specs import BLOCK_PAIRS
 from dcplan.planning.model.halls import margin, network_kw, storage_kw
 from dcplan.planning.model.onsite import generated_mw, generated_mwh, interruptible_mw
 from dcplan.planning.model.sets import P, Sets
 from dcplan.planning.model.upgrades import powered
+from dcplan.planning.problem.terms import CoolingTerms
 from dcplan.units import HOURS_PER_QUARTER, KG_PER_TONNE, KW_PER_MW, L_PER_M3, QUARTERS_PER_YEAR
 
 
@@ -48,6 +50,13 @@ def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
         model.sites_max = pyo.Constraint(
             expr=sum(model.used[s, t[-1]] for s in sites) <= problem.sites_max
         )
+    if problem.sites_min is not None:
+        model.sites_min = pyo.Constraint(
+            expr=sum(model.used[s, t[-1]] for s in sites) >= problem.sites_min
+        )
+        model.site_occupied = pyo.Constraint(
+            sites, rule=lambda m, s: m.used[s, t[-1]] <= _racks_at(m, sets, s, t[-1])
+        )
     _add_blocks(model, sets, t, pairs)
     billed = [s.id for s in problem.sites if s.demand_usd_per_kw_month > 0]
     model.billed_peak = pyo.Constraint(
@@ -64,6 +73,12 @@ def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
     mixed = [s.id for s in problem.sites if s.tranches or s.onsite]
     model.grid_energy = pyo.Constraint(mixed, t, rule=lambda m, s, q: _grid_energy(m, sets, s, q))
     _add_caps(model, sets)
+
+
+def _racks_at(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
+    """Return the racks in service at a site."""
+    halls = {h.id for h in sets.problem.halls if h.site == site}
+    return sum(model.racks[key, t] for key in sets.places if key[0] in halls)
 
 
 def _grid_energy(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
@@ -170,12 +185,20 @@ def _add_blocks(
     )
 
 
+def _pue(cooling: CoolingTerms) -> float:
+    return cooling.pue
+
+
+def _wue(cooling: CoolingTerms) -> float:
+    return cooling.wue_l_per_kwh
+
+
 def _energy_mwh(
     model: pyo.ConcreteModel,
     sets: Sets,
     site: str,
     t: int,
-    what: str = "pue",
+    rate: Callable[[CoolingTerms], float] = _pue,
     *,
     upper: bool = False,
 ) -> Any:
@@ -183,13 +206,13 @@ def _energy_mwh(
 
     All racks use idle power, and more while they train or do research.
 
-    With ``what="wue_l_per_kwh"`` the same sum is site water in m3, because WUE is per IT energy.
+    With the WUE as ``rate`` the same sum is site water in m3, because WUE is per IT energy.
     """
     total: Any = 0.0
     for hall in sets.problem.halls:
         if hall.site != site or not hall.coolings:
             continue
-        pue = {c.id: float(getattr(c, what)) for c in hall.coolings}
+        pue = {c.id: rate(c) for c in hall.coolings}
         network = max(pue.values()) if upper and not sets.relaxed else min(pue.values())
         for key in sets.in_hall[hall.id]:
             total += HOURS_PER_QUARTER * pue[key[1]] / KW_PER_MW * racks_kw(model, sets, key, t)
@@ -218,7 +241,7 @@ def racks_kw(model: pyo.ConcreteModel, sets: Sets, key: P, t: int) -> Any:
 
 def water_m3(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
     """Return the site water of a quarter [m3]."""
-    return _energy_mwh(model, sets, site, t, "wue_l_per_kwh")
+    return _energy_mwh(model, sets, site, t, _wue)
 
 
 def _add_caps(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -242,10 +265,24 @@ def _add_caps(model: pyo.ConcreteModel, sets: Sets) -> None:
         limit = (
             (sets.problem.site(s).max_l_per_year or 0.0) / L_PER_M3 * len(part) / QUARTERS_PER_YEAR
         )
-        used = sum(_energy_mwh(m, sets, s, q, "wue_l_per_kwh", upper=True) for q in part)
+        used = sum(_energy_mwh(m, sets, s, q, _wue, upper=True) for q in part)
         return used <= limit if hasattr(used, "is_expression_type") else pyo.Constraint.Skip
 
     dry = [s.id for s in sets.problem.sites if s.max_l_per_year is not None]
     model.water_cap = pyo.Constraint(dry, list(years), rule=water)
+    owned = [s.id for s in sets.problem.sites if s.water_right_m3]
+    model.water_right = pyo.Constraint(
+        owned, list(sets.quarters), rule=lambda m, s, q: _within_right(m, sets, s, q)
+    )
     capped = [s.id for s in sets.problem.sites if s.max_t_per_year is not None]
     model.carbon_cap = pyo.Constraint(capped, list(years), rule=carbon)
+
+
+def _within_right(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
+    """Limit the site water of a quarter, with the WUE of its season."""
+    problem = sets.problem
+    season = problem.season(t)
+    used = _energy_mwh(model, sets, site, t, lambda c: c.wue_at(season), upper=True)
+    if not hasattr(used, "is_expression_type"):
+        return pyo.Constraint.Skip
+    return used <= problem.site(site).water_right_m3[t]

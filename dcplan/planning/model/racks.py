@@ -41,11 +41,22 @@ def add_racks(model: pyo.ConcreteModel, sets: Sets) -> None:
         model.fleet_given = pyo.Constraint(expr=(wanted, placed, wanted + most - 1))
     if problem.forced:
         model.forced = pyo.Constraint(list(problem.forced), rule=lambda m, k: _some(m, sets, k))
+    if problem.forced_sites:
+        model.forced_sites = pyo.Constraint(
+            list(problem.forced_sites), rule=lambda m, s: _some_at(m, sets, s)
+        )
 
 
 def _some(model: pyo.ConcreteModel, sets: Sets, system: str) -> Any:
     """Require at least one rack of a system; infeasible if it cannot be ordered."""
     orders = [model.buy[o] for o in sets.orders if o[2] == system]
+    return sum(orders) >= 1 if orders else pyo.Constraint.Infeasible
+
+
+def _some_at(model: pyo.ConcreteModel, sets: Sets, site: str) -> Any:
+    """Require at least one rack at a site; infeasible if none can be ordered there."""
+    halls = {h.id for h in sets.problem.halls if h.site == site}
+    orders = [model.buy[o] for o in sets.orders if o[0] in halls]
     return sum(orders) >= 1 if orders else pyo.Constraint.Infeasible
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyomo.core as pyo
 
 from dcplan.inputs.cloud_prices import OfferTerms, cloud_place, is_cloud, offer_of
-from dcplan.planning.decisions import RENTING
+from dcplan.planning.decision_specs import RENTING
 from dcplan.planning.model.sets import Sets
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import RunOption

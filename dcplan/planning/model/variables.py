@@ -6,7 +6,7 @@ import pyomo.core as pyo
 
 from dcplan.inputs.cloud_prices import cloud_place
 from dcplan.planning.check_ids import Part
-from dcplan.planning.decisions import (
+from dcplan.planning.decision_specs import (
     BLOCKS,
     BUY,
     DISPOSED,

@@ -25,6 +25,7 @@ from dcplan.planning.problem.storage import PlanStorage
 from dcplan.planning.problem.systems import parts_terms, supply_terms
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
 from dcplan.planning.problem.terms.links import LinkTerms
+from dcplan.planning.problem.water_rights import with_rights, with_seasons
 from dcplan.planning.problem.work.demand import Demands, demand_terms
 from dcplan.planning.problem.work.interrupted import interrupted
 from dcplan.planning.problem.work.jobs.candidates import JobCandidates
@@ -65,7 +66,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
     for name, rate in scenario.fx.items():
         log.take(f"fx.{name}", rate)
     excluded: list[ExcludedOption] = []
-    sites = tuple(site_terms(site, question, log) for site in scenario.sites)
+    sites = with_rights((site_terms(x, question, log) for x in scenario.sites), question, log)
     own = hardware_of(question, log, sites, excluded)
     refuse_profit(question, own.finance, {place.lead for place in own.placed})
     sent = _stored_work(own.storage, scenario, log)
@@ -90,7 +91,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         start=scenario.horizon.start,
         quarters=scenario.horizon.quarters,
         sites=sites,
-        halls=tuple(own.halls.values()),
+        halls=with_seasons(own.halls.values(), sites, log),
         placements=tuple(own.placed),
         fabrics=tuple(own.fabrics),
         jobs=jobs,
@@ -108,7 +109,8 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
             maker: log.take(f"vendor_share_max.{maker}", most)
             for maker, most in scenario.vendor_share_max.items()
         },
-        sites_max=_sites_max(scenario, log),
+        sites_max=_number(scenario.sites_max, "sites_max", log),
+        sites_min=_sites_min(question, log),
         links=links,
         finance=own.finance,
         orderable=own.orderable,
@@ -156,10 +158,28 @@ def _larger(scenario: Scenario, own: Hardware, places: int) -> Larger:
     )
 
 
-def _sites_max(scenario: Scenario, log: InputLog) -> int | None:
-    """Return the most sites with a hall in use."""
-    most = scenario.sites_max
-    return None if most is None else int(log.assumed("sites_max", most, most))
+def _number(given: int | None, key: str, log: InputLog) -> int | None:
+    """Return a number of sites of the scenario."""
+    return None if given is None else int(log.assumed(key, given, given))
+
+
+def _sites_min(question: Question, log: InputLog) -> int | None:
+    """Return the fewest sites with racks.
+
+    Raises
+    ------
+    InputError
+        When it is more than the sites of the scenario, or than ``sites_max``.
+    """
+    scenario = question.scenario
+    least, sites = scenario.sites_min, len(scenario.sites)
+    most = sites if scenario.sites_max is None else min(scenario.sites_max, sites)
+    if least is not None and least > most:
+        of = "sites_max" if most < sites else "the number of sites"
+        cause = f"sites_min is {least}, and {of} is {most}"
+        more = f"give sites_min of at most {most}"
+        raise InputError([question.tree.problem("DC015", cause, ("sites_min",), help=more)])
+    return _number(least, "sites_min", log)
 
 
 def _stored_work(storage: PlanStorage, scenario: Scenario, log: InputLog) -> StoredWork:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from dcplan.planning.keys import Key
 from dcplan.planning.solve.matrix import Matrix, Vector
-from dcplan.planning.solve.status import SolverProgress, SolveStatus
+from dcplan.planning.solve.status import SolverProgress, SolveStatus, settled, unbounded
 
 SMALL_COLUMNS = 1_000
 """Models up to this size are solved with and without presolve. It costs little time there, and HiGHS
@@ -205,6 +205,8 @@ def _once(
         solver.setSolution(len(index), index, np.array(list(start.values()), dtype=np.float64))
     interrupted = _watch(solver, watch)
     solver.run()
+    if settled(solver) == highspy.HighsModelStatus.kUnbounded:
+        raise unbounded(solver, matrix.columns)
     return _outcome(solver, matrix, began, bool(integer.any()), interrupted)
 
 
@@ -247,6 +249,8 @@ def relaxation(matrix: Matrix, time_limit_s: float = math.inf) -> Point | None:
     ------
     OutOfTimeError
         If it does not end in its time.
+    UnboundedError
+        If the cost falls without limit.
     RuntimeError
         If HiGHS ends without an optimum or a proof that there is none.
     """
@@ -256,17 +260,19 @@ def relaxation(matrix: Matrix, time_limit_s: float = math.inf) -> Point | None:
         solver.setOptionValue("solver", "ipm")
     solver.run()
     kinds = highspy.HighsModelStatus
-    proved = (kinds.kOptimal, kinds.kInfeasible, kinds.kUnboundedOrInfeasible)
-    if solver.getModelStatus() == kinds.kTimeLimit:
+    proved = (kinds.kOptimal, kinds.kInfeasible, kinds.kUnbounded)
+    if settled(solver) == kinds.kTimeLimit:
         raise OutOfTimeError
     for option, value in AGAIN:
         if solver.getModelStatus() in proved:
             break
         solver.setOptionValue(option, value)
         solver.run()
-    status = solver.getModelStatus()
+    status = settled(solver)
     if status == kinds.kTimeLimit:
         raise OutOfTimeError
+    if status == kinds.kUnbounded:
+        raise unbounded(solver, matrix.columns)
     if status not in proved:
         msg = f"HiGHS ended a linear program with {solver.modelStatusToString(status)}"
         raise RuntimeError(msg)
@@ -345,9 +351,9 @@ def _outcome(
     seconds = time.monotonic() - began
     kinds = highspy.HighsModelStatus
     nodes = int(info.mip_node_count) if is_mip else 0
-    if status in (kinds.kInfeasible, kinds.kUnboundedOrInfeasible):
+    if status == kinds.kInfeasible:
         return Outcome(SolveStatus.INFEASIBLE, math.inf, math.inf, None, seconds, nodes)
-    if status in (kinds.kNotset, kinds.kModelError, kinds.kSolveError, kinds.kUnbounded):
+    if status in (kinds.kNotset, kinds.kModelError, kinds.kSolveError):
         msg = f"HiGHS ended with {solver.modelStatusToString(status)}"
         raise RuntimeError(msg)
     has_plan = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible

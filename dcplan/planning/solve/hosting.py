@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.planning.decisions import HOSTED, REPLICAS
+from dcplan.planning.decision_specs import HOSTED, REPLICAS
 from dcplan.planning.solve.highs import Outcome, Watch
 from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.request import SolveSession

@@ -11,7 +11,8 @@ import numpy as np
 from dcplan.planning.audit.check import Check
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.check_ids import CheckId
-from dcplan.planning.decisions import FABRIC, Decisions
+from dcplan.planning.decision_specs import FABRIC
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.keys import Key
 from dcplan.planning.limits import CHECKED, HALL_IT_MW, HALL_RACKS, POWER_BLOCKS
 from dcplan.planning.problem.terms import PlanningProblem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dcplan.planning.decisions import FABRIC, LEAF_GROUPS, LOAD_GROUPS, LOAD_STEP, RUN, STEP
+from dcplan.planning.decision_specs import FABRIC, LEAF_GROUPS, LOAD_GROUPS, LOAD_STEP, RUN, STEP
 from dcplan.planning.keys import Key
 from dcplan.planning.solve.matrix import Matrix, Vector
 

@@ -3,11 +3,63 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+import highspy
+import numpy as np
+
+from dcplan.errors import InputError, Problem
 from dcplan.planning.goal import COST
+from dcplan.planning.keys import Key
+
+NAMED = 3
+"""Columns that the error of an unbounded program names."""
+
+
+class UnboundedError(InputError):
+    """The cost of a scenario falls without limit."""
+
+
+def settled(solver: highspy.Highs) -> highspy.HighsModelStatus:
+    """Return the status of a solve, and tell a program without a limit from one without a solution.
+
+    Presolve of HiGHS may end with a status that means either. The program is then solved without
+    presolve, and if that does not tell, without its objective: a solution proves that the program
+    is unbounded.
+    """
+    kinds = highspy.HighsModelStatus
+    if solver.getModelStatus() != kinds.kUnboundedOrInfeasible:
+        return solver.getModelStatus()
+    _, presolve = solver.getOptionValue("presolve")
+    solver.setOptionValue("presolve", "off")
+    solver.run()
+    status = solver.getModelStatus()
+    if status == kinds.kUnboundedOrInfeasible:
+        cost = np.array(solver.getLp().col_cost_)
+        every = np.arange(len(cost), dtype=np.int32)
+        solver.changeColsCost(len(cost), every, np.zeros(len(cost)))
+        solver.run()
+        found = solver.getModelStatus()
+        status = kinds.kUnbounded if found == kinds.kOptimal else found
+        solver.changeColsCost(len(cost), every, cost)
+    solver.setOptionValue("presolve", presolve)
+    return status
+
+
+def unbounded(solver: highspy.Highs, columns: Sequence[Key]) -> UnboundedError:
+    """Return the error of a program without a limit, with the columns that lower its cost most."""
+    _, has_ray, ray = solver.getPrimalRay()
+    rate = np.array(solver.getLp().col_cost_) * (np.array(ray) if has_ray else 0.0)
+    worst = [i for i in np.argsort(rate)[:NAMED] if rate[i] < 0.0]
+    named = ", ".join(str(columns[i]) for i in worst) or "an unknown amount"
+    cause = f"the cost falls without limit as these amounts grow: {named}"
+    more = (
+        "look for a price below 0 or a payment for use, such as a negative energy price, or give a "
+        "limit such as it_mw, max_mw or a budget"
+    )
+    return UnboundedError([Problem("DC015", cause, help=more)])
 
 
 class SolveStatus(StrEnum):
@@ -44,6 +96,7 @@ class Phase(StrEnum):
     VARIANTS = "plans of each variant"
     SEARCHES = "several searches at the same time"
     WAITING = "cost of later starts of runs"
+    SITES = "plans with and without each candidate site"
     SAMPLES = "sampled scenarios"
     REMEDIES = "remedies of an infeasible scenario"
     LIMITS = "binding limits and their prices"
@@ -55,6 +108,7 @@ OUTSIDE = frozenset(
         Phase.OPTIONS,
         Phase.VARIANTS,
         Phase.WAITING,
+        Phase.SITES,
         Phase.SAMPLES,
         Phase.REMEDIES,
         Phase.LIMITS,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from dcplan.planning.decisions import FITTED, RUN, USED, USED_NEW
+from dcplan.planning.decision_specs import FITTED, RUN, USED, USED_NEW
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.matrix import Matrix, Row

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.planning.decisions import BUY, DECISIONS, FABRIC, QUARTERLY_DECISIONS
+from dcplan.planning.decision_specs import BUY, DECISIONS, FABRIC, QUARTERLY_DECISIONS
 from dcplan.planning.keys import Key
 from dcplan.planning.solve.matrix import Matrix, Vector
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from dcplan.economics.cash_flow import FlowGroup, Unit
@@ -27,6 +27,12 @@ class Frequency(StrEnum):
     ONCE = "One-Time"
     RECURRING = "Recurring"
     BY_USE = "Usage-Based"
+
+
+class Class(StrEnum):
+    """Allowed value of ChargeClass; null is a charge that corrects nothing."""
+
+    CORRECTION = "Correction"
 
 
 class Pricing(StrEnum):
@@ -61,6 +67,8 @@ class Charge:
     unit: str
     pricing: Pricing = Pricing.STANDARD
     status: Status | None = None
+    corrects: Class | None = None
+    """Correction of a charge of an earlier billing period, such as a refund."""
 
     @property
     def unit_usd(self) -> float:
@@ -102,7 +110,8 @@ def charges_of(paid: Payment) -> Iterator[Charge]:
 
     A purchase, the set-up of a rent and a sale are billed in the first month of their quarter, all
     other payments in thirds. An asset costs the same amount in each month of its life, from its first month in
-    service. A commitment is billed as a purchase, and costs as used and unused hours.
+    service. A commitment is billed as a purchase, and costs as used and unused hours. A refund for a
+    canceled order corrects the purchase that was paid before the plan.
     """
     first = paid.quarter * MONTHS_PER_QUARTER
     if paid.group is FlowGroup.RESIDUAL:
@@ -113,7 +122,8 @@ def charges_of(paid: Payment) -> Iterator[Charge]:
         for month in range(first, first + MONTHS_PER_QUARTER):
             yield from _running(paid, month)
     elif paid.life_months is None:
-        yield _once(paid, first, Category.PURCHASE, paid.usd)
+        charge = _once(paid, first, Category.PURCHASE, paid.usd)
+        yield replace(charge, corrects=Class.CORRECTION) if paid.usd < 0.0 else charge
     else:
         yield _once(paid, first, Category.PURCHASE, 0.0)
         yield from _in_service(paid, paid.life_months)

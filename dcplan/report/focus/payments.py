@@ -73,7 +73,7 @@ def _is_paid(row: Mapping[str, Cell]) -> bool:
     """Whether money changes hands: unserved demand and value that is kept are no payments."""
     group = FlowGroup(str(row["group"]))
     kept = group is FlowGroup.RESIDUAL and row["falls"] == Falls.END
-    return group is not FlowGroup.UNSERVED and not kept
+    return group is not FlowGroup.UNSERVED and not kept and bool(row["usd"])
 
 
 def _payment(row: Mapping[str, Cell]) -> Payment:

@@ -112,6 +112,7 @@ def row_of(charge: Charge, scenario: str, end: int) -> dict[str, Cell]:
         "BillingPeriodStart": start,
         "BillingPeriodEnd": stop,
         "ChargeCategory": charge.category.value,
+        "ChargeClass": None if charge.corrects is None else charge.corrects.value,
         "ChargeDescription": f"{paid.line}: planned {charge.category.value.lower()}",
         "ChargeFrequency": charge.frequency.value,
         "ChargePeriodStart": start,

@@ -90,7 +90,8 @@ class Order(Existing):
     slip_days: Delay | None = None
     """Delivery delay. Default: the catalog's delivery delay."""
     paid_frac: Fraction = Quantity(value=0.0)
-    """Share of the price that is already paid; the rest is due on arrival."""
+    """Share of the price that is already paid; the rest is due on arrival. The balance sheet has it as
+    prepaid until then."""
     cancellation_fee_frac: Fraction | None = None
     """Cancellation fee as a share of the price; payments made count towards it. Default: the order
     cannot be cancelled."""

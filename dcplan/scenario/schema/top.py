@@ -45,12 +45,14 @@ class Tax(Part):
     income_rate: Fraction | None = None
     """Marginal rate of income tax. Default: no income tax."""
     depreciation: str | None = None
-    """Row of the catalog kind depreciation, such as macrs-5. Default: straight-line-5."""
+    """Row of the catalog kind depreciation, such as macrs-5. It needs `income_rate`. Default:
+    straight-line-5."""
     sales_tax_frac: Fraction | None = None
     """Sales tax on racks, storage and networks, paid at purchase. Default: none."""
     property_tax_frac_per_year: Fraction | None = None
     """Property tax on the book value of racks, storage and networks that are bought. Hardware in
-    service before the plan bears none. Default: none."""
+    service before the plan bears none; hardware on order bears it from its arrival on. Default:
+    none."""
     building_property_tax_frac_per_year: Fraction | None = None
     """Property tax on the book value of buildings that are bought. Default: none."""
     cooling_property_tax_frac_per_year: Fraction | None = None
@@ -93,6 +95,12 @@ class Payment(Part):
     def _whole(self) -> Payment:
         for name in ("deposit", "acceptance"):
             when = "months_before" if name == "deposit" else "months_after"
+            if (
+                f"{name}_{when}" in self.model_fields_set
+                and not getattr(self, f"{name}_frac").value
+            ):
+                code, text = "payment", f"{name}_{when} has no effect without {name}_frac above 0"
+                raise PydanticCustomError(code, text)
             if getattr(self, f"{name}_frac").value and not getattr(self, f"{name}_{when}"):
                 code, text = (
                     "payment",
@@ -112,8 +120,13 @@ NOTHING_LEFT = "none"
 def _residual(data: Any) -> Any:
     """Return a curve or a share; 0 means worth nothing, not a straight line to 0."""
     given = data.get("value") if isinstance(data, dict) else getattr(data, "value", data)
-    if isinstance(given, int | float) and not isinstance(given, bool) and given == 0:
-        return NOTHING_LEFT
+    if isinstance(given, int | float) and not isinstance(given, bool):
+        if given == 0:
+            return NOTHING_LEFT
+        if not 0 < given <= 1:
+            code = "residual"
+            message = "must be none, low, mid, high or a fraction between 0 and 1, got {got}"
+            raise PydanticCustomError(code, message, {"got": f"{given:g}"})
     if data in (NOTHING_LEFT, "low", "mid", "high") or isinstance(
         data, int | float | dict | Quantity
     ):
@@ -226,6 +239,9 @@ class Scenario(Part):
     its accelerators."""
     sites_max: Annotated[int, Field(ge=1, strict=True)] | None = None
     """Most sites with a hall in use, to choose some of several candidates. Default: no limit."""
+    sites_min: Annotated[int, Field(ge=1, strict=True)] | None = None
+    """Fewest sites with racks in service in the last quarter; the same number as `sites_max` chooses
+    exactly so many. Default: none."""
     workloads: Workloads = Workloads()
     """Demand: training jobs, research capacity and inference."""
     cloud: Cloud | None = None

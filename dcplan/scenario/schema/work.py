@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from dcplan.catalog.schema.market import Term
@@ -181,7 +181,8 @@ class Reliability(Part):
     detection_s: Seconds | None = None
     """Time to notice and diagnose a failure. Default: `reliability/detection-h`."""
     stops_per_1000_node_days: NodeStops | None = None
-    """Stop rate of one node, instead of the rates of its parts."""
+    """Stop rate of one node, instead of the rates of its parts. A measured rate has the nodes with
+    frequent failures in it, so it does not go with `lemon_nodes`."""
     replaced_frac: Fraction | None = None
     """Share of these stops after which the node is away for `repair_h`. Default: as for the parts."""
     spares: Annotated[int, Field(ge=0, le=1_000_000, strict=True)] | None = None
@@ -193,7 +194,8 @@ class Reliability(Part):
     early_life: bool = False
     """Whether a new cluster has more failures in its first month."""
     lemon_nodes: bool = False
-    """Whether nodes with frequent failures stay in the cluster."""
+    """Whether nodes with frequent failures stay in the cluster: the rates of the catalog are without
+    them."""
     corruption_rollback_h: Hours | None = None
     """Training thrown away for one silent corruption that was found. Default:
     `reliability/corruption-rollback-h`."""
@@ -217,6 +219,18 @@ class Reliability(Part):
     """Share of the run's power that goes on meanwhile. Default: 0, the run pauses and restarts."""
     interrupted_speed_frac: UnitShare | None = None
     """Speed meanwhile over that at full power. Default: the share of the power."""
+
+    @field_validator("lemon_nodes")
+    @classmethod
+    def _lemons(cls, asked: bool, info: ValidationInfo) -> bool:
+        if asked and info.data.get("stops_per_1000_node_days") is not None:
+            kind = "lemons"
+            msg = (
+                "nodes with frequent failures would count twice: the rate of "
+                "stops_per_1000_node_days has them; leave lemon_nodes out"
+            )
+            raise PydanticCustomError(kind, msg)
+        return asked
 
     @model_validator(mode="after")
     def _interruptions(self) -> Reliability:

@@ -58,14 +58,21 @@ class StatementRow:
         Column("Purchases, and hardware in service before the plan, less depreciation and sales"),
     ]
     prepaid_usd: Annotated[
-        float, Column("Deposits before delivery; negative is an acceptance payment that is due")
+        float,
+        Column(
+            "Deposits before delivery, also those paid before the plan; negative is an acceptance "
+            "payment that is due"
+        ),
     ]
     debt_usd: Annotated[float, Column("Balance of the loan at the month's end")]
     deferred_tax_usd: Annotated[
         float, Column("Tax that the results bear and that is not yet paid; negative is an asset")
     ]
     equity_usd: Annotated[
-        float, Column("Equity in earlier hardware at the start, contributions and results so far")
+        float,
+        Column(
+            "Equity in earlier hardware and in advances at the start, contributions and results so far"
+        ),
     ]
     difference_usd: Annotated[
         float, Column("Assets less debt, deferred tax and equity; 0 if the balance is right")

@@ -37,8 +37,10 @@ class FileRow:
     file: Annotated[str, Column("File")]
     kind: Annotated[str, Column("Format that was recognized or given")]
     rows: Annotated[int, Column("Rows of the file")]
-    first: Annotated[str | None, Column("First submission, in UTC where the log has dates")]
-    last: Annotated[str | None, Column("Last submission")]
+    first: Annotated[
+        str | None, Column("Earliest time of the file, in UTC where the log has dates")
+    ]
+    last: Annotated[str | None, Column("Latest time of the file: submission, start or end")]
     sha256: Annotated[str, Column("Hash of the content", shown=Shown.VERBOSE)]
 
 

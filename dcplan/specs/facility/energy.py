@@ -153,6 +153,10 @@ class BatteryDutyRow:
             "at the end of life, failed modules, and the shortest duration of the product"
         ),
     ]
+    capex_usd: Annotated[
+        float | None,
+        Column("Price of a battery for this duty alone, by its rated power and its rated capacity"),
+    ]
     counts: Annotated[bool, Column("Whether the battery for all duties has this one")]
 
 
@@ -165,3 +169,4 @@ BATTERY_MW = MetricSpec(
 BATTERY_MWH = MetricSpec(
     "battery.rated_mwh", "MWh", "Rated capacity of a battery for all duties", main=True
 )
+BATTERY_USD = MetricSpec("battery.capex_usd", "USD", "Price of a battery for all duties", main=True)

@@ -9,6 +9,8 @@ from dcplan.specs.columns import Equipment
 from dcplan.specs.metric import MetricSpec
 from dcplan.specs.table import Column, Section, TableSpec
 
+ALL = "all"
+"""Load class of the supply: every class is behind it."""
 Tag = Annotated[str, Column("Tag of the equipment in the schedule")]
 Count = Annotated[
     int | None, Column("Units installed, spare units included; empty where it is not sized")
@@ -31,7 +33,10 @@ class ElectricalRow:
     equipment: Equipment
     load_class: Annotated[
         str,
-        Column("Load class: compute, network and storage, or cooling and lighting", name="class"),
+        Column(
+            "Load class: compute, network and storage, cooling and lighting, or all behind the supply",
+            name="class",
+        ),
     ]
     load_kw: Annotated[
         float | None,
@@ -44,7 +49,18 @@ class ElectricalRow:
     rating_kva: Annotated[float | None, Column("Rated apparent power of one unit")] = None
     rating_kw: Annotated[float | None, Column("Rated power of one unit")] = None
     rating_amps: Annotated[float | None, Column("Rated current of one unit")] = None
+    supply_volts: Annotated[
+        float | None,
+        Column("Voltage between lines on the supply side of a transformer, or of the utility"),
+    ] = None
     line_volts: Annotated[float | None, Column("Voltage between lines on the load side")] = None
+    short_circuit_ka: Annotated[
+        float | None,
+        Column(
+            "Rated short-circuit current: behind one transformer of the least impedance of IEC 60076-5, "
+            "with a grid without impedance; motors and generators add nothing"
+        ),
+    ] = None
     redundancy: Redundancy = None
     load_frac: LoadFrac = None
     not_sized: NotSized = None

@@ -165,6 +165,9 @@ class FlowRow:
     life_months: Annotated[
         int | None, Column("Months over which an asset is written off; empty for others")
     ] = None
+    advance_usd: Annotated[
+        float, Column("Part of the price that was paid before the plan; no payment of the plan")
+    ] = 0.0
 
 
 FLOWS = TableSpec("flows", FlowRow, "Payments", shown=Shown.DATA, by_item=True)

@@ -10,7 +10,7 @@ from dcplan.specs.table import Column, Section, Shown, TableSpec
 
 @dataclass(frozen=True)
 class PurchaseRow:
-    """One purchase: an order of equipment, a fit-out, or the rent of one offer and term."""
+    """One purchase: an order of equipment, a fit-out, or a quarter of the rent of one offer and term."""
 
     vendor: Annotated[
         str, Column("Vendors in the catalog, several with commas; not named if it has none")
@@ -57,15 +57,14 @@ class PurchaseRow:
     balance_usd: Annotated[
         float,
         Column(
-            "Price without deposit and acceptance payment; of rent, all payments of the offer and "
-            "term"
+            "Price without deposit and acceptance payment; of rent, the payments of the quarter"
         ),
     ]
     balance_month: Annotated[
         str,
         Column(
             "Month of that payment: delivery if the scenario has payment terms, otherwise the first "
-            "month of the quarter in which the plan pays; of rent, the first of several payments"
+            "month of the quarter in which the plan pays; rent is paid in thirds from then on"
         ),
     ]
     acceptance_usd: Annotated[float, Column("Payment after acceptance")]
@@ -90,9 +89,7 @@ class PurchaseRow:
     line: Annotated[
         str, Column("Line of the plan's cost; of rent, the cloud offer", shown=Shown.DATA)
     ]
-    quarter: Annotated[
-        str, Column("First quarter in which the plan's cost has a payment", shown=Shown.DATA)
-    ]
+    quarter: Annotated[str, Column("Quarter of the payment in the plan's cost", shown=Shown.DATA)]
 
 
 PURCHASES = TableSpec(

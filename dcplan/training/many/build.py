@@ -14,9 +14,9 @@ from dcplan.training.grid import KEYS, Case, Index, case_setup, default_axes, la
 from dcplan.training.many.group import Group, Mask
 from dcplan.training.many.menu import inner_menu, modes_of, outer_menu
 from dcplan.training.memory import Kept, in_mode, kept_bytes
+from dcplan.training.micro_batch import MicroBatch, micro_batch, work
 from dcplan.training.search import usable_bytes
 from dcplan.training.sharding import local_params
-from dcplan.training.step import MicroBatch, micro_batch, work
 from dcplan.training.traffic import traffic
 from dcplan.units import FLOAT_BYTES, GIGA
 

@@ -11,7 +11,7 @@ from dcplan.llm.operations import Setup
 from dcplan.llm.tables import Array
 from dcplan.training.grid import Case, Index
 from dcplan.training.memory import Kept
-from dcplan.training.step import MicroBatch
+from dcplan.training.micro_batch import MicroBatch
 
 INNER = ("tp", "cp", "micro_batch", "ep", "etp")
 OUTER = ("pp", "vpp", "recompute", "zero", "schedule", "offload")

@@ -10,7 +10,8 @@ import numpy as np
 from dcplan.llm.architecture import Architecture, context_tokens
 from dcplan.llm.operations import Setup
 from dcplan.llm.tables import Array
-from dcplan.training.step import Step, micro_batch, work
+from dcplan.training.micro_batch import micro_batch, work
+from dcplan.training.step import Step
 from dcplan.training.traffic import traffic
 
 

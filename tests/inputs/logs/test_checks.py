@@ -105,3 +105,54 @@ def test_a_log_without_starts_does_not_say_that_no_job_waited(tmp_path: Path) ->
     file = table(tmp_path / "a.csv", "job,submit,run,n", rows)
     headline = demanded(DemandRequest(files=(file,), draws=0)).result.headline
     assert headline.endswith("; the log does not show the waits")
+
+
+def test_a_pause_of_a_log_without_dates_counts_from_its_start(tmp_path: Path) -> None:
+    rows = [(h * HOUR, 0, HOUR, 1) for h in range(504) if not 216 <= h < 240]
+    file = table(tmp_path / "a.csv", "submit,wait,run,n", rows)
+    (gap,) = (f for f in read_jobs([file], LogOptions()).findings if f.kind is Trap.GAP)
+    assert "day 8.96 to day 10.00 of the log" in gap.what  # 215 h and 240 h
+
+
+@pytest.mark.parametrize(("unit", "said"), [(1, 0), (1000, 200)])
+def test_lengths_in_milliseconds_have_a_hint(tmp_path: Path, unit: int, said: int) -> None:
+    # 200 runs of 5 min and one of 4 h: as milliseconds read as seconds, of 3.5 and 167 days
+    rows = [(MONDAY + i * HOUR, 0, 300 * unit, 1) for i in range(199)]
+    rows.append((MONDAY, 0, 4 * HOUR * unit, 1))
+    file = table(tmp_path / "a.csv", "submit,wait,run,n", rows)
+    found = read_jobs([file], LogOptions())
+    assert counts(found).get(Trap.LENGTH_UNIT, 0) == said
+    if said:
+        (hint,) = (f for f in found.findings if f.kind is Trap.LENGTH_UNIT)
+        assert "the middle run has 3.5 days, the longest 167" in hint.what
+        assert "divide milliseconds by 1,000" in hint.effect
+
+
+def test_times_since_1970_in_milliseconds_are_refused_with_the_factor(tmp_path: Path) -> None:
+    file = table(tmp_path / "a.csv", "submit,wait,run,n", [(MONDAY * 1000, 0, 60, 1)])
+    with pytest.raises(InputError, match="divide milliseconds by 1,000"):
+        read_jobs([file], LogOptions())
+
+
+def test_a_column_in_milliseconds_is_named_where_the_seconds_are_missing(tmp_path: Path) -> None:
+    file = table(tmp_path / "a.csv", "submit,wait,run_ms,n", [(MONDAY, 0, 60_000, 1)])
+    with pytest.raises(InputError) as caught:
+        read_jobs([file], LogOptions())
+    (problem,) = caught.value.problems
+    assert problem.help.endswith("divide milliseconds by 1,000: run_ms")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
+def test_a_log_in_utf_16_is_refused_with_the_command_that_converts_it(
+    tmp_path: Path, encoding: str
+) -> None:
+    mark = "\ufeff" if encoding.endswith("-be") else ""
+    file = tmp_path / "jobs.csv"
+    file.write_bytes(f"{mark}submit,wait,run,n\n0,0,60,1\n".encode(encoding))
+    with pytest.raises(InputError) as caught:
+        demanded(DemandRequest(files=(file,)))
+    (problem,) = caught.value.problems
+    name = encoding[:6].upper()
+    assert problem.code == "DC057"
+    assert problem.cause == f"the text is {name}, not UTF-8"
+    assert f"iconv -f {name} -t UTF-8 jobs.csv" in problem.help

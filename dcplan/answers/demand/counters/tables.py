@@ -18,7 +18,7 @@ from dcplan.answers.demand.counters.counted import (
     Counted,
     held_h,
 )
-from dcplan.answers.demand.tables import date_text
+from dcplan.answers.demand.jobs.tables import date_text
 from dcplan.demand.counters import hours_by, value_quantile
 from dcplan.inputs.counters.jobs import How
 from dcplan.inputs.counters.names import MEANINGS

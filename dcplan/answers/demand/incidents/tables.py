@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from dcplan.answers.demand.jobs.tables import date_text
 from dcplan.answers.demand.request import DemandRequest
-from dcplan.answers.demand.tables import date_text
 from dcplan.demand.log.jobs import Array, Flags, Index
 from dcplan.inputs.incidents.read import Incidents
 from dcplan.reliability.incidents import (

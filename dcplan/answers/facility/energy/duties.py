@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from dcplan.answers.facility.energy.year import Array, year_of
 from dcplan.answers.facility.resolve import ResolvedFacility
-from dcplan.catalog.schema import OnsitePower
-from dcplan.energy.duties import Cells, Duty, bridged, rating, shaved, together
+from dcplan.catalog.schema import OnsitePower, Parameter
+from dcplan.energy.duties import Cells, Duty, Price, bridged, rating, shaved, split, together
 from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.cooling import Performance
 from dcplan.inputs.log import InputLog
@@ -20,9 +21,23 @@ from dcplan.specs.facility.hall import SWING_EVENTS, SwingEventRow
 from dcplan.units import KW_PER_MW
 
 CELLS_OF = "lithium-battery-4h"
-"""Catalog row whose round trip and failed modules count."""
+"""Catalog row whose round trip, failed modules and price count."""
+POWER_SHARE = "battery-power-price-frac"
 MOST_LOAD_MW = 1e5
 WITH, WITHOUT = "with", "without"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The battery of a hall: what its cells give, and its price at the value and at all bounds."""
+
+    cells: Cells
+    price: Price
+    bounds: tuple[Price, ...]
+
+    def rated(self, duty: Duty) -> Duty:
+        """Return the rating that a new battery needs for a duty."""
+        return rating(duty, self.cells)
 
 
 def battery_duties(
@@ -37,38 +52,49 @@ def battery_duties(
     InputError
         When the series of the load cannot be read, or no battery keeps its limit.
     """
-    request, cells = resolved.request, _cells(log)
-    swings, rows, notes = _swings(tables, cells)
+    request, kind = resolved.request, _kind(log)
+    swings, rows, notes = _swings(tables, kind)
     with_grid = [swings] if swings is not None else []
     without: list[Duty] = []
     if request.shave_to_mw is not None:
-        duty = _shaved(resolved, found, request.shave_to_mw, cells, log)
+        duty = _shaved(resolved, found, request.shave_to_mw, kind.cells, log)
         with_grid.append(duty)
-        rows.append(_row("peak shaving", WITH, duty, cells))
+        rows.append(_row("peak shaving", WITH, duty, kind))
     if request.bridge_s is not None:
         duty = bridged(found.peak_pue * resolved.it_mw, request.bridge_s)
         without.append(duty)
-        rows.append(_row("bridging to generators", WITHOUT, duty, cells))
+        rows.append(_row("bridging to generators", WITHOUT, duty, kind))
     if not with_grid and not without:
         return {}, {}, notes
     whole = together(with_grid, without)
-    rows.append(_row("all duties", None, whole, cells))
-    rated = rating(whole, cells)
-    metrics = {**specs.BATTERY_MW(rated.mw), **specs.BATTERY_MWH(rated.mwh)}
+    rows.append(_row("all duties", None, whole, kind))
+    rated = kind.rated(whole)
+    usd = [price.usd(rated) for price in kind.bounds]
+    metrics = {
+        **specs.BATTERY_MW(rated.mw),
+        **specs.BATTERY_MWH(rated.mwh),
+        **specs.BATTERY_USD(kind.price.usd(rated), low=min(usd), high=max(usd)),
+    }
     return {specs.BATTERY_DUTIES.name: specs.BATTERY_DUTIES.table(rows)}, metrics, notes
 
 
-def _cells(log: InputLog) -> Cells:
+def _kind(log: InputLog) -> Kind:
     row = log.catalog.get("onsite", CELLS_OF, OnsitePower)
     depth, end, least = (
         log.parameter("power", f"battery-{name}") for name in ("depth-frac", "end-frac", "least-h")
     )
     works = 1.0 - taken(row, "forced_outage_frac", log)
-    return Cells(depth, taken(row, "round_trip_frac", log), end, works, least)
+    cells = Cells(depth, taken(row, "round_trip_frac", log), end, works, least)
+    hours = taken(row, "hours", log)
+    share = log.parameter("power", POWER_SHARE)
+    price = split(taken(row, "capex_usd_per_kw", log), hours, share)
+    shares = log.catalog.get("power", POWER_SHARE, Parameter).value.bounds
+    bounds = tuple(split(usd, hours, s) for usd in row.capex_usd_per_kw.bounds for s in shares)
+    return Kind(cells, price, bounds)
 
 
 def _swings(
-    tables: Mapping[str, Table], cells: Cells
+    tables: Mapping[str, Table], kind: Kind
 ) -> tuple[Duty | None, list[specs.BatteryDutyRow], list[str]]:
     """Return the duty of the largest events of a job, its rows, and what no battery does."""
     events: list[SwingEventRow] = (
@@ -81,13 +107,15 @@ def _swings(
     ]
     mw, mwh = max(d.mw for _, d in known), max(d.mwh for _, d in known)
     rows = [
-        _row(e.event, WITH, duty, cells, counts=mw == duty.mw or mwh == duty.mwh)
+        _row(e.event, WITH, duty, kind, counts=mw == duty.mw or mwh == duty.mwh)
         for e, duty in known
     ]
     notes = []
     for event in (e for e in events if e.store_kwh is None):
         rows.append(
-            specs.BatteryDutyRow(event.event, WITH, event.store_mw, None, None, None, counts=False)
+            specs.BatteryDutyRow(
+                event.event, WITH, event.store_mw, None, None, None, None, counts=False
+            )
         )
         notes.append(
             f"no battery gives a flat load at the {event.event}: set --ramp-limit-mw-per-s; the "
@@ -119,7 +147,8 @@ def _load_mw(resolved: ResolvedFacility, found: Performance, log: InputLog) -> A
 
 
 def _row(
-    name: str, grid: str | None, duty: Duty, cells: Cells, *, counts: bool = True
+    name: str, grid: str | None, duty: Duty, kind: Kind, *, counts: bool = True
 ) -> specs.BatteryDutyRow:
-    rated = rating(duty, cells)
-    return specs.BatteryDutyRow(name, grid, duty.mw, duty.mwh, rated.mw, rated.mwh, counts)
+    rated = kind.rated(duty)
+    usd = kind.price.usd(rated)
+    return specs.BatteryDutyRow(name, grid, duty.mw, duty.mwh, rated.mw, rated.mwh, usd, counts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dcplan.answers.facility.equipment.supply import supply, supply_rows
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.answers.facility.tables import COOLING_CLASS, cooling_branch
 from dcplan.facility.electrical.chain import (
@@ -15,15 +16,16 @@ from dcplan.facility.electrical.chain import (
 )
 from dcplan.facility.electrical.power import TWO_SIDES
 from dcplan.facility.electrical.ratings import amps, equal_units, next_rating
+from dcplan.facility.electrical.supply import fault_ka, least_impedance_frac
 from dcplan.inputs.cooling import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.chain import chain_values
 from dcplan.result import Table
 from dcplan.specs.facility.equipment import ELECTRICAL, ElectricalRow
-from dcplan.units import KW_PER_MW
+from dcplan.units import KW_PER_MW, W_PER_KW
 
 CLASSES = (("compute", "C"), ("network and storage", "N"), (COOLING_CLASS, "M"))
-NO_MEDIUM_VOLTAGE = "the utility's voltage is not known"
+CLASS_VOLTAGE = "supply voltage: a class value, --medium-kv or --utility-kv gives yours"
 NO_UPS = "the answer does not say which pumps and fans need a UPS; chillers start again"
 NO_CENTRAL_UPS = {
     RACK_BATTERIES: "batteries stand in the racks, which come with them",
@@ -50,6 +52,9 @@ class Behind:
     power_factor: float
     fed: bool
     """Whether a UPS and busway follow: racks, not cooling."""
+    supply_volts: float
+    stated: bool
+    """Whether the voltage of the supply is given."""
 
 
 def electrical_table(
@@ -57,25 +62,37 @@ def electrical_table(
 ) -> Table:
     """Return the electrical schedule of a hall on its design day.
 
-    Every block has one transformer, one line-up of switchgear, its generators and its UPS.
+    Every block has one transformer, one line-up of switchgear, its generators and its UPS. Feeders
+    of one medium-voltage bus supply all transformers.
+
+    Raises
+    ------
+    InputError
+        When the utility's voltage is below that of the distribution.
     """
     lines: list[ElectricalRow] = []
-    for behind in _classes(found, resolved, log):
+    before = supply(found, resolved, log)
+    for behind in _classes(found, resolved, before.kv, log):
         if not behind.branch.blocks:
             continue
         lines += [_transformer(behind), _switchgear(behind), _generator(behind, log)]
         lines.append(_ups(behind, log))
         lines.append(_busway(behind, rows_of_racks, log))
-    return ELECTRICAL.table(lines)
+    transformers = [line for line in lines if line.equipment == "transformer"]
+    return ELECTRICAL.table([*supply_rows(before, transformers, log), *lines])
 
 
-def _classes(found: Performance, resolved: ResolvedFacility, log: InputLog) -> list[Behind]:
+def _classes(
+    found: Performance, resolved: ResolvedFacility, medium_kv: float, log: InputLog
+) -> list[Behind]:
     rules = (resolved.request.redundancy, *[resolved.request.other_redundancy] * 2)
     feeding = resolved.branches(log)
     parts = (*feeding, cooling_branch(found, resolved, log))
     volts = log.parameter("facility", "hall-volts")
     factor = log.parameter("facility", "hall-power-factor")
     p = chain_values(feeding, log)
+    asked = resolved.request
+    stated = asked.utility_kv is not None or asked.medium_kv is not None
     classes: list[Behind] = []
     for (name, letter), rule, part in zip(CLASSES, rules, parts, strict=True):
         fed = name != COOLING_CLASS
@@ -85,7 +102,8 @@ def _classes(found: Performance, resolved: ResolvedFacility, log: InputLog) -> l
             at = [efficiencies(x, p, part.ups) for x in (part.load_frac, 1.0)]
             taken = kw / float(at[0].whole / at[0].transformer)
             full = block_kw / float(at[1].whole / at[1].transformer)
-        classes.append(Behind(name, letter, rule, part, kw, taken, full, volts, factor, fed))
+        own = (volts, factor, fed, medium_kv * W_PER_KW, stated)
+        classes.append(Behind(name, letter, rule, part, kw, taken, full, *own))
     return classes
 
 
@@ -98,10 +116,11 @@ def _transformer(b: Behind) -> ElectricalRow:
         b.ups_kw,
         b.branch.blocks,
         rating_kva=each_kva,
+        supply_volts=b.supply_volts,
         line_volts=b.volts,
         redundancy=b.rule,
         load_frac=b.ups_kw / b.power_factor / (b.branch.blocks * each_kva),
-        not_sized=f"primary voltage: {NO_MEDIUM_VOLTAGE}",
+        not_sized=None if b.stated else CLASS_VOLTAGE,
     )
 
 
@@ -117,9 +136,9 @@ def _switchgear(b: Behind) -> ElectricalRow:
         b.branch.blocks,
         rating_amps=rating,
         line_volts=b.volts,
+        short_circuit_ka=next_rating(fault_ka(each_kva, b.volts, least_impedance_frac(each_kva))),
         redundancy=b.rule,
         load_frac=current / (b.branch.blocks * rating),
-        not_sized="short-circuit rating and medium-voltage switchgear: " + NO_MEDIUM_VOLTAGE,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from dcplan.answers.facility.equipment.supply import FEEDER, MAIN_TRANSFORMER, SWITCHGEAR
 from dcplan.catalog.schema import Parameter
 from dcplan.facility.floor import room_m2
 from dcplan.inputs.log import InputLog
@@ -16,6 +17,9 @@ ELECTRICAL, MECHANICAL, OUTDOOR = "electrical rooms", "mechanical rooms", "outdo
 PLACES = {
     "transformer": (ELECTRICAL, "floor-transformer-m2-per-mva"),
     "switchgear": (ELECTRICAL, "floor-switchgear-m2-per-ka"),
+    SWITCHGEAR: (ELECTRICAL, "floor-medium-panel-m2"),
+    FEEDER: (ELECTRICAL, "floor-medium-panel-m2"),
+    MAIN_TRANSFORMER: (OUTDOOR, "floor-main-transformer-m2-per-mva"),
     "ups": (ELECTRICAL, "floor-ups-m2-per-mw"),
     "generator": (OUTDOOR, "floor-generator-m2-per-mw"),
     "chiller": (MECHANICAL, "floor-chiller-m2-per-mw"),
@@ -27,6 +31,8 @@ PLACES = {
     "air-handler": (MECHANICAL, "floor-fan-wall-m2-per-mw"),
 }
 """Room and footprint of a kind of equipment; distribution units are in the rows of racks."""
+PANELS = {SWITCHGEAR: 2.0, FEEDER: 1.0}
+"""Panels of one unit of medium-voltage switchgear: a section has one for its supply and one for a tie."""
 CLEARANCE = {
     ELECTRICAL: "clearance-electrical-m",
     MECHANICAL: "clearance-mechanical-m",
@@ -71,10 +77,10 @@ def _white_space(metrics: Mapping[str, Metric]) -> Iterator[specs.RoomRow]:
 
 
 def _units(schedules: Mapping[str, Table]) -> Iterator[tuple[str, str, int, float]]:
-    """Return tag, kind, count and size of the equipment in rooms: MVA, kA, MW, or 1,000 m3/h."""
+    """Return tag, kind, count and size of the equipment in rooms: MVA, kA, MW, panels, or 1,000 m3/h."""
     for line in specs.ELECTRICAL.rows(schedules[specs.ELECTRICAL.name]):
         if line.count and line.equipment in PLACES:
-            size = (
+            size = PANELS.get(line.equipment) or (
                 (line.rating_kva or 0.0) / KVA_PER_MVA
                 + (line.rating_amps or 0.0) / A_PER_KA
                 + (line.rating_kw or 0.0) / KW_PER_MW

@@ -9,7 +9,7 @@ import numpy as np
 
 from dcplan.answers.plan.request import PlanRequest
 from dcplan.errors import AuditError, InputError
-from dcplan.planning.decisions import FABRIC
+from dcplan.planning.decision_specs import FABRIC
 from dcplan.planning.goal import MONEY, OBJECTIVES, Goal
 from dcplan.planning.keys import Key
 from dcplan.planning.model.build import build_model

@@ -10,7 +10,8 @@ from dcplan.answers.plan.calendar import quarter_at
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.explain.binding import Binding, bindings
 from dcplan.planning.goal import MONEY
-from dcplan.planning.limits import LIMITS, in_its_unit, is_monthly, place_of, words_of
+from dcplan.planning.limit_rows import in_its_unit, is_monthly, place_of, words_of
+from dcplan.planning.limits import LIMITS
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import Vector

@@ -36,7 +36,8 @@ def cost(books: Accounts) -> Table:
     """Return the undiscounted sum of every cost line."""
     sums: dict[tuple[FlowGroup, str], float] = defaultdict(float)
     for f in books.flows:
-        sums[f.group, f.line] += f.usd
+        if f.usd:  # an order that was paid before the plan costs nothing more
+            sums[f.group, f.line] += f.usd
     ordered = sorted(
         sums.items(), key=lambda item: (GROUPS.index(item[0][0]), -abs(item[1]), item[0][1])
     )
@@ -145,7 +146,7 @@ def flows(problem: PlanningProblem, books: Accounts, catalog: Catalog) -> Table:
 
     Workbooks and cost tools read this table.
     """
-    sums: dict[Kind, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
+    sums: dict[Kind, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0, 0.0])
     for f in books.flows:
         goods = f.goods or NOTHING
         kind = (
@@ -153,7 +154,7 @@ def flows(problem: PlanningProblem, books: Accounts, catalog: Catalog) -> Table:
             f.term,
             replace(goods, quantity=0.0, used=None if goods.used is None else 0.0),
         )
-        for i, amount in enumerate((f.usd, goods.quantity, goods.used or 0.0)):
+        for i, amount in enumerate((f.usd, goods.quantity, goods.used or 0.0, f.advance_usd)):
             sums[kind][i] += amount
     maker = {
         f.offer: catalog.get("cloud", row_of(f.offer), Offer).provider
@@ -163,7 +164,7 @@ def flows(problem: PlanningProblem, books: Accounts, catalog: Catalog) -> Table:
     return specs.FLOWS.table(
         _flow_row(problem, kind, amounts, maker.get(kind[5], ""))
         for kind, amounts in sorted(sums.items(), key=lambda item: _order(item[0]))
-        if amounts[0]
+        if amounts[0] or amounts[3]
     )
 
 
@@ -178,7 +179,7 @@ def _flow_row(
     problem: PlanningProblem, kind: Kind, amounts: list[float], provider: str
 ) -> specs.FlowRow:
     t, group, line, asset, site, _, at_end, term, goods = kind
-    usd, quantity, used = amounts
+    usd, quantity, used, advance = amounts
     bought = goods != NOTHING
     return specs.FlowRow(
         quarter=quarter_at(problem, t),
@@ -197,4 +198,5 @@ def _flow_row(
         used_quantity=None if goods.used is None else used,
         serves_from="" if goods.serves_from is None else quarter_at(problem, goods.serves_from),
         life_months=goods.life_months,
+        advance_usd=advance,
     )

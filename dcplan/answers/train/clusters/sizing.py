@@ -25,7 +25,8 @@ from dcplan.result import Metric, Result
 from dcplan.scenario.schema.jobs import DEADLINE_CONFIDENCE
 from dcplan.specs.train import layouts as specs
 from dcplan.specs.train.layouts import SizeRow
-from dcplan.training.estimate import Sweep, sweep
+from dcplan.training.by_count.sweep import sweep
+from dcplan.training.estimate import Sweep
 from dcplan.units import HOURS_PER_DAY, KW_PER_MW, SECONDS_PER_DAY
 
 LARGEST_SYSTEMS = 16384

@@ -13,7 +13,7 @@ from dcplan.inputs.storage import fed_step_s
 from dcplan.llm.architecture import model_flops_per_token
 from dcplan.result import Table
 from dcplan.specs.train import layouts as specs
-from dcplan.training.estimate import sweep
+from dcplan.training.by_count.sweep import sweep
 from dcplan.units import BYTES_PER_GIB, GIGA, HOURS_PER_DAY, SECONDS_PER_DAY, TERA
 
 SHARES = (1.0, 0.75, 0.5, 0.375, 0.25, 0.125, 0.0625)

@@ -19,7 +19,8 @@ from dcplan.llm.architecture import Architecture
 from dcplan.llm.config import from_config
 from dcplan.reliability.goodput import Tier, renewal_time_frac
 from dcplan.scenario.schema.post_training import PostTraining
-from dcplan.training.estimate import Hardware, Sweep, sweep
+from dcplan.training.by_count.sweep import sweep
+from dcplan.training.estimate import Hardware, Sweep
 from dcplan.units import SECONDS_PER_DAY, TERA
 
 Row = Mapping[str, str]

@@ -16,6 +16,8 @@ from dcplan.inputs.logs.traps import Trap
 from dcplan.inputs.records.header import check_once
 
 ROWS_AT_ONCE = 10_000
+LEAST_LETTERS = 3
+"""Letters of a name that others can be near to."""
 ALIASES = {
     "submit": (
         *("submit_s", "submit", "submitted_time", "submit_time", "timestamp", "creation_time"),
@@ -98,11 +100,20 @@ def _columns(header: Sequence[str], first: Sequence[str], path: str, rows: Rows)
         missing.append("end or run")
     if missing:
         cause = f"columns missing: {', '.join(missing)}"
-        hint = did_you_mean(missing[0], header)
-        raise InputError([Problem("DC057", cause, Place(path, 1, 1), hint, HELP)])
+        in_ms = [name for name in header if name.endswith("_ms")]
+        step = f"{HELP}; divide milliseconds by 1,000: {', '.join(in_ms)}" if in_ms else HELP
+        hint = _near(missing[0], header) if len(missing) == 1 else ""  # else it is no log of jobs
+        raise InputError([Problem("DC057", cause, Place(path, 1, 1), hint, step)])
     unused = [name for i, name in enumerate(header) if i not in where.values()]
     rows.found.add(Trap.COLUMNS_UNUSED, len(unused), Place(path, 1), ", ".join(unused))
     return where
+
+
+def _near(missing: str, header: Sequence[str]) -> str:
+    """Return the column that is nearest to any name of one that is missing."""
+    names = next((x for x in ALIASES.values() if missing in x), (missing,))
+    near = (did_you_mean(name, header) for name in names if len(name) >= LEAST_LETTERS)
+    return next(filter(None, near), "")
 
 
 def _batches(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dcplan.demand.log.jobs import Flags, Index, JobLog, State, log_of
-from dcplan.inputs.logs.checks import note_gaps, note_lengths, note_repeated
+from dcplan.inputs.logs.checks import note_gaps, note_lengths, note_repeated, note_unit
 from dcplan.inputs.logs.options import LogOptions
 from dcplan.inputs.logs.rows import Columns, Rows
 from dcplan.inputs.logs.slurm import STATES
@@ -68,6 +68,7 @@ def table_log(rows: Rows, options: LogOptions) -> JobLog | None:
         return None
     note_gaps(kept["submit"], rows.marks(kept))
     note_repeated(kept, rows.marks(kept))
+    note_unit(kept, rows.marks(kept))
     return _log(kept, rows)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pyomo.core as pyo
 
 from dcplan.energy.taken import Cut, cuts
-from dcplan.planning.decisions import CONTRACT
+from dcplan.planning.decision_specs import CONTRACT
 from dcplan.planning.model.onsite import grid_mwh, serving
 from dcplan.planning.model.sets import Sets
 from dcplan.planning.problem.contracts import ContractTerms

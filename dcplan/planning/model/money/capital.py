@@ -71,6 +71,18 @@ def _arrived(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     )
 
 
+def arrived_advances(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
+    """Return what was paid before the plan for orders that arrive in a quarter [M$]."""
+    found = (x for x in sets.problem.existing if x.advance_usd and x.first == t)
+    return sum(x.advance_usd / M * kept(model, x, t) for x in found)
+
+
+def lost_advances(model: pyo.ConcreteModel, sets: Sets) -> Any:
+    """Return what was paid before the plan for orders that the plan cancels [M$]."""
+    found = (x for x in sets.problem.existing if x.advance_usd and x.cancel_usd is not None)
+    return sum(x.advance_usd / M * model.disposed[x.id, 0] for x in found)
+
+
 def cancelled(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     """Return the fees for cancelled orders, which are due in the first quarter [M$]."""
     return sum(

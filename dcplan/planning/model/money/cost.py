@@ -9,9 +9,18 @@ import pyomo.core as pyo
 from dcplan.economics.cash_flow import AssetClass
 from dcplan.economics.monthly.weights import FlowWeights, financed_weights, level_weights
 from dcplan.planning.model.cloud import after, cloud
-from dcplan.planning.model.money.capital import cancelled, capex, capital, network, sold
+from dcplan.planning.model.money.capital import (
+    arrived_advances,
+    cancelled,
+    capex,
+    capital,
+    lost_advances,
+    network,
+    sold,
+)
 from dcplan.planning.model.money.deliveries import delivered_networks
-from dcplan.planning.model.money.left import add_left, residual
+from dcplan.planning.model.money.filled import add_filled
+from dcplan.planning.model.money.left import residual
 from dcplan.planning.model.money.running import running
 from dcplan.planning.model.network.links import links_musd
 from dcplan.planning.model.sets import Sets
@@ -33,7 +42,7 @@ def add_money(model: pyo.ConcreteModel, sets: Sets) -> None:
     shares, so that rounded-up switch counts stay within them.
     """
     finance = sets.problem.finance
-    add_left(model, sets)
+    add_filled(model, sets)
     if finance.budget_usd is not None or finance.budget_total_usd is not None:
         _add_budget(model, sets)
     model.npv = pyo.Objective(expr=present_cost(model, sets), sense=pyo.minimize)
@@ -78,6 +87,10 @@ def _present(
         value += weights.fees[t] * (cancelled(model, sets, t) - sold(model, sets, t))
         value += weights.running[t] * (running(model, sets, t) + cloud(model, sets, t))
         value += weights.unserved[t] * _unmet(model, sets, t)
+        if weights.arrived[t]:
+            value += weights.arrived[t] * arrived_advances(model, sets, t)
+    if weights.lost:
+        value += weights.lost * lost_advances(model, sets)
     value += sum(
         weight * usd for weight, usd in zip(weights.after, after(model, sets).values(), strict=True)
     )

@@ -163,6 +163,7 @@ def _order(
         end_usd=(price + place.storage_usd) * left(max(age, 0.0)) if age <= life else 0.0,
         due_usd=(1.0 - paid) * price + place.storage_usd,
         storage_usd=place.storage_usd,
+        advance_usd=paid * price,
         cancel_usd=price * (log.take(f"{key}.cancellation_fee_frac", fee) - paid)
         if fee is not None
         else None,

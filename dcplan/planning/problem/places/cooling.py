@@ -19,6 +19,7 @@ from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.heat_paths import most_air, room_air_frac
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.hall import HallLoad
+from dcplan.inputs.power.lighting import lighting_by_area
 from dcplan.planning.problem.terms import CoolingTerms
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.schema import Hall, Site
@@ -65,6 +66,7 @@ def cooling_terms(
         room_air_frac(system, row, load.other_frac),
         supply_c=_supply_c(row, log),
         branches=load.branches,
+        lighting=lighting_by_area(system, row, load.other_frac, log) if row.model else None,
     )
     try:
         found = performance(row, at, log)

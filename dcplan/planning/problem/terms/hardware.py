@@ -125,6 +125,8 @@ class ExistingTerms:
     due_usd: float = 0.0
     """Payment due on arrival of a rack, including storage."""
     storage_usd: float = 0.0
+    advance_usd: float = 0.0
+    """Part of the price of a rack on order that was paid before the plan begins."""
     cancel_usd: float | None = None
     """Payment to cancel a rack, after deduction of advance payments; None if it cannot be
     cancelled."""

@@ -29,6 +29,7 @@ from dcplan.planning.problem.work.terms import (
     PoolPair,
     RunOption,
 )
+from dcplan.units import QUARTERS_PER_YEAR, quarter_index
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ class PlanningProblem:
     """Maximum share of the spending on ordered racks, by maker."""
     sites_max: int | None = None
     """Most sites with a hall in use; None without a limit."""
+    sites_min: int | None = None
+    """Fewest sites with a rack in service in the last quarter; None without a limit."""
     links: tuple[LinkTerms, ...] = ()
     """Links between halls, over which a run may spread."""
     existing: tuple[ExistingTerms, ...] = ()
@@ -73,6 +76,8 @@ class PlanningProblem:
     earlier: EarlierPlan | None = None
     forced: tuple[str, ...] = ()
     """Systems with at least one ordered rack."""
+    forced_sites: tuple[str, ...] = ()
+    """Sites with at least one ordered rack."""
     integer_switches: bool = False
     """Whether the model has step costs of leaf switches in addition to shares; only in small
     problems."""
@@ -94,6 +99,10 @@ class PlanningProblem:
     """Embodied carbon of what the plan may buy."""
     nearest: tuple[NearestLatency, ...] = ()
     """Nearest hardware of services whose latency limits no hardware meets."""
+
+    def season(self, t: int) -> int:
+        """Return the calendar quarter of a quarter of the plan, counted from 0."""
+        return (quarter_index(self.start) + t) % QUARTERS_PER_YEAR
 
     def with_runs(self, allowed: Callable[[RunOption], bool]) -> PlanningProblem:
         """Return the problem with the allowed run options only."""

@@ -55,6 +55,8 @@ class SiteTerms:
     """Price of site water by quarter; empty without one."""
     heat: HeatTerms | None = None
     """Sale of waste heat."""
+    water_right_m3: tuple[float, ...] = ()
+    """Most site water by quarter; empty without a limit."""
     carbon_by_market: bool = False
     """Whether the price is for market-based carbon, else for location-based."""
 
@@ -89,8 +91,14 @@ class CoolingTerms:
     """Electrical limit of one rack under this option; None: that of the hall. [kW]"""
     heat_c: float | None = None
     """Temperature of the facility water that returns from liquid-cooled racks; None: no such loop."""
+    water_by_season: tuple[float, ...] = ()
+    """WUE of each calendar quarter over that of the year; empty: the same in all of them."""
     water_known: bool = True
     """Whether the WUE is a value of the option, and not 0 for want of one."""
+
+    def wue_at(self, season: int) -> float:
+        """Return the WUE of a calendar quarter, counted from 0 [L/kWh]."""
+        return self.wue_l_per_kwh * (self.water_by_season[season] if self.water_by_season else 1.0)
 
 
 @dataclass(frozen=True)

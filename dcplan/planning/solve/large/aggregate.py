@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dcplan.planning.decisions import RUN
+from dcplan.planning.decision_specs import RUN
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.matrix import Matrix, Vector
@@ -30,8 +30,12 @@ PEAKS = (
     *("firm_power", "called_load", "runs_pause"),
 )
 """Rows of peaks, which apply to single runs."""
-CREDITS = ("used_units_work",)
+CREDITS = ("peak_runs_whole", "month_runs_active")
 """Rows to which a run gives room in proportion to its size: a group gives that of its largest run."""
+MONTHS = ("peak_runs_months", "month_runs_active", "month_runs_chosen", "peak_month_once")
+"""Rows of the busiest month of a hall, which a relaxation without single runs leaves out."""
+MONTH_COLUMNS = ("month_runs", "peak_month")
+"""Columns of these rows only."""
 WORK = "work"
 """Name of the columns that replace runs: job, hall, system and the row that counts them."""
 TINY = 1e-6
@@ -93,8 +97,12 @@ def with_work(matrix: Matrix, problem: PlanningProblem, kept: Iterable[Group] = 
     """
     kinds = [row.name for row in matrix.rows]
     peaks = {i for i, kind in enumerate(kinds) if kind in PEAKS}
-    works = _works(matrix, problem, set(kept), kinds, peaks)
+    kept = set(kept)
+    works = _works(matrix, problem, kept, kinds, peaks)
     gone = {i for work in works.values() for i in work.members}
+    dropped = () if kept else MONTHS
+    if dropped:
+        gone |= {i for i, key in enumerate(matrix.columns) if key.name in MONTH_COLUMNS}
     columns = [_own(matrix, i) for i in range(len(matrix.columns)) if i not in gone]
     lower, upper = matrix.row_lower.copy(), matrix.row_upper.copy()
     for (job, hall, system), work in works.items():
@@ -106,7 +114,9 @@ def with_work(matrix: Matrix, problem: PlanningProblem, kept: Iterable[Group] = 
     own = [i for i in range(len(matrix.columns)) if i not in gone]
     extra = len(columns) - len(own)
     used = {row for column in columns if column.key.name == RUN.variable for row in column.entries}
-    rows = [i for i in range(len(matrix.rows)) if i in used or i not in peaks]
+    rows = [
+        i for i, kind in enumerate(kinds) if kind not in dropped and (i in used or i not in peaks)
+    ]
     return _matrix(replace(matrix, row_lower=lower, row_upper=upper), columns, rows, own, extra)
 
 

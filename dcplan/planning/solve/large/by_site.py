@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from dcplan.planning.decisions import RUN
+from dcplan.planning.decision_specs import RUN
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.matrix import Matrix

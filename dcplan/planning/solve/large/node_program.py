@@ -18,6 +18,7 @@ import numpy as np
 
 from dcplan.planning.solve.highs import loaded
 from dcplan.planning.solve.matrix import Matrix, Vector
+from dcplan.planning.solve.status import settled
 
 STALLED_CALLS = 200
 """Calls of HiGHS without a further iteration after which a solve from a basis is interrupted."""
@@ -180,11 +181,11 @@ class NodeProgram:
         self.guard.begin(watched=not cold)
         solver.run()
         iterations = int(solver.getInfo().simplex_iteration_count)
-        return self._ended(solver.getModelStatus(), cutoff, iterations)
+        return self._ended(settled(solver), cutoff, iterations)
 
     def _ended(self, status: highspy.HighsModelStatus, cutoff: float, iterations: int) -> Linear:
         kinds = highspy.HighsModelStatus
-        if status in (kinds.kInfeasible, kinds.kUnboundedOrInfeasible, kinds.kObjectiveBound):
+        if status in (kinds.kInfeasible, kinds.kObjectiveBound):
             return Linear(End.CUT, math.inf, iterations)
         value = float(self.solver.getInfo().objective_function_value)
         if status == kinds.kOptimal:

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 
 from dcplan.planning.audit.measures import measured
 from dcplan.planning.audit.run import Audit
-from dcplan.planning.decisions import FABRIC, FITTED, RACKS, RUN, Decisions
+from dcplan.planning.decision_specs import FABRIC, FITTED, RACKS, RUN
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.fabrics.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem

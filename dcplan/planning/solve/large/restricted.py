@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from dcplan.planning.decisions import FABRIC, FITTED, RACKS, RUN
+from dcplan.planning.decision_specs import FABRIC, FITTED, RACKS, RUN
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.matrix import Matrix, Vector

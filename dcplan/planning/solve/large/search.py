@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.planning.decisions import DECISIONS, Branch
+from dcplan.planning.decision_specs import DECISIONS, Branch
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.highs import Outcome, OutOfTimeError, Point, Watch, relaxation

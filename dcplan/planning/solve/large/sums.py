@@ -12,7 +12,7 @@ from collections import defaultdict
 
 import highspy
 
-from dcplan.planning.decisions import FABRIC, FITTED
+from dcplan.planning.decision_specs import FABRIC, FITTED
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.highs import Point

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from dcplan.planning.audit.measures import measured
 from dcplan.planning.audit.run import Audit, audit
 from dcplan.planning.check_ids import CheckId
-from dcplan.planning.decisions import BLOCK_PAIRS, BLOCKS, BUY, FABRIC, FLEET, RUN, Decisions
+from dcplan.planning.decision_specs import BLOCK_PAIRS, BLOCKS, BUY, FABRIC, FLEET, RUN
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.goal import MONEY
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.fabrics.switch_steps import with_steps

@@ -6,7 +6,7 @@ import numpy as np
 
 from dcplan.report.book.options.source import axis_of, delivered, terms_of
 from dcplan.report.book.source import Source
-from dcplan.report.book.tco.source import TcoSource, write_offs
+from dcplan.report.book.tco.source import TcoSource, advances_of, write_offs
 from dcplan.result import Result
 from dcplan.specs.plan import tco_book
 from dcplan.specs.plan.tco_book import BookTerm
@@ -48,4 +48,5 @@ def financed_source(base: Source) -> TcoSource:
         {},
         delivered(flows, first, base.horizon) if BookTerm.DEPOSIT in terms else {},
         tuple(tco_book.EARLIER.rows(result.tables[tco_book.EARLIER.name])),
+        advances=advances_of(flows, axis),
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from dcplan.economics.cash_flow import AssetClass
 from dcplan.report.book.checks import Check, Relation
-from dcplan.report.book.data.term import Operand, Term, absolute, added, number, peak_of
+from dcplan.report.book.data.term import Operand, Term, absolute, added, number, peak_of, sum_of
 from dcplan.report.book.grid import Row, total
 from dcplan.report.book.tco.book import Book
 from dcplan.report.book.tco.depreciation import life_of_class, straight
@@ -77,8 +77,8 @@ def _book_value(made: _Sheet) -> tuple[Row, Row]:
     sheet = book.statements
     sheet.heading("Book value, straight line from the month of payment on")
     charges, values = [], []
-    for asset in dict.fromkeys(book.capital.values()):
-        lines = [row for row, known in book.capital.items() if known is asset]
+    for asset in dict.fromkeys(book.basis.values()):
+        lines = [row for row, known in book.basis.items() if known is asset]
         life = life_of_class(book, sheet, asset)
         left = straight(book, lines, month + 1, life, at_once=False) * book.inside
         key = (book.side, asset.value, "at the end of the month, before the sale")
@@ -139,7 +139,10 @@ def _result(made: _Sheet, charge: Row, value: Row) -> _Result:
     rule = "hardware in service before the plan"
     early = made.line("sale of earlier hardware", rule, -total(sales))
     worth = residual + early - made.last * value - made.of(SOLD)
-    gain = made.line("gain on sales", "sales less book value", worth)
+    if book.lost:
+        worth = worth - total(book.lost)
+    rule = "sales less book value, and advances of canceled orders"
+    gain = made.line("gain on sales", rule, worth)
     rate = book.rows.get(f"{book.tax.name} {BookTerm.INCOME_TAX}")
     taxed = gain - operating - charge - interest
     borne = number(0.0) if rate is None else rate * taxed
@@ -177,6 +180,13 @@ def _balance(made: _Sheet, value: Row, result: _Result, contributed: Row) -> Non
     book.statements.heading("Balance sheet at the end of the month")
     assets = made.line("book value held", "0 after the sale", value * made.held, total=False)
     early = number(0.0) if moved is None else moved.so_far()
+    ahead = number(0.0)
+    if book.ahead:
+        used = made.line(
+            "advances of orders of before the plan", "arrived or lost", total(book.ahead)
+        )
+        ahead = sum_of(used.span())
+        early = early + ahead - used.so_far()
     rule = "deposits before delivery; negative: acceptance payments due"
     prepaid = made.line("prepaid", rule, early, total=False)
     owed = made.line("debt", "balance of the loan", made.of("balance") * made.held, total=False)
@@ -189,8 +199,8 @@ def _balance(made: _Sheet, value: Row, result: _Result, contributed: Row) -> Non
     rule = "at the start on earlier hardware, then so far"
     deferred = made.line("deferred tax", rule, owing + unpaid.so_far(), total=False)
     each = made.line("paid in and earned", "", contributed + result.result)
-    rule = "at the start in earlier hardware, then so far"
-    equity = made.line("equity", rule, opening - owing + each.so_far(), total=False)
+    rule = "at the start in earlier hardware and advances, then so far"
+    equity = made.line("equity", rule, opening + ahead - owing + each.so_far(), total=False)
     apart = to_digits(assets + prepaid - owed - deferred - equity, DIGITS)
     rule = "assets less debt, deferred tax and equity: 0"
     row = made.line("balance check", rule, apart, total=False)

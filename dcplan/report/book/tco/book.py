@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dcplan.economics.cash_flow import AssetClass
+from dcplan.economics.cash_flow import CAPITAL, AssetClass
 from dcplan.report.book.calc import Calc
 from dcplan.report.book.cost import LOT_LEFT, cost_sheet
 from dcplan.report.book.data.amounts import LOT_AGE
@@ -57,6 +57,8 @@ class Book:
     rows: dict[str, Row] = field(default_factory=dict)
     capital: dict[Row, AssetClass] = field(default_factory=dict)
     """Purchases by month, with their asset class."""
+    ahead: dict[Row, AssetClass] = field(default_factory=dict)
+    """What was paid before the plan for orders, in the month in which they arrive or are canceled."""
     running: list[Row] = field(default_factory=list)
     """Other payments of the owned side before income tax, by month."""
     lines: list[Row] = field(default_factory=list)
@@ -102,6 +104,16 @@ class Book:
             msg = f"the workbook needs the value of {name}"
             raise ValueError(msg)
         return row
+
+    @property
+    def basis(self) -> dict[Row, AssetClass]:
+        """Purchases, and what was paid before the plan for those that arrive."""
+        return self.capital | {r: x for r, x in self.ahead.items() if x in CAPITAL}
+
+    @property
+    def lost(self) -> list[Row]:
+        """What was paid before the plan for canceled orders."""
+        return [row for row, asset in self.ahead.items() if asset not in CAPITAL]
 
     @property
     def inside(self) -> Term:

@@ -56,7 +56,7 @@ def depreciation_sheet(book: Book) -> None:
                 "tax write-off of year n", rule, "fraction", values, "derived", total=True
             ),
         )
-    classes = dict.fromkeys(book.capital.values())
+    classes = dict.fromkeys(book.basis.values())
     for asset in classes:
         _class(book, asset)
     sheet.heading("All classes")
@@ -72,7 +72,7 @@ def depreciation_sheet(book: Book) -> None:
 
 def _tables(book: Book) -> set[bool]:
     """Return the depreciation tables in use: of equipment, of buildings, or both."""
-    return {asset is AssetClass.BUILDING for asset in book.capital.values()}
+    return {asset is AssetClass.BUILDING for asset in book.basis.values()}
 
 
 def _class(book: Book, asset: AssetClass) -> None:
@@ -80,7 +80,7 @@ def _class(book: Book, asset: AssetClass) -> None:
     sheet, year = book.depreciation, book.rows["year number"]
     key = (book.side, asset.value)
     sheet.heading(asset.value)
-    lines = [row for row, known in book.capital.items() if known is asset]
+    lines = [row for row, known in book.basis.items() if known is asset]
     paid = added(summed_where(book.rows["year"], year, row) for row in lines)
     bought = book.keep(
         f"bought {asset}", sheet.line("purchases", (*key, "by year of payment"), "USD", paid)

@@ -46,6 +46,7 @@ def payments(book: Book) -> None:
             "sales tax", (book.side, "sales-tax", "rate x equipment"), "USD", rate * total(gear)
         )
         book.capital[row] = AssetClass.SALES_TAX
+    _ahead(book)
     sheet.heading("Running cost")
     own = bool(book.source.conventions.energy)
     for (name, asset), rows in found.items():
@@ -58,6 +59,17 @@ def payments(book: Book) -> None:
     book.running += own_lines(book)
 
 
+def _ahead(book: Book) -> None:
+    """Write what was paid before the plan for orders, which is no payment of the plan."""
+    if not book.source.advances:
+        return
+    book.own.heading("Paid before the plan, in the month of arrival or cancellation; no payment")
+    for (name, asset), usd in book.source.advances.items():
+        key = (book.side, asset.value, "as planned; basis of taxes and of the book value")
+        row = book.own.frozen(f"advance of {name}", key, "USD", usd, "derived", total=True)
+        book.ahead[row] = asset
+
+
 def _gear(book: Book) -> list[Row]:
     """Return the purchases of equipment."""
     return [row for row, asset in book.capital.items() if asset in EQUIPMENT]
@@ -66,7 +78,7 @@ def _gear(book: Book) -> list[Row]:
 def taxed_gear(book: Book) -> list[Row]:
     """Return the purchases of equipment with their sales tax."""
     kinds = EQUIPMENT | {AssetClass.SALES_TAX}
-    return [row for row, asset in book.capital.items() if asset in kinds]
+    return [row for row, asset in book.basis.items() if asset in kinds]
 
 
 def _by_line(book: Book) -> dict[tuple[str, AssetClass], list[tuple[Line, Row]]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dcplan.economics.cash_flow import EQUIPMENT
+from dcplan.economics.cash_flow import EQUIPMENT, AssetClass
 from dcplan.report.book.data.term import Array, Term
 from dcplan.report.book.source import Source, source_from
 from dcplan.result import Cell, Result
@@ -102,6 +102,8 @@ class TcoSource:
     earlier: Sequence[specs.EarlierRow] = ()
     """Book value of hardware in service before the plan, by month of the horizon."""
     conventions: Conventions = NO_CONVENTIONS
+    advances: Mapping[tuple[str, AssetClass], Array] = field(default_factory=dict)
+    """What was paid before the plan, by line and class, in the month of the payment of the rest."""
 
     def parts(self, rent: str) -> list[specs.PartRow]:
         """Return the terms of a rent."""
@@ -167,7 +169,24 @@ def tco_source(result: Result) -> TcoSource:
             list(specs.SITE_ENERGY.rows(tables[specs.SITE_ENERGY.name])),
             list(specs.TIERS.rows(tables[specs.TIERS.name])),
         ),
+        advances=advances_of(flows, axis),
     )
+
+
+def advances_of(
+    flows: Iterable[Mapping[str, Cell]], axis: Axis
+) -> dict[tuple[str, AssetClass], Array]:
+    """Return what was paid before the plan, by line and class of the payments."""
+    first = quarter_index(axis.first)
+    found: dict[tuple[str, AssetClass], Array] = {}
+    for row in flows:
+        usd = float(row.get("advance_usd") or 0.0)
+        if usd:
+            month = (quarter_index(str(row["quarter"])) - first) * MONTHS_PER_QUARTER
+            key = str(row["line"]), AssetClass(str(row["asset"]))
+            values = found.setdefault(key, np.zeros(len(axis.months)))
+            values += usd * (axis.months == month)
+    return found
 
 
 def write_offs(result: Result, years: int) -> tuple[dict[bool, Array], dict[bool, str]]:

@@ -24,7 +24,10 @@ def own_tax(book: Book) -> None:
     year = book.rows["year number"]
     key = (book.side, "")
     running = sheet.line(
-        "running cost", (*key, "all lines but capital"), "USD", _by_year(book, book.running)
+        "running cost",
+        (*key, "all lines but capital"),
+        "USD",
+        _by_year(book, [*book.running, *book.lost]),
     )
     written = sheet.line(
         "tax write-off", (*key, "from Depreciation"), "USD", book.rows["written all"].term()

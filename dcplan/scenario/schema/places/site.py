@@ -133,6 +133,9 @@ class Water(Part):
 
     max_l_per_year: Positive | None = None
     """Annual limit on site water. Default: no limit."""
+    max_m3_per_quarter: Series | None = None
+    """Water right: most site water in each quarter, one number or one per quarter. Its WUE is that of the
+    calendar quarter, where the weather of the site gives it. Default: no limit."""
     usd_per_m3: Series | None = None
     """Price of site water, with sewage and water rights, one number or one per quarter. Default: 0."""
     stressed: bool | None = None

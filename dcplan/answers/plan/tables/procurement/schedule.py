@@ -96,10 +96,18 @@ def purchases(
     given = question.scenario.finance.payment
     due = payment_of(given, log) if given else None
     rows = [_equipment(plan, lot, due) for lot in _lots(books.flows)]
-    rows += [_rent(plan, lot) for lot in _rents(books.flows)]
+    rows += [row for lot in _rents(books.flows) for row in _rent(plan, lot)]
     return PURCHASES.table(
         sorted(
-            rows, key=lambda r: (r.vendor == NOT_NAMED, r.vendor, r.order_month, r.item, r.place)
+            rows,
+            key=lambda r: (
+                r.vendor == NOT_NAMED,
+                r.vendor,
+                r.order_month,
+                r.item,
+                r.place,
+                r.quarter,
+            ),
         )
     )
 
@@ -265,15 +273,33 @@ def _alternative(plan: Plan, f: Flow) -> Alternative | None:
     return None
 
 
-def _rent(plan: Plan, lot: Lot) -> PurchaseRow:
-    """Return the row of a commitment, of all use of an offer under another term, or of a cost of it."""
+def _rent(plan: Plan, lot: Lot) -> Iterator[PurchaseRow]:
+    """Yield the payments by quarter of a commitment, of an offer as used, or of a cost of it."""
+    goods, last = lot.goods, lot.flows[-1].quarter
+    begins = lot.first.quarter if goods.serves_from is None else goods.serves_from
+    kind = "as used" if goods.serves_from is None else "committed"
+    span = f"{quarter_at(plan.problem, lot.first.quarter)} to {quarter_at(plan.problem, last)}"
+    by_quarter: dict[int, list[Flow]] = defaultdict(list)
+    for f in lot.flows:
+        by_quarter[f.quarter].append(f)
+    for found in by_quarter.values():
+        yield _rent_of_quarter(plan, Lot(tuple(found)), begins, f"{kind}, paid by quarter, {span}")
+
+
+def _rent_of_quarter(plan: Plan, lot: Lot, begins: int, terms: str) -> PurchaseRow:
+    """Return the row of what a rent costs in one quarter.
+
+    Parameters
+    ----------
+    begins : int
+        First quarter of the rent.
+    terms : str
+        How the whole rent is paid.
+    """
     f, goods = lot.first, lot.goods
-    hours = goods.unit is Unit.ACCELERATOR_HOUR
+    hours, committed = goods.unit is Unit.ACCELERATOR_HOUR, goods.serves_from is not None
     row = plan.question.catalog.find("cloud", row_of(f.offer), Offer)
-    committed = goods.serves_from is not None
-    last = lot.flows[-1].quarter
-    begins = f.quarter if goods.serves_from is None else goods.serves_from
-    quarters = f"{quarter_at(plan.problem, f.quarter)} to {quarter_at(plan.problem, last)}"
+    after = f.quarter >= plan.problem.quarters
     return PurchaseRow(
         vendor=row.provider if row else NOT_NAMED,
         item=f"{goods.item} {f.term}" if hours else f"{goods.item} of {f.offer}",
@@ -288,9 +314,7 @@ def _rent(plan: Plan, lot: Lot) -> PurchaseRow:
         serves_from=quarter_at(plan.problem, begins),
         lead_months=None,
         lead_source="",
-        terms=f"committed, paid by quarter, {quarters}"
-        if committed
-        else f"as used, paid by quarter, {quarters}",
+        terms=terms,
         deposit_usd=0.0,
         deposit_month="",
         balance_usd=lot.usd,
@@ -300,7 +324,7 @@ def _rent(plan: Plan, lot: Lot) -> PurchaseRow:
         alternative="",
         alternative_vendor="",
         alternative_difference_usd=None,
-        note="a part is paid after the horizon" if last >= plan.problem.quarters else "",
+        note="paid after the horizon" if after else "",
         group=FlowGroup.CLOUD.value,
         line=f.offer if hours else f.line,
         quarter=quarter_at(plan.problem, f.quarter),

@@ -14,11 +14,15 @@ from dcplan.inputs.logs.traps import Trap
 from dcplan.inputs.records.findings import Finding
 from dcplan.specs.demand import log as spec
 
+MOST_APART = 3
+"""Clusters of one kind that have a note each; more of them share one."""
+MOST_LISTED = 5
+"""Names in a note."""
 SHARED_RATIO = 1.2
 """Sum of the peaks of pools over the peak of all, above which a note asks whether they share nodes."""
-
-
-MISLEADING = frozenset((Trap.GAP, Trap.REPEATED, Trap.GRES_UNKNOWN, Trap.PARTITION_UNKNOWN))
+MISLEADING = frozenset(
+    (*(Trap.GAP, Trap.REPEATED, Trap.GRES_UNKNOWN, Trap.PARTITION_UNKNOWN), Trap.LENGTH_UNIT)
+)
 """Findings after which the demand is too low or too high; notes say so, next to the table."""
 
 
@@ -40,6 +44,9 @@ def headline(request: DemandRequest, waits: Sequence[spec.WaitRow], sizes: Seque
         if any(w.wait_mean_h is not None for w in waits)
         else "the log does not show the waits"
     )
+    if len(sizes) > 1 and not given:
+        first = sizes[0]
+        return f"no size for {len(sizes)} clusters: {first.cluster.name}: {first.why_not}; {cause}"
     if not given:
         return f"no size: {sizes[0].why_not}; {cause}"
     parts = []
@@ -69,34 +76,70 @@ def notes(log: JobLog, clusters: Sequence[Recording], sizes: Sequence[Sized]) ->
     ]
     if assumed:
         found.append(
-            f"the accelerators of {', '.join(assumed[:5])} are taken to be the recorded peak: set "
+            f"the accelerators of {_listed(assumed)} are taken to be the recorded peak: set "
             "--accelerators, because the parts of the waits depend on them"
         )
+    found += [*_borrowed(clusters), *_held(clusters)]
     for c in clusters:
-        if c.peak > c.accelerators + 1e-9:
-            found.append(
-                f"{c.name}: the log has up to {c.peak:g} accelerators in use, more than the "
-                f"{c.accelerators} given: the pool borrowed accelerators, or the number is wrong"
-            )
-        if c.policy_frac > MOSTLY_POLICY_FRAC and not c.assumed:
-            found.append(
-                f"{c.name}: {c.policy_frac:.0%} of the wait passed while the jobs would have "
-                "fitted: limits, holds or priorities, which more hardware does not shorten"
-            )
         waiting = c.log.accelerators[~c.log.started]
         if len(waiting) and float(waiting.max()) > c.accelerators:
             found.append(
                 f"{c.name}: a job that never started asks for {waiting.max():,.0f} accelerators, more "
                 f"than the {c.accelerators:,} of the cluster: no size counts it"
             )
-    found += [f"{x.cluster.name}: {x.why_not}" for x in sizes if x.why_not]
+    without = [x for x in sizes if x.why_not]
+    if len(without) > MOST_APART:
+        names = _listed([x.cluster.name for x in without])
+        found.append(f"no size for {names}: the column why_not of the sizes says why")
+    else:
+        found += [f"{x.cluster.name}: {x.why_not}" for x in without]
     short = [x.cluster.name for x in sizes if x.accelerators is not None and x.interval is None]
     if short:
         found.append(
-            f"{', '.join(short[:5])}: no interval, because the log has fewer than two whole weeks, "
+            f"{_listed(short)}: no interval, because the log has fewer than two whole weeks, "
             "--draws is 0, or no size keeps the target in a sample of its weeks"
         )
     return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
+    more = len(names) - MOST_LISTED
+    return ", ".join(names[:MOST_LISTED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _borrowed(clusters: Sequence[Recording]) -> Iterator[str]:
+    """Yield clusters that had more accelerators in use than they have."""
+    more = [c for c in clusters if c.peak > c.accelerators + 1e-9]
+    if len(more) > MOST_APART:
+        parts = _listed([f"{c.name} {c.peak:g} of {c.accelerators}" for c in more])
+        yield (
+            f"the log has more accelerators in use than were given ({parts}): the pools borrowed "
+            "accelerators, or the numbers are wrong"
+        )
+        return
+    for c in more:
+        yield (
+            f"{c.name}: the log has up to {c.peak:g} accelerators in use, more than the "
+            f"{c.accelerators} given: the pool borrowed accelerators, or the number is wrong"
+        )
+
+
+def _held(clusters: Sequence[Recording]) -> Iterator[str]:
+    """Yield clusters whose jobs waited for rules more than for accelerators."""
+    held = [c for c in clusters if c.policy_frac > MOSTLY_POLICY_FRAC and not c.assumed]
+    if len(held) > MOST_APART:
+        parts = _listed([f"{c.name} {c.policy_frac:.0%}" for c in held])
+        yield (
+            f"much of the wait passed while the jobs would have fitted ({parts}): limits, holds or "
+            "priorities, which more hardware does not shorten"
+        )
+        return
+    for c in held:
+        yield (
+            f"{c.name}: {c.policy_frac:.0%} of the wait passed while the jobs would have "
+            "fitted: limits, holds or priorities, which more hardware does not shorten"
+        )
 
 
 def misleading(findings: Sequence[Finding[Trap]]) -> Iterator[str]:

@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from dcplan.answers.demand.ahead import EARLIEST_DATE_S, Ahead
+from dcplan.answers.demand.ahead import Ahead
 from dcplan.answers.demand.clusters import Recording
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.sized import Sized
 from dcplan.demand.log.fidelity import SEARCH_FLOOR_S, SEARCH_QUANTILES
 from dcplan.demand.log.jobs import little_gap_frac
 from dcplan.demand.log.size import wait_quantile
+from dcplan.inputs.logs.checks import REMARK_DATE_S
 from dcplan.inputs.logs.options import LogFile
 from dcplan.inputs.logs.read import ReadJobs
 from dcplan.specs.demand import log as spec
@@ -34,7 +35,7 @@ def date_text(at_s: float) -> str | None:
     """Return a moment in UTC, or seconds from the start of a log without dates."""
     if not math.isfinite(at_s):
         return None
-    if at_s < EARLIEST_DATE_S:
+    if at_s < REMARK_DATE_S:
         return f"{at_s:.0f} s"
     return datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 

@@ -1,0 +1,1 @@
+"""Logs of jobs as an answer of ``dcplan demand``."""

@@ -1,0 +1,1 @@
+"""Candidate sites of a plan, compared."""

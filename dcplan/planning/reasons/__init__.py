@@ -1,0 +1,1 @@
+"""Reasons why no plan exists, found before the solver runs."""

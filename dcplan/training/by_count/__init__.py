@@ -1,0 +1,1 @@
+"""The best layout at each of many accelerator counts."""
