@@ -129,10 +129,10 @@ def site_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iter
             peak = books.site(problem, site.id, t, "facility_mw")
             yield Check(CheckId.UTILITY_MW, site.id, t, peak, limit_mw(d, site, t))
             mwh = books.site(problem, site.id, t, "facility_mwh")
-            racks = books.site(problem, site.id, t, "racks_mwh")
+            racks_mwh = books.site(problem, site.id, t, "racks_mwh")
             yield from (
                 Check(name, at, t, x, most)
-                for name, at, x, most in limits(problem, d, site, t, peak, mwh, racks)
+                for name, at, x, most in limits(problem, d, site, t, peak, mwh, racks_mwh)
             )
             if t < site.block_lead:
                 yield Check(
