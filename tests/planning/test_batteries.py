@@ -32,8 +32,11 @@ def stored(
     demand_usd: float = 0.0,
     firm_mw: float = 2.0,
     tranche: TrancheTerms | None = None,
+    steps: bool = True,
 ) -> PlanningProblem:
-    """The small menu with up to some battery units of 5 kW, which serve from the second quarter on."""
+    """The small menu with up to some battery units of 5 kW, which serve from the second quarter on.
+
+    Switches are whole, or ideal shares without ``steps``."""
     problem = powered_menu(firm_mw, 0.0)
     plant = OnsiteTerms(
         *("cells", 0.005, usd, 0.0, 0.0, 0.0),
@@ -50,7 +53,7 @@ def stored(
         demand_usd_per_kw_month=demand_usd,
     )
     own = dataclasses.replace(problem, sites=(site,), margin_factor=0.0)
-    return with_steps(own, MOST_STEPS, exact=True)
+    return with_steps(own, MOST_STEPS, exact=True) if steps else own
 
 
 def loads(problem: PlanningProblem, d: Decisions) -> tuple[float, float]:
@@ -268,3 +271,25 @@ def test_calls_pause_work_and_no_more_than_the_mean_load_counts() -> None:
     assert CheckId.PAUSED_MW not in judged(problem, enough)[2]
     over = dataclasses.replace(enough, enrolled={("s", LAST): 1.01 * loads(problem, d)[1]})
     assert CheckId.ENROLLED_MW in judged(problem, over)[2]
+
+
+@pytest.mark.parametrize("steps", [True, False])
+def test_the_model_shaves_no_less_than_the_audit_allows(steps: bool) -> None:
+    """A demand charge of 5,000 USD/kW pays for all shaving that the load leaves room for. For the hardware of
+    the plan, the audit accepts steps of 20 W up to the amount of the model, with whole switches and with
+    shares: a model that shaves less would have a bound above an audited plan."""
+    problem = stored(40, 1.0, demand_usd=5e3, steps=steps)
+    found = optimum(problem)[1]
+    assert found is not None
+    key, broken = ("s", "cells", LAST), False
+    accepted = [0.0]
+    for mw in (0.09 + 0.00002 * n for n in range(3000)):
+        lost = {**found.onsite_mwh, key: -mw * CELLS.shaving_loss_h}
+        more = dataclasses.replace(found, onsite_mw={**found.onsite_mw, key: mw}, onsite_mwh=lost)
+        broken = CheckId.SHAVED_MW in judged(problem, more)[2]
+        if broken:
+            break
+        accepted.append(mw)
+    assert broken
+    assert len(accepted) > 10
+    assert found.onsite_mw[key] >= accepted[-1]

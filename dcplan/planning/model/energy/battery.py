@@ -7,7 +7,7 @@ from typing import Any
 import pyomo.core as pyo
 
 from dcplan.planning.model.onsite import serving
-from dcplan.planning.model.power import site_peak_mw
+from dcplan.planning.model.power import racks_mean_mw, racks_peak_mw, site_peak_mw
 from dcplan.planning.model.sets import Sets
 from dcplan.planning.model.upgrades import powered
 from dcplan.planning.problem.energy import BatteryTerms, OnsiteTerms
@@ -23,9 +23,9 @@ def _batteries(sets: Sets) -> list[tuple[str, OnsiteTerms, BatteryTerms]]:
     ]
 
 
-def _busy_mw(m: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
-    """Return the mean load of a day on which all racks that may train do so [MW]."""
-    total: Any = m.energy_mwh[site, t] / HOURS_PER_QUARTER
+def _more_mw(m: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
+    """Return what a day on which all racks that may train do so has above the mean load [MW]."""
+    total: Any = 0.0
     for key, kw in sets.problem.training_kw_over_idle.items():
         hall, place = sets.problem.hall(key[0]), sets.places.get(key)
         if hall.site != site or place is None:
@@ -39,6 +39,28 @@ def _busy_mw(m: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
                 now += place.serving_kw(d) * m.serving[d.id, key, t]
         total += hall.cooling(key[1]).pue / KW_PER_MW * (kw * powered(m, key, t) - now)
     return total
+
+
+def _room_mw(m: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
+    """Return the room between the peak and the mean of a busy day, in which batteries refill [MW].
+
+    With ideal shares of switches, a relaxation gives at least the room of every plan: networks and storage
+    may use what the racks leave of the IT power of a hall, at the PUE that gives most room.
+    """
+    more = _more_mw(m, sets, site, t)
+    if not sets.relaxed or sets.problem.integer_switches:
+        mean = m.energy_mwh[site, t] / HOURS_PER_QUARTER
+        return site_peak_mw(m, sets, site, t, upper=False) - mean - more
+    room = racks_peak_mw(m, sets, site, t) - racks_mean_mw(m, sets, site, t) - more
+    for hall in sets.problem.halls:
+        if hall.site != site or not hall.coolings:
+            continue
+        pue = max(c.peak_pue for c in hall.coolings) - min(c.pue for c in hall.coolings)
+        fitted = sum(m.fitted[hall.id, c.id, t] for c in hall.coolings)
+        racks = sum(sets.places[k].rated_kw * powered(m, k, t) for k in sets.in_hall[hall.id])
+        other = hall.it_mw * KW_PER_MW * fitted - racks
+        room += max(pue, 0.0) / KW_PER_MW * other
+    return room
 
 
 def add_battery(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -82,7 +104,7 @@ def add_battery(model: pyo.ConcreteModel, sets: Sets) -> None:
         shaved = sum(
             b.peak_over_mean * m.onsite_mw[a, o.id, t] for a, o, b in found if a == s and b.peak_h
         )
-        return shaved <= site_peak_mw(m, sets, s, t, upper=False) - _busy_mw(m, sets, s, t)
+        return shaved <= _room_mw(m, sets, s, t)
 
     for (s, o), (_, battery) in of.items():
         for t in quarters:
