@@ -171,7 +171,7 @@ def test_a_field_with_another_name_in_python_is_suggested_by_its_yaml_name(tmp_p
     [
         ("model: llama-3.1-70b", "model: absent.json", "DC010"),
         ("precision: [bf16]", "precision: [bf16], stack: megatron-cor", "DC010"),
-        ("{discount_rate: 0.1}", "{tax: {depreciation: macrs-55}}", "DC010"),
+        ("{discount_rate: 0.1}", "{tax: {income_rate: 0.2, depreciation: macrs-55}}", "DC010"),
     ],
 )
 def test_every_named_thing_must_exist(tmp_path: Path, old: str, new: str, code: str) -> None:
