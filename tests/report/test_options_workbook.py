@@ -19,7 +19,8 @@ from dcplan.answers.tco.optimized import PricedPlans
 from dcplan.answers.tco.request import TcoRequest
 from dcplan.api.tco import tco
 from dcplan.economics.break_even import npv_break_even_months
-from dcplan.report.book.options.source import delivered, plans_source
+from dcplan.report.book.data.deliveries import delivered
+from dcplan.report.book.options.source import plans_source
 from dcplan.report.book.options.write import computed
 from dcplan.report.book.write import workbook
 from dcplan.report.redact import redacted

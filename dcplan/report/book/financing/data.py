@@ -8,8 +8,8 @@ from dcplan.answers.plan.tables import money
 from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.existing import earlier_hardware
 from dcplan.planning.solve.solved import Solved
+from dcplan.report.book.data.deliveries import datable
 from dcplan.report.book.data.tables import book_data, tables_of
-from dcplan.report.book.options.data import datable
 from dcplan.report.book.tco.data.terms import (
     earlier_rows,
     left_rows,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dcplan.report.book.options.source import axis_of, delivered, terms_of
+from dcplan.report.book.data.deliveries import delivered
+from dcplan.report.book.options.source import axis_of, terms_of
 from dcplan.report.book.source import Source
 from dcplan.report.book.tco.source import TcoSource, advances_of, write_offs
 from dcplan.result import Result

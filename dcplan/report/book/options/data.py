@@ -18,10 +18,10 @@ from dcplan.planning.audit.existing import earlier_hardware
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.solved import Solved
 from dcplan.report.book.cost import EXTRA, SUPPORT
+from dcplan.report.book.data.deliveries import datable
 from dcplan.report.book.data.facts import Facts, Frozen, Place
 from dcplan.report.book.data.tables import BookData, book_data, tables_of
 from dcplan.report.book.data.term import Term
-from dcplan.report.book.options.source import delivered
 from dcplan.report.book.tco.data.rents import same_row
 from dcplan.report.book.tco.data.terms import (
     earlier_rows,
@@ -32,7 +32,6 @@ from dcplan.report.book.tco.data.terms import (
     write_off_rows,
 )
 from dcplan.result import Table
-from dcplan.scenario.load import Question
 from dcplan.specs.plan import book, tco_book
 from dcplan.specs.plan import money as money_specs
 from dcplan.specs.plan import plans_book as specs
@@ -102,20 +101,6 @@ def _options(found: PricedPlans) -> tuple[list[specs.OptionRow], dict[str, Solve
             own[option.name] = solved
         rows.append(specs.OptionRow(option.name, same))
     return rows, own
-
-
-def datable(question: Question, plans: Sequence[Sequence[FlowRow]]) -> bool:
-    """Return whether the orders of each line and quarter serve from one quarter, if it matters."""
-    if question.scenario.finance.payment is None:
-        return True
-    horizon = question.scenario.horizon
-    first = quarter_index(horizon.start)
-    try:
-        for flows in plans:
-            delivered(money_specs.FLOWS.table(flows).records(), first, horizon.quarters)
-    except ValueError:
-        return False
-    return True
 
 
 def _common(found: PricedPlans, plans: Sequence[BookData]) -> dict[str, Table]:

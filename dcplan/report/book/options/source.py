@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dcplan.economics.cash_flow import EQUIPMENT
-from dcplan.economics.monthly.payments import DELIVERED
+from dcplan.report.book.data.deliveries import delivered
 from dcplan.report.book.source import Record, source_from
 from dcplan.report.book.tco.source import Axis, TcoSource, advances_of, with_used_inputs, write_offs
 from dcplan.result import Result, Table
@@ -150,35 +150,3 @@ def axis_of(
     late = min(max(bought, default=0), months - MONTHS_PER_QUARTER)
     until = max(months, late + term(BookTerm.ACCEPTANCE_MONTHS) + 1, *ends)
     return Axis(quarter_name(first), np.arange(early, until, dtype=np.float64), months)
-
-
-def delivered(
-    flows: Iterable[Record], first: int, quarters: int
-) -> Mapping[tuple[str, str], Mapping[int, int]]:
-    """Return the quarter in service of each order, by line and site, counted from 0.
-
-    Parameters
-    ----------
-    flows : iterable of dict
-        Rows of the table of payments.
-    first : int
-        First quarter of the horizon, counted from year 0.
-    quarters : int
-        Quarters of the horizon; an order that serves after it counts in the last one.
-
-    Raises
-    ------
-    ValueError
-        When orders of one quarter and line serve from different quarters.
-    """
-    found: dict[tuple[str, str], dict[int, int]] = {}
-    for row in flows:
-        if not row["serves_from"] or row["group"] != "capex" or row["asset"] not in DELIVERED:
-            continue
-        at, serves = (quarter_index(str(row[x])) - first for x in ("quarter", "serves_from"))
-        serves = min(serves, quarters - 1)
-        by = found.setdefault((str(row["line"]), str(row["site"] or "")), {})
-        if by.setdefault(at, serves) != serves:
-            msg = f"orders of {row['line']} in {row['quarter']} serve from different quarters"
-            raise ValueError(msg)
-    return found
