@@ -98,13 +98,14 @@ def present_usd(flow: Flow, weights: FlowWeights, quarters: int) -> float:
 
     Examples
     --------
-    100 USD due on arrival; the 20 USD of before the plan cost nothing without taxes:
+    100 USD due in the middle of the second quarter, 100 / 1.1^0.375; the 20 USD of before the plan cost
+    nothing without taxes:
 
     >>> due = Flow(
     ...     1, FlowGroup.CAPEX, "order", 100.0, asset=AssetClass.EXISTING, advance_usd=20.0
     ... )
     >>> round(present_usd(due, level_weights(0.10, 4, 0), 4), 6)
-    96.488223
+    96.488986
     """
     paid = flow.usd * weight_of(flow, weights, quarters)
     if not flow.advance_usd:
