@@ -10,8 +10,6 @@ import pyomo.core as pyo
 from dcplan.planning.model.money.capital import fitted
 from dcplan.planning.model.sets import Sets
 
-HallMonth = tuple[str, int]
-
 
 def add_filled(model: pyo.ConcreteModel, sets: Sets) -> None:
     r"""Declare ``used_units``: hall units whose book value counts in full, because work fills them.
@@ -128,13 +126,14 @@ def _months_of_most(sets: Sets, hall: str) -> dict[int, list[int]]:
 
     A month whose options are all active in another one cannot be busier.
     """
-    found: dict[int, list[int]] = {}
-    for month in sorted({run.start_month for run in sets.problem.run_options if run.place == hall}):
-        runs = sets.runs_in_month[hall, month]
-        if not any(set(runs) <= set(other) for other in found.values()):
-            found = {m: x for m, x in found.items() if not set(x) <= set(runs)}
-            found[month] = runs
-    return found
+    starts = sorted({run.start_month for run in sets.problem.run_options if run.place == hall})
+    active = {month: frozenset(sets.runs_in_month[hall, month]) for month in starts}
+
+    def busiest(month: int) -> bool:
+        own = active[month]
+        return not any(own < other or (own == other and m < month) for m, other in active.items())
+
+    return {month: sets.runs_in_month[hall, month] for month in starts if busiest(month)}
 
 
 def _most_kw(sets: Sets, hall: str, runs: list[int]) -> float:
