@@ -138,10 +138,11 @@ def _months_of_most(sets: Sets, hall: str) -> dict[int, list[int]]:
 
 def _most_kw(sets: Sets, hall: str, runs: list[int]) -> float:
     """Return the most rated power that some run options can use together, one of each job [kW]."""
+    each, options = sets.problem.accelerator_kw, sets.problem.run_options
     most: dict[str, float] = defaultdict(float)
     for i in runs:
-        run = sets.problem.run_options[i]
-        kw = sets.problem.accelerator_kw[hall, run.system] * run.peak_use
+        run = options[i]
+        kw = each[hall, run.system] * run.peak_use
         most[run.job] = max(most[run.job], kw)
     return sum(most.values())
 
