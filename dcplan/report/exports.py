@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dcplan.specs.export import FOLDERS, SEVERAL, SUFFIX, Target
+from dcplan.specs.export import FOLDERS, OF_A_PLAN, SEVERAL, SUFFIX, Target
 
 if TYPE_CHECKING:
     from dcplan.result import Result
@@ -76,6 +76,7 @@ def write_export(result: Result, target: Target, path: Path, others: Sequence[Re
 
     if others:
         refuse_answers([result], target)
+    refuse_without_plan(result, target)
     try:
         if target is Target.CSV:
             return _csv(result, path)
@@ -104,6 +105,36 @@ def write_export(result: Result, target: Target, path: Path, others: Sequence[Re
             [Problem("DC050", str(error), Place(f"--to {target}"), help=help_text)]
         ) from error
     return f"{path}"
+
+
+def refuse_without_plan(result: Result, target: Target) -> None:
+    """Refuse a format that describes a plan where the answer of ``plan`` contains none.
+
+    Raises
+    ------
+    InputError
+        DC050 with the next step: a tested remedy, or the command that explains why there is none.
+    """
+    from dcplan.errors import InputError, Place, Problem
+    from dcplan.report.text.next_steps import next_commands, scenario_words
+    from dcplan.specs.no_plan import REMEDIES
+    from dcplan.specs.plan.metrics import NPV
+
+    if result.verb != "plan" or target not in OF_A_PLAN or NPV.key in result.metrics:
+        return
+    state = (
+        "is infeasible" if result.status == "infeasible" else f"has no plan yet: {result.status}"
+    )
+    name = result.scenario.get("name") or "the scenario"
+    steps = [f"{purpose}: {command}" for command, purpose in next_commands(result)]
+    remedies = result.tables.get(REMEDIES.name)
+    if remedies is not None and remedies.rows:
+        first = REMEDIES.rows(remedies)[0]
+        steps.insert(
+            0, f"with {first.change}: dcplan plan {scenario_words(result)} {first.options}"
+        )
+    cause = f"{name} {state}, so there is nothing to write as {target}; its tables go to csv, md and html"
+    raise InputError([Problem("DC050", cause, Place(f"--to {target}"), help="; ".join(steps))])
 
 
 def refuse_answers(results: Sequence[Result], target: Target) -> None:

@@ -22,6 +22,8 @@ class Target(StrEnum):
 
 SEVERAL = tuple(target for target in Target if target is not Target.NETBOX)
 """Formats that ``--export`` accepts."""
+OF_A_PLAN = frozenset({Target.XLSX, Target.FOCUS, Target.PURCHASES, Target.MEMO})
+"""Formats that the answer of ``dcplan plan`` has only where it contains a plan."""
 FOLDERS = frozenset({Target.CSV, Target.PARQUET, Target.NETBOX})
 """Formats of several files."""
 SUFFIX = {Target.FOCUS: "focus.csv", Target.PURCHASES: "purchases.csv", Target.MEMO: "memo.md"}

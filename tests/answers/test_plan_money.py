@@ -47,10 +47,29 @@ def test_a_plan_says_what_bears_no_property_tax(tmp_path: Path) -> None:
     file = Path(one_hall(tmp_path, 100_000, tax))
     text = file.read_text(encoding="utf-8")
     file.write_text(text.replace("existing: true", "pue: 1.3, peak_pue: 1.5"), encoding="utf-8")
-    said = "building, cooling, power of USD"
+    said = "not on building, cooling, power of USD"
     found, plain = plan(str(file)), plan(str(file), sets=["finance={}"])
-    assert any(said in str(x["message"]) for x in found.warnings), found.warnings
-    assert not any("bear none" in str(x["message"]) for x in plain.warnings)
+    (note,) = (str(x["message"]) for x in found.warnings if said in str(x["message"]))
+    assert note.endswith("inside the fixed operating cost per kW, which the plan counts")
+    assert not any("counts twice" in str(x["message"]) for x in found.warnings)
+    assert not any("property_tax" in str(x["message"]) for x in plain.warnings)
+
+
+def test_named_staff_replaces_the_lump_and_its_property_tax(tmp_path: Path) -> None:
+    """With staff the lump of fixed cost is not paid, so plants bear no property tax without a rate."""
+    tax = "finance: {tax: {property_tax_frac_per_year: 0.01}}\n"
+    found = plan(taxed_site(tmp_path, tax, "staff: {people: 2}"))
+    (note,) = (str(x["message"]) for x in found.warnings if "they bear none" in str(x["message"]))
+    assert "give finance.tax.{building_property_tax_frac_per_year, cooling_" in note
+    assert not any("inside the fixed operating cost" in str(x["message"]) for x in found.warnings)
+
+
+def test_a_rate_of_buildings_next_to_the_lump_counts_twice(tmp_path: Path) -> None:
+    tax = "finance: {tax: {property_tax_frac_per_year: 0.01, building_property_tax_frac_per_year: 0.01}}\n"
+    found = plan(taxed_site(tmp_path, tax, "climate_zone: 4A"))
+    (note,) = (str(x["message"]) for x in found.warnings if "counts twice" in str(x["message"]))
+    assert note.startswith("finance.tax.building_property_tax_frac_per_year is already inside")
+    assert any("not on cooling, power of USD" in str(x["message"]) for x in found.warnings)
 
 
 LAND = """finance:

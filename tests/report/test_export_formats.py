@@ -10,7 +10,9 @@ import pytest
 
 import dcplan
 from dcplan.result import Result
+from dcplan.specs.export import OF_A_PLAN as OF_PLANS
 from dcplan.specs.export import Target
+from tests.answers.one_hall import one_hall
 from tests.plans import planned
 
 MADE: dict[str, Callable[[], Result]] = {
@@ -58,3 +60,26 @@ def test_an_id_longer_than_a_defined_name_may_be_has_a_workbook_without_a_warnin
         warnings.simplefilter("error")
         path = dcplan.export(dcplan.read(file), tmp_path / "plan.xlsx")
     assert path.stat().st_size
+
+
+@pytest.fixture(scope="module")
+def infeasible(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """1e6 hours are 456 accelerators for a quarter, in a hall of 0.5 MW: 49 nodes of 10.2 kW, 392."""
+    return dcplan.plan(one_hall(tmp_path_factory.mktemp("infeasible"), 1_000_000))
+
+
+@pytest.mark.parametrize("to", sorted(OF_PLANS))
+def test_an_infeasible_plan_is_refused_with_the_next_step(
+    infeasible: Result, to: Target, tmp_path: Path
+) -> None:
+    answer = infeasible
+    with pytest.raises(dcplan.InputError) as caught:
+        dcplan.export(answer, tmp_path / "x", to=to)
+    (problem,) = caught.value.problems
+    assert " is infeasible, so there is nothing to write" in problem.cause
+    assert problem.help is not None
+    assert "dcplan explain " in problem.help
+    remedies = answer.tables["remedies"].records()
+    assert remedies
+    assert str(remedies[0]["options"]) in problem.help
+    assert not (tmp_path / "x").exists()

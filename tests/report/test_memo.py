@@ -19,6 +19,7 @@ from dcplan.report.redact import redacted
 from dcplan.result import Result
 from dcplan.specs.plan.metrics import WAITING_SAVES
 from dcplan.specs.plan.money import CASH_FLOW
+from tests.answers.one_hall import one_hall
 from tests.answers.purchasing import purchasing
 from tests.plans import planned
 
@@ -121,6 +122,23 @@ def test_risks_name_overdue_equipment_and_lead_times(
     assert "Order the switchgear of a/new by 2026-05-07, 34 weeks before the plan starts" in found
     assert "Lead time of air-chiller, building, power-block: 11 months (switchgear" in found
     assert "Total |  |  |  |  | USD 53.1 M" in found  # 50.02 M of equipment and 3.09 M of rent
+
+
+TAXED = "objective: min_after_tax_cost\nfinance: {tax: {income_rate: 0.25}}\n"
+
+
+def test_with_the_objective_after_taxes_each_cost_says_its_basis(tmp_path: Path) -> None:
+    """An hour less of work changes the cost of the objective; the tornado's cost is before taxes."""
+    result = dcplan.plan(one_hall(tmp_path, 100_000, TAXED))
+    found = text(result)
+    assert "less changes the net present cost after taxes and debt by -USD" in found
+    assert "net present cost before taxes and debt of the same decisions" in found
+    known = replace(
+        result,
+        metrics=result.metrics | WAITING_SAVES(6.5e6),
+        warnings=[{"code": "waiting", "message": "at least USD 6.5 M"}],
+    )
+    assert "at least USD 6.5 M less net present cost after taxes and debt." in text(known)
 
 
 def test_html_is_one_file_with_the_same_words(starter: Result) -> None:

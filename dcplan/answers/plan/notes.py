@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
@@ -10,7 +11,7 @@ from dcplan.answers.plan.tables.lead_times import late_notes
 from dcplan.answers.plan.tables.network import choice_notes, span_notes, too_small
 from dcplan.answers.plan.tables.work import interruption_notes
 from dcplan.catalog.schema import CoolingOption, System
-from dcplan.economics.cash_flow import FlowGroup
+from dcplan.economics.cash_flow import AssetClass, FlowGroup
 from dcplan.inputs.financing import PLANT_TAX
 from dcplan.inputs.heat_paths import tank_notes
 from dcplan.inputs.training.speed import host_note
@@ -106,30 +107,40 @@ def _larger_runs(solved: Solved) -> list[str]:
 
 
 def _untaxed(solved: Solved, question: Question) -> list[str]:
-    """Return a note where equipment bears property tax, and plants that are bought bear none."""
-    tax = question.scenario.finance.tax
-    rate = tax.property_tax_frac_per_year
+    """Return notes where equipment bears property tax, and plants that are bought bear none.
+
+    The lump of fixed operating cost contains the property tax of a facility. A site with named staff
+    does not pay the lump, so its plants bear no property tax without a rate of their own.
+    """
+    scenario = question.scenario
+    rate = scenario.finance.tax.property_tax_frac_per_year
     if not rate or not rate.value or solved.audit is None:
         return []
-    free = [asset for asset, name in PLANT_TAX.items() if getattr(tax, name) is None]
-    bought = {
-        asset: sum(
-            flow.usd
-            for flow in solved.audit.books.flows
-            if flow.group is FlowGroup.CAPEX and flow.asset is asset
+    lump = {site.id for site in scenario.sites if site.staff is None and site.lease is None}
+    bought: dict[tuple[bool, AssetClass], float] = defaultdict(float)
+    for flow in solved.audit.books.flows:
+        free = (
+            flow.asset in PLANT_TAX and getattr(scenario.finance.tax, PLANT_TAX[flow.asset]) is None
         )
-        for asset in free
-    }
-    total, names = sum(bought.values()), [asset.value for asset, usd in bought.items() if usd]
-    if not total:
-        return []
-    fields = ", ".join(f"{name}_property_tax_frac_per_year" for name in names)
-    return [
-        "finance.tax.property_tax_frac_per_year counts on racks, storage and networks: "
-        f"{', '.join(names)} of USD {money(total)} bear none. The fixed operating cost per kW "
-        "contains property tax of the facility, unless the site names its staff; then give "
-        f"finance.tax.{{{fields}}}"
-    ]
+        if free and flow.group is FlowGroup.CAPEX:
+            bought[flow.site in lump, flow.asset] += flow.usd
+    found = []
+    for inside in (True, False):
+        assets = [asset for asset in PLANT_TAX if bought.get((inside, asset))]
+        if not assets:
+            continue
+        total = money(sum(bought[inside, asset] for asset in assets))
+        fields = ", ".join(f"{asset.value}_property_tax_frac_per_year" for asset in assets)
+        found.append(
+            "finance.tax.property_tax_frac_per_year counts on racks, storage and networks, not on "
+            f"{', '.join(asset.value for asset in assets)} of USD {total}: "
+            + (
+                "their property tax is inside the fixed operating cost per kW, which the plan counts"
+                if inside
+                else f"they bear none; give finance.tax.{{{fields}}}"
+            )
+        )
+    return found
 
 
 def _outside(benchmarks: Table) -> list[str]:

@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import TypeVar
 
 from dcplan.economics.cash_flow import FlowGroup
+from dcplan.planning.goal import COST, Goal
 from dcplan.result import Result
 from dcplan.specs.plan import metrics as figures
 from dcplan.specs.plan.fleet import FLEET
@@ -35,6 +36,11 @@ class Fact:
     """Quarter of the figure, where it has one."""
     metric: str = ""
     """Key of the metric that it is, if it is one."""
+
+
+def basis_of(result: Result) -> str:
+    """Return what the present cost of a result's objective is after, in words that follow it."""
+    return Goal(str(result.solver.get("goal", COST))).basis
 
 
 def paid_usd(row: CashRow) -> float | None:

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from dcplan.answers.explain.bounds import Origin
+from dcplan.answers.plan.summary import basis_of
 from dcplan.answers.plan.waiting import WAITING
 from dcplan.economics.cash_flow import Unit
 from dcplan.report.html.figures import ranked
@@ -66,8 +67,8 @@ def _later(plan: Result) -> Iterator[str]:
         yield f"Later starts of runs: not computed. Run `{command}` with a higher `--time-limit`."
         return
     yield (
-        f"Later starts of runs without a deadline: at least {usd(saved)} less net present cost. Set "
-        "`may_wait: true` for a run to let it wait."
+        f"Later starts of runs without a deadline: at least {usd(saved)} less net present "
+        f"cost{basis_of(plan)}. Set `may_wait: true` for a run to let it wait."
     )
 
 
@@ -75,8 +76,9 @@ def _systems(answers: Sequence[Result]) -> Iterator[str]:
     """Yield the cost of other systems in the whole plan."""
     found = _table(answers, WHY_NOT.name)
     if found is not None:
+        basis = basis_of(answers[0])
         for row in WHY_NOT.rows(found):
-            cost = "" if row.npv_usd is None else f"{change(row.npv_usd)} net present cost; "
+            cost = "" if row.npv_usd is None else f"{change(row.npv_usd)} net present cost{basis}; "
             yield f"One rack of {row.system} in the plan: {cost}{row.note}."
         return
     file = scenario_words(answers[0])
@@ -136,9 +138,10 @@ def flips(answers: Sequence[Result]) -> Iterator[Block]:
         kept = [x.input for x in rows if x.switches_at is None and not x.note]
         if kept:
             lines.append(f"No decision changes within the bounds of {', '.join(kept)}.")
+    before = " before taxes and debt" if basis_of(answers[0]) else ""
     for x in ranked(answers[0])[:MOST_INPUTS]:
         lines.append(
-            f"{x.key} from {plain(x.low)} to {plain(x.high)}: net present cost of the same "
+            f"{x.key} from {plain(x.low)} to {plain(x.high)}: net present cost{before} of the same "
             f"decisions from {usd(x.at_low_usd)} to {usd(x.at_high_usd)}."
         )
     yield Items(tuple(lines))

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dcplan.answers.plan.summary import dates_of, lots_of, money_of, total_usd
+from dcplan.answers.plan.summary import basis_of, dates_of, lots_of, money_of, total_usd
 from dcplan.economics.cash_flow import Unit
 from dcplan.planning.solve.status import SolveStatus
 from dcplan.report.memo.alternatives import alternatives, flips
@@ -132,17 +132,18 @@ def _risks(result: Result) -> Iterator[Block]:
 
 
 def _risk_lines(result: Result) -> Iterator[str]:
+    basis = basis_of(result)
     limits = LIMITS.rows(result.tables[LIMITS.name]) if LIMITS.name in result.tables else []
     worth = [x for x in limits if x.cost_change_usd and abs(x.cost_change_usd) >= NO_CHANGE_USD]
     for row in sorted(worth, key=lambda x: -abs(x.cost_change_usd))[:MOST_LIMITS]:
         by = change(row.cost_change_usd)
-        yield f"Binding limit: {row.limit}; {row.step} changes the net present cost by {by}."
+        yield f"Binding limit: {row.limit}; {row.step} changes the net present cost{basis} by {by}."
     if not worth:
         yield "No binding limit has a price with the integer decisions unchanged."
     yield from _leads(result)
     low, high = (result.metrics.get(f"uncertainty.npv_usd_{p}") for p in ("p10", "p90"))
     if low is not None and high is not None:
-        yield f"Simulated net present cost: P10 {usd(low.value)}, P90 {usd(high.value)}."
+        yield f"Simulated net present cost{basis}: P10 {usd(low.value)}, P90 {usd(high.value)}."
     gap = result.metrics.get(figures.GAP.key)
     if gap is not None and gap.value:
         yield f"A better plan may exist: the proven gap is {shown(figures.GAP.key, gap.value)}."
