@@ -70,6 +70,13 @@ workloads:
 RENT = """
 cloud: {offers: [aws-p5en-48xlarge], terms: [on-demand, reserved-1y], egress_tb_per_month: 15}
 """
+DEAR_RENT = RENT.replace(
+    "15}",
+    "15, prices: {aws-p5en-48xlarge: {on_demand_usd_per_h: 90, reserved_1y_usd_per_h: 70}}}",
+)
+BATCH = """    - {id: batch, pflops_delivered: [3, 3, 3, 3, 3], utilization_frac: 0.6, usd_per_unmet_quarter: 1000,
+       reference: {model: llama-3.1-70b, seq_len: 8192}}"""
+"""Work that is worth less than any hardware."""
 
 
 def scenario(
@@ -109,7 +116,7 @@ SCENARIOS = {
         AIR,
         "{tax: {income_rate: 0.3, property_tax_frac_per_year: 0.02}}",
         "[10, 40, 60, 20, 20]",
-        more="usd_per_unmet_quarter: 15000,",
+        more="usd_per_unmet_quarter: 60000,",
     ),
     "plants and land, property tax": scenario(
         SHELL,
@@ -126,11 +133,17 @@ SCENARIOS = {
         SHELL,
         "{tax: {income_rate: 0.25, depreciation: straight-line-5}, debt: {share: 0.5, rate: 0.09, term_years: 2}}",
         "[20, 20, 60, 60, 60]",
-        more="usd_per_unmet_quarter: 400000,",
-        end=RENT,
+        more="usd_per_unmet_quarter: 100000,",
+        end=BATCH + DEAR_RENT,
     ),
 }
 """Seven scenarios that differ in what they own, rent, sell, build, owe and leave unserved."""
+PAID_FOR = {
+    "rent and commitments, taxes": {"capex", "cloud"},
+    "unserved demand, property tax": {"capex", "unserved"},
+    "everything": {"capex", "cloud", "unserved"},
+}
+"""Groups of payments without which a scenario would not test what its name says."""
 
 
 @pytest.mark.slow
@@ -149,6 +162,7 @@ def test_plan_workbook_and_tco_have_one_net_present_cost(name: str, tmp_path: Pa
     assert other.metrics["hybrid.npv_usd"].value == pytest.approx(after, rel=1e-9)
     paid, *_ = costs.BRIDGE.rows(other.tables["bridge"])
     rows = own.tables["flows"].records()
+    assert PAID_FOR.get(name, {"capex"}) <= {r["group"] for r in rows}
     unserved = sum(
         float(str(r["usd"])) * 1.1 ** -((QUARTERS.index(str(r["quarter"])) + 0.5) / 4)
         for r in rows
