@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ from dcplan.report.redact import redacted
 from dcplan.result import Result
 from dcplan.specs.plan.money import CASH_FLOW, COST
 from dcplan.specs.plan.purchases import PURCHASES, PurchaseRow
+from tests.answers.one_hall import one_hall
 from tests.answers.purchasing import purchasing
 from tests.plans import planned
 
@@ -179,3 +181,19 @@ def test_a_redacted_schedule_has_no_amounts(bought: Result) -> None:
         assert (row.amount_usd, row.unit_price_usd, row.balance_usd) == (None, None, None)
         assert row.alternative_difference_usd is None
         assert row.item
+
+
+def test_a_fabric_that_later_racks_outgrow_is_no_alternative(tmp_path: Path) -> None:
+    """46 accelerators fit on one switch of 64 ports, 92 of a later quarter do not."""
+    file = Path(one_hall(tmp_path, 100_000))
+    text = file.read_text(encoding="utf-8")
+    grown = text.replace("[0, 100000]", "[0, 100000, 200000]").replace("quarters: 2", "quarters: 3")
+    networks = {}
+    for name, words in (("one order", text), ("grown", grown)):
+        file.write_text(words, encoding="utf-8")
+        found = rows(dcplan.plan(str(file)))
+        networks[name] = [x for x in found if x.line == "network"]
+    (one,) = networks["one order"]
+    assert {one.item, one.alternative} == {"ib-ndr-400/1t", "ib-ndr-400/2t"}
+    assert [x.item for x in networks["grown"]] == ["ib-ndr-400/2t"] * 2
+    assert not any(x.alternative.endswith("/1t") for x in networks["grown"])

@@ -85,12 +85,15 @@ def other_fabric(
 ) -> Alternative | None:
     """Return the other fabric that connects the racks of a hall with the lowest price in a quarter.
 
-    The price is that of the switches, optics and cables that the quarter adds.
+    The price is that of the switches, optics and cables that the quarter adds. The fabric of a hall
+    stays, so one that does not reach the racks of a later quarter is no alternative.
     """
     places = [p for p in problem.placements if p.hall == hall]
     kept = {p.key: d.racks_kept(problem, p.key, t) for p in places}
     live = {key: n + d.racks_new(problem, key, t) for key, n in kept.items()}
-    ports = {p.port_class for p in places if live[p.key]}
+    later = [{p.key: d.racks(problem, p.key, u) for p in places} for u in range(t, problem.quarters)]
+    most = max(later, key=lambda racks: sum(p.accelerators * racks[p.key] for p in places))
+    ports = {p.port_class for p in places if live[p.key] or most[p.key]}
     found = []
     for option in problem.fabrics:
         if (
@@ -100,7 +103,9 @@ def other_fabric(
         ):
             continue
         try:
-            whole, before = (exact_network(problem, hall, option.id, x).usd for x in (live, kept))
+            whole, before, _ = (
+                exact_network(problem, hall, option.id, x).usd for x in (live, kept, most)
+            )
         except ValueError:  # more ports than the fabric reaches
             continue
         usd = whole - before - books.network_usd[hall, t]
