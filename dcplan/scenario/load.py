@@ -136,7 +136,7 @@ def load(
     tree = _varied(tree, variant)
     for text in sets:
         key, document = set_document(text)
-        tree = changed(tree, key, document, ())
+        tree = changed(tree, key, Tree.of(document))
     scenario = _validated(tree, catalogs)
     own = [_overlay_folder(file, tree, scenario, i) for i in range(len(scenario.catalogs))]
     catalog = listed = load_catalog((*own, *(File(c) for c in catalogs)))
@@ -221,9 +221,8 @@ def _varied(tree: Tree, variant: str | None) -> Tree:
                 problems.append(tree.problem("DC015", cause, ("overrides", patch, key), key=True))
                 continue
             touched[key] = patch
-            document, where = tree.origin(("overrides", patch, key))
             try:
-                tree = changed(tree, key, document, where)
+                tree = changed(tree, key, tree.part(("overrides", patch, key)))
             except InputError as error:
                 problems += error.problems
     if problems:

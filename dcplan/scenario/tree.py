@@ -37,6 +37,14 @@ class Tree:
                 return found[0], (*found[1], *path[length:])
         return next(iter(self.origins.values()))
 
+    def part(self, path: Path) -> Tree:
+        """Return a subtree with the origins of its own parts."""
+        node = self.data
+        for step in path:
+            node = node[step]
+        below = {p[len(path) :]: o for p, o in self.origins.items() if p[: len(path)] == path}
+        return Tree(node, {(): self.origin(path)} | below)
+
     def place(self, path: Path) -> Place:
         """Return the place of a value in its file."""
         document, where = self.origin(path)
@@ -150,10 +158,11 @@ def split_key(key: str) -> list[str]:
     return [*parts, word]
 
 
-def changed(tree: Tree, key: str, document: Document, where: Path) -> Tree:
+def changed(tree: Tree, key: str, given: Tree) -> Tree:
     """Set the value at a dotted key: list elements by ``id``, catalog rows by kind and id.
 
-    A value ``shift(n)`` moves the value that is there by n quarters.
+    Each part of the value keeps its own origin, because files that extend one another may give an
+    override in parts. A value ``shift(n)`` moves the value that is there by n quarters.
 
     Raises
     ------
@@ -162,10 +171,8 @@ def changed(tree: Tree, key: str, document: Document, where: Path) -> Tree:
     """
     parts = _parts(tree, key)
     result = Tree(tree.data, dict(tree.origins))
-    problem = document.problem
-    value = document.data
-    for part in where:
-        value = value[part]
+    document, where = given.origin(())
+    problem, value = document.problem, given.data
 
     def refused(code: str, cause: str, *, help: str) -> Problem:
         return problem(code, cause, where, help=help)
@@ -173,7 +180,9 @@ def changed(tree: Tree, key: str, document: Document, where: Path) -> Tree:
     def descend(node: Any, rest: list[str], at: Path) -> Any:
         if not rest:
             moved = is_shift(value)
-            result._own((*at, SHIFT) if moved and is_growth(node) else at, document, where)
+            top = (*at, SHIFT) if moved and is_growth(node) else at
+            result._own(top, document, where)
+            result.origins.update({(*top, *p): origin for p, origin in given.origins.items() if p})
             return shifted(node, at, value, refused) if moved else value
         head = rest[0]
         if isinstance(node, list):

@@ -200,3 +200,18 @@ def test_wrong_prices_are_refused_at_their_key(tmp_path: Path) -> None:
     [problem] = refused(tmp_path, GOOD + "prices:\n  dgx-h200: {price_us: 3e5}\n")
     assert (problem.code, spot(tmp_path, problem.place)) == ("DC002", "s.yaml:18:14")
     assert problem.hint == 'did you mean "price_usd"?'
+
+
+def test_an_override_that_two_files_give_in_parts_has_both(tmp_path: Path) -> None:
+    """Its mapping merges, and each part keeps the place of its own file."""
+    base = "overrides: {loan: {finance.debt: {share: 0.5, rate: 0.08, term_years: 4}}}\n"
+    written(tmp_path, f"{GOOD}{base}", "base.yaml")
+    over = (
+        "dcplan: 1\nextends: base.yaml\nname: over\n"
+        "overrides: {loan: {finance.debt: {rate: 0.06}}}\nscenarios: {financed: [loan]}\n"
+    )
+    debt = load(str(written(tmp_path, over, "over.yaml")), variant="financed").scenario.finance.debt
+    assert debt is not None
+    assert (debt.share.value, debt.rate.value, debt.term_years.value) == (0.5, 0.06, 4)
+    assert spot(tmp_path, debt.rate.at) == "over.yaml:4:41"
+    assert spot(tmp_path, debt.share.at) == "base.yaml:15:42"
