@@ -451,3 +451,53 @@ def test_power_above_the_rating_is_noted() -> None:
 
     assert noted(1e6)
     assert not noted(0.7)
+
+
+LEASE_OR_BUY = (
+    "horizon.quarters=12",
+    "finance={discount_rate: 0.1, residual: none, hardware_life_years: 5, "
+    "tax: {income_rate: 0.25, depreciation: straight-line-5}}",
+    "cloud.prices.aws-p5-48xlarge.on_demand_usd_per_h=30",
+    "comparison.hours_per_month=730",
+)
+"""A server of 290,000 USD for 36 months at 10 % and a tax rate of 25 %, paid at the end of each year."""
+
+
+def by_month(rate: float, usd: float, first: int = 0) -> float:
+    """Present value of a payment in the middle of each month of three years, from one on."""
+    return sum(usd * (1.0 + rate) ** (-(m + 0.5) / 12) for m in range(first, 36))
+
+
+def by_year(rate: float, usd: list[float]) -> float:
+    """Present value of payments in the last month of each year."""
+    return sum(x * (1.0 + rate) ** (-(12 * y + 11.5) / 12) for y, x in enumerate(usd))
+
+
+def test_lease_or_buy_by_hand() -> None:
+    """Cash, a loan of the whole price at 7 %, an operating lease of 9,500 a month, and rent.
+
+    Bought: price at once, a fifth of it written off each year, the rest in the third. Loan: 35 level
+    payments from the second month on; the balance with half a month of interest at the end. Lease
+    and rent are costs of their months.
+    """
+    p, r, tax, i = float(NODE_USD), 0.1, 0.25, 0.07 / 12
+    bought = p * (1 + r) ** (-0.5 / 12) - tax * by_year(r, [p / 5, p / 5, 3 * p / 5])
+    pay = p * i / (1 - (1 + i) ** -36)
+    owed, interest = p, [0.0] * 36
+    for m in range(1, 36):
+        interest[m] = owed * i
+        owed += interest[m] - pay
+    loan = bought - p * (1 + r) ** (-0.5 / 12) + by_month(r, pay, 1)
+    loan += owed * (1 + i) ** 0.5 * (1 + r) ** -3
+    loan -= tax * by_year(r, [sum(interest[a : a + 12]) for a in (0, 12, 24)])
+    lease = by_month(r, 9_500) - tax * by_year(r, [12 * 9_500] * 3)
+    rent = by_month(r, 30 * 730) - tax * by_year(r, [12 * 30 * 730] * 3)
+    full = ("fleet.utilization_frac=1", *LEASE_OR_BUY)
+    debt = "finance.debt={share: 1, rate: 0.07, term_years: 3}"
+    racks = "comparison.only=[racks, accelerators]"
+    own = "comparison.lines=[{id: server-lease, usd_per_month: 9500}]"
+    leased = "comparison.only=[server-lease, accelerators]"
+    for sets, usd in (((racks,), bought), ((racks, debt), loan), ((own, leased), lease)):
+        found = answer(*full, *sets)
+        assert value(found, "owned.npv_usd") == pytest.approx(usd, rel=1e-9)
+        assert value(found, f"rented.{RENT}.npv_usd") == pytest.approx(rent, rel=1e-9)

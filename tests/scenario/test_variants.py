@@ -214,4 +214,4 @@ def test_an_override_that_two_files_give_in_parts_has_both(tmp_path: Path) -> No
     assert debt is not None
     assert (debt.share.value, debt.rate.value, debt.term_years.value) == (0.5, 0.06, 4)
     assert spot(tmp_path, debt.rate.at) == "over.yaml:4:41"
-    assert spot(tmp_path, debt.share.at) == "base.yaml:15:42"
+    assert spot(tmp_path, debt.share.at) == "base.yaml:17:42"

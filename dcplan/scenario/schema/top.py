@@ -165,7 +165,7 @@ class Finance(Part):
     tax: Tax = Tax()
     """Taxes, which count in the cost after taxes and in `tco`."""
     debt: Debt | None = None
-    """Debt; its proceeds and debt service count in budgets and in `tco`."""
+    """Debt; its proceeds and debt service count in budgets, in the cost after taxes and in `tco`."""
     payment: Payment | None = None
     """Deposits and acceptance payments of equipment."""
 
