@@ -54,6 +54,17 @@ def test_the_official_sample_is_read_and_its_rejected_rows_are_counted() -> None
     )
 
 
+def test_without_an_exchange_rate_the_answer_names_the_flag(tmp_path: Path) -> None:
+    """Two rows of use in EUR, and a credit, which is no use of accelerators."""
+    text = (FOLDER / "aws.csv").read_text(encoding="utf-8").replace(",USD,", ",EUR,")
+    file = tmp_path / "bill.csv"
+    file.write_text(text, encoding="utf-8")
+    used = import_spend(FOLDER / "aws.csv")[0].metrics["rows.imported"].value
+    result, overrides_text = import_spend(file)
+    assert (result.exit_code, overrides_text) == (2, "")
+    assert f"no rate: no exchange rate for EUR: use --fx EUR=RATE ({used} rows)" in result.headline
+
+
 def test_use_without_cost_gives_no_rate_and_no_overrides(tmp_path: Path) -> None:
     """Three rows of the sample with a renamed instance: their EffectiveCost is 0."""
     with (FOLDER / "official_sample.csv").open(encoding="utf-8") as stream:

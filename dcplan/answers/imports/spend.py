@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,7 @@ def import_spend(
     repeated: list[Use] = []
     seen: set[tuple[str, ...]] = set()
     refused: list[specs.RejectedRow] = []
+    unusable: Counter[str] = Counter()
     lines = read_lines(path, NEEDED, (*NEEDED, *USUAL))
     years = commitment_years(lines)
     for line in lines:
@@ -79,12 +80,13 @@ def import_spend(
             continue
         what = next((cell(line, c) for c in ("ChargeDescription", *NAMES) if cell(line, c)), "")
         refused.append(found.row(line.number, what[:80]))
+        unusable.update([] if found.instead else [found.reason])
     by: dict[str, list[Use]] = defaultdict(list)
     for use in uses:
         by[use.offer.id].append(use)
     rates = _rates(uses)
     overrides = _overrides(rates, path)
-    why = _no_rate(uses)
+    why = _no_rate(uses, unusable)
     result = Result(
         "import",
         "refused" if why else "ok",
@@ -121,8 +123,14 @@ def _repeated(uses: list[Use]) -> list[dict[str, str]]:
     return [{"code": "repeated-rows", "message": text}]
 
 
-def _no_rate(uses: list[Use]) -> str:
-    """Return why there is no rate at all; empty if there is one."""
+def _no_rate(uses: list[Use], unusable: Counter[str]) -> str:
+    """Return why there is no rate at all; empty if there is one.
+
+    ``unusable`` counts the reasons of rows that look like use of accelerators and cannot be used.
+    """
+    if not uses and unusable:
+        ((reason, rows),) = unusable.most_common(1)
+        return f"; no rate: {reason} ({rows:,} {'row' if rows == 1 else 'rows'})"
     if not uses:
         return "; no rate: no row has hours of an instance of the catalog"
     if sum(u.effective_usd for u in uses) <= 0:
