@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from dcplan.result import Result
 
 
+FILES = frozenset({".csv", ".html", ".json", ".md", ".xlsx"})
+"""Suffixes of files that verbs and ``export`` write, which the folder of exports cannot have."""
+
+
 def targets_of(text: str | None) -> list[Target]:
     """Return the formats named in ``--export``, in order.
 
@@ -45,7 +49,7 @@ def folder_of(targets: list[Target], out: Path | None) -> Path | None:
     Raises
     ------
     InputError
-        When ``--out`` is a file.
+        When ``--out`` is a file, or has the name of one.
     """
     from dcplan.errors import InputError, Place, Problem
 
@@ -55,6 +59,10 @@ def folder_of(targets: list[Target], out: Path | None) -> Path | None:
         raise InputError(
             [Problem("DC050", f"{out} is a file: --export writes into a folder", Place("--out"))]
         )
+    if out is not None and out.suffix.lower() in FILES and not out.is_dir():
+        cause = f"{out} has the name of a file: with --export, --out is the folder of the exports"
+        more = f"give a folder: --out {out.with_suffix('')}; json in --export saves the answer in it"
+        raise InputError([Problem("DC050", cause, Place("--out"), help=more)])
     return out or Path("out")
 
 

@@ -289,6 +289,15 @@ def test_exports_beside_the_answer_need_no_second_solve(
     assert here("plan", stem, "--export", "xlsx", "--out", f"out/{stem}.json").code == 2
 
 
+def test_the_folder_of_exports_has_no_name_of_a_file(here: Callable[..., Ran]) -> None:
+    """It would become a folder with the name of the answer that the user wants to save."""
+    ran = here("plan", "starter", "-f", "json", "-o", "answer.json", "--export", "csv")
+    assert ran.code == 2
+    assert "answer.json has the name of a file" in ran.err
+    assert "--out answer;" in ran.err
+    assert not Path("answer.json").exists()
+
+
 @pytest.mark.parametrize(
     "verb", [("plan", "own-or-rent-1024-h200"), ("catalog", "show", "dgx-h100")]
 )
