@@ -69,6 +69,14 @@ def test_what_is_owned_rents_nothing_and_what_is_rented_owns_nothing(result: Res
     assert float(str(found["rented"]["rented_hours"])) > 0
 
 
+def test_what_every_option_keeps_is_named_where_there_is_some(result: Result, file: Path) -> None:
+    old = "{id: old, system: mi325x-8, hall: air, accelerators: 16, in_service: 2026-Q1}"
+    kept = tco(file, sets=[f"assets=[{old}]"], gap=0.1)
+    for answer, count in ((result, 0), (kept, 1)):
+        notes = [w for w in answer.warnings if "keep hardware in service" in str(w["message"])]
+        assert len(notes) == count
+
+
 def test_work_before_any_hardware_can_come_cannot_be_owned(file: Path, tmp_path: Path) -> None:
     early = tmp_path / "early.yaml"
     early.write_text(TEXT, encoding="utf-8")

@@ -191,5 +191,6 @@ def _notes(question: Question, made: SourcingPlans) -> list[str]:
         f"{x.id}: excluded, {x.reason}" for x in made.excluded if x.kind in (Kind.OFFER, Kind.TERM)
     ]
     notes += made.notes
-    notes.append("all options keep hardware in service and on order")
+    if question.scenario.assets or question.scenario.orders:
+        notes.append("all options keep hardware in service and on order")
     return notes

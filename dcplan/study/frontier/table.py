@@ -54,7 +54,7 @@ def frontier_result(
         f"to {_shown(first.key, there[-1][0])} "
         f"while {second.key} changes from {_shown(second.key, there[0][1])} "
         f"to {_shown(second.key, there[-1][1])}; "
-        f"{len(there)} points, largest gap {worst:.2%}"
+        f"{len(there)} {'point' if len(there) == 1 else 'points'}, largest gap {worst:.2%}"
     )
     code = EXIT_INTERRUPTED if stopped else EXIT_INCOMPLETE if missing else EXIT_OK
     rows = ((p.row, dict(zip((first.key, second.key), p.at or (), strict=False))) for p in found)
