@@ -221,7 +221,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``did you mean "x"?`` for the nearest known word, or an empty string.
 
     A word that is a complete part of known words, such as an accelerator in the names of its
-    systems, gives the shortest of those words.
+    systems, gives the shortest of those words; so does a word that they begin with.
 
     Examples
     --------
@@ -229,6 +229,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     'did you mean "power_kw"?'
     >>> did_you_mean("h100", ["hgx-h100-8", "dgx-h100", "dgx-h200"])
     'did you mean "dgx-h100" or "hgx-h100-8"?'
+    >>> did_you_mean("rented.network", ["owned.network", "rented.network-and-egress"])
+    'did you mean "rented.network-and-egress"?'
     >>> did_you_mean("zzz", ["rated_kw"])
     ''
     """
@@ -237,6 +239,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if not near and len(word) >= 3:
         parts = [k for k in known if word.lower() in PARTS.split(k.lower())]
         near = sorted(parts, key=len)[:MOST_HINTS]
+    if not near and len(word) >= 3:
+        near = sorted((k for k in known if k.startswith(word)), key=len)[:1]
     near = near or difflib.get_close_matches(word, known, n=1, cutoff=0.6)
     if not near:
         near = [k for k in known if len(word) >= 3 and (word in k or k in word)][:1]
