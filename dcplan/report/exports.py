@@ -61,7 +61,9 @@ def folder_of(targets: list[Target], out: Path | None) -> Path | None:
         )
     if out is not None and out.suffix.lower() in FILES and not out.is_dir():
         cause = f"{out} has the name of a file: with --export, --out is the folder of the exports"
-        more = f"give a folder: --out {out.with_suffix('')}; json in --export saves the answer in it"
+        more = (
+            f"give a folder: --out {out.with_suffix('')}; json in --export saves the answer in it"
+        )
         raise InputError([Problem("DC050", cause, Place("--out"), help=more)])
     return out or Path("out")
 

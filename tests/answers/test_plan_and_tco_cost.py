@@ -71,8 +71,7 @@ RENT = """
 cloud: {offers: [aws-p5en-48xlarge], terms: [on-demand, reserved-1y], egress_tb_per_month: 15}
 """
 DEAR_RENT = RENT.replace(
-    "15}",
-    "15, prices: {aws-p5en-48xlarge: {on_demand_usd_per_h: 90, reserved_1y_usd_per_h: 70}}}",
+    "15}", "15, prices: {aws-p5en-48xlarge: {on_demand_usd_per_h: 90, reserved_1y_usd_per_h: 70}}}"
 )
 BATCH = """    - {id: batch, pflops_delivered: [3, 3, 3, 3, 3], utilization_frac: 0.6, usd_per_unmet_quarter: 1000,
        reference: {model: llama-3.1-70b, seq_len: 8192}}"""

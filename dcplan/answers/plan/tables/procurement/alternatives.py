@@ -91,7 +91,9 @@ def other_fabric(
     places = [p for p in problem.placements if p.hall == hall]
     kept = {p.key: d.racks_kept(problem, p.key, t) for p in places}
     live = {key: n + d.racks_new(problem, key, t) for key, n in kept.items()}
-    later = [{p.key: d.racks(problem, p.key, u) for p in places} for u in range(t, problem.quarters)]
+    later = [
+        {p.key: d.racks(problem, p.key, u) for p in places} for u in range(t, problem.quarters)
+    ]
     most = max(later, key=lambda racks: sum(p.accelerators * racks[p.key] for p in places))
     ports = {p.port_class for p in places if live[p.key] or most[p.key]}
     found = []
