@@ -129,8 +129,8 @@ def _no_rate(uses: list[Use], unusable: Counter[str]) -> str:
     ``unusable`` counts the reasons of rows that look like use of accelerators and cannot be used.
     """
     if not uses and unusable:
-        ((reason, rows),) = unusable.most_common(1)
-        return f"; no rate: {reason} ({rows:,} {'row' if rows == 1 else 'rows'})"
+        ((reason, count),) = unusable.most_common(1)
+        return f"; no rate: {reason} ({count:,} {'row' if count == 1 else 'rows'})"
     if not uses:
         return "; no rate: no row has hours of an instance of the catalog"
     if sum(u.effective_usd for u in uses) <= 0:
