@@ -35,7 +35,8 @@ from dcplan.answers.facility.tables import (
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
-from dcplan.inputs.cooling import Performance, performance
+from dcplan.inputs.cooling.performance import performance
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.heat_paths import tank_notes
 from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity, Status

@@ -9,7 +9,8 @@ from dcplan.catalog.schema import CoolingOption, Parameter
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.liquid import units
 from dcplan.facility.pue import sizes
-from dcplan.inputs.cooling import Performance, hall_losses_frac, lighting_range
+from dcplan.inputs.cooling.losses import hall_losses_frac, lighting_range
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.embodied import system_footprint
 from dcplan.result import Metric, Table

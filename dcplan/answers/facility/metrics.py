@@ -8,7 +8,9 @@ from dcplan.answers.facility.tables import designed_air_frac, heat_kw
 from dcplan.catalog.schema import Accelerator, CoolingOption, Parameter
 from dcplan.facility.liquid import flow_l_per_min, ride_through_s, units
 from dcplan.facility.pue import sizes
-from dcplan.inputs.cooling import Performance, chillers_usd_per_kw, hall_losses_frac
+from dcplan.inputs.cooling.losses import hall_losses_frac
+from dcplan.inputs.cooling.performance import chillers_usd_per_kw
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.result import Metric
 from dcplan.specs.facility import cooling as specs

@@ -8,7 +8,7 @@ from dcplan.answers.facility.feasibility import unaided_supply_c
 from dcplan.answers.facility.request import CHAIN
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption
-from dcplan.inputs.cooling import Performance
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 
 

@@ -14,7 +14,8 @@ from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.climate import Climate
 from dcplan.facility.electrical.chain import Backup, Branch
 from dcplan.facility.pue import size_class, sizes
-from dcplan.inputs.cooling import Setting, weather_at, weather_of
+from dcplan.inputs.cooling.setting import Setting
+from dcplan.inputs.cooling.weather import weather_at, weather_of
 from dcplan.inputs.heat_paths import in_tank, room_air_frac
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.chain import branches

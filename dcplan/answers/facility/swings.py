@@ -11,7 +11,7 @@ from dcplan.answers.train.answer import train
 from dcplan.catalog.schema import System
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.swings import Step, event_kwh, remedy, swing
-from dcplan.inputs.cooling import Performance
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity
 from dcplan.result import Metric, Result, Table

@@ -7,7 +7,9 @@ from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption, ReportedSite, Site
 from dcplan.facility.electrical.chain import UPS_LOSSES, Branch, branch, efficiencies
 from dcplan.facility.pue import sizes
-from dcplan.inputs.cooling import Performance, hall_losses_frac, performance
+from dcplan.inputs.cooling.losses import hall_losses_frac
+from dcplan.inputs.cooling.performance import performance
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.chain import chain_values
 from dcplan.result import Table

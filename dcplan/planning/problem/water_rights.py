@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from dcplan.catalog.schema import CoolingOption
-from dcplan.inputs.cooling import performance
+from dcplan.inputs.cooling.performance import performance
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.terms import Cooled, CoolingTerms, HallTerms, SiteTerms
 from dcplan.scenario.load import Question

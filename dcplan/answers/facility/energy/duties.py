@@ -11,7 +11,7 @@ from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import OnsitePower, Parameter
 from dcplan.energy.duties import Cells, Duty, Price, bridged, rating, shaved, split, together
 from dcplan.errors import InputError, Place, Problem
-from dcplan.inputs.cooling import Performance
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.plants import taken
 from dcplan.inputs.power.series import read_hours

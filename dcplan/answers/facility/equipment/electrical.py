@@ -17,7 +17,7 @@ from dcplan.facility.electrical.chain import (
 from dcplan.facility.electrical.power import TWO_SIDES
 from dcplan.facility.electrical.ratings import amps, equal_units, next_rating
 from dcplan.facility.electrical.supply import fault_ka, least_impedance_frac
-from dcplan.inputs.cooling import Performance
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.chain import chain_values
 from dcplan.result import Table

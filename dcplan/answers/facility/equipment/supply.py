@@ -9,7 +9,7 @@ from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.electrical.ratings import amps, next_rating
 from dcplan.facility.electrical.supply import Sections, fault_ka, least_impedance_frac, sections
-from dcplan.inputs.cooling import Performance
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.specs.facility.equipment import ALL, ElectricalRow
 from dcplan.units import KW_PER_MW, W_PER_KW

@@ -11,7 +11,7 @@ from dcplan.answers.plan.replay.given import Given
 from dcplan.catalog.schema import CoolingOption, OnsitePower
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.facility.climate import Climate
-from dcplan.inputs.cooling import hours_of
+from dcplan.inputs.cooling.hours import hours_of
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.plants import Outdoors, derating, taken
 from dcplan.inputs.power.weather import QUARTER_HOURS, bins_by_hour, hours_of_quarter

@@ -9,15 +9,10 @@ from dcplan.catalog.schema import CoolingOption, System
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.facility.climate import Climate
 from dcplan.facility.pue import sizes
-from dcplan.inputs.cooling import (
-    Performance,
-    Setting,
-    chillers_usd_per_kw,
-    hall_losses_frac,
-    performance,
-    weather_at,
-    weather_of,
-)
+from dcplan.inputs.cooling.losses import hall_losses_frac
+from dcplan.inputs.cooling.performance import chillers_usd_per_kw, performance
+from dcplan.inputs.cooling.setting import Performance, Setting
+from dcplan.inputs.cooling.weather import weather_at, weather_of
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.heat_paths import misfit, most_air, room_air_frac
 from dcplan.inputs.log import InputLog

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dcplan.facility.electrical.chain import DOUBLE_CONVERSION, Backup
-from dcplan.inputs.cooling import Setting
+from dcplan.inputs.cooling.setting import Setting
 from dcplan.inputs.power.hall import Blocks
 from dcplan.planning.problem.contracts import ContractTerms, HeatTerms, MatchedTerms
 from dcplan.planning.problem.energy import OnsiteTerms, ResponseTerms, TrancheTerms

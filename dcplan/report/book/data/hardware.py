@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Fabric, Optic, Switch
-from dcplan.inputs.cooling import CHILLER_PRICE
+from dcplan.inputs.cooling.performance import CHILLER_PRICE
 from dcplan.inputs.network_parts import links_per_cage, node_transceiver
 from dcplan.planning.problem.terms import (
     CoolingTerms,
