@@ -56,7 +56,9 @@ def plant_heat_mw(
     if equipment == "chiller":
         chilled = found.peak_chilled
         return resolved.it_mw * (_hall_heat(option, resolved, log) if chilled is None else chilled)
-    return resolved.it_mw * (found.peak_pue if found.peak_rejected is None else found.peak_rejected)
+    rejected = found.peak_rejected
+    hall = found.peak_pue - found.peak_main_frac  # main transformers stand outdoors
+    return resolved.it_mw * (hall if rejected is None else rejected)
 
 
 def _hall_heat(option: CoolingOption, resolved: ResolvedFacility, log: InputLog) -> float:

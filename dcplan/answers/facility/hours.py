@@ -45,7 +45,7 @@ def hours_table(
         )
     )
     it_kw = resolved.it_mw * KW_PER_MW * resolved.load
-    losses_kw = it_kw * losses_frac_now(option, at, log)
+    losses_kw = it_kw * (losses_frac_now(option, at, log) + found.main_frac)
     return HOURS.table(_rows(weather, it_kw, losses_kw, pue, water))
 
 

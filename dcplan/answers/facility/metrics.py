@@ -37,7 +37,7 @@ def metrics_of(
         **specs.PEAK_PUE(found.peak_pue),
         **specs.PEAK_IT(resolved.it_mw),
         **specs.PEAK_FACILITY(peak),
-        **specs.ELECTRICAL_LOSSES(_losses_frac(resolved, log)),
+        **specs.ELECTRICAL_LOSSES(_losses_frac(resolved, log) + found.peak_main_frac),
     }
     if found.wue_l_per_kwh:
         w = found.wue_l_per_kwh

@@ -9,6 +9,7 @@ import numpy as np
 from dcplan.catalog.schema import CoolingOption
 from dcplan.facility.climate import Climate
 from dcplan.facility.cooling import Spread
+from dcplan.facility.electrical.supply import main_losses_frac
 from dcplan.inputs.cooling.hours import hours_of
 from dcplan.inputs.cooling.setting import Performance, Setting
 from dcplan.inputs.cooling.table import tabulated
@@ -26,8 +27,32 @@ def performance(option: CoolingOption, at: Setting, log: InputLog) -> Performanc
         If the option is neither modeled with the weather of the place nor tabulated for its zone.
     """
     if option.model is None or at.climate is None:
-        return tabulated(option, at, log)
-    weather = at.climate
+        return _behind_main(tabulated(option, at, log), at)
+    return _behind_main(_computed(option, at, at.climate, log), at)
+
+
+def _behind_main(found: Performance, at: Setting) -> Performance:
+    """Return the performance with the losses of main transformers, each at its own load."""
+    feed, peak, load = at.feed, found.peak_pue, at.load
+    if feed is None:
+        return found
+
+    def fed(pue: float) -> float:
+        return pue + main_losses_frac(pue, peak, load, feed)
+
+    mean, worst = found.pue, main_losses_frac(peak, peak, 1.0, feed)
+    return replace(
+        found,
+        pue=Spread(fed(mean.low), fed(mean.value), fed(mean.high)),
+        peak_pue=peak + worst,
+        quarters=tuple((fed(pue), water) for pue, water in found.quarters),
+        bin_pues=tuple(fed(pue) for pue in found.bin_pues),
+        main_frac=fed(mean.value) - mean.value,
+        peak_main_frac=worst,
+    )
+
+
+def _computed(option: CoolingOption, at: Setting, weather: Climate, log: InputLog) -> Performance:
     year = hours_of(option, at, weather, log)
     dry, wet = weather.design_dry_c, weather.design_wet_c
     hot = Climate(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dcplan.facility.climate import Climate
 from dcplan.facility.cooling import Spread
 from dcplan.facility.electrical.chain import Branch
+from dcplan.facility.electrical.supply import Feed
 from dcplan.facility.pue import Sizes
 from dcplan.inputs.power.lighting import Range
 from dcplan.provenance import Quantity, Status
@@ -33,6 +34,8 @@ class Setting:
     """Load classes behind power blocks, whose losses count; empty: the losses of a size class."""
     lighting: Range | None = None
     """Lighting over IT power by floor area; None: that of the size class. [-]"""
+    feed: Feed | None = None
+    """Main transformers before the distribution, whose losses count; None without any."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,10 @@ class Performance:
     modeled: bool
     bin_pues: tuple[float, ...] = ()
     """PUE in each bin of the weather; empty for tabulated options."""
+    main_frac: float = 0.0
+    """Losses of main transformers over IT power, at the mean power of the year."""
+    peak_main_frac: float = 0.0
+    """The same on the design day."""
 
     def mean(self, of: Spread) -> Quantity:
         """Return the annual PUE or WUE as a plan input, with its spread."""
