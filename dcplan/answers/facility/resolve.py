@@ -176,11 +176,10 @@ def _where(site: str | None, zone: str | None, epw: str | None, catalog: Catalog
         if value
     ]
     if len(given) != 1:
-        cause = (
-            f"exactly one of --site, --climate-zone and --epw is required, but {len(given)} "
-            "are given"
-        )
-        raise InputError([Problem("DC062", cause, Place("facility"))])
+        what = f"{' and '.join(given)} are given" if given else "none of them is given"
+        cause = f"exactly one of --site, --climate-zone and --epw is required, but {what}"
+        step = "leave out all but one" if given else "--site us-ashburn"
+        raise InputError([Problem("DC062", cause, Place("facility"), help=step)])
     if epw:
         weather = weather_of_file(Path(epw))
         return Where(weather.place, None, weather, None)

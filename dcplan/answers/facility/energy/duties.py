@@ -60,6 +60,10 @@ def battery_duties(
         duty = _shaved(resolved, found, request.shave_to_mw, kind.cells, log)
         with_grid.append(duty)
         rows.append(_row("peak shaving", WITH, duty, kind))
+        if not duty.mw:
+            notes.append(
+                f"no hour of the load is above {request.shave_to_mw:g} MW: peak shaving needs no battery"
+            )
     if request.bridge_s is not None:
         duty = bridged(found.peak_pue * resolved.it_mw, request.bridge_s)
         without.append(duty)
