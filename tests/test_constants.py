@@ -55,7 +55,6 @@ DEFINITIONS = {
     "facility/electrical/power.py: RULES": "redundancy: arithmetic of the topology",
     "facility/electrical/ratings.py: PREFERRED_R10": "the R10 series of ISO 3",
     "facility/electrical/ratings.py: PREFERRED_MOTOR_KW": "the motor outputs of IEC 60072-1",
-    "facility/electrical/supply.py: LEAST_IMPEDANCE": "Table 1 of IEC 60076-5",
     "facility/pue.py: LARGE_MW": "border of a size class of the tabulated PUE",
     "facility/pue.py: BETWEEN_FRAC": "border of a size class of the tabulated PUE",
     "inputs/counters/names.py: MEANINGS": "the ends of percent and of a ratio",

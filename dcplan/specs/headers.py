@@ -254,6 +254,7 @@ HEADERS = {
     "serves_from": "Serves from",
     "set_as": "Set with",
     "set_instead": "Set instead",
+    "shaft_kw": "All units, kW",
     "share_frac": "Share, %",
     "short_usd_per_h": "Shorter term, USD/h",
     "short_years": "Shorter term, years",

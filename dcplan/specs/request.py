@@ -255,7 +255,7 @@ def _wrong_value(field: Field, value: Any) -> list[Problem]:
     if value == "":
         return [_problem(field, f"{field.spelled} is empty")]
     if flag.choices and (value.lower() if flag.lower else value) not in flag.choices:
-        hint = did_you_mean(str(value), flag.choices)
+        hint = did_you_mean(str(value).lower() if flag.lower else str(value), flag.choices)
         return [_problem(field, f"{value!r}: must be one of {', '.join(flag.choices)}", hint)]
     return []
 

@@ -317,8 +317,8 @@ def test_broken_weather_files(tmp_path: Path, hours: int, dry: str, words: str) 
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        ({}, "one of --site, --climate-zone and --epw is required, but 0"),
-        ({"site": "us-ashburn", "climate_zone": "4A"}, "2 are given"),
+        ({}, "one of --site, --climate-zone and --epw is required, but none"),
+        ({"site": "us-ashburn", "climate_zone": "4A"}, "but --site and --climate-zone are given"),
         ({"site": "us-ashborn"}, "no sites row"),
         ({"climate_zone": "0B"}, "zones with weather are 0A"),
         ({"site": "us-ashburn"}, "--cooling or --compare is required"),

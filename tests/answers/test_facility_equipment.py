@@ -214,7 +214,7 @@ def test_supply_by_hand() -> None:
     Behind a transformer of 3,150 kVA and 7 %: 4.382 x 1.042 / (0.95 x 0.07) = 68.7 kA, next 80."""
     found = facility(**NVL, utility_kv=138.0)
     rows = found.frame("electrical_schedule").set_index("tag")
-    kva = found.value("power.peak_facility_mw") * 1e3 / 0.95
+    kva = facility(**NVL).value("power.peak_facility_mw") * 1e3 / 0.95
     main, bus, feeder = (rows.loc[tag] for tag in ("TX-U", "MVS", "MVF"))
     assert (main["count"], main["rating_kva"]) == (2, 63_000)
     assert (main["supply_volts"], main["line_volts"]) == (138_000, 13_800)
@@ -252,6 +252,38 @@ def test_sections_of_the_supply(
     assert isinstance(rows.loc["TX-C", "not_sized"], str) != stated
     if "TX-U" not in rows.index:
         assert "short-circuit rating" in bus["not_sized"]
+
+
+def test_main_transformers_lose_by_hand() -> None:
+    """62.9 MVA on two transformers of 63: x = 0.4996, 126,000 x (0.00045 + 0.0034 x 0.2496) = 163.6 kW,
+    0.0033 of 50 MW. In the mean 50 x 1.111 / 0.95 = 58.5 MVA, x = 0.464: 148.9 kW, 0.0030."""
+    bare, fed = facility(**NVL), facility(**NVL, utility_kv=138.0)
+    for key, more in (
+        ("power.peak_pue", 0.00327),
+        ("power.annual_pue", 0.00298),
+        ("power.electrical_loss_frac", 0.00327),
+    ):
+        assert fed.value(key) - bare.value(key) == pytest.approx(more, abs=2e-5), key
+    plants = [x.frame("plant").drop(columns="basis") for x in (bare, fed)]
+    assert plants[0].equals(plants[1])
+    rows = [x.frame("electrical_schedule").set_index("tag") for x in (bare, fed)]
+    for name in ("load_kw", "count"):  # what stands behind main transformers does not change
+        assert rows[1].loc["TX-M", name] == rows[0].loc["TX-M", name]
+        assert rows[1].loc["MVS", name] == rows[0].loc["MVS", name]
+
+
+def test_hours_have_the_losses_of_main_transformers() -> None:
+    asked = dict(NVL, cooling="direct-liquid-dry-cooler")
+    bare, fed = (
+        facility_hours(FacilityRequest(**asked, **more)) for more in ({}, {"utility_kv": 138.0})
+    )
+    columns = bare.columns
+    at = {name: columns.index(name) for name in ("losses_kw", "cooling_kw", "it_kw", "facility_kw")}
+    for before, after in zip(bare.rows, fed.rows, strict=True):
+        assert after[at["losses_kw"]] - before[at["losses_kw"]] == pytest.approx(149, abs=2)
+        assert after[at["cooling_kw"]] == pytest.approx(before[at["cooling_kw"]], abs=30)
+        parts = sum(after[at[name]] for name in ("it_kw", "losses_kw", "cooling_kw"))
+        assert parts == pytest.approx(after[at["facility_kw"]])
 
 
 def test_a_supply_below_the_distribution_is_refused() -> None:

@@ -15,7 +15,8 @@ from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Parameter
 from dcplan.facility.dry_coolers import circuit
 from dcplan.facility.sample import Array
-from dcplan.inputs.cooling import CHILLERS, KEPT, weather_of
+from dcplan.inputs.cooling.keys import CHILLERS, KEPT
+from dcplan.inputs.cooling.weather import weather_of
 
 QUICK = settings(max_examples=60, deadline=None)
 CLIMATES = ("us-phoenix", "ie-dublin", "sg-singapore", "us-ashburn", "zone-5A", "zone-3C")

@@ -83,7 +83,7 @@ def test_small_class_has_small_blocks() -> None:
     assert branch(0.0, 10.0, 2.5, "2n").blocks == 0
 
 
-@given(st.floats(0.01, 200.0), st.sampled_from(sorted(RULES)), st.floats(0.05, 1.0))
+@given(st.floats(0.01, 200.0), st.sampled_from(sorted(RULES)), st.floats(0.1, 1.0))
 @QUICK
 def test_losses_are_positive_and_blocks_carry_the_load(mw: float, rule: str, load: float) -> None:
     found = branch(mw, mw, 2.5, rule)

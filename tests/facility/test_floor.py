@@ -12,7 +12,7 @@ from dcplan.catalog.loader import load
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.facility.floor import line_up, rows_of
 from dcplan.facility.pue import sizes
-from dcplan.inputs.cooling import lighting_range
+from dcplan.inputs.cooling.losses import lighting_range
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.lighting import lighting_by_area
 

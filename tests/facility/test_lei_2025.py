@@ -15,7 +15,9 @@ from dcplan.answers.facility.answer import facility
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import CoolingOption
 from dcplan.facility.pue import LARGE_SIZE
-from dcplan.inputs.cooling import Performance, Setting, performance, weather_of
+from dcplan.inputs.cooling.performance import performance
+from dcplan.inputs.cooling.setting import Performance, Setting
+from dcplan.inputs.cooling.weather import weather_of
 from dcplan.inputs.log import InputLog
 
 ZONES = ("1A", "2A", "2B", "3A", "3B", "3C", "4A", "4B", "4C", "5A", "5B", "5C", "6A", "6B", "7")

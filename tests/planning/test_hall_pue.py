@@ -199,6 +199,36 @@ def test_an_own_pue_takes_neither_losses_nor_air_share() -> None:
     assert f"{HALL}.direct-liquid-tower.room_air_frac" not in found.log.rows
 
 
+def test_each_system_has_the_pue_of_a_hall_of_its_own() -> None:
+    """A hall that may hold GB300 and MI355X: racks of each have what ``facility`` says for it alone.
+
+    Network and storage, the shell and the chillers follow MI355X, whose racks heat more air: its
+    air share is 1 - 0.9 x 0.75 = 0.325, that of GB300 1 - 0.9 x 0.9 = 0.19.
+    """
+    systems = ("gb300-nvl72", "mi355x-8-dlc")
+    option = "direct-liquid-dry-cooler"
+    found = built(f"systems=[{', '.join(systems)}]", f"{HALL}.cooling=[{option}]")
+    hall = found.problem.halls[0]
+    keys = ("power.annual_pue", "power.peak_pue", "water.annual_wue_l_per_kwh")
+    for system in systems:
+        alone = facility(site="us-ashburn", cooling=option, system=system, it_mw=22.0)
+        own = hall.cooled(option, system)
+        rates = (own.pue, own.peak_pue, own.wue_l_per_kwh)
+        assert rates == pytest.approx([alone.value(key) for key in keys], abs=1e-9)
+    lean, full = (hall.cooled(option, system) for system in systems)
+    assert full == hall.cooled(option, "") == hall.coolings[0].other
+    assert full.pue - lean.pue > 0.005
+    assert full.peak_pue - lean.peak_pue > 0.02
+    row = found.log.rows[f"{HALL}.{option}.gb300-nvl72.pue"]
+    assert (row.value, row.status) == (lean.pue, "derived")
+
+
+def test_a_stated_pue_holds_for_all_systems() -> None:
+    sets = ("systems=[gb300-nvl72, mi355x-8-dlc]", f"{HALL}.pue=1.2", f"{HALL}.peak_pue=1.3")
+    hall = built(*sets, f"{HALL}.wue_l_per_kwh=0.5").problem.halls[0]
+    assert all(not c.by_system for c in hall.coolings)
+
+
 def test_a_plan_has_the_air_share_of_its_systems() -> None:
     """GB300: a tenth of the power in network and storage, 90 % of the rest in liquid: 0.19."""
     key = f"{HALL}.direct-liquid-tower.room_air_frac"

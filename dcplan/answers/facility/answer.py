@@ -35,7 +35,8 @@ from dcplan.answers.facility.tables import (
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
-from dcplan.inputs.cooling import Performance, performance
+from dcplan.inputs.cooling.performance import performance
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.heat_paths import tank_notes
 from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity, Status
@@ -43,6 +44,7 @@ from dcplan.result import Metric, Result, Table
 from dcplan.specs.facility import cooling, energy, hall
 from dcplan.specs.sustainability import SUSTAINABILITY
 from dcplan.specs.verb import verb
+from dcplan.units import KW_PER_MW
 
 
 @verb(FacilityRequest, "facility")
@@ -251,10 +253,12 @@ def _headline(
         (f", facility water at {supply_c:g} °C") if found.modeled and supply_c is not None else ""
     )
     if option.model == "dry" and found.peak_chilled:
-        water += f", trim chillers for {found.peak_chilled * resolved.it_mw:.1f} MW of heat"
+        heat_mw = found.peak_chilled * resolved.it_mw
+        heat = f"{heat_mw:,.1f} MW" if heat_mw >= 1.0 else f"{heat_mw * KW_PER_MW:,.0f} kW"
+        water += f", trim chillers for {heat} of heat"
     interval = "P5 to P95" if found.modeled else "catalog range"
     return (
-        f"{option.id} at {resolved.where.name} with {resolved.it_mw:g} MW of IT: annual PUE "
+        f"{option.id} at {resolved.where.name} with {resolved.it_mw:,g} MW of IT: annual PUE "
         f"{found.pue.value:.3f} ({interval} {found.pue.low:.3f} to {found.pue.high:.3f}), PUE "
         f"{found.peak_pue:.3f} on the design day{water}"
     )

@@ -9,7 +9,8 @@ from dcplan.catalog.schema import CoolingOption, Parameter
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.liquid import units
 from dcplan.facility.pue import sizes
-from dcplan.inputs.cooling import Performance, hall_losses_frac, lighting_range
+from dcplan.inputs.cooling.losses import hall_losses_frac, lighting_range
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.embodied import system_footprint
 from dcplan.result import Metric, Table
@@ -55,7 +56,9 @@ def plant_heat_mw(
     if equipment == "chiller":
         chilled = found.peak_chilled
         return resolved.it_mw * (_hall_heat(option, resolved, log) if chilled is None else chilled)
-    return resolved.it_mw * (found.peak_pue if found.peak_rejected is None else found.peak_rejected)
+    rejected = found.peak_rejected
+    hall = found.peak_pue - found.peak_main_frac  # main transformers stand outdoors
+    return resolved.it_mw * (hall if rejected is None else rejected)
 
 
 def _hall_heat(option: CoolingOption, resolved: ResolvedFacility, log: InputLog) -> float:

@@ -10,7 +10,8 @@ from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.climate import Climate
-from dcplan.inputs.cooling import Performance, hours_of, losses_frac_now
+from dcplan.inputs.cooling.hours import hours_of, losses_frac_now
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.result import Table
 from dcplan.specs.facility.equipment import HOURS, HourRow
@@ -44,7 +45,7 @@ def hours_table(
         )
     )
     it_kw = resolved.it_mw * KW_PER_MW * resolved.load
-    losses_kw = it_kw * losses_frac_now(option, at, log)
+    losses_kw = it_kw * (losses_frac_now(option, at, log) + found.main_frac)
     return HOURS.table(_rows(weather, it_kw, losses_kw, pue, water))
 
 

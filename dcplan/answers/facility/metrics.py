@@ -8,7 +8,9 @@ from dcplan.answers.facility.tables import designed_air_frac, heat_kw
 from dcplan.catalog.schema import Accelerator, CoolingOption, Parameter
 from dcplan.facility.liquid import flow_l_per_min, ride_through_s, units
 from dcplan.facility.pue import sizes
-from dcplan.inputs.cooling import Performance, chillers_usd_per_kw, hall_losses_frac
+from dcplan.inputs.cooling.losses import hall_losses_frac
+from dcplan.inputs.cooling.performance import chillers_usd_per_kw
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.result import Metric
 from dcplan.specs.facility import cooling as specs
@@ -35,7 +37,7 @@ def metrics_of(
         **specs.PEAK_PUE(found.peak_pue),
         **specs.PEAK_IT(resolved.it_mw),
         **specs.PEAK_FACILITY(peak),
-        **specs.ELECTRICAL_LOSSES(_losses_frac(resolved, log)),
+        **specs.ELECTRICAL_LOSSES(_losses_frac(resolved, log) + found.peak_main_frac),
     }
     if found.wue_l_per_kwh:
         w = found.wue_l_per_kwh

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from dcplan.answers.facility.feasibility import unaided_supply_c
 from dcplan.answers.facility.request import CHAIN
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption
-from dcplan.inputs.cooling import Performance
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 
 
@@ -34,6 +36,8 @@ def _size_note(resolved: ResolvedFacility, found: Performance, *, lit_by_area: b
     )
 
 
+REMARK_HOTTEST = 1.05
+"""Power of the hottest hour over that of the design day, above which a note says so."""
 NEARLY_LARGE_MW = 5.0
 """Between this size and the large class, a note explains the step between the classes."""
 
@@ -49,6 +53,7 @@ def notes_of(
         *_of_hall(resolved, found, lit_by_area=by_area),
         *_of_option(option, resolved, supply_c),
         *_of_supply(option, resolved, found, supply_c, log),
+        *_of_hottest_hours(resolved, found),
     )
     return [{"code": "pue", "message": note} for note in notes]
 
@@ -101,9 +106,36 @@ def _of_option(
     if resolved.request.liquid_frac is not None and one_path:
         yield f"--liquid-frac has no effect: {option.id} removes all heat on one path"
     if resolved.where.site and resolved.where.site.climate is None:
+        yield _of_city(resolved)
+
+
+def _of_city(resolved: ResolvedFacility) -> str:
+    """Say whose weather is taken for a site without its own, and its design day."""
+    where = resolved.where
+    text = f"{where.name} has no weather data; the data of the reference city of zone {where.zone} is used"
+    if where.climate is None:
+        return text
+    dry, wet = where.climate.design_dry_c, where.climate.design_wet_c
+    return (
+        f"{text}, with a design day of {dry:.1f} °C dry bulb and {wet:.1f} °C wet bulb: take --epw "
+        "with a weather file of the place for a design"
+    )
+
+
+def _of_hottest_hours(resolved: ResolvedFacility, found: Performance) -> Iterator[str]:
+    """Yield how far the hottest hours of the weather exceed the power of the design day."""
+    weather = resolved.where.climate
+    if not found.bin_pues or weather is None or resolved.load < 1.0:
+        return
+    pues = np.array(found.bin_pues)
+    most = float(pues.max())
+    if most > REMARK_HOTTEST * found.peak_pue:
+        hours = float(weather.hours[pues > found.peak_pue].sum())
+        mw = most * resolved.it_mw
         yield (
-            f"{resolved.where.name} has no weather data; the data of the reference city of zone "
-            f"{resolved.where.zone} is used"
+            f"{hours:,.0f} hours of the weather take more power than the design day, up to {mw:,.4g} MW "
+            f"(PUE {most:.3f}): they are more humid, so that pads and towers cool less and chillers "
+            "more; the plant is for the design day, which 0.4 % of the hours exceed in each temperature"
         )
 
 

@@ -12,6 +12,8 @@ from dcplan.facility.electrical.power import RULES
 from dcplan.specs.request import Flag
 
 CHAIN, SIZE_CLASS = "chain", "class"
+DUTY_CYCLE = 0.7
+"""Usual share of time in which a job runs."""
 
 
 @dataclass(frozen=True)
@@ -213,7 +215,7 @@ class FacilityRequest:
     ] = None
     duty_cycle: Annotated[
         float, Flag("share of time in which a job runs, for --oversubscription", low=0.01, high=1)
-    ] = 0.7
+    ] = DUTY_CYCLE
     catalogs: Annotated[
         tuple[str, ...], Flag("catalog overlay folder; repeatable, the last one takes precedence")
     ] = ()
@@ -252,6 +254,7 @@ def refuse_idle(flags: FacilityRequest) -> None:
         "--profile": flags.profile or None,
     }
     racks = {"--rack-kw": flags.rack_kw, "--oversubscription": flags.oversubscription}
+    duty = {"--duty-cycle": flags.duty_cycle if flags.duty_cycle != DUTY_CYCLE else None}
     rules = {"--redundancy": flags.redundancy, "--other-redundancy": flags.other_redundancy}
     kinds = {"--ups": flags.ups, "--other-ups": flags.other_ups}
     ups = {flag: kind for flag, kind in kinds.items() if kind != DOUBLE_CONVERSION}
@@ -275,6 +278,7 @@ def refuse_idle(flags: FacilityRequest) -> None:
         (flags.electrical_losses != CHAIN, "with --electrical-losses class", ups),
         (flags.job is None, "without --job", ramp),
         (flags.shave_to_mw is None, "without --shave-to-mw", series),
+        (flags.oversubscription is None, "without --oversubscription", duty),
         (flags.system is None, "without --system", racks),
         (not flags.onsite and flags.utility_mw is None, "without --onsite or --utility-mw", hours),
         (
@@ -311,7 +315,10 @@ def amounts_of(pairs: Sequence[str]) -> dict[str, float]:
                 ]
             ) from None
         if not 0.0 < value <= 1e5:
-            raise InputError([Problem("DC062", f"{name}: {value!r} MW", Place("--onsite"))])
+            cause = f"{name}: {value:g} MW: a power above 0 and up to 100,000 MW is needed"
+            raise InputError(
+                [Problem("DC062", cause, Place("--onsite"), help=f"--onsite {name}=30")]
+            )
         found[name] = found.get(name, 0.0) + value
     return found
 

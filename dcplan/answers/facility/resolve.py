@@ -13,13 +13,17 @@ from dcplan.catalog.weather import bins
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.climate import Climate
 from dcplan.facility.electrical.chain import Backup, Branch
+from dcplan.facility.electrical.supply import Feed
 from dcplan.facility.pue import size_class, sizes
-from dcplan.inputs.cooling import Setting, weather_at, weather_of
+from dcplan.inputs.cooling.setting import Setting
+from dcplan.inputs.cooling.weather import weather_at, weather_of
 from dcplan.inputs.heat_paths import in_tank, room_air_frac
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.chain import branches
 from dcplan.inputs.power.lighting import Range, lighting_by_area
+from dcplan.inputs.power.transformers import feed_of
 from dcplan.inputs.power.weather import weather_of_file
+from dcplan.units import W_PER_KW
 
 POOLED = "all"
 """Zone of the rows for all zones."""
@@ -95,7 +99,34 @@ class ResolvedFacility:
             given,
             self.counted_branches(log),
             self.lighting(option, log),
+            self.feed(log),
         )
+
+    def distribution_kv(self, log: InputLog) -> float:
+        """Return the voltage of the distribution: given, that of a medium-voltage utility, or a class value.
+
+        Raises
+        ------
+        InputError
+            When the utility's voltage is below that of the distribution.
+        """
+        utility, own = self.request.utility_kv, self.request.medium_kv
+        if own is None and utility is not None:
+            most = log.parameter("facility", "medium-most-kv")
+            own = utility if utility <= most else None
+        kv = log.parameter("facility", "medium-kv") if own is None else own
+        if utility is not None and utility < kv:
+            cause = f"{utility:g} kV from the utility is below the {kv:g} kV of the distribution"
+            step = f"--medium-kv {utility:g}"
+            raise InputError([Problem("DC062", cause, Place("--utility-kv"), help=step)])
+        return kv
+
+    def feed(self, log: InputLog) -> Feed | None:
+        """Return the main transformers, whose losses are in the PUE; None without any."""
+        utility = self.request.utility_kv
+        if utility is None or utility <= (kv := self.distribution_kv(log)):
+            return None
+        return feed_of(self.it_mw, kv * W_PER_KW, self.request.redundancy, log)
 
     def lighting(self, option: CoolingOption, log: InputLog) -> Range | None:
         """Return lighting over IT power by floor area; None where that of the size class counts."""
@@ -145,11 +176,10 @@ def _where(site: str | None, zone: str | None, epw: str | None, catalog: Catalog
         if value
     ]
     if len(given) != 1:
-        cause = (
-            f"exactly one of --site, --climate-zone and --epw is required, but {len(given)} "
-            "are given"
-        )
-        raise InputError([Problem("DC062", cause, Place("facility"))])
+        what = f"{' and '.join(given)} are given" if given else "none of them is given"
+        cause = f"exactly one of --site, --climate-zone and --epw is required, but {what}"
+        step = "leave out all but one" if given else "--site us-ashburn"
+        raise InputError([Problem("DC062", cause, Place("facility"), help=step)])
     if epw:
         weather = weather_of_file(Path(epw))
         return Where(weather.place, None, weather, None)

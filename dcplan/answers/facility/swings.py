@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from dcplan.answers.facility.heat_rejection import run_metrics
 from dcplan.answers.facility.power import average_frac
@@ -11,7 +12,7 @@ from dcplan.answers.train.answer import train
 from dcplan.catalog.schema import System
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.swings import Step, event_kwh, remedy, swing
-from dcplan.inputs.cooling import Performance
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity
 from dcplan.result import Metric, Result, Table
@@ -19,6 +20,8 @@ from dcplan.specs.facility import hall as specs
 from dcplan.specs.train.layouts import BREAKDOWN
 from dcplan.units import HOURS_PER_YEAR, KW_PER_MW, SECONDS_PER_HOUR
 
+PLACES = {"train": "--job", "--global-batch-tokens": "--job-batch-tokens"}
+"""Places of errors of ``dcplan train`` in the flags of a hall."""
 TOGETHER = ("data_parallel", "optimizer", "straggler")
 """Parts of a step in which all accelerators wait or exchange data."""
 NO_MEASURE = specs.SwingRow("no measure necessary: the ramp is within the limit")
@@ -39,13 +42,7 @@ def swings(
     """
     system, rated_kw = _system(resolved)
     count = _count(resolved, system, rated_kw, existing)
-    found = train(
-        job,
-        system=system.id,
-        accelerators=count * system.accelerators,
-        global_batch_tokens=resolved.request.job_batch_tokens,
-        catalogs=resolved.request.catalogs,
-    )
+    found = _trained(job, resolved, system, count * system.accelerators)
     run = run_metrics(
         hall,
         resolved,
@@ -74,6 +71,27 @@ def swings(
         "swing_events": _events(step, idle_mw, limit, log),
     }
     return tables, metrics | run
+
+
+def _trained(job: str, resolved: ResolvedFacility, system: System, accelerators: int) -> Result:
+    """Return the estimate of the job on the hall's accelerators; errors name the flags of the hall."""
+    try:
+        return train(
+            job,
+            system=system.id,
+            accelerators=accelerators,
+            global_batch_tokens=resolved.request.job_batch_tokens,
+            catalogs=resolved.request.catalogs,
+        )
+    except InputError as error:
+        raise InputError(
+            [
+                replace(p, place=Place(PLACES[p.place.path]))
+                if p.place and p.place.path in PLACES
+                else p
+                for p in error.problems
+            ]
+        ) from error
 
 
 def _system(resolved: ResolvedFacility) -> tuple[System, float]:

@@ -7,7 +7,9 @@ from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption, ReportedSite, Site
 from dcplan.facility.electrical.chain import UPS_LOSSES, Branch, branch, efficiencies
 from dcplan.facility.pue import sizes
-from dcplan.inputs.cooling import Performance, hall_losses_frac, performance
+from dcplan.inputs.cooling.losses import hall_losses_frac
+from dcplan.inputs.cooling.performance import performance
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.chain import chain_values
 from dcplan.result import Table
@@ -116,7 +118,7 @@ def cooling_branch(found: Performance, resolved: ResolvedFacility, log: InputLog
     """Return cooling and lighting on the design day, behind blocks of the other redundancy."""
     counted = resolved.counted_branches(log)
     losses = hall_losses_frac(counted, sizes(resolved.it_mw), log)
-    cooling_mw = resolved.it_mw * max(found.peak_pue - 1.0 - losses, 0.0)
+    cooling_mw = resolved.it_mw * max(found.peak_pue - found.peak_main_frac - 1.0 - losses, 0.0)
     block_mw = log.parameter("power", "block-mw-default")
     return branch(cooling_mw, resolved.it_mw, block_mw, resolved.request.other_redundancy)
 

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dcplan.facility.electrical.power import TWO_SIDES, blocks_needed
-from dcplan.facility.electrical.ratings import amps
-from dcplan.units import KVA_PER_MVA, W_PER_KW
-
-LEAST_IMPEDANCE = (
-    *((630.0, 0.04), (1250.0, 0.05), (2500.0, 0.06), (6300.0, 0.07), (25_000.0, 0.08)),
-    *((40_000.0, 0.10), (63_000.0, 0.11), (100_000.0, 0.125)),
-)
-"""Rated power up to which a transformer has at least this short-circuit impedance: IEC 60076-5, Table 1.
-[kVA, -]"""
+from dcplan.facility.electrical.ratings import amps, next_rating
+from dcplan.units import KVA_PER_MVA, KW_PER_MW, W_PER_KW
 
 
-def least_impedance_frac(kva: float) -> float:
+def least_impedance_frac(kva: float, table: Sequence[tuple[float, float]]) -> float:
     """Return the least short-circuit impedance of a transformer of two windings.
 
     Above the largest rating of the table it is that of the largest, which the standard exceeds.
@@ -25,13 +19,18 @@ def least_impedance_frac(kva: float) -> float:
     ----------
     kva : float
         Rated power, above 0. [kVA]
+    table : sequence of tuple
+        Ratings in ascending order, each with the least impedance up to it. [kVA, -]
 
     Examples
     --------
-    >>> least_impedance_frac(3150.0), least_impedance_frac(63_000.0), least_impedance_frac(160_000.0)
-    (0.07, 0.11, 0.125)
+    >>> table = [(6300.0, 0.07), (25_000.0, 0.08)]
+    >>> least_impedance_frac(6300.0, table), least_impedance_frac(10_000.0, table)
+    (0.07, 0.08)
+    >>> least_impedance_frac(160_000.0, table)
+    0.08
     """
-    return next((z for most, z in LEAST_IMPEDANCE if kva <= most), LEAST_IMPEDANCE[-1][1])
+    return next((z for most, z in table if kva <= most), table[-1][1])
 
 
 def fault_ka(kva: float, volts: float, impedance_frac: float) -> float:
@@ -103,3 +102,58 @@ def sections(load_kva: float, volts: float, most_amps: float, redundancy: str) -
     count = blocks_needed(load_kva / KVA_PER_MVA, full_mva, redundancy)
     spare = 0 if redundancy == "n" else count // 2 if redundancy == TWO_SIDES else 1
     return Sections(count, count - spare, load_kva / (count - spare))
+
+
+@dataclass(frozen=True)
+class Feed:
+    """Main transformers between a high-voltage utility and the distribution of a site."""
+
+    it_mw: float
+    """Design IT power behind them. [MW]"""
+    volts: float
+    """Voltage of the distribution between lines. [V]"""
+    most_amps: float
+    """Largest rated current of a section of the bus. [A]"""
+    redundancy: str
+    power_factor: float
+    fixed_frac: float
+    """Losses without load over rating. [kW/kVA]"""
+    square_frac: float
+    """Losses at the rating with the square of load, over rating. [kW/kVA]"""
+
+
+def main_losses_frac(pue: float, peak_pue: float, load: float, feed: Feed) -> float:
+    r"""Return the losses of the main transformers over the IT power.
+
+    One transformer for each section of the bus is rated for the design day, and all of them share the
+    load:
+
+    .. math:: e_m = \frac{m S_r (f + q x^2)}{P_{IT} L}, \quad x = \frac{P_{IT} L\,\mathrm{PUE}}{m S_r \cos\varphi}
+
+    Parameters
+    ----------
+    pue : float
+        Power behind the transformers over IT power, at least 1. [-]
+    peak_pue : float
+        The same on the design day, at least 1. [-]
+    load : float
+        IT power L over the design IT power, above 0, at most 1. [-]
+    feed : Feed
+        Distribution behind the transformers, and their losses f and q.
+
+    Examples
+    --------
+    50 MW of IT at a PUE of 1.2: 60 MW at 0.95 are 63,158 kVA, next 80,000. Under N+1 two transformers
+    share them, x = 0.395: 160,000 x (0.0005 + 0.0034 x 0.156) kW = 165 kW.
+
+    >>> feed = Feed(50.0, 34_500.0, 3150.0, "n+1", 0.95, 0.0005, 0.0034)
+    >>> round(main_losses_frac(1.2, 1.2, 1.0, feed), 5)
+    0.0033
+    """
+    it_kw = feed.it_mw * KW_PER_MW
+    bus = sections(
+        peak_pue * it_kw / feed.power_factor, feed.volts, feed.most_amps, feed.redundancy
+    )
+    installed = bus.count * next_rating(bus.each_kva)
+    x = pue * load * it_kw / feed.power_factor / installed
+    return installed * (feed.fixed_frac + feed.square_frac * x * x) / (it_kw * load)

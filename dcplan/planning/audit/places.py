@@ -189,8 +189,8 @@ def _water_m3(problem: PlanningProblem, books: Accounts, site: SiteTerms, t: int
     """Return the site water of a quarter with the WUE of its season [m3]."""
     season = problem.season(t)
     return sum(
-        mwh * hall.cooling(key).wue_at(season)
+        mwh * hall.cooled(*key).wue_at(season)
         for hall in problem.halls
         if hall.site == site.id
-        for key, mwh in books.halls[hall.id, t].it_mwh_by_cooling.items()
+        for key, mwh in books.halls[hall.id, t].it_mwh_cooled.items()
     )

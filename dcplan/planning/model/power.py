@@ -13,7 +13,7 @@ from dcplan.planning.model.halls import margin, network_kw, storage_kw
 from dcplan.planning.model.onsite import generated_mw, generated_mwh, interruptible_mw
 from dcplan.planning.model.sets import P, Sets
 from dcplan.planning.model.upgrades import powered
-from dcplan.planning.problem.terms import CoolingTerms
+from dcplan.planning.problem.terms import Cooled
 from dcplan.units import HOURS_PER_QUARTER, KG_PER_TONNE, KW_PER_MW, L_PER_M3, QUARTERS_PER_YEAR
 
 
@@ -25,7 +25,7 @@ def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
        \quad P_{st} \le G_{st}, \quad B (b_{st} - r\,u_{st}) \ge \rho\, P^{new}_{st}, \quad B
        (b_{st} - u_{st}) \ge P^{new}_{st}
 
-    Energy is average power by state times the mean PUE of the racks' cooling option.
+    Energy is average power by state times the mean PUE of the racks' system and cooling option.
     """
     problem, t = sets.problem, list(sets.quarters)
     sites = [s.id for s in problem.sites]
@@ -105,10 +105,13 @@ def site_peak_mw(
     for hall in sets.problem.halls:
         if hall.site != site or (new_only and not hall.needs_blocks) or not hall.coolings:
             continue
-        pue = {c.id: c.peak_pue for c in hall.coolings}
-        network = max(pue.values()) if upper and not sets.relaxed else min(pue.values())
+        pue = [c.peak_pue for c in hall.coolings]
+        network = max(pue) if upper and not sets.relaxed else min(pue)
         total += sum(
-            sets.places[k].rated_kw * pue[k[1]] / KW_PER_MW * powered(model, k, t)
+            sets.places[k].rated_kw
+            * hall.cooled(k[1], k[2]).peak_pue
+            / KW_PER_MW
+            * powered(model, k, t)
             for k in sets.in_hall[hall.id]
         )
         total += network_kw(model, sets, hall.id, t, upper=upper) * (
@@ -124,7 +127,7 @@ def racks_peak_mw(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> An
     """Return the rated power of a site's racks that are on, at the peak PUE of their cooling [MW]."""
     return sum(
         sets.places[k].rated_kw
-        * sets.problem.hall(k[0]).cooling(k[1]).peak_pue
+        * sets.problem.hall(k[0]).cooled(k[1], k[2]).peak_pue
         / KW_PER_MW
         * powered(model, k, t)
         for k in sets.places
@@ -135,7 +138,7 @@ def racks_peak_mw(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> An
 def racks_mean_mw(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
     """Return the mean load of a site's racks in a quarter, with their cooling [MW]."""
     return sum(
-        sets.problem.hall(k[0]).cooling(k[1]).pue / KW_PER_MW * racks_kw(model, sets, k, t)
+        sets.problem.hall(k[0]).cooled(k[1], k[2]).pue / KW_PER_MW * racks_kw(model, sets, k, t)
         for k in sets.places
         if sets.problem.hall(k[0]).site == site
     )
@@ -185,12 +188,12 @@ def _add_blocks(
     )
 
 
-def _pue(cooling: CoolingTerms) -> float:
-    return cooling.pue
+def _pue(cooled: Cooled) -> float:
+    return cooled.pue
 
 
-def _wue(cooling: CoolingTerms) -> float:
-    return cooling.wue_l_per_kwh
+def _wue(cooled: Cooled) -> float:
+    return cooled.wue_l_per_kwh
 
 
 def _energy_mwh(
@@ -198,7 +201,7 @@ def _energy_mwh(
     sets: Sets,
     site: str,
     t: int,
-    rate: Callable[[CoolingTerms], float] = _pue,
+    rate: Callable[[Cooled], float] = _pue,
     *,
     upper: bool = False,
 ) -> Any:
@@ -212,10 +215,11 @@ def _energy_mwh(
     for hall in sets.problem.halls:
         if hall.site != site or not hall.coolings:
             continue
-        pue = {c.id: rate(c) for c in hall.coolings}
-        network = max(pue.values()) if upper and not sets.relaxed else min(pue.values())
+        pue = [rate(c.other) for c in hall.coolings]
+        network = max(pue) if upper and not sets.relaxed else min(pue)
         for key in sets.in_hall[hall.id]:
-            total += HOURS_PER_QUARTER * pue[key[1]] / KW_PER_MW * racks_kw(model, sets, key, t)
+            own = rate(hall.cooled(key[1], key[2]))
+            total += HOURS_PER_QUARTER * own / KW_PER_MW * racks_kw(model, sets, key, t)
         total += network_kw(model, sets, hall.id, t, upper=upper) * (
             HOURS_PER_QUARTER * network / KW_PER_MW
         )

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from dcplan.catalog.schema import CoolingOption
-from dcplan.inputs.cooling import performance
+from dcplan.inputs.cooling.performance import performance
 from dcplan.inputs.log import InputLog
-from dcplan.planning.problem.terms import CoolingTerms, HallTerms, SiteTerms
+from dcplan.planning.problem.terms import Cooled, CoolingTerms, HallTerms, SiteTerms
 from dcplan.scenario.load import Question
 from dcplan.units import QUARTERS_PER_YEAR
 
@@ -44,12 +44,20 @@ def with_seasons(
 
 
 def _seasonal(cooling: CoolingTerms, log: InputLog) -> CoolingTerms:
-    """Return an option with its WUE by season; unchanged where no weather gives one."""
-    if cooling.setting is None or cooling.wue_l_per_kwh <= 0.0:
-        return cooling
-    row = log.catalog.get("cooling", cooling.id, CoolingOption)
-    found = performance(row, cooling.setting, InputLog(log.catalog)).quarters
+    """Return an option with its WUE by season, of the hall and of the systems with their own."""
+    own = tuple(
+        (system, replace(x, water_by_season=_seasons(x, log))) for system, x in cooling.by_system
+    )
+    return replace(cooling, water_by_season=_seasons(cooling.other, log), by_system=own)
+
+
+def _seasons(cooled: Cooled, log: InputLog) -> tuple[float, ...]:
+    """Return the WUE of each calendar quarter over that of the year; empty without weather."""
+    if cooled.setting is None or cooled.wue_l_per_kwh <= 0.0:
+        return ()
+    row = log.catalog.get("cooling", cooled.id, CoolingOption)
+    found = performance(row, cooled.setting, InputLog(log.catalog)).quarters
     mean = sum(wue for _, wue in found) / QUARTERS_PER_YEAR
     if len(found) != QUARTERS_PER_YEAR or mean <= 0.0:
-        return cooling
-    return replace(cooling, water_by_season=tuple(wue / mean for _, wue in found))
+        return ()
+    return tuple(wue / mean for _, wue in found)

@@ -214,7 +214,7 @@ def _energy_usd(problem: PlanningProblem, demand: str, key: P, t: int) -> float:
     return (
         place.serving_kw(problem.demand(demand))
         * HOURS_PER_QUARTER
-        * hall.cooling(place.cooling).pue
+        * hall.cooled(place.cooling, place.system).pue
         * problem.site(hall.site).usd_per_kwh[t]
     )
 

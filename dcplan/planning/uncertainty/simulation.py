@@ -234,7 +234,7 @@ class Evaluator:
         total = 0.0
         for place in self.problem.placements:
             hall = self.problem.hall(place.hall)
-            pue, site = hall.cooling(place.cooling).pue, self.problem.site(hall.site)
+            pue, site = hall.cooled(place.cooling, place.system).pue, self.problem.site(hall.site)
             for t in range(self.problem.quarters):
                 rate = (
                     HOURS_PER_QUARTER

@@ -80,6 +80,11 @@ class Calc:
                 value = self.term(fact, key) if fact.formula else fact.value
                 self.facts[name, key] = sheet.fact(name, key, fact.unit, value)
 
+    def cooled(self, name: str, key: Key) -> Row:
+        """Return PUE or WUE of the racks of a placement: its own, or that of the hall as designed."""
+        hall, cooling, _ = key
+        return self.fact(name, key if (name, key) in self.facts else (hall, cooling, ""))
+
     def write_series(self, sheet: Sheet, key: Key, names: tuple[str, ...]) -> None:
         """Write facts of one key that vary in time."""
         known = self.source.by_quarter.get(key, {})

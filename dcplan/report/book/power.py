@@ -24,7 +24,7 @@ PLACED = (
     "idle_average_kw",
     *STORED,
 )
-COOLED = ("it_mw", "pue", "peak_pue", "wue_l_per_kwh")
+RATES = ("pue", "peak_pue", "wue_l_per_kwh")
 
 
 def power_sheet(c: Calc) -> None:
@@ -33,10 +33,10 @@ def power_sheet(c: Calc) -> None:
     sheet.heading("Facts")
     c.facts["hours", NOWHERE] = sheet.fact("hours of a quarter", NOWHERE, "h", HOURS_PER_QUARTER)
     for key in placements(source):
-        c.write_facts(sheet, key, PLACED)
+        c.write_facts(sheet, key, PLACED + RATES)
     for hall in halls(source):
         for key in coolings(source, hall):
-            c.write_facts(sheet, key, COOLED)
+            c.write_facts(sheet, key, ("it_mw", *RATES))
         c.write_facts(sheet, (hall, "", ""), STORED)
     for site in sites(source):
         c.write_facts(sheet, (site, "", ""), ("grid_g_per_kwh",))
@@ -128,7 +128,7 @@ def _hall_rows(c: Calc, hall: str) -> None:
     if key in c.source.keys(LINK_KW):
         kw += c.decision(LINK_KW, key)
     extra = _write(c, "extra", key, "storage and switches", "kW", kw)
-    pue, peak_pue, wue = (_weighted(c, hall, name) for name in ("pue", "peak_pue", "wue_l_per_kwh"))
+    pue, peak_pue, wue = (_weighted(c, hall, name) for name in RATES)
     rated_kw = total(rated) + extra
     _write(c, "hall rated", key, "rated IT power", "kW", rated_kw)
     overhead = added(_powered(c, k) * c.fact("overhead_kw", k) for k in racks)
@@ -137,9 +137,9 @@ def _hall_rows(c: Calc, hall: str) -> None:
     _write(c, "hall peak", key, "electrical peak", "kW", total(peak) + extra)
 
     def cooled(rows: list[Row], name: str) -> Term:
-        """Sum rows, each times a coefficient of its cooling."""
+        """Sum rows, each times a coefficient of its system and cooling."""
         pairs = zip(rows, racks, strict=True)
-        return added(row * c.fact(name, (hall, k[1], "")) for row, k in pairs)
+        return added(row * c.cooled(name, k) for row, k in pairs)
 
     mw = (cooled(rated, "peak_pue") + extra * peak_pue) / KW_PER_MW
     _write(c, "facility", key, "facility power on the design day", "MW", mw)

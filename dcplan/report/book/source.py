@@ -247,7 +247,11 @@ def sites(source: Source) -> list[str]:
 
 def coolings(source: Source, hall: str) -> list[Key]:
     """Return the cooling options that are fitted in a hall."""
-    return [key for key, facts in source.facts.items() if key[0] == hall and "pue" in facts]
+    return [
+        key
+        for key, facts in source.facts.items()
+        if key[0] == hall and not key[2] and "pue" in facts
+    ]
 
 
 def of_site(source: Source, site: str) -> list[str]:

@@ -12,7 +12,7 @@ from dcplan.answers.facility.energy.year import Year, year_of
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.energy.dispatch import Dispatch, dispatch
 from dcplan.energy.plants import outage_risk
-from dcplan.inputs.cooling import Performance
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.result import Metric, Table
 from dcplan.specs.facility import energy as specs

@@ -11,7 +11,7 @@ from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import OnsitePower, Parameter
 from dcplan.energy.duties import Cells, Duty, Price, bridged, rating, shaved, split, together
 from dcplan.errors import InputError, Place, Problem
-from dcplan.inputs.cooling import Performance
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.plants import taken
 from dcplan.inputs.power.series import read_hours
@@ -60,6 +60,10 @@ def battery_duties(
         duty = _shaved(resolved, found, request.shave_to_mw, kind.cells, log)
         with_grid.append(duty)
         rows.append(_row("peak shaving", WITH, duty, kind))
+        if not duty.mw:
+            notes.append(
+                f"no hour of the load is above {request.shave_to_mw:g} MW: peak shaving needs no battery"
+            )
     if request.bridge_s is not None:
         duty = bridged(found.peak_pue * resolved.it_mw, request.bridge_s)
         without.append(duty)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.energy.cuts import cut_hours
 from dcplan.errors import InputError, Place, Problem
-from dcplan.inputs.cooling import Performance
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.weather import QUARTER_HOURS, bins_by_hour
 from dcplan.units import HOURS_PER_YEAR, TYPICAL_YEAR_HOURS

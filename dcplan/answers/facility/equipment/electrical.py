@@ -17,9 +17,10 @@ from dcplan.facility.electrical.chain import (
 from dcplan.facility.electrical.power import TWO_SIDES
 from dcplan.facility.electrical.ratings import amps, equal_units, next_rating
 from dcplan.facility.electrical.supply import fault_ka, least_impedance_frac
-from dcplan.inputs.cooling import Performance
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.chain import chain_values
+from dcplan.inputs.power.transformers import impedances
 from dcplan.result import Table
 from dcplan.specs.facility.equipment import ELECTRICAL, ElectricalRow
 from dcplan.units import KW_PER_MW, W_PER_KW
@@ -64,18 +65,13 @@ def electrical_table(
 
     Every block has one transformer, one line-up of switchgear, its generators and its UPS. Feeders
     of one medium-voltage bus supply all transformers.
-
-    Raises
-    ------
-    InputError
-        When the utility's voltage is below that of the distribution.
     """
     lines: list[ElectricalRow] = []
     before = supply(found, resolved, log)
     for behind in _classes(found, resolved, before.kv, log):
         if not behind.branch.blocks:
             continue
-        lines += [_transformer(behind), _switchgear(behind), _generator(behind, log)]
+        lines += [_transformer(behind), _switchgear(behind, log), _generator(behind, log)]
         lines.append(_ups(behind, log))
         lines.append(_busway(behind, rows_of_racks, log))
     transformers = [line for line in lines if line.equipment == "transformer"]
@@ -124,10 +120,11 @@ def _transformer(b: Behind) -> ElectricalRow:
     )
 
 
-def _switchgear(b: Behind) -> ElectricalRow:
+def _switchgear(b: Behind, log: InputLog) -> ElectricalRow:
     each_kva = next_rating(b.block_kw / b.power_factor)
     rating = next_rating(amps(each_kva, b.volts))
     current = amps(b.ups_kw / b.power_factor, b.volts)
+    fault = fault_ka(each_kva, b.volts, least_impedance_frac(each_kva, impedances(log)))
     return ElectricalRow(
         f"SWG-{b.letter}",
         "switchgear",
@@ -136,7 +133,7 @@ def _switchgear(b: Behind) -> ElectricalRow:
         b.branch.blocks,
         rating_amps=rating,
         line_volts=b.volts,
-        short_circuit_ka=next_rating(fault_ka(each_kva, b.volts, least_impedance_frac(each_kva))),
+        short_circuit_ka=next_rating(fault),
         redundancy=b.rule,
         load_frac=current / (b.branch.blocks * rating),
     )

@@ -10,7 +10,7 @@ from dcplan.catalog.schema import CoolingOption
 from dcplan.facility.electrical.ratings import equal_units, next_motor_kw
 from dcplan.facility.liquid import flow_l_per_min, units
 from dcplan.facility.plant import pump_frac
-from dcplan.inputs.cooling import Performance
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.result import Table
 from dcplan.specs.facility.equipment import MECHANICAL, MechanicalRow

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dcplan.answers.facility.resolve import ResolvedFacility
-from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.electrical.ratings import amps, next_rating
 from dcplan.facility.electrical.supply import Sections, fault_ka, least_impedance_frac, sections
-from dcplan.inputs.cooling import Performance
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.power.transformers import impedances
 from dcplan.specs.facility.equipment import ALL, ElectricalRow
 from dcplan.units import KW_PER_MW, W_PER_KW
 
@@ -18,7 +18,6 @@ MAIN_TRANSFORMER = "main-transformer"
 SWITCHGEAR, FEEDER = "medium-voltage-switchgear", "medium-voltage-feeder"
 NO_UTILITY = "main transformers and short-circuit rating: --utility-kv is not given"
 NO_FAULT_LEVEL = "short-circuit rating: the fault level of the utility is not known"
-NO_LOSSES = "losses of main transformers are not in the PUE"
 
 
 @dataclass(frozen=True)
@@ -44,36 +43,14 @@ class Supply:
 
 
 def supply(found: Performance, resolved: ResolvedFacility, log: InputLog) -> Supply:
-    """Return the supply of a hall for its power on the design day.
-
-    Raises
-    ------
-    InputError
-        When the utility's voltage is below that of the distribution.
-    """
+    """Return the supply of a hall for its power on the design day, behind main transformers."""
     request = resolved.request
-    utility = request.utility_kv
-    kv = _distribution_kv(resolved, log)
-    if utility is not None and utility < kv:
-        cause = f"{utility:g} kV from the utility is below the {kv:g} kV of the distribution"
-        step = f"--medium-kv {utility:g}"
-        raise InputError([Problem("DC062", cause, Place("--utility-kv"), help=step)])
-    load_kw = found.peak_pue * resolved.it_mw * KW_PER_MW
+    utility, kv = request.utility_kv, resolved.distribution_kv(log)
+    load_kw = (found.peak_pue - found.peak_main_frac) * resolved.it_mw * KW_PER_MW
     load_kva = load_kw / log.parameter("facility", "hall-power-factor")
     most = log.parameter("facility", "medium-bus-amps")
     bus = sections(load_kva, kv * W_PER_KW, most, request.redundancy)
     return Supply(kv, utility, load_kw, bus, request.redundancy)
-
-
-def _distribution_kv(resolved: ResolvedFacility, log: InputLog) -> float:
-    """Return the voltage of the distribution: given, that of a medium-voltage utility, or a class value."""
-    request = resolved.request
-    if request.medium_kv is not None:
-        return request.medium_kv
-    most = log.parameter("facility", "medium-most-kv")
-    if request.utility_kv is not None and request.utility_kv <= most:
-        return request.utility_kv
-    return log.parameter("facility", "medium-kv")
 
 
 def supply_rows(at: Supply, feeding: Sequence[ElectricalRow], log: InputLog) -> list[ElectricalRow]:
@@ -89,7 +66,7 @@ def supply_rows(at: Supply, feeding: Sequence[ElectricalRow], log: InputLog) -> 
     largest = max(row.rating_kva or 0.0 for row in feeding)
     transformers = sum(row.count or 0 for row in feeding)
     feeder = max(next_rating(amps(largest, volts)), least)
-    fault = _fault_ka(at, volts)
+    fault = _fault_ka(at, volts, log)
     why = None if fault else NO_UTILITY if at.utility_kv is None else NO_FAULT_LEVEL
     rows = [_main_transformer(at, kva)] if at.transformed else []
     from_utility = at.utility_kv if at.utility_kv and not at.transformed else None
@@ -128,12 +105,13 @@ def _main_transformer(at: Supply, kva: float) -> ElectricalRow:
         line_volts=at.kv * W_PER_KW,
         redundancy=at.rule,
         load_frac=kva / (at.bus.count * at.main_kva),
-        not_sized=NO_LOSSES,
     )
 
 
-def _fault_ka(at: Supply, volts: float) -> float | None:
+def _fault_ka(at: Supply, volts: float, log: InputLog) -> float | None:
     """Return the rated short-circuit current behind one main transformer; ties are open."""
     if not at.transformed:
         return None
-    return next_rating(fault_ka(at.main_kva, volts, least_impedance_frac(at.main_kva)))
+    return next_rating(
+        fault_ka(at.main_kva, volts, least_impedance_frac(at.main_kva, impedances(log)))
+    )

@@ -10,7 +10,8 @@ from dcplan.answers.facility.metrics import metrics_of
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
-from dcplan.inputs.cooling import Performance, performance
+from dcplan.inputs.cooling.performance import performance
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.result import Metric, Result
 from dcplan.specs.facility import cooling as specs

@@ -20,7 +20,8 @@ from dcplan.facility.retrofit import (
     sidecar_pue,
     with_sidecars,
 )
-from dcplan.inputs.cooling import Performance, chillers_usd_per_kw, performance
+from dcplan.inputs.cooling.performance import chillers_usd_per_kw, performance
+from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.result import Result
 from dcplan.specs.facility.cooling import RETROFIT, RetrofitRow

@@ -12,7 +12,7 @@ from dcplan.answers.plan.replay.shapes import SiteShapes, shapes_of
 from dcplan.answers.plan.replay.tables import Year, hour_rows, metrics_of, part_rows, year_row
 from dcplan.answers.plan.replay.tables import reasons as reasons_of
 from dcplan.inputs.log import InputLog
-from dcplan.planning.problem.terms import CoolingTerms, SiteTerms
+from dcplan.planning.problem.terms import Cooled, SiteTerms
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Metric, Table
 from dcplan.scenario.load import Question
@@ -109,12 +109,12 @@ def _shapes(
     plan: Audited, site: SiteTerms, question: Question, given: Given, log: InputLog
 ) -> SiteShapes:
     """Return the hours of a site for what its plan uses."""
-    used: dict[tuple[str, str], CoolingTerms] = {}
+    used: dict[tuple[str, str, str], Cooled] = {}
     for hall in (h for h in plan.problem.halls if h.site == site.id):
         for t in range(plan.problem.quarters):
-            for option, mwh in plan.books.halls[hall.id, t].it_mwh_by_cooling.items():
+            for key, mwh in plan.books.halls[hall.id, t].it_mwh_cooled.items():
                 if mwh > 0.0:
-                    used[hall.id, option] = hall.cooling(option)
+                    used[hall.id, *key] = hall.cooled(*key)
     own = next(s for s in question.scenario.sites if s.id == site.id)
     firm = {x.id for x in site.onsite if x.firm}
     bought = {o for (s, o, _), n in plan.decisions.onsite.items() if s == site.id and n}

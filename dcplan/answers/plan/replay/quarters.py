@@ -157,10 +157,10 @@ def _load(plan: Audited, site: SiteTerms, shapes: SiteShapes, hours: slice, t: i
     size = YEAR_WEIGHTS[hours].size
     mw, water, level, level_water = np.zeros(size), np.zeros(size), 0.0, 0.0
     for hall in (h for h in plan.problem.halls if h.site == site.id):
-        for option, mwh in plan.books.halls[hall.id, t].it_mwh_by_cooling.items():
+        for key, mwh in plan.books.halls[hall.id, t].it_mwh_cooled.items():
             if mwh <= 0.0:
                 continue
-            shape, it_mw = shapes.halls[hall.id, option], mwh / HOURS_PER_QUARTER
+            shape, it_mw = shapes.halls[hall.id, *key], mwh / HOURS_PER_QUARTER
             mw += it_mw * shape.pue[hours]
             level += it_mw * shape.mean_pue
             water += it_mw * KW_PER_MW * shape.wue_l_per_kwh[hours]

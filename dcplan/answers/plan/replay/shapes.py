@@ -11,12 +11,12 @@ from dcplan.answers.plan.replay.given import Given
 from dcplan.catalog.schema import CoolingOption, OnsitePower
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.facility.climate import Climate
-from dcplan.inputs.cooling import hours_of
+from dcplan.inputs.cooling.hours import hours_of
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.plants import Outdoors, derating, taken
 from dcplan.inputs.power.weather import QUARTER_HOURS, bins_by_hour, hours_of_quarter
 from dcplan.planning.problem.places.cooling import site_weather
-from dcplan.planning.problem.terms import CoolingTerms
+from dcplan.planning.problem.terms import Cooled
 from dcplan.scenario.schema import Site
 from dcplan.units import HOURS_PER_QUARTER, QUARTERS_PER_YEAR, TYPICAL_YEAR_HOURS
 
@@ -27,7 +27,7 @@ YEAR_WEIGHTS = np.concatenate([np.full(n, HOURS_PER_QUARTER / n) for n in QUARTE
 
 @dataclass(frozen=True)
 class Shape:
-    """PUE and water of one cooling option of one hall by hour."""
+    """PUE and water of one system under one cooling option of one hall by hour."""
 
     pue: Array
     wue_l_per_kwh: Array
@@ -60,8 +60,8 @@ class SiteShapes:
     """What a site has in the hours of the typical year."""
 
     dry_c: Array | None
-    halls: dict[tuple[str, str], Shape]
-    """By hall and cooling option."""
+    halls: dict[tuple[str, str, str], Shape]
+    """By hall, cooling option and system; network and storage have no system."""
     units: dict[str, UnitHours]
     prices: Array | None
     """Prices of a file; None without one. [USD/MWh]"""
@@ -81,7 +81,7 @@ class SiteShapes:
 
 def shapes_of(
     site: Site,
-    used: dict[tuple[str, str], CoolingTerms],
+    used: dict[tuple[str, str, str], Cooled],
     plants: list[str],
     given: Given,
     log: InputLog,
@@ -91,7 +91,7 @@ def shapes_of(
     weather = given.weather.get(site.id, packaged)
     dry = weather.dry_c[bins_by_hour(weather, log)] if weather is not None else None
     shapes = {key: _shape(terms, (packaged, weather), log) for key, terms in used.items()}
-    flat = dict.fromkeys(option for (_, option), x in shapes.items() if not x.by_hour)
+    flat = dict.fromkeys(option for (_, option, _), x in shapes.items() if not x.by_hour)
     notes = [
         f"{site.id}: {option} has one PUE for all hours, because it comes from a table by climate zone"
         for option in flat
@@ -105,9 +105,7 @@ def shapes_of(
     return SiteShapes(dry, shapes, units, given.prices.get(site.id), tuple(notes))
 
 
-def _shape(
-    terms: CoolingTerms, weathers: tuple[Climate | None, Climate | None], log: InputLog
-) -> Shape:
+def _shape(terms: Cooled, weathers: tuple[Climate | None, Climate | None], log: InputLog) -> Shape:
     """Return PUE and water by hour, scaled so that the packaged weather has the plan's year.
 
     The hours of a file keep the same scale, so their mean may differ from the plan's. Water is the

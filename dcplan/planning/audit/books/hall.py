@@ -35,7 +35,8 @@ class HallQuarter:
     """Energy of the racks, with cooling."""
     units: int = 0
     network: Network = EMPTY
-    it_mwh_by_cooling: dict[str, float] = field(default_factory=dict)
+    it_mwh_cooled: dict[tuple[str, str], float] = field(default_factory=dict)
+    """By cooling option and system; network and storage have no system."""
     liquid_mwh_by_cooling: dict[str, float] = field(default_factory=dict)
     """Heat of liquid-cooled racks into the liquid."""
 
@@ -63,15 +64,15 @@ def hall_quarter(
         a.air_kw += n * place.air_kw
         a.liquid_kw += n * place.liquid_kw
         by_cooling[place.cooling] += n * place.rated_kw
-        cooling = hall.cooling(place.cooling)
-        a.facility_mw += n * place.rated_kw * cooling.peak_pue / KW_PER_MW
+        cooled = hall.cooled(place.cooling, place.system)
+        a.facility_mw += n * place.rated_kw * cooled.peak_pue / KW_PER_MW
         mwh = _energy_mwh(problem, d, place, n, t)
-        _count(a, place.cooling, mwh)
+        _count(a, place.cooling, place.system, mwh)
         into = a.liquid_mwh_by_cooling
         heat = mwh * place.liquid_kw / place.rated_kw
         into[place.cooling] = into.get(place.cooling, 0.0) + heat
-        a.facility_mwh += mwh * cooling.pue
-        a.water_l += mwh * KW_PER_MW * cooling.wue_l_per_kwh
+        a.facility_mwh += mwh * cooled.pue
+        a.water_l += mwh * KW_PER_MW * cooled.wue_l_per_kwh
     a.racks_mw, a.racks_mwh = a.facility_mw, a.facility_mwh
     own_kw, own_racks = storage_of(problem, d, hall, t) if a.units else (0.0, 0.0)
     extra = network.kw + own_kw + link_kw(problem, d, hall.id, t)
@@ -82,19 +83,19 @@ def hall_quarter(
     a.air_kw += extra
     shares = _shares(by_cooling, d, hall, t)
     for key, share in shares.items():
-        cooling = hall.cooling(key)
+        cooled = hall.cooled(key, "")
         mwh = extra * share * HOURS_PER_QUARTER / KW_PER_MW
-        a.facility_mw += extra * share * cooling.peak_pue / KW_PER_MW
-        _count(a, key, mwh)
-        a.facility_mwh += mwh * cooling.pue
-        a.water_l += mwh * KW_PER_MW * cooling.wue_l_per_kwh
+        a.facility_mw += extra * share * cooled.peak_pue / KW_PER_MW
+        _count(a, key, "", mwh)
+        a.facility_mwh += mwh * cooled.pue
+        a.water_l += mwh * KW_PER_MW * cooled.wue_l_per_kwh
     return a
 
 
-def _count(a: HallQuarter, cooling: str, mwh: float) -> None:
-    """Add IT energy of a cooling option."""
+def _count(a: HallQuarter, cooling: str, system: str, mwh: float) -> None:
+    """Add IT energy of a system under a cooling option."""
     a.it_mwh += mwh
-    a.it_mwh_by_cooling[cooling] = a.it_mwh_by_cooling.get(cooling, 0.0) + mwh
+    a.it_mwh_cooled[cooling, system] = a.it_mwh_cooled.get((cooling, system), 0.0) + mwh
 
 
 def storage_of(

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.catalog.schema import Site as CatalogSite
 from dcplan.facility.climate import Climate
 from dcplan.facility.pue import sizes
-from dcplan.inputs.cooling import (
-    Performance,
-    Setting,
-    chillers_usd_per_kw,
-    hall_losses_frac,
-    performance,
-    weather_at,
-    weather_of,
-)
+from dcplan.inputs.cooling.losses import hall_losses_frac
+from dcplan.inputs.cooling.performance import chillers_usd_per_kw, performance
+from dcplan.inputs.cooling.setting import Performance, Setting
+from dcplan.inputs.cooling.weather import weather_at, weather_of
 from dcplan.inputs.excluded import ExcludedOption, Kind
-from dcplan.inputs.heat_paths import most_air, room_air_frac
+from dcplan.inputs.heat_paths import misfit, most_air, room_air_frac
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.hall import HallLoad
 from dcplan.inputs.power.lighting import lighting_by_area
-from dcplan.planning.problem.terms import CoolingTerms
+from dcplan.planning.problem.terms import Cooled, CoolingTerms
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.schema import Hall, Site
 from dcplan.units import KW_PER_MW
@@ -58,16 +56,16 @@ def cooling_terms(
     row, it_mw = log.catalog.get("cooling", option, CoolingOption), hall.it_mw.value / hall.modules
     location = log.catalog.get("sites", site.location, CatalogSite)
     system = most_air(load.systems, row, load.other_frac)
-    at = Setting(
+    bare = Setting(
         site.location,
         _zone(site, location),
         site_weather(site, log),
         sizes(hall.it_mw.value),
-        room_air_frac(system, row, load.other_frac),
+        1.0,
         supply_c=_supply_c(row, log),
         branches=load.branches,
-        lighting=lighting_by_area(system, row, load.other_frac, log) if row.model else None,
     )
+    at = _with_shares(bare, system, row, load.other_frac, log)
     try:
         found = performance(row, at, log)
     except LookupError as error:
@@ -75,10 +73,8 @@ def cooling_terms(
         return None
     if hall.pue is None or hall.peak_pue is None:
         _record(key, row, at, system, log)
-    mean = log.take(f"{key}.{row.id}.pue", hall.pue or found.mean(found.pue))
-    peak = max(mean, log.take(f"{key}.{row.id}.peak_pue", hall.peak_pue or found.peak()))
-    water = hall.wue_l_per_kwh or (found.mean(found.wue_l_per_kwh) if found.wue_l_per_kwh else None)
-    wue = log.take(f"{key}.{row.id}.wue_l_per_kwh", water) if water else 0.0
+    rates = _rates(hall, found)
+    own = _taken(row, at, rates, f"{key}.{row.id}", log)
     air, liquid = hall.air_mw, hall.liquid_mw
     air_mw = (
         log.take(f"{key}.air_mw", air) / hall.modules
@@ -92,13 +88,71 @@ def cooling_terms(
     )
     fit_out = _fit_out_usd_per_kw(hall, row, found, key, log) if priced else 0.0
     new = priced and not hall.existing and site.lease is None
-    building = _building_usd(hall, key, it_mw, peak, log) if new else 0.0
+    building = _building_usd(hall, key, it_mw, own.peak_pue, log) if new else 0.0
     fit_out_usd = fit_out * it_mw * KW_PER_MW
     return CoolingTerms(
-        *(row.id, air_mw, liquid_mw, mean, peak, wue, fit_out_usd, building, at),
+        *(row.id, air_mw, liquid_mw, own.pue, own.peak_pue, own.wue_l_per_kwh),
+        *(fit_out_usd, building, at),
         heat_c=_heat_c(row, at.supply_c, site, log),
-        water_known=water is not None,
+        water_known="wue_l_per_kwh" in rates,
+        by_system=tuple(_by_system(hall, load, row, at, own, f"{key}.{row.id}", log)),
     )
+
+
+def _with_shares(
+    bare: Setting, system: System | None, row: CoolingOption, other_frac: float, log: InputLog
+) -> Setting:
+    """Return the conditions of a hall of one system, with its air share and lighting."""
+    lighting = lighting_by_area(system, row, other_frac, log) if row.model else None
+    return replace(bare, air_frac=room_air_frac(system, row, other_frac), lighting=lighting)
+
+
+def _rates(hall: Hall, found: Performance) -> dict[str, Quantity]:
+    """Return PUE, peak PUE and WUE: those of the hall, or computed; without a WUE if none is known."""
+    rates = {"pue": hall.pue or found.mean(found.pue), "peak_pue": hall.peak_pue or found.peak()}
+    water = hall.wue_l_per_kwh or (found.mean(found.wue_l_per_kwh) if found.wue_l_per_kwh else None)
+    return rates | ({"wue_l_per_kwh": water} if water else {})
+
+
+def _taken(
+    row: CoolingOption, at: Setting, rates: Mapping[str, Quantity], key: str, log: InputLog
+) -> Cooled:
+    """Log PUE and WUE under a key; the design day is never below the mean of the year."""
+    used = {name: log.take(f"{key}.{name}", rate) for name, rate in rates.items()}
+    mean = used["pue"]
+    return Cooled(row.id, mean, max(mean, used["peak_pue"]), used.get("wue_l_per_kwh", 0.0), at)
+
+
+def _by_system(
+    hall: Hall,
+    load: HallLoad,
+    row: CoolingOption,
+    at: Setting,
+    design: Cooled,
+    key: str,
+    log: InputLog,
+) -> Iterator[tuple[str, Cooled]]:
+    """Yield the systems whose racks have another PUE or WUE than the hall is designed for.
+
+    Their air share and lighting are those of a hall of this system alone. A value that the hall
+    states holds for all systems.
+    """
+    stated = {name for name in ("pue", "peak_pue", "wue_l_per_kwh") if getattr(hall, name)}
+    for system in load.systems if row.model else ():
+        if misfit(system, row) is not None:
+            continue
+        own = _with_shares(at, system, row, load.other_frac, log)
+        if (own.air_frac, own.lighting) == (at.air_frac, at.lighting):
+            continue
+        rates = _rates(hall, performance(row, own, log))
+        new = {name: x for name, x in rates.items() if name not in stated}
+        used = {name: log.take(f"{key}.{system.id}.{name}", x) for name, x in new.items()}
+        pue = used.get("pue", design.pue)
+        peak = max(pue, used.get("peak_pue", design.peak_pue))
+        wue = used.get("wue_l_per_kwh", design.wue_l_per_kwh)
+        cooled = Cooled(row.id, pue, peak, wue, own)
+        if cooled != design:
+            yield system.id, cooled
 
 
 def _building_usd(hall: Hall, key: str, it_mw: float, peak_pue: float, log: InputLog) -> float:

@@ -23,7 +23,7 @@ from dcplan.planning.problem.terms.network import (
     SwitchSteps,
 )
 from dcplan.planning.problem.terms.problem import PlanningProblem
-from dcplan.planning.problem.terms.site import CoolingTerms, HallTerms, SiteTerms
+from dcplan.planning.problem.terms.site import Cooled, CoolingTerms, HallTerms, SiteTerms
 from dcplan.planning.problem.terms.storage import ALL_DATA, COLD, HOT, StorageChoice, StorageShare
 from dcplan.planning.problem.terms.upgrades import Capacity, UpgradeTerms
 
@@ -32,6 +32,7 @@ __all__ = [
     "COLD",
     "HOT",
     "Capacity",
+    "Cooled",
     "CoolingTerms",
     "ExistingTerms",
     "FabricOption",

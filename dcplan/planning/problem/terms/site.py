@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dcplan.facility.electrical.chain import DOUBLE_CONVERSION, Backup
-from dcplan.inputs.cooling import Setting
+from dcplan.inputs.cooling.setting import Setting
 from dcplan.inputs.power.hall import Blocks
 from dcplan.planning.problem.contracts import ContractTerms, HeatTerms, MatchedTerms
 from dcplan.planning.problem.energy import OnsiteTerms, ResponseTerms, TrancheTerms
@@ -73,6 +73,25 @@ class SiteTerms:
 
 
 @dataclass(frozen=True)
+class Cooled:
+    """PUE and WUE of the racks of one system under a cooling option."""
+
+    id: str
+    """Cooling option."""
+    pue: float
+    peak_pue: float
+    wue_l_per_kwh: float
+    setting: Setting | None = field(default=None, compare=False)
+    """Operating conditions behind the PUE; None for given coefficients."""
+    water_by_season: tuple[float, ...] = ()
+    """WUE of each calendar quarter over that of the year; empty: the same in all of them."""
+
+    def wue_at(self, season: int) -> float:
+        """Return the WUE of a calendar quarter, counted from 0 [L/kWh]."""
+        return self.wue_l_per_kwh * (self.water_by_season[season] if self.water_by_season else 1.0)
+
+
+@dataclass(frozen=True)
 class CoolingTerms:
     """One cooling option of one hall: capacity and coefficients of one fitted hall."""
 
@@ -96,9 +115,18 @@ class CoolingTerms:
     water_known: bool = True
     """Whether the WUE is a value of the option, and not 0 for want of one."""
 
-    def wue_at(self, season: int) -> float:
-        """Return the WUE of a calendar quarter, counted from 0 [L/kWh]."""
-        return self.wue_l_per_kwh * (self.water_by_season[season] if self.water_by_season else 1.0)
+    by_system: tuple[tuple[str, Cooled], ...] = ()
+    """Systems whose racks have another PUE or WUE than the hall is designed for."""
+
+    @property
+    def other(self) -> Cooled:
+        """Return what network and storage have: PUE and WUE of the hall as designed."""
+        season = self.water_by_season
+        return Cooled(self.id, self.pue, self.peak_pue, self.wue_l_per_kwh, self.setting, season)
+
+    def cooled(self, system: str) -> Cooled:
+        """Return PUE and WUE of the racks of a system, by its own air and liquid shares."""
+        return next((own for name, own in self.by_system if name == system), self.other)
 
 
 @dataclass(frozen=True)
@@ -175,3 +203,10 @@ class HallTerms:
     def cooling(self, key: str) -> CoolingTerms:
         """Return the terms of one of the hall's cooling options."""
         return next(c for c in self.coolings if c.id == key)
+
+    def cooled(self, cooling: str, system: str) -> Cooled:
+        """Return PUE and WUE of the racks of a system under one of the hall's cooling options.
+
+        Network and storage have no system: its name is empty.
+        """
+        return self.cooling(cooling).cooled(system)

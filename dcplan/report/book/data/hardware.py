@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Fabric, Optic, Switch
-from dcplan.inputs.cooling import CHILLER_PRICE
+from dcplan.inputs.cooling.performance import CHILLER_PRICE
 from dcplan.inputs.network_parts import links_per_cage, node_transceiver
 from dcplan.planning.problem.terms import (
     CoolingTerms,
@@ -101,6 +101,28 @@ def hall_facts(facts: Facts, hall: HallTerms, fitted: list[CoolingTerms]) -> Non
         at.write("building_usd", "USD", c.building_usd, shell)
     at = Place(facts, (hall.id, "", ""))
     _storage(at, hall.storage_usd, hall.storage_kw, hall.storage_blocks)
+
+
+def cooled_facts(facts: Facts, hall: HallTerms, placed: list[Placement]) -> None:
+    """Write PUE and WUE of racks whose system has others than the hall as designed."""
+    for p in placed:
+        if p.hall == hall.id and p.system in dict(hall.cooling(p.cooling).by_system):
+            _own_rates(facts, hall, p)
+
+
+def _own_rates(facts: Facts, hall: HallTerms, p: Placement) -> None:
+    own, at = hall.cooled(p.cooling, p.system), Place(facts, p.key)
+    added_by = hall.upgrade_for(p.cooling)
+    upgrade = "" if added_by is None else f"upgrades.{hall.upgrades[added_by].id}."
+    key = f"sites.{hall.site}.halls.{hall.name}.{upgrade}{p.cooling}"
+
+    def of(name: str) -> Term:
+        return facts.input(f"{key}.{p.system}.{name}", f"{key}.{name}")
+
+    pue = at.write("pue", "", own.pue, of("pue"))
+    at.write("peak_pue", "", own.peak_pue, largest(pue, of("peak_pue")))
+    water = of("wue_l_per_kwh") if own.wue_l_per_kwh else Frozen.NOT_GIVEN
+    at.write("wue_l_per_kwh", "L/kWh", own.wue_l_per_kwh, water)
 
 
 def _storage(at: Place, usd: float, kw: float, tiers: tuple[tuple[str, float], ...] = ()) -> None:

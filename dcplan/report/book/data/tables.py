@@ -19,7 +19,7 @@ from dcplan.planning.problem.terms import (
 from dcplan.report.book.data.amounts import amounts, lots, shares_left_at_bounds
 from dcplan.report.book.data.editable import live_inputs
 from dcplan.report.book.data.facts import Facts, Frozen
-from dcplan.report.book.data.hardware import hall_facts, piece_facts, rack_facts
+from dcplan.report.book.data.hardware import cooled_facts, hall_facts, piece_facts, rack_facts
 from dcplan.report.book.data.sites import finance_facts, rent_facts, site_facts
 from dcplan.result import Table
 from dcplan.scenario.load import Question
@@ -77,6 +77,7 @@ def book_data(
         rack_facts(facts, p)
     for hall in problem.halls:
         hall_facts(facts, hall, [c for c in hall.coolings if _is_fitted(d, hall, c.id, placed)])
+        cooled_facts(facts, hall, placed)
         for option, ports in _networks(problem, d, books, hall):
             piece_facts(facts, option, ports, question.catalog)
     for site in problem.sites:

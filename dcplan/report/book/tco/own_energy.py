@@ -126,12 +126,11 @@ def full_use_mwh(book: Book, site: str) -> Term:
     """Return the facility energy of a quarter that full use adds to idle at a site."""
     c, parts = book.calc, []
     for key in placements(c.source):
-        hall, cooling, _ = key
-        if hall.partition("/")[0] != site:
+        if key[0].partition("/")[0] != site:
             continue
         added_kw = c.fact("training_kw", key) - c.fact("idle_kw", key)
         mwh = c.decision("racks", key) * added_kw * c.fact("hours") / KW_PER_MW
-        parts.append(mwh * c.fact("pue", (hall, cooling, "")))
+        parts.append(mwh * c.cooled("pue", key))
     return added(parts)
 
 

@@ -1,0 +1,1 @@
+"""PUE and WUE of cooling options at a place, from catalog values."""
