@@ -164,4 +164,5 @@ def test_the_audit_accepts_a_run_with_exactly_its_power() -> None:
     found = plan(problem)
     assert found is not None
     checks = all_checks(problem, found[0], make_accounts(problem, found[0]))
-    assert [c.used for c in checks if c.id is CheckId.FIRM_MW and c.quarter == LAST][0] > 0.0
+    used = [c.used for c in checks if c.id is CheckId.FIRM_MW and c.quarter == LAST]
+    assert used == [pytest.approx(RUN_MW)]
