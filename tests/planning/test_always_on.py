@@ -18,7 +18,7 @@ from dcplan.planning.problem.work.terms import TOKENS
 from dcplan.planning.solve.matrix import compile_model
 from tests.planning.optimum import judged, optimum
 from tests.planning.small import HALL, powered_menu
-from tests.planning.test_interrupted_runs import KEEPS, LAST, menu, plan
+from tests.planning.test_interrupted_runs import KEEPS, LAST, PAUSES, SLOWS, menu, plan
 
 RUN_MW = 0.060
 """One rack of 40 kW with the larger peak PUE of its cooling options, 1.5."""
@@ -166,3 +166,25 @@ def test_the_audit_accepts_a_run_with_exactly_its_power() -> None:
     checks = all_checks(problem, found[0], make_accounts(problem, found[0]))
     used = [c.used for c in checks if c.id is CheckId.FIRM_MW and c.quarter == LAST]
     assert used == [pytest.approx(RUN_MW)]
+
+
+@pytest.mark.parametrize("firm_mw", [0.0, 0.03, 0.1])
+@pytest.mark.parametrize("event_h", [2.0, 8.0])
+def test_the_bound_is_below_every_audited_plan(firm_mw: float, event_h: float) -> None:
+    """Runs that pause, slow or keep their power, with batteries at 1,000 USD and a tranche: the relaxation
+    with ideal shares and the smaller PUE against the audited plan of each run alone, and of all of them."""
+    base = with_cells(event_h)
+    site = dataclasses.replace(base.sites[0], utility_mw=(firm_mw, firm_mw))
+    base = dataclasses.replace(base, sites=(site,))
+    every = (PAUSES, SLOWS, KEEPS)
+    bound = optimum(dataclasses.replace(base, run_options=every, margin_factor=0.0))[0].objective
+    costs = []
+    for runs in ((PAUSES,), (SLOWS,), (KEEPS,), every):
+        problem = dataclasses.replace(base, run_options=runs)
+        _, d = optimum(problem)
+        if d is not None:
+            _, usd, broken = judged(problem, d)
+            assert broken == []
+            costs.append(usd)
+    assert len(costs) == 4
+    assert bound * 1e6 <= min(costs) * (1 + 1e-9)
