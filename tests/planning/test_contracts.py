@@ -287,7 +287,9 @@ def test_a_price_of_carbon_is_paid_and_weighed(by_market: bool) -> None:
 def test_a_contract_that_earns_money_without_a_load_is_named() -> None:
     """Surplus at 30 USD/MWh of a contract at 20 from the second quarter on: the first quarter has no
     delivery. At the price of the contract nothing is earned."""
-    late = ContractTerms("w", 1.0, 9, (20.0, 20.0), (90.0, 30.0), (0.0, 0.0), (1.0,) * 8760, first=1)
+    late = ContractTerms(
+        "w", 1.0, 9, (20.0, 20.0), (90.0, 30.0), (0.0, 0.0), (1.0,) * 8760, first=1
+    )
     notes = traded("s", [late])
     assert len(notes) == 1
     assert "surplus of w sells at 30 USD/MWh in quarter 2, and the contract costs 20" in notes[0]

@@ -107,9 +107,7 @@ money with energy that no load uses; lower surplus_usd_per_mwh, or max_mw to wha
     for x in contracts:
         gains = [
             t
-            for t, (sold, paid) in enumerate(
-                zip(x.surplus_usd_per_mwh, x.usd_per_mwh, strict=True)
-            )
+            for t, (sold, paid) in enumerate(zip(x.surplus_usd_per_mwh, x.usd_per_mwh, strict=True))
             if t >= x.first and sold > paid
         ]
         if gains:
