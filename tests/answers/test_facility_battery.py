@@ -135,7 +135,10 @@ def test_shaving_of_a_series(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        ({"load_hours": "load.csv"}, "--load-hours is not used without --shave-to-mw"),
+        (
+            {"load_hours": "load.csv"},
+            "--load-hours is not used without --onsite, --utility-mw or --shave-to-mw",
+        ),
         ({"shave_to_mw": 20.0}, "no battery keeps the limit"),
         ({"bridge_s": 60.0, "compare": True, "cooling": None}, "--bridge-s is not used"),
     ],

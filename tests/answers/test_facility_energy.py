@@ -112,6 +112,24 @@ def test_pv_by_hour(tmp_path: Path) -> None:
     assert found.value("onsite.peak_margin_mw") == pytest.approx(margin)
 
 
+def test_sources_of_a_measured_load(tmp_path: Path) -> None:
+    """30 MW by day and 10 MW by night from a file, not the hall's 48 MW times PUE: a grid of 20 MW gives
+    20 and 10, and 10 MW of the day are short; without --utility-mw the grid has the peak of the file."""
+    day = (np.arange(8760) % 24 >= 8) & (np.arange(8760) % 24 < 20)
+    flags = {**HOT, "load_hours": written(tmp_path, "load.csv", np.where(day, 30.0, 10.0))}
+    found = facility(**flags, utility_mw=20.0)
+    half = 8766 / 2
+    assert found.frame("onsite").set_index("source").loc["grid", "mwh"] == pytest.approx(30 * half)
+    assert found.value("onsite.unserved_mwh") == pytest.approx(10 * half)
+    assert found.value("onsite.peak_load_mw") == 30.0
+    assert "the peak of 30.0 MW of the load by hour exceeds all sources by 10.0" in messages(found)
+    alone = facility(**flags, onsite=["reciprocating-engine-gas=5"])
+    assert alone.value("onsite.peak_margin_mw") == pytest.approx(5.0)
+    zero = written(tmp_path, "zero.csv", np.zeros(8760))
+    with pytest.raises(InputError, match="the load is 0 in every hour"):
+        facility(**{**flags, "load_hours": zero}, onsite=["reciprocating-engine-gas=5"])
+
+
 def test_a_battery_carries_the_sun_into_the_night(tmp_path: Path) -> None:
     """Without grid: 8 h of sun, 16 h of night. A battery of 16 h x load / sqrt(0.88) serves all of
     it; one of half the energy leaves about half of the nights dark."""

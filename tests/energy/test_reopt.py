@@ -86,3 +86,19 @@ def test_cost_constants() -> None:
         for name in ("reciprocating-engine-gas", "aeroderivative-turbine")
     ]
     assert [h.value if h else None for h in hours] == [432, 264]
+
+
+def test_wind_with_net_metering() -> None:
+    """Flat 0.2 USD/kWh both ways: the size makes the 10 GWh of the load, 3,752 kW at the capacity factor
+    of the Wind Toolkit. Its life cycle cost is 1,874 USD/kW and 35 USD/kW a year + 0.1 % over 25 years
+    at 7 %: 8,577 kUSD; REopt has 8,591 (0.17 % more)."""
+    real = 1.07 / 1.001 - 1
+    cost = 3752 * (1874 + 35 * float(annuity_factor(real, 25)))
+    assert cost == pytest.approx(8.591017e6, rel=0.002)
+
+
+def test_pv_that_land_and_roof_limit() -> None:
+    """Solar and Storage, OffGrid 1: the size is the limit of 6 acres/MW and 10 W/ft2 at 5,000 ft2."""
+    roof_kw = 5000 * 10 * KW
+    assert 1 / 6 / KW + roof_kw == pytest.approx(216.6667, abs=1e-4)
+    assert 30 / 6 / KW + roof_kw == pytest.approx(5050.0)

@@ -13,7 +13,7 @@ from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.energy.carbon import CARBON
 from dcplan.planning.audit.energy.contracts import Matched, matched, output_mwh
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.contracts import ContractTerms, MatchedTerms
+from dcplan.planning.problem.contracts import ContractTerms, MatchedTerms, traded
 from dcplan.planning.problem.energy import OnsiteTerms
 from dcplan.planning.problem.fabrics.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem
@@ -282,3 +282,16 @@ def test_a_price_of_carbon_is_paid_and_weighed(by_market: bool) -> None:
     found = clean_of(problem, d)
     assert found.location_t > 0.0
     assert paid == pytest.approx(100.0 * (found.market_t if by_market else found.location_t))
+
+
+def test_a_contract_that_earns_money_without_a_load_is_named() -> None:
+    """Surplus at 30 USD/MWh of a contract at 20 from the second quarter on: the first quarter has no
+    delivery. At the price of the contract nothing is earned."""
+    late = ContractTerms(
+        "w", 1.0, 9, (20.0, 20.0), (90.0, 30.0), (0.0, 0.0), (1.0,) * 8760, first=1
+    )
+    notes = traded("s", [late])
+    assert len(notes) == 1
+    assert "surplus of w sells at 30 USD/MWh in quarter 2, and the contract costs 20" in notes[0]
+    equal = dataclasses.replace(late, surplus_usd_per_mwh=(20.0, 20.0))
+    assert traded("s", [equal]) == []

@@ -185,6 +185,25 @@ def test_lost_days_by_hand(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("early", "late", "hours"),
+    [
+        ("[9, 9, 0, 0, 0, 0]", "[0, 0, 0, 9, 9, 9]", 200.0),
+        ("[9, 9, 9, 9, 0, 0]", "[0, 0, 0, 9, 9, 9]", 300.0),
+    ],
+)
+def test_tranches_of_different_dates_do_not_add_up(
+    tmp_path: Path, early: str, late: str, hours: float
+) -> None:
+    """200 and 100 h a year: a run meets one at a time where the second begins after the first has ended."""
+    site = (
+        f"    interruptible: [{{id: e, mw: {early}, hours_per_year: 200, event_h: 4}}, "
+        f"{{id: l, mw: {late}, hours_per_year: 100, event_h: 4}}]\n"
+    )
+    found = build(load(starter(tmp_path, site))).problem.run_options
+    assert {x.cuts for x in found if x.cuts.hours_per_year} == {PowerCuts(hours, 4.0)}
+
+
+@pytest.mark.parametrize(
     ("site", "job", "more", "said"),
     [
         ("", "      interrupted_power_frac: 0.5\n", "", "no site has interruptions"),

@@ -47,6 +47,13 @@ def upgraded(*upgrades: str, hall: str = f"existing: true, {OLD}") -> str:
         (upgraded("id: x, usd: 1e6, it_mw: 2, rack_kw_max: 90"), "DC015", "rack_kw_max is that"),
         (upgraded(f"{WATER}, out_of_service_frac: 0.5"), "DC015", "which take no quarter"),
         (upgraded(f"{WATER}, lead_quarters: 3, works_quarters: 3"), "DC015", "serves 6 quarters"),
+        (upgraded("id: x, usd: 1, it_mw: 1"), "DC015", "it lowers it_mw from 1.2 to 1 and adds"),
+        (upgraded("id: x, usd: 1, it_mw: 1.2, racks: 9"), "DC015", "lowers racks from 60 to 9"),
+        (
+            upgraded("id: x, usd: 1, it_mw: 2", "id: y, usd: 1, it_mw: 1.5"),
+            "DC015",
+            "y: it lowers it_mw from 2 to 1.5",
+        ),
         (upgraded("id: x, it_mw: 2"), "DC003", "usd"),
         (f"existing: true, building_usd_per_kw: 9000, {OLD}", "DC015", "the hall exists"),
         (f"existing: true, power_included: true, {OLD}", "DC015", "the hall exists"),
@@ -63,6 +70,19 @@ def test_wrong_halls_are_errors_with_their_place(
     found = [x for x in error.value.problems if x.code == code and said in x.cause]
     assert found, [(x.code, x.cause) for x in error.value.problems]
     assert all(str(x.place).startswith(file) for x in found)
+
+
+@pytest.mark.parametrize(
+    "upgrade",
+    [
+        "id: x, usd: 1, it_mw: 1, cooling: direct-liquid-dry-cooler",
+        "id: x, usd: 1, it_mw: 2, racks: 40",
+        "id: x, usd: 1, it_mw: 1, air_mw: 2",
+    ],
+)
+def test_an_upgrade_may_trade_one_capacity_for_another(upgrade: str, tmp_path: Path) -> None:
+    """A cooling plant takes power or positions; a hall of fewer racks has more power."""
+    assert load(written(tmp_path, upgraded(upgrade))).scenario.sites[0].halls[0].upgrades
 
 
 def test_a_leased_hall_has_no_upgrade_and_no_building(tmp_path: Path) -> None:

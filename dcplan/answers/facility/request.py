@@ -185,8 +185,8 @@ class FacilityRequest:
     load_hours: Annotated[
         str | None,
         Flag(
-            "CSV with the load of the site by hour for --shave-to-mw: 8,760 numbers in MW "
-            "(default: the load of the hall)",
+            "CSV with the load of the site by hour for --onsite, --utility-mw and --shave-to-mw: "
+            "8,760 numbers in MW (default: the load of the hall)",
             metavar="FILE",
         ),
     ] = None
@@ -277,8 +277,12 @@ def refuse_idle(flags: FacilityRequest) -> None:
         (not flags.retrofit, "without --retrofit", hall),
         (flags.electrical_losses != CHAIN, "with --electrical-losses class", ups),
         (flags.job is None, "without --job", ramp),
-        (flags.shave_to_mw is None, "without --shave-to-mw", series),
         (flags.oversubscription is None, "without --oversubscription", duty),
+        (
+            flags.shave_to_mw is None and not flags.onsite and flags.utility_mw is None,
+            "without --onsite, --utility-mw or --shave-to-mw",
+            series,
+        ),
         (flags.system is None, "without --system", racks),
         (not flags.onsite and flags.utility_mw is None, "without --onsite or --utility-mw", hours),
         (

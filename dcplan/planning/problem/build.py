@@ -13,6 +13,7 @@ from dcplan.inputs.cloud_prices.accompanying import LEFT_OUT, stand_in_notes
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.embodied import Footprints, footprints
+from dcplan.planning.problem.contracts import traded
 from dcplan.planning.problem.delays import start_delays
 from dcplan.planning.problem.existing.delays import delays
 from dcplan.planning.problem.existing.fit_out import with_existing_fit_out
@@ -122,6 +123,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         excluded=tuple(excluded),
         warnings=(
             *notes_of(question, log, excluded),
+            *(note for site in sites for note in traded(site.id, site.contracts)),
             *demands.notes,
             *stand_in_notes((o.id for o in rented), sent, log),
         ),

@@ -91,6 +91,35 @@ class HeatTerms:
         return max(x.delivered * self.usd_per_mwh[t] - paid, 0.0)
 
 
+def traded(site_id: str, contracts: Iterable[ContractTerms]) -> list[str]:
+    """Return a sentence for each contract whose surplus sells for more than it costs.
+
+    A plan then signs as much of it as it may, whatever the load is.
+
+    Examples
+    --------
+    >>> wind = ContractTerms("wind", 1.0, 80, (20.0, 40.0), (30.0, 30.0), (0.0, 0.0), (0.4,) * 8760)
+    >>> traded("s", [wind])[0]
+    's: surplus of wind sells at 30 USD/MWh in quarter 1, and the contract costs 20: the plan earns \
+money with energy that no load uses; lower surplus_usd_per_mwh, or max_mw to what the load needs'
+    """
+    notes = []
+    for x in contracts:
+        gains = [
+            t
+            for t, (sold, paid) in enumerate(zip(x.surplus_usd_per_mwh, x.usd_per_mwh, strict=True))
+            if t >= x.first and sold > paid
+        ]
+        if gains:
+            t = gains[0]
+            notes.append(
+                f"{site_id}: surplus of {x.id} sells at {x.surplus_usd_per_mwh[t]:,.4g} USD/MWh in quarter "
+                f"{t + 1}, and the contract costs {x.usd_per_mwh[t]:,.4g}: the plan earns money with "
+                "energy that no load uses; lower surplus_usd_per_mwh, or max_mw to what the load needs"
+            )
+    return notes
+
+
 def contract_terms(
     site: Site, tariff: TariffPrices, question: Question, log: InputLog
 ) -> tuple[ContractTerms, ...]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dcplan.provenance import Path
+from collections.abc import Mapping
+
+from dcplan.provenance import Path, Quantity
 from dcplan.scenario.checks.checker import Checker
 from dcplan.scenario.schema import Hall, Site, Upgrade
 
-CHANGES = ("cooling", "it_mw", "racks", "air_mw", "liquid_mw")
+CAPACITIES = ("it_mw", "racks", "air_mw", "liquid_mw")
+CHANGES = ("cooling", *CAPACITIES)
 """Fields of which an upgrade gives at least one."""
 
 
@@ -60,9 +63,44 @@ def _check_upgrades(check: Checker, site: Site, hall: Hall, path: Path) -> None:
             check.add("DC015", text, (*path, "upgrades"), help=step)
     check.unique((x.id for x in hall.upgrades), (*path, "upgrades"))
     options = list(hall.cooling)
+    before = {x: _number(getattr(hall, x)) for x in CAPACITIES}
     for i, upgrade in enumerate(hall.upgrades):
-        _check_upgrade(check, upgrade, options, (*path, "upgrades", i))
+        at = (*path, "upgrades", i)
+        _check_upgrade(check, upgrade, options, at)
+        after = {x: _number(getattr(upgrade, x)) for x in CAPACITIES}
+        _check_adds(check, upgrade, before, after, at)
+        before |= {x: value for x, value in after.items() if value is not None}
         options += [upgrade.cooling] if upgrade.cooling else []
+
+
+def _number(value: Quantity | float | None) -> float | None:
+    """Return the number of a field, with or without its source; None without one."""
+    return value.value if isinstance(value, Quantity) else value
+
+
+def _check_adds(
+    check: Checker,
+    upgrade: Upgrade,
+    before: Mapping[str, float | None],
+    after: Mapping[str, float | None],
+    path: Path,
+) -> None:
+    """Report an upgrade that lowers what the hall has and adds nothing for it.
+
+    A cooling option may take power or positions; a capacity may rise while another falls.
+    """
+    less = {}
+    for name, value in after.items():
+        own = before[name]
+        if value is not None and (own is None or value > own):
+            return
+        if value is not None and own is not None and value < own:
+            less[name] = (own, value)
+    if upgrade.cooling is not None or not less:
+        return
+    for name, (own, value) in less.items():
+        cause = f"{upgrade.id}: it lowers {name} from {own:g} to {value:g} and adds nothing"
+        check.add("DC015", cause, (*path, name), help=f"give more than {own:g}, or remove it")
 
 
 def _check_upgrade(check: Checker, upgrade: Upgrade, options: list[str], path: Path) -> None:

@@ -23,8 +23,8 @@ def onsite(
 ) -> tuple[dict[str, Table], dict[str, Metric], list[str]]:
     """Dispatch the hall's load over the hours of a year from grid and on-site sources.
 
-    The load is IT power times the PUE of the hour; minimum loads of engines are ignored. The
-    default utility power is the design day's peak.
+    The load is that of ``--load-hours``, else IT power times the PUE of the hour; minimum loads of
+    engines are ignored. The default utility power is the peak of the file, else of the design day.
 
     Raises
     ------
@@ -32,7 +32,8 @@ def onsite(
         When a source is unknown, an amount is out of range, or the grid has no known tariff.
     """
     year = year_of(resolved, found, log)
-    peak = found.peak_pue * resolved.it_mw
+    own = resolved.request.load_hours is not None
+    peak = float(year.load_mw.max()) if own else found.peak_pue * resolved.it_mw
     asked = asked_of(resolved, year, peak, log)
     chosen = sized(asked, resolved, year, log) if resolved.request.size_onsite else None
     if chosen is not None:
@@ -47,7 +48,7 @@ def onsite(
         "onsite_hours": hours_table(result, supply.plants, year),
     }
     metrics = _metrics(supply, result, year, peak) | _sums(rows)
-    return tables, metrics, [*_notes(supply, result, year, peak), *_chosen(chosen, resolved)]
+    return tables, metrics, [*_notes(supply, result, year, (peak, own)), *_chosen(chosen, resolved)]
 
 
 def _metrics(supply: Supply, result: Dispatch, year: Year, peak: float) -> dict[str, Metric]:
@@ -124,7 +125,7 @@ def _chosen(chosen: Sized | None, resolved: ResolvedFacility) -> list[str]:
     return notes
 
 
-def _notes(supply: Supply, result: Dispatch, year: Year, peak: float) -> list[str]:
+def _notes(supply: Supply, result: Dispatch, year: Year, peak: tuple[float, bool]) -> list[str]:
     """Say what is short, and what the catalog does not know."""
     notes = []
     if result.short_mwh > 1e-6:
@@ -138,11 +139,10 @@ def _notes(supply: Supply, result: Dispatch, year: Year, peak: float) -> list[st
             f"forced outages of units leave an expected {risk[1]:,.0f} MWh per year unserved in "
             f"{risk[0]:,.0f} hours, without batteries: more --spare-units make it less"
         )
-    margin = supply.firm_mw - peak
+    margin = supply.firm_mw - peak[0]
     if margin < -1e-9:
-        notes.append(
-            f"the peak of {peak:.1f} MW on the design day exceeds all sources by {-margin:.1f} MW"
-        )
+        when = "of the load by hour" if peak[1] else "on the design day"
+        notes.append(f"the peak of {peak[0]:.1f} MW {when} exceeds all sources by {-margin:.1f} MW")
     if year.cut.any() and supply.batteries:
         notes.append(
             "the batteries are full before each cut of the grid only where the sources have "

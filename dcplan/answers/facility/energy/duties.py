@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from dcplan.answers.facility.energy.year import Array, year_of
+from dcplan.answers.facility.energy.year import year_of
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import OnsitePower, Parameter
 from dcplan.energy.duties import Cells, Duty, Price, bridged, rating, shaved, split, together
@@ -14,7 +13,6 @@ from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.plants import taken
-from dcplan.inputs.power.series import read_hours
 from dcplan.result import Metric, Table
 from dcplan.specs.facility import energy as specs
 from dcplan.specs.facility.hall import SWING_EVENTS, SwingEventRow
@@ -23,7 +21,6 @@ from dcplan.units import KW_PER_MW
 CELLS_OF = "lithium-battery-4h"
 """Catalog row whose round trip, failed modules and price count."""
 POWER_SHARE = "battery-power-price-frac"
-MOST_LOAD_MW = 1e5
 WITH, WITHOUT = "with", "without"
 
 
@@ -133,21 +130,12 @@ def _shaved(
 ) -> Duty:
     """Return the duty that keeps the grid at its limit over the load of a file, or of the hall."""
     try:
-        return shaved(_load_mw(resolved, found, log), limit_mw, cells.round_trip_frac)
+        return shaved(year_of(resolved, found, log).load_mw, limit_mw, cells.round_trip_frac)
     except ValueError as error:
         step = "raise --shave-to-mw, or add a source with --onsite"
         raise InputError(
             [Problem("DC062", str(error), Place("--shave-to-mw"), help=step)]
         ) from error
-
-
-def _load_mw(resolved: ResolvedFacility, found: Performance, log: InputLog) -> Array:
-    file = resolved.request.load_hours
-    if file is None:
-        return year_of(resolved, found, log).load_mw
-    return read_hours(
-        Path(file), (0.0, MOST_LOAD_MW), "load in MW", "give the site's power of each hour in MW"
-    )
 
 
 def _row(

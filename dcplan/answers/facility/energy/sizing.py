@@ -18,7 +18,7 @@ from dcplan.inputs.energy import running_usd_per_mwh
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.plants import derating
 
-BLOCK_H = 4
+BLOCK_H = 2
 """Hours of one step of the sizing; the sizes are then dispatched by hour."""
 MOST_ROUNDS = 5
 TOLERANCE = 1e-6
@@ -47,7 +47,7 @@ class Sized:
 def sized(asked: Asked, resolved: ResolvedFacility, year: Year, log: InputLog) -> Sized:
     """Choose the sizes, build whole units of them, and dispatch the hours.
 
-    A step of the sizing averages four hours. Where the hours are served less than asked, the sizes
+    A step of the sizing averages two hours. Where the hours are served less than asked, the sizes
     are chosen again for a larger share, or, at the whole load, for a load that is 1 % larger.
 
     Raises

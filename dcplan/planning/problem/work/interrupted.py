@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.interruptions import OnInterruption, interruption_h
+from dcplan.planning.problem.energy import TrancheTerms
 from dcplan.planning.problem.terms import SiteTerms
 from dcplan.planning.problem.work.targets import Target
 from dcplan.reliability.power_cuts import NO_CUTS, PowerCuts
@@ -35,14 +36,21 @@ def interrupted(
 
 def _hours_per_year(site: SiteTerms) -> float:
     """Return the hours of all interruptions and calls of a site, which do not overlap."""
-    tranches = sum(x.hours_per_year for x in site.tranches if any(x.mw))
+    tranches = sum(x.hours_per_year for x in _together(site))
     return tranches + (site.response.hours_per_year if site.response else 0.0)
+
+
+def _together(site: SiteTerms) -> list[TrancheTerms]:
+    """Return the tranches with power in the quarter in which these have the most hours."""
+    quarters = range(len(site.utility_mw))
+    found = [[x for x in site.tranches if x.mw[t]] for t in quarters]
+    return max(found, key=lambda tranches: sum(x.hours_per_year for x in tranches), default=[])
 
 
 def _cuts(site: SiteTerms, asked: OnInterruption, log: InputLog) -> PowerCuts:
     """Return the interruptions of a site, and what the run does in them."""
     usual_h = interruption_h(f"sites.{site.id}", None, log)
-    each = [(x.hours_per_year, x.event_h or usual_h) for x in site.tranches if any(x.mw)]
+    each = [(x.hours_per_year, x.event_h or usual_h) for x in _together(site)]
     if site.response is not None:
         each.append((site.response.hours_per_year, usual_h))
     hours = sum(h for h, _ in each)

@@ -16,7 +16,8 @@ Racks = Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
 
 class Upgrade(Part):
     """A retrofit of an existing hall, which the plan may order once or not at all. Upgrades of a hall
-    follow each other in their order.
+    follow each other in their order. One that only lowers power, positions or heat capacity is an
+    error; one that adds a cooling option or raises another of them may.
     """
 
     id: Key
