@@ -485,3 +485,18 @@ def test_families_of_one_network_are_one_row_of_a_comparison() -> None:
     assert {"ib-xdr-800-cpo", "spectrum-6-800", "spectrum-6-800-cpo"} <= set(fits.index)
     assert fits.loc["ib-xdr-800-cpo", "power_kw"] < fits.loc["ib-xdr-800", "power_kw"]
     assert fits.loc["ib-xdr-800-cpo", "transceivers"] == 114 * 18 * 8
+
+
+def test_one_scale_up_domain_needs_no_network() -> None:
+    """Eight B300 of a server, and 72 of a GB300 rack, are one NVLink domain."""
+    for nodes, system, alone in (
+        (1, "dgx-b300", True),
+        (2, "dgx-b300", False),
+        (1, "gb300-nvl72", True),
+    ):
+        found = fabric(nodes=nodes, system=system, fabric="ib-xdr-800")
+        rows = found.tables["notes"].records() if "notes" in found.tables else []
+        assert any("need no compute network" in str(row["note"]) for row in rows) is alone
+    assert fabric(nodes=1, system="dgx-b300", fabric="ib-xdr-800").headline.startswith(
+        "1 node with"
+    )

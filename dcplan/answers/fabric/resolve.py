@@ -84,6 +84,9 @@ def resolve(request: FabricRequest, catalog: Catalog) -> ResolvedFabric:
     link = gbps / parts.planes
     between = counts.between_gbps(parts, link, topology)
     ports = counts.port_counts(parts, link, between, topology, problems)
+    if not problems:
+        families = catalog.table("fabrics", Fabric).values()
+        counts.refuse_slow_family(parts, link, families, problems)
     problems += mismatches(parts, topology)
     if problems:
         raise InputError(problems)
