@@ -91,6 +91,7 @@ OTHER: dict[str, Any] = {
     "tiers": 2,
     "storage_oversubscription": 4.0,
     "in_band_oversubscription": 4.0,
+    "out_of_band_ports": 20,
     "out_of_band_oversubscription": 0.5,
     "links_per_pair": 2,
     "load_balancing": "spray",

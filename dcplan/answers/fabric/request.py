@@ -47,6 +47,7 @@ class FabricRequest:
     storage_oversubscription: shape.StorageOversubscription = None
     in_band_oversubscription: shape.InBandOversubscription = None
     out_of_band_gbps: shape.OutOfBandGbps = None
+    out_of_band_ports: shape.OutOfBandPorts = None
     out_of_band_switch: shape.OutOfBandSwitch = None
     out_of_band_oversubscription: shape.OutOfBandOversubscription = None
     links_per_pair: shape.LinksPerPair = None

@@ -26,6 +26,7 @@ SIDES = (
     "storage_oversubscription",
     "in_band_oversubscription",
     "out_of_band_gbps",
+    "out_of_band_ports",
     "out_of_band_switch",
     "out_of_band_oversubscription",
 )
