@@ -503,7 +503,7 @@ def test_one_scale_up_domain_needs_no_network() -> None:
 
 
 def test_ports_of_a_node_on_the_out_of_band_network() -> None:
-    """20 nodes in racks of four, five ports each and two power strips a rack: 22 ports a rack, so a
+    """20 nodes in racks of four, five ports each and three power strips a rack: 23 ports a rack, so a
     switch of 48 ports serves two racks, and five racks need three."""
     request: dict[str, Any] = {"nodes": 20, "nics_per_node": 5, "nic_gbps": 200.0}
     request |= {"switch": "sn5600", "topology": "collapsed-pair"}
@@ -511,4 +511,4 @@ def test_ports_of_a_node_on_the_out_of_band_network() -> None:
     found = fabric(**request, out_of_band_ports=5)
     assert found.value("fabric.out_of_band.switches") == 3
     rows = {row["network"]: row for row in found.tables["side_networks"].records()}
-    assert rows["out-of-band"]["node_links"] == 20 * 5 + 5 * 2
+    assert rows["out-of-band"]["node_links"] == 20 * 5 + 5 * 3
