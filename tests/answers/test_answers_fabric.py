@@ -512,3 +512,15 @@ def test_ports_of_a_node_on_the_out_of_band_network() -> None:
     assert found.value("fabric.out_of_band.switches") == 3
     rows = {row["network"]: row for row in found.tables["side_networks"].records()}
     assert rows["out-of-band"]["node_links"] == 20 * 5 + 5 * 3
+
+
+def test_an_oversubscribed_network_costs_less() -> None:
+    """1,024 links of each plane at 2:1: 14 leaves of 128 ports (13 where endpoints fill leaf after
+    leaf), and five spines for their 40 uplinks; 16 and 8 without oversubscription."""
+    request: dict[str, Any] = {"nodes": 128, "system": "dgx-b300", "fabric": "spectrum-x-800"}
+    full, less = fabric(**request), fabric(**request, oversubscription=2.0)
+    assert full.value("fabric.switches") == 2 * (16 + 8)
+    assert less.value("fabric.spine_switches") == 2 * 5
+    assert less.value("fabric.capex_usd") < full.value("fabric.capex_usd")
+    grown = fabric(**request, oversubscription=2.0, growth_nodes=(256,))
+    assert grown.value("fabric.leaf_spine_links") == 42 * grown.value("fabric.leaf_switches")

@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 
 from dcplan.answers.fabric.request import FabricRequest
-from dcplan.fabric.topology.kinds import ALONE, DRAGONFLY, TREES, UNITED
+from dcplan.fabric.topology.kinds import ALONE, CLOS, DRAGONFLY, TREES
 
 TORUS, COLLAPSED, LINKED = "torus", "collapsed-pair", "linked-pair"
-CLOS = (*UNITED, ALONE)
-"""Topologies whose tiers have leaves, spines and cores."""
 MOST_TIERS = 3
 CORES = ("leaves_per_pod", "core_oversubscription", "core_switch", "core_radix")
 SPLIT = ("leaf_uplinks", "endpoints_per_leaf")
