@@ -34,6 +34,7 @@ class Files:
 @command
 def fabric(request: FabricRequest, files: Files, output: Output) -> Result | None:
     """Design one network: switches, links, optics, cables, power and price."""
+    refuse_files(request, files)
     if str(files.cables) == "-":
         _write_cables(request, None)
         return None
@@ -49,6 +50,27 @@ def fabric(request: FabricRequest, files: Files, output: Output) -> Result | Non
         count = _write_cables(request, files.cables)
         typer.echo(f"{count:,} cables saved to {files.cables}", err=True)
     return result
+
+
+def refuse_files(request: FabricRequest, files: Files) -> None:
+    """Refuse the files of one network for a comparison.
+
+    Raises
+    ------
+    InputError
+        With every such flag.
+    """
+    from dcplan.errors import InputError, Place, Problem
+
+    given = {"--cables": files.cables, "--picture": files.picture}
+    cause, step = "a comparison has no single network", "leave --compare and --for-job out"
+    problems = [
+        Problem("DC050", cause, Place(flag), help=step)
+        for flag, file in given.items()
+        if file is not None and request.several
+    ]
+    if problems:
+        raise InputError(problems)
 
 
 def _write_cables(request: FabricRequest, file: Path | None) -> int:

@@ -485,3 +485,42 @@ def test_families_of_one_network_are_one_row_of_a_comparison() -> None:
     assert {"ib-xdr-800-cpo", "spectrum-6-800", "spectrum-6-800-cpo"} <= set(fits.index)
     assert fits.loc["ib-xdr-800-cpo", "power_kw"] < fits.loc["ib-xdr-800", "power_kw"]
     assert fits.loc["ib-xdr-800-cpo", "transceivers"] == 114 * 18 * 8
+
+
+def test_one_scale_up_domain_needs_no_network() -> None:
+    """Eight B300 of a server, and 72 of a GB300 rack, are one NVLink domain."""
+    for nodes, system, alone in (
+        (1, "dgx-b300", True),
+        (2, "dgx-b300", False),
+        (1, "gb300-nvl72", True),
+    ):
+        found = fabric(nodes=nodes, system=system, fabric="ib-xdr-800")
+        rows = found.tables["notes"].records() if "notes" in found.tables else []
+        assert any("need no compute network" in str(row["note"]) for row in rows) is alone
+    assert fabric(nodes=1, system="dgx-b300", fabric="ib-xdr-800").headline.startswith(
+        "1 node with"
+    )
+
+
+def test_ports_of_a_node_on_the_out_of_band_network() -> None:
+    """20 nodes in racks of four, five ports each and three power strips a rack: 23 ports a rack, so a
+    switch of 48 ports serves two racks, and five racks need three."""
+    request: dict[str, Any] = {"nodes": 20, "nics_per_node": 5, "nic_gbps": 200.0}
+    request |= {"switch": "sn5600", "topology": "collapsed-pair"}
+    assert fabric(**request).value("fabric.out_of_band.switches") == 2
+    found = fabric(**request, out_of_band_ports=5)
+    assert found.value("fabric.out_of_band.switches") == 3
+    rows = {row["network"]: row for row in found.tables["side_networks"].records()}
+    assert rows["out-of-band"]["node_links"] == 20 * 5 + 5 * 3
+
+
+def test_an_oversubscribed_network_costs_less() -> None:
+    """1,024 links of each plane at 2:1: 14 leaves of 128 ports (13 where endpoints fill leaf after
+    leaf), and five spines for their 40 uplinks; 16 and 8 without oversubscription."""
+    request: dict[str, Any] = {"nodes": 128, "system": "dgx-b300", "fabric": "spectrum-x-800"}
+    full, less = fabric(**request), fabric(**request, oversubscription=2.0)
+    assert full.value("fabric.switches") == 2 * (16 + 8)
+    assert less.value("fabric.spine_switches") == 2 * 5
+    assert less.value("fabric.capex_usd") < full.value("fabric.capex_usd")
+    grown = fabric(**request, oversubscription=2.0, growth_nodes=(256,))
+    assert grown.value("fabric.leaf_spine_links") == 42 * grown.value("fabric.leaf_switches")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.fabric.topology.clos import Counts, leaves, size
 from dcplan.fabric.topology.design import ClosDesign, design
+from dcplan.fabric.topology.networks import Attached, Ports, tree
 from dcplan.fabric.topology.pods import pods
 
 RADIX = st.sampled_from([32, 36, 64, 72, 128, 144, 256])
@@ -29,8 +32,9 @@ def test_nonblocking_leaf_splits_its_ports_in_two_halves(radix: int) -> None:
 
 @pytest.mark.parametrize(
     ("ratio", "down", "up"),
-    # 64 ports: 3:1 is 48 and 16, 7:1 is 56 and 8; 2:1 leaves one port unused (42 + 21 = 63)
-    [(1.0, 32, 32), (3.0, 48, 16), (7.0, 56, 8), (2.0, 42, 21)],
+    # 64 ports: 3:1 is 48 and 16, 7:1 is 56 and 8; 2:1 could be 42 and 21, but 21 uplinks are shared
+    # evenly by 1, 3, 7 or 21 spines, and 20 by 1, 2, 4, 5, 10 or 20
+    [(1.0, 32, 32), (3.0, 48, 16), (7.0, 56, 8), (2.0, 40, 20)],
 )
 def test_leaf_ports_follow_the_oversubscription(ratio: float, down: int, up: int) -> None:
     plan = design(64, 2, leaf_spine=ratio)
@@ -171,3 +175,24 @@ def test_endpoints_that_break_the_asked_oversubscription_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match="endpoints"):
         design(64, 2, endpoints_per_leaf=endpoints, leaf_spine=ratio)
+
+
+@pytest.mark.parametrize("radix", [64, 128, 144])
+@pytest.mark.parametrize("ratio", [1.5, 2.0, 3.0, 4.0])
+def test_oversubscription_never_needs_more_switches(radix: int, ratio: float) -> None:
+    """At the same size: leaves have more ports to nodes, and no more uplinks."""
+    for nodes in (radix // 8 + 1, 64, 100, 128, 200, 256, 512, 1024):
+        full = tree(Attached(nodes, 8), Ports(radix), "fat-tree").counts
+        less = tree(Attached(nodes, 8), Ports(radix, leaf_spine=ratio), "fat-tree")
+        assert less.counts.switches <= full.switches
+        assert less.plan.leaf_down <= ratio * less.plan.leaf_up
+
+
+def test_uplinks_that_spines_share_evenly() -> None:
+    """1,024 links at 2:1 on 128 ports: 84 and 42 are 13 leaves and ceil(13 x 42 / 128) = 5, so six
+    spines; 85 and 43 are 13 leaves and 43 spines, as 43 is a prime number."""
+    ports = Ports(128, leaf_spine=2.0)
+    even = tree(Attached(128, 8), ports, "fat-tree").counts
+    assert (even.leaf, even.spine) == (13, 6)
+    prime = tree(Attached(128, 8), replace(ports, endpoints_per_leaf=85), "fat-tree").counts
+    assert (prime.leaf, prime.spine) == (13, 43)

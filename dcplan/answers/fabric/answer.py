@@ -19,6 +19,10 @@ from dcplan.inputs.log import InputLog
 from dcplan.result import Result
 from dcplan.specs.verb import verb
 
+ONE_DOMAIN = (
+    "all accelerators are one scale-up domain: they need no compute network until more are added"
+)
+
 
 @verb(FabricRequest, "fabric")
 def fabric(request: FabricRequest) -> Result:
@@ -66,7 +70,8 @@ def _answer(built: Built, log: InputLog) -> Result:
     result.metrics |= metrics.side_networks(built.side_networks)
     if request.growth_nodes:
         result.tables["expansion"] = extensions.growth_table(resolved)
-    said = list(notes(built))
+    said = [ONE_DOMAIN] if performance.one_domain(resolved, log) else []
+    said += notes(built)
     if request.site_link_km is not None:
         joined = join(resolved, metrics.bisection_gbps(resolved, network), log)
         result.tables |= joined.tables

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from dcplan.answers.fabric import performance
 from dcplan.answers.fabric.built import Built, build
 from dcplan.answers.fabric.metrics import bisection_gbps
+from dcplan.answers.fabric.parts.unused import compute_alone, unused_in_comparison
 from dcplan.answers.fabric.request import FabricRequest
 from dcplan.answers.fabric.resolve import ResolvedFabric, resolve
 from dcplan.answers.fabric.tables import notes, notes_table
@@ -52,7 +53,7 @@ def compared(request: FabricRequest, log: InputLog) -> Result:
     InputError
         When a family is unknown, or no family fits the nodes.
     """
-    built, refused = _built(request, log)
+    built, refused = _built(compute_alone(request), log)
     rows = [_row(name, b, log) for name, b in built.items()]
     rows.sort(key=lambda row: (row.usd is None, row.usd or 0.0))
     rows, same = _merged(rows)
@@ -61,12 +62,8 @@ def compared(request: FabricRequest, log: InputLog) -> Result:
     best = rows[0].fabric
     rows += [specs.FabricRow(name, why_not=why) for name, why in refused.items()]
     tables = {"comparison": specs.COMPARISON.table(rows)}
-    remarks = [
-        f"{row.fabric}: {note}"
-        for row in rows
-        if row.fabric in built
-        for note in notes(built[row.fabric])
-    ]
+    remarks = list(unused_in_comparison(request))
+    remarks += _remarks({row.fabric: built[row.fabric] for row in rows if row.fabric in built})
     if request.for_job:
         remarks.append(JOB_NOTE)
     tables |= notes_table(remarks)
@@ -90,6 +87,15 @@ def compared(request: FabricRequest, log: InputLog) -> Result:
         tables=tables,
         inputs=[asdict(r) for _, r in sorted(log.rows.items())],
     )
+
+
+def _remarks(built: Mapping[str, Built]) -> list[str]:
+    """Return the notes on all families, then those of one, which begin with its name."""
+    found = {name: list(notes(b)) for name, b in built.items()}
+    first, *others = found.values()
+    common = [note for note in first if all(note in more for more in others)]
+    own = [f"{name}: {n}" for name, listed in found.items() for n in listed if n not in common]
+    return common + own
 
 
 def _built(request: FabricRequest, log: InputLog) -> tuple[dict[str, Built], dict[str, str]]:

@@ -43,6 +43,13 @@ def bandwidth(
     return sorted(rows, key=lambda row: (row.switch_hops, row.accelerators))
 
 
+def one_domain(resolved: ResolvedFabric, log: InputLog) -> bool:
+    """Return whether all accelerators are one scale-up domain, which needs no other network."""
+    chip = _accelerator(resolved, log)
+    domain = chip.scaleup_domain if chip else None
+    return bool(domain and resolved.accelerators and resolved.accelerators <= domain)
+
+
 def bandwidth_table(resolved: ResolvedFabric, network: Network, log: InputLog) -> Table:
     """Return the bandwidth and latency of every level."""
     return specs.BANDWIDTH.table(bandwidth(resolved, network, log))

@@ -47,6 +47,7 @@ class FabricRequest:
     storage_oversubscription: shape.StorageOversubscription = None
     in_band_oversubscription: shape.InBandOversubscription = None
     out_of_band_gbps: shape.OutOfBandGbps = None
+    out_of_band_ports: shape.OutOfBandPorts = None
     out_of_band_switch: shape.OutOfBandSwitch = None
     out_of_band_oversubscription: shape.OutOfBandOversubscription = None
     links_per_pair: shape.LinksPerPair = None
@@ -109,8 +110,28 @@ def refuse_unfit(request: FabricRequest) -> None:
         for flag, given in extras.items()
     }
     problems = [Problem("DC050", cause, Place("fabric")) for cause, is_so in wrong.items() if is_so]
+    problems += _conflicts(request)
     if request.for_job and not request.system:
         cause = "a run needs the accelerators of a system"
         problems.append(Problem("DC050", cause, Place("--for-job"), help="--system dgx-h100"))
     if problems:
         raise InputError(problems)
+
+
+def _conflicts(request: FabricRequest) -> list[Problem]:
+    """Return a problem for each flag that contradicts a comparison, or needs one."""
+    found = []
+    if request.several and request.fabric is not None:
+        cause = "a comparison sizes the families that --compare names"
+        step = f"--compare {request.fabric}" if request.compare is None else "leave --fabric out"
+        found.append(Problem("DC050", cause, Place("--fabric"), help=step))
+    if request.several and request.switch is not None:
+        cause = "a comparison takes the switches of each family"
+        found.append(Problem("DC050", cause, Place("--switch"), help="leave --switch out"))
+    if request.several and request.topology == "torus":
+        cause = "a torus connects chips, without the families of a comparison"
+        found.append(Problem("DC050", cause, Place("--topology"), help="leave --compare out"))
+    if request.tokens is not None and request.for_job is None:
+        cause = "it is the length of a run"
+        found.append(Problem("DC050", cause, Place("--tokens"), help="--for-job MODEL"))
+    return found

@@ -10,9 +10,9 @@ from dcplan.answers.fabric.request import FabricRequest
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Fabric, Switch, System
 from dcplan.errors import InputError, Place, Problem
-from dcplan.fabric.topology.kinds import ALONE, TREES
+from dcplan.fabric.topology.kinds import ALONE, CLOS, TREES
 from dcplan.fabric.topology.networks import Attached, Ports
-from dcplan.fabric.topology.shape import RAILS, Shape, open_shape
+from dcplan.fabric.topology.shape import RAILS, Shape, open_shape, open_split
 from dcplan.inputs.recovery import hosts_of
 
 
@@ -84,6 +84,9 @@ def resolve(request: FabricRequest, catalog: Catalog) -> ResolvedFabric:
     link = gbps / parts.planes
     between = counts.between_gbps(parts, link, topology)
     ports = counts.port_counts(parts, link, between, topology, problems)
+    if not problems:
+        families = catalog.table("fabrics", Fabric).values()
+        counts.refuse_slow_family(parts, link, families, problems)
     problems += mismatches(parts, topology)
     if problems:
         raise InputError(problems)
@@ -91,10 +94,13 @@ def resolve(request: FabricRequest, catalog: Catalog) -> ResolvedFabric:
     ports = counts.mixed(replace(ports, nodes_per_su=per_su), link, between, parts.leaf, topology)
     attached = Attached(request.nodes * hosts, nics, request.management_links)
     shape = _shape(parts, attached, ports, topology, hosts)
+    ports = replace(ports, nodes_per_su=shape.nodes_per_su)
+    if shape.topology in CLOS and not request.growth_nodes:  # phases of a growth share one split
+        ports = open_split(attached, ports, shape.topology)
     return ResolvedFabric(
         request,
         attached,
-        replace(ports, nodes_per_su=shape.nodes_per_su),
+        ports,
         shape.topology,
         link,
         between,

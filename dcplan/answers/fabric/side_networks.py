@@ -158,7 +158,9 @@ def _in_band(resolved: ResolvedFabric, log: InputLog) -> Priced:
 
 
 def managed_ports(resolved: ResolvedFabric, log: InputLog) -> int:
-    """Return the ports of a node on the out-of-band network: of the system, or the usual ones."""
+    """Return the ports of a node on the out-of-band network: requested, the system's, or usual."""
+    if resolved.request.out_of_band_ports:
+        return resolved.request.out_of_band_ports
     system = resolved.system
     if system is None or system.management_ports is None:
         return round(_p(log, "oob-ports-per-node"))

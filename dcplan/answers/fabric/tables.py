@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from dcplan.answers.fabric.bill.lines import Line
+from dcplan.answers.fabric.bill.lines import Kind, Line
 from dcplan.answers.fabric.built import Built
-from dcplan.answers.fabric.parts.unused import unused
+from dcplan.answers.fabric.parts.unused import MOST_TIERS, Case, unused
 from dcplan.answers.fabric.resolve import ResolvedFabric
 from dcplan.answers.fabric.side_networks import Priced
 from dcplan.fabric.floor.lengths import STOCK_M
@@ -47,8 +47,9 @@ def headline(built: Built, installed_usd: float = 0.0) -> str:
     links = c.node_leaf_links + c.leaf_spine_links + c.spine_core_links
     tiers = {"leaf": c.leaf, "spine": c.spine, "core": c.core}
     by_tier = ", ".join(f"{n:,} {tier}" for tier, n in tiers.items() if n)
+    nodes = f"{attached.nodes:,} node{'s' if attached.nodes > 1 else ''}"
     return (
-        f"{attached.nodes:,} nodes with {attached.nics_per_node} NICs of {resolved.nic_gbps:g} "
+        f"{nodes} with {attached.nics_per_node} NICs of {resolved.nic_gbps:g} "
         f"Gb/s ({kind}): {c.switches:,} switches ({by_tier}), {links:,} links{money}"
         + (f"; {built.same_media}" if built.same_media else "")
     )
@@ -147,7 +148,7 @@ def notes(built: Built) -> Iterator[str]:
     resolved, c, plan = built.resolved, built.network.counts, built.network.plan
     per_su, nodes = resolved.ports.nodes_per_su, resolved.attached.nodes
     rails = resolved.topology == "rail-optimized" and plan.tiers > 1
-    yield from unused(resolved, built.network)
+    yield from unused(resolved.request, _case(built))
     if resolved.shape_note and plan.tiers > 1:
         yield resolved.shape_note
     if rails and nodes < per_su:
@@ -168,6 +169,27 @@ def notes(built: Built) -> Iterator[str]:
     alone = c.spine // (resolved.ports.planes * built.network.parallel) == 1 and plan.tiers == 2
     if alone and resolved.ports.planes == 1:
         yield "a single spine is a single point of failure; set --min-spines 2 to add a second"
+
+
+def _case(built: Built) -> Case:
+    """Return what decides which flags the network has a place for.
+
+    A network that grows may use them later.
+    """
+    resolved, request = built.resolved, built.resolved.request
+    sides = {p.name: p.side for p in built.side_networks}
+    storage, in_band = sides.get("storage"), sides.get("in-band")
+    known = request.nic_gbps or (resolved.system and resolved.system.scaleout_port_gbps)
+    grows = bool(request.growth_nodes)
+    return Case(
+        topology=resolved.topology,
+        tiers=MOST_TIERS if grows else built.network.plan.tiers,
+        priced=bool(built.bill),
+        node_optics=any(line.kind is Kind.NODE_OPTIC for line in built.bill),
+        storage_spines=storage.spine if storage else 1,
+        in_band_spines=in_band.spine if in_band else 1,
+        rate_known=bool(known and not request.radix),
+    )
 
 
 def _many_spines(built: Built) -> Iterator[str]:

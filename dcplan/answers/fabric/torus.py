@@ -6,7 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from dcplan.answers.fabric.parts.unused import TORUS, Case, unused
 from dcplan.answers.fabric.resolve import ResolvedFabric
+from dcplan.answers.fabric.tables import notes_table
 from dcplan.catalog.schema import Accelerator, Switch
 from dcplan.errors import EXIT_OK, InputError, Place, Problem
 from dcplan.fabric.topology.direct import CUBE_CHIPS, CUBE_FACE_LINKS, flat_torus, torus
@@ -48,10 +50,13 @@ def torus_answer(resolved: ResolvedFabric, log: InputLog) -> Result:
         )
         help_text = "size one torus at a time; a network of the hosts connects pods"
         raise InputError([Problem("DC050", cause, Place("--nodes"), help=help_text)])
+    flat = chip if chip and chip.torus == "2d" else None
     try:
-        return _flat(chips, chip, log) if chip and chip.torus == "2d" else _cubes(chips, chip, log)
+        result = _flat(chips, flat, log) if flat else _cubes(chips, chip, log)
     except ValueError as error:
         raise InputError([Problem("DC050", str(error), Place("--nodes"))]) from error
+    result.tables |= notes_table(unused(resolved.request, Case(TORUS)))
+    return result
 
 
 def _flat(chips: int, chip: Accelerator, log: InputLog) -> Result:

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+SEARCH_FRAC = 0.8
+"""Fewest ports to nodes that are tried, over those that the oversubscription allows."""
+SEARCH_PORTS = 128
+"""Most numbers of ports to nodes, and of leaf switches, that are tried."""
 
 
 @dataclass(frozen=True)
@@ -118,9 +126,9 @@ def design(
     if leaf_spine <= 0 or spine_core <= 0:
         msg = "oversubscription must be above 0"
         raise ValueError(msg)
-    down, up = _leaf_ports(radix, leaf_spine, endpoints_per_leaf)
     above = spine_radix or radix
     spine_down = above if tiers == 2 else math.floor(above * spine_core / (1.0 + spine_core) + 1e-9)
+    down, up = _leaf_ports(radix, spine_down, leaf_spine, endpoints_per_leaf)
     return ClosDesign(
         radix,
         tiers,
@@ -135,7 +143,9 @@ def design(
     )
 
 
-def _leaf_ports(radix: int, leaf_spine: float, endpoints: int | None) -> tuple[int, int]:
+def _leaf_ports(
+    radix: int, spine_down: int, leaf_spine: float, endpoints: int | None
+) -> tuple[int, int]:
     """Return the ports of a leaf towards nodes and towards spines."""
     down = endpoints or math.floor(radix * leaf_spine / (1.0 + leaf_spine) + 1e-9)
     up = math.ceil(down / leaf_spine - 1e-9)
@@ -146,4 +156,46 @@ def _leaf_ports(radix: int, leaf_spine: float, endpoints: int | None) -> tuple[i
     if down < 1 or up < 1 or down >= radix:
         msg = f"oversubscription {leaf_spine:g} leaves no ports on a leaf of {radix}"
         raise ValueError(msg)
-    return down, up
+    if endpoints or leaf_spine == 1.0:
+        return down, up
+    return even_split(radix, max(spine_down, 1), leaf_spine)
+
+
+@cache
+def even_split(radix: int, spine_down: int, leaf_spine: float) -> tuple[int, int]:
+    r"""Return the ports of a leaf to nodes and to spines that need the fewest switches on average.
+
+    Each leaf has the same number of links to each spine, so spines divide the uplinks: 43 uplinks
+    need 43 spines where 17 would do. Of the splits that keep the oversubscription,
+
+    .. math:: \min_d \operatorname{mean}_{l} \frac{l + S(l, U)}{l\,d},\qquad U = \lceil d/o \rceil
+
+    over the numbers l of leaf switches below a spine; S as in :func:`dcplan.fabric.topology.pods.pods`.
+
+    Parameters
+    ----------
+    radix, spine_down : int
+        Ports of a leaf switch, and of a spine switch towards leaf switches. [-]
+    leaf_spine : float
+        Oversubscription, above 0. [-]
+
+    Examples
+    --------
+    85 and 43 ports keep 2:1 on 128 ports, but 43 is a prime number.
+
+    >>> even_split(128, 128, 2.0), even_split(64, 64, 2.0), even_split(144, 144, 4.0)
+    ((84, 42), (40, 20), (112, 28))
+    """
+    most = math.floor(radix * leaf_spine / (1.0 + leaf_spine) + 1e-9)
+    least = max(math.ceil(most * SEARCH_FRAC), most - SEARCH_PORTS, 1)
+    leaves = np.unique(np.linspace(1, spine_down, min(spine_down, SEARCH_PORTS)).astype(np.int64))
+    best, found = math.inf, (most, min(math.ceil(most / leaf_spine - 1e-9), radix - most))
+    for down in range(most, least - 1, -1):
+        up = min(math.ceil(down / leaf_spine - 1e-9), radix - down)
+        divisors = np.array([n for n in range(1, up + 1) if up % n == 0], dtype=np.int64)
+        needed = np.minimum(np.ceil(leaves * up / spine_down), up)
+        spines = divisors[np.searchsorted(divisors, needed)]
+        mean = float(np.mean((leaves + spines) / (leaves * down)))
+        if mean < best - 1e-12:
+            best, found = mean, (down, up)
+    return found

@@ -6,6 +6,8 @@ PLANNED = ("rail-optimized", "fat-tree", ALONE, SCHEDULED, DRAGONFLY)
 """Topologies that a plan may choose. A torus is the own network of a system, not a fabric."""
 UNITED = ("rail-optimized", "fat-tree")
 """Trees with complete leaf switches for each scalable unit."""
+CLOS = (*UNITED, ALONE)
+"""Trees whose tiers have leaves, spines and cores."""
 
 
 def united(topology: str, tiers: int) -> bool:

@@ -182,14 +182,18 @@ def _times(counts: Counts, n: int) -> Counts:
 def _pair(attached: Attached, ports: Ports, *, linked: bool) -> Network:
     endpoints = attached.nodes * attached.nics_per_node + attached.management_links
     half = math.ceil(endpoints / 2)
-    between = math.ceil(half / ports.leaf_spine - 1e-9) if linked else 0
-    if half + between > ports.radix:
+    width = ports.uplink_width
+    between = math.ceil(half / (ports.leaf_spine * width) - 1e-9) if linked else 0
+    taken = half + math.ceil(between * width)
+    if taken > ports.radix:
         msg = (
             f"{endpoints} links do not fit a pair of {ports.radix}-port switches"
             f"{f' with {between} links between them' if linked else ''}: use rail-optimized or fat-tree"
         )
         raise ValueError(msg)
-    plan = ClosDesign(ports.radix, 1, ports.planes, ports.radix - between, between, ports.radix)
+    plan = ClosDesign(
+        ports.radix, 1, ports.planes, ports.radix - taken + half, between, ports.radix
+    )
     p = ports.planes
     filled = Fills(even(2, endpoints, between)).times(p)
     return Network(plan, Counts(2 * p, 0, 0, endpoints * p, between * p, 0), filled)

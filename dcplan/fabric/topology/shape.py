@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from dcplan.fabric.topology.design import SEARCH_FRAC, SEARCH_PORTS, design
 from dcplan.fabric.topology.networks import Attached, Network, Ports, tree
 
 RAILS, TREE = "rail-optimized", "fat-tree"
+SEARCH_UPLINKS = 8
+"""Uplinks of a leaf switch that are tried beyond those that the oversubscription needs."""
 
 
 @dataclass(frozen=True)
@@ -105,11 +108,65 @@ def open_shape(attached: Attached, ports: Ports, rack_nodes: int = 1) -> Shape:
     return Shape(RAILS, unit, f"{why}; the reference unit has {ports.nodes_per_su}")
 
 
+def open_split(attached: Attached, ports: Ports, topology: str) -> Ports:
+    """Return the ports with the split of a leaf switch that needs the least at this size.
+
+    The fewest tiers come first, then the fewest ports: those of all switches, and again those of
+    links between switches, as a port and its transceiver cost about the same. The split stays where
+    endpoints or uplinks are given, without oversubscription, and where uplinks have another speed.
+
+    Parameters
+    ----------
+    attached : Attached
+        Nodes, NICs, management links.
+    ports : Ports
+        Ports of the switches, with the oversubscription of a leaf switch.
+    topology : str
+        A kind of tree without pairs.
+
+    Examples
+    --------
+    128 nodes at 2:1: 18 switches, where 85 and 43 ports need 56.
+
+    >>> found = open_split(Attached(128, 8), Ports(128, leaf_spine=2.0), "fat-tree")
+    >>> found.endpoints_per_leaf, found.leaf_up, tree(Attached(128, 8), found, "fat-tree").counts.switches
+    (80, 40, 18)
+    """
+    given = ports.endpoints_per_leaf or ports.leaf_up
+    usual = None if given else _try(attached, ports, topology)
+    if usual is None or ports.leaf_spine == 1.0 or ports.uplink_width != 1.0:
+        return ports
+    if usual.plan.tiers == 1:
+        return ports
+    best, found = _ports_of(usual), ports
+    most = math.floor(ports.radix * ports.leaf_spine / (1.0 + ports.leaf_spine) + 1e-9)
+    least = max(math.ceil(most * SEARCH_FRAC), most - SEARCH_PORTS, 1)
+    for down in range(most, least - 1, -1):
+        few = math.ceil(down / ports.leaf_spine - 1e-9)
+        for up in range(few, min(few + SEARCH_UPLINKS, ports.radix - down) + 1):
+            split = replace(ports, endpoints_per_leaf=down, leaf_up=up)
+            network = _try(attached, split, topology)
+            if network and _ports_of(network) < best:
+                best, found = _ports_of(network), split
+    return found
+
+
+def _ports_of(network: Network) -> tuple[int, int]:
+    """Return the tiers, and the ports of switches plus those of links between switches."""
+    plan, c = network.plan, network.counts
+    ports = c.leaf * plan.radix + c.spine * plan.spine_ports + c.core * plan.core_ports
+    return plan.tiers, ports + 2 * (c.leaf_spine_links + c.spine_core_links)
+
+
 def _leaf_down(ports: Ports) -> int:
     """Return the ports of a leaf switch to nodes in a network with spines."""
-    share = math.floor(ports.radix * ports.leaf_spine / (1.0 + ports.leaf_spine) + 1e-9)
-    free = ports.radix - ports.leaf_up if ports.leaf_up else share
-    return max(ports.endpoints_per_leaf or free, 1)
+    if ports.endpoints_per_leaf or ports.leaf_up:
+        return max(ports.endpoints_per_leaf or ports.radix - (ports.leaf_up or 0), 1)
+    try:
+        plan = design(ports.radix, 2, leaf_spine=ports.leaf_spine, spine_radix=ports.spine_radix)
+    except ValueError:
+        return 1
+    return plan.leaf_down
 
 
 def _try(attached: Attached, ports: Ports, topology: str) -> Network | None:

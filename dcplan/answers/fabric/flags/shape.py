@@ -109,6 +109,17 @@ OutOfBandGbps = Annotated[
     ),
 ]
 
+OutOfBandPorts = Annotated[
+    int | None,
+    Flag(
+        "ports of a node on the out-of-band network: BMC, DPUs (default: those of the system, "
+        "else network.oob-ports-per-node of the catalog)",
+        low=1,
+        high=100,
+        panel=SHAPE,
+    ),
+]
+
 OutOfBandSwitch = Annotated[
     str | None,
     Flag(

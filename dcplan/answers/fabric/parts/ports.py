@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 
 from dcplan.answers.fabric.parts.named import Parts
-from dcplan.catalog.schema import Switch
+from dcplan.catalog.schema import Fabric, Switch
 from dcplan.errors import Place, Problem
 from dcplan.fabric.topology.networks import Ports
 from dcplan.inputs.network_parts import links_per_cage
@@ -50,6 +51,22 @@ def port_counts(
     )
 
 
+def refuse_slow_family(
+    parts: Parts, link: float, families: Iterable[Fabric], problems: list[Problem]
+) -> None:
+    """Add a problem where the links of a family are slower than those of the nodes."""
+    own = parts.family
+    if own is None or parts.request.switch or link <= own.rate_gbps.value:
+        return
+    wanted = (own.protocol, link)
+    fast = next((f.id for f in families if (f.protocol, f.rate_gbps.value) == wanted), "")
+    nics = f"NICs in {parts.planes} planes" if parts.planes > 1 else "NICs"
+    links = f"the {own.rate_gbps.value:g} Gb/s links of {own.id}"
+    cause = f"{links} are slower than the {link:g} Gb/s {nics}"
+    help_text = f"--fabric {fast}" if fast else "more --planes, or a faster family"
+    problems.append(Problem("DC050", cause, Place("--fabric"), help=help_text))
+
+
 def ports_per_cage(parts: Parts) -> int:
     """Return links behind one transceiver of a node, by the system and the family."""
     own = parts.system.scaleout_ports_per_cage if parts.system else 1
@@ -84,7 +101,8 @@ def _radix(parts: Parts, link: float, topology: str, problems: list[Problem]) ->
     if request.radix:
         gbps, port_gbps = link * planes, request.port_gbps
         if port_gbps is not None and link > port_gbps:
-            cause = f"a NIC of {gbps:g} Gb/s in {planes} planes is faster than a port of "
+            split = f" in {planes} planes" if planes > 1 else ""
+            cause = f"a NIC of {gbps:g} Gb/s{split} is faster than a port of "
             help_text = f"--planes {math.ceil(gbps / port_gbps)}"
             place = Place("--nic-gbps")
             problems.append(Problem("DC050", f"{cause}{port_gbps:g}", place, help=help_text))
