@@ -119,7 +119,7 @@ class Quantity(BaseModel):
     (7.0, 6.0)
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
     value: Number
     low: Number | None = None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from dcplan.catalog.schema.base import Row, Source
+from dcplan.catalog.schema.base import Row, Source, Strict
 from dcplan.provenance import AsOf, Positive, Status
 
 TERMS = ("on-demand", "reserved-1y", "reserved-3y", "spot", "capacity-block")
@@ -15,10 +15,8 @@ COMMITTED = ("reserved-1y", "reserved-3y")
 Term = Literal["on-demand", "reserved-1y", "reserved-3y", "spot", "capacity-block"]
 
 
-class CloudPrice(BaseModel):
+class CloudPrice(Strict):
     """One dated price of one complete instance in one region."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     region: str
     """Region of the provider."""
