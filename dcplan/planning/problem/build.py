@@ -26,7 +26,8 @@ from dcplan.planning.problem.systems import parts_terms, supply_terms
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
 from dcplan.planning.problem.terms.links import LinkTerms
 from dcplan.planning.problem.water_rights import with_rights, with_seasons
-from dcplan.planning.problem.work.demand import Demands, demand_terms
+from dcplan.planning.problem.work.demand_terms import demand_terms
+from dcplan.planning.problem.work.demands import Demands
 from dcplan.planning.problem.work.interrupted import interrupted
 from dcplan.planning.problem.work.jobs.candidates import JobCandidates
 from dcplan.planning.problem.work.jobs.job_terms import job_terms
