@@ -31,7 +31,7 @@ from dcplan.scenario.load import load
 from dcplan.scenario.set_keys import FIELDS, set_key
 from dcplan.specs.explain import SWITCHING_VALUES
 from dcplan.specs.plan.decided import HEDGE, RACKS, HedgeRow
-from dcplan.specs.plan.work import DRIVERS
+from dcplan.specs.plan.simulation import DRIVERS
 from tests.planning.small import small_menu
 
 TEXT = """

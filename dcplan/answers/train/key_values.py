@@ -11,9 +11,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from dcplan.catalog.schema.base import Strict
-from dcplan.errors import InputError, Place, Problem, did_you_mean
-from dcplan.inputs.incidents.overlay import read_reliability
-from dcplan.provenance import (
+from dcplan.catalog.schema.ranges import (
     AcceleratorPrice,
     EnergyPrice,
     NetworkShare,
@@ -21,8 +19,10 @@ from dcplan.provenance import (
     Positive,
     Pue,
 )
+from dcplan.errors import InputError, Place, Problem, did_you_mean
+from dcplan.inputs.incidents.overlay import read_reliability
 from dcplan.reliability.setbacks import Setbacks, ramp_phases
-from dcplan.scenario.schema.work import Reliability
+from dcplan.scenario.schema.reliability import Reliability
 
 SEARCH_RAMP_PHASES = 8
 """Phases that a rising batch is computed in."""

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from dcplan.catalog.schema.base import Id, Row, Strict
-from dcplan.provenance import Positive
+from dcplan.catalog.schema.ranges import Positive
 
 
 class NamedInterface(Strict):

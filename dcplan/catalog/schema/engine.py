@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from dcplan.catalog.schema.base import Row, Source, Strict
-from dcplan.provenance import AsOf, Fraction, Positive
+from dcplan.catalog.schema.ranges import Fraction, Positive
+from dcplan.provenance import AsOf
 
 Factor = Annotated[float, Field(gt=0.001, lt=1000.0)]
 """A factor on a constant; one outside this range is a typing mistake."""

@@ -7,8 +7,8 @@ from typing import Literal
 from pydantic import Field
 
 from dcplan.catalog.schema.base import QuarterName, Row, Source, Strict
+from dcplan.catalog.schema.ranges import Fraction, NonNegative, Positive
 from dcplan.catalog.schema.training import TrainingTerms
-from dcplan.provenance import Fraction, NonNegative, Positive
 
 PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "fp8", "fp6", "fp4")
 Cooling = Literal["air", "liquid", "immersion"]

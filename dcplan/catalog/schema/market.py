@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from dcplan.catalog.schema.base import Row, Source, Strict
-from dcplan.provenance import AsOf, Positive, Status
+from dcplan.catalog.schema.ranges import Positive
+from dcplan.provenance import AsOf, Status
 
 TERMS = ("on-demand", "reserved-1y", "reserved-3y", "spot", "capacity-block")
 COMMITTED = ("reserved-1y", "reserved-3y")

@@ -8,7 +8,8 @@ from pydantic import Field, model_validator
 
 from dcplan.catalog.schema.base import Row, Strict
 from dcplan.catalog.schema.hardware import Cooling
-from dcplan.provenance import Fraction, NonNegative, Positive, Quantity
+from dcplan.catalog.schema.ranges import Fraction, NonNegative, Positive
+from dcplan.provenance import Quantity
 
 SIZES = ("large", "midsize", "small")
 """Size classes of halls: at least 10 MW of IT, 1 to 10 MW, and below 1 MW."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from dcplan.catalog.schema.base import Row, Source, Strict
-from dcplan.provenance import Positive
+from dcplan.catalog.schema.ranges import Positive
 
 
 class WeightFormat(Row):

@@ -8,7 +8,7 @@ from typing import Literal, Self
 from pydantic import Field
 
 from dcplan.catalog.schema.base import Row, Source, Strict
-from dcplan.provenance import Fraction, NonNegative, Positive
+from dcplan.catalog.schema.ranges import Fraction, NonNegative, Positive
 
 
 class TrainingTerms(Strict):

@@ -10,7 +10,7 @@ from dcplan.inputs.log import InputLog
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.result import Table
-from dcplan.specs.plan import site as specs
+from dcplan.specs.plan.places import site as specs
 from dcplan.units import DAYS_PER_WEEK
 
 
