@@ -10,6 +10,8 @@ RARE = {
     "dcplan.inputs.serving": "the same",
     "dcplan.demand.simulation": "queues",
     "dcplan.training.many.sweeps": "layouts that the cache does not have",
+    "dcplan.fabric.long_haul": "links between halls",
+    "dcplan.answers.demand": "dcplan demand",
     "dcplan.answers.tco": "the workbook of a plan with taxes, payment terms or debt",
     "dcplan.answers.remedies": "scenarios without a plan",
     "dcplan.answers.plan.replay": "--replay-hours",

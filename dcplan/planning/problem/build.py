@@ -16,7 +16,6 @@ from dcplan.inputs.power.embodied import Footprints, footprints
 from dcplan.planning.problem.delays import start_delays
 from dcplan.planning.problem.existing.delays import delays
 from dcplan.planning.problem.existing.fit_out import with_existing_fit_out
-from dcplan.planning.problem.fabrics.links import link_terms
 from dcplan.planning.problem.finance import refuse_profit
 from dcplan.planning.problem.hardware import Hardware, hardware_of
 from dcplan.planning.problem.notes import notes_of
@@ -77,7 +76,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
     where = targets(own.placed, own.fabrics, own.halls, rented)
     late = _delays(question, own, log)
     country = countries_of(scenario, rented, log)
-    links = link_terms(question, log)
+    links = _links(question, log)
     larger = _larger(scenario, own, len(where))
     candidates = JobCandidates(question, log, excluded, larger, late)
     jobs, run_options, demands = _work(candidates, where, sites, links, extra_days or {}, country)
@@ -118,6 +117,15 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         ),
     )
     return Built(planned(with_existing_fit_out(problem)), log)
+
+
+def _links(question: Question, log: InputLog) -> tuple[LinkTerms, ...]:
+    """Return the links between halls."""
+    if not question.scenario.links:
+        return ()
+    from dcplan.planning.problem.fabrics.links import link_terms  # optics and fiber, rarely used
+
+    return link_terms(question, log)
 
 
 def _delays(
