@@ -7,16 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from dcplan.provenance import (
-    AsOf,
-    Fraction,
-    NonNegative,
-    Positive,
-    Quantity,
-    Series,
-    Status,
-    sealed,
-)
+from dcplan.catalog.schema.ranges import Fraction, NonNegative, Positive, Series
+from dcplan.provenance import AsOf, Quantity, Status, sealed
 
 
 class Thing(BaseModel):

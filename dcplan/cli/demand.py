@@ -53,7 +53,7 @@ def demand(request: DemandRequest, target: Target) -> None:
     from dcplan.answers.demand.answer import demanded
     from dcplan.cli.output import check_writable, note
     from dcplan.report.files import write_whole
-    from dcplan.report.progress import SizingProgress
+    from dcplan.report.sizing_progress import SizingProgress
 
     for path in (target.out, target.anonymize):
         if path is not None:

@@ -83,6 +83,11 @@ class JobClass:
         """Accelerators that a job holds if its class packs them full."""
         return self.gang / self.per_accelerator
 
+    @property
+    def offered_accelerators(self) -> float:
+        """Accelerators that the jobs of the class hold on average if none waits."""
+        return self.jobs_per_h * self.hours * self.held
+
 
 def offered_accelerators(classes: Sequence[JobClass]) -> float:
     r"""Return the accelerators that the jobs hold on average if none waits.
@@ -103,7 +108,7 @@ def offered_accelerators(classes: Sequence[JobClass]) -> float:
     >>> offered_accelerators([JobClass("b", 0.4, hours=1.0, jobs_per_h=10.0)])  # two on each
     5.0
     """
-    return sum(c.jobs_per_h * c.hours * c.held for c in classes)
+    return sum(c.offered_accelerators for c in classes)
 
 
 def gang_factor(classes: Sequence[JobClass]) -> float:
@@ -130,7 +135,7 @@ def gang_factor(classes: Sequence[JobClass]) -> float:
     load = offered_accelerators(classes)
     if load == 0.0:
         return 1.0
-    return sum(c.jobs_per_h * c.hours * c.held**2 for c in classes) / load
+    return sum(c.offered_accelerators * c.held for c in classes) / load
 
 
 def square_root_accelerators(classes: Sequence[JobClass]) -> float:

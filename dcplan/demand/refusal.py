@@ -72,7 +72,7 @@ def refusals(classes: Sequence[JobClass], most: float = math.inf) -> tuple[Refus
     """
     found = []
     for one in classes:
-        quota, load = one.most_accelerators, offered_accelerators([one])
+        quota, load = one.most_accelerators, one.offered_accelerators
         if one.gang > most:
             found.append(Refusal(Reason.SIZE, one.id, one.gang, most, one.gang))
         if one.gang > quota:

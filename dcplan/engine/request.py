@@ -78,8 +78,8 @@ class Searches:
         InputError
             When flags contradict each other, or Dask is not installed.
         """
-        from dcplan.engine.choose import engine_of  # multiprocessing takes long to import
-
+        if self == Searches():
+            return None
         if self.searches == 1 and self.engine == EngineName.PROCESSES:
             raise InputError(
                 [
@@ -91,6 +91,8 @@ class Searches:
                     )
                 ]
             )
+        from dcplan.engine.choose import engine_of  # multiprocessing takes long to import
+
         name = self.engine or EngineName.PROCESSES
         engine = engine_of(name, self.searches, self.scheduler, self.searches)
         alone = self.searches == 1 and name == EngineName.PROCESSES

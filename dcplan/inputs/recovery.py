@@ -18,7 +18,8 @@ from dcplan.reliability.checkpoint import checkpoint_bytes
 from dcplan.reliability.job import Bounds, Machine, Policy
 from dcplan.reliability.power_cuts import NO_CUTS, PowerCuts
 from dcplan.reliability.rates import Rate, Stops, job_stops
-from dcplan.scenario.schema.work import Reliability, Storage
+from dcplan.scenario.schema.reliability import Reliability
+from dcplan.scenario.schema.work import Storage
 from dcplan.training.estimate import Hardware
 from dcplan.units import HALF_BYTES, HOURS_PER_DAY, SECONDS_PER_HOUR
 

@@ -1,18 +1,15 @@
-"""How far a computation is, on stderr: what a solve has proved, which size is computed."""
+"""How far a computation is, on stderr: what a solve has proved, how many points are done."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
-from typing import IO
+from typing import IO, Self
 
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, RenderableType
 from rich.live import Live
-from rich.text import Text
 
 from dcplan.answers.common.request import ScenarioRequest
-from dcplan.answers.demand.steps import SizingEvent, Stage
 from dcplan.planning.solve.status import SolveEvent
 from dcplan.report.live import SolveView, amount
 
@@ -26,50 +23,12 @@ def live_of(stream: IO[str], view: RenderableType, *, color: bool) -> Live | Non
     return Live(view, console=console, transient=True) if shown else None
 
 
-class SizingView:
-    """A line with the step of a computation of sizes, and the time."""
+class Shown:
+    """A view that is drawn on a terminal between start and end, and removed; nothing elsewhere."""
 
-    def __init__(self, title: str) -> None:
-        self.title, self.began = title, time.monotonic()
-        self.event = SizingEvent(Stage.READ)
-        self.stage_began = self.began
+    live: Live | None
 
-    def add(self, event: SizingEvent) -> None:
-        """Take a step; a new stage begins a new estimate of the time left."""
-        if (event.stage, event.cluster) != (self.event.stage, self.event.cluster):
-            self.stage_began = time.monotonic()
-        self.event = event
-
-    def line(self, spent_s: float, stage_s: float) -> str:
-        """Return the line after some time, of which a part was in this stage. [s].
-
-        Examples
-        --------
-        >>> view = SizingView("Demand of jobs.txt")
-        >>> view.add(SizingEvent(Stage.DRAWS, "batch", 5, 20))
-        >>> view.line(34.0, 10.0)
-        'Demand of jobs.txt: 34 s; batch, sizes of sampled weeks, 5 of 20, about 30 s left'
-        """
-        event = self.event
-        steps = f", {event.done} of {event.total}" if event.total else ""
-        rest = left_text(event.done, event.total, event.done, stage_s) if event.done else ""
-        cluster = f"{event.cluster}, " if event.cluster else ""
-        return f"{self.title}: {spent_s:.0f} s; {cluster}{event.stage}{steps}{rest}"
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        now = time.monotonic()
-        text = self.line(now - self.began, now - self.stage_began)
-        yield Text(text[: options.max_width], no_wrap=True, overflow="crop")
-
-
-class SizingProgress:
-    """A line on a terminal while sizes are computed, which vanishes; nothing elsewhere."""
-
-    def __init__(self, stream: IO[str], title: str, *, color: bool = True) -> None:
-        self.view = SizingView(title)
-        self.live = live_of(stream, self.view, color=color)
-
-    def __enter__(self) -> SizingProgress:
+    def __enter__(self) -> Self:
         """Start the view."""
         if self.live:
             self.live.start()
@@ -80,12 +39,8 @@ class SizingProgress:
         if self.live:
             self.live.stop()
 
-    def __call__(self, event: SizingEvent) -> None:
-        """Show a step."""
-        self.view.add(event)
 
-
-class SolveProgress:
+class SolveProgress(Shown):
     """A view of the solve on a terminal; elsewhere one line every 30 seconds."""
 
     def __init__(
@@ -101,17 +56,6 @@ class SolveProgress:
         """Return the progress of a request, on stderr."""
         limit_s, gap = request.time_limit_s, request.gap
         return cls(sys.stderr, title, limit_s=limit_s, gap=gap, color=color)
-
-    def __enter__(self) -> SolveProgress:
-        """Start the view."""
-        if self.live:
-            self.live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Remove the view."""
-        if self.live:
-            self.live.stop()
 
     def __call__(self, event: SolveEvent) -> None:
         """Show an event."""

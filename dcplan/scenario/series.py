@@ -17,8 +17,9 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from dcplan.catalog.explain_validation import Locatable, problems_of
+from dcplan.catalog.schema.ranges import ByQuarter
 from dcplan.errors import Problem, did_you_mean
-from dcplan.provenance import LARGEST, ByQuarter, Path, Quantity, Status, sealed
+from dcplan.provenance import LARGEST, Path, Quantity, Status, sealed
 from dcplan.scenario.schema import Scenario
 from dcplan.units import quarter_index, quarter_name
 

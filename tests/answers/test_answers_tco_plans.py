@@ -13,35 +13,16 @@ from dcplan.planning.problem.build import build
 from dcplan.result import Result
 from dcplan.scenario.load import load
 from dcplan.specs.tco import costs
+from tests.research import BOTH
 
-TEXT = """
-dcplan: 1
-name: both
-horizon: {start: 2027-Q1, quarters: 4}
-finance: {tax: {income_rate: 0.21, depreciation: macrs-5, sales_tax_frac: 0.05}}
-sites:
-  - id: frankfurt
-    location: de-frankfurt
-    utility_mw: 4
-    halls: [{id: air, existing: true, racks: 60, rack_kw_max: 34, it_mw: 1.8, cooling: [air-chiller]}]
-systems: [mi325x-8]
-fabrics: [eth-400]
-workloads:
-  capacity:
-    - {id: research, pflops_delivered: [10, 40, 60, 20], utilization_frac: 0.6,
-       reference: {model: llama-3.1-70b, seq_len: 8192}}
-cloud:
-  offers: [aws-p5en-48xlarge]
-  terms: [on-demand, reserved-1y]
-  max_accelerators: 2048
-  max_accelerators_per_offer: 2048
-"""
+EARLY = BOTH.replace("[0, 40, 60, 20]", "[10, 40, 60, 20]")
+"""The same with work in the first quarter, in which no order serves yet."""
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("both") / "both.yaml"
-    path.write_text(TEXT.replace("[10, 40, 60, 20]", "[0, 40, 60, 20]"), encoding="utf-8")
+    path.write_text(BOTH, encoding="utf-8")
     return path
 
 
@@ -79,7 +60,7 @@ def test_what_every_option_keeps_is_named_where_there_is_some(result: Result, fi
 
 def test_work_before_any_hardware_can_come_cannot_be_owned(file: Path, tmp_path: Path) -> None:
     early = tmp_path / "early.yaml"
-    early.write_text(TEXT, encoding="utf-8")
+    early.write_text(EARLY, encoding="utf-8")
     result = tco(early)
     assert "owned.npv_usd" not in result.metrics
     assert ways(result)["owned"]["note"].startswith("no plan for the work within the limits")
@@ -119,7 +100,7 @@ def test_work_left_undone_is_no_saving(tmp_path: Path) -> None:
     """At 1 USD an unserved PFLOP/s and quarter all ways serve nothing: each costs the value of it,
     untaxed."""
     file = tmp_path / "undone.yaml"
-    text = TEXT.replace(
+    text = EARLY.replace(
         "utilization_frac: 0.6,", "utilization_frac: 0.6, usd_per_unmet_quarter: 1.0,"
     )
     file.write_text(text, encoding="utf-8")

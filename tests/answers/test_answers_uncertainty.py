@@ -4,8 +4,6 @@ flip a decision."""
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -33,7 +31,7 @@ from dcplan.scenario.load import load
 from dcplan.scenario.set_keys import FIELDS, set_key
 from dcplan.specs.explain import SWITCHING_VALUES
 from dcplan.specs.plan.decided import HEDGE, RACKS, HedgeRow
-from dcplan.specs.plan.work import DRIVERS
+from dcplan.specs.plan.simulation import DRIVERS
 from tests.planning.small import small_menu
 
 TEXT = """
@@ -292,12 +290,3 @@ def test_a_plan_in_the_decisions_that_one_signs() -> None:
         "fabric of s/h": "eth/2t",
         "build s/h with wet": "yes",
     }
-
-
-def test_a_plan_without_futures_does_not_pay_for_their_import() -> None:
-    code = (
-        "import sys, dcplan.answers.plan.answer, dcplan.answers.explain.answer; "
-        "print('scipy.optimize' in sys.modules)"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "False"

@@ -22,6 +22,7 @@ from dcplan.answers.train.answer import train
 from dcplan.answers.validation.answer import validate as published
 from dcplan.result import Result
 from dcplan.scenario.ref import ScenarioRef
+from dcplan.specs.headers import HEADERS, from_words
 from tests.plans import planned
 
 ROOT = Path(dcplan.__file__).parent
@@ -130,3 +131,7 @@ def test_a_column_is_explained_with_its_table() -> None:
     assert documented("racks.decision").headline.startswith("decision (table racks): ")
     (common,) = documented("jobs.system").tables["columns"].records()
     assert common["table"] == "any"
+
+
+def test_no_header_is_listed_that_follows_from_the_words_of_the_name() -> None:
+    assert [name for name, text in HEADERS.items() if from_words(name) == text] == []

@@ -12,7 +12,7 @@ from dcplan.report.html.figures import DECISION, figures_of
 from dcplan.result import Result
 from dcplan.specs.plan.fleet import FLEET, Origin
 from dcplan.specs.plan.money import BENCHMARKS, CASH_FLOW
-from dcplan.specs.plan.work import NETWORK
+from dcplan.specs.plan.places.network import NETWORK
 from dcplan.specs.table import Section
 from tests.planning.optimum import optimum
 from tests.planning.test_cloud_terms import rented_menu

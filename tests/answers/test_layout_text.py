@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.answers.train.layout_parser import NEXT, TypedLayout, read_layout
+from dcplan.answers.train.layouts.parser import NEXT, TypedLayout, read_layout
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Model
 from dcplan.errors import InputError

@@ -25,7 +25,8 @@ from dcplan.errors import InputError, Place
 from dcplan.scenario.load import load as load_question
 from dcplan.scenario.schema.fine_tuning import FineTuning
 from dcplan.scenario.schema.post_training import PostTraining
-from dcplan.scenario.schema.work import Reliability, Storage
+from dcplan.scenario.schema.reliability import Reliability
+from dcplan.scenario.schema.work import Storage
 from dcplan.specs.request import made
 from dcplan.specs.train.layouts import BREAKDOWN, LAYOUTS
 

@@ -9,14 +9,13 @@ import pytest
 from scipy.special import gammaincinv
 from scipy.stats import binom
 
+from dcplan.reliability.counts import lemons, poisson_bounds
 from dcplan.reliability.incidents import (
     censored_mean,
     censored_quantile,
     clean_frac,
-    lemons,
     mttf_h,
     outages,
-    poisson_bounds,
 )
 
 NAN, INF = math.nan, math.inf

@@ -14,25 +14,9 @@ from dcplan.report.book.plain.sums import formulas
 from dcplan.report.book.write import workbook
 from dcplan.result import Metric, Result, Table
 from tests.report.books import cells, recalculated, zeroed
+from tests.research import BOTH
 
-BOTH = """
-dcplan: 1
-name: both
-horizon: {start: 2027-Q1, quarters: 4}
-finance: {tax: {income_rate: 0.21, depreciation: macrs-5, sales_tax_frac: 0.05}}
-sites:
-  - id: frankfurt
-    location: de-frankfurt
-    utility_mw: 4
-    halls: [{id: air, existing: true, racks: 60, rack_kw_max: 34, it_mw: 1.8, cooling: [air-chiller]}]
-systems: [mi325x-8]
-fabrics: [eth-400]
-workloads:
-  capacity:
-    - {id: research, pflops_delivered: [0, 40, 60, 20], utilization_frac: 0.6,
-       reference: {model: llama-3.1-70b, seq_len: 8192}}
-cloud: {offers: [aws-p5en-48xlarge], terms: [on-demand], max_accelerators: 2048, max_accelerators_per_offer: 2048}
-"""
+ON_DEMAND = BOTH.replace("[on-demand, reserved-1y]", "[on-demand]")
 """Work that may be owned or rented, without a fleet."""
 COSTS = Table(
     ("part", "usd", "share_frac"), (("a", 2.0, 0.4), ("b", 3.0, 0.6), ("total", 5.0, 1.0))
@@ -126,7 +110,7 @@ def test_statements_and_steps_follow_from_their_columns() -> None:
 
 
 def test_a_comparison_without_a_fleet_has_a_workbook_with_its_statements(tmp_path: Path) -> None:
-    (tmp_path / "both.yaml").write_text(BOTH, encoding="utf-8")
+    (tmp_path / "both.yaml").write_text(ON_DEMAND, encoding="utf-8")
     result = tco(tmp_path / "both.yaml")
     file = tmp_path / "book.xlsx"
     file.write_bytes(workbook(result))

@@ -26,64 +26,42 @@ from dcplan.training.grid import (
 from dcplan.training.memory import memory
 from dcplan.training.search import Found, prepare, quick_search, search
 from dcplan.training.step import least_step_s, step
-from tests.training.tiny import BF16, COEFFICIENTS, DENSE, DEVICE, MOE, STACK, setup
+from tests.training.tiny import BF16, COEFFICIENTS, DENSE, DEVICE, LAZY, MOE, REAL, STACK, setup
 
 QUICK = settings(max_examples=80, deadline=None)
-SLOW_LINKS = replace(
-    DEVICE,
-    half_gemm_frac=0.8,
-    attention_frac=0.6,
-    hbm_tb_per_s=3.0,
-    multiprocessors=132.0,
-    prologue_depth=140.0,
-    grouped_rows=150.0,
-    scaleup_us=3.0,
-    scaleout_us=12.0,
-    domain=4.0,
-)
-LAZY = replace(
-    STACK,
-    launch_us=0.1e3 / 36.0,
-    elementwise=1.5,
-    tp_overlap_frac=0.3,
-    dp_overlap_frac=0.6,
-    straggler_frac=0.01,
-)
 SMALL = replace(DENSE, layers=4, attention_layers=4, dense_layers=4)
 SPARSE = replace(MOE, layers=3, attention_layers=3, dense_layers=1, moe_layers=2, experts=4)
 LONG = 16_384
 
 TINY = {
     "dense": (
-        Case(SMALL, SLOW_LINKS, replace(LAZY, offloads=False), BF16, COEFFICIENTS, LONG, 4.0),
+        Case(SMALL, REAL, replace(LAZY, offloads=False), BF16, COEFFICIENTS, LONG, 4.0),
         6,
         None,
     ),
     "dense, three schedules": (
-        Case(SMALL, SLOW_LINKS, LAZY, BF16, COEFFICIENTS, LONG, 4.0),
+        Case(SMALL, REAL, LAZY, BF16, COEFFICIENTS, LONG, 4.0),
         4,
         Axes((0, 2), (1,), schedule=(0, 1, 2), offload=(0.0, 1.0)),
     ),
     "dense on a stack that shards": (
-        Case(
-            SMALL, SLOW_LINKS, replace(LAZY, zero=3, offloads=False), BF16, COEFFICIENTS, LONG, 4.0
-        ),
+        Case(SMALL, REAL, replace(LAZY, zero=3, offloads=False), BF16, COEFFICIENTS, LONG, 4.0),
         6,
         None,
     ),
     "dense, a count that nothing divides": (
-        Case(SMALL, SLOW_LINKS, LAZY, BF16, COEFFICIENTS, LONG, 12.5),
+        Case(SMALL, REAL, LAZY, BF16, COEFFICIENTS, LONG, 12.5),
         7,
         Axes((0, 2), (0, 3)),
     ),
-    "experts": (Case(SPARSE, SLOW_LINKS, LAZY, BF16, COEFFICIENTS, LONG, 3.0), 6, Axes((1,), (1,))),
+    "experts": (Case(SPARSE, REAL, LAZY, BF16, COEFFICIENTS, LONG, 3.0), 6, Axes((1,), (1,))),
     "experts, not cut by tensor parallel": (
-        Case(SPARSE, SLOW_LINKS, LAZY, BF16, COEFFICIENTS, LONG, 4.0),
+        Case(SPARSE, REAL, LAZY, BF16, COEFFICIENTS, LONG, 4.0),
         8,
         Axes((2,), (1,), etp=False),
     ),
     "frozen base model": (
-        Case(SMALL, SLOW_LINKS, LAZY, BF16, COEFFICIENTS, LONG, 4.0, trainable=0.0),
+        Case(SMALL, REAL, LAZY, BF16, COEFFICIENTS, LONG, 4.0, trainable=0.0),
         4,
         Axes((0, 2), (1, 3)),
     ),

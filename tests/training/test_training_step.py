@@ -15,7 +15,7 @@ from dcplan.llm.operations import Setup
 from dcplan.llm.tables import SCHEDULES, rows
 from dcplan.training.sharding import reduction
 from dcplan.training.step import step
-from tests.training.tiny import BF16, DENSE, DEVICE, FP8, LAYER, MOE, STACK, setup
+from tests.training.tiny import BF16, DENSE, DEVICE, FP8, LAYER, MOE, REAL, STACK, setup
 
 QUICK = settings(max_examples=25, deadline=None)
 TOKENS = 1024
@@ -43,18 +43,7 @@ BARE = replace(DENSE, vocab=0)
 """No output layer: all stages are alike."""
 FREE = replace(DEVICE, scaleup_gb_per_s=1e9, scaleout_gb_per_s=1e9)
 """Links that cost nothing."""
-REAL = replace(
-    DEVICE,
-    half_gemm_frac=0.8,
-    attention_frac=0.6,
-    hbm_tb_per_s=3.0,
-    multiprocessors=132.0,
-    prologue_depth=140.0,
-    grouped_rows=150.0,
-    kernel_us=2.0,
-    scaleup_us=3.0,
-    scaleout_us=12.0,
-)
+SLOW = replace(REAL, kernel_us=2.0, domain=DEVICE.domain)
 BUSY = replace(
     STACK,
     launch_us=0.3e3 / 36.0,
@@ -144,7 +133,7 @@ def test_bubble_of_the_schedules_by_hand(schedule: str, bubble: float) -> None:
 def test_split_backward_never_idles_more_than_1f1b(pp: int, micro_batches: int, moe: bool) -> None:
     shape = MOE if moe else DENSE
     bubbles = step(
-        setup(shape, REAL, BUSY, pp=[pp] * 3, micro_batches=micro_batches, schedule=[0, 1, 2])
+        setup(shape, SLOW, BUSY, pp=[pp] * 3, micro_batches=micro_batches, schedule=[0, 1, 2])
     )
     plain, zero, dual = bubbles.parts_s["bubble"]
     assert 0 <= zero <= plain
@@ -157,7 +146,7 @@ def test_split_backward_never_idles_more_than_1f1b(pp: int, micro_batches: int, 
 @QUICK
 def test_more_micro_batches_amortise_the_pipeline(count: int) -> None:
     here, more = (
-        _time(setup(DENSE, REAL, BUSY, pp=4, dp=2, micro_batches=n)) / n for n in (count, count + 1)
+        _time(setup(DENSE, SLOW, BUSY, pp=4, dp=2, micro_batches=n)) / n for n in (count, count + 1)
     )
     assert more < here
 
@@ -331,7 +320,7 @@ LAYOUTS = st.fixed_dictionaries(
 SIDES = st.tuples(
     *(
         st.sampled_from(x)
-        for x in ([DENSE, MOE], [DEVICE, REAL], [STACK, BUSY, UNFUSED], [BF16, FP8])
+        for x in ([DENSE, MOE], [DEVICE, SLOW], [STACK, BUSY, UNFUSED], [BF16, FP8])
     )
 )
 
@@ -391,9 +380,9 @@ def test_a_faster_part_never_slows_the_step(
 
 
 def test_a_faster_accelerator_never_slows_a_step_that_the_host_limits() -> None:
-    faster = replace(REAL, half_tflops=200.0)
+    faster = replace(SLOW, half_tflops=200.0)
     slow, fast = (
-        _time(setup(MOE, d, BUSY, dp=32, cp=2, ep=4, micro_batches=1)) for d in (REAL, faster)
+        _time(setup(MOE, d, BUSY, dp=32, cp=2, ep=4, micro_batches=1)) for d in (SLOW, faster)
     )
     assert fast <= slow
 

@@ -28,9 +28,10 @@ from tests.training.tiny import (
     COEFFICIENTS,
     DENSE,
     DEVICE,
+    LAZY,
     LINEAR_FLOPS_PER_S,
     MOE,
-    STACK,
+    REAL,
     setup,
 )
 
@@ -61,25 +62,6 @@ SEEING = from_config(SMALL)
 """
 PROJECTOR = 512 * 1024
 """Weights in its matrix."""
-REAL = replace(
-    DEVICE,
-    half_gemm_frac=0.8,
-    attention_frac=0.6,
-    hbm_tb_per_s=3.0,
-    multiprocessors=132.0,
-    prologue_depth=140.0,
-    scaleup_us=3.0,
-    scaleout_us=12.0,
-    domain=4.0,
-)
-LAZY = replace(
-    STACK,
-    launch_us=0.1e3 / 36.0,
-    elementwise=1.5,
-    tp_overlap_frac=0.3,
-    dp_overlap_frac=0.6,
-    straggler_frac=0.01,
-)
 
 
 def _shape(name: str) -> Architecture:

@@ -8,7 +8,7 @@ attention, and the stack hides nothing: what is left is FLOPs over 50 TFLOP/s an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -102,6 +102,28 @@ STACK = StackTerms(
 BF16 = RecipeTerms("half", 2.0, 0.0, 2.0, 2.0, 12.0, 2.0)
 FP8 = RecipeTerms("fp8", 1.0, 4.0, 1.0, 3.0, 12.0, 1.0)
 
+REAL = replace(
+    DEVICE,
+    half_gemm_frac=0.8,
+    attention_frac=0.6,
+    hbm_tb_per_s=3.0,
+    multiprocessors=132.0,
+    prologue_depth=140.0,
+    grouped_rows=150.0,
+    scaleup_us=3.0,
+    scaleout_us=12.0,
+    domain=4.0,
+)
+"""``DEVICE`` with the losses of real kernels and links, in domains of 4."""
+LAZY = replace(
+    STACK,
+    launch_us=0.1e3 / 36.0,
+    elementwise=1.5,
+    tp_overlap_frac=0.3,
+    dp_overlap_frac=0.6,
+    straggler_frac=0.01,
+)
+"""``STACK`` with launches, stragglers and little overlap."""
 DENSE = from_config(
     {
         "hidden_size": 1024,

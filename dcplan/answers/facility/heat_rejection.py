@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
+from dcplan.answers.common.long_lead import CONNECTION_LEAD, HALL_LEAD, lead_time
 from dcplan.answers.facility.resolve import ResolvedFacility
-from dcplan.catalog.schema import CoolingOption, Parameter
+from dcplan.catalog.schema import CoolingOption
 from dcplan.errors import InputError, Place, Problem
 from dcplan.facility.liquid import units
 from dcplan.facility.pue import sizes
@@ -23,9 +24,6 @@ UNIT_KEYS = {
     "tower": "tower-cell-mw",
     "dry-cooler": "dry-cooler-unit-mw",
 }
-CONNECTION_LEAD = ("substation-transformer", "power-transformer")
-"""Equipment of the utility connection, whose date the scenario gives."""
-HALL_LEAD = ("switchgear", "generator", "pad-transformer", "chiller", "ups", "distribution")
 
 
 def plant_table(
@@ -81,11 +79,10 @@ def lead_table(energization_date: str, log: InputLog) -> Table:
     day = _day(energization_date)
     rows: list[specs.LeadTimeRow] = []
     for name in CONNECTION_LEAD + HALL_LEAD:
-        key = f"lead-{name}-weeks"
-        weeks = log.parameter("facility", key)
-        low, high = log.catalog.get("facility", key, Parameter).value.bounds
-        by, safe = (str(day - timedelta(weeks=w)) for w in (weeks, high))
-        rows.append(specs.LeadTimeRow(name, weeks, low, high, by, safe))
+        lead = lead_time(name, log)
+        by, safe = (str(day - timedelta(weeks=w)) for w in (lead.weeks, lead.high_weeks))
+        row = specs.LeadTimeRow(name, lead.weeks, lead.low_weeks, lead.high_weeks, by, safe)
+        rows.append(row)
     return specs.LEAD_TIMES.table(rows)
 
 

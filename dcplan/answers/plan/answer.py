@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dcplan.answers.common.result_blocks import describe, inputs_of, solver_block
 from dcplan.answers.plan.headline import headline
@@ -13,8 +13,6 @@ from dcplan.answers.plan.metrics import metrics_of
 from dcplan.answers.plan.no_plan import impossible, infeasible, nothing_yet
 from dcplan.answers.plan.notes import warnings_of
 from dcplan.answers.plan.replan import decisions_of, kept_from
-from dcplan.answers.plan.replay.answer import replay_of
-from dcplan.answers.plan.replay.given import Given, given_of
 from dcplan.answers.plan.request import PlanRequest, refuse_conflicts
 from dcplan.answers.plan.sites.compare import Compared, compared, refuse_no_comparison
 from dcplan.answers.plan.sites.table import sites_table
@@ -23,9 +21,6 @@ from dcplan.answers.plan.tables.limits import binding
 from dcplan.answers.plan.tables.overview import tables_of
 from dcplan.answers.plan.tables.procurement.schedule import purchases
 from dcplan.answers.plan.waiting import waiting_of
-from dcplan.answers.remedies.infeasible import Infeasible
-from dcplan.answers.remedies.search import explained
-from dcplan.answers.remedies.tables import with_remedies
 from dcplan.errors import (
     EXIT_INCOMPLETE,
     EXIT_INTERRUPTED,
@@ -48,6 +43,9 @@ from dcplan.result import Result, Table
 from dcplan.scenario.expect import check_metrics, evaluate
 from dcplan.scenario.load import Question
 from dcplan.specs.verb import verb
+
+if TYPE_CHECKING:
+    from dcplan.answers.plan.replay.given import Given
 
 
 @verb(PlanRequest, "plan")
@@ -75,7 +73,11 @@ def plan(request: PlanRequest) -> Result:
     if problems:
         raise InputError(problems)
     sites = [s.id for s in question.scenario.sites]
-    given = given_of(request, sites) if request.replay_hours else None
+    given = None
+    if request.replay_hours:
+        from dcplan.answers.plan.replay.given import given_of  # rarely used
+
+        given = given_of(request, sites)
     built = build(question)
     if request.compare_sites:
         refuse_no_comparison(built.problem, question)
@@ -102,6 +104,11 @@ def _remedied(
     """Return the answer without a plan with its balance and with tested remedies."""
     if not request.remedies_limit_s:
         return answer
+    # a scenario with a plan needs no remedies
+    from dcplan.answers.remedies.infeasible import Infeasible
+    from dcplan.answers.remedies.search import explained
+    from dcplan.answers.remedies.tables import with_remedies
+
     begin(request.progress, Phase.REMEDIES)
     left_s = max(request.time_limit_s - (time.monotonic() - began), LEAST_S)
     limit_s = min(left_s, request.remedies_limit_s)
@@ -161,6 +168,8 @@ def _answer(
     begin(request.progress, Phase.TABLES)
     again = None
     if given is not None:
+        from dcplan.answers.plan.replay.answer import replay_of  # rarely used
+
         again = replay_of(solved, question, built.log, given, rows=request.replay_rows)
     if again is not None:
         metrics, more = metrics | again.metrics, more | again.tables

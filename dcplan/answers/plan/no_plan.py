@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from dcplan.answers.common.result_blocks import describe, inputs_of, solver_block
 from dcplan.answers.plan.tables.excluded import excluded_options
@@ -44,15 +45,8 @@ def nothing_yet(question: Question, built: Built, solved: Solved) -> Result:
 
 def impossible(question: Question, built: Built, problems: list[Problem]) -> Result:
     """Answer with every reason for infeasibility that the data shows before solving."""
-    return Result(
-        verb="plan",
-        status="infeasible",
-        exit_code=EXIT_INFEASIBLE,
-        headline=f"{question.scenario.name}: infeasible, found before solving: {problems[0].cause}",
-        scenario=describe(question),
-        tables={"conflict": conflict_of(problems), "excluded": excluded_options(built.problem)},
-        inputs=inputs_of(built),
-    )
+    why = f"infeasible, found before solving: {problems[0].cause}"
+    return _infeasible(question, built, why, {"conflict": conflict_of(problems)})
 
 
 def conflict_of(problems: Sequence[Problem]) -> Table:
@@ -62,38 +56,28 @@ def conflict_of(problems: Sequence[Problem]) -> Table:
     )
 
 
-def _fixed_broken(
-    question: Question, built: Built, solved: Solved, problems: Sequence[str]
-) -> Result:
-    """Answer that fixed decisions exceed limits."""
-    help_text = "change the decision or the limit"
-    rows = [specs.ConflictRow("audit", "--fix-decisions", text, help_text) for text in problems]
-    return Result(
-        verb="plan",
-        status="infeasible",
-        exit_code=EXIT_INFEASIBLE,
-        headline=f"{question.scenario.name}: the fixed decisions exceed a limit: {problems[0]}",
-        scenario=describe(question),
-        solver={**solver_block(solved), "gap_frac": math.nan},
-        tables={
-            "conflict": specs.CONFLICT.table(rows),
-            "excluded": excluded_options(built.problem),
-        },
-        inputs=inputs_of(built),
-    )
-
-
 def infeasible(question: Question, built: Built, solved: Solved) -> Result:
-    """Answer that the scenario is proved infeasible."""
+    """Answer that the scenario is proved infeasible, or that fixed decisions exceed limits."""
+    why, conflict = "proved infeasible", dict[str, Table]()
     if solved.audit is not None:
-        return _fixed_broken(question, built, solved, solved.audit.problems)
+        broken = solved.audit.problems
+        why = f"the fixed decisions exceed a limit: {broken[0]}"
+        help_text = "change the decision or the limit"
+        rows = [specs.ConflictRow("audit", "--fix-decisions", text, help_text) for text in broken]
+        conflict = {"conflict": specs.CONFLICT.table(rows)}
+    answer = _infeasible(question, built, why, conflict)
+    return replace(answer, solver={**solver_block(solved), "gap_frac": math.nan})
+
+
+def _infeasible(
+    question: Question, built: Built, why: str, conflict: Mapping[str, Table]
+) -> Result:
     return Result(
         verb="plan",
         status="infeasible",
         exit_code=EXIT_INFEASIBLE,
-        headline=f"{question.scenario.name}: proved infeasible",
+        headline=f"{question.scenario.name}: {why}",
         scenario=describe(question),
-        solver={**solver_block(solved), "gap_frac": math.nan},
-        tables={"excluded": excluded_options(built.problem)},
+        tables={**conflict, "excluded": excluded_options(built.problem)},
         inputs=inputs_of(built),
     )

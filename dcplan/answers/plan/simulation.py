@@ -19,7 +19,7 @@ from dcplan.planning.uncertainty.simulation import (
 from dcplan.result import Metric, Table
 from dcplan.scenario.schema import Uncertainty
 from dcplan.specs.plan import metrics as figures
-from dcplan.specs.plan import work as specs
+from dcplan.specs.plan import simulation as specs
 
 Array = npt.NDArray[np.float64]
 QUANTILES = (0.05, 0.10, 0.50, 0.90, 0.95)

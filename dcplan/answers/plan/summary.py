@@ -13,8 +13,8 @@ from dcplan.result import Result
 from dcplan.specs.plan import metrics as figures
 from dcplan.specs.plan.fleet import FLEET
 from dcplan.specs.plan.money import CASH_FLOW, FLOWS, CashRow, Falls
+from dcplan.specs.plan.places.site import POWER
 from dcplan.specs.plan.purchases import PURCHASES, PurchaseRow
-from dcplan.specs.plan.site import POWER
 from dcplan.specs.table import TableSpec
 
 R = TypeVar("R")

@@ -9,28 +9,21 @@ import numpy as np
 
 from dcplan.answers.train.clusters.smaller_clusters import smaller_clusters
 from dcplan.answers.train.cost import CostAnswer, run_cost
-from dcplan.answers.train.layout_parser import lightest, read_layout
+from dcplan.answers.train.layouts.nearest import nearest
+from dcplan.answers.train.layouts.parser import first_layout, layout_line, lightest, read_layout
+from dcplan.answers.train.layouts.tables import phase_table, step_tables
 from dcplan.answers.train.metrics import (
     calendar_metrics,
     in_time_metric,
     rent_usd_per_hour,
     speed_metrics,
 )
-from dcplan.answers.train.nearest_layout import nearest
+from dcplan.answers.train.remarks import remarks, small_storage
 from dcplan.answers.train.request import TrainRequest
 from dcplan.answers.train.resolve import TrainRun, resolve
 from dcplan.answers.train.schedule import Calendar, Part, calendar
 from dcplan.answers.train.simulation import simulated
-from dcplan.answers.train.tables import (
-    calendar_tables,
-    first_layout,
-    layout_line,
-    phase_table,
-    remarks,
-    small_storage,
-    step_tables,
-    storage_table,
-)
+from dcplan.answers.train.tables import calendar_tables, storage_table
 from dcplan.catalog.loader import Catalog
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem
 from dcplan.inputs.log import InputLog

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
-from dcplan.errors import InputError, Place, Problem, did_you_mean
-from dcplan.inputs.incidents.overlay import read_reliability
-from dcplan.provenance import (
+from dcplan.catalog.schema.base import Strict
+from dcplan.catalog.schema.ranges import (
     AcceleratorPrice,
     EnergyPrice,
     NetworkShare,
@@ -20,8 +19,10 @@ from dcplan.provenance import (
     Positive,
     Pue,
 )
+from dcplan.errors import InputError, Place, Problem, did_you_mean
+from dcplan.inputs.incidents.overlay import read_reliability
 from dcplan.reliability.setbacks import Setbacks, ramp_phases
-from dcplan.scenario.schema.work import Reliability
+from dcplan.scenario.schema.reliability import Reliability
 
 SEARCH_RAMP_PHASES = 8
 """Phases that a rising batch is computed in."""
@@ -29,10 +30,8 @@ MOST_COUNT = 1e9
 M = TypeVar("M", bound=BaseModel)
 
 
-class CostSettings(BaseModel):
+class CostSettings(Strict):
     """How the cost of a run is counted, instead of its own hours, prices and power."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     accelerator_hours: Positive | None = None
     """Measured or published accelerator-hours of the run."""

@@ -31,7 +31,8 @@ from dcplan.llm.device_terms import WIDE_GEMMS
 from dcplan.llm.vision.joined import refusal
 from dcplan.provenance import Quantity, Status
 from dcplan.reliability.setbacks import Setbacks
-from dcplan.scenario.schema.work import Reliability, Storage
+from dcplan.scenario.schema.reliability import Reliability
+from dcplan.scenario.schema.work import Storage
 from dcplan.training.estimate import Hardware
 from dcplan.training.wide_area import Span
 

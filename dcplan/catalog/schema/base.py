@@ -18,10 +18,18 @@ def _from_title(data: Any) -> Any:
     return {"title": data} if isinstance(data, str) else data
 
 
-class SourceText(BaseModel):
-    """Source of a row's facts."""
+class Strict(BaseModel):
+    """Base of every mapping in a file: unknown fields are errors, and nothing changes a value.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    The validator of a class is built when a file is first read with it. Catalogs come from the cache,
+    so most commands build few of them.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+class SourceText(Strict):
+    """Source of a row's facts."""
 
     title: str = Field(min_length=3)
     """Publication, page or table."""
@@ -38,10 +46,8 @@ class SourceText(BaseModel):
 Source = Annotated[SourceText, BeforeValidator(_from_title)]
 
 
-class Row(BaseModel):
+class Row(Strict):
     """Base of all catalog rows; a row without a source is an error."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: Id
     """Kebab-case name, unique in its kind."""

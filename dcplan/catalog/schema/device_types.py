@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from dcplan.catalog.schema.base import Id, Row
-from dcplan.provenance import Positive
+from dcplan.catalog.schema.base import Id, Row, Strict
+from dcplan.catalog.schema.ranges import Positive
 
 
-class NamedInterface(BaseModel):
+class NamedInterface(Strict):
     """One interface of a device type that is not a data port."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     """Name of the interface."""

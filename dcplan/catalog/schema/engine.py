@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from dcplan.catalog.schema.base import Row, Source
-from dcplan.provenance import AsOf, Fraction, Positive
+from dcplan.catalog.schema.base import Row, Source, Strict
+from dcplan.catalog.schema.ranges import Fraction, Positive
+from dcplan.provenance import AsOf
 
 Factor = Annotated[float, Field(gt=0.001, lt=1000.0)]
 """A factor on a constant; one outside this range is a typing mistake."""
 
 
-class EngineRelease(BaseModel):
+class EngineRelease(Strict):
     """One line of releases of an engine: what changed since the row's own factors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str
     """Version of the first release of the line, such as ``0.19``."""

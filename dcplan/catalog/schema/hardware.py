@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from dcplan.catalog.schema.base import QuarterName, Row, Source
+from dcplan.catalog.schema.base import QuarterName, Row, Source, Strict
+from dcplan.catalog.schema.ranges import Fraction, NonNegative, Positive
 from dcplan.catalog.schema.training import TrainingTerms
-from dcplan.provenance import Fraction, NonNegative, Positive
 
 PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "fp8", "fp6", "fp4")
 Cooling = Literal["air", "liquid", "immersion"]
@@ -72,10 +72,8 @@ class Accelerator(Row):
     """Achievable speeds that differ from those of the family."""
 
 
-class AverageKw(BaseModel):
+class AverageKw(Strict):
     """Average electrical power of one unit by state; only these values determine energy."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     training: Positive | None = None
     """Power during a training run."""
@@ -85,12 +83,10 @@ class AverageKw(BaseModel):
     """Power when idle."""
 
 
-class OwnNetwork(BaseModel):
+class OwnNetwork(Strict):
     """Network that the maker sells with the system and that connects its units, such as the optical
     circuit switches of a TPU pod. It is not a scale-out fabric, which a plan chooses.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     """Name of the network."""
@@ -100,10 +96,8 @@ class OwnNetwork(BaseModel):
     """Power of its share of one unit, in addition to the rated power; 0 if that includes it."""
 
 
-class ImmersionStatement(BaseModel):
+class ImmersionStatement(Strict):
     """Statement of the maker on immersion cooling of a system."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     allowed: bool
     """Whether the maker states that the system runs in a tank, with its warranty."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from dcplan.catalog.schema.base import Row, Source
-from dcplan.provenance import AsOf, Positive, Status
+from dcplan.catalog.schema.base import Row, Source, Strict
+from dcplan.catalog.schema.ranges import Positive
+from dcplan.provenance import AsOf, Status
 
 TERMS = ("on-demand", "reserved-1y", "reserved-3y", "spot", "capacity-block")
 COMMITTED = ("reserved-1y", "reserved-3y")
@@ -15,10 +16,8 @@ COMMITTED = ("reserved-1y", "reserved-3y")
 Term = Literal["on-demand", "reserved-1y", "reserved-3y", "spot", "capacity-block"]
 
 
-class CloudPrice(BaseModel):
+class CloudPrice(Strict):
     """One dated price of one complete instance in one region."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     region: str
     """Region of the provider."""

@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from dcplan.catalog.schema.base import Row
 from dcplan.catalog.schema.hardware import Protocol
-from dcplan.provenance import NonNegative, Positive
+from dcplan.catalog.schema.ranges import NonNegative, Positive
 
 
 def _rates(ports: dict[str, int]) -> dict[str, int]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from dcplan.catalog.schema.base import Row
+from dcplan.catalog.schema.base import Row, Strict
 from dcplan.catalog.schema.hardware import Cooling
-from dcplan.provenance import Fraction, NonNegative, Positive, Quantity
+from dcplan.catalog.schema.ranges import Fraction, NonNegative, Positive
+from dcplan.provenance import Quantity
 
 SIZES = ("large", "midsize", "small")
 """Size classes of halls: at least 10 MW of IT, 1 to 10 MW, and below 1 MW."""
@@ -50,10 +51,8 @@ class Site(Row):
     """Life-cycle carbon intensity of the grid; used if the other value is missing."""
 
 
-class Tank(BaseModel):
+class Tank(Strict):
     """Immersion tank of a cooling option; its heat limit is ``liquid_rack_kw_max``."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     phase: Literal["single", "two"]
     """Whether the fluid stays liquid (single), or boils on the chips and condenses (two)."""

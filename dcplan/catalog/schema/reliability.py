@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from dcplan.catalog.schema.base import Row
-from dcplan.provenance import Fraction, NonNegative, Positive
+from dcplan.catalog.schema.ranges import Fraction, NonNegative, Positive
 
 Role = Literal[
     "accelerator",

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
-from dcplan.catalog.schema.base import Row, Source
-from dcplan.provenance import Positive
+from dcplan.catalog.schema.base import Row, Source, Strict
+from dcplan.catalog.schema.ranges import Positive
 
 
 class WeightFormat(Row):
@@ -19,10 +17,8 @@ class WeightFormat(Row):
     """Peak rate that matrix products with these weights use where the accelerator has it."""
 
 
-class TensorFormats(BaseModel):
+class TensorFormats(Strict):
     """Formats of the classes of tensors in a checkpoint; a missing one follows the usual rule."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     attention: str | None = None
     """Format of attention blocks, and of Mamba-2, linear attention and index blocks."""

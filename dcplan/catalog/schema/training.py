@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from dcplan.catalog.schema.base import Row, Source
-from dcplan.provenance import Fraction, NonNegative, Positive
+from dcplan.catalog.schema.base import Row, Source, Strict
+from dcplan.catalog.schema.ranges import Fraction, NonNegative, Positive
 
 
-class TrainingTerms(BaseModel):
+class TrainingTerms(Strict):
     """Achievable speeds of an accelerator family; an accelerator's own row holds its differences."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     half_gemm_frac: Fraction | None = None
     """Fraction of the bf16 (or fp16) peak on large matrix products."""
@@ -69,10 +67,8 @@ class Family(Row):
     """Half width of the 80 % interval for software without measured residuals."""
 
 
-class Dispatcher(BaseModel):
+class Dispatcher(Strict):
     """How a stack moves tokens to their experts and back."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     host_ms: NonNegative
     """Host time of one mixture-of-experts block, in addition to its operators. [ms]"""
@@ -84,10 +80,8 @@ class Dispatcher(BaseModel):
     """Whether a token travels once to each other domain, and not once to each expert."""
 
 
-class ExpertPath(BaseModel):
+class ExpertPath(Strict):
     """The settings with which a stack runs mixtures of experts."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     dispatcher: str
     """Name of a dispatcher of the stack."""
@@ -97,10 +91,8 @@ class ExpertPath(BaseModel):
     """Whether the schedule hides the all-to-all of one micro-batch behind another."""
 
 
-class Release(BaseModel):
+class Release(Strict):
     """A release of a stack, with the values that change from it on."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     version: str
     """Version, as its publisher writes it: numbers with dots."""

@@ -7,8 +7,8 @@ from typing import Any
 from pydantic import Field
 
 from dcplan.catalog.schema.base import Row
+from dcplan.catalog.schema.ranges import Positive
 from dcplan.catalog.schema.serving import TensorFormats
-from dcplan.provenance import Positive
 
 
 class Model(Row):

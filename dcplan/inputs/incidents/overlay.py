@@ -8,7 +8,7 @@ from typing import Any
 
 from dcplan.catalog.yaml12 import parse, read_text
 from dcplan.errors import InputError
-from dcplan.scenario.schema.work import Reliability
+from dcplan.scenario.schema.reliability import Reliability
 
 BLOCK = "reliability"
 ALSO = ("overrides", "scenarios")

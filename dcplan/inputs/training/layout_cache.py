@@ -1,4 +1,7 @@
-"""Cache of layout searches, within one process and between processes."""
+"""Cache of layout searches, within one process and between processes.
+
+The code of a search is imported only where the cache does not have its result.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,8 @@ import numpy as np
 
 from dcplan.cache import Shelf, stored, stored_all
 from dcplan.llm.architecture import Architecture
-from dcplan.training.by_count.sweep import sweep
 from dcplan.training.estimate import Hardware, Sweep
-from dcplan.training.many.refined import refined
 from dcplan.training.many.requests import Request
-from dcplan.training.many.sweeps import sweeps
 
 MOST = 1024
 """Searches that one process remembers."""
@@ -40,6 +40,8 @@ def searched(
     asked = (shape, seq_len, global_batch_tokens, hardware, accelerators, wanted_s, images)
 
     def search() -> Sweep:
+        from dcplan.training.by_count.sweep import sweep
+
         counts = np.array(accelerators, dtype=np.float64)
         return sweep(shape, seq_len, global_batch_tokens, hardware, counts, wanted_s, images)
 
@@ -54,6 +56,8 @@ def searched_all(requests: Sequence[Request]) -> list[Sweep]:
         left = list(dict.fromkeys(requests))
 
     def search(at: list[int]) -> list[Sweep]:
+        from dcplan.training.many.sweeps import sweeps
+
         return sweeps([left[i] for i in at])
 
     found = stored_all(SEARCHES, [repr(r) for r in left], search)
@@ -67,6 +71,8 @@ def refined_all(
     """Cache :func:`dcplan.training.many.refined.refined`."""
 
     def search(at: list[int]) -> list[Sweep]:
+        from dcplan.training.many.refined import refined
+
         parts = ([every[i] for i in at] for every in (requests, found, counts))
         return refined(*parts)  # type: ignore[arg-type]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from dcplan.facility.electrical.power import blocks_needed
 from dcplan.planning.audit.books.books import Accounts
@@ -26,65 +26,48 @@ def hall_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iter
         given = bool(problem.fleet and problem.fleet.hall == hall_id)
         units = {c.id: d.fitted.get((hall_id, c.id, t), 0) for c in hall.coolings}
         total = sum(units.values())
-        yield Check(
-            CheckId.HALL_UNITS, hall_id, t, total, hall.count if t >= hall.available_from else 0
-        )
-        most, on = capacity(d, hall, t), 1.0 - out_of_service(d, hall, t)
-        yield Check(
-            CheckId.RACK_POSITIONS, hall_id, t, a.racks if given else a.slots, most.racks * total
-        )
-        if on < 1.0:
-            used = (a.racks if given else a.slots) - a.stopped_slots
-            room = most.racks * on * total
-            yield Check(CheckId.WORKING_RACKS, hall_id, t, used, room)
-        if given:
-            yield Check(
-                CheckId.RACK_POSITIONS_WITH_SWITCHES,
-                hall_id,
-                t,
-                a.slots,
-                most.racks * total,
-                given=True,
-            )
-        yield Check(CheckId.HALL_IT_MW, hall_id, t, a.hall_kw / KW_PER_MW, most.it_mw * on * total)
-        yield from _phases(hall, t, a, total)
-        yield Check(
-            CheckId.LIQUID_HEAT_MW,
-            hall_id,
-            t,
-            a.liquid_kw / KW_PER_MW,
-            most.liquid_mw * on * total
-            if hall.upgrades
-            else sum(hall.cooling(c).liquid_mw * n for c, n in units.items()),
-        )
-        yield Check(
-            CheckId.AIR_HEAT_MW,
-            hall_id,
-            t,
-            a.air_kw / KW_PER_MW,
-            most.air_mw * on * total
-            if hall.upgrades
-            else sum(hall.cooling(c).air_mw * n for c, n in units.items()),
-        )
-        if t:
-            for c, n in units.items():
-                yield Check(
-                    CheckId.HALL_STAYS_FITTED,
-                    f"{hall_id} {c}",
-                    t,
-                    d.fitted.get((hall_id, c, t - 1), 0),
-                    n,
-                )
+        allowed = hall.count if t >= hall.available_from else 0
+        yield Check(CheckId.HALL_UNITS, hall_id, t, total, allowed)
+        yield from _positions(d, hall, t, a, total, given=given)
+        yield from _power_and_heat(d, hall, t, a, units)
+        for c, n in units.items() if t else ():
+            before = d.fitted.get((hall_id, c, t - 1), 0)
+            yield Check(CheckId.HALL_STAYS_FITTED, f"{hall_id} {c}", t, before, n)
         if not given and not hall.upgrades:  # one unit: the checks above place its racks
-            yield Check(
-                CheckId.RACKS_WITHOUT_HALL_UNIT,
-                hall_id,
-                t,
-                _left_over(problem, d, books, hall, t),
-                0,
-            )
+            left = _left_over(problem, d, books, hall, t)
+            yield Check(CheckId.RACKS_WITHOUT_HALL_UNIT, hall_id, t, left, 0)
         if a.racks and d.fabric.get(hall_id) is None:
             yield Check(CheckId.RACKS_WITHOUT_FABRIC, hall_id, t, a.racks, 0)
+
+
+def _positions(
+    d: Decisions, hall: HallTerms, t: int, a: HallQuarter, units: int, *, given: bool
+) -> Iterable[Check]:
+    """Check the rack positions of a hall; a given fleet may fill them without its switches."""
+    most, on = capacity(d, hall, t).racks * units, 1.0 - out_of_service(d, hall, t)
+    used = a.racks if given else a.slots
+    yield Check(CheckId.RACK_POSITIONS, hall.id, t, used, most)
+    if on < 1.0:
+        yield Check(CheckId.WORKING_RACKS, hall.id, t, used - a.stopped_slots, most * on)
+    if given:
+        name = CheckId.RACK_POSITIONS_WITH_SWITCHES
+        yield Check(name, hall.id, t, a.slots, most, given=True)
+
+
+def _power_and_heat(
+    d: Decisions, hall: HallTerms, t: int, a: HallQuarter, units: Mapping[str, int]
+) -> Iterable[Check]:
+    """Check the IT power of a hall, its phases, and the heat that its cooling removes."""
+    most, total = capacity(d, hall, t), sum(units.values())
+    working = (1.0 - out_of_service(d, hall, t)) * total
+    yield Check(CheckId.HALL_IT_MW, hall.id, t, a.hall_kw / KW_PER_MW, most.it_mw * working)
+    yield from _phases(hall, t, a, total)
+    liquid_mw, air_mw = most.liquid_mw * working, most.air_mw * working
+    if not hall.upgrades:
+        liquid_mw = sum(hall.cooling(c).liquid_mw * n for c, n in units.items())
+        air_mw = sum(hall.cooling(c).air_mw * n for c, n in units.items())
+    yield Check(CheckId.LIQUID_HEAT_MW, hall.id, t, a.liquid_kw / KW_PER_MW, liquid_mw)
+    yield Check(CheckId.AIR_HEAT_MW, hall.id, t, a.air_kw / KW_PER_MW, air_mw)
 
 
 def _phases(hall: HallTerms, t: int, a: HallQuarter, units: int) -> Iterable[Check]:
@@ -114,43 +97,10 @@ def _left_over(
 
 def site_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iterable[Check]:
     """Check power, blocks, water and carbon of every site, and the number of sites."""
-    if problem.sites_max is not None:
-        used = {problem.hall(hall).site for (hall, _, _), n in d.fitted.items() if n}
-        at = problem.quarters - 1
-        yield Check(CheckId.SITES_USED, "all", at, len(used), problem.sites_max)
-    if problem.sites_min is not None:
-        at = problem.quarters - 1
-        chosen = {
-            problem.hall(p.hall).site for p in problem.placements if d.racks(problem, p.key, at)
-        }
-        yield Check(CheckId.SITES_LEAST, "all", at, problem.sites_min, len(chosen))
+    yield from _number_of_sites(problem, d)
     for site in problem.sites:
         for t in range(problem.quarters):
-            peak = books.site(problem, site.id, t, "facility_mw")
-            yield Check(CheckId.UTILITY_MW, site.id, t, peak, limit_mw(d, site, t))
-            mwh = books.site(problem, site.id, t, "facility_mwh")
-            racks_mwh = books.site(problem, site.id, t, "racks_mwh")
-            yield from (
-                Check(name, at, t, x, most)
-                for name, at, x, most in limits(problem, d, site, t, peak, mwh, racks_mwh)
-            )
-            if t < site.block_lead:
-                yield Check(
-                    CheckId.BLOCKS_BEFORE_LEAD_TIME, site.id, t, d.blocks.get((site.id, t), 0), 0
-                )
-            new = sum(
-                books.halls[h.id, t].facility_mw
-                for h in problem.halls
-                if h.site == site.id and h.needs_blocks
-            )
-            blocks = d.blocks.get((site.id, t), 0)
-            yield Check(
-                CheckId.POWER_BLOCKS,
-                site.id,
-                t,
-                blocks_needed(new, site.block_mw, site.redundancy),
-                blocks,
-            )
+            yield from _power_of(problem, d, books, site, t)
         energy = {
             t: books.site(problem, site.id, t, "facility_mwh") for t in range(problem.quarters)
         }
@@ -159,30 +109,55 @@ def site_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iter
             used_m3 = _water_m3(problem, books, site, t)
             yield Check(CheckId.WATER_RIGHT_M3, site.id, t, used_m3, right)
         if site.max_l_per_year is not None:
-            for first in range(0, problem.quarters, QUARTERS_PER_YEAR):
-                year = range(first, min(first + QUARTERS_PER_YEAR, problem.quarters))
-                litres = sum(books.site(problem, site.id, t, "water_l") for t in year)
-                yield Check(
-                    CheckId.WATER_L,
-                    site.id,
-                    first,
-                    litres,
-                    site.max_l_per_year * len(year) / QUARTERS_PER_YEAR,
-                )
+            water_l = [books.site(problem, site.id, t, "water_l") for t in range(problem.quarters)]
+            yield from _by_year(CheckId.WATER_L, site, water_l, site.max_l_per_year)
         if site.max_t_per_year is not None:
-            for first in range(0, problem.quarters, QUARTERS_PER_YEAR):
-                year = range(first, min(first + QUARTERS_PER_YEAR, problem.quarters))
-                tonnes = sum(
-                    carbon_t(d, site, books.site(problem, site.id, t, "facility_mwh"), t)
-                    for t in year
-                )
-                yield Check(
-                    CheckId.CARBON_T,
-                    site.id,
-                    first,
-                    tonnes,
-                    site.max_t_per_year * len(year) / QUARTERS_PER_YEAR,
-                )
+            tonnes = [carbon_t(d, site, energy[t], t) for t in energy]
+            yield from _by_year(CheckId.CARBON_T, site, tonnes, site.max_t_per_year)
+
+
+def _number_of_sites(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
+    """Check the limits on the number of sites that a plan uses, and that it orders racks for."""
+    at = problem.quarters - 1
+    if problem.sites_max is not None:
+        used = {problem.hall(hall).site for (hall, _, _), n in d.fitted.items() if n}
+        yield Check(CheckId.SITES_USED, "all", at, len(used), problem.sites_max)
+    if problem.sites_min is not None:
+        chosen = {
+            problem.hall(p.hall).site for p in problem.placements if d.racks(problem, p.key, at)
+        }
+        yield Check(CheckId.SITES_LEAST, "all", at, problem.sites_min, len(chosen))
+
+
+def _power_of(
+    problem: PlanningProblem, d: Decisions, books: Accounts, site: SiteTerms, t: int
+) -> Iterable[Check]:
+    """Check the power, energy and power blocks of a site in a quarter."""
+    peak = books.site(problem, site.id, t, "facility_mw")
+    yield Check(CheckId.UTILITY_MW, site.id, t, peak, limit_mw(d, site, t))
+    mwh = books.site(problem, site.id, t, "facility_mwh")
+    racks_mwh = books.site(problem, site.id, t, "racks_mwh")
+    for name, at, used, most in limits(problem, d, site, t, peak, mwh, racks_mwh):
+        yield Check(name, at, t, used, most)
+    blocks = d.blocks.get((site.id, t), 0)
+    if t < site.block_lead:
+        yield Check(CheckId.BLOCKS_BEFORE_LEAD_TIME, site.id, t, blocks, 0)
+    new_mw = sum(
+        books.halls[h.id, t].facility_mw
+        for h in problem.halls
+        if h.site == site.id and h.needs_blocks
+    )
+    needed = blocks_needed(new_mw, site.block_mw, site.redundancy)
+    yield Check(CheckId.POWER_BLOCKS, site.id, t, needed, blocks)
+
+
+def _by_year(
+    name: CheckId, site: SiteTerms, by_quarter: Sequence[float], most: float
+) -> Iterable[Check]:
+    """Check the sum of each year against a limit; a last year with fewer quarters has its part."""
+    for first in range(0, len(by_quarter), QUARTERS_PER_YEAR):
+        year = by_quarter[first : first + QUARTERS_PER_YEAR]
+        yield Check(name, site.id, first, sum(year), most * len(year) / QUARTERS_PER_YEAR)
 
 
 def _water_m3(problem: PlanningProblem, books: Accounts, site: SiteTerms, t: int) -> float:

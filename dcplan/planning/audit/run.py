@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from dcplan.economics.cash_flow import npv_usd
 from dcplan.planning.audit.accounts import make_accounts
@@ -13,12 +14,14 @@ from dcplan.planning.audit.energy.contracts import with_used_energy
 from dcplan.planning.audit.facts import differences
 from dcplan.planning.audit.measures import served
 from dcplan.planning.audit.onsite import redispatched
-from dcplan.planning.audit.work.latency import ServiceLatency, latency_checks, service_latencies
-from dcplan.planning.audit.work.queue import QueueState, queue_checks, queue_states
 from dcplan.planning.decisions import TINY, Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.scenario.load import Question
 from dcplan.units import quarter_index, quarter_name
+
+if TYPE_CHECKING:
+    from dcplan.planning.audit.work.latency import ServiceLatency
+    from dcplan.planning.audit.work.queue import QueueState
 
 
 @dataclass(frozen=True)
@@ -100,13 +103,9 @@ def audit(problem: PlanningProblem, decisions: Decisions, question: Question) ->
         books = make_accounts(problem, decisions)
     except ValueError as error:
         return Audit(Accounts(), (), 0.0, (f"network: {error}",), (), networked=False)
-    latencies = tuple(service_latencies(problem, decisions, question))
-    queues = queue_states(problem, decisions, question)
-    checks = (
-        *all_checks(problem, decisions, books),
-        *latency_checks(latencies, question),
-        *queue_checks(queues),
-    )
+    latencies, in_time = _latencies(problem, decisions, question)
+    queues, waits = _queues(problem, decisions, question)
+    checks = (*all_checks(problem, decisions, books), *in_time, *waits)
     broken = [c for c in checks if not c.holds]
     keys = [
         *decisions.fleet,
@@ -124,6 +123,32 @@ def audit(problem: PlanningProblem, decisions: Decisions, question: Question) ->
         latencies=latencies,
         queues=queues,
     )
+
+
+def _latencies(
+    problem: PlanningProblem, decisions: Decisions, question: Question
+) -> tuple[tuple[ServiceLatency, ...], tuple[Check, ...]]:
+    """Return the latency of the services with replicas, and its checks."""
+    if not any(x.replica for x in problem.demands):
+        return (), ()
+    # the serving model takes a tenth of a second to import
+    from dcplan.planning.audit.work.latency import latency_checks, service_latencies
+
+    found = tuple(service_latencies(problem, decisions, question))
+    return found, tuple(latency_checks(found, question))
+
+
+def _queues(
+    problem: PlanningProblem, decisions: Decisions, question: Question
+) -> tuple[tuple[QueueState, ...], tuple[Check, ...]]:
+    """Return the queues of the pools, and the checks of their waits."""
+    if not question.scenario.workloads.queue:
+        return (), ()
+    # the simulation of queues takes long to import
+    from dcplan.planning.audit.work.queue import queue_checks, queue_states
+
+    found = queue_states(problem, decisions, question)
+    return found, tuple(queue_checks(found))
 
 
 def _merged(problem: PlanningProblem, checks: list[Check]) -> tuple[str, ...]:

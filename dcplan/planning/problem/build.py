@@ -17,7 +17,6 @@ from dcplan.planning.problem.contracts import traded
 from dcplan.planning.problem.delays import start_delays
 from dcplan.planning.problem.existing.delays import delays
 from dcplan.planning.problem.existing.fit_out import with_existing_fit_out
-from dcplan.planning.problem.fabrics.links import link_terms
 from dcplan.planning.problem.finance import refuse_profit
 from dcplan.planning.problem.hardware import Hardware, hardware_of
 from dcplan.planning.problem.notes import notes_of
@@ -27,7 +26,8 @@ from dcplan.planning.problem.systems import parts_terms, supply_terms
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
 from dcplan.planning.problem.terms.links import LinkTerms
 from dcplan.planning.problem.water_rights import with_rights, with_seasons
-from dcplan.planning.problem.work.demand import Demands, demand_terms
+from dcplan.planning.problem.work.demand_terms import demand_terms
+from dcplan.planning.problem.work.demands import Demands
 from dcplan.planning.problem.work.interrupted import interrupted
 from dcplan.planning.problem.work.jobs.candidates import JobCandidates
 from dcplan.planning.problem.work.jobs.job_terms import job_terms
@@ -39,6 +39,7 @@ from dcplan.planning.problem.work.spans import spans_of
 from dcplan.planning.problem.work.targets import Target, targets
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
 from dcplan.provenance import Status
+from dcplan.reliability.job import Bounds
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Scenario
 from dcplan.units import TB_PER_PB
@@ -74,20 +75,12 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
     offers = cloud_offers(scenario, log, excluded)
     rented = tuple(replace(o, extras=extras_of(o.id, sent, log)) for o in offers)
     where = targets(own.placed, own.fabrics, own.halls, rented)
-    late = delays(
-        start_delays(own.placed, own.halls, own.fleet, log), question, own.halls, own.orderable, log
-    )
+    late = _delays(question, own, log)
     country = countries_of(scenario, rented, log)
-    links = link_terms(question, log)
-    jobs, run_options, demands = _work(
-        JobCandidates(question, log, excluded, _larger(scenario, own, len(where)), late),
-        where,
-        sites,
-        links,
-        extra_days or {},
-        country,
-    )
-    cloud = scenario.cloud
+    links = _links(question, log)
+    larger = _larger(scenario, own, len(where))
+    candidates = JobCandidates(question, log, excluded, larger, late)
+    jobs, run_options, demands = _work(candidates, where, sites, links, extra_days or {}, country)
     problem = PlanningProblem(
         start=scenario.horizon.start,
         quarters=scenario.horizon.quarters,
@@ -106,10 +99,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         offers=rented,
         supply=supply_terms(scenario, log),
         parts=parts_terms(scenario, log),
-        vendor_share={
-            maker: log.take(f"vendor_share_max.{maker}", most)
-            for maker, most in scenario.vendor_share_max.items()
-        },
+        vendor_share=_vendor_shares(scenario, log),
         sites_max=_number(scenario.sites_max, "sites_max", log),
         sites_min=_sites_min(question, log),
         links=links,
@@ -117,7 +107,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         orderable=own.orderable,
         fleet=own.fleet,
         existing=own.existing,
-        cloud_max_accelerators=cloud.max_accelerators if cloud else None,
+        cloud_max_accelerators=scenario.cloud.max_accelerators if scenario.cloud else None,
         storage=own.storage.shares,
         storage_choices=own.storage.choices,
         excluded=tuple(excluded),
@@ -129,6 +119,29 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         ),
     )
     return Built(planned(with_existing_fit_out(problem)), log)
+
+
+def _links(question: Question, log: InputLog) -> tuple[LinkTerms, ...]:
+    """Return the links between halls."""
+    if not question.scenario.links:
+        return ()
+    from dcplan.planning.problem.fabrics.links import link_terms  # optics and fiber, rarely used
+
+    return link_terms(question, log)
+
+
+def _delays(
+    question: Question, own: Hardware, log: InputLog
+) -> Mapping[tuple[str, str], Mapping[str, Bounds]]:
+    """Return the possible delays of each system in each hall, of delivery and of power."""
+    starts = start_delays(own.placed, own.halls, own.fleet, log)
+    return delays(starts, question, own.halls, own.orderable, log)
+
+
+def _vendor_shares(scenario: Scenario, log: InputLog) -> dict[str, float]:
+    """Return the largest share of the spending on ordered racks, by maker."""
+    shares = scenario.vendor_share_max
+    return {maker: log.take(f"vendor_share_max.{maker}", most) for maker, most in shares.items()}
 
 
 def _footprints(question: Question, own: Hardware, log: InputLog) -> Footprints:

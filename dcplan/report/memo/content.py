@@ -16,8 +16,8 @@ from dcplan.report.text.numbers import shown
 from dcplan.result import Result
 from dcplan.specs.plan import metrics as figures
 from dcplan.specs.plan.limits import LIMITS, NO_CHANGE_USD
+from dcplan.specs.plan.places.site import LEAD_TIMES
 from dcplan.specs.plan.purchases import PURCHASES
-from dcplan.specs.plan.site import LEAD_TIMES
 
 MOST_PURCHASES, MOST_LIMITS, MOST_LEADS = 6, 3, 2
 """Rows of the memo's parts, so that it stays on one page."""

@@ -7,7 +7,8 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from dcplan.provenance import Fraction, NonNegative, Positive, Quantity, Years
+from dcplan.catalog.schema.ranges import Fraction, NonNegative, Positive, Years
+from dcplan.provenance import Quantity
 from dcplan.scenario.schema.base import Count, Key, Part, Quarter
 
 

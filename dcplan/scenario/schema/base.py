@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
-from dcplan.catalog.schema.base import QuarterName
+from dcplan.catalog.schema.base import QuarterName, Strict
 
 Key = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]+([._-][A-Za-z0-9]+)*$")]
 Quarter = QuarterName
@@ -48,7 +48,5 @@ def check_speed(power_frac: float | None, speed_frac: float | None) -> None:
         raise PydanticCustomError(code, text)
 
 
-class Part(BaseModel):
-    """Base of every mapping in a scenario: unknown fields are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class Part(Strict):
+    """Base of every mapping in a scenario."""

@@ -8,7 +8,14 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from dcplan.catalog.schema.market import Term
-from dcplan.provenance import Fraction, HourPrice, MonthHours, NonNegative, Positive, Share
+from dcplan.catalog.schema.ranges import (
+    Fraction,
+    HourPrice,
+    MonthHours,
+    NonNegative,
+    Positive,
+    Share,
+)
 from dcplan.scenario.schema.base import Key, Part
 
 OWNED_LINES = (

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from dcplan.provenance import Fraction, Positive, Series
+from dcplan.catalog.schema.ranges import Fraction, Positive, Series
 from dcplan.scenario.schema.base import Count, Key, Part
 
 Precision = Literal["bf16", "fp16", "fp32", "tf32", "fp8", "fp8-rowwise", "mxfp8", "int8", "fp4"]

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, model_validator
 from pydantic_core import PydanticCustomError
 
-from dcplan.provenance import AtLeastOne, Fraction, NonNegative
+from dcplan.catalog.schema.ranges import AtLeastOne, Fraction, NonNegative
 from dcplan.scenario.schema.base import Count, Part
 
 ATTENTION = ("q", "k", "v", "o")

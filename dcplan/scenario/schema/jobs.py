@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from dcplan.provenance import Positive
+from dcplan.catalog.schema.ranges import Positive
 from dcplan.scenario.schema.base import Count, Key, Part, Quarter, UnitShare, check_speed
 from dcplan.scenario.schema.demand import Precision
 from dcplan.scenario.schema.post_training import PostTraining

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from dcplan.provenance import AtLeastOne, NonNegative
+from dcplan.catalog.schema.ranges import AtLeastOne, NonNegative
 from dcplan.scenario.schema.base import Count, CountOrZero, Part
 from dcplan.scenario.schema.fine_tuning import FineTuning
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from dcplan.provenance import Hours, NonNegative, Positive, Series
+from dcplan.catalog.schema.ranges import Hours, NonNegative, Positive, Series
 from dcplan.scenario.schema.base import Count, Key
 from dcplan.scenario.schema.demand import Demand, Reference
 

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
-from dcplan.provenance import ByQuarter, NonNegative, one_or_many
+from dcplan.catalog.schema.ranges import ByQuarter, NonNegative, one_or_many
 from dcplan.units import (
     DAYS_PER_MONTH,
     DAYS_PER_WEEK,

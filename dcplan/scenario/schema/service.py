@@ -7,7 +7,8 @@ from typing import Annotated, Literal, NoReturn
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from dcplan.provenance import AtLeastOne, Fraction, NonNegative, Positive, Quantity, Series
+from dcplan.catalog.schema.ranges import AtLeastOne, Fraction, NonNegative, Positive, Series
+from dcplan.provenance import Quantity
 from dcplan.scenario.schema.base import CountOrZero, Key, Part
 from dcplan.scenario.schema.demand import Demand
 from dcplan.scenario.schema.rates import RequestRates, TokenRates

@@ -7,20 +7,21 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from dcplan.provenance import CURRENCY, Fraction, Path, Positive, Quantity, Series, Years
+from dcplan.catalog.schema.ranges import Fraction, Positive, Series, Years
+from dcplan.provenance import CURRENCY, Path, Quantity
 from dcplan.scenario.schema.assets import Asset, Order, YearlyChange
 from dcplan.scenario.schema.base import AllOrIds, Count, Key, Part, Quarter
 from dcplan.scenario.schema.comparison import Comparison
+from dcplan.scenario.schema.expectation import Expectation
 from dcplan.scenario.schema.places.links import Link
 from dcplan.scenario.schema.places.site import Site
+from dcplan.scenario.schema.reliability import Reliability
 from dcplan.scenario.schema.uncertainty import Uncertainty
 from dcplan.scenario.schema.work import (
     Cloud,
-    Expectation,
     Fleet,
     GivenFabric,
     PartsPerQuarter,
-    Reliability,
     Storage,
     Supply,
     Workloads,

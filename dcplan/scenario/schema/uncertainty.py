@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from dcplan.provenance import NonNegative, Positive
+from dcplan.catalog.schema.ranges import NonNegative, Positive
 from dcplan.scenario.schema.base import Part, Quarter
 
 

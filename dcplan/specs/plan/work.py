@@ -1,11 +1,11 @@
-"""Use of a plan's hardware: runs, network, storage, demand, rent and simulation."""
+"""Work of a plan: runs, demands, and rent for them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated
 
-from dcplan.specs.columns import ConfidenceFrac, Hall, Job, Offer, Quarter, Term
+from dcplan.specs.columns import ConfidenceFrac, Job, Offer, Quarter, Term
 from dcplan.specs.table import Column, Section, Shown, TableSpec
 
 
@@ -83,113 +83,6 @@ SCHEDULE = TableSpec(
 
 
 @dataclass(frozen=True)
-class NetworkRow:
-    """Compute fabric of one hall."""
-
-    hall: Hall
-    fabric: Annotated[str | None, Column("Catalog fabric family and number of tiers")]
-    nic_ports: Annotated[
-        int, Column("NIC ports of all racks in the last quarter: ordered, fixed or existing")
-    ]
-    nic_ports_in_service: Annotated[
-        int, Column("Of these ports, those of racks in service in the last quarter, not sold")
-    ]
-    leaf_switches: Annotated[int, Column("Leaf switches for these ports")]
-    spine_switches: Annotated[int, Column("Spine switches for these ports")]
-    core_switches: Annotated[int, Column("Core switches for these ports")]
-    leaf_spine_links: Annotated[int, Column("Links between leaves and spines")]
-    spine_core_links: Annotated[int, Column("Links between spines and cores")]
-    transceivers: Annotated[int, Column("Transceivers at switches and nodes")]
-    power_kw: Annotated[float, Column("Power of switches and transceivers")]
-    capex_usd: Annotated[
-        float,
-        Column(
-            "Price of all switches, transceivers and cables of this network, including those that "
-            "exist already"
-        ),
-    ]
-
-
-NETWORK = TableSpec(
-    "network",
-    NetworkRow,
-    "Compute fabric in the last quarter",
-    shown=Shown.VERBOSE,
-    section=Section.DESIGN,
-    by_item=True,
-)
-
-
-@dataclass(frozen=True)
-class StorageRow:
-    """Shared storage of one hall on one tier."""
-
-    hall: Hall
-    role: Annotated[
-        str,
-        Column("Data on the tier: all, hot data that need the rates of the service level, or cold"),
-    ]
-    tier: Annotated[str, Column("Catalog storage tier; given if the scenario fixes the capacity")]
-    blocks: Annotated[
-        float | None, Column("Building blocks of the tier in the last quarter, fractions allowed")
-    ]
-    required_pb: Annotated[
-        float | None,
-        Column("Capacity for the data sets and checkpoints of the hall's jobs; they are hot"),
-    ]
-    usable_pb: Annotated[float | None, Column("Usable capacity in the last quarter")]
-    read_gb_per_s: Annotated[float | None, Column("Read rate at the accelerators in service")]
-    write_gb_per_s: Annotated[float | None, Column("Write rate at the accelerators in service")]
-    racks: Annotated[float, Column("Rack positions of the storage, fractions allowed")]
-    power_kw: Annotated[float, Column("Power of the storage in the last quarter")]
-    capex_usd: Annotated[float, Column("Price of the storage in service in the last quarter")]
-    sized_by: Annotated[
-        str, Column("Sizing criterion: capacity, read or write; usable_pb if the scenario fixes it")
-    ]
-
-
-STORAGE = TableSpec(
-    "storage",
-    StorageRow,
-    "Shared storage",
-    shown=Shown.VERBOSE,
-    section=Section.DESIGN,
-    by_item=True,
-)
-
-
-@dataclass(frozen=True)
-class StorageChoiceRow:
-    """One storage tier, or a hot and a cold one, that the plan compared."""
-
-    hot_tier: Annotated[str, Column("Tier of the hot data, or of all data")]
-    cold_tier: Annotated[str | None, Column("Tier of the cold data; none: one tier for all data")]
-    chosen: Annotated[bool, Column("Whether the plan has it: the lowest present cost")]
-    price_usd: Annotated[float, Column("Price of the storage of one accelerator")]
-    power_kw: Annotated[float, Column("Power of the storage of one accelerator")]
-    present_cost_usd: Annotated[
-        float,
-        Column(
-            "Present cost for one accelerator: price less residual value, energy over the horizon, "
-            "power blocks and its part of a hall"
-        ),
-    ]
-    difference_usd: Annotated[
-        float, Column("Additional present cost at the accelerators of the plan, last quarter")
-    ]
-
-
-STORAGE_CHOICES = TableSpec(
-    "storage_choices",
-    StorageChoiceRow,
-    "Storage tiers compared, by present cost",
-    shown=Shown.VERBOSE,
-    section=Section.DESIGN,
-    by_item=True,
-)
-
-
-@dataclass(frozen=True)
 class DemandRow:
     """One demand in one quarter, in its own unit."""
 
@@ -235,77 +128,6 @@ class CloudRow:
 
 CLOUD = TableSpec(
     "cloud", CloudRow, "Rented accelerators", first=8, section=Section.ORDERS, by_item=True
-)
-
-
-@dataclass(frozen=True)
-class MonteCarloRow:
-    """Spread of one quantity over the sampled scenarios."""
-
-    what: Annotated[str, Column("Simulated quantity")]
-    unit: Annotated[str, Column("Unit of the quantity")]
-    mean: Annotated[float, Column("Mean over the sampled scenarios")]
-    p5: Annotated[float, Column("5th percentile over the sampled scenarios")]
-    p10: Annotated[float, Column("10th percentile over the sampled scenarios")]
-    p50: Annotated[float, Column("Median over the sampled scenarios")]
-    p90: Annotated[float, Column("90th percentile over the sampled scenarios")]
-    p95: Annotated[float, Column("95th percentile over the sampled scenarios")]
-    tail_frac: Annotated[
-        float, Column("Share of the sampled scenarios, the worst ones, that the CVaR averages")
-    ]
-    cvar: Annotated[float, Column("CVaR: mean of the worst sampled scenarios")]
-    worse_than_plan_frac: Annotated[
-        float | None,
-        Column(
-            "Share of sampled scenarios that cost more, finish after the deadline or leave "
-            "demand unserved"
-        ),
-    ]
-
-
-MONTE_CARLO = TableSpec(
-    "monte_carlo", MonteCarloRow, "Monte Carlo simulation of the plan", section=Section.RISK
-)
-
-
-@dataclass(frozen=True)
-class DriverRow:
-    """Effect of one input on the cost over the sampled scenarios."""
-
-    input: Annotated[
-        str,
-        Column(
-            "Name of the varied input, as in the scenario's uncertainty block", shown=Shown.VERBOSE
-        ),
-    ]
-    what: Annotated[str, Column("The varied input in words")]
-    rank_correlation: Annotated[
-        float, Column("Rank correlation (Spearman) of the input with the net present cost")
-    ]
-    cost_at_low_usd: Annotated[
-        float,
-        Column(
-            "Mean net present cost of the 20% of sampled scenarios with the lowest values of this "
-            "input"
-        ),
-    ]
-    cost_at_high_usd: Annotated[
-        float,
-        Column(
-            "Mean net present cost of the 20% of sampled scenarios with the highest values of this "
-            "input"
-        ),
-    ]
-    difference_usd: Annotated[float, Column("Cost at high less cost at low")]
-
-
-DRIVERS = TableSpec(
-    "cost_drivers",
-    DriverRow,
-    "Cost drivers in the simulation: mean cost at low and high values of one input",
-    first=5,
-    section=Section.RISK,
-    by_item=True,
 )
 
 

@@ -17,7 +17,8 @@ from dcplan.inputs.incidents.columns import is_header
 from dcplan.inputs.incidents.findings import Kind
 from dcplan.inputs.incidents.read import Incidents, read_incidents
 from dcplan.inputs.logs.options import LogOptions
-from dcplan.reliability.incidents import Lemons, lemons, node_days, poisson_bounds
+from dcplan.reliability.counts import Lemons, lemons, poisson_bounds
+from dcplan.reliability.incidents import node_days
 from dcplan.result import Metric, Result
 from dcplan.specs.demand import incidents as spec
 from dcplan.specs.demand.log import FILES, FINDINGS

@@ -11,6 +11,7 @@ from dcplan.answers.demand.jobs.tables import date_text
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.demand.log.jobs import Array, Flags, Index
 from dcplan.inputs.incidents.read import Incidents
+from dcplan.reliability.counts import poisson_bounds
 from dcplan.reliability.incidents import (
     censored_mean,
     censored_quantile,
@@ -18,7 +19,6 @@ from dcplan.reliability.incidents import (
     mttf_h,
     node_days,
     outages,
-    poisson_bounds,
 )
 from dcplan.specs.demand import incidents as spec
 from dcplan.specs.demand.log import FileRow, FindingRow

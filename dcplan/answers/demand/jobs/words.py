@@ -111,14 +111,13 @@ def _listed(names: Sequence[str]) -> str:
 def _borrowed(clusters: Sequence[Recording]) -> Iterator[str]:
     """Yield clusters that had more accelerators in use than they have."""
     more = [c for c in clusters if c.peak > c.accelerators + 1e-9]
-    if len(more) > MOST_APART:
-        parts = _listed([f"{c.name} {c.peak:g} of {c.accelerators}" for c in more])
+    parts = _together([f"{c.name} {c.peak:g} of {c.accelerators}" for c in more])
+    if parts:
         yield (
             f"the log has more accelerators in use than were given ({parts}): the pools borrowed "
             "accelerators, or the numbers are wrong"
         )
-        return
-    for c in more:
+    for c in more if not parts else ():
         yield (
             f"{c.name}: the log has up to {c.peak:g} accelerators in use, more than the "
             f"{c.accelerators} given: the pool borrowed accelerators, or the number is wrong"
@@ -128,18 +127,18 @@ def _borrowed(clusters: Sequence[Recording]) -> Iterator[str]:
 def _held(clusters: Sequence[Recording]) -> Iterator[str]:
     """Yield clusters whose jobs waited for rules more than for accelerators."""
     held = [c for c in clusters if c.policy_frac > MOSTLY_POLICY_FRAC and not c.assumed]
-    if len(held) > MOST_APART:
-        parts = _listed([f"{c.name} {c.policy_frac:.0%}" for c in held])
-        yield (
-            f"much of the wait passed while the jobs would have fitted ({parts}): limits, holds or "
-            "priorities, which more hardware does not shorten"
-        )
-        return
-    for c in held:
-        yield (
-            f"{c.name}: {c.policy_frac:.0%} of the wait passed while the jobs would have "
-            "fitted: limits, holds or priorities, which more hardware does not shorten"
-        )
+    parts = _together([f"{c.name} {c.policy_frac:.0%}" for c in held])
+    passed = "passed while the jobs would have fitted"
+    which = "limits, holds or priorities, which more hardware does not shorten"
+    if parts:
+        yield f"much of the wait {passed} ({parts}): {which}"
+    for c in held if not parts else ():
+        yield f"{c.name}: {c.policy_frac:.0%} of the wait {passed}: {which}"
+
+
+def _together(parts: Sequence[str]) -> str:
+    """Return clusters that are too many for a note each, as a list for one note; else nothing."""
+    return _listed(parts) if len(parts) > MOST_APART else ""
 
 
 def misleading(findings: Sequence[Finding[Trap]]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from dcplan.planning.problem.terms import CoolingTerms, PlanningProblem, SiteTer
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Table
 from dcplan.scenario.load import Question
-from dcplan.specs.plan import site as specs
+from dcplan.specs.plan.places import candidates as specs
 from dcplan.units import MILLI, QUARTERS_PER_YEAR
 
 SHOWN = frozenset({FlowGroup.CAPEX, FlowGroup.ENERGY, FlowGroup.OPEX})

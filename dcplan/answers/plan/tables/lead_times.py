@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from dcplan.answers.facility.heat_rejection import HALL_LEAD
+from dcplan.answers.common.long_lead import HALL_LEAD, lead_time
 from dcplan.answers.plan.calendar import first_day
-from dcplan.catalog.schema import Parameter
 from dcplan.inputs.log import InputLog
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.result import Table
-from dcplan.specs.plan import site as specs
+from dcplan.specs.plan.places import site as specs
 from dcplan.units import DAYS_PER_WEEK
 
 
@@ -28,12 +27,14 @@ def lead_times(problem: PlanningProblem, d: Decisions, log: InputLog) -> Table:
             continue
         first = first_day(problem, min(used))
         for name in HALL_LEAD:
-            key = f"lead-{name}-weeks"
-            weeks = log.parameter("facility", key)
-            high = log.catalog.get("facility", key, Parameter).value.bounds[1]
-            by = first - timedelta(weeks=weeks)
+            lead = lead_time(name, log)
+            by = first - timedelta(weeks=lead.weeks)
             before = max((start - by).days / DAYS_PER_WEEK, 0.0)
-            rows.append(specs.LeadTimeRow(hall.id, str(first), name, weeks, high, str(by), before))
+            rows.append(
+                specs.LeadTimeRow(
+                    hall.id, str(first), name, lead.weeks, lead.high_weeks, str(by), before
+                )
+            )
     return specs.LEAD_TIMES.table(rows)
 
 

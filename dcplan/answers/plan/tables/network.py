@@ -13,8 +13,7 @@ from dcplan.planning.problem.terms.links import LinkTerms
 from dcplan.planning.problem.work.terms import RunOption
 from dcplan.result import Table
 from dcplan.scenario.schema import Scenario
-from dcplan.specs.plan import site as site_specs
-from dcplan.specs.plan import work as specs
+from dcplan.specs.plan.places import network as specs
 from dcplan.training.wide_area import Span, WideArea
 from dcplan.units import MILLI, QUARTERS_PER_YEAR, TB_PER_PB
 
@@ -160,15 +159,15 @@ def links(problem: PlanningProblem, d: Decisions) -> Table:
             on = [t for t in range(problem.quarters) if d.links.get((link.id, hall, t))]
             if on:
                 rows.append(_row(problem, d, link, hall, on[0]))
-    return site_specs.LINKS.table(rows)
+    return specs.LINKS.table(rows)
 
 
 def _row(
     problem: PlanningProblem, d: Decisions, link: LinkTerms, hall: str, first: int
-) -> site_specs.LinkRow:
+) -> specs.LinkRow:
     runs = [r for r in d.runs if r.part and r.place == hall and link.id in r.part.links]
     most = max((_nic_gbps(problem, r) for r in runs), default=0.0)
-    return site_specs.LinkRow(
+    return specs.LinkRow(
         link=link.id,
         hall=hall,
         optic=link.optic,

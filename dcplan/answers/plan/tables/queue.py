@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from dcplan.answers.plan.calendar import quarter_at
-from dcplan.demand.classes import offered_accelerators
-from dcplan.planning.audit.work.queue import QueueState
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.result import Metric, Table
 from dcplan.specs.plan import queue as specs
+
+if TYPE_CHECKING:
+    from dcplan.planning.audit.work.queue import QueueState
 
 
 def queue(problem: PlanningProblem, states: Sequence[QueueState]) -> Table:
@@ -25,7 +27,7 @@ def _rows(problem: PlanningProblem, state: QueueState) -> Iterator[specs.QueueRo
             quarter=quarter_at(problem, state.quarter),
             job_class=one.id,
             pool=state.pool,
-            offered_accelerators=offered_accelerators([one]),
+            offered_accelerators=one.offered_accelerators,
             pool_accelerators=state.accelerators,
             wait_mean_h=_known(found.wait_mean_h) if found else None,
             wait_p50_h=_known(found.wait_p50_h) if found else None,

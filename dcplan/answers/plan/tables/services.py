@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dcplan.answers.plan.calendar import quarter_at
 from dcplan.catalog.model_names import model_of
 from dcplan.demand.periods import HOURS
 from dcplan.inputs.cloud_prices import cloud_place
-from dcplan.planning.audit.work.latency import ServiceLatency, highest_demands
+from dcplan.planning.audit.work.services import highest_demands
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.model.sets import P
 from dcplan.planning.problem.terms import PlanningProblem
@@ -18,6 +19,9 @@ from dcplan.result import Table
 from dcplan.scenario.load import Question
 from dcplan.specs.plan import services as specs
 from dcplan.units import TOKENS_PER_KTOKEN, W_PER_KW
+
+if TYPE_CHECKING:
+    from dcplan.planning.audit.work.latency import ServiceLatency
 
 BOTH = "both"
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

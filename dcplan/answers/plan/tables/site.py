@@ -12,7 +12,7 @@ from dcplan.planning.problem.energy import contract_usd
 from dcplan.planning.problem.energy import output_mwh as unit_mwh
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
 from dcplan.result import Table
-from dcplan.specs.plan import site as specs
+from dcplan.specs.plan.places import site as specs
 from dcplan.units import KW_PER_MW
 
 

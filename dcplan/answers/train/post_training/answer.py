@@ -11,14 +11,14 @@ import numpy as np
 
 from dcplan.answers.common.model_config import read_config
 from dcplan.answers.train.key_values import read_settings
-from dcplan.answers.train.layout_parser import lightest, read_layout
+from dcplan.answers.train.layouts.parser import lightest, read_layout
 from dcplan.answers.train.metrics import rent_usd_per_hour
 from dcplan.answers.train.post_training.fine_tuning import fine_tune
 from dcplan.answers.train.post_training.tables import days_of, division_table, part_table
 from dcplan.answers.train.post_training.unread import FLAG, unread
+from dcplan.answers.train.remarks import unmeasured
 from dcplan.answers.train.request import TrainRequest
 from dcplan.answers.train.resolve import TrainRun, resolve
-from dcplan.answers.train.tables import unmeasured
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Accelerator, Model
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem, did_you_mean

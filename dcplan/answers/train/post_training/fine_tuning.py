@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 
 from dcplan.answers.common.model_config import read_model
+from dcplan.answers.train.layouts.tables import step_tables
 from dcplan.answers.train.metrics import rent_usd_per_hour
 from dcplan.answers.train.post_training.tuned_layouts import tuned_layouts
 from dcplan.answers.train.post_training.unread import FLAG, unread
+from dcplan.answers.train.remarks import unmeasured
 from dcplan.answers.train.request import TrainRequest
 from dcplan.answers.train.resolve import TrainRun, resolve
 from dcplan.answers.train.schedule import Part, first
-from dcplan.answers.train.tables import step_tables, unmeasured
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.releases import AT
 from dcplan.errors import EXIT_NO, EXIT_OK, InputError, Place, Problem

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dcplan.answers.train.layout_parser import lightest, read_layout
+from dcplan.answers.train.layouts.parser import lightest, read_layout
 from dcplan.inputs.training.fine_tuning import Teaching, Tuned, tuned_step
 from dcplan.training.grid import KEYS, Case, case_setup, layout_table
 from dcplan.training.memory import memory

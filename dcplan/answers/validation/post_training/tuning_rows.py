@@ -9,7 +9,7 @@ import numpy as np
 
 from dcplan.answers.common.model_config import read_model
 from dcplan.answers.train.key_values import number_or_text
-from dcplan.answers.train.layout_parser import lightest, read_layout
+from dcplan.answers.train.layouts.parser import lightest, read_layout
 from dcplan.answers.train.post_training.tuned_layouts import tuned_layouts
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog

@@ -14,6 +14,7 @@ from dcplan.inputs.serving.machines import Machine, machine_of
 from dcplan.inputs.serving.sizing.options import KeyedWork, keyed, pair_of, sized
 from dcplan.inputs.serving.sizing.pools import DECODE, PREFILL
 from dcplan.planning.audit.check import Check
+from dcplan.planning.audit.work.services import highest_demands
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.services.spec import ServiceSpec, hosted, spec_of
@@ -116,19 +117,6 @@ def _specs(question: Question) -> dict[str, ServiceSpec]:
         for x in question.scenario.workloads.inference
         if x.model is not None
     }
-
-
-def highest_demands(problem: PlanningProblem) -> set[str]:
-    """Return the ids of the demands with the highest load of each service, and of their pools."""
-    best: dict[str, DemandTerms] = {}
-    for x in problem.required:
-        if not x.replica and not any(y.replica for y in problem.demand_parts(x.id)):
-            continue
-        group = x.load_id
-        if group not in best or max(x.wanted) > max(best[group].wanted):
-            best[group] = x
-    rows = {x.id for x in best.values()}
-    return {x.id for x in problem.demands if x.row_id in rows}
 
 
 def _rate(

@@ -39,6 +39,19 @@ def service_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
             yield from _site_checks(problem, d, demand)
 
 
+def highest_demands(problem: PlanningProblem) -> set[str]:
+    """Return the ids of the demands with the highest load of each service, and of their pools."""
+    best: dict[str, DemandTerms] = {}
+    for x in problem.required:
+        if not x.replica and not any(y.replica for y in problem.demand_parts(x.id)):
+            continue
+        group = x.load_id
+        if group not in best or max(x.wanted) > max(best[group].wanted):
+            best[group] = x
+    rows = {x.id for x in best.values()}
+    return {x.id for x in problem.demands if x.row_id in rows}
+
+
 def _amounts(
     problem: PlanningProblem, d: Decisions, demand: DemandTerms
 ) -> dict[tuple[int, str], float]:

@@ -18,8 +18,8 @@ from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.queue.places import Places
 from dcplan.planning.problem.queue.pools import QueuePool, pools_of
 from dcplan.planning.problem.queue.sizing import SEARCH_JOBS, SEED, PoolSize, Week, pool_size
-from dcplan.planning.problem.services.build import Services
 from dcplan.planning.problem.work.any_hours import any_hours
+from dcplan.planning.problem.work.demands import Demands
 from dcplan.planning.problem.work.reference import ReferenceRates
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import QUEUE, DemandTerms, part_id
@@ -40,7 +40,7 @@ def queue_demands(
     where: Sequence[Target],
     rates: ReferenceRates,
     country: dict[str, str],
-    served: Services,
+    served: Demands,
 ) -> tuple[list[DemandTerms], tuple[str, ...]]:
     """Return the demands of all pools of a scenario, and notes.
 
@@ -85,7 +85,7 @@ def _rare(pool: QueuePool) -> list[str]:
     ]
 
 
-def free_week(served: Services) -> Week:
+def free_week(served: Demands) -> Week:
     """Return the accelerators that services leave free by hour of the week, with mean 1.
 
     They are those of the highest period less those of the hour.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dcplan.demand.classes import offered_accelerators
 from dcplan.errors import InputError
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
@@ -45,9 +44,7 @@ class Places:
         able = self._able(pool)
         self._refuse_size(pool, able)
         load = {
-            x.id: sum(
-                offered_accelerators([c]) for row in pool.quarters for c in row if c.id == x.id
-            )
+            x.id: sum(c.offered_accelerators for row in pool.quarters for c in row if c.id == x.id)
             for x in pool.given
             if x.id in ids
         }

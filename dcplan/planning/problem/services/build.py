@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dcplan.inputs.cloud_prices import offer_of, row_of
 from dcplan.inputs.excluded import ExcludedOption, Kind
@@ -13,6 +13,7 @@ from dcplan.planning.problem.services.menu import Entry, Menu, ServiceMenu
 from dcplan.planning.problem.services.regions import near, rtt_of
 from dcplan.planning.problem.services.spec import ServiceSpec, spec_of
 from dcplan.planning.problem.services.terms import service_demands
+from dcplan.planning.problem.work.demands import Demands
 from dcplan.planning.problem.work.permitted import permitted, row_id
 from dcplan.planning.problem.work.residency import resident
 from dcplan.planning.problem.work.targets import Target
@@ -25,26 +26,13 @@ REMARK_DIFFERENCE = 0.15
 """Difference of a given throughput from the computed one from which a note is given."""
 
 
-@dataclass(frozen=True)
-class Services:
-    """Demands of all services, with the periods of the week."""
-
-    terms: tuple[DemandTerms, ...]
-    periods: tuple[float, ...]
-    period_of_hour: tuple[int, ...]
-    pairs: tuple[PoolPair, ...]
-    notes: tuple[str, ...]
-    nearest: tuple[NearestLatency, ...]
-    """Nearest hardware of services whose limits no hardware meets."""
-
-
 def services(
     question: Question,
     log: InputLog,
     excluded: list[ExcludedOption],
     where: Sequence[Target],
     country: dict[str, str],
-) -> Services:
+) -> Demands:
     """Return the demands of all services of a scenario.
 
     Raises
@@ -73,7 +61,7 @@ def services(
         pairs += found.pairs
     shares = tuple(float(x) for x in periods.hours_frac) if periods is not None else (1.0,)
     hours = tuple(int(x) for x in periods.of_hour) if periods is not None else ()
-    return Services(
+    return Demands(
         tuple(terms), shares, hours, tuple(pairs), tuple(builder.notes), tuple(builder.nearest)
     )
 

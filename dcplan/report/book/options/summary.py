@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dcplan.report.book.data.term import Term, added
-from dcplan.report.book.grid import Row, column
+from dcplan.report.book.data.term import Term
+from dcplan.report.book.grid import Row
 from dcplan.report.book.options.source import PlansSource
 from dcplan.report.book.tco.book import Book
 from dcplan.report.book.tco.front.cover import MEANINGS, write_cover
-from dcplan.report.book.writer import NUMBERS, Writer, head
+from dcplan.report.book.tco.front.summary import by_line
+from dcplan.report.book.writer import Writer, head
 
 HEADS = (
     "Option",
@@ -78,7 +79,7 @@ def summary_page(
         _option(writer, source, (name, own), books, FIRST_OPTION + i, cells, places)
     at = _others(writer, source, last + 1)
     at = _evens(writer, evens, at + 1)
-    _by_line(writer, books, at + 2)
+    by_line(writer, books, at + 2)
     page.set_column(0, 0, 44)
     page.set_column(1, max(len(HEADS), 1 + len(books)), 18)
     page.freeze_panes(FIRST_OPTION - 1, 1)
@@ -140,28 +141,3 @@ def _evens(writer: Writer, evens: Mapping[str, Row], row: int) -> int:
         look = writer.number("formula", "months")
         page.write_formula(row - 1, 1, f'=IF({cell}<0, "never", {cell})', look, value)
     return row + 1
-
-
-def _by_line(writer: Writer, books: Mapping[str, Book], row: int) -> None:
-    """Write the present value of every line of every option, with totals."""
-    page, usd = writer.sheets["Summary"], writer.number("formula", "USD")
-    bold = writer.format(bold=True, bottom=1, text_wrap=True)
-    page.write_string(row - 1, 0, "Present value by line, USD", bold)
-    for i, name in enumerate(books, start=1):
-        page.write_string(row - 1, i, name, bold)
-    labels = dict.fromkeys(line for book in books.values() for _, line in book.values)
-    sums = dict.fromkeys(books, 0.0)
-    for n, label in enumerate(labels):
-        page.write_string(row + n, 0, label)
-        for i, (name, book) in enumerate(books.items(), start=1):
-            facts = book.values.get((name, label), ())
-            if facts:
-                worth = added(fact.cell for fact in facts)
-                page.write_formula(row + n, i, f"={worth.text()}", usd, worth.value)
-                sums[name] += worth.value
-    end = row + len(labels)
-    page.write_string(end, 0, "Present cost", bold)
-    money = writer.format(num_format=NUMBERS["USD"], bold=True, top=1)
-    for i, name in enumerate(books, start=1):
-        text = f"=SUM({column(i)}{row + 1}:{column(i)}{end})"
-        page.write_formula(end, i, text, money, sums[name])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from dcplan.provenance import (
+from dcplan.catalog.schema.ranges import (
     CarnotFraction,
     Fraction,
     Fractions,

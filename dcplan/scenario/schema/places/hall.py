@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from dcplan.provenance import Fraction, Megawatts, NonNegative, Positive, Pue, Series
+from dcplan.catalog.schema.ranges import Fraction, Megawatts, NonNegative, Positive, Pue, Series
 from dcplan.scenario.schema.base import CountOrZero, Key, Part, Quarter
 from dcplan.scenario.schema.places.power import HallPower
 

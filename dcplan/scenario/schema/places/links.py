@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from dcplan.provenance import Megawatts, NonNegative, Positive
+from dcplan.catalog.schema.ranges import Megawatts, NonNegative, Positive
 from dcplan.scenario.schema.base import CountOrZero, Key, Part, Quarter
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from dcplan.provenance import Positive
+from dcplan.catalog.schema.ranges import Positive
 from dcplan.scenario.schema.base import CountOrZero, Part
 
 Redundancy = Literal["n", "n+1", "2n", "4n/3", "3n/2"]

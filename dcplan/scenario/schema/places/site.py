@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from dcplan.provenance import (
+from dcplan.catalog.schema.ranges import (
     DayHours,
     EnergyPrice,
     EnergyPrices,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from dcplan.answers.facility.heat_rejection import HALL_LEAD
+from dcplan.answers.common.long_lead import HALL_LEAD, lead_time
 from dcplan.answers.plan.calendar import first_day, month_at
-from dcplan.catalog.schema import OnsitePower, Parameter, Row, System
+from dcplan.catalog.schema import OnsitePower, Row, System
 from dcplan.economics.cash_flow import AssetClass, Flow
 from dcplan.economics.monthly.payments import Milestones
 from dcplan.inputs.log import InputLog
@@ -151,8 +151,9 @@ def _built(problem: PlanningProblem, log: InputLog, f: Flow, serves: int) -> Lea
         return Lead(float(hall.lead * MONTHS_PER_QUARTER), source, ordered)
     if f.asset is not AssetClass.POWER and (hall is None or not hall.needs_blocks):
         return None
-    weeks, name = max((log.parameter("facility", f"lead-{x}-weeks"), x) for x in HALL_LEAD)
-    row = log.catalog.get("facility", f"lead-{name}-weeks", Parameter)
-    by = first_day(problem, serves) - timedelta(weeks=weeks)
-    months = weeks * DAYS_PER_WEEK / DAYS_PER_MONTH
-    return Lead(months, f"{name}, the longest of a new hall: {row.source}", f"{by:%Y-%m}")
+    leads = {x: lead_time(x, log) for x in HALL_LEAD}
+    name = max(leads, key=lambda x: (leads[x].weeks, x))
+    lead = leads[name]
+    by = first_day(problem, serves) - timedelta(weeks=lead.weeks)
+    months = lead.weeks * DAYS_PER_WEEK / DAYS_PER_MONTH
+    return Lead(months, f"{name}, the longest of a new hall: {lead.source}", f"{by:%Y-%m}")

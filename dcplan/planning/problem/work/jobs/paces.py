@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,7 +27,6 @@ from dcplan.llm.tables import Array
 from dcplan.llm.vision.joined import refusal
 from dcplan.planning.problem.work.jobs import choice
 from dcplan.planning.problem.work.jobs.pace import Pace
-from dcplan.planning.problem.work.jobs.post_training import PostTrainingPaces
 from dcplan.planning.problem.work.targets import Target
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Job, PostTrainingJob, ScheduledJob
@@ -34,6 +34,9 @@ from dcplan.training.estimate import Hardware, Sweep, layout_of
 from dcplan.training.grid import model_parallel_accelerators
 from dcplan.training.many.requests import Request
 from dcplan.training.wide_area import spanned_step_s
+
+if TYPE_CHECKING:
+    from dcplan.planning.problem.work.jobs.post_training import PostTrainingPaces
 
 SEARCH_LEAST_FRAC = 0.01
 """Least share of a wanted step time that the exchange between halls leaves for the step itself."""
@@ -63,7 +66,14 @@ class Paces:
         self._paces: dict[tuple[object, ...], Pace] = {}
         self._specs: dict[tuple[object, ...], Hardware | str] = {}
         self._shapes: dict[str, Architecture] = {}
-        self._post_training = PostTrainingPaces(question, log)
+
+    @cached_property
+    def _post_training(self) -> PostTrainingPaces:
+        """Builder of the paces of post-training, of which most scenarios have none."""
+        # the model of rollouts takes long to import
+        from dcplan.planning.problem.work.jobs.post_training import PostTrainingPaces
+
+        return PostTrainingPaces(self.question, self.log)
 
     def pace(self, job: ScheduledJob, target: Target, precision: str, largest: int) -> Pace | str:
         """Return the pace of a job on a target, or why it cannot run there.

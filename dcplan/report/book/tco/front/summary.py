@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from dcplan.report.book.data.term import Term, added
@@ -46,7 +47,7 @@ def summary_page(writer: Writer, book: Book) -> dict[str, Term]:
     for i, name in enumerate(rents):
         side(writer, book, name, FIRST_SIDE + 1 + i, places)
     at = others(writer, book, last + 1)
-    at = _by_line(writer, book, at + 2)
+    at = by_line(writer, dict.fromkeys(["owned", *rents], book), at + 2)
     at = _answers(writer, book, at + 2)
     page.insert_chart(at + 2, 0, _curve(writer, book))
     page.set_column(0, 0, 44)
@@ -55,19 +56,21 @@ def summary_page(writer: Writer, book: Book) -> dict[str, Term]:
     return places
 
 
-def _by_line(writer: Writer, book: Book, row: int) -> int:
-    """Write the present value of every line of every side, with totals; return the next row."""
+def by_line(writer: Writer, books: Mapping[str, Book], row: int) -> int:
+    """Write the present value of every line of every side, with totals; return the next row.
+
+    ``books`` has the book of each side, in the order of the columns.
+    """
     page, usd = writer.sheets["Summary"], writer.number("formula", "USD")
     bold = writer.format(bold=True, bottom=1, text_wrap=True)
-    sides = ["owned", *book.rents]
     page.write_string(row - 1, 0, "Present value by line, USD", bold)
-    for i, name in enumerate(sides, start=1):
+    for i, name in enumerate(books, start=1):
         page.write_string(row - 1, i, name, bold)
-    labels = list(dict.fromkeys(line for _, line in book.values))
-    sums = dict.fromkeys(sides, 0.0)
+    labels = list(dict.fromkeys(line for book in books.values() for _, line in book.values))
+    sums = dict.fromkeys(books, 0.0)
     for n, label in enumerate(labels):
         page.write_string(row + n, 0, label)
-        for i, name in enumerate(sides, start=1):
+        for i, (name, book) in enumerate(books.items(), start=1):
             facts = book.values.get((name, label), ())
             if facts:
                 worth = added(fact.cell for fact in facts)
@@ -76,7 +79,7 @@ def _by_line(writer: Writer, book: Book, row: int) -> int:
     end = row + len(labels)
     page.write_string(end, 0, "Present cost", bold)
     money = writer.format(num_format=NUMBERS["USD"], bold=True, top=1)
-    for i, name in enumerate(sides, start=1):
+    for i, name in enumerate(books, start=1):
         text = f"=SUM({column(i)}{row + 1}:{column(i)}{end})"
         page.write_formula(end, i, text, money, sums[name])
     return end + 1

@@ -3,42 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
-from dcplan.planning.problem.queue.build import queue_demands
-from dcplan.planning.problem.services.build import services
 from dcplan.planning.problem.work.any_hours import any_hours
+from dcplan.planning.problem.work.demands import Demands
 from dcplan.planning.problem.work.permitted import permitted
 from dcplan.planning.problem.work.reference import ReferenceRates, h100_tflops, rate_of
 from dcplan.planning.problem.work.residency import resident
 from dcplan.planning.problem.work.targets import Target
-from dcplan.planning.problem.work.terms import (
-    H100,
-    HOURS,
-    PFLOPS,
-    DemandTerms,
-    NearestLatency,
-    PoolPair,
-)
+from dcplan.planning.problem.work.terms import H100, HOURS, PFLOPS, DemandTerms
 from dcplan.provenance import Path
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Capacity, Demand
 from dcplan.units import HOURS_PER_QUARTER, TFLOPS_PER_PFLOPS
-
-
-@dataclass(frozen=True)
-class Demands:
-    """Every demand of a scenario, with the periods of the week."""
-
-    terms: tuple[DemandTerms, ...]
-    periods: tuple[float, ...]
-    """Shares of the hours of the week."""
-    period_of_hour: tuple[int, ...]
-    pairs: tuple[PoolPair, ...]
-    notes: tuple[str, ...]
-    nearest: tuple[NearestLatency, ...]
 
 
 def demand_terms(
@@ -51,22 +30,26 @@ def demand_terms(
 ) -> Demands:
     """Return every demand of a scenario: capacity, queues and inference."""
     work = question.scenario.workloads
-    served = services(question, log, excluded, where, country)
+    served = Demands()
+    if work.inference:
+        # the serving model takes a tenth of a second to import
+        from dcplan.planning.problem.services.build import services
+
+        served = services(question, log, excluded, where, country)
     found: list[DemandTerms] = []
     for x in work.capacity:
         able = resident(where, x.countries, country, Kind.CAPACITY, x.id, excluded)
         able = permitted(x, Kind.CAPACITY, able, log, excluded)
         terms = _capacity(x, question, log, excluded, able, rates)
         found += any_hours(terms, served.periods) if x.any_hours else [terms]
-    queued, notes = queue_demands(question, log, excluded, where, rates, country, served)
-    return Demands(
-        (*found, *queued, *served.terms),
-        served.periods,
-        served.period_of_hour,
-        served.pairs,
-        (*served.notes, *notes),
-        served.nearest,
-    )
+    notes = served.notes
+    if work.queue:
+        # the simulation of queues takes long to import
+        from dcplan.planning.problem.queue.build import queue_demands
+
+        queued, more = queue_demands(question, log, excluded, where, rates, country, served)
+        found, notes = [*found, *queued], (*notes, *more)
+    return replace(served, terms=(*found, *served.terms), notes=notes)
 
 
 def _capacity(

@@ -10,8 +10,10 @@ import numpy as np
 from dcplan.answers.train.key_values import read_pairs
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.llm.tables import RECOMPUTE, SCHEDULES, Array
+from dcplan.training.estimate import layout_of
 from dcplan.training.grid import KEYS, Case, case_setup, layout_table
 from dcplan.training.memory import memory
+from dcplan.training.search import Found
 
 WHERE = Place("--layout")
 COUNTS = ("tp", "pp", "vpp", "dp", "cp", "ep", "etp", "mbs")
@@ -177,3 +179,15 @@ def _broken(
     if columns["schedule"] and (n["pp"] == 1 or n["vpp"] > 1):
         found.append(f"schedule {SCHEDULES[int(columns['schedule'])]} needs pp above 1 and vpp 1")
     return found
+
+
+def layout_line(layout: dict[str, float]) -> str:
+    """Return a layout in the form of ``--layout``."""
+    columns = {k: np.array([v]) for k, v in layout.items()}
+    named = layout_of(Found(columns, np.empty(0), np.empty(0), 0, 0), 0)
+    return ",".join(f"{k}={v}" for k, v in named.items())
+
+
+def first_layout(found: Found) -> dict[str, float] | None:
+    """Return the first layout found, or None."""
+    return {k: float(v[0]) for k, v in found.layouts.items()} if found.step_time_s.size else None

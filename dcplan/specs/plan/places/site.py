@@ -1,4 +1,4 @@
-"""Sites and halls of a plan: plants, units, power, links and long-lead equipment."""
+"""Sites and halls of a plan: plants, contracts, units, power and long-lead equipment."""
 
 from __future__ import annotations
 
@@ -190,97 +190,6 @@ POWER = TableSpec(
 
 
 @dataclass(frozen=True)
-class SiteRow:
-    """One site where a plan may order racks."""
-
-    site: Annotated[str, Column("Id of the site")]
-    chosen: Annotated[bool, Column("Whether the plan orders racks at the site")]
-    change_usd: Annotated[
-        float | None,
-        Column(
-            "With --compare-sites: change of the net present cost if at least one rack must be ordered "
-            "at the site; of a chosen site, if none may be"
-        ),
-    ]
-    change_low_usd: Annotated[
-        float | None, Column("The change is proved to be at least this", shown=Shown.VERBOSE)
-    ]
-    only_here_npv_usd: Annotated[
-        float | None, Column("Net present cost if all new racks are at this site; empty: no plan")
-    ]
-    only_here_usd_per_accelerator_hour: Annotated[
-        float | None, Column("That cost over the accelerator-hours in service over the horizon")
-    ]
-    break_even_usd_per_kwh: Annotated[
-        float | None,
-        Column(
-            "Mean price of grid energy at the site at which a plan with it costs as much as the plan; "
-            "empty: no price above 0, or the site is chosen"
-        ),
-    ]
-    capex_change_usd: Annotated[
-        float | None, Column("Part of the change: capital cost", shown=Shown.VERBOSE)
-    ]
-    energy_change_usd: Annotated[
-        float | None, Column("Part of the change: energy", shown=Shown.VERBOSE)
-    ]
-    opex_change_usd: Annotated[
-        float | None,
-        Column(
-            "Part of the change: operating cost, with property tax on land", shown=Shown.VERBOSE
-        ),
-    ]
-    other_change_usd: Annotated[
-        float | None,
-        Column(
-            "The rest of the change: rent, unserved demand, residual value", shown=Shown.VERBOSE
-        ),
-    ]
-    why: Annotated[
-        str,
-        Column(
-            "Kinds of cost that rise and fall with the change, the largest first, or why no such plan "
-            "exists"
-        ),
-    ]
-    utility_mw: Annotated[float, Column("Firm power from the grid in the last quarter")]
-    powered_from: Annotated[str | None, Column("First quarter with firm power from the grid")]
-    interruptible_mw: Annotated[
-        float, Column("Interruptible power in the last quarter", shown=Shown.VERBOSE)
-    ]
-    interrupted_h_per_year: Annotated[
-        float, Column("Most hours a year in which a tranche of it may be interrupted")
-    ]
-    redundancy: Annotated[str, Column("Redundancy rule of the power blocks", shown=Shown.VERBOSE)]
-    energy_usd_per_kwh: Annotated[float, Column("Mean price of grid energy over the quarters")]
-    demand_usd_per_kw_month: Annotated[
-        float, Column("Charge on the billed peak", shown=Shown.VERBOSE)
-    ]
-    lease_usd_per_kw_month: Annotated[
-        float | None, Column("Rent of a leased site in the first year", shown=Shown.VERBOSE)
-    ]
-    pue: Annotated[
-        float,
-        Column("PUE of the cooling option in use; of an unused site, the lowest of its options"),
-    ]
-    wue_l_per_kwh: Annotated[
-        float | None, Column("Site water per kWh of IT energy of that cooling option")
-    ]
-    grid_g_per_kwh: Annotated[float, Column("Carbon intensity of the grid")]
-    land_usd: Annotated[float | None, Column("Value of the land", shown=Shown.VERBOSE)]
-    land_tax_usd_per_year: Annotated[float, Column("Property tax on the land while it is used")]
-    farthest_users_rtt_ms: Annotated[
-        float | None,
-        Column(
-            "Round trip to the farthest users of services with regions; empty: none have regions"
-        ),
-    ]
-
-
-SITES = TableSpec("sites", SiteRow, "Candidate sites", section=Section.LIMITS, by_item=True)
-
-
-@dataclass(frozen=True)
 class LeadTimeRow:
     """One kind of equipment of one new hall."""
 
@@ -304,30 +213,3 @@ LEAD_TIMES = TableSpec(
     brief=lambda x: x.weeks_before_start > 0,
     section=Section.RISK,
 )
-
-
-@dataclass(frozen=True)
-class LinkRow:
-    """The end of one link in one hall."""
-
-    link: Annotated[str, Column("Id of the link")]
-    hall: Hall
-    optic: Annotated[str, Column("Catalog row of the optic")]
-    gbps: Annotated[float, Column("Installed capacity of the end, one way")]
-    rtt_ms: Annotated[float, Column("Round trip between two halls of the link")]
-    serves_from: Annotated[str, Column("Quarter from which the end serves")]
-    capex_usd: Annotated[float, Column("Price of the end: its part of the complete link")]
-    lease_usd_per_year: Annotated[
-        float, Column("Lease of fiber and amplifier sites in the first year: its part")
-    ]
-    power_kw: Annotated[float, Column("Power of the equipment of the end")]
-    runs: Annotated[str, Column("Runs that use the end")]
-    oversubscription: Annotated[
-        float | None,
-        Column(
-            "Rate of the NIC ports of the largest of these runs in the hall, over that of the end"
-        ),
-    ]
-
-
-LINKS = TableSpec("links", LinkRow, "Links between halls", section=Section.DESIGN, by_item=True)

@@ -1,0 +1,1 @@
+"""Layouts of a run: read from text, changed until they fit, and shown."""

@@ -1,0 +1,1 @@
+"""Tables of the sites, halls and networks of a plan."""
