@@ -88,11 +88,17 @@ class Plans:
         self.others.append((cost, dict(zip(program.columns, values, strict=True))))
 
     def take(self, program: Matrix, outcome: Outcome, *, by_site: bool = True) -> None:
-        """Make a plan of a solution of the program if it promises a better one, improved by site."""
+        """Make a plan of a solution of the program if it promises a better one, improved by site.
+
+        Without ``by_site`` the racks end where the bound proves the requested gap.
+        """
         cost = outcome.objective
         if outcome.values is None or cost + self.least_slack() > self.worth():
             return
-        found = self.stage.plan(dict(zip(program.columns, outcome.values, strict=True)))
+        enough = -math.inf if by_site else self._enough()
+        found = self.stage.plan(
+            dict(zip(program.columns, outcome.values, strict=True)), enough=enough
+        )
         self.keep(found, cost)
         self.others = [x for x in self.others if abs(x[0] - cost) > TINY * abs(cost)]
         if by_site and not self.session.request.screen:

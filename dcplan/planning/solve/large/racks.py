@@ -97,12 +97,17 @@ class RackStage:
     relaxed: bool = False
 
     def plan(
-        self, chosen: Mapping[Key, float], least_s: float = 0.0, gap: float | None = None
+        self,
+        chosen: Mapping[Key, float],
+        least_s: float = 0.0,
+        gap: float | None = None,
+        enough: float = -math.inf,
     ) -> Found | None:
         """Return the plan of chosen halls and fabrics; None if no try passes the audit.
 
         The units of the halls are first as chosen, then free if that gives no plan. The racks of the
-        plan in the request are a start. ``gap`` is that of the racks, if not RACK_GAP.
+        plan in the request are a start. ``gap`` is that of the racks, if not RACK_GAP. A solve ends at
+        the objective ``enough``.
         """
         self.session.reporter.enter(Phase.RACKS)
         part = self._part(chosen, least_s)
@@ -110,8 +115,12 @@ class RackStage:
             return None
         start = _racks_of(part.matrix, self.session.request.near or {})
         given = with_halls(part.matrix, chosen)
-        found = self.rounds(part, given, start, FIXED_SHARE, gap=gap, least_s=least_s)
-        return found or self.rounds(part, part.matrix, {}, FREE_SHARE, gap=gap, least_s=least_s)
+        found = self.rounds(
+            part, given, start, FIXED_SHARE, gap=gap, least_s=least_s, enough=enough
+        )
+        return found or self.rounds(
+            part, part.matrix, {}, FREE_SHARE, gap=gap, least_s=least_s, enough=enough
+        )
 
     def improved(
         self, found: Found, enough: float = -math.inf, *, by_site: bool = False

@@ -47,9 +47,11 @@ RESTRICTED_SHARE = 0.4
 BOUND_SHARE, TREE_SHARE = 0.75, 0.5
 """Shares of the remaining time for the program of halls: for the bound of a very large one by HiGHS, and
 for the tree. Plans take the rest."""
-TREE_COLUMNS, MOST_TREE_COLUMNS = 10_000, 16_000
-"""Relaxations above and up to these sizes have a tree of our own (``tree``). Beyond them its plans
-were worse (docs/decisions.md)."""
+TREE_COLUMNS, MOST_TREE_COLUMNS = 10_000, 30_000
+"""Relaxations above and up to these sizes have a tree of our own (``tree``). HiGHS finds no node of larger
+ones in a minute; beyond this the tree was not better (docs/decisions.md)."""
+FIRST_GAP = 0.05
+"""Gap of the racks of rounded halls, whose plan is only the first one."""
 LEAST_GAP = 0.05
 """Smallest share of the requested gap for the program of halls."""
 SEARCH_GAP = 0.3
@@ -110,7 +112,7 @@ class HallSearch:
         if near:
             self.plans.plan(near, self.plans.bound)
         elif self._restricts(relaxed):  # a first plan before the program of halls, which takes long
-            self._round_up(relaxed, point, gap=self.gap)
+            self._round_up(relaxed, point, gap=max(FIRST_GAP, self.gap))
         if not self.plans.proved and not self._of_halls(relaxed, point):
             return Answer(None, math.inf, self.nodes, infeasible=True)
         if self.plans.best is None and not self.session.stopped:
