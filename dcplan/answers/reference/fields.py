@@ -14,10 +14,9 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from dcplan import provenance
 from dcplan.catalog.field_docs import docs_of
 from dcplan.catalog.loader import Catalog
-from dcplan.catalog.schema import KINDS, Parameter
+from dcplan.catalog.schema import KINDS, Parameter, ranges
 from dcplan.catalog.schema.base import QuarterName, SourceText
 from dcplan.provenance import Quantity
 from dcplan.scenario.schema import Scenario
@@ -43,12 +42,10 @@ WORDS = {
     "Slowdown": "number, 0.2 to 5",
     "Ratio": "number, 0.1 to 1000",
 }
-"""Types of :mod:`dcplan.provenance` in words; each also accepts {value, low, high, source, as_of,
+"""Types of :mod:`dcplan.catalog.schema.ranges` in words; each also accepts {value, low, high, source, as_of,
 note}."""
 _BY_CHECK = {
-    id(getattr(provenance, name).__metadata__[0]): words
-    for name, words in WORDS.items()
-    if hasattr(provenance, name)
+    id(getattr(ranges, name).__metadata__[0]): words for name, words in WORDS.items()
 }
 QUARTER = typing.get_args(QuarterName)[1].pattern
 STANDS_IN = re.compile(r"`([a-z_]+)/([a-z0-9.-]+)`")
