@@ -44,9 +44,7 @@ WORDS = {
 }
 """Types of :mod:`dcplan.catalog.schema.ranges` in words; each also accepts {value, low, high, source, as_of,
 note}."""
-_BY_CHECK = {
-    id(getattr(ranges, name).__metadata__[0]): words for name, words in WORDS.items()
-}
+_BY_CHECK = {id(getattr(ranges, name).__metadata__[0]): words for name, words in WORDS.items()}
 QUARTER = typing.get_args(QuarterName)[1].pattern
 STANDS_IN = re.compile(r"`([a-z_]+)/([a-z0-9.-]+)`")
 """A catalog row that a field text names: the default of the field."""
