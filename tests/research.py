@@ -27,6 +27,8 @@ horizon: {{start: 2027-Q1, quarters: 4}}
 finance: {{tax: {{income_rate: 0.21, depreciation: macrs-5, sales_tax_frac: 0.05}}}}
 {HALL.strip()}
 """
+EARLY = BOTH.replace("[0, 40, 60, 20]", "[10, 40, 60, 20]")
+"""The same with work in the first quarter, in which no order serves yet."""
 TAXED = f"""
 dcplan: 1
 name: taxed

@@ -13,10 +13,7 @@ from dcplan.planning.problem.build import build
 from dcplan.result import Result
 from dcplan.scenario.load import load
 from dcplan.specs.tco import costs
-from tests.research import BOTH
-
-EARLY = BOTH.replace("[0, 40, 60, 20]", "[10, 40, 60, 20]")
-"""The same with work in the first quarter, in which no order serves yet."""
+from tests.research import BOTH, EARLY
 
 
 @pytest.fixture(scope="module")

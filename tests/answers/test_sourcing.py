@@ -16,9 +16,9 @@ from dcplan.planning.decisions import Decisions
 from dcplan.planning.solve.solved import Solved
 from dcplan.planning.solve.strategy import solve_problem
 from dcplan.scenario.load import load
-from tests.answers.test_answers_tco_plans import TEXT
 from tests.planning.test_cloud_terms import HOURS, rented_menu
 from tests.planning.test_existing import existing_problem
+from tests.research import BOTH, EARLY
 
 OFFER = "aws-p5en-48xlarge"
 
@@ -26,7 +26,7 @@ OFFER = "aws-p5en-48xlarge"
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> SourcingPlans:
     file = tmp_path_factory.mktemp("work") / "work.yaml"
-    file.write_text(TEXT.replace("[10, 40, 60, 20]", "[0, 40, 60, 20]"), encoding="utf-8")
+    file.write_text(BOTH, encoding="utf-8")
     return sourcing_plans(load(file), 0.05, 120.0)
 
 
@@ -84,7 +84,7 @@ def test_each_option_takes_its_accelerators_where_it_may(made: SourcingPlans) ->
 def test_an_option_without_a_plan_says_so(tmp_path: Path) -> None:
     """Work in the first quarter comes before any hardware: renting alone can do it."""
     file = tmp_path / "early.yaml"
-    file.write_text(TEXT, encoding="utf-8")
+    file.write_text(EARLY, encoding="utf-8")
     plans = {plan.name: plan for plan in sourcing_plans(load(file), 0.05, 60.0).plans}
     assert plans["owned"].cost is None
     assert plans["owned"].infeasible
@@ -97,7 +97,7 @@ def test_where_all_offers_together_are_no_plan_none_is_solved_alone(
 ) -> None:
     """One instance cannot do the work; hybrid, owned and rented are solved, the two terms are not."""
     file = tmp_path / "small.yaml"
-    file.write_text(TEXT.replace("[10, 40, 60, 20]", "[0, 40, 60, 20]"), encoding="utf-8")
+    file.write_text(BOTH, encoding="utf-8")
     solved: list[int] = []
 
     def counted(*given: Any) -> Solved:

@@ -18,9 +18,9 @@ from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.uncertainty.simulation import Evaluator, SampledScenario
-from tests.answers.test_answers_tco_plans import TEXT
 from tests.planning.optimum import best_plan
 from tests.planning.test_cloud_terms import HOURS, rented_menu
+from tests.research import BOTH
 
 EXTRAS = RentExtras(
     support_frac=0.1,
@@ -147,7 +147,7 @@ def test_workloads_bear_every_accompanying_cost() -> None:
 
 def test_costs_left_out_are_not_paid(tmp_path: Path) -> None:
     file = tmp_path / "x.yaml"
-    text = TEXT.replace("[10, 40, 60, 20]", "[0, 40, 60, 20]")
+    text = BOTH
     file.write_text(text + "  leave_out: [set-up, debugging, network-and-egress]\n", "utf-8")
     found = plan(file, sets=["systems=[]", "fabrics=[]"])
     lines = {str(row["line"]).split(" of ")[0] for row in found.tables["cost"].records()}
@@ -159,7 +159,7 @@ def test_costs_left_out_are_not_paid(tmp_path: Path) -> None:
 def test_plan_and_tco_have_one_cost(tmp_path: Path, egress: str) -> None:
     """The plan with the lowest cost after taxes, and the hybrid of tco: 1e-9 relative."""
     file = tmp_path / "x.yaml"
-    text = TEXT.replace("[10, 40, 60, 20]", "[0, 40, 60, 20]")
+    text = BOTH
     file.write_text("objective: min_after_tax_cost\n" + text + egress, encoding="utf-8")
     planned = plan(file, gap=0.0).metrics["cost.after_tax_npv_usd"].value
     hybrid = tco(file, gap=0.0).metrics["hybrid.npv_usd"].value
