@@ -167,7 +167,7 @@ class PlanningProblem:
         wanted = self.demand(demand.row_id).wanted
         return max(range(len(wanted)), key=lambda t: (wanted[t], t))
 
-    @property
+    @functools.cached_property
     def accelerator_kw(self) -> dict[tuple[str, str], float]:
         """Return the rated power of an accelerator by hall and system, largest of the coolings."""
         found: dict[tuple[str, str], float] = {}
