@@ -42,7 +42,7 @@ def busy_mw(
             now = each * d.training.get((*key, t), 0.0) + sum(
                 place.serving_kw(c) * d.serving.get((c.id, *key, t), 0.0) for c in problem.demands
             )
-            total += hall.cooled(key[1], key[2]).pue / KW_PER_MW * (kw * racks - now)
+            total += problem.cooled(key).pue / KW_PER_MW * (kw * racks - now)
     return total
 
 
