@@ -32,13 +32,24 @@ def started(source: TcoSource, side: str = OWNED, prefix: str = "", *, whole: bo
     The plan is that of the owned fleet, of a sourcing option, or of the verb plan. A prefix of the
     names of their sheets tells options apart. A whole plan has its rent among its payments.
     """
+    book = _sheets(source, side, prefix, whole=whole)
+    _timing(book)
+    shares_left(book)
+    fabric_sheet(book.calc)
+    power_sheet(book.calc)
+    cost_sheet(book.calc)
+    return book
+
+
+def _sheets(source: TcoSource, side: str, prefix: str, *, whole: bool) -> Book:
+    """Return a book of empty sheets, each with its title, its note and its columns."""
     months, n = source.axis.names, source.axis.horizon
     years = tuple(f"year {y + 1}" for y in range(source.axis.years))
 
     def by_month(name: str, title: str, note: str) -> Sheet:
         return Sheet(prefix + name, title, note, months, labels=LABELS)
 
-    book = Book(
+    return Book(
         source,
         empty(source.base, prefix),
         by_month(
@@ -88,12 +99,6 @@ def started(source: TcoSource, side: str = OWNED, prefix: str = "", *, whole: bo
         side=side,
         with_rent=whole,
     )
-    _timing(book)
-    shares_left(book)
-    fabric_sheet(book.calc)
-    power_sheet(book.calc)
-    cost_sheet(book.calc)
-    return book
 
 
 def half_months(months: Array, horizon: int) -> tuple[str, ...]:
