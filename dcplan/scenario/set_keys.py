@@ -22,7 +22,7 @@ def set_key(key: str, question: Question) -> str:
     """Return the ``--set`` key of an input: a field of the scenario or of a catalog row, or a
     catalog parameter.
 
-    An overlay changes cloud prices and catalog rows. Elements of a list have their number.
+    An overlay changes cloud prices and catalog rows. An element of a list is named by its number.
     """
     key = ELEMENT.sub(r".\1", key)
     kind, _, rest = key.partition(".")

@@ -43,7 +43,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a model and a machine allow."""
+    """Limits of a model and a machine on the layouts of a replica."""
 
     heads: int
     experts: int
@@ -257,9 +257,12 @@ def split(
 ) -> Split | None:
     r"""Return the disaggregated service with the fewest accelerators within both limits, or None.
 
-    The pools are sized apart, because a request passes one after the other:
+    The pools are sized apart, because a request passes the prefill pool first:
 
     .. math:: a = \min_p \frac{g_p\,t_{pre}}{d_p\,\rho} + \min_d \frac{g_d\,o\,TPOT}{N_d}
+
+    with g accelerators of a replica, :math:`t_{pre}` seconds of a prompt, d copies of attention,
+    :math:`\rho` the utilization, o output tokens and N running requests.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from dcplan.units import HOURS_PER_QUARTER, KW_PER_MW, MONTHS_PER_QUARTER, QUART
 
 
 def losses_mwh(d: Decisions, site: SiteTerms, t: int) -> dict[str, float]:
-    """Return the losses of each battery in a quarter: of peaks shaved every day and of interruptions."""
+    """Return the losses of each battery in a quarter, from daily shaving and interruptions [MWh]."""
     found = {}
     for x in site.onsite:
         if x.battery is not None:
@@ -47,7 +47,7 @@ def busy_mw(
 
 
 def response_flows(problem: PlanningProblem, d: Decisions, site: SiteTerms) -> Iterable[Flow]:
-    """Yield what the grid pays for enrolled load, below 0."""
+    """Yield the payments of the grid for enrolled load, as a negative cost."""
     if site.response is None:
         return
     for t in range(problem.quarters):

@@ -19,7 +19,7 @@ OWN, RENT, PAYMENTS = "Own", "Rent", "Payments"
 NEAR = np.arange(-1.0, 2.0, 0.05)
 FAR = (-12.0, -8.0, -5.0, -3.0, -2.0, -1.5), (2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.7)
 RATES = np.expm1(np.concatenate([FAR[0], NEAR, FAR[1]]))
-"""Yearly rates at which present values are computed: all that a return may have, close near 0."""
+"""Yearly rates at which present values are computed: they cover all returns, most of them near 0."""
 STATED = (
     "Costs are positive in the result. Owners pay in what is due, so there is no balance of cash; at "
     "the end of the horizon all is sold and debt is paid back."
@@ -30,7 +30,7 @@ def started(source: TcoSource, side: str = OWNED, prefix: str = "", *, whole: bo
     """Return a book with the cost of a plan by quarter, and the months of the axis.
 
     The plan is that of the owned fleet, of a sourcing option, or of the verb plan. A prefix of the
-    names of their sheets tells options apart. A whole plan has its rent among its payments.
+    sheet names tells options apart. A whole plan has its rent among its payments.
     """
     book = _sheets(source, side, prefix, whole=whole)
     _timing(book)
