@@ -1,4 +1,4 @@
-"""Flags of ``dcplan facility`` without effect beside the others."""
+"""Flags of ``dcplan facility`` that have no effect together with the others."""
 
 from __future__ import annotations
 
