@@ -7,9 +7,6 @@ import pytest
 from tests.reach import faults, package, parsed
 
 AWAITED = {
-    "demand.sizing.shortage": (
-        "The demand verb saves the waits of a pool by its size, so that sweeps need no new replay."
-    ),
     "economics.rental.cover": "The finance verb covers a fleet with a mix of terms.",
     "economics.run_cost.accelerator_hours": (
         "The finance verb takes own accelerator-hours, or makes them from tokens at a known MFU."
