@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "dcplan"
 FLOORS: list[set[str]] = [
-    {"units", "provenance", "errors", "result", "specs", "cache", "__init__"},
+    {"units", "provenance", "errors", "result", "specs", "cache", "garbage", "__init__"},
     {"catalog"},
     {"engine"},
     {"scenario"},
