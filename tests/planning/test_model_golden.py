@@ -44,6 +44,7 @@ from dcplan.planning.problem.terms import (
     SwitchSteps,
     UpgradeTerms,
 )
+from dcplan.planning.problem.terms.heat import HeatTerms
 from dcplan.planning.problem.terms.links import LinkTerms
 from dcplan.planning.problem.work.parts import RunPart
 from dcplan.planning.problem.work.terms import TOKENS
@@ -72,6 +73,7 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "steps": add_switches,
     "systems": add_switches,
     "power": add_power,
+    "heat": add_power,
     "battery": add_battery,
     "carbon": add_carbon_price,
     "response": add_response,
@@ -100,6 +102,12 @@ def menu_of(name: str) -> PlanningProblem:
             matched=MatchedTerms(annual_frac=0.5, hourly_frac=0.4),
         )
         return replace(problem, sites=(site,))
+    if name == "heat":
+        hall, site = problem.halls[0], problem.sites[0]
+        buyer = HeatTerms(70.0, (40.0, 40.0), (0.0, 0.8), 0.5, 2.25)
+        coolings = tuple(replace(c, heat_c=46.0 if c.id == "wet" else None) for c in hall.coolings)
+        halls = (replace(hall, coolings=coolings), *problem.halls[1:])
+        return replace(problem, sites=(replace(site, heat=buyer),), halls=halls)
     if name == "battery":
         menu = powered_menu(0.1, 0.05)
         cells = OnsiteTerms(

@@ -10,12 +10,12 @@ from dcplan.planning.problem.contracts import (
     TariffPrices,
     carbon_price,
     contract_terms,
-    heat_terms,
     matched_terms,
     water_price,
 )
 from dcplan.planning.problem.energy import onsite_terms, response_terms, tranche_terms
 from dcplan.planning.problem.finance import price_level
+from dcplan.planning.problem.places.heat import heat_terms
 from dcplan.planning.problem.terms import SiteTerms
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.load import Question

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from dcplan.facility.electrical.chain import DOUBLE_CONVERSION, Backup
 from dcplan.inputs.cooling.setting import Setting
 from dcplan.inputs.power.hall import Blocks
-from dcplan.planning.problem.contracts import ContractTerms, HeatTerms, MatchedTerms
+from dcplan.planning.problem.contracts import ContractTerms, MatchedTerms
 from dcplan.planning.problem.energy import OnsiteTerms, ResponseTerms, TrancheTerms
+from dcplan.planning.problem.terms.heat import HeatTerms
 from dcplan.planning.problem.terms.upgrades import Capacity, UpgradeTerms
 
 
