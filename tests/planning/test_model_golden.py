@@ -58,6 +58,12 @@ def _add_contracts(model: pyo.ConcreteModel, sets: Sets) -> None:
     add_matching(model, sets)
 
 
+def _add_idle(model: pyo.ConcreteModel, sets: Sets) -> None:
+    add_onsite(model, sets)
+    add_response(model, sets)
+    add_interrupted(model, sets)
+
+
 def _add_upgrades(model: pyo.ConcreteModel, sets: Sets) -> None:
     add_halls(model, sets)
     add_upgrades(model, sets)
@@ -78,6 +84,7 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "carbon": add_carbon_price,
     "response": add_response,
     "interrupted": add_interrupted,
+    "idle": _add_idle,
     "contracts": _add_contracts,
     "links": add_links,
     "work": add_work,
@@ -126,12 +133,12 @@ def menu_of(name: str) -> PlanningProblem:
     if name == "response":
         terms = ResponseTerms(0.1, (80e3, 90e3), 100.0)
         return replace(problem, sites=(replace(problem.sites[0], response=terms),))
-    if name == "interrupted":
+    if name in ("interrupted", "idle"):
         menu, response = powered_menu(0.1, 0.05), ResponseTerms(0.1, (80e3, 90e3), 100.0)
         plain = problem.run_options[0]
         cuts = (PowerCuts(976.6, 4.0), PowerCuts(976.6, 4.0, 0.5, 0.6))
         runs = (plain, *(replace(plain, cuts=x) for x in cuts))
-        sites = (replace(menu.sites[0], onsite=(), response=response),)
+        sites = (replace(menu.sites[0], onsite=(), response=response, pauses_idle=name == "idle"),)
         service = replace(menu.demands[0], unit=TOKENS)
         return replace(menu, sites=sites, jobs=problem.jobs, run_options=runs, demands=(service,))
     if name == "links":

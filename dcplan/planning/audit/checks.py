@@ -31,22 +31,13 @@ def all_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[
     checks += _parts_checks(problem, d, books)
     checks += job_checks(problem, d)
     checks += link_checks(problem, d)
-    checks += interruption_checks(problem, d, _racks_mw(problem, books))
+    checks += interruption_checks(problem, d, books)
     checks += sharing_checks(problem, d)
     checks += demand_checks(problem, d)
     checks += cloud_checks(problem, d)
     checks += _budget_checks(problem, books)
     checks += _goal_checks(problem, d, books)
     return checks
-
-
-def _racks_mw(problem: PlanningProblem, books: Accounts) -> dict[tuple[str, int], float]:
-    """Return the rated power of racks with cooling, by site and quarter [MW]."""
-    return {
-        (site.id, t): books.site(problem, site.id, t, "racks_mw")
-        for site in problem.sites
-        for t in range(problem.quarters)
-    }
 
 
 def _goal_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iterable[Check]:

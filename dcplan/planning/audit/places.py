@@ -137,8 +137,10 @@ def _power_of(
     load = books.site(problem, site.id, t, "load_mw")
     yield Check(CheckId.UTILITY_MW, site.id, t, load, limit_mw(d, site, t))
     mwh = books.site(problem, site.id, t, "facility_mwh")
-    racks_mwh = books.site(problem, site.id, t, "racks_mwh")
-    for name, at, used, most in limits(problem, d, site, t, Load(peak, load, mwh, racks_mwh)):
+    able_mwh = books.site(problem, site.id, t, "racks_mwh")
+    if site.pauses_idle:
+        able_mwh -= books.site(problem, site.id, t, "idle_mwh")
+    for name, at, used, most in limits(problem, d, site, t, Load(peak, load, mwh, able_mwh)):
         yield Check(name, at, t, used, most)
     blocks = d.blocks.get((site.id, t), 0)
     if t < site.block_lead:

@@ -106,6 +106,10 @@ def check_unused(check: Checker, site: Site, path: Path) -> None:
         )
         step = "give ppa, or carbon.basis: market with carbon.usd_per_t"
         check.add("DC015", cause, (*path, "carbon", "residual_g_per_kwh"), help=step)
+    if site.paused_racks and not (site.interruptible or site.demand_response):
+        cause = f"{site.id}: paused_racks has no effect, because the site has no interruptions"
+        step = "give an interruptible tranche or demand_response, or leave it out"
+        check.add("DC015", cause, (*path, "paused_racks"), help=step)
     kinds = [check.catalog.find("onsite", x.id, OnsitePower) for x in site.onsite]
     clean = any(x.carbon_free for x in site.ppa) or any(
         x is not None and x.kind in WEATHER_KINDS for x in kinds

@@ -33,6 +33,10 @@ class HallQuarter:
     """Rated power of the racks that are on, with cooling on the design day."""
     racks_mwh: float = 0.0
     """Energy of the racks, with cooling."""
+    idle_mw: float = 0.0
+    """Idle power of the racks that are on, with cooling on the design day."""
+    idle_mwh: float = 0.0
+    """Energy of the same racks if all of them idled, with cooling."""
     pump_mw: float = 0.0
     """Power of the heat pump for sold heat that the site carries, at rated power of the racks."""
     units: int = 0
@@ -74,6 +78,8 @@ def hall_quarter(
         by_cooling[place.cooling] += n * place.rated_kw
         cooled = hall.cooled(place.cooling, place.system)
         a.facility_mw += n * place.rated_kw * cooled.peak_pue / KW_PER_MW
+        a.idle_mw += n * place.idle_average_kw * cooled.peak_pue / KW_PER_MW
+        a.idle_mwh += n * place.idle_average_kw * cooled.pue * HOURS_PER_QUARTER / KW_PER_MW
         mwh = _energy_mwh(problem, d, place, n, t)
         _count(a, place.cooling, place.system, mwh)
         into = a.liquid_mwh_by_cooling

@@ -28,8 +28,8 @@ class Load:
     connection_mw: float
     """The same with the heat pump: what grid, plants and batteries carry."""
     facility_mwh: float
-    racks_mwh: float
-    """Energy of the racks, with cooling."""
+    able_mwh: float
+    """Energy of the racks that a call may stop, with cooling: less idle power where they draw it."""
 
 
 def limits(
@@ -64,13 +64,13 @@ def limits(
         for x in site.tranches
     )
     if site.response is not None:
-        enrolled, mean = d.enrolled.get((site.id, t), 0.0), load.racks_mwh / HOURS_PER_QUARTER
+        enrolled, mean = d.enrolled.get((site.id, t), 0.0), load.able_mwh / HOURS_PER_QUARTER
         most = min(site.response.max_mw, mean, peak_mw - sum(uses.values()))
         yield CheckId.ENROLLED_MW, site.id, enrolled, max(most, 0.0)
         lost += site.response.called_frac * enrolled
     rest = sum(
         d.paused.get((*p.key, t), 0.0)
-        * p.rated_kw
+        * (p.rated_kw - (p.idle_average_kw if site.pauses_idle else 0.0))
         / p.accelerators
         * problem.hall(p.hall).cooled(p.cooling, p.system).peak_pue
         for p in problem.placements

@@ -73,11 +73,20 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
         if residual
         else None,
         response=response_terms(site, level, log),
+        pauses_idle=_pauses_idle(site, log),
         carbon_usd_per_t=prices,
         water_usd_per_m3=water_price(site, level, log),
         heat=heat_terms(site, question, level, log),
         carbon_by_market=by_market,
     )
+
+
+def _pauses_idle(site: Site, log: InputLog) -> bool:
+    """Return whether racks draw idle power while they pause."""
+    if not (site.interruptible or site.demand_response):
+        return False
+    given, status = site.paused_racks, Status.INPUT if site.paused_racks else Status.DEFAULT
+    return log.text(f"sites.{site.id}.paused_racks", given or "switched_off", status) == "idle"
 
 
 def _backup(site: Site, log: InputLog) -> Backup:

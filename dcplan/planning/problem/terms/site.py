@@ -50,6 +50,8 @@ class SiteTerms:
 
     response: ResponseTerms | None = None
     """Demand response program."""
+    pauses_idle: bool = False
+    """Whether racks draw idle power while they pause; else they are switched off."""
     carbon_usd_per_t: tuple[float, ...] = ()
     """Price of operational carbon by quarter; empty without one."""
     water_usd_per_m3: tuple[float, ...] = ()

@@ -184,6 +184,10 @@ class Site(Part):
     """Sale of waste heat. Default: none."""
     demand_response: DemandResponse | None = None
     """Program that pays for load that pauses when it is called. Default: none."""
+    paused_racks: Literal["switched_off", "idle"] | None = None
+    """What racks do while they pause in interruptions and calls: `switched_off`, they draw nothing; `idle`,
+    they draw their idle power, and firm power carries it with that of network, storage and cooling.
+    Default: switched_off."""
     energy: Energy = Energy()
     """Electricity tariff."""
     power: Power = Power()
