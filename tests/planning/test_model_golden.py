@@ -46,6 +46,7 @@ from dcplan.planning.problem.terms import (
 )
 from dcplan.planning.problem.terms.heat import HeatTerms
 from dcplan.planning.problem.terms.links import LinkTerms
+from dcplan.planning.problem.terms.ramp import RampTerms
 from dcplan.planning.problem.work.parts import RunPart
 from dcplan.planning.problem.work.terms import TOKENS
 from dcplan.reliability.power_cuts import PowerCuts
@@ -81,6 +82,7 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "power": add_power,
     "heat": add_power,
     "battery": add_battery,
+    "ramp": add_battery,
     "carbon": add_carbon_price,
     "response": add_response,
     "interrupted": add_interrupted,
@@ -115,7 +117,7 @@ def menu_of(name: str) -> PlanningProblem:
         coolings = tuple(replace(c, heat_c=46.0 if c.id == "wet" else None) for c in hall.coolings)
         halls = (replace(hall, coolings=coolings), *problem.halls[1:])
         return replace(problem, sites=(replace(site, heat=buyer),), halls=halls)
-    if name == "battery":
+    if name in ("battery", "ramp"):
         menu = powered_menu(0.1, 0.05)
         cells = OnsiteTerms(
             *("cells", 0.05, 9e3, 100.0, 0.0, 0.0),
@@ -126,6 +128,11 @@ def menu_of(name: str) -> PlanningProblem:
         )
         tranche = replace(menu.sites[0].tranches[0], event_h=8.0)
         site = replace(menu.sites[0], onsite=(cells,), tranches=(tranche,))
+        if name == "ramp":
+            ramp = RampTerms(0.1, 0.5, 0.05, 30.0, 600.0, "cells", 4.0)
+            run = replace(problem.run_options[0], ramp_mw=0.03)
+            site = replace(site, ramp=ramp)
+            return replace(menu, sites=(site,), jobs=problem.jobs, run_options=(run,))
         return replace(menu, sites=(site,))
     if name == "carbon":
         site = replace(problem.sites[0], carbon_usd_per_t=(50.0, 60.0), carbon_by_market=True)

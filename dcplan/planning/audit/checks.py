@@ -8,6 +8,7 @@ from dcplan.economics.cash_flow import cash_out_usd, debt_usd
 from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.check import Check
 from dcplan.planning.audit.energy.interrupted import interruption_checks
+from dcplan.planning.audit.energy.ramp import ramp_checks
 from dcplan.planning.audit.existing import existing_checks
 from dcplan.planning.audit.links import link_checks
 from dcplan.planning.audit.measures import measured
@@ -32,6 +33,7 @@ def all_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[
     checks += job_checks(problem, d)
     checks += link_checks(problem, d)
     checks += interruption_checks(problem, d, books)
+    checks += ramp_checks(problem, d)
     checks += sharing_checks(problem, d)
     checks += demand_checks(problem, d)
     checks += cloud_checks(problem, d)

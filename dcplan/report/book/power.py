@@ -161,12 +161,11 @@ def _site_rows(c: Calc, site: str) -> None:
     ):
         term = total(c.rows[name, (hall, "", "")] for hall in own)
         _write(c, f"site {name}", key, label, unit, term, whole=whole)
-    load = c.rows["site facility", key]
     if key in c.source.keys(PUMP_MW):
-        load = load + c.decision(PUMP_MW, key)
+        load = c.rows["site facility", key] + c.decision(PUMP_MW, key)
         _write(c, "site load", key, "facility power with the heat pump", "MW", load)
     else:
-        c.rows["site load", key] = load
+        c.rows["site load", key] = c.rows["site facility", key]
     bought = c.rows["site hall mwh", key] - c.decision("MWh made", key)
     tonnes = bought * c.fact("grid_g_per_kwh", key) / KG_PER_TONNE
     _write(c, "carbon", key, "carbon of grid energy", "t", tonnes, whole=True)

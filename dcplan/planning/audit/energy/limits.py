@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dcplan.planning.audit.energy.battery import bridged_mw, busy_mw
+from dcplan.planning.audit.energy.battery import bridged_mw, busy_mw, used_mw
 from dcplan.planning.audit.onsite import (
     generated_mwh,
     interruptible_use_mw,
@@ -93,10 +93,7 @@ def _battery_limits(
         battery, shaved = x.battery, d.onsite_mw.get((site.id, x.id, t), 0.0)
         if battery is None:
             continue
-        carried = [(y.event_h, d.bridged.get((site.id, x.id, y.id, t), 0.0)) for y in site.tranches]
-        used = sum(
-            battery.mw_per_mw(hours) * mw for hours, mw in [(battery.peak_h, shaved), *carried]
-        )
+        used = used_mw(d, site, x, battery, t)
         able = units_serving(d, site, x, t) * x.unit_mw * battery.available_frac
         yield CheckId.BATTERY_MW, f"{site.id} {x.id}", used, able
         over_mean += battery.peak_over_mean * shaved if battery.peak_h or not shaved else math.inf

@@ -16,6 +16,7 @@ from dcplan.planning.problem.contracts import (
 from dcplan.planning.problem.energy import onsite_terms, response_terms, tranche_terms
 from dcplan.planning.problem.finance import price_level
 from dcplan.planning.problem.places.heat import heat_terms
+from dcplan.planning.problem.places.ramp import ramp_terms
 from dcplan.planning.problem.terms import SiteTerms
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.load import Question
@@ -73,6 +74,7 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
         if residual
         else None,
         response=response_terms(site, level, log),
+        ramp=ramp_terms(site, log),
         pauses_idle=_pauses_idle(site, log),
         carbon_usd_per_t=prices,
         water_usd_per_m3=water_price(site, level, log),

@@ -12,6 +12,7 @@ from dcplan.inputs.power.hall import Blocks
 from dcplan.planning.problem.contracts import ContractTerms, MatchedTerms
 from dcplan.planning.problem.energy import OnsiteTerms, ResponseTerms, TrancheTerms
 from dcplan.planning.problem.terms.heat import HeatTerms
+from dcplan.planning.problem.terms.ramp import RampTerms
 from dcplan.planning.problem.terms.upgrades import Capacity, UpgradeTerms
 
 
@@ -50,6 +51,8 @@ class SiteTerms:
 
     response: ResponseTerms | None = None
     """Demand response program."""
+    ramp: RampTerms | None = None
+    """Limit on how fast the load of runs may change; None without one."""
     pauses_idle: bool = False
     """Whether racks draw idle power while they pause; else they are switched off."""
     carbon_usd_per_t: tuple[float, ...] = ()
