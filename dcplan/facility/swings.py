@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from dcplan.units import MJ_PER_KWH
@@ -39,6 +40,25 @@ class Remedy:
     floor_mw: float
     extra_mw: float
     """Mean additional power of a power floor."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """A fall of a job's load, and the time until the load returns."""
+
+    name: str
+    fall_mw: float
+    lasts_s: float
+    """Infinite at the end of the job."""
+
+
+@dataclass(frozen=True)
+class Storage:
+    """Storage that keeps a ramp limit at an event."""
+
+    mw: float
+    kwh: float | None
+    """None where a flat load is impossible, because the load does not return."""
 
 
 def swing(step: Step) -> Swing:
@@ -122,3 +142,58 @@ def event_kwh(fall_mw: float, lasts_s: float, ramp_limit_mw_per_s: float) -> flo
     if t == float("inf"):
         return None
     return (fall_mw * t - ramp_limit_mw_per_s * t * t / 2.0) / MJ_PER_KWH
+
+
+def events(step: Step, idle_mw: float, pause_s: float, restart_s: float) -> tuple[Event, ...]:
+    r"""Return the events of a job at which its load falls.
+
+    A wait of the step and a pause for a checkpoint fall from :math:`P_{high}` to :math:`P_{low}`; a restart
+    after a failure and the end of the job fall to idle power.
+
+    Parameters
+    ----------
+    step : Step
+        The step.
+    idle_mw : float
+        Idle power of the accelerators. [MW]
+    pause_s, restart_s : float
+        Pause for a checkpoint, and time until a failed job trains again, not negative. [s]
+
+    Examples
+    --------
+    >>> [(e.name, e.fall_mw) for e in events(Step(4.0, 0.1, 100.0, 40.0, 0.05), 25.0, 30.0, 600.0)][1:3]
+    [('checkpoint pause', 60.0), ('restart after a failure', 75.0)]
+    """
+    wait, stop = step.high_mw - step.low_mw, step.high_mw - idle_mw
+    return (
+        Event("one training step", wait, step.low_share * step.period_s),
+        Event("checkpoint pause", wait, pause_s),
+        Event("restart after a failure", stop, restart_s),
+        Event("end of the job", stop, math.inf),
+    )
+
+
+def stored(event: Event, ramp_limit_mw_per_s: float, edge_s: float) -> Storage:
+    r"""Return the storage that keeps a ramp limit at an event: none where :math:`\Delta P / t_{edge} \le r`.
+
+    Otherwise it takes the whole fall at once, and the energy of :func:`event_kwh`.
+
+    Parameters
+    ----------
+    event : Event
+        The event.
+    ramp_limit_mw_per_s : float
+        Maximum ramp of the site, not negative. [MW/s]
+    edge_s : float
+        Time of a power edge, above 0. [s]
+
+    Examples
+    --------
+    A fall of 60 MW within 50 ms is 1,200 MW/s.
+
+    >>> stored(Event("pause", 60.0, 30.0), 1200.0, 0.05), stored(Event("pause", 60.0, 30.0), 0.0, 0.05)
+    (Storage(mw=0.0, kwh=0.0), Storage(mw=60.0, kwh=500.0))
+    """
+    if event.fall_mw <= ramp_limit_mw_per_s * edge_s:
+        return Storage(0.0, 0.0)
+    return Storage(event.fall_mw, event_kwh(event.fall_mw, event.lasts_s, ramp_limit_mw_per_s))

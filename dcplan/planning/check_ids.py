@@ -41,6 +41,7 @@ class CheckId(StrEnum):
     MATCHED_ANNUAL_MWH = "carbon-free energy of the year missing MWh"
     MATCHED_HOURLY_MWH = "carbon-free energy by hour missing MWh"
     BATTERY_MW = "power of batteries MW"
+    RAMP_MW = "battery for the ramp limit MW"
     SHAVED_MW = "peak shaved beyond the mean load MW"
     BRIDGED_MW = "interruptible power carried by batteries MW"
     ENROLLED_MW = "load enrolled for demand response MW"

@@ -227,6 +227,13 @@ DECLARED = (
         40.0,
         edit=Edit(SITE_POWER, "utility_mw of {0}", 0.1, "MW", spread=Spread.LASTS),
     ),
+    LimitSpec(
+        "ramp_storage",
+        "battery for ramp_limit_mw_per_min of {0} for {1} in {t}",
+        "MW more",
+        Q,
+        in_site("ramp_limit_mw_per_min"),
+    ),
     LimitSpec("paused_work", span=Q, checks={CheckId.PAUSED_MW: ""}),
     LimitSpec("enrolled_load", span=Q, checks={CheckId.ENROLLED_MW: ""}),
     LimitSpec("battery_refill", span=Q, checks={CheckId.SHAVED_MW: ""}),

@@ -44,7 +44,9 @@ from dcplan.planning.problem.terms import (
     SwitchSteps,
     UpgradeTerms,
 )
+from dcplan.planning.problem.terms.heat import HeatTerms
 from dcplan.planning.problem.terms.links import LinkTerms
+from dcplan.planning.problem.terms.ramp import RampTerms
 from dcplan.planning.problem.work.parts import RunPart
 from dcplan.planning.problem.work.terms import TOKENS
 from dcplan.reliability.power_cuts import PowerCuts
@@ -55,6 +57,12 @@ from tests.planning.small import HALL, PORTS, powered_menu, small_menu
 def _add_contracts(model: pyo.ConcreteModel, sets: Sets) -> None:
     add_contracts(model, sets)
     add_matching(model, sets)
+
+
+def _add_idle(model: pyo.ConcreteModel, sets: Sets) -> None:
+    add_onsite(model, sets)
+    add_response(model, sets)
+    add_interrupted(model, sets)
 
 
 def _add_upgrades(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -72,10 +80,13 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "steps": add_switches,
     "systems": add_switches,
     "power": add_power,
+    "heat": add_power,
     "battery": add_battery,
+    "ramp": add_battery,
     "carbon": add_carbon_price,
     "response": add_response,
     "interrupted": add_interrupted,
+    "idle": _add_idle,
     "contracts": _add_contracts,
     "links": add_links,
     "work": add_work,
@@ -100,7 +111,13 @@ def menu_of(name: str) -> PlanningProblem:
             matched=MatchedTerms(annual_frac=0.5, hourly_frac=0.4),
         )
         return replace(problem, sites=(site,))
-    if name == "battery":
+    if name == "heat":
+        hall, site = problem.halls[0], problem.sites[0]
+        buyer = HeatTerms(70.0, (40.0, 40.0), (0.0, 0.8), 0.5, 2.25)
+        coolings = tuple(replace(c, heat_c=46.0 if c.id == "wet" else None) for c in hall.coolings)
+        halls = (replace(hall, coolings=coolings), *problem.halls[1:])
+        return replace(problem, sites=(replace(site, heat=buyer),), halls=halls)
+    if name in ("battery", "ramp"):
         menu = powered_menu(0.1, 0.05)
         cells = OnsiteTerms(
             *("cells", 0.05, 9e3, 100.0, 0.0, 0.0),
@@ -111,6 +128,11 @@ def menu_of(name: str) -> PlanningProblem:
         )
         tranche = replace(menu.sites[0].tranches[0], event_h=8.0)
         site = replace(menu.sites[0], onsite=(cells,), tranches=(tranche,))
+        if name == "ramp":
+            ramp = RampTerms(0.1, 0.5, 0.05, 30.0, 600.0, "cells", 4.0)
+            run = replace(problem.run_options[0], ramp_mw=0.03)
+            site = replace(site, ramp=ramp)
+            return replace(menu, sites=(site,), jobs=problem.jobs, run_options=(run,))
         return replace(menu, sites=(site,))
     if name == "carbon":
         site = replace(problem.sites[0], carbon_usd_per_t=(50.0, 60.0), carbon_by_market=True)
@@ -118,12 +140,12 @@ def menu_of(name: str) -> PlanningProblem:
     if name == "response":
         terms = ResponseTerms(0.1, (80e3, 90e3), 100.0)
         return replace(problem, sites=(replace(problem.sites[0], response=terms),))
-    if name == "interrupted":
+    if name in ("interrupted", "idle"):
         menu, response = powered_menu(0.1, 0.05), ResponseTerms(0.1, (80e3, 90e3), 100.0)
         plain = problem.run_options[0]
         cuts = (PowerCuts(976.6, 4.0), PowerCuts(976.6, 4.0, 0.5, 0.6))
         runs = (plain, *(replace(plain, cuts=x) for x in cuts))
-        sites = (replace(menu.sites[0], onsite=(), response=response),)
+        sites = (replace(menu.sites[0], onsite=(), response=response, pauses_idle=name == "idle"),)
         service = replace(menu.demands[0], unit=TOKENS)
         return replace(menu, sites=sites, jobs=problem.jobs, run_options=runs, demands=(service,))
     if name == "links":

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import dcplan
-from dcplan.economics.cash_flow import npv_usd
+from dcplan.economics.cash_flow import Charge, npv_usd
 from dcplan.errors import InputError
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.audit.energy.utilities import CONNECTION, HEAT, PUMP, WATER
 from dcplan.planning.audit.run import settled
+from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.contracts import HeatTerms
 from dcplan.planning.problem.fabrics.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.problem.terms.heat import HeatTerms
 from dcplan.planning.solve.large.racks import MOST_STEPS
 from tests.planning.optimum import optimum
 from tests.planning.small import HALL, powered_menu
@@ -74,12 +76,7 @@ def test_heat_of_two_racks_by_hand() -> None:
     and 80 % of them: 36.82 MWh. From 43.75 to 70 C the COP is 6.536: 6.65 MWh of electricity at 120 USD,
     43.47 MWh of heat at 40 USD."""
     problem = utilities(BUYER)
-    plan = Decisions(
-        ordered={(HALL, "wet", "b", 0): 2},
-        fitted={(HALL, "wet", 1): 1},
-        fabric={HALL: "eth/2t"},
-        blocks={("s", 1): 2},
-    )
+    plan = two_racks()
     found = lines(problem, plan)
     waste = 2 * 15 * 0.7 * 2191.5 / 1000 * 0.8
     assert waste == pytest.approx(36.82, abs=0.005)
@@ -118,6 +115,79 @@ def test_the_bound_of_the_model_holds_and_meets_the_audit(problem: PlanningProbl
     water = make_accounts(problem, d).total("water_l") / 1000
     paid = 500.0 if problem.sites[0].water_usd_per_m3 else 0.0
     assert found[WATER] == pytest.approx(water * paid)
+
+
+PUMP_KW = 2 * 60 * 0.7 / (0.5 * 343.15 / (70 - 43.75) - 1)
+"""Power of the pump for two racks of 60 kW, 70 % of them into liquid: 84 kW / 5.536 = 15.17 kW."""
+
+
+def with_site(problem: PlanningProblem, **changed: Any) -> PlanningProblem:
+    """The problem with other values of its site."""
+    return dataclasses.replace(problem, sites=(dataclasses.replace(problem.sites[0], **changed),))
+
+
+def two_racks() -> Decisions:
+    """Two racks of `b` with liquid cooling from the second quarter on."""
+    return Decisions(
+        ordered={(HALL, "wet", "b", 0): 2},
+        fitted={(HALL, "wet", 1): 1},
+        fabric={HALL: "eth/2t"},
+        blocks={("s", 1): 2},
+    )
+
+
+def test_the_pump_is_part_of_the_sites_load_by_hand() -> None:
+    """15.17 kW at rated power of two racks, in addition to the peak of the data center. At 10 USD/kW a month it
+    pays 15.17 x 3 x 10 = 455 USD a quarter, and nothing with a connection of its own."""
+    assert pytest.approx(15.17, abs=0.005) == PUMP_KW
+    demand = dataclasses.replace(BUYER, demand_usd_per_kw_month=(10.0, 10.0))
+    own = dataclasses.replace(demand, own_grid_connection=True)
+    charges = []
+    for heat, kw in ((demand, PUMP_KW), (own, 0.0)):
+        problem = with_site(utilities(heat), demand_usd_per_kw_month=10.0, minimum_take_frac=0.0)
+        plan = two_racks()
+        books = make_accounts(problem, plan)
+        found = books.halls[HALL, 1]
+        assert found.pump_mw == pytest.approx(kw / 1e3)
+        assert found.load_mw == pytest.approx(found.facility_mw + kw / 1e3)
+        (check,) = (
+            c for c in all_checks(problem, plan, books) if c.id == CheckId.UTILITY_MW and c.quarter
+        )
+        assert check.used == pytest.approx(found.facility_mw + kw / 1e3)
+        charges.append(sum(f.usd for f in books.flows if f.line == Charge.DEMAND))
+    assert charges[0] - charges[1] == pytest.approx(PUMP_KW * 3 * 10.0)
+
+
+def test_the_pump_takes_firm_power() -> None:
+    """The optimum needs 197.8 kW, and 112 kW of heat a pump of 112 / 5.536 = 20.2 kW, 218.0 kW in all: 217
+    kW have no plan, 219 have this one, and with a connection of the pump's own 198 have it. Bound and
+    audit agree."""
+    free, _, _ = planned(utilities(BUYER))
+    own = dataclasses.replace(BUYER, own_grid_connection=True)
+    for heat, mw in ((BUYER, 0.219), (own, 0.198)):
+        problem = with_site(utilities(heat), utility_mw=(mw, mw))
+        same, usd, bound = planned(problem)
+        assert same.ordered == free.ordered
+        assert bound == pytest.approx(usd, rel=1e-6)
+    outcome, found = optimum(with_site(utilities(BUYER), utility_mw=(0.217, 0.217)))
+    assert found is None
+    assert outcome.status == "infeasible"
+
+
+def test_heat_that_does_not_pay_the_demand_charge_of_the_pump_is_not_sold() -> None:
+    """At 40 USD/MWh a MW of waste heat earns (1.1806 x 40 - 0.1806 x 120) x 0.8 x 2,191.5 = 44,796 USD a
+    quarter. Its pump of 180.6 kW pays 541.9 USD for each USD/kW a month: above 82.66 it is not sold."""
+    cop = 0.5 * 343.15 / (70 - 43.75)
+    earned = (cop * 40 - 120) / (cop - 1) * 0.8 * 2191.5
+    most = earned / (1000 / (cop - 1) * 3)
+    assert most == pytest.approx(82.66, abs=0.01)
+    for usd, sold in ((82.0, True), (83.0, False)):
+        heat = dataclasses.replace(BUYER, demand_usd_per_kw_month=(usd, usd))
+        assert (heat.net_usd_per_mwh(46.0, 0.12, 1) > 0.0) is sold
+        assert (heat.pump_mw_per_mw(46.0, 0.12, 1) > 0.0) is sold
+        own = dataclasses.replace(heat, own_grid_connection=True)
+        assert own.net_usd_per_mwh(46.0, 0.12, 1) > 0.0
+        assert own.pump_mw_per_mw(46.0, 0.12, 1) == 0.0
 
 
 def test_prices_of_water_and_heat_choose_the_cooling() -> None:

@@ -11,7 +11,7 @@ from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.answers.train.answer import train
 from dcplan.catalog.schema import System
 from dcplan.errors import InputError, Place, Problem
-from dcplan.facility.swings import Step, event_kwh, remedy, swing
+from dcplan.facility.swings import Step, events, remedy, stored, swing
 from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
 from dcplan.provenance import Quantity
@@ -144,23 +144,16 @@ def _measures(step: Step, limit: float, usd_per_kwh: Quantity | None) -> list[sp
 
 def _events(step: Step, idle_mw: float, limit: float, log: InputLog) -> Table:
     """Return the storage of a step, a checkpoint, a restart and the end of the job."""
-    wait_mw = step.high_mw - step.low_mw
-    stop_mw = step.high_mw - idle_mw
     pause_s = log.parameter("reliability", "checkpoint-pause-s")
     restart_s = log.parameter("reliability", "restart-h") * SECONDS_PER_HOUR
-    events = (
-        ("one training step", wait_mw, step.low_share * step.period_s),
-        ("checkpoint pause", wait_mw, pause_s),
-        ("restart after a failure", stop_mw, restart_s),
-        ("end of the job", stop_mw, math.inf),
-    )
+    found = [(x, stored(x, limit, step.edge_s)) for x in events(step, idle_mw, pause_s, restart_s)]
     return specs.SWING_EVENTS.table(
         specs.SwingEventRow(
-            event=name,
-            fall_mw=fall,
-            lasts_s=lasts if math.isfinite(lasts) else None,
-            store_mw=fall,
-            store_kwh=event_kwh(fall, lasts, limit),
+            event=event.name,
+            fall_mw=event.fall_mw,
+            lasts_s=event.lasts_s if math.isfinite(event.lasts_s) else None,
+            store_mw=storage.mw,
+            store_kwh=storage.kwh,
         )
-        for name, fall, lasts in events
+        for event, storage in found
     )

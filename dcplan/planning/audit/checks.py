@@ -8,6 +8,7 @@ from dcplan.economics.cash_flow import cash_out_usd, debt_usd
 from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.check import Check
 from dcplan.planning.audit.energy.interrupted import interruption_checks
+from dcplan.planning.audit.energy.ramp import ramp_checks
 from dcplan.planning.audit.existing import existing_checks
 from dcplan.planning.audit.links import link_checks
 from dcplan.planning.audit.measures import measured
@@ -31,22 +32,14 @@ def all_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[
     checks += _parts_checks(problem, d, books)
     checks += job_checks(problem, d)
     checks += link_checks(problem, d)
-    checks += interruption_checks(problem, d, _racks_mw(problem, books))
+    checks += interruption_checks(problem, d, books)
+    checks += ramp_checks(problem, d)
     checks += sharing_checks(problem, d)
     checks += demand_checks(problem, d)
     checks += cloud_checks(problem, d)
     checks += _budget_checks(problem, books)
     checks += _goal_checks(problem, d, books)
     return checks
-
-
-def _racks_mw(problem: PlanningProblem, books: Accounts) -> dict[tuple[str, int], float]:
-    """Return the rated power of racks with cooling, by site and quarter [MW]."""
-    return {
-        (site.id, t): books.site(problem, site.id, t, "racks_mw")
-        for site in problem.sites
-        for t in range(problem.quarters)
-    }
 
 
 def _goal_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iterable[Check]:

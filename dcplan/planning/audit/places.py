@@ -9,7 +9,7 @@ from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.books.hall import HallQuarter, storage_of
 from dcplan.planning.audit.check import Check
 from dcplan.planning.audit.energy.contracts import contract_limits
-from dcplan.planning.audit.energy.limits import limits
+from dcplan.planning.audit.energy.limits import Load, limits
 from dcplan.planning.audit.onsite import carbon_t, limit_mw
 from dcplan.planning.audit.packing import unplaced
 from dcplan.planning.audit.upgrades import capacity, out_of_service
@@ -134,10 +134,13 @@ def _power_of(
 ) -> Iterable[Check]:
     """Check the power, energy and power blocks of a site in a quarter."""
     peak = books.site(problem, site.id, t, "facility_mw")
-    yield Check(CheckId.UTILITY_MW, site.id, t, peak, limit_mw(d, site, t))
+    load = books.site(problem, site.id, t, "load_mw")
+    yield Check(CheckId.UTILITY_MW, site.id, t, load, limit_mw(d, site, t))
     mwh = books.site(problem, site.id, t, "facility_mwh")
-    racks_mwh = books.site(problem, site.id, t, "racks_mwh")
-    for name, at, used, most in limits(problem, d, site, t, peak, mwh, racks_mwh):
+    able_mwh = books.site(problem, site.id, t, "racks_mwh")
+    if site.pauses_idle:
+        able_mwh -= books.site(problem, site.id, t, "idle_mwh")
+    for name, at, used, most in limits(problem, d, site, t, Load(peak, load, mwh, able_mwh)):
         yield Check(name, at, t, used, most)
     blocks = d.blocks.get((site.id, t), 0)
     if t < site.block_lead:

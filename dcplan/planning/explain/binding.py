@@ -141,7 +141,7 @@ def stranded(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[St
         ]
         full = [name for name, used, most in rows if most and used >= FULL_HALL * most]
         full_halls[h.id] = full
-        peak = books.site(problem, h.site, t, "facility_mw")
+        peak = books.site(problem, h.site, t, "load_mw")
         site = problem.site(h.site)
         if peak >= FULL_HALL * limit_mw(d, site, t):
             full = [*full, f"utility MW of {h.site}"]
@@ -152,7 +152,7 @@ def stranded(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[St
             if most and name not in full
         ]
     for s in problem.sites:
-        used, most = books.site(problem, s.id, t, "facility_mw"), limit_mw(d, s, t)
+        used, most = books.site(problem, s.id, t, "load_mw"), limit_mw(d, s, t)
         if used < FULL_HALL * most:
             full = [
                 f"{name} of {h}"

@@ -86,8 +86,8 @@ def add_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
        d_{sit}
 
     The load on a tranche pauses while it is interrupted: accelerators p pause on the quarter's
-    average, and the constraints of shared accelerators (``work``) subtract them. No energy is sold
-    to the grid.
+    average, and the constraints of shared accelerators (``work``) subtract them. Where they draw idle
+    power meanwhile, w is less by it. No energy is sold to the grid.
     """
     t = list(sets.quarters)
     tranches, plants = _tranches(sets), _plants(sets)
@@ -101,7 +101,7 @@ def add_onsite(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     def pause(m: pyo.ConcreteModel, s: str, q: int) -> Any:
         saved = sum(
-            mw_each(sets, k) * m.paused[k, q]
+            (mw_each(sets, k) - idle_mw_each(sets, k)) * m.paused[k, q]
             for k in sets.places
             if (*k, q) in m.paused and _at(sets, k, s)
         )
@@ -216,6 +216,15 @@ def mw_each(sets: Sets, key: tuple[str, str, str]) -> float:
     place = sets.places[key]
     pue = sets.problem.cooled(key).peak_pue
     return place.rated_kw / place.accelerators * pue / KW_PER_MW
+
+
+def idle_mw_each(sets: Sets, key: tuple[str, str, str]) -> float:
+    """Return the power of one accelerator that pauses, at the peak PUE; 0 where racks are switched off [MW]."""
+    place, hall = sets.places[key], sets.problem.hall(key[0])
+    if not sets.problem.site(hall.site).pauses_idle:
+        return 0.0
+    pue = hall.cooled(key[1], key[2]).peak_pue
+    return place.idle_average_kw / place.accelerators * pue / KW_PER_MW
 
 
 def _at(sets: Sets, key: tuple[str, str, str], site: str) -> bool:

@@ -9,6 +9,7 @@ import pyomo.core as pyo
 
 from dcplan.facility.electrical.power import RULES
 from dcplan.planning.decision_specs import BLOCK_PAIRS
+from dcplan.planning.model.energy.heat import pump_mw
 from dcplan.planning.model.halls import margin, network_kw, storage_kw
 from dcplan.planning.model.onsite import generated_mw, generated_mwh, interruptible_mw
 from dcplan.planning.model.sets import P, Sets
@@ -39,7 +40,7 @@ def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
         sites,
         t,
         rule=lambda m, s, q: (
-            m.peak_mw[s, q]
+            m.peak_mw[s, q] + pump_mw(m, sets, s, q)
             <= problem.site(s).utility_mw[q] + interruptible_mw(m, s, q) + generated_mw(m, s, q)
         ),
     )
@@ -63,7 +64,10 @@ def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
         billed,
         t,
         rule=lambda m, s, q: (
-            m.billed_mw[s, q] >= site_peak_mw(m, sets, s, q, upper=False) - generated_mw(m, s, q)
+            m.billed_mw[s, q]
+            >= site_peak_mw(m, sets, s, q, upper=False)
+            + pump_mw(m, sets, s, q)
+            - generated_mw(m, s, q)
         ),
     )
     model.billed_minimum = pyo.Constraint(billed, t, rule=lambda m, s, q: _minimum(m, sets, s, q))

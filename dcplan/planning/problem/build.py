@@ -33,6 +33,7 @@ from dcplan.planning.problem.work.jobs.candidates import JobCandidates
 from dcplan.planning.problem.work.jobs.job_terms import job_terms
 from dcplan.planning.problem.work.jobs.larger import Larger
 from dcplan.planning.problem.work.jobs.soonest import planned
+from dcplan.planning.problem.work.ramps import with_ramps
 from dcplan.planning.problem.work.reference import ReferenceRates
 from dcplan.planning.problem.work.residency import countries_of, resident
 from dcplan.planning.problem.work.spans import spans_of
@@ -80,7 +81,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
     links = _links(question, log)
     larger = _larger(scenario, own, len(where))
     candidates = JobCandidates(question, log, excluded, larger, late)
-    jobs, run_options, demands = _work(candidates, where, sites, links, extra_days or {}, country)
+    jobs, options, demands = _work(candidates, where, sites, links, extra_days or {}, country)
     problem = PlanningProblem(
         start=scenario.horizon.start,
         quarters=scenario.horizon.quarters,
@@ -89,7 +90,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         placements=tuple(own.placed),
         fabrics=tuple(own.fabrics),
         jobs=jobs,
-        run_options=run_options,
+        run_options=tuple(with_ramps(options, sites, own.placed, excluded)),
         demands=demands.terms,
         periods=demands.periods,
         period_of_hour=demands.period_of_hour,

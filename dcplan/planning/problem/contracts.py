@@ -1,12 +1,10 @@
-"""Contracts for power, the least share of carbon-free energy, prices of carbon and water, sale of heat."""
+"""Contracts for power, the least share of carbon-free energy, prices of carbon and water."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dcplan.catalog.schema import CoolingOption
-from dcplan.energy.heat import Lifted, lifted
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
 from dcplan.planning.problem.energy import OnsiteTerms, profile_of, shapes_at
@@ -60,35 +58,6 @@ class MatchedTerms:
 
     annual_frac: float | None = None
     hourly_frac: float | None = None
-
-
-@dataclass(frozen=True)
-class HeatTerms:
-    """Sale of waste heat of a site: price and share of hours by quarter, and the temperature it needs."""
-
-    needed_c: float
-    usd_per_mwh: tuple[float, ...]
-    hours_frac: tuple[float, ...]
-    """Share of the hours with demand; 0 before the first quarter of the sale."""
-    carnot_frac: float
-    approach_k: float
-    """Temperature that the heat exchanger to the buyer takes."""
-    connection_usd: float = 0.0
-    first: int = 0
-    """Quarter in which the connection is paid."""
-
-    def lifted(self, heat_c: float) -> Lifted:
-        """Return heat at the needed temperature and electricity of the pump, for one MWh of waste heat."""
-        return lifted(heat_c - self.approach_k, self.needed_c, self.carnot_frac)
-
-    def net_usd_per_mwh(self, heat_c: float, usd_per_kwh: float, t: int) -> float:
-        """Return the margin of one MWh of waste heat in a quarter: price less electricity, at least 0.
-
-        Heat whose electricity costs more than the price is not sold.
-        """
-        x = self.lifted(heat_c)
-        paid = x.electricity * usd_per_kwh * KW_PER_MW
-        return max(x.delivered * self.usd_per_mwh[t] - paid, 0.0)
 
 
 def traded(site_id: str, contracts: Iterable[ContractTerms]) -> list[str]:
@@ -249,63 +218,16 @@ def carbon_price(
         return (), False
     status = Status.INPUT if site.carbon.basis else Status.DEFAULT
     basis = log.text(f"{key}.basis", site.carbon.basis or "location", status)
-    return _rising(f"{key}.usd_per_t", given, level, log), basis == "market"
+    return rising(f"{key}.usd_per_t", given, level, log), basis == "market"
 
 
 def water_price(site: Site, level: tuple[float, ...], log: InputLog) -> tuple[float, ...]:
     """Return the price of site water by quarter, empty without one; a single price rises with inflation."""
     key, given = f"sites.{site.id}.water.usd_per_m3", site.water.usd_per_m3
-    return () if given is None else _rising(key, given, level, log)
+    return () if given is None else rising(key, given, level, log)
 
 
-def heat_terms(
-    site: Site, question: Question, level: tuple[float, ...], log: InputLog
-) -> HeatTerms | None:
-    """Return the sale of waste heat of a site; a single price rises with inflation.
-
-    Raises
-    ------
-    InputError
-        When no hall of the site has liquid cooling, whose heat could be sold.
-    """
-    given = site.heat_reuse
-    if given is None:
-        return None
-    quarters, key = len(level), f"sites.{site.id}.heat_reuse"
-    _refuse_air(site, question, log)
-    start = quarter_index(question.scenario.horizon.start)
-    first = quarter_index(given.available_from) - start if given.available_from else 0
-    hours = log.series(f"{key}.hours_frac", given.hours_frac, quarters)
-    cost = given.connection_usd
-    return HeatTerms(
-        needed_c=log.take(f"{key}.needed_c", given.needed_c),
-        usd_per_mwh=_rising(f"{key}.usd_per_mwh", given.usd_per_mwh, level, log),
-        hours_frac=tuple(x if t >= first else 0.0 for t, x in enumerate(hours)),
-        carnot_frac=log.chosen(
-            f"{key}.carnot_frac", given.carnot_frac, "facility", "heat-pump-carnot-frac"
-        ),
-        approach_k=log.parameter("facility", "exchanger-approach-k"),
-        connection_usd=log.take(f"{key}.connection_usd", cost) if cost else 0.0,
-        first=max(first, 0),
-    )
-
-
-def _refuse_air(site: Site, question: Question, log: InputLog) -> None:
-    """Reject a sale of heat where no cooling option has a loop for liquid-cooled racks."""
-    names = dict.fromkeys(name for hall in site.halls for name in hall.cooling)
-    rows = [log.catalog.get("cooling", name, CoolingOption) for name in names]
-    if any("liquid" in row.accepts and row.coolant_supply_c is not None for row in rows):
-        return
-    cause = (
-        f"no hall of {site.id} has liquid cooling, and only heat of liquid-cooled racks can be sold: "
-        f"{', '.join(names)}"
-    )
-    at = ("sites", question.scenario.sites.index(site), "heat_reuse")
-    step = "add a cooling option such as direct-liquid-dry-cooler, or remove heat_reuse"
-    raise InputError([question.tree.problem("DC015", cause, at, help=step)])
-
-
-def _rising(
+def rising(
     key: str, given: Sequence[Quantity], level: tuple[float, ...], log: InputLog
 ) -> tuple[float, ...]:
     """Return a price by quarter; a single price rises with inflation, prices by quarter are nominal."""

@@ -123,7 +123,7 @@ def _running(c: Calc, site: str) -> None:
     if each.value:
         used = total(c.decision("units", key) for key in _fitted(c, site)) > 0
         take = c.fact("minimum_take_frac", here) * c.fact("utility_mw", here)
-        peak = c.rows["site facility", here] - c.decision("MW made", here)
+        peak = c.rows["site load", here] - c.decision("MW made", here)
         billed = largest(peak, when(used, take, 0))
         _pay(
             c,

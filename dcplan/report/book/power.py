@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dcplan.report.book.calc import Calc
-from dcplan.report.book.data.amounts import LINK_KW, STOPPED
+from dcplan.report.book.data.amounts import LINK_KW, PUMP_MW, STOPPED
 from dcplan.report.book.data.term import Operand, Term, added, number, when
 from dcplan.report.book.grid import NOWHERE, Key, Row, total
 from dcplan.report.book.source import coolings, halls, of_site, placements, sites
@@ -53,7 +53,7 @@ def power_sheet(c: Calc) -> None:
     for hall in halls(source):
         c.limit("hall IT MW", hall, c.rows["hall power", (hall, "", "")], sheet, KW_PER_MW)
     for site in sites(source):
-        c.limit("utility MW", site, c.rows["site facility", (site, "", "")], sheet)
+        c.limit("utility MW", site, c.rows["site load", (site, "", "")], sheet)
 
 
 def _write(
@@ -161,6 +161,11 @@ def _site_rows(c: Calc, site: str) -> None:
     ):
         term = total(c.rows[name, (hall, "", "")] for hall in own)
         _write(c, f"site {name}", key, label, unit, term, whole=whole)
+    if key in c.source.keys(PUMP_MW):
+        load = c.rows["site facility", key] + c.decision(PUMP_MW, key)
+        _write(c, "site load", key, "facility power with the heat pump", "MW", load)
+    else:
+        c.rows["site load", key] = c.rows["site facility", key]
     bought = c.rows["site hall mwh", key] - c.decision("MWh made", key)
     tonnes = bought * c.fact("grid_g_per_kwh", key) / KG_PER_TONNE
     _write(c, "carbon", key, "carbon of grid energy", "t", tonnes, whole=True)

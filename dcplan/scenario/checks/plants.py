@@ -35,11 +35,12 @@ def check_plant(check: Checker, entry: Onsite, site: Site, path: Path) -> None:
 
 def _check_battery(check: Checker, entry: Onsite, site: Site, path: Path) -> None:
     """Report a battery that has nothing to carry, or fields that a battery does not have."""
-    if entry.peak_h is None and not any(x.event_h is not None for x in site.interruptible):
+    carried = any(x.event_h is not None for x in site.interruptible)
+    if entry.peak_h is None and not carried and site.ramp_limit_mw_per_min is None:
         cause = f"{entry.id} stores energy but does not generate it, and has nothing to carry"
         step = (
-            "give peak_h, the hours a day that the peak of the site lasts, or event_h of an interruptible "
-            "tranche"
+            "give peak_h, the hours a day that the peak of the site lasts, event_h of an interruptible "
+            "tranche, or ramp_limit_mw_per_min of the site"
         )
         check.add("DC015", cause, (*path, "id"), help=step)
     for name in ("profile", "usd_per_mwh", "spare_units"):
@@ -106,6 +107,14 @@ def check_unused(check: Checker, site: Site, path: Path) -> None:
         )
         step = "give ppa, or carbon.basis: market with carbon.usd_per_t"
         check.add("DC015", cause, (*path, "carbon", "residual_g_per_kwh"), help=step)
+    if site.paused_racks and not (site.interruptible or site.demand_response):
+        cause = f"{site.id}: paused_racks has no effect, because the site has no interruptions"
+        step = "give an interruptible tranche or demand_response, or leave it out"
+        check.add("DC015", cause, (*path, "paused_racks"), help=step)
+    if site.ramp_limit_mw_per_min and not check.scenario.workloads.jobs:
+        cause = f"{site.id}: ramp_limit_mw_per_min has no effect, because there is no run"
+        step = "give a run in workloads, or leave it out"
+        check.add("DC015", cause, (*path, "ramp_limit_mw_per_min"), help=step)
     kinds = [check.catalog.find("onsite", x.id, OnsitePower) for x in site.onsite]
     clean = any(x.carbon_free for x in site.ppa) or any(
         x is not None and x.kind in WEATHER_KINDS for x in kinds

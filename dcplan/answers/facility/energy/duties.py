@@ -12,6 +12,7 @@ from dcplan.energy.duties import Cells, Duty, Price, bridged, rating, shaved, sp
 from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.cooling.setting import Performance
 from dcplan.inputs.log import InputLog
+from dcplan.inputs.power.cells import cells_of
 from dcplan.inputs.power.plants import taken
 from dcplan.result import Metric, Table
 from dcplan.specs.facility import energy as specs
@@ -81,11 +82,7 @@ def battery_duties(
 
 def _kind(log: InputLog) -> Kind:
     row = log.catalog.get("onsite", CELLS_OF, OnsitePower)
-    depth, end, least = (
-        log.parameter("power", f"battery-{name}") for name in ("depth-frac", "end-frac", "least-h")
-    )
-    works = 1.0 - taken(row, "forced_outage_frac", log)
-    cells = Cells(depth, taken(row, "round_trip_frac", log), end, works, least)
+    cells = cells_of(row, log)
     hours = taken(row, "hours", log)
     share = log.parameter("power", POWER_SHARE)
     price = split(taken(row, "capex_usd_per_kw", log), hours, share)

@@ -43,16 +43,17 @@ def power(problem: PlanningProblem, d: Decisions, books: Accounts) -> Table:
     rows = []
     for s in problem.sites:
         for t in range(problem.quarters):
-            peak = books.site(problem, s.id, t, "facility_mw")
+            load = books.site(problem, s.id, t, "load_mw")
             mwh = books.site(problem, s.id, t, "facility_mwh")
             rows.append(
                 specs.PowerRow(
                     site=s.id,
                     quarter=quarter_at(problem, t),
                     it_mw=books.site(problem, s.id, t, "rated_kw") / KW_PER_MW,
-                    facility_mw=peak,
+                    facility_mw=books.site(problem, s.id, t, "facility_mw"),
+                    heat_pump_mw=books.site(problem, s.id, t, "pump_mw") if s.heat else None,
                     utility_mw=s.utility_mw[t],
-                    interruptible_mw=sum(interruptible_use_mw(d, s, peak, mwh, t).values()),
+                    interruptible_mw=sum(interruptible_use_mw(d, s, load, mwh, t).values()),
                     onsite_mw=plants_mw(d, s, t),
                     electrical_peak_mw=books.site(problem, s.id, t, "peak_kw") / KW_PER_MW,
                     energy_mwh=mwh,

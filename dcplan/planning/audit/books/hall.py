@@ -33,12 +33,23 @@ class HallQuarter:
     """Rated power of the racks that are on, with cooling on the design day."""
     racks_mwh: float = 0.0
     """Energy of the racks, with cooling."""
+    idle_mw: float = 0.0
+    """Idle power of the racks that are on, with cooling on the design day."""
+    idle_mwh: float = 0.0
+    """Energy of the same racks if all of them idled, with cooling."""
+    pump_mw: float = 0.0
+    """Power of the heat pump for sold heat that the site carries, at rated power of the racks."""
     units: int = 0
     network: Network = EMPTY
     it_mwh_cooled: dict[tuple[str, str], float] = field(default_factory=dict)
     """By cooling option and system; network and storage have no system."""
     liquid_mwh_by_cooling: dict[str, float] = field(default_factory=dict)
     """Heat of liquid-cooled racks into the liquid."""
+
+    @property
+    def load_mw(self) -> float:
+        """Return the load of the hall on the site's connection, plants and batteries [MW]."""
+        return self.facility_mw + self.pump_mw
 
 
 def hall_quarter(
@@ -63,9 +74,12 @@ def hall_quarter(
         a.peak_kw += n * place.peak_kw
         a.air_kw += n * place.air_kw
         a.liquid_kw += n * place.liquid_kw
+        a.pump_mw += _pump_mw(problem, hall, place, n, t)
         by_cooling[place.cooling] += n * place.rated_kw
         cooled = problem.cooled(place.key)
         a.facility_mw += n * place.rated_kw * cooled.peak_pue / KW_PER_MW
+        a.idle_mw += n * place.idle_average_kw * cooled.peak_pue / KW_PER_MW
+        a.idle_mwh += n * place.idle_average_kw * cooled.pue * HOURS_PER_QUARTER / KW_PER_MW
         mwh = _energy_mwh(problem, d, place, n, t)
         _count(a, place.cooling, place.system, mwh)
         into = a.liquid_mwh_by_cooling
@@ -90,6 +104,17 @@ def hall_quarter(
         a.facility_mwh += mwh * cooled.pue
         a.water_l += mwh * KW_PER_MW * cooled.wue_l_per_kwh
     return a
+
+
+def _pump_mw(
+    problem: PlanningProblem, hall: HallTerms, place: Placement, racks: int, t: int
+) -> float:
+    """Return the power of the heat pump for the heat that racks give to the liquid at rated power [MW]."""
+    site, heat_c = problem.site(hall.site), hall.cooling(place.cooling).heat_c
+    if site.heat is None or heat_c is None:
+        return 0.0
+    each = site.heat.pump_mw_per_mw(heat_c, site.usd_per_kwh[t], t)
+    return each * racks * place.liquid_kw / KW_PER_MW
 
 
 def _count(a: HallQuarter, cooling: str, system: str, mwh: float) -> None:

@@ -47,7 +47,7 @@ def _of_site(
         flows.append(Flow(t, group, line, usd, site.id, asset=other, shared=use, goods=goods))
 
     if site.demand_usd_per_kw_month > 0:
-        peak = books.site(problem, site.id, t, "facility_mw") - generated_mw(d, site, t)
+        peak = books.site(problem, site.id, t, "load_mw") - generated_mw(d, site, t)
         billed = max(peak, site.minimum_take_frac * site.utility_mw[t] if used else 0.0)
         months = Goods("grid", billed * KW_PER_MW * MONTHS_PER_QUARTER, Unit.KW_MONTH)
         usd = level * months.quantity * site.demand_usd_per_kw_month

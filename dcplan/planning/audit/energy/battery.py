@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Goods, Sharing, Unit
 from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.energy import BatteryTerms, OnsiteTerms
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
 from dcplan.units import HOURS_PER_QUARTER, KW_PER_MW, MONTHS_PER_QUARTER, QUARTERS_PER_YEAR
 
@@ -44,6 +45,15 @@ def busy_mw(
             )
             total += problem.cooled(key).pue / KW_PER_MW * (kw * racks - now)
     return total
+
+
+def used_mw(
+    d: Decisions, site: SiteTerms, plant: OnsiteTerms, battery: BatteryTerms, t: int
+) -> float:
+    """Return the power that a battery has for the peak that it shaves and the tranches that it carries [MW]."""
+    carried = [(y.event_h, d.bridged.get((site.id, plant.id, y.id, t), 0.0)) for y in site.tranches]
+    shaved = (battery.peak_h, d.onsite_mw.get((site.id, plant.id, t), 0.0))
+    return sum(battery.mw_per_mw(hours) * mw for hours, mw in [shaved, *carried])
 
 
 def response_flows(problem: PlanningProblem, d: Decisions, site: SiteTerms) -> Iterable[Flow]:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dcplan.planning.audit.accounts import overlap_days
+from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.check import Check
 from dcplan.planning.audit.energy.battery import bridged_mw
 from dcplan.planning.audit.onsite import plants_mw
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import Placement, PlanningProblem, SiteTerms
+from dcplan.planning.problem.work.terms import RunOption
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, KW_PER_MW, MONTHS_PER_QUARTER
 
 
-def interruption_checks(
-    problem: PlanningProblem, d: Decisions, racks_mw: dict[tuple[str, int], float]
-) -> Iterable[Check]:
+def interruption_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iterable[Check]:
     """Check that runs which pause do so, and that other work has power in interruptions and calls.
 
     Parameters
@@ -25,8 +25,8 @@ def interruption_checks(
         The problem.
     d : Decisions
         Its plan.
-    racks_mw : dict
-        Rated power of the racks with cooling, by site and quarter. [MW]
+    books : Accounts
+        Its accounts: peak, and rated and idle power of the racks with cooling.
     """
     for t in range(problem.quarters):
         yield from _paused(problem, d, t)
@@ -38,12 +38,18 @@ def interruption_checks(
                 for month in range(t * MONTHS_PER_QUARTER, (t + 1) * MONTHS_PER_QUARTER)
                 for period in range(len(problem.periods))
             )
+            peak, racks, idle = (
+                books.site(problem, site.id, t, x) for x in ("facility_mw", "racks_mw", "idle_mw")
+            )
+            if not site.pauses_idle:
+                idle = 0.0
             if any(x.mw[t] for x in site.tranches):
+                stays = peak - racks + idle if site.pauses_idle else 0.0
                 carried = sum(bridged_mw(d, site, x.id, t) for x in site.tranches)
                 firm = site.utility_mw[t] + plants_mw(d, site, t) + carried
-                yield Check(CheckId.FIRM_MW, site.id, t, load, firm)
+                yield Check(CheckId.FIRM_MW, site.id, t, load + stays, firm)
             if site.response is not None:
-                left = racks_mw[site.id, t] - d.enrolled.get((site.id, t), 0.0)
+                left = racks - idle - d.enrolled.get((site.id, t), 0.0)
                 yield Check(CheckId.CALLED_MW, site.id, t, load, left)
 
 
@@ -71,23 +77,38 @@ def always_on_mw(
 ) -> float:
     """Return the rated load of a site that does not pause, in a month and a period of the week [MW].
 
-    It is that of runs which keep power, and of services.
+    It is that of runs which keep power, and of services; where racks pause at idle power, what is above it.
     """
     t = month // MONTHS_PER_QUARTER
     places = [p for p in problem.placements if problem.hall(p.hall).site == site.id]
     halls = {p.hall for p in places}
     runs = sum(
-        r.accelerators * r.kept_frac * accelerator_mw(problem, d, r.place, r.system, t)
+        r.accelerators * _kept_mw(problem, d, r, t, idle=site.pauses_idle)
         for r in d.runs
         if r.place in halls and r.start_month <= month < r.start_month + r.months
     )
     services = sum(
-        d.reserved(x, p.key, t) * _each_mw(problem, p)
+        d.reserved(x, p.key, t)
+        * (_each_mw(problem, p) - (_idle_mw(problem, p) if site.pauses_idle else 0.0))
         for x in problem.demands
         if x.always_on and x.active(period)
         for p in places
     )
     return runs + services
+
+
+def _kept_mw(
+    problem: PlanningProblem, d: Decisions, run: RunOption, t: int, *, idle: bool
+) -> float:
+    """Return what one accelerator of a run keeps, with ``idle`` above its idle power [MW]."""
+    return max(
+        (
+            max(run.kept_frac * _each_mw(problem, p) - (_idle_mw(problem, p) if idle else 0.0), 0.0)
+            for p in problem.placements
+            if (p.hall, p.system) == (run.place, run.system) and d.racks(problem, p.key, t)
+        ),
+        default=0.0,
+    )
 
 
 def accelerator_mw(problem: PlanningProblem, d: Decisions, hall: str, system: str, t: int) -> float:
@@ -103,6 +124,11 @@ def accelerator_mw(problem: PlanningProblem, d: Decisions, hall: str, system: st
         ),
         default=0.0,
     )
+
+
+def _idle_mw(problem: PlanningProblem, place: Placement) -> float:
+    peak_pue = problem.hall(place.hall).cooled(place.cooling, place.system).peak_pue
+    return place.idle_average_kw / place.accelerators * peak_pue / KW_PER_MW
 
 
 def _each_mw(problem: PlanningProblem, place: Placement) -> float:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from dcplan.planning.audit.energy.battery import bridged_mw, busy_mw
+from dcplan.planning.audit.energy.battery import bridged_mw, busy_mw, used_mw
 from dcplan.planning.audit.onsite import (
     generated_mwh,
     interruptible_use_mw,
@@ -18,19 +19,27 @@ from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
 from dcplan.units import HOURS_PER_QUARTER, KW_PER_MW
 
 
+@dataclass(frozen=True)
+class Load:
+    """Load of a site in a quarter."""
+
+    peak_mw: float
+    """Peak of the data center on the design day."""
+    connection_mw: float
+    """The same with the heat pump: what grid, plants and batteries carry."""
+    facility_mwh: float
+    able_mwh: float
+    """Energy of the racks that a call may stop, with cooling: less idle power where they draw it."""
+
+
 def limits(
-    problem: PlanningProblem,
-    d: Decisions,
-    site: SiteTerms,
-    t: int,
-    peak_mw: float,
-    facility_mwh: float,
-    racks_mwh: float,
+    problem: PlanningProblem, d: Decisions, site: SiteTerms, t: int, load: Load
 ) -> Iterable[tuple[CheckId, str, float, float]]:
     """Yield check, place, use and limit for plants and tranches.
 
     The racks' energy with cooling limits the load to enroll: networks and storage stay on in a call.
     """
+    peak_mw, facility_mwh = load.peak_mw, load.facility_mwh
     able = weather_mwh(problem, d, site, facility_mwh, t)
     for o in site.onsite:
         units = units_serving(d, site, o, t)
@@ -45,7 +54,7 @@ def limits(
             yield CheckId.ONSITE_MW, where, d.onsite_mw.get((site.id, o.id, t), 0.0), carried
     if not (site.onsite or site.tranches or site.response):
         return
-    uses = interruptible_use_mw(d, site, peak_mw, facility_mwh, t)
+    uses = interruptible_use_mw(d, site, load.connection_mw, facility_mwh, t)
     grid = (site.utility_mw[t] + sum(uses.values())) * HOURS_PER_QUARTER
     yield CheckId.EXPORT_MWH, site.id, generated_mwh(d, site, t), facility_mwh
     yield CheckId.GRID_MWH, site.id, facility_mwh - generated_mwh(d, site, t), grid
@@ -55,13 +64,13 @@ def limits(
         for x in site.tranches
     )
     if site.response is not None:
-        enrolled, mean = d.enrolled.get((site.id, t), 0.0), racks_mwh / HOURS_PER_QUARTER
+        enrolled, mean = d.enrolled.get((site.id, t), 0.0), load.able_mwh / HOURS_PER_QUARTER
         most = min(site.response.max_mw, mean, peak_mw - sum(uses.values()))
         yield CheckId.ENROLLED_MW, site.id, enrolled, max(most, 0.0)
         lost += site.response.called_frac * enrolled
     rest = sum(
         d.paused.get((*p.key, t), 0.0)
-        * p.rated_kw
+        * (p.rated_kw - (p.idle_average_kw if site.pauses_idle else 0.0))
         / p.accelerators
         * problem.cooled(p.key).peak_pue
         for p in problem.placements
@@ -84,10 +93,7 @@ def _battery_limits(
         battery, shaved = x.battery, d.onsite_mw.get((site.id, x.id, t), 0.0)
         if battery is None:
             continue
-        carried = [(y.event_h, d.bridged.get((site.id, x.id, y.id, t), 0.0)) for y in site.tranches]
-        used = sum(
-            battery.mw_per_mw(hours) * mw for hours, mw in [(battery.peak_h, shaved), *carried]
-        )
+        used = used_mw(d, site, x, battery, t)
         able = units_serving(d, site, x, t) * x.unit_mw * battery.available_frac
         yield CheckId.BATTERY_MW, f"{site.id} {x.id}", used, able
         over_mean += battery.peak_over_mean * shaved if battery.peak_h or not shaved else math.inf

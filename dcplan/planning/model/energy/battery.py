@@ -63,12 +63,26 @@ def _room_mw(m: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
     return room
 
 
+def _ramps(sets: Sets, site: str, job: str, t: int) -> list[int]:
+    """Return the run options of a job in a quarter that need a battery for the ramp limit of a site."""
+    return [
+        i
+        for hall in sets.problem.halls
+        if hall.site == site
+        for i, _ in sets.runs_in_quarter[hall.id, t]
+        if sets.problem.run_options[i].job == job and sets.problem.run_options[i].ramp_mw
+    ]
+
+
 def add_battery(model: pyo.ConcreteModel, sets: Sets) -> None:
     r"""Limit what batteries carry, by their power and energy, and by the room to refill in a day.
 
     .. math::
        k_p S_{bt} + \sum_y k_y c_{byt} \le B_b n_{bt}, \quad \sum_b c_{byt} \le d_{yt}, \quad
        \sum_b r_b S_{bt} \le P_t - \bar L_t, \quad e_{bt} = -\ell^p S_{bt} - \sum_y \ell^y c_{byt}
+
+    A run i whose load falls faster than the site's ramp limit has :math:`A_b R_i x_i` on the left of the first
+    row of the site's first battery, A the share of its modules that work.
 
     with L the mean load of a day on which all racks that may train do so, S the shaved peak
     (``onsite_mw``), c the interruptible power carried (``bridged``) and e the losses (``onsite_mwh``, not above 0).
@@ -81,15 +95,30 @@ def add_battery(model: pyo.ConcreteModel, sets: Sets) -> None:
     ]
     terms = {(s.id, y.id): y for s in sets.problem.sites for y in s.tranches}
 
-    def able(m: pyo.ConcreteModel, s: str, o: str, t: int) -> Any:
-        plant, battery = of[s, o]
+    def used_mw(m: pyo.ConcreteModel, s: str, o: str, t: int) -> Any:
+        battery = of[s, o][1]
         used = battery.mw_per_mw(battery.peak_h) * m.onsite_mw[s, o, t]
         used += sum(
             battery.mw_per_mw(terms[s, y].event_h) * m.bridged[s, o, y, t]
             for (a, b, y) in tranches
             if (a, b) == (s, o)
         )
-        return used <= plant.unit_mw * battery.available_frac * serving(m, s, plant, t)
+        return used
+
+    def able(m: pyo.ConcreteModel, s: str, o: str, t: int) -> Any:
+        plant, battery = of[s, o]
+        most = plant.unit_mw * battery.available_frac * serving(m, s, plant, t)
+        return used_mw(m, s, o, t) <= most
+
+    def ramp(m: pyo.ConcreteModel, s: str, job: str, t: int) -> Any:
+        terms = sets.problem.site(s).ramp
+        runs = _ramps(sets, s, job, t)
+        if terms is None or terms.battery is None or not runs:
+            return pyo.Constraint.Skip
+        plant, battery = of[s, terms.battery]
+        needed = sum(sets.problem.run_options[i].ramp_mw * m.run[i] for i in runs)
+        most = plant.unit_mw * serving(m, s, plant, t)
+        return used_mw(m, s, plant.id, t) / battery.available_frac + needed <= most
 
     def losses(m: pyo.ConcreteModel, s: str, o: str, t: int) -> Any:
         battery = of[s, o][1]
@@ -110,6 +139,10 @@ def add_battery(model: pyo.ConcreteModel, sets: Sets) -> None:
         for t in quarters:
             model.onsite_mw[s, o, t].setub(None if battery.peak_h else 0.0)
     model.battery_mw = pyo.Constraint(keys, quarters, rule=able)
+    limited = [x.id for x in sets.problem.sites if x.ramp is not None]
+    model.ramp_storage = pyo.Constraint(
+        limited, [j.id for j in sets.problem.jobs], quarters, rule=ramp
+    )
     model.battery_losses = pyo.Constraint(keys, quarters, rule=losses)
     model.battery_refill = pyo.Constraint(
         list(dict.fromkeys(s for s, _, b in found if b.peak_h)), quarters, rule=refilled

@@ -9,8 +9,9 @@ import pyomo.core as pyo
 from dcplan.planning.model.onsite import generated_mw, interruptible_mw
 from dcplan.planning.model.power import racks_mean_mw
 from dcplan.planning.model.sets import Sets
+from dcplan.planning.model.upgrades import powered
 from dcplan.planning.problem.terms import SiteTerms
-from dcplan.units import QUARTERS_PER_YEAR, USD_PER_MUSD
+from dcplan.units import KW_PER_MW, QUARTERS_PER_YEAR, USD_PER_MUSD
 
 
 def add_response(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -32,9 +33,24 @@ def add_response(model: pyo.ConcreteModel, sets: Sets) -> None:
         return m.enrolled[s, t] + interruptible_mw(m, s, t) <= m.peak_mw[s, t]
 
     model.enrolled_load = pyo.Constraint(
-        sites, quarters, rule=lambda m, s, t: m.enrolled[s, t] <= racks_mean_mw(m, sets, s, t)
+        sites, quarters, rule=lambda m, s, t: m.enrolled[s, t] <= _able_mw(m, sets, s, t)
     )
     model.enrolled_peak = pyo.Constraint(sites, quarters, rule=within_peak)
+
+
+def _able_mw(m: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
+    """Return the mean load of racks, less their idle power where they draw it in a call [MW]."""
+    mean = racks_mean_mw(m, sets, site, t)
+    if not sets.problem.site(site).pauses_idle:
+        return mean
+    return mean - sum(
+        sets.problem.hall(k[0]).cooled(k[1], k[2]).pue
+        / KW_PER_MW
+        * sets.places[k].idle_average_kw
+        * powered(m, k, t)
+        for k in sets.places
+        if sets.problem.hall(k[0]).site == site
+    )
 
 
 def response_musd(model: pyo.ConcreteModel, site: SiteTerms, t: int) -> Any:

@@ -10,12 +10,13 @@ from dcplan.planning.problem.contracts import (
     TariffPrices,
     carbon_price,
     contract_terms,
-    heat_terms,
     matched_terms,
     water_price,
 )
 from dcplan.planning.problem.energy import onsite_terms, response_terms, tranche_terms
 from dcplan.planning.problem.finance import price_level
+from dcplan.planning.problem.places.heat import heat_terms
+from dcplan.planning.problem.places.ramp import ramp_terms
 from dcplan.planning.problem.terms import SiteTerms
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.load import Question
@@ -73,11 +74,21 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
         if residual
         else None,
         response=response_terms(site, level, log),
+        ramp=ramp_terms(site, log),
+        pauses_idle=_pauses_idle(site, log),
         carbon_usd_per_t=prices,
         water_usd_per_m3=water_price(site, level, log),
         heat=heat_terms(site, question, level, log),
         carbon_by_market=by_market,
     )
+
+
+def _pauses_idle(site: Site, log: InputLog) -> bool:
+    """Return whether racks draw idle power while they pause."""
+    if not (site.interruptible or site.demand_response):
+        return False
+    given, status = site.paused_racks, Status.INPUT if site.paused_racks else Status.DEFAULT
+    return log.text(f"sites.{site.id}.paused_racks", given or "switched_off", status) == "idle"
 
 
 def _backup(site: Site, log: InputLog) -> Backup:

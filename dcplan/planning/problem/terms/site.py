@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from dcplan.facility.electrical.chain import DOUBLE_CONVERSION, Backup
 from dcplan.inputs.cooling.setting import Setting
 from dcplan.inputs.power.hall import Blocks
-from dcplan.planning.problem.contracts import ContractTerms, HeatTerms, MatchedTerms
+from dcplan.planning.problem.contracts import ContractTerms, MatchedTerms
 from dcplan.planning.problem.energy import OnsiteTerms, ResponseTerms, TrancheTerms
+from dcplan.planning.problem.terms.heat import HeatTerms
+from dcplan.planning.problem.terms.ramp import RampTerms
 from dcplan.planning.problem.terms.upgrades import Capacity, UpgradeTerms
 
 
@@ -49,6 +51,10 @@ class SiteTerms:
 
     response: ResponseTerms | None = None
     """Demand response program."""
+    ramp: RampTerms | None = None
+    """Limit on how fast the load of runs may change; None without one."""
+    pauses_idle: bool = False
+    """Whether racks draw idle power while they pause; else they are switched off."""
     carbon_usd_per_t: tuple[float, ...] = ()
     """Price of operational carbon by quarter; empty without one."""
     water_usd_per_m3: tuple[float, ...] = ()

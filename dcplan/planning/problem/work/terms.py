@@ -99,6 +99,8 @@ class RunOption:
     """Interruptions of power in which it pauses or slows; without any, it keeps its power."""
     lost_days: float = 0.0
     """Part of ``days`` that it loses to these interruptions."""
+    ramp_mw: float = 0.0
+    """Rated power of the battery that a ramp limit of its site needs for it; in one part of a run only."""
     part: RunPart | None = None
     """Part of a run over several halls, whose amounts are those of this hall; None for a complete run."""
 

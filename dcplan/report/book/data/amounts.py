@@ -22,6 +22,8 @@ from dcplan.units import QUARTERS_PER_YEAR
 
 LINK_KW = "link kW"
 """Amount with the power of the equipment of links in a hall."""
+PUMP_MW = "MW of heat pumps"
+"""Amount with the power of the heat pump of a site that sells heat."""
 STOPPED = "racks out of service"
 """Amount with the racks that are off during the works of an upgrade."""
 LEFT, HARDWARE = "share left", "hardware"
@@ -127,6 +129,8 @@ def _all(
             yield "MWh made", (site.id, "", ""), t, generated_mwh(d, site, t)
             if site.contracts:
                 yield "MWh contracted", (site.id, "", ""), t, contracted_mwh(d, site, t)
+            if site.heat:
+                yield PUMP_MW, (site.id, "", ""), t, books.site(problem, site.id, t, "pump_mw")
             yield "MW made", (site.id, "", ""), t, generated_mw(d, site, t)
         for hall in problem.halls:
             for c in hall.coolings:

@@ -86,6 +86,9 @@ class HeatReuse(Part):
     """First quarter of the sale. Default: the start of the horizon."""
     carnot_frac: CarnotFraction | None = None
     """Efficiency of the heat pump over that of Carnot. Default: `facility/heat-pump-carnot-frac`."""
+    own_grid_connection: bool = False
+    """Whether the heat pump has a grid connection of its own. Default: its power is part of the site's
+    load: utility_mw, plants and batteries carry it, and it pays the demand charge."""
 
 
 class Matching(Part):

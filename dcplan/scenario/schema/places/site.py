@@ -182,8 +182,16 @@ class Site(Part):
     """Least share of energy that carbon-free contracts, PV and wind give."""
     heat_reuse: HeatReuse | None = None
     """Sale of waste heat. Default: none."""
+    ramp_limit_mw_per_min: Positive | None = None
+    """Fastest change of the site's load that the grid allows. A run falls faster at waits, restarts and its
+    end: it needs a battery, the first one in `onsite`, and is refused at a site without one. Default: no
+    limit."""
     demand_response: DemandResponse | None = None
     """Program that pays for load that pauses when it is called. Default: none."""
+    paused_racks: Literal["switched_off", "idle"] | None = None
+    """What racks do while they pause in interruptions and calls: `switched_off`, they draw nothing; `idle`,
+    they draw their idle power, and firm power carries it with that of network, storage and cooling.
+    Default: switched_off."""
     energy: Energy = Energy()
     """Electricity tariff."""
     power: Power = Power()

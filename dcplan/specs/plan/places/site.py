@@ -167,6 +167,10 @@ class PowerRow:
     facility_mw: Annotated[
         float, Column("Peak power of the site: rated power times the design-day PUE")
     ]
+    heat_pump_mw: Annotated[
+        float | None,
+        Column("Power of the heat pump for sold heat, in addition to the peak of the data center"),
+    ]
     utility_mw: Annotated[float, Column("Firm power from the grid")]
     interruptible_mw: Annotated[
         float,

@@ -105,6 +105,10 @@ def _first_of(problem: PlanningProblem, run: RunOption, placed: Placement) -> in
     racks = math.ceil(run.accelerators / placed.accelerators)
     site_mw = racks * placed.rated_kw / KW_PER_MW * problem.cooled(placed.key).peak_pue
     built = max(hall.opens(placed.cooling), site.block_lead if hall.needs_blocks else 0)
+    if run.ramp_mw:
+        built = max(
+            built, next(x.lead for x in site.onsite if site.ramp and x.id == site.ramp.battery)
+        )
     vendors = [x.racks for x in problem.supply if x.system == run.system]
     for t in range(built, problem.quarters):
         ordered = max(t - placed.lead + 1, 0)
