@@ -223,7 +223,7 @@ def idle_mw_each(sets: Sets, key: tuple[str, str, str]) -> float:
     place, hall = sets.places[key], sets.problem.hall(key[0])
     if not sets.problem.site(hall.site).pauses_idle:
         return 0.0
-    pue = hall.cooled(key[1], key[2]).peak_pue
+    pue = sets.problem.cooled(key).peak_pue
     return place.idle_average_kw / place.accelerators * pue / KW_PER_MW
 
 

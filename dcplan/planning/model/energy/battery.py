@@ -65,11 +65,12 @@ def _room_mw(m: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
 
 def _ramps(sets: Sets, site: str, job: str, t: int) -> list[int]:
     """Return the run options of a job in a quarter that need a battery for the ramp limit of a site."""
+    halls = {hall.id for hall in sets.problem.halls if hall.site == site}
     return [
         i
-        for hall in sets.problem.halls
-        if hall.site == site
-        for i, _ in sets.runs_in_quarter[hall.id, t]
+        for (place, _, quarter), runs in sets.days_of_runs.items()
+        if quarter == t and place in halls
+        for i, _ in runs
         if sets.problem.run_options[i].job == job and sets.problem.run_options[i].ramp_mw
     ]
 

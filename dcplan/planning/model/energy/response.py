@@ -44,10 +44,7 @@ def _able_mw(m: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
     if not sets.problem.site(site).pauses_idle:
         return mean
     return mean - sum(
-        sets.problem.hall(k[0]).cooled(k[1], k[2]).pue
-        / KW_PER_MW
-        * sets.places[k].idle_average_kw
-        * powered(m, k, t)
+        sets.problem.cooled(k).pue / KW_PER_MW * sets.places[k].idle_average_kw * powered(m, k, t)
         for k in sets.places
         if sets.problem.hall(k[0]).site == site
     )

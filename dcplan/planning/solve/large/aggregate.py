@@ -27,7 +27,7 @@ BOOKED = "training_use"
 """Row that counts a run's hours, by hall, system and quarter."""
 PEAKS = (
     *("accelerators_for_jobs", "serving_ahead", "fabric_speed"),
-    *("firm_power", "called_load", "runs_pause"),
+    *("firm_power", "called_load", "runs_pause", "ramp_storage"),
 )
 """Rows of peaks, which apply to single runs."""
 CREDITS = ("peak_runs_whole", "month_runs_active")

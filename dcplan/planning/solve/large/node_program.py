@@ -121,12 +121,7 @@ class NodeProgram:
         return found if known.basis is None else self.solve({}, known.basis, math.inf)
 
     def solve(
-        self,
-        bounds: Bounds,
-        basis: highspy.HighsBasis | None,
-        cutoff: float,
-        *,
-        last: bool = True,
+        self, bounds: Bounds, basis: highspy.HighsBasis | None, cutoff: float, *, last: bool = True
     ) -> Linear:
         """Solve the program with other bounds from a basis, or from that of the last solve.
 
