@@ -16,6 +16,7 @@ from dcplan.fabric.topology.kinds import PLANNED, UNITED, united
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.network_parts import MissingError, links_per_cage, parts_of
+from dcplan.planning.problem.fabrics.alone import without_network
 from dcplan.planning.problem.fabrics.fitted import fitted
 from dcplan.planning.problem.fabrics.ordered import Ordered
 from dcplan.planning.problem.fabrics.trees import max_ports, share, su_margin
@@ -83,7 +84,8 @@ def fabric_options(
                 excluded.append(
                     ExcludedOption(Kind.FABRIC, f"{family.id}/{tiers}t", hall.id, str(error))
                 )
-    return _without_dominated(hall, result, excluded, most)
+    kept = _without_dominated(hall, result, excluded, most)
+    return kept + without_network(hall, placed, scenario, kept)
 
 
 def _option(
