@@ -18,6 +18,7 @@ from dcplan.inputs.log import InputLog
 from dcplan.inputs.network_parts import MissingError, links_per_cage, parts_of
 from dcplan.planning.problem.fabrics.alone import without_network
 from dcplan.planning.problem.fabrics.fitted import fitted
+from dcplan.planning.problem.fabrics.lanes import refuse_unlike_lanes
 from dcplan.planning.problem.fabrics.ordered import Ordered
 from dcplan.planning.problem.fabrics.trees import max_ports, share, su_margin
 from dcplan.planning.problem.terms import (
@@ -107,6 +108,7 @@ def _option(
             designs[ports] = ordered.design(link, tiers, log)
             cage = links_per_cage(ports.ports_per_cage, family, ordered.planes)
             parts[ports] = parts_of(log, family, ordered.models, link, cage)
+            refuse_unlike_lanes(ordered, ports, log)
         except MissingError as error:  # this class cannot use the family; other classes may
             designs.pop(ports, None)
             missing.append(str(error))
