@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import cast
 
@@ -71,13 +72,15 @@ def links_per_cage(own: int, family: Fabric | None, planes: int) -> int:
     return own * planes
 
 
-def links_per_cord(ends: Iterable[tuple[Optic, int]]) -> int:
-    """Return the links that share a fiber cord: those of one connector, at the end with fewer.
+def links_per_cord(ends: Iterable[tuple[Optic, int]]) -> float:
+    """Return the links of a fiber cord: those of one connector, at the end with fewer.
 
     Each end is a transceiver and the links that it carries. Eight links of 100 Gb/s leave an 800G
-    DR8 transceiver in two connectors, so four share a cord.
+    DR8 transceiver in two connectors, so four share a cord. One link of 800 Gb/s has two connectors
+    at both ends, so a cord is half of it.
     """
-    return max(min((links // row.connectors for row, links in ends), default=1), 1)
+    each = [links / row.connectors for row, links in ends] or [1.0]
+    return float(math.floor(min(each))) if min(each) >= 1.0 else min(max(each), 1.0)
 
 
 def unlike_lanes(near: Optic, far: Optic) -> str:
