@@ -73,7 +73,9 @@ def test_links_per_cord() -> None:
     assert links_per_cord([(dr8, 8), (dr8, 8)]) == 4  # 16 fibers in two connectors, 2 a link
     assert links_per_cord([(twin, 2), (dr4, 1)]) == 1
     assert links_per_cord([(dr8, 1), (dr8, 1)]) == 0.5  # 16 fibers: two cords of 8
-    assert links_per_cord([(dr8, 1), (dr8, 4)]) == 1  # a link of 200 Gb/s: 4 fibers of one connector
+    assert (
+        links_per_cord([(dr8, 1), (dr8, 4)]) == 1
+    )  # a link of 200 Gb/s: 4 fibers of one connector
 
 
 def test_types_agree_with_the_names_of_the_makers() -> None:
