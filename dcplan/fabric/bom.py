@@ -34,8 +34,8 @@ class Parts:
     node_optic_ports: int = 1
     leaf_optic_inside: bool = False
     """Whether the switches include their optics, which are no transceivers then."""
-    cord_links: int = 1
-    """Links that share a fiber cord; ``cable_usd`` is the share of one link."""
+    cord_links: float = 1.0
+    """Links of a fiber cord, a half where a link has two; ``cable_usd`` is the cost of one link."""
 
 
 @dataclass(frozen=True)

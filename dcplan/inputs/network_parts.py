@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import cast
 
@@ -71,13 +72,27 @@ def links_per_cage(own: int, family: Fabric | None, planes: int) -> int:
     return own * planes
 
 
-def links_per_cord(ends: Iterable[tuple[Optic, int]]) -> int:
-    """Return the links that share a fiber cord: those of one connector, at the end with fewer.
+def links_per_cord(ends: Iterable[tuple[Optic, int]]) -> float:
+    """Return the links of a fiber cord: those of one connector, at the end with fewer.
 
     Each end is a transceiver and the links that it carries. Eight links of 100 Gb/s leave an 800G
-    DR8 transceiver in two connectors, so four share a cord.
+    DR8 transceiver in two connectors, so four share a cord. One link of 800 Gb/s has two connectors
+    at both ends, so a cord is half of it.
     """
-    return max(min((links // row.connectors for row, links in ends), default=1), 1)
+    each = [links / row.connectors for row, links in ends] or [1.0]
+    return float(math.floor(min(each))) if min(each) >= 1.0 else min(max(each), 1.0)
+
+
+def unlike_lanes(near: Optic, far: Optic) -> str:
+    """Return why the transceivers of two ends form no link; empty if they do or it is not known.
+
+    Lanes of both ends have one speed, so as many fibers for the rate: 400 Gb/s are four lanes of 100
+    Gb/s in DR4, and two of 200 Gb/s in a part of a 1.6T DR8. A transceiver may run some of its lanes.
+    """
+    if not near.fibers or not far.fibers or _spread(near) == _spread(far):
+        return ""
+    speeds = [2.0 * x.rate_gbps.value / x.fibers for x in (near, far) if x.fibers]
+    return f"{near.id} and {far.id} form no link: {speeds[0]:g} and {speeds[1]:g} Gb/s a pair of fibers"
 
 
 def optics_of(catalog: Catalog, kinds: Sequence[str], gbps: float, protocol: str) -> list[Optic]:
@@ -159,19 +174,12 @@ def parts_of(
         If a value is missing.
     """
     switches = [cast("Switch", log.catalog.find("switches", m, Switch)) for m in models]
+    (node_optic, node_links), (leaf_optic, leaf_links) = link_ends(
+        log, family, models[0], link_gbps, node_ports
+    )
+    inside = switches[0].co_packaged
     usd = [_need(log, f"switches.{s.id}.price_usd", s.price_usd) for s in switches]
     kw = [_need(log, f"switches.{s.id}.typical_kw", s.typical_kw or s.max_kw) for s in switches]
-    leaf_optic = _optic(log, family.leaf_optic)
-    cage = switches[0].cage_gbps.value if switches[0].cage_gbps else leaf_optic.rate_gbps.value
-    inside = switches[0].co_packaged
-    leaf_links = max(1, round(cage / link_gbps))
-    node_optic, node_links = node_transceiver(
-        log.catalog,
-        (leaf_optic, _optic(log, family.node_optic)),
-        family.protocol,
-        link_gbps,
-        node_ports,
-    )
     shared = links_per_cord([(node_optic, node_links), (leaf_optic, leaf_links)])
     return Parts(
         leaf_usd=usd[0],
@@ -199,6 +207,24 @@ def parts_of(
         leaf_optic_inside=inside,
         cord_links=shared,
     )
+
+
+def link_ends(
+    log: InputLog, family: Fabric, model: str, link_gbps: float, node_ports: int
+) -> tuple[tuple[Optic, int], tuple[Optic, int]]:
+    """Return the transceivers at a node and at a leaf switch, each with the links that it carries.
+
+    Raises
+    ------
+    MissingError
+        If the catalog lacks one.
+    """
+    row = cast("Switch", log.catalog.find("switches", model, Switch))
+    leaf = _optic(log, family.leaf_optic)
+    cage = row.cage_gbps.value if row.cage_gbps else leaf.rate_gbps.value
+    own = (leaf, _optic(log, family.node_optic))
+    node = node_transceiver(log.catalog, own, family.protocol, link_gbps, node_ports)
+    return node, (leaf, max(1, round(cage / link_gbps)))
 
 
 def _optic(log: InputLog, name: str) -> Optic:

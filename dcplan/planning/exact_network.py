@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dcplan.fabric.bom import Bill, bill
 from dcplan.fabric.topology.clos import Counts
@@ -44,11 +44,13 @@ def exact_network(
     Raises
     ------
     ValueError
-        If the racks exceed the reach of the chosen tiers.
+        If the racks exceed the reach of the chosen tiers, or need a network in a hall without one.
     """
     option = next((o for o in problem.fabrics if o.hall == hall and o.id == option_id), None)
     if option is None:
         return EMPTY
+    if not option.tiers:
+        return _no_network(problem, option, racks)
     groups: dict[PortClass, dict[str, list[Placement]]] = defaultdict(lambda: defaultdict(list))
     for place in problem.placements:
         if place.hall == hall and racks.get(place.key, 0) > 0 and place.port_class in option.shares:
@@ -57,6 +59,18 @@ def exact_network(
     for ports, systems in groups.items():
         total = _plus(total, _class_network(option, ports, list(systems.values()), racks))
     return total
+
+
+def _no_network(problem: PlanningProblem, option: FabricOption, racks: Mapping[P, int]) -> Network:
+    """Return no switch, optic or cable for one rack of each NIC class."""
+    placed = [p for p in problem.placements if p.hall == option.hall and racks.get(p.key, 0) > 0]
+    connected = [p for p in placed if p.port_class in option.shares]
+    for ports in option.shares:
+        own = [p for p in connected if p.port_class == ports]
+        if sum(racks[p.key] for p in own) > 1 or not all(p.self_contained for p in own):
+            msg = f"more than one rack in {option.hall} needs a network between nodes"
+            raise ValueError(msg)
+    return replace(EMPTY, ports=sum(racks[p.key] * p.ports for p in connected))
 
 
 def _class_network(

@@ -17,7 +17,7 @@ from dcplan.answers.fabric.inventory import Inventory
 from dcplan.fabric.floor.lengths import STOCK_M
 from dcplan.report.csvs import csv_lines
 from dcplan.report.files import write_whole
-from dcplan.report.netbox_types import types_yaml
+from dcplan.report.netbox_types import type_of, types_yaml
 from dcplan.result import Result
 from dcplan.units import W_PER_KW
 
@@ -110,7 +110,7 @@ class _Placed:
             self.seen.setdefault(role, {})[port] = kind
             return port
         name = names[int(port) - 1] if port.isdigit() and int(port) <= len(names) else port
-        if name not in self.own.setdefault(role, set(all_names(model))):
+        if name not in self.own.setdefault(role, set(all_names(type_of(self.found.models, role)))):
             self.added[device, name] = kind
         return name
 

@@ -13,18 +13,30 @@ from dcplan.report.csvs import disarmed
 LIBRARY_NOTE = "Names of ports as in the device-type library (CC0 1.0), commit {commit}."
 
 
+def type_of(models: Mapping[str, Model], kind: str) -> Model:
+    """Return the model whose ports the device type of a kind has.
+
+    Kinds with the same switch are one type, whatever the speed of their ports: that of the fewest ports.
+    """
+    own = models[kind]
+    same = [
+        m
+        for _, m in sorted(models.items())
+        if (m.manufacturer, m.model) == (own.manufacturer, own.model)
+    ]
+    return min(same, key=lambda m: m.ports)
+
+
 def types_yaml(models: Mapping[str, Model], seen: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
     """Yield the lines of a YAML file with one document for each device type.
 
     ``seen`` has the ports of models without numbered ports, such as the NICs of a node, and their
     types.
     """
-    written: set[tuple[str, str]] = set()
     for kind in sorted(models):
         model = models[kind]
-        if (model.manufacturer, model.model) in written:
+        if type_of(models, kind) is not model:
             continue
-        written.add((model.manufacturer, model.model))
         yield "---\n"
         for key, value in _document(model, seen.get(kind, {})).items():
             yield from _field(key, value)

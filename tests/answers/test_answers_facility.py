@@ -205,6 +205,19 @@ def test_on_site_power() -> None:
         assert words in caught.value.problems[0].cause
 
 
+def test_compare_says_that_supply_temperatures_differ() -> None:
+    """In Singapore towers need chillers at their usual 26 °C, and beat dry coolers at one temperature."""
+    hall = {"site": "sg-singapore", "compare": True, "system": "gb300-nvl72", "it_mw": 3}
+    usual, one = facility(**hall), facility(**hall, supply_c=36)
+    assert usual.frame("options").iloc[0]["cooling"] == "direct-liquid-dry-cooler"
+    assert one.frame("options").iloc[0]["cooling"] != "direct-liquid-dry-cooler"
+    note = (
+        "has 26 to 36 °C, the usual temperature of each option; --supply-c 36 compares all at one"
+    )
+    assert any(note in w["message"] for w in usual.warnings)
+    assert not any("--supply-c" in w["message"] for w in one.warnings)
+
+
 def test_compare_ranks_by_what_reaches_the_chips() -> None:
     """Air-cooled halls have lower PUE than some liquid ones and spend more in server fans."""
     rows = facility(site="us-phoenix", compare=True, it_mw=50).frame("options")

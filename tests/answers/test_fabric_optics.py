@@ -10,7 +10,7 @@ import dcplan
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Fabric, Optic
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.network_parts import links_per_cord, parts_of
+from dcplan.inputs.network_parts import links_per_cord, parts_of, unlike_lanes
 from dcplan.result import Result
 
 TYPED = re.compile(r"\b(?:2x)?(?:SR|DR|FR|LR)[48]\b")
@@ -72,7 +72,10 @@ def test_links_per_cord() -> None:
     assert isinstance(dr4, Optic)
     assert links_per_cord([(dr8, 8), (dr8, 8)]) == 4  # 16 fibers in two connectors, 2 a link
     assert links_per_cord([(twin, 2), (dr4, 1)]) == 1
-    assert links_per_cord([(dr8, 1), (dr8, 1)]) == 1
+    assert links_per_cord([(dr8, 1), (dr8, 1)]) == 0.5  # 16 fibers: two cords of 8
+    assert (
+        links_per_cord([(dr8, 1), (dr8, 4)]) == 1
+    )  # a link of 200 Gb/s: 4 fibers of one connector
 
 
 def test_types_agree_with_the_names_of_the_makers() -> None:
@@ -156,3 +159,31 @@ def test_trays_of_nvl72_have_three_management_ports() -> None:
     rows = {row["network"]: row for row in found.tables["side_networks"].records()}
     strips = 3 * 8  # power strips of a rack
     assert rows["out-of-band"]["node_links"] == 8 * 54 + strips
+
+
+@pytest.mark.parametrize(
+    ("system", "family", "fits"),
+    [
+        ("mi355x-8-dlc", "eth-1600", False),  # DR4 at 400G: 8 fibers; a quarter of DR8 at 1.6T: 4
+        ("mi355x-8-dlc", "spectrum-6-800-cpo", False),  # half of an 800G engine of four lanes
+        ("mi355x-8-dlc", "eth-400", True),  # half of an 800G DR8: 8 fibers
+        ("dgx-b300", "eth-800-102t", True),  # four lanes of 200G at both ends
+        ("gb300-nvl72", "ib-xdr-800-cpo", True),
+    ],
+)
+def test_lanes_of_both_ends_have_one_speed(system: str, family: str, fits: bool) -> None:
+    found = dcplan.fabric(nodes=16, system=system, fabric=family)
+    notes = found.frame("notes")["note"] if "notes" in found.tables else []
+    assert any("form no link" in note for note in notes) is not fits
+    listed = dcplan.fabric(nodes=16, system=system, compare="all").frame("comparison")
+    why = listed.set_index("fabric").loc[family, "why_not"]
+    assert ("form no link" in str(why)) is not fits
+
+
+def test_a_link_has_lanes_of_one_speed() -> None:
+    """DR4 of 400 Gb/s: 100 Gb/s a pair of fibers; DR8: 100 at 800 Gb/s and 200 at 1.6 Tb/s."""
+    optics = load().table("optics", Optic)
+    dr4, dr8, slow = (optics[f"generic-{x}"] for x in ("400g-dr4", "1600g-dr8", "800g-dsp"))
+    assert unlike_lanes(dr4, slow) == ""
+    assert unlike_lanes(dr4, dr8).endswith("100 and 200 Gb/s a pair of fibers")
+    assert unlike_lanes(dr4, optics["mcp7y00-dac"]) == ""  # copper: not known

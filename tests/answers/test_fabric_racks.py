@@ -82,6 +82,26 @@ def test_the_nearest_level_is_the_first_row() -> None:
     assert rows["switch_hops"].is_monotonic_increasing
 
 
+@pytest.mark.parametrize(
+    ("system", "nodes", "accelerators", "alone"),
+    [
+        ("gb200-nvl4", 1, 4, True),
+        ("gb200-nvl4", 8, 4, False),  # chips of a domain of 72, in servers that no NVLink joins
+        ("h100-pcie-8", 1, 2, True),  # one server, whose bridges join pairs
+        ("gb300-nvl72", 1, 72, True),
+        ("gb300-nvl72", 2, 72, False),
+    ],
+)
+def test_one_server_or_rack_scale_system_needs_no_compute_network(
+    system: str, nodes: int, accelerators: int, alone: bool
+) -> None:
+    found = fabric(nodes=nodes, system=system, fabric="eth-800")
+    row = found.frame("bandwidth").iloc[0]
+    assert (row["level"], row["accelerators"]) == ("scale-up domain", accelerators)
+    notes = found.frame("notes")["note"] if "notes" in found.tables else []
+    assert any("need no compute network" in note for note in notes) is alone
+
+
 def test_uplinks_of_the_out_of_band_network_follow_the_ratio() -> None:
     """48 ports of 1 Gb/s over two uplinks of 100 Gb/s are 0.24; 0.12 takes four, and 0.48 one."""
     links = {}

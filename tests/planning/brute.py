@@ -202,7 +202,7 @@ def _connected(problem: PlanningProblem) -> int:
 def _freed_usd(fabric: FabricOption | None) -> float:
     """What the port of an ended asset spares a new one at most: all of its share but two optics
     and a cable."""
-    if fabric is None:
+    if fabric is None or not fabric.tiers:
         return 0.0
     ports, share = next(iter(fabric.shares.items()))
     p = fabric.parts[ports]

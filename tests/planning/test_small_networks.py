@@ -10,7 +10,7 @@ import dcplan
 from dcplan.fabric.bom import bill
 from dcplan.fabric.topology.connected import Nodes, connect
 from dcplan.planning.problem.build import Built, build
-from dcplan.planning.problem.terms import FabricOption, PortClass
+from dcplan.planning.problem.terms import NO_FABRIC, FabricOption, PortClass
 from dcplan.scenario.load import load
 
 TEXT = """
@@ -121,3 +121,21 @@ def test_co_packaged_switches_have_no_transceivers_in_a_plan(tmp_path: Path) -> 
     found = bill(counts, option.parts[ports], fills)
     assert (found.switch_transceivers, found.node_transceivers) == (0, 576)
     assert option.shares[ports].transceivers == 1.0
+
+
+def test_a_plan_has_no_fabric_whose_transceivers_form_no_link(tmp_path: Path) -> None:
+    """NICs of 400 Gb/s in lanes of 100 Gb/s do not join ports of 1.6 Tb/s in lanes of 200 Gb/s."""
+    file = _file(
+        tmp_path,
+        RACKS="8",
+        MW="0.4",
+        COOLING="direct-liquid-dense-tower",
+        SYSTEM="mi355x-8-dlc",
+        ACCELERATORS="24",
+        FABRICS="eth-400, eth-1600",
+    )
+    problem = build(load(file)).problem
+    assert {o.family for o in problem.fabrics} - {NO_FABRIC} == {"eth-400"}
+    reasons = [x.reason for x in problem.excluded if x.id.startswith("eth-1600")]
+    assert reasons
+    assert all("form no link" in reason for reason in reasons)

@@ -89,6 +89,9 @@ CASES: dict[str, dict[str, Any]] = {
         "port_gbps": 400,
         "topology": "rail-only",
     },
+    "optics-inside": {"nodes": 4, "system": "gb300-nvl72", "fabric": "ib-xdr-800-cpo"},
+    "ports-of-1600": {"nodes": 16, "nics_per_node": 4, "nic_gbps": 1600, "fabric": "eth-1600"},
+    "helios": {"nodes": 4, "system": "mi455x-helios-72", "fabric": "spectrum-6-800-cpo"},
     "three-tiers": {"nodes": 30, "nics_per_node": 2, "nic_gbps": 200, "radix": 8, "port_gbps": 200},
 }
 GENERIC = {

@@ -20,7 +20,8 @@ from dcplan.result import Result
 from dcplan.specs.verb import verb
 
 ONE_DOMAIN = (
-    "all accelerators are one scale-up domain: they need no compute network until more are added"
+    "all accelerators are one server or one scale-up domain: they need no compute network until more are "
+    "added; storage and management networks stay"
 )
 
 

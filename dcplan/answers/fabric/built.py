@@ -17,7 +17,7 @@ from dcplan.fabric.floor.lengths import Lengths
 from dcplan.fabric.floor.placement import Hall
 from dcplan.fabric.topology.networks import Network
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.network_parts import MissingError
+from dcplan.inputs.network_parts import MissingError, unlike_lanes
 from dcplan.provenance import Status
 
 NO_BILL = "quantities only, without power and price"
@@ -45,6 +45,13 @@ class Built:
     def totals(self) -> Totals | None:
         """Sums of the bill; None if a price is missing."""
         return Totals.of(self.bill) if self.bill else None
+
+    @property
+    def unlike_lanes(self) -> str:
+        """Why transceivers of a tier do not form links; empty where they do."""
+        ends = (c.ends for choices in self.chosen.tiers.values() for c in choices)
+        found = (unlike_lanes(a.row, b.row) for a, b in filter(None, ends))
+        return next((why for why in found if why), "")
 
 
 def build(resolved: ResolvedFabric, log: InputLog) -> Built:

@@ -109,6 +109,10 @@ def _built(request: FabricRequest, log: InputLog) -> tuple[dict[str, Built], dic
             built[name] = build(resolved, log)
         except InputError as error:
             refused[name] = "; ".join(p.cause for p in error.problems)
+    unlike = {name: b.unlike_lanes for name, b in built.items() if b.unlike_lanes}
+    if len(unlike) < len(built):  # otherwise no family has the lanes of the NICs
+        built = {name: b for name, b in built.items() if name not in unlike}
+        refused |= unlike
     if not built:
         reasons = {why: n for n, why in reversed(refused.items())}
         raise InputError(

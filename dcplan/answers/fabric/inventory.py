@@ -97,7 +97,8 @@ def inventory(result: Result) -> Inventory:
         )
     resolved, log = _resolved(made(FabricRequest, kept, "fabric"))
     height = log.parameter("facility", "rack-units")
-    models, built = _models(resolved, log), _built(resolved, log)
+    built = _built(resolved, log)
+    models = _used(_models(resolved, log), built)
     trays, sides = _trays(resolved, log, models), _sides(built, log, models)
     volt, load_frac = (
         log.parameter("network", key) for key in ("rack-feed-volt", "rack-feed-load-frac")
@@ -176,6 +177,13 @@ def _models(resolved: ResolvedFabric, log: InputLog) -> dict[str, Model]:
         ports = _radix(resolved, tier)
         found[tier] = _switch(row, ports, f"{ports} ports", types, log)
     return found
+
+
+def _used(models: Mapping[str, Model], built: Built) -> dict[str, Model]:
+    """Return the models that the network has, without tiers that it lacks."""
+    counts = built.network.counts
+    lacks = {"spine": not counts.spine, "core": not counts.core}
+    return {kind: model for kind, model in models.items() if not lacks.get(kind)}
 
 
 def _node(resolved: ResolvedFabric, port_type: str) -> Model:

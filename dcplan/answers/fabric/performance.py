@@ -35,8 +35,9 @@ def bandwidth(
             * (resolved.system.scaleout_ports or resolved.system.accelerators)
             / resolved.system.accelerators
         )
-        if chip.scaleup_gb_per_s and chip.scaleup_domain:
-            domain = min(chip.scaleup_domain, resolved.accelerators or chip.scaleup_domain)
+        most = _domain(resolved, chip)
+        if chip.scaleup_gb_per_s and most:
+            domain = min(most, resolved.accelerators or most)
             up = chip.scaleup_gb_per_s.value
             rows.append(specs.BandwidthRow("scale-up domain", domain, up, 0, None))
     rows += _levels(resolved, network, each, log)
@@ -44,10 +45,23 @@ def bandwidth(
 
 
 def one_domain(resolved: ResolvedFabric, log: InputLog) -> bool:
-    """Return whether all accelerators are one scale-up domain, which needs no other network."""
+    """Return whether all accelerators are one scale-up domain or one server: no other network is needed.
+
+    Servers are never one domain, even of chips that form larger ones in a rack.
+    """
+    if resolved.system is not None and resolved.system.form == "server":
+        return resolved.request.nodes == 1
     chip = _accelerator(resolved, log)
-    domain = chip.scaleup_domain if chip else None
-    return bool(domain and resolved.accelerators and resolved.accelerators <= domain)
+    most = chip and _domain(resolved, chip)
+    return bool(most and resolved.accelerators and resolved.accelerators <= most)
+
+
+def _domain(resolved: ResolvedFabric, chip: Accelerator) -> int | None:
+    """Return the accelerators of one scale-up domain, which no cable joins to that of another server."""
+    system = resolved.system
+    if system is not None and system.form == "server" and chip.scaleup_domain:
+        return min(chip.scaleup_domain, system.accelerators)
+    return chip.scaleup_domain
 
 
 def bandwidth_table(resolved: ResolvedFabric, network: Network, log: InputLog) -> Table:
@@ -121,7 +135,7 @@ def levels(resolved: ResolvedFabric, network: Network, log: InputLog) -> Levels 
         log.assumed(f"accelerators.{chip.id}.training.{name}", None, terms[name])
     if chip.scaleup_gb_per_s:
         log.take(f"accelerators.{chip.id}.scaleup_gb_per_s", chip.scaleup_gb_per_s)
-    up, domain = chip.scaleup_gb_per_s, chip.scaleup_domain or 1
+    up, domain = chip.scaleup_gb_per_s, _domain(resolved, chip) or 1
     farthest = bandwidth(resolved, network, log)[-1]
     ideal = log.parameter("network", "effective-adaptive-frac")
     crosses = network.counts.spine > 0 or network.taper is not None

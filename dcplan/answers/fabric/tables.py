@@ -166,6 +166,8 @@ def notes(built: Built) -> Iterator[str]:
     yield from _idle(built)
     yield from _many_spines(built)
     yield from _mismatched(resolved)
+    if why := built.unlike_lanes:
+        yield f"{why}; dcplan fabric --compare all lists the families that fit these NICs"
     alone = c.spine // (resolved.ports.planes * built.network.parallel) == 1 and plan.tiers == 2
     if alone and resolved.ports.planes == 1:
         yield "a single spine is a single point of failure; set --min-spines 2 to add a second"

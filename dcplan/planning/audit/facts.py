@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dcplan.catalog.schema import CoolingOption, Parameter, System
+from dcplan.catalog.schema import Accelerator, CoolingOption, Parameter, System
 from dcplan.planning.problem.terms import Placement, PlanningProblem
 from dcplan.scenario.load import Question
 
@@ -26,6 +26,7 @@ class Facts:
     overhead_kw: float
     price_usd: float
     ports: int
+    domain: int
     weight_kg: float
 
     def compare(self, place: Placement) -> Iterable[tuple[str, float, float]]:
@@ -83,6 +84,9 @@ def facts_of(place: Placement, question: Question) -> Facts:
         overhead_kw=(_value(cooling.cdu_frac) * liquid + _value(cooling.fan_frac) * air) * n,
         price_usd=(_value(row.price_usd) + own_usd + extra_usd) * n,
         ports=(row.scaleout_ports or 0) * n,
+        domain=row.accelerators
+        if row.form == "server"
+        else catalog.get("accelerators", row.accelerator, Accelerator).scaleup_domain or 1,
         weight_kg=_value(row.weight_kg) * n
         + (_value(cooling.tank.filled_kg) if cooling.tank else 0),
     )

@@ -186,7 +186,12 @@ class Sets:
         """
         if part not in {p.part for p in self.problem.parts}:
             return []
-        keys = [(h, f, c) for h, pairs in self.served.items() for f, c in pairs]
+        keys = [
+            (h, f, c)
+            for h, pairs in self.served.items()
+            for f, c in pairs
+            if self.option[h, f].tiers
+        ]
         found = [k for k in keys if k in self.step_costs and part in self.step_costs[k].jumps]
         return found if len(found) == len(keys) else []
 
@@ -198,7 +203,7 @@ class Sets:
             (h, f, c)
             for h, pairs in self.served.items()
             for f, c in pairs
-            if (h, f, c) not in self.step_costs
+            if (h, f, c) not in self.step_costs and self.option[h, f].tiers
         ]
         first = {(h, c): min([life, *self.ended(h, c)]) for h, _, c in keys}
         return [(h, f, c, t) for h, f, c in keys for t in self.quarters if t >= first[h, c]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dcplan.catalog.schema import CoolingOption, System
+from dcplan.catalog.schema import Accelerator, CoolingOption, System
 from dcplan.facility.immersion import without_fans_kw
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.heat_paths import UNCHANGED, Conversion, conversion, misfit
@@ -50,13 +50,27 @@ def placements(
                 fleet_nodes,
             )
             if isinstance(placed, Placement):
-                result.append(replace(placed, fan_frac=change.fan_frac, conversion_usd=change.usd))
+                result.append(
+                    replace(
+                        placed,
+                        fan_frac=change.fan_frac,
+                        conversion_usd=change.usd,
+                        domain=_domain(system.row, log),
+                    )
+                )
                 continue
             reason = placed
         excluded.append(
             ExcludedOption(Kind.SYSTEM, system.row.id, f"{hall.id} {cooling.id}", reason)
         )
     return result
+
+
+def _domain(system: System, log: InputLog) -> int:
+    """Return the accelerators that need no network between them: a scale-up domain, or a server."""
+    if system.form == "server":
+        return system.accelerators
+    return log.catalog.get("accelerators", system.accelerator, Accelerator).scaleup_domain or 1
 
 
 def _incompatible(system: System, cooling: CoolingOption) -> str:

@@ -15,7 +15,7 @@ from dcplan.planning.decision_specs import FABRIC
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.keys import Key
 from dcplan.planning.limits import CHECKED, HALL_IT_MW, HALL_RACKS, POWER_BLOCKS
-from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.problem.terms import NO_FABRIC, PlanningProblem
 from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.planning.solve.starts import integer_values
@@ -133,6 +133,7 @@ def beyond_reach(matrix: Matrix, values: Vector) -> dict[Key, float]:
         for k in range(matrix.start[i], matrix.start[i + 1]):
             row, reach = int(matrix.index[k]), -float(matrix.value[k])
             full = matrix.rows[row].name == REACH and used[row] > -NEARLY_FULL * reach
+            full = full and NO_FABRIC not in matrix.rows[row].ids  # its reach is exact
             if full and round(values[i]):
                 found[matrix.rows[row]] = REACH_PART * reach
     return found

@@ -29,8 +29,8 @@ class Choice:
     """None for a cable with fixed ends."""
     cable: Optic | None
     """Fiber, or the cable itself."""
-    links_each: int = 1
-    """Links per cable."""
+    links_each: float = 1.0
+    """Links per cable; a half where a link has two cords."""
 
 
 @dataclass

@@ -38,7 +38,7 @@ class End:
     """Whether it is a part of a co-packaged switch, which includes its price and power."""
 
 
-Offer = tuple[Medium, tuple[End, End] | None, Optic | None, int]
+Offer = tuple[Medium, tuple[End, End] | None, Optic | None, float]
 """A medium, its transceivers, its fiber or cable, and the links of one cable."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
 from dcplan.answers.facility.feasibility import holds
@@ -33,6 +33,7 @@ def compared(resolved: ResolvedFacility, log: InputLog) -> Result:
     """
     rows: list[specs.OptionRow] = []
     reasons: dict[str, str] = {}
+    plates: list[float] = []
     for option in log.catalog.table("cooling", CoolingOption).values():
         why = "; ".join(cause for cause, _ in holds(option, resolved, log))
         try:
@@ -44,6 +45,8 @@ def compared(resolved: ResolvedFacility, log: InputLog) -> Result:
             reasons[option.id] = why
         else:
             rows.append(_row(option, own, found, log))
+            supply = rows[-1].supply_c
+            plates += [supply] if supply is not None and "liquid" in option.accepts else []
     if not rows:
         raise InputError(
             [
@@ -56,6 +59,7 @@ def compared(resolved: ResolvedFacility, log: InputLog) -> Result:
     tables = {"options": specs.OPTIONS.table([*rows, *rejected])}
     best = rows[0]
     warnings = [{"code": "cost", "message": note} for note in _switching(rows, resolved)]
+    warnings += [{"code": "pue", "message": note} for note in _temperatures(plates, resolved)]
     headline = (
         f"{best.cooling} has the lowest TUE at {resolved.where.name} ({best.tue:.3f}), with PUE "
         f"{best.annual_pue:.3f}"
@@ -77,6 +81,16 @@ def compared(resolved: ResolvedFacility, log: InputLog) -> Result:
         warnings=warnings,
         inputs=[asdict(row) for _, row in sorted(log.rows.items())],
     )
+
+
+def _temperatures(supply_c: Sequence[float], resolved: ResolvedFacility) -> list[str]:
+    """Report that options with cold plates are compared at different temperatures of facility water."""
+    if resolved.request.supply_c is not None or not supply_c or min(supply_c) == max(supply_c):
+        return []
+    return [
+        f"facility water of cold plates has {min(supply_c):g} to {max(supply_c):g} °C, the usual "
+        f"temperature of each option; --supply-c {max(supply_c):g} compares all at one"
+    ]
 
 
 def _row(

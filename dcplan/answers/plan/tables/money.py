@@ -91,7 +91,7 @@ def benchmarks(
     Accelerators and facility power are those of the last quarter. Capital cost per accelerator and
     per MW is left out if the plan does not pay for all of it: with hardware or halls that exist
     before the plan, with a lease, with rent, or if hardware has left by then. The share of the
-    network is left out if networks exist before the plan.
+    network is left out if networks exist before the plan, or if every hall has one server or rack.
     """
     last = problem.quarters - 1
     accelerators, capex = (
@@ -112,7 +112,7 @@ def benchmarks(
         "band-w-per-accelerator": facility * 1e6 / accelerators,
         **(
             {}
-            if problem.existing or not compute
+            if problem.existing or not compute or not network
             else {"band-network-share-frac": network / compute}
         ),
     }

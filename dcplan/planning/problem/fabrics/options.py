@@ -16,7 +16,9 @@ from dcplan.fabric.topology.kinds import PLANNED, UNITED, united
 from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.network_parts import MissingError, links_per_cage, parts_of
+from dcplan.planning.problem.fabrics.alone import without_network
 from dcplan.planning.problem.fabrics.fitted import fitted
+from dcplan.planning.problem.fabrics.lanes import refuse_unlike_lanes
 from dcplan.planning.problem.fabrics.ordered import Ordered
 from dcplan.planning.problem.fabrics.trees import max_ports, share, su_margin
 from dcplan.planning.problem.terms import (
@@ -83,7 +85,8 @@ def fabric_options(
                 excluded.append(
                     ExcludedOption(Kind.FABRIC, f"{family.id}/{tiers}t", hall.id, str(error))
                 )
-    return _without_dominated(hall, result, excluded, most)
+    kept = _without_dominated(hall, result, excluded, most)
+    return kept + without_network(hall, placed, scenario, kept)
 
 
 def _option(
@@ -105,6 +108,7 @@ def _option(
             designs[ports] = ordered.design(link, tiers, log)
             cage = links_per_cage(ports.ports_per_cage, family, ordered.planes)
             parts[ports] = parts_of(log, family, ordered.models, link, cage)
+            refuse_unlike_lanes(ordered, ports, log)
         except MissingError as error:  # this class cannot use the family; other classes may
             designs.pop(ports, None)
             missing.append(str(error))

@@ -76,6 +76,8 @@ def _with_steps(
     ``there`` are racks of assets by placement: their ports stay connected after a sale, in
     addition to all ports that the hall can hold.
     """
+    if not option.tiers:  # no switches
+        return option
     costs: dict[PortClass, SwitchSteps] = {}
     loads: dict[PortClass, SwitchSteps] = {}
     for ports in option.shares:

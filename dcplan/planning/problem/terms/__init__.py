@@ -15,6 +15,7 @@ from dcplan.planning.problem.terms.hardware import (
     SupplyTerms,
 )
 from dcplan.planning.problem.terms.network import (
+    NO_FABRIC,
     FabricOption,
     LeafGroup,
     Margin,
@@ -31,6 +32,7 @@ __all__ = [
     "ALL_DATA",
     "COLD",
     "HOT",
+    "NO_FABRIC",
     "Capacity",
     "Cooled",
     "CoolingTerms",

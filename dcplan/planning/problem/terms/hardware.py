@@ -43,6 +43,8 @@ class Placement:
     first_order: int
     max_racks_unit: int
     fit_reason: str
+    domain: int = 1
+    """Accelerators that need no network between them: those of a scale-up domain, or of a server."""
     storage_usd: float = 0.0
     storage_kw: float = 0.0
     storage_racks: float = 0.0
@@ -62,6 +64,11 @@ class Placement:
     """Makers of the system and of its accelerators."""
     price_factor: tuple[float, ...] = ()
     """Price by order quarter relative to the price; empty: no change."""
+
+    @property
+    def self_contained(self) -> bool:
+        """Return whether the accelerators of one unit need no network between them."""
+        return 0 < self.accelerators <= self.domain and self.ports > 0
 
     @property
     def racks(self) -> int:

@@ -98,9 +98,16 @@ class SwitchSteps:
     """System -> its own leaf switches; empty where steps count ports."""
 
 
+NO_FABRIC = "none"
+"""Id, family and topology of a hall without a network between nodes."""
+
+
 @dataclass(frozen=True)
 class FabricOption:
-    """A fabric family with its topology and number of tiers, for the network of one hall."""
+    """A fabric family with its topology and number of tiers, for the network of one hall.
+
+    The option without a network has 0 tiers, no designs and no parts.
+    """
 
     hall: str
     id: str

@@ -92,8 +92,8 @@ def targets(
         by_hall.setdefault(option.hall, []).append(option)
     for p in placed:
         for option in by_hall.get(p.hall, []):
-            if p.port_class not in option.shares:
-                continue
+            if p.port_class not in option.shares or not option.tiers:
+                continue  # a hall without a network is as fast as any for what its one rack holds
             link = option.speeds[p.port_class]
             each = p.ports / p.accelerators
             unit = p.accelerators // max(p.ports // p.rails, 1)  # of one host

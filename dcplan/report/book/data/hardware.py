@@ -192,7 +192,7 @@ def piece_facts(facts: Facts, option: FabricOption, ports: PortClass, catalog: C
         key = f"optics.{catalog.get('optics', name, Optic).id}"
         piece(role, usd, kw, facts.input(f"{key}.price_usd"), facts.input(f"{key}.max_kw"))
     cable = _cable(facts, family, catalog)
-    if isinstance(cable, Term) and parts.cord_links > 1:
+    if isinstance(cable, Term) and parts.cord_links != 1.0:
         cable = cable / number(parts.cord_links)
     piece("cable", parts.cable_usd, 0.0, cable, Frozen.PASSIVE)
 
