@@ -20,7 +20,9 @@ NOTHING_FRAC = 1e-9
 """A part below this share of the plan is rounding; a part that is rounding alone has no row."""
 NAMED_FRAC = 0.001
 """Parts below this share of the plan are not named in a reason."""
-SEASON = "the plan has the mean PUE of a year in every quarter, and the hours have that of their season"
+SEASON = (
+    "the plan has the mean PUE of a year in every quarter, and the hours have that of their season"
+)
 
 
 @dataclass(frozen=True)
