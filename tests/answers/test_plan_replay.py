@@ -213,7 +213,7 @@ def test_the_hours_of_a_quarter_have_the_water_of_its_season(
     question = load(str(file))
     built = build(question)
     hall = built.problem.halls[0]
-    cooled = hall.cooled(option, "gb200-nvl72")
+    cooled = hall.cooling(option).cooled("gb200-nvl72")
     assert sum(cooled.water_by_season) == pytest.approx(4.0)
     key, none = (hall.id, option, "gb200-nvl72"), Given({}, {}, as_given=False)
     shape = shapes_of(question.scenario.sites[0], {key: cooled}, [], none, built.log).halls[key]

@@ -165,7 +165,7 @@ def _load(plan: Audited, site: SiteTerms, shapes: SiteShapes, hours: slice, t: i
             mw += it_mw * shape.pue[hours]
             level += it_mw * shape.mean_pue
             water += it_mw * KW_PER_MW * shape.wue_l_per_kwh[hours]
-            of_year = hall.cooled(*key)
+            of_year = plan.problem.cooled((hall.id, *key))
             level_water += (
                 it_mw * KW_PER_MW * shape.mean_wue_l_per_kwh * of_year.season_share(season)
             )

@@ -120,7 +120,7 @@ def cooled_facts(
 
 
 def _own_rates(facts: Facts, hall: HallTerms, p: Placement, seasons: Sequence[int]) -> None:
-    own, at = hall.cooled(p.cooling, p.system), Place(facts, p.key)
+    own, at = hall.cooling(p.cooling).cooled(p.system), Place(facts, p.key)
     added_by = hall.upgrade_for(p.cooling)
     upgrade = "" if added_by is None else f"upgrades.{hall.upgrades[added_by].id}."
     key = f"sites.{hall.site}.halls.{hall.name}.{upgrade}{p.cooling}"
