@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
 from tests.planning.brute import blocks_of
 from tests.planning.brute_halls import HallChoice, end, hall_choices, middle
-from tests.planning.brute_quarter import HOURS, K
+from tests.planning.brute_parts import HOURS, K
 
 
 @dataclass(frozen=True)

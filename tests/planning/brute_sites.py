@@ -24,7 +24,8 @@ from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import RunOption
 from tests.planning.brute_halls import middle
-from tests.planning.brute_quarter import DAYS, HOURS, INF, K, Quarter, Sides, State, program, solved
+from tests.planning.brute_parts import DAYS, HOURS, INF, K, Sides, State, program, solved
+from tests.planning.brute_quarter import Quarter
 from tests.planning.brute_site_choices import SiteChoice, site_choices
 
 MOST_POINTS = 20_000
