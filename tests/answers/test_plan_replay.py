@@ -10,12 +10,16 @@ import numpy as np
 import pytest
 
 import dcplan
+from dcplan.answers.plan.replay.given import Given
 from dcplan.answers.plan.replay.quarters import Audited, plant_hours
-from dcplan.answers.plan.replay.shapes import SiteShapes, UnitHours
+from dcplan.answers.plan.replay.shapes import SiteShapes, UnitHours, shapes_of
 from dcplan.errors import InputError
+from dcplan.inputs.power.weather import hours_of_quarter
 from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.build import build
 from dcplan.result import Result
+from dcplan.scenario.load import load
 from tests.answers.one_hall import one_hall
 from tests.planning.small import powered_menu
 from tests.plans import planned
@@ -186,8 +190,40 @@ def test_a_weather_file_changes_the_mean_and_the_hours(tmp_path: Path) -> None:
         site(tmp_path, "60"), replay_hours=True, weather_hours={"a": str(epw)}, gap=0.02
     )
     assert_parts_add_up(found)
-    assert set(found.frame("replay_parts")["part"]) == {"PUE and WUE of the weather file"}
+    parts = found.frame("replay_parts").groupby("part")[["energy_mwh", "water_m3"]].sum()
+    # the file has no seasons, and the water of the plan has those of the packaged weather
+    assert set(parts.index) == {"PUE and WUE of the weather file", "PUE and WUE times load"}
+    assert parts["energy_mwh"]["PUE and WUE times load"] == 0.0
+    assert parts["water_m3"]["PUE and WUE times load"] != 0.0
     assert found.frame("replay")["energy_change_frac"].min() > 0
+
+
+@pytest.mark.parametrize("place", ["us-phoenix", "fi-helsinki", "us-dallas", "sg-singapore"])
+@pytest.mark.parametrize(
+    "option", ["direct-liquid-dry-cooler", "direct-liquid-tower", "waterside-economizer"]
+)
+def test_the_hours_of_a_quarter_have_the_water_of_its_season(
+    place: str, option: str, tmp_path: Path
+) -> None:
+    """The plan and the hours have one water: the mean of the hours of each quarter is the WUE of its season,
+    and the mean of the year that of the year. Dry coolers spray most in the third quarter."""
+    file = Path(site(tmp_path, "60", cooling=option))
+    text = file.read_text(encoding="utf-8").replace("us-phoenix", place)
+    file.write_text(text.replace("dgx-h200", "gb200-nvl72"), encoding="utf-8")
+    question = load(str(file))
+    built = build(question)
+    hall = built.problem.halls[0]
+    cooled = hall.cooling(option).cooled("gb200-nvl72")
+    assert sum(cooled.water_by_season) == pytest.approx(4.0)
+    key, none = (hall.id, option, "gb200-nvl72"), Given({}, {}, as_given=False)
+    shape = shapes_of(question.scenario.sites[0], {key: cooled}, [], none, built.log).halls[key]
+    for season in range(4):
+        hours = shape.wue_l_per_kwh[hours_of_quarter(season)]
+        assert hours.mean() == pytest.approx(cooled.wue_at(season), rel=5e-3, abs=1e-5)
+    assert shape.mean_wue_l_per_kwh == pytest.approx(cooled.wue_l_per_kwh)
+    if option.endswith("dry-cooler") and place != "sg-singapore":
+        assert max(range(4), key=cooled.wue_at) == 2
+        assert cooled.wue_at(0) < 0.2 * cooled.wue_l_per_kwh
 
 
 @pytest.mark.parametrize(
@@ -225,8 +261,7 @@ def test_the_hours_of_an_example_are_within_one_percent_or_have_a_reason() -> No
     for row in found.frame("replay").to_dict("records"):
         large = max(abs(row["energy_change_frac"]), abs(row["cost_change_frac"]))
         assert large < 0.01 or any(f"{row['site']}, year from" in text for text in said)
-    # the run takes a warm quarter, and the plan the water of a mean one
-    assert any("by hour the water is +" in text for text in said)
+        assert abs(row["water_change_frac"]) < 1e-3  # the plan has the water of the season
 
 
 def test_spare_units_run_only_for_units_that_are_out() -> None:

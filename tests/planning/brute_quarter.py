@@ -6,48 +6,30 @@ problem. Integer decisions change only the sides of its rows, so one program ser
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import highspy
 import numpy as np
-import numpy.typing as npt
 
+from dcplan.planning.problem.energy import OnsiteTerms, TrancheTerms
 from dcplan.planning.problem.terms import Placement, PlanningProblem, SiteTerms
 from dcplan.planning.problem.work.terms import DemandTerms, RunOption
+from tests.planning.brute_parts import (
+    DAYS,
+    HOURS,
+    INF,
+    K,
+    Sides,
+    State,
+    Vector,
+    event_loss_h,
+    power_per_mw,
+    program,
+    shaving_loss_h,
+    solved,
+)
 
-DAYS = 91.3125
-HOURS = DAYS * 24
-K = 1000.0
-"""Money is in 1,000 USD."""
-INF = highspy.kHighsInf
 Column = tuple[str, ...]
-Vector = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class State:
-    """What integer decisions leave in a quarter."""
-
-    racks: tuple[int, ...]
-    """Racks in service by placement."""
-    net_kw: tuple[float, ...]
-    """Power of the network by hall."""
-    units: tuple[int, ...]
-    """Units of the plant in service by site; 0 without a plant."""
-    used: tuple[bool, ...]
-    """Whether a hall of the site is fitted, by site."""
-
-
-@dataclass(frozen=True)
-class Sides:
-    """Sides of the rows of one program, and what does not depend on its columns."""
-
-    lower: Vector
-    upper: Vector
-    kusd: float
-    carbon_t: tuple[float, ...]
-    """Carbon of the fixed energy by site, as if it came from the grid."""
 
 
 class Quarter:
@@ -99,12 +81,27 @@ class Quarter:
             for y in s.tranches:
                 self._put(("cut", s.id, y.id), 0.0, y.mw[t])
             for e in s.onsite:
+                if e.battery is not None:
+                    self._put_battery(s, e)
+                    continue
                 self._put(("mw", s.id, e.id), 0.0)
                 self._put(("mwh", s.id, e.id), (e.usd_per_mwh - 1e3 * s.usd_per_kwh[t]) / K)
+            for x in s.contracts:
+                own = x.surplus_usd_per_mwh[t] + x.delivery_usd_per_mwh[t]
+                self._put(("contract", s.id, x.id), (own - 1e3 * s.usd_per_kwh[t]) / K)
             self._put(("billed", s.id), 3.0 * s.demand_usd_per_kw_month)
             for p in self.place if s.tranches else ():
                 if self.site_of[p.hall] == s.id:
                     self._put(("paused", p.hall, p.system), 0.0)
+
+    def _put_battery(self, s: SiteTerms, e: OnsiteTerms) -> None:
+        """The shaved peak, and what the battery carries of each tranche; both cost their losses."""
+        usd = 1e3 * s.usd_per_kwh[self.t] / K
+        most = INF if e.battery is not None and e.battery.peak_h else 0.0
+        self._put(("mw", s.id, e.id), shaving_loss_h(e) * usd, most)
+        for y in s.tranches:
+            if y.event_h is not None:
+                self._put(("bridged", s.id, e.id, y.id), event_loss_h(e, y) * usd)
 
     def _some(self, *start: str) -> list[int]:
         return [i for c, i in self.columns.items() if c[: len(start)] == start]
@@ -154,9 +151,10 @@ class Quarter:
             if self.site_of[p.hall] == s.id
             for d, i in self._serving(p.hall, p.system).items()
         }
-        grid = load | dict.fromkeys(mwh, -1.0)
+        plain = load | dict.fromkeys(mwh, -1.0)
+        grid = plain | self.losses(s)
         self.rows.append(dict.fromkeys((*cut, *mw), 1.0))
-        self.rows.append(dict.fromkeys(mw, 1.0))
+        self.rows.append(self._plant_power(s) or dict.fromkeys(mw, 1.0))
         self.rows.append(grid | dict.fromkeys(cut, -HOURS))
         self.rows.append(grid)
         self.rows.append(dict.fromkeys(mwh, 1.0) | dict.fromkeys(mw, -HOURS))
@@ -167,9 +165,80 @@ class Quarter:
             if self.site_of[p.hall] == s.id
             for i in self._some("paused", p.hall, p.system)
         }
-        self.rows.append(lost | saved)
+        carried = {
+            self.columns["bridged", s.id, e.id, y.id]: y.hours_per_year / 8766.0
+            for e, y in self._carried(s)
+        }
+        self.rows.append(lost | saved | carried)
         self.rows.append({self.columns["billed", s.id]: 1.0} | dict.fromkeys(mw, 1.0))
         self.rows.append({self.columns["billed", s.id]: 1.0})
+        for e, y in self._carried(s):
+            one = self.columns["bridged", s.id, e.id, y.id]
+            self.rows.append({one: 1.0, self.columns["cut", s.id, y.id]: -1.0})
+        self.rows += [self._refill(s, e) for e in s.onsite if e.battery is not None]
+        if s.tranches:  # the run goes on in interruptions
+            some = dict.fromkeys((*mw, *self._some("bridged", s.id)), 1.0)
+            self.rows.append(some)
+        for x in s.contracts:  # of the load without losses of batteries
+            at = self.columns["contract", s.id, x.id]
+            self.rows += [{at: 1.0}, plain | {at: -1.0}]
+
+    def _carried(self, s: SiteTerms) -> list[tuple[OnsiteTerms, TrancheTerms]]:
+        """The battery of a site with each tranche that it may carry."""
+        return [
+            (e, y)
+            for e in s.onsite
+            if e.battery is not None
+            for y in s.tranches
+            if y.event_h is not None
+        ]
+
+    def losses(self, s: SiteTerms) -> dict[int, float]:
+        """Losses of a battery, bought from the grid."""
+        of_peaks = {
+            self.columns["mw", s.id, e.id]: shaving_loss_h(e) for e in s.onsite if e.battery
+        }
+        events = {
+            self.columns["bridged", s.id, e.id, y.id]: event_loss_h(e, y)
+            for e, y in self._carried(s)
+        }
+        return of_peaks | events
+
+    def _plant_power(self, s: SiteTerms) -> dict[int, float]:
+        """Power of a battery for what it shaves and carries; empty for other plants."""
+        found = {
+            self.columns["mw", s.id, e.id]: power_per_mw(e, e.battery.peak_h or 0.0)
+            for e in s.onsite
+            if e.battery is not None
+        }
+        return found | {
+            self.columns["bridged", s.id, e.id, y.id]: power_per_mw(e, y.event_h or 0.0)
+            for e, y in self._carried(s)
+        }
+
+    def _refill(self, s: SiteTerms, e: OnsiteTerms) -> dict[int, float]:
+        """What a day needs between peak and mean; racks that may train count as if all did so."""
+        assert e.battery is not None
+        lost = 1.0 / e.battery.round_trip_frac - 1.0
+        row = {self.columns["mw", s.id, e.id]: 1.0 + (e.battery.peak_h or 0.0) / 24.0 * lost}
+        may_train = {(r.place, r.system) for r in self.problem.run_options}
+        for p in self.place:
+            if self.site_of[p.hall] == s.id and (p.hall, p.system) not in may_train:
+                for d, i in self._serving(p.hall, p.system).items():
+                    row[i] = self._kw(self.problem.demand(d), p) / K
+        return row
+
+    def _day_mw(self, s: SiteTerms, state: State, busy: Sequence[float]) -> float:
+        """Load of racks that may train, if all did so, above that of the run and of serving [MW]."""
+        may_train = {(r.place, r.system) for r in self.problem.run_options}
+        total = 0.0
+        for p, n, x in zip(self.place, state.racks, busy, strict=True):
+            if self.site_of[p.hall] == s.id and (p.hall, p.system) in may_train:
+                pue = self.problem.hall(p.hall).coolings[0].pue
+                run = (p.training_kw - p.idle_kw) * pue
+                serve = max(p.accelerators * self._kw(d, p) for d in self.problem.demands)
+                total += (n * max(run, serve) - x * run / p.accelerators) / K
+        return total
 
     def sides(self, state: State, force: Sequence[int], run: RunOption | None) -> Sides | None:
         """Limits of the rows; None where the run does not fit."""
@@ -206,6 +275,11 @@ class Quarter:
             low, high = self._power_sides(s, peak, energy, state.units[k], used=state.used[k])
             lower += low
             upper += high
+            room = peak - energy / HOURS - self._day_mw(s, state, busy)
+            kept = self._run_mw(s, run)
+            low, high = self._more_sides(s, energy, room, kept, state.steps[k])
+            lower += low
+            upper += high
             usd += energy * K * s.usd_per_kwh[t]
             carbon.append(energy * s.grid_g_per_kwh / K)
         return Sides(np.array(lower), np.array(upper), usd / K, tuple(carbon))
@@ -223,6 +297,20 @@ class Quarter:
             busy.append(sum(use) / 3 if here else 0.0)
         return busy, held, use
 
+    def _run_mw(self, s: SiteTerms, run: RunOption | None) -> float:
+        """Rated power of a run on the design day, in a quarter in which it runs [MW]."""
+        if run is None or not any(self._run(run)[1]):
+            return 0.0
+        return sum(
+            run.accelerators
+            * p.rated_kw
+            / p.accelerators
+            * self.problem.hall(p.hall).coolings[0].peak_pue
+            / K
+            for p in self.place
+            if self.site_of[p.hall] == s.id and (p.hall, p.system) == (run.place, run.system)
+        )
+
     def _load(self, s: SiteTerms, state: State, busy: Sequence[float]) -> tuple[float, float]:
         """Peak [MW] and energy without serving [MWh] of a site."""
         peak, energy = 0.0, 0.0
@@ -238,11 +326,34 @@ class Quarter:
                 energy += (n * p.idle_kw + more) * cool.pue * HOURS / K
         return peak, energy
 
+    def _more_sides(
+        self, s: SiteTerms, energy: float, room: float, kept_mw: float, steps: int
+    ) -> tuple[list[float], list[float]]:
+        """Sides of what a battery carries, of its refilling, of a run, and of a contract."""
+        upper = [0.0] * len(self._carried(s)) + [room] * sum(
+            e.battery is not None for e in s.onsite
+        )
+        lower = [-INF] * len(upper)
+        if s.tranches:
+            cut = any(y.mw[self.t] for y in s.tranches)
+            lower.append(kept_mw - s.utility_mw[self.t] if cut else -INF)
+            upper.append(INF)
+        for x in s.contracts:
+            first, last = self.t >= x.first, steps * x.step_mw * HOURS
+            upper += [last if first else 0.0, INF]
+            lower += [-INF, -energy]
+        return lower, upper
+
     def _power_sides(
         self, s: SiteTerms, peak: float, energy: float, units: int, *, used: bool
     ) -> tuple[list[float], list[float]]:
         firm = s.utility_mw[self.t]
-        carried = sum(e.unit_mw * max(units - e.spare_units, 0) for e in s.onsite)
+        carried = sum(
+            e.unit_mw
+            * max(units - e.spare_units, 0)
+            * (e.battery.available_frac if e.battery is not None else 1.0)
+            for e in s.onsite
+        )
         billed = (peak, s.minimum_take_frac * firm if used else 0.0)
         if s.demand_usd_per_kw_month <= 0:
             billed = (0.0, 0.0)
@@ -267,9 +378,16 @@ class Quarter:
             if self.site_of[p.hall] == site.id
             for d, i in self._serving(p.hall, p.system).items()
         }
-        return found | {
-            self.columns["mwh", site.id, e.id]: e.g_per_kwh / K - grid for e in site.onsite
-        }
+        lost = {i: mwh * grid for i, mwh in self.losses(site).items()}
+        return (
+            found
+            | lost
+            | {
+                self.columns["mwh", site.id, e.id]: e.g_per_kwh / K - grid
+                for e in site.onsite
+                if e.battery is None
+            }
+        )
 
     def solve(self, sides: Sides) -> tuple[float, Vector] | None:
         """Least cost in 1,000 USD and the columns; None where nothing is feasible."""
@@ -279,41 +397,3 @@ class Quarter:
         self._solver.changeRowsBounds(n, np.arange(n, dtype=np.int32), sides.lower, sides.upper)
         found = solved(self._solver)
         return None if found is None else (found[0] + sides.kusd, found[1])
-
-
-def program(
-    cost: Sequence[float],
-    most: Sequence[float],
-    rows: Sequence[Mapping[int, float]],
-    lower: Vector,
-    upper: Vector,
-) -> highspy.Highs:
-    """A solver with a linear program of columns that are not negative."""
-    solver = highspy.Highs()
-    for name, value in (("output_flag", False), ("threads", 1)):
-        solver.setOptionValue(name, value)
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = len(cost), len(rows)
-    lp.col_cost_, lp.col_lower_ = np.array(cost), np.zeros(len(cost))
-    lp.col_upper_, lp.row_lower_, lp.row_upper_ = np.array(most), lower, upper
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    lp.a_matrix_.start_ = np.cumsum([0, *(len(r) for r in rows)])
-    lp.a_matrix_.index_ = np.array([i for r in rows for i in r], dtype=np.int32)
-    lp.a_matrix_.value_ = np.array([x for r in rows for x in r.values()], dtype=np.float64)
-    solver.passModel(lp)
-    return solver
-
-
-def solved(solver: highspy.Highs) -> tuple[float, Vector] | None:
-    """Optimum and columns of a linear program; None where it is infeasible."""
-    solver.run()
-    status = solver.getModelStatus()
-    if status == highspy.HighsModelStatus.kOptimal:
-        value = float(solver.getInfo().objective_function_value)
-        return value, np.array(solver.getSolution().col_value)
-    if status in (
-        highspy.HighsModelStatus.kInfeasible,
-        highspy.HighsModelStatus.kUnboundedOrInfeasible,
-    ):
-        return None
-    raise RuntimeError(solver.modelStatusToString(status))

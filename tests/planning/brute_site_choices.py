@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
 from tests.planning.brute import blocks_of
 from tests.planning.brute_halls import HallChoice, end, hall_choices, middle
-from tests.planning.brute_quarter import K
+from tests.planning.brute_parts import HOURS, K
 
 
 @dataclass(frozen=True)
@@ -24,20 +24,22 @@ class SiteChoice:
     """Units of the plant ordered by quarter."""
     blocks: tuple[int, ...]
     """Power blocks by quarter."""
+    steps: tuple[int, ...]
+    """Steps of the contract by first quarter."""
     cash: tuple[float, ...]
     usd: float
     """Present value of all that does not depend on the continuous decisions."""
-    states: tuple[tuple[tuple[int, ...], tuple[float, ...], int, bool], ...]
-    """Racks by placement, network power by hall, units in service and use, by quarter."""
+    states: tuple[tuple[tuple[int, ...], tuple[float, ...], int, bool, int], ...]
+    """Racks by placement, network power by hall, units in service, use and steps in force, by quarter."""
 
 
 def site_choices(problem: PlanningProblem, site: SiteTerms) -> Iterator[SiteChoice]:
-    """Every combination of the halls and plants of a site whose peak it can supply."""
+    """Every combination of halls, plants and contracts of a site with power blocks for its peak."""
     halls = [h for h in problem.halls if h.site == site.id]
-    plants = [_plant_orders(problem, site)]
+    plants = [_plant_orders(problem, site), _contract_steps(problem, site)]
     choices = [list(hall_choices(problem, h)) for h in halls]
-    for *chosen, units in itertools.product(*choices, *plants):
-        made = _site_choice(problem, site, tuple(chosen), units)
+    for *chosen, units, steps in itertools.product(*choices, *plants):
+        made = _site_choice(problem, site, tuple(chosen), units, steps)
         if made is not None:
             yield made
 
@@ -54,11 +56,21 @@ def _plant_orders(problem: PlanningProblem, site: SiteTerms) -> list[tuple[int, 
     return [way for way in itertools.product(*ranges) if sum(way) <= x.most_units]
 
 
+def _contract_steps(problem: PlanningProblem, site: SiteTerms) -> list[tuple[int, ...]]:
+    """Steps of the contract signed by first quarter."""
+    if not site.contracts:
+        return [(0,) * problem.quarters]
+    (x,) = site.contracts
+    ranges = [range(x.most_steps + 1 if t >= x.first else 1) for t in range(problem.quarters)]
+    return [way for way in itertools.product(*ranges) if sum(way) <= x.most_steps]
+
+
 def _site_choice(
     problem: PlanningProblem,
     site: SiteTerms,
     halls: tuple[HallChoice, ...],
     ordered: tuple[int, ...],
+    steps: tuple[int, ...],
 ) -> SiteChoice | None:
     fin, last, quarters = problem.finance, end(problem), range(problem.quarters)
     place = {(p.hall, p.system): p for p in problem.placements}
@@ -83,10 +95,15 @@ def _site_choice(
         usd -= last * fin.power_residual_frac[t] * power
         upkeep = units * sum(x.fixed_usd_per_quarter for x in site.onsite)
         staff = site.staff_usd_per_quarter if used else 0.0
-        cash.append(power + upkeep + staff + sum(h.cash[t] for h in halls))
+        force = sum(steps[: t + 1])
+        output = sum(
+            (x.usd_per_mwh[t] - x.surplus_usd_per_mwh[t]) * x.step_mw * HOURS * force
+            for x in site.contracts  # of a flat contract
+        )
+        cash.append(power + upkeep + staff + output + sum(h.cash[t] for h in halls))
         racks = tuple(
             h.racks[t][p.system] for h in halls for p in problem.placements if p.hall == h.hall.id
         )
-        states.append((racks, tuple(h.net_kw[t] for h in halls), units, used))
+        states.append((racks, tuple(h.net_kw[t] for h in halls), units, used, force))
     usd += sum(middle(problem, t) * cash[t] for t in quarters) + sum(h.other_usd for h in halls)
-    return SiteChoice(halls, ordered, tuple(blocks), tuple(cash), usd, tuple(states))
+    return SiteChoice(halls, ordered, tuple(blocks), steps, tuple(cash), usd, tuple(states))

@@ -24,7 +24,8 @@ from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import RunOption
 from tests.planning.brute_halls import middle
-from tests.planning.brute_quarter import DAYS, HOURS, INF, K, Quarter, Sides, State, program, solved
+from tests.planning.brute_parts import DAYS, HOURS, INF, K, Sides, State, program, solved
+from tests.planning.brute_quarter import Quarter
 from tests.planning.brute_site_choices import SiteChoice, site_choices
 
 MOST_POINTS = 20_000
@@ -96,6 +97,7 @@ class Enumeration:
             tuple(kw for x in found for kw in x[1]),
             tuple(x[2] for x in found),
             tuple(x[3] for x in found),
+            tuple(x[4] for x in found),
         )
 
     def least(self) -> npt.NDArray[np.float64]:
@@ -133,7 +135,7 @@ class Enumeration:
         table = np.full((len(states[0]), len(states[1]), len(forces), len(self.runs)), math.inf)
         for at in np.ndindex(table.shape):
             a, b = states[0][at[0]], states[1][at[1]]
-            state = State(a[0] + b[0], a[1] + b[1], (a[2], b[2]), (a[3], b[3]))
+            state = State(a[0] + b[0], a[1] + b[1], *zip(a[2:], b[2:], strict=True))
             sides = quarter.sides(state, (forces[at[2]],), self.runs[at[3]])
             found = None if sides is None else quarter.solve(sides)
             if found is not None:
@@ -254,6 +256,9 @@ class Enumeration:
         for site, x in zip(problem.sites, chosen, strict=True):
             d.blocks |= {(site.id, t): n for t, n in enumerate(x.blocks) if n}
             d.onsite |= {(site.id, site.onsite[0].id, t): n for t, n in enumerate(x.units) if n}
+            d.contracted |= {
+                (site.id, site.contracts[0].id, t): n for t, n in enumerate(x.steps) if n
+            }
             for h in x.halls:
                 d.ordered |= {(h.hall.id, "cool", k, t): n for (k, t), n in h.ordered.items()}
                 d.disposed |= h.disposed
@@ -274,6 +279,10 @@ class Enumeration:
                 d.training[run.place, "cool", run.system, t] = run.accelerators * days / DAYS
             for column, i in q.columns.items():
                 _decide(d, column, t, float(values[t][i]))
+            for site in problem.sites:
+                lost = sum(mwh * float(values[t][i]) for i, mwh in q.losses(site).items())
+                if lost:
+                    d.onsite_mwh[site.id, site.onsite[0].id, t] = -lost
         return d
 
 
@@ -290,6 +299,10 @@ def _decide(d: Decisions, column: tuple[str, ...], t: int, value: float) -> None
         d.unmet[column[1], t] = value
     elif column[0] == "mw":
         d.onsite_mw[column[1], column[2], t] = value
+    elif column[0] == "bridged":
+        d.bridged[column[1], column[2], column[3], t] = value
+    elif column[0] == "contract":
+        d.contract_mwh[column[1], column[2], t] = value
     elif column[0] == "mwh":
         d.onsite_mwh[column[1], column[2], t] = value
     elif column[0] == "paused":

@@ -10,7 +10,7 @@ import pytest
 
 from dcplan.energy.shaving import mw_per_carried_mw, peak_over_mean_per_mw
 from dcplan.planning.audit.accounts import make_accounts
-from dcplan.planning.audit.onsite import carbon_t
+from dcplan.planning.audit.onsite import carbon_t, interruptible_use_mw
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.energy import BatteryTerms, OnsiteTerms, ResponseTerms, TrancheTerms
@@ -167,6 +167,23 @@ def test_carried_interruptions_pause_no_work() -> None:
     few = dataclasses.replace(carried, onsite={("s", "cells", 0): 22})
     assert judged(free, few)[2] == [CheckId.BATTERY_MW]  # 22 x 5 kW x 0.447 = 49.2 kW
     assert found is not None
+
+
+def test_a_carried_tranche_is_used_before_one_with_fewer_hours() -> None:
+    """Firm power of 20 kW and a load of 30 kW: the battery carries 4 kW of the tranche of 800 hours, so the
+    one of 80 hours gives the other 6 kW. Without the battery it gives all that it has, 8 kW, first."""
+    few, many = (
+        TrancheTerms("few", (0.008,) * 2, 80.0),
+        TrancheTerms("many", (0.02,) * 2, 800.0, 4.0),
+    )
+    site = dataclasses.replace(
+        stored(2, 1.0).sites[0], utility_mw=(0.02, 0.02), tranches=(few, many)
+    )
+    carried = Decisions(bridged={("s", "cells", "many", LAST): 0.004})
+    found = interruptible_use_mw(carried, site, 0.03, 0.03 * HOURS, LAST)
+    assert found == pytest.approx({"few": 0.006, "many": 0.004})
+    found = interruptible_use_mw(Decisions(), site, 0.03, 0.03 * HOURS, LAST)
+    assert found == pytest.approx({"few": 0.008, "many": 0.002})
 
 
 def test_bridging_units_are_those_of_an_enumeration() -> None:

@@ -100,10 +100,41 @@ def test_heat_that_costs_more_than_it_earns_is_not_sold() -> None:
     assert net > 0.0
 
 
+def seasonal(problem: PlanningProblem, shares: tuple[float, ...]) -> PlanningProblem:
+    """The menu with the WUE of each calendar quarter over that of the year."""
+    hall = problem.halls[0]
+    own = tuple(dataclasses.replace(c, water_by_season=shares) for c in hall.coolings)
+    return dataclasses.replace(problem, halls=(dataclasses.replace(hall, coolings=own),))
+
+
+def test_water_has_the_season_of_its_quarter_by_hand() -> None:
+    """From 2027-Q1, racks serve in the second quarter: 1.4 times the WUE of the year, in the payment, in
+    the indicator and in the limit of the year. From 2027-Q2 they serve in the third: 2.1 times."""
+    plain = utilities(water_usd=500.0)
+    own = seasonal(plain, (0.1, 1.4, 2.1, 0.4))
+    d, _, _ = planned(plain)
+    year = make_accounts(plain, d).total("water_l")
+    assert year > 0.0
+    for start, share in (("2027-Q1", 1.4), ("2027-Q2", 2.1)):
+        found = dataclasses.replace(own, start=start)
+        assert make_accounts(found, d).total("water_l") == pytest.approx(share * year, rel=1e-12)
+        assert lines(found, d)[WATER] == pytest.approx(share * lines(plain, d)[WATER], rel=1e-12)
+        # two quarters have half of the limit of a year: 1.5 times the water
+        site = dataclasses.replace(found.sites[0], max_l_per_year=3.0 * year)
+        capped = dataclasses.replace(found, sites=(site,))
+        broken = [x.id for x in all_checks(capped, d, make_accounts(capped, d)) if not x.holds]
+        assert broken == ([] if share < 1.5 else [CheckId.WATER_L])
+
+
 @pytest.mark.parametrize(
     "problem",
-    [utilities(BUYER), utilities(water_usd=500.0), utilities(BUYER, 500.0)],
-    ids=["heat", "water", "both"],
+    [
+        utilities(BUYER),
+        utilities(water_usd=500.0),
+        utilities(BUYER, 500.0),
+        seasonal(utilities(water_usd=500.0), (0.1, 1.4, 2.1, 0.4)),
+    ],
+    ids=["heat", "water", "both", "water by season"],
 )
 def test_the_bound_of_the_model_holds_and_meets_the_audit(problem: PlanningProblem) -> None:
     """The payments of heat are those of the audit; water of network and storage counts in the model with

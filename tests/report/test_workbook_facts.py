@@ -153,7 +153,7 @@ def test_storage_is_priced_by_the_block_where_the_tier_has_a_price(
     hall = HallTerms(
         *("s/h", "s", "h", 1, 1, 1.0, False, 0, True, ()), storage_kw=15.0, storage_usd=bought
     )
-    hall_facts(facts, hall, [])
+    hall_facts(facts, hall, [], ())
     each = f"{{storage_blocks}} * [{tier}.kw]"
     assert found(facts) == {
         "storage_blocks": (blocks, Frozen.COUNTED),

@@ -82,7 +82,17 @@ def _computed(option: CoolingOption, at: Setting, weather: Climate, log: InputLo
         float(np.median(worst.rejected)),
         modeled=True,
         bin_pues=tuple(np.median(year.pue, axis=0).tolist()),
+        water_by_season=_by_season(weather.by_quarter(year.wue_l_per_kwh).mean(axis=0)),
     )
+
+
+def _by_season(water: np.ndarray) -> tuple[float, ...]:
+    """Return the water of each quarter over the mean of the four.
+
+    The means over the samples add up to the year; their medians do not.
+    """
+    mean = float(water.mean())
+    return tuple((water / mean).tolist()) if mean > 0.0 else ()
 
 
 def chillers_usd_per_kw(option: CoolingOption, found: Performance, log: InputLog) -> float:

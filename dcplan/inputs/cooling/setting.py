@@ -60,6 +60,8 @@ class Performance:
     """Losses of main transformers over IT power, at the mean power of the year."""
     peak_main_frac: float = 0.0
     """The same on the design day."""
+    water_by_season: tuple[float, ...] = ()
+    """WUE of each quarter over that of the year, whose mean is 1; empty without weather or water."""
 
     def mean(self, of: Spread) -> Quantity:
         """Return the annual PUE or WUE as a plan input, with its spread."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Goods, Sharing, Unit
 from dcplan.energy.taken import taken_mw
-from dcplan.planning.audit.energy.battery import losses_mwh
+from dcplan.planning.audit.energy.battery import bridged_mw, losses_mwh
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.energy import Array, OnsiteTerms, contract_usd, shapes_at
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
@@ -76,15 +76,19 @@ def interruptible_use_mw(
     """Return the interruptible power that a quarter needs beyond firm power [MW].
 
     It carries the peak that plants cannot carry, and supplies the mean power that plants do not
-    generate, because a plant may stand still while the grid supplies its load. Tranches with few
-    hours of interruption come first.
+    generate, because a plant may stand still while the grid supplies its load. Power that batteries
+    carry through interruptions comes first, then tranches with few hours of interruption.
     """
     mean_mw = (facility_mwh - generated_mwh(d, site, t)) / HOURS_PER_QUARTER
     left = max(peak_mw - plants_mw(d, site, t), mean_mw) - site.utility_mw[t]
-    found = {}
-    for x in sorted(site.tranches, key=lambda x: x.hours_per_year):
-        found[x.id] = min(max(left, 0.0), x.mw[t])
-        left -= found[x.id]
+    order = sorted(site.tranches, key=lambda x: x.hours_per_year)
+    found = dict.fromkeys((x.id for x in order), 0.0)
+    carried = {x.id: min(bridged_mw(d, site, x.id, t), x.mw[t]) for x in order}
+    for most in (carried, {x.id: x.mw[t] for x in order}):
+        for key, mw in most.items():
+            more = min(max(left, 0.0), mw - found[key])
+            found[key] += more
+            left -= more
     return found
 
 

@@ -16,7 +16,7 @@ from dcplan.planning.audit.upgrades import capacity, out_of_service
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import HallTerms, PlanningProblem, SiteTerms
-from dcplan.units import KW_PER_MW, QUARTERS_PER_YEAR
+from dcplan.units import KW_PER_MW, L_PER_M3, QUARTERS_PER_YEAR
 
 
 def hall_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iterable[Check]:
@@ -106,7 +106,7 @@ def site_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iter
         }
         yield from (Check(*x) for x in contract_limits(problem, d, site, energy))
         for t, right in enumerate(site.water_right_m3):
-            used_m3 = _water_m3(problem, books, site, t)
+            used_m3 = books.site(problem, site.id, t, "water_l") / L_PER_M3
             yield Check(CheckId.WATER_RIGHT_M3, site.id, t, used_m3, right)
         if site.max_l_per_year is not None:
             water_l = [books.site(problem, site.id, t, "water_l") for t in range(problem.quarters)]
@@ -161,14 +161,3 @@ def _by_year(
     for first in range(0, len(by_quarter), QUARTERS_PER_YEAR):
         year = by_quarter[first : first + QUARTERS_PER_YEAR]
         yield Check(name, site.id, first, sum(year), most * len(year) / QUARTERS_PER_YEAR)
-
-
-def _water_m3(problem: PlanningProblem, books: Accounts, site: SiteTerms, t: int) -> float:
-    """Return the site water of a quarter with the WUE of its season [m3]."""
-    season = problem.season(t)
-    return sum(
-        mwh * problem.cooled((hall.id, *key)).wue_at(season)
-        for hall in problem.halls
-        if hall.site == site.id
-        for key, mwh in books.halls[hall.id, t].it_mwh_cooled.items()
-    )

@@ -193,8 +193,10 @@ def _pue(cooled: Cooled) -> float:
     return cooled.pue
 
 
-def _wue(cooled: Cooled) -> float:
-    return cooled.wue_l_per_kwh
+def _wue(sets: Sets, t: int) -> Callable[[Cooled], float]:
+    """Return the WUE of the season of a quarter."""
+    season = sets.problem.season(t)
+    return lambda cooled: cooled.wue_at(season)
 
 
 def _energy_mwh(
@@ -246,7 +248,7 @@ def racks_kw(model: pyo.ConcreteModel, sets: Sets, key: P, t: int) -> Any:
 
 def water_m3(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
     """Return the site water of a quarter [m3]."""
-    return _energy_mwh(model, sets, site, t, _wue)
+    return _energy_mwh(model, sets, site, t, _wue(sets, t))
 
 
 def _add_caps(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -270,7 +272,7 @@ def _add_caps(model: pyo.ConcreteModel, sets: Sets) -> None:
         limit = (
             (sets.problem.site(s).max_l_per_year or 0.0) / L_PER_M3 * len(part) / QUARTERS_PER_YEAR
         )
-        used = sum(_energy_mwh(m, sets, s, q, _wue, upper=True) for q in part)
+        used = sum(_energy_mwh(m, sets, s, q, _wue(sets, q), upper=True) for q in part)
         return used <= limit if hasattr(used, "is_expression_type") else pyo.Constraint.Skip
 
     dry = [s.id for s in sets.problem.sites if s.max_l_per_year is not None]
@@ -285,9 +287,7 @@ def _add_caps(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 def _within_right(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
     """Limit the site water of a quarter, with the WUE of its season."""
-    problem = sets.problem
-    season = problem.season(t)
-    used = _energy_mwh(model, sets, site, t, lambda c: c.wue_at(season), upper=True)
+    used = _energy_mwh(model, sets, site, t, _wue(sets, t), upper=True)
     if not hasattr(used, "is_expression_type"):
         return pyo.Constraint.Skip
-    return used <= problem.site(site).water_right_m3[t]
+    return used <= sets.problem.site(site).water_right_m3[t]

@@ -25,7 +25,7 @@ from dcplan.planning.problem.storage import PlanStorage
 from dcplan.planning.problem.systems import parts_terms, supply_terms
 from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
 from dcplan.planning.problem.terms.links import LinkTerms
-from dcplan.planning.problem.water_rights import with_rights, with_seasons
+from dcplan.planning.problem.water_rights import with_rights
 from dcplan.planning.problem.work.demand_terms import demand_terms
 from dcplan.planning.problem.work.demands import Demands
 from dcplan.planning.problem.work.interrupted import interrupted
@@ -86,7 +86,7 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
         start=scenario.horizon.start,
         quarters=scenario.horizon.quarters,
         sites=sites,
-        halls=with_seasons(own.halls.values(), sites, log),
+        halls=tuple(own.halls.values()),
         placements=tuple(own.placed),
         fabrics=tuple(own.fabrics),
         jobs=jobs,

@@ -25,6 +25,7 @@ PLACED = (
     *STORED,
 )
 RATES = ("pue", "peak_pue", "wue_l_per_kwh")
+SEASON = "wue_season_frac"
 
 
 def power_sheet(c: Calc) -> None:
@@ -34,9 +35,11 @@ def power_sheet(c: Calc) -> None:
     c.facts["hours", NOWHERE] = sheet.fact("hours of a quarter", NOWHERE, "h", HOURS_PER_QUARTER)
     for key in placements(source):
         c.write_facts(sheet, key, PLACED + RATES)
+        _write_season(c, key)
     for hall in halls(source):
         for key in coolings(source, hall):
             c.write_facts(sheet, key, ("it_mw", *RATES))
+            _write_season(c, key)
         c.write_facts(sheet, (hall, "", ""), STORED)
     for site in sites(source):
         c.write_facts(sheet, (site, "", ""), ("grid_g_per_kwh",))
@@ -54,6 +57,15 @@ def power_sheet(c: Calc) -> None:
         c.limit("hall IT MW", hall, c.rows["hall power", (hall, "", "")], sheet, KW_PER_MW)
     for site in sites(source):
         c.limit("utility MW", site, c.rows["site load", (site, "", "")], sheet)
+
+
+def _write_season(c: Calc, key: Key) -> None:
+    """Write the WUE of the season, which replaces that of the year in later formulas."""
+    c.write_series(c.power, key, (SEASON,))
+    if (SEASON, key) in c.facts:
+        term = c.facts["wue_l_per_kwh", key] * c.facts[SEASON, key]
+        row = c.power.line("WUE of the season", key, "L/kWh", term, total=False)
+        c.facts["wue_l_per_kwh", key] = row
 
 
 def _write(

@@ -146,6 +146,7 @@ class Load:
     """With the mean PUE of the hours of the year."""
     l_per_h: Array
     level_l_per_h: float
+    """With the mean WUE of the hours of the year, and the plan's share of the season."""
 
     def more_mw(self, mw: float) -> Load:
         """Return the load with constant power more, such as losses of batteries."""
@@ -154,7 +155,7 @@ class Load:
 
 def _load(plan: Audited, site: SiteTerms, shapes: SiteShapes, hours: slice, t: int) -> Load:
     """Return load and water by hour."""
-    size = YEAR_WEIGHTS[hours].size
+    size, season = YEAR_WEIGHTS[hours].size, plan.problem.season(t)
     mw, water, level, level_water = np.zeros(size), np.zeros(size), 0.0, 0.0
     for hall in (h for h in plan.problem.halls if h.site == site.id):
         for key, mwh in plan.books.halls[hall.id, t].it_mwh_cooled.items():
@@ -164,7 +165,10 @@ def _load(plan: Audited, site: SiteTerms, shapes: SiteShapes, hours: slice, t: i
             mw += it_mw * shape.pue[hours]
             level += it_mw * shape.mean_pue
             water += it_mw * KW_PER_MW * shape.wue_l_per_kwh[hours]
-            level_water += it_mw * KW_PER_MW * shape.mean_wue_l_per_kwh
+            of_year = plan.problem.cooled((hall.id, *key))
+            level_water += (
+                it_mw * KW_PER_MW * shape.mean_wue_l_per_kwh * of_year.season_share(season)
+            )
     return Load(mw, level, water, level_water)
 
 

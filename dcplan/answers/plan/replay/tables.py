@@ -20,6 +20,9 @@ NOTHING_FRAC = 1e-9
 """A part below this share of the plan is rounding; a part that is rounding alone has no row."""
 NAMED_FRAC = 0.001
 """Parts below this share of the plan are not named in a reason."""
+SEASON = (
+    "the plan has the mean PUE of a year in every quarter, and the hours have that of their season"
+)
 
 
 @dataclass(frozen=True)
@@ -201,9 +204,10 @@ def reasons(years: Sequence[Year]) -> list[str]:
                 (p for p in Part if abs(shares[p]) > NAMED_FRAC), key=lambda p: -abs(shares[p])
             )
             why = ", ".join(f"{part.value} {shares[part] * 100:+.2f} %" for part in named)
+            season = f"; {SEASON}" if Part.PUE in named and measure.name != "water" else ""
             found.append(
                 f"{year.site}, year from {year.first_quarter}: by hour the {measure.name} is "
-                f"{measure.change_frac * 100:+.2f} % from the plan: {why}"
+                f"{measure.change_frac * 100:+.2f} % from the plan: {why}{season}"
             )
     return found
 

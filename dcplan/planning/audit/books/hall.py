@@ -59,6 +59,7 @@ def hall_quarter(
     a = HallQuarter(network=network)
     a.units = sum(d.fitted.get((hall.id, c.id, t), 0) for c in hall.coolings)
     by_cooling: dict[str, float] = defaultdict(float)
+    season = problem.season(t)
     for place in problem.placements:
         if place.hall != hall.id:
             continue
@@ -86,7 +87,7 @@ def hall_quarter(
         heat = mwh * place.liquid_kw / place.rated_kw
         into[place.cooling] = into.get(place.cooling, 0.0) + heat
         a.facility_mwh += mwh * cooled.pue
-        a.water_l += mwh * KW_PER_MW * cooled.wue_l_per_kwh
+        a.water_l += mwh * KW_PER_MW * cooled.wue_at(season)
     a.racks_mw, a.racks_mwh = a.facility_mw, a.facility_mwh
     own_kw, own_racks = storage_of(problem, d, hall, t) if a.units else (0.0, 0.0)
     extra = network.kw + own_kw + link_kw(problem, d, hall.id, t)
@@ -102,7 +103,7 @@ def hall_quarter(
         a.facility_mw += extra * share * cooled.peak_pue / KW_PER_MW
         _count(a, key, "", mwh)
         a.facility_mwh += mwh * cooled.pue
-        a.water_l += mwh * KW_PER_MW * cooled.wue_l_per_kwh
+        a.water_l += mwh * KW_PER_MW * cooled.wue_at(season)
     return a
 
 

@@ -75,6 +75,7 @@ def cooling_terms(
         _record(key, row, at, system, log)
     rates = _rates(hall, found)
     own = _taken(row, at, rates, f"{key}.{row.id}", log)
+    own = replace(own, water_by_season=found.water_by_season)
     air, liquid = hall.air_mw, hall.liquid_mw
     air_mw = (
         log.take(f"{key}.air_mw", air) / hall.modules
@@ -94,6 +95,7 @@ def cooling_terms(
         *(row.id, air_mw, liquid_mw, own.pue, own.peak_pue, own.wue_l_per_kwh),
         *(fit_out_usd, building, at),
         heat_c=_heat_c(row, at.supply_c, site, log),
+        water_by_season=own.water_by_season,
         water_known="wue_l_per_kwh" in rates,
         by_system=tuple(_by_system(hall, load, row, at, own, f"{key}.{row.id}", log)),
     )
@@ -144,13 +146,14 @@ def _by_system(
         own = _with_shares(at, system, row, load.other_frac, log)
         if (own.air_frac, own.lighting) == (at.air_frac, at.lighting):
             continue
-        rates = _rates(hall, performance(row, own, log))
+        found = performance(row, own, log)
+        rates = _rates(hall, found)
         new = {name: x for name, x in rates.items() if name not in stated}
         used = {name: log.take(f"{key}.{system.id}.{name}", x) for name, x in new.items()}
         pue = used.get("pue", design.pue)
         peak = max(pue, used.get("peak_pue", design.peak_pue))
         wue = used.get("wue_l_per_kwh", design.wue_l_per_kwh)
-        cooled = Cooled(row.id, pue, peak, wue, own)
+        cooled = Cooled(row.id, pue, peak, wue, own, found.water_by_season)
         if cooled != design:
             yield system.id, cooled
 

@@ -94,7 +94,11 @@ class Cooled:
 
     def wue_at(self, season: int) -> float:
         """Return the WUE of a calendar quarter, counted from 0 [L/kWh]."""
-        return self.wue_l_per_kwh * (self.water_by_season[season] if self.water_by_season else 1.0)
+        return self.wue_l_per_kwh * self.season_share(season)
+
+    def season_share(self, season: int) -> float:
+        """Return the WUE of a calendar quarter over that of the year."""
+        return self.water_by_season[season] if self.water_by_season else 1.0
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from dcplan.catalog.loader import Catalog
 from dcplan.catalog.schema import Fabric, Optic, Switch
 from dcplan.inputs.cooling.performance import CHILLER_PRICE
 from dcplan.inputs.network_parts import links_per_cage, node_transceiver
 from dcplan.planning.problem.terms import (
+    Cooled,
     CoolingTerms,
     FabricOption,
     HallTerms,
@@ -67,7 +71,9 @@ def _without_fans(facts: Facts, p: Placement, power: Term) -> Term:
     return power * (number(1.0) - fans)
 
 
-def hall_facts(facts: Facts, hall: HallTerms, fitted: list[CoolingTerms]) -> None:
+def hall_facts(
+    facts: Facts, hall: HallTerms, fitted: list[CoolingTerms], seasons: Sequence[int]
+) -> None:
     """Write the cost of one hall unit under each cooling, and the storage of the hall."""
     key = f"sites.{hall.site}.halls.{hall.name}"
     for c in fitted:
@@ -82,6 +88,7 @@ def hall_facts(facts: Facts, hall: HallTerms, fitted: list[CoolingTerms]) -> Non
         peak_pue = at.write("peak_pue", "", c.peak_pue, peak)
         water = facts.given(f"{own}.wue_l_per_kwh")
         at.write("wue_l_per_kwh", "L/kWh", c.wue_l_per_kwh, water)
+        _seasons(at, c.other, seasons)
         if upgrade is None:
             each = facts.input(f"{key}.fit_out_usd_per_kw", f"cooling.{c.id}.fit_out_usd_per_kw")
             chilled = f"{own}.peak_chilled_frac"
@@ -103,14 +110,16 @@ def hall_facts(facts: Facts, hall: HallTerms, fitted: list[CoolingTerms]) -> Non
     _storage(at, hall.storage_usd, hall.storage_kw, hall.storage_blocks)
 
 
-def cooled_facts(facts: Facts, hall: HallTerms, placed: list[Placement]) -> None:
+def cooled_facts(
+    facts: Facts, hall: HallTerms, placed: list[Placement], seasons: Sequence[int]
+) -> None:
     """Write PUE and WUE of racks whose system has others than the hall as designed."""
     for p in placed:
         if p.hall == hall.id and p.system in dict(hall.cooling(p.cooling).by_system):
-            _own_rates(facts, hall, p)
+            _own_rates(facts, hall, p, seasons)
 
 
-def _own_rates(facts: Facts, hall: HallTerms, p: Placement) -> None:
+def _own_rates(facts: Facts, hall: HallTerms, p: Placement, seasons: Sequence[int]) -> None:
     own, at = hall.cooling(p.cooling).cooled(p.system), Place(facts, p.key)
     added_by = hall.upgrade_for(p.cooling)
     upgrade = "" if added_by is None else f"upgrades.{hall.upgrades[added_by].id}."
@@ -123,6 +132,15 @@ def _own_rates(facts: Facts, hall: HallTerms, p: Placement) -> None:
     at.write("peak_pue", "", own.peak_pue, largest(pue, of("peak_pue")))
     water = of("wue_l_per_kwh") if own.wue_l_per_kwh else Frozen.NOT_GIVEN
     at.write("wue_l_per_kwh", "L/kWh", own.wue_l_per_kwh, water)
+    _seasons(at, own, seasons)
+
+
+def _seasons(at: Place, cooled: Cooled, seasons: Sequence[int]) -> None:
+    """Write the WUE of each quarter's season over that of the year, where they differ."""
+    if cooled.water_by_season and cooled.wue_l_per_kwh:
+        for t, season in enumerate(seasons):
+            share = cooled.season_share(season)
+            replace(at, quarter=t).write("wue_season_frac", "", share, Frozen.NOT_LISTED)
 
 
 def _storage(at: Place, usd: float, kw: float, tiers: tuple[tuple[str, float], ...] = ()) -> None:

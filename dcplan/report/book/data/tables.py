@@ -75,9 +75,11 @@ def book_data(
     facts = Facts(log.rows)
     for p in placed:
         rack_facts(facts, p)
+    seasons = [problem.season(t) for t in range(problem.quarters)]
     for hall in problem.halls:
-        hall_facts(facts, hall, [c for c in hall.coolings if _is_fitted(d, hall, c.id, placed)])
-        cooled_facts(facts, hall, placed)
+        fitted = [c for c in hall.coolings if _is_fitted(d, hall, c.id, placed)]
+        hall_facts(facts, hall, fitted, seasons)
+        cooled_facts(facts, hall, placed, seasons)
         for option, ports in _networks(problem, d, books, hall):
             piece_facts(facts, option, ports, question.catalog)
     for site in problem.sites:
