@@ -16,9 +16,9 @@ from dcplan.planning.problem.energy import BatteryTerms, OnsiteTerms
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import TOKENS
 from dcplan.planning.solve.matrix import compile_model
+from tests.planning.interrupted import KEEPS, LAST, PAUSES, SLOWS, menu, plan
 from tests.planning.optimum import judged, optimum
 from tests.planning.small import HALL, powered_menu
-from tests.planning.test_interrupted_runs import KEEPS, LAST, PAUSES, SLOWS, menu, plan
 
 RUN_MW = 0.060
 """One rack of 40 kW with the larger peak PUE of its cooling options, 1.5."""

@@ -10,7 +10,7 @@ from dcplan.planning.model.build import build_model
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.large.aggregate import with_work
 from dcplan.planning.solve.matrix import compile_model
-from tests.planning.test_interrupted_runs import KEEPS, PAUSES, menu
+from tests.planning.interrupted import KEEPS, PAUSES, menu
 
 
 @pytest.mark.parametrize("called", [False, True])
