@@ -10,6 +10,22 @@ from dcplan.units import MONTHS_PER_QUARTER
 
 
 @dataclass(frozen=True)
+class LeaseTerms:
+    """An offer to lease racks; they go back at the end of the term."""
+
+    id: str
+    systems: frozenset[str]
+    quarters: int
+    """Term, from the first quarter in service."""
+    usd_frac_per_month: float
+    """Payment of a month as a share of the price at the order. [1/month]"""
+
+    def usd_per_quarter(self, price_usd: float) -> float:
+        """Return the payments of a quarter for a rack of a price. [USD]."""
+        return MONTHS_PER_QUARTER * self.usd_frac_per_month * price_usd
+
+
+@dataclass(frozen=True)
 class FinanceTerms:
     """Discount rate, budget, residual values."""
 
@@ -35,6 +51,8 @@ class FinanceTerms:
 
     financing: Financing | None = None
     """Taxes, payment terms and debt; None if the scenario has none of them."""
+    leases: tuple[LeaseTerms, ...] = ()
+    """Offers to lease racks in place of a purchase."""
 
     def level(self, t: int) -> float:
         """Return the running costs of a quarter over those of today."""
