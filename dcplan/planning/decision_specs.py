@@ -87,7 +87,7 @@ LEASED = DecisionSpec(
         (h, c, k, x.id, q)
         for h, c, k, q in s.orders
         for x in s.problem.finance.leases
-        if k in x.systems
+        if x.covers(k)
     ],
     "leased",
     "lease",

@@ -157,7 +157,7 @@ class Sets:
                 self.places[key].lead + x.quarters + min(self.order_quarters(key))
                 for x in self.problem.finance.leases
                 for key in self.places
-                if key[2] in x.systems and self.order_quarters(key)
+                if x.covers(key[2]) and self.order_quarters(key)
             ),
             default=math.inf,
         )

@@ -87,7 +87,7 @@ class HardwareLease(Part):
     def _one_payment(self) -> HardwareLease:
         code = "lease"
         given = self.payment_frac_per_month is not None
-        if given == (self.rate is not None) or given == (self.residual_frac is not None):
+        if given in (self.rate is not None, self.residual_frac is not None):
             text = "give payment_frac_per_month, or rate and residual_frac"
             raise PydanticCustomError(code, text)
         if self.term_months % MONTHS_PER_QUARTER:

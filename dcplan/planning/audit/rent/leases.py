@@ -25,7 +25,12 @@ def lease_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
         use = Sharing(Driver.HOURS, place.key, serves=(first, first + offer.quarters))
         each = n * place.rack_usd(q) * offer.usd_frac_per_month * MONTHS_PER_QUARTER
         months = Goods(
-            k, n * MONTHS_PER_QUARTER, Unit.RACK_MONTH, h, first, offer.quarters * MONTHS_PER_QUARTER
+            k,
+            n * MONTHS_PER_QUARTER,
+            Unit.RACK_MONTH,
+            h,
+            first,
+            offer.quarters * MONTHS_PER_QUARTER,
         )
         flows += [
             Flow(
@@ -57,11 +62,11 @@ def lease_line(system: str, lease: str) -> str:
 
 def lease_checks(problem: PlanningProblem, d: Decisions) -> Iterator[Check]:
     """Yield the checks that the leased racks of an order are among its racks, under its offers."""
-    offered = {x.id: x.systems for x in problem.finance.leases}
+    offered = {x.id: x for x in problem.finance.leases}
     of_order: dict[tuple[str, str, str, int], int] = defaultdict(int)
     for (h, c, k, lease, q), n in d.leased.items():
         of_order[h, c, k, q] += n
-        covered = n if k in offered.get(lease, ()) else 0
+        covered = n if lease in offered and offered[lease].covers(k) else 0
         yield Check(CheckId.LEASE_OFFERED, k, q, n, covered)
     for order, n in of_order.items():
         yield Check(CheckId.LEASED_RACKS, order[2], order[3], n, d.ordered.get(order, 0))

@@ -93,7 +93,8 @@ def _present(
     if weights.lost:
         value += weights.lost * lost_advances(model, sets)
     value += sum(
-        weight * usd for weight, usd in zip(weights.after, _after(model, sets).values(), strict=True)
+        weight * usd
+        for weight, usd in zip(weights.after, _after(model, sets).values(), strict=True)
     )
     return value - weights.end * residual(model, sets)
 

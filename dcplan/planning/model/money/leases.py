@@ -29,15 +29,13 @@ def add_leases(model: pyo.ConcreteModel, sets: Sets) -> None:
        \sum_l y_{hckl\tau} \le b_{hck\tau}
     """
     orders = list(dict.fromkeys((h, c, k, q) for h, c, k, _, q in model.leased))
-    model.leased_ordered = pyo.Constraint(
-        orders, rule=lambda m, *o: leased(m, sets, o) <= m.buy[o]
-    )
+    model.leased_ordered = pyo.Constraint(orders, rule=lambda m, *o: leased(m, sets, o) <= m.buy[o])
 
 
 def leased(model: pyo.ConcreteModel, sets: Sets, order: tuple[str, str, str, int]) -> Any:
     """Return the racks of an order that are leased [racks]."""
     h, c, k, q = order
-    return sum(model.leased[h, c, k, x.id, q] for x in sets.problem.finance.leases if k in x.systems)
+    return sum(model.leased[h, c, k, x.id, q] for x in sets.problem.finance.leases if x.covers(k))
 
 
 def returned(model: pyo.ConcreteModel, sets: Sets, key: P, t: int) -> Any:
@@ -46,7 +44,7 @@ def returned(model: pyo.ConcreteModel, sets: Sets, key: P, t: int) -> Any:
     return sum(
         model.leased[(*key, x.id, q)]
         for x in sets.problem.finance.leases
-        if key[2] in x.systems
+        if x.covers(key[2])
         for q in sets.order_quarters(key)
         if q + lead + x.quarters <= t < q + lead + life
     )

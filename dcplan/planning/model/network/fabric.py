@@ -117,9 +117,7 @@ def _add_reuse(model: pyo.ConcreteModel, sets: Sets) -> None:
     model.reused_free = pyo.Constraint(sets.renewed, rule=free)
 
 
-def _returned_ports(
-    model: pyo.ConcreteModel, sets: Sets, hall: str, ports: str, t: int
-) -> Any:
+def _returned_ports(model: pyo.ConcreteModel, sets: Sets, hall: str, ports: str, t: int) -> Any:
     """Return the ports of a NIC class whose leased racks went back by a quarter [ports]."""
     keys = [k for k in sets.in_hall[hall] if sets.places[k].port_class.id == ports]
     return sum(sets.places[k].ports * returned(model, sets, k, t) for k in keys)

@@ -15,10 +15,15 @@ class LeaseTerms:
 
     id: str
     systems: frozenset[str]
+    """Systems that may be leased; empty for all."""
     quarters: int
     """Term, from the first quarter in service."""
     usd_frac_per_month: float
     """Payment of a month as a share of the price at the order. [1/month]"""
+
+    def covers(self, system: str) -> bool:
+        """Return whether racks of a system may be leased."""
+        return not self.systems or system in self.systems
 
     def usd_per_quarter(self, price_usd: float) -> float:
         """Return the payments of a quarter for a rack of a price. [USD]."""

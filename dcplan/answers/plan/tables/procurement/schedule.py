@@ -15,6 +15,7 @@ from dcplan.answers.plan.tables.procurement.alternatives import (
     vendor_of_fabric,
     vendor_of_system,
 )
+from dcplan.answers.plan.tables.procurement.leases import leased
 from dcplan.answers.plan.tables.procurement.terms import Lead, lead_of, paid
 from dcplan.catalog.schema import Offer, StorageTier
 from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup, Goods, Unit
@@ -97,6 +98,7 @@ def purchases(
     due = payment_of(given, log) if given else None
     rows = [_equipment(plan, lot, due) for lot in _lots(books.flows)]
     rows += [row for lot in _rents(books.flows) for row in _rent(plan, lot)]
+    rows += leased(problem, question, log, books.flows)
     return PURCHASES.table(
         sorted(
             rows,
@@ -130,7 +132,7 @@ def _rents(flows: Sequence[Flow]) -> Iterator[Lot]:
     """Yield the rents: each commitment, on demand each offer and term, and each accompanying cost."""
     found: dict[tuple[object, ...], list[Flow]] = defaultdict(list)
     for f in flows:
-        if f.group in RENT and f.goods is not None:
+        if f.group in RENT and f.goods is not None and f.asset is not AssetClass.LEASED:
             term = f.term if f.goods.unit is Unit.ACCELERATOR_HOUR else ""
             found[f.offer, term, f.goods.serves_from, f.goods.item].append(f)
     for lot in found.values():
