@@ -100,7 +100,10 @@ def menu_of(name: str) -> PlanningProblem:
     """The small menu, or one that has what a file states."""
     problem = small_menu()
     if name == "leases":
-        offers = (LeaseTerms("short", frozenset({"a"}), 1, 0.05), LeaseTerms("long", frozenset(), 8, 0.03))
+        offers = (
+            LeaseTerms("short", frozenset({"a"}), 1, 0.05),
+            LeaseTerms("long", frozenset(), 8, 0.03),
+        )
         finance = replace(problem.finance, leases=offers)
         soon = tuple(replace(p, lead=0) for p in problem.placements)
         return replace(problem, finance=finance, placements=soon)

@@ -9,8 +9,8 @@ from dcplan.planning.audit.left import BUILDING, FIT_OUT
 from dcplan.report.book.calc import Calc
 from dcplan.report.book.data.amounts import AT_END, LOT_USD, SOLD
 from dcplan.report.book.data.term import Term, added, dot, largest, when
-from dcplan.report.book.grid import NOWHERE, Key, Row, total
 from dcplan.report.book.financing.leases import lease_payments, paid_racks
+from dcplan.report.book.grid import NOWHERE, Key, Row, total
 from dcplan.report.book.source import (
     RESIDUAL_AT_END,
     Line,

@@ -16,7 +16,7 @@ class PurchaseRow:
     vendor: Annotated[
         str,
         Column(
-            "Vendors in the catalog, several with commas; not named if it has none; of a lease, its id"
+            "Vendors in the catalog, several with commas; not named if it has none; of a lease, its lessor"
         ),
     ]
     item: Annotated[

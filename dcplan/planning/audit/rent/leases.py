@@ -24,14 +24,7 @@ def lease_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
         first = q + place.lead
         use = Sharing(Driver.HOURS, place.key, serves=(first, first + offer.quarters))
         each = n * place.rack_usd(q) * offer.usd_frac_per_month * MONTHS_PER_QUARTER
-        months = Goods(
-            k,
-            n * MONTHS_PER_QUARTER,
-            Unit.RACK_MONTH,
-            h,
-            first,
-            offer.quarters * MONTHS_PER_QUARTER,
-        )
+        months = Goods(k, n * MONTHS_PER_QUARTER, Unit.RACK_MONTH, h)
         flows += [
             Flow(
                 t,

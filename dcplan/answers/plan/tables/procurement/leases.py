@@ -20,7 +20,7 @@ from dcplan.units import MONTHS_PER_QUARTER
 def leased(
     problem: PlanningProblem, question: Question, log: InputLog, flows: list[Flow]
 ) -> Iterator[PurchaseRow]:
-    """Yield what each lease costs in each quarter; the lessor is named by the lease."""
+    """Yield what each lease costs in each quarter; the vendor is the lessor."""
     for f in flows:
         goods, use = f.goods, f.shared.serves
         if f.asset is not AssetClass.LEASED or goods is None or use is None:
@@ -32,7 +32,7 @@ def leased(
         nodes, accelerators = racks * place.nodes, racks * place.accelerators
         span = f"{quarter_at(problem, first)} to {quarter_at(problem, end - 1)}"
         yield PurchaseRow(
-            vendor=f.term,
+            vendor=f"lessor of {f.term}",
             item=goods.item,
             place=goods.place,
             quantity=goods.quantity,
