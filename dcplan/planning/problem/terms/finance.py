@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dcplan.economics.cash_flow import AssetClass
+from dcplan.economics.discounting import discount_factor
 from dcplan.economics.monthly.financing import Financing
-from dcplan.units import MONTHS_PER_QUARTER
+from dcplan.units import MONTHS_PER_QUARTER, QUARTERS_PER_YEAR
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,11 @@ class LeaseTerms:
     def usd_per_quarter(self, price_usd: float) -> float:
         """Return the payments of a quarter for a rack of a price. [USD]."""
         return MONTHS_PER_QUARTER * self.usd_frac_per_month * price_usd
+
+    def least_frac(self, rate_per_year: float, lead: int) -> float:
+        """Return a lower bound on the present value of all payments at the order, over the price."""
+        last = discount_factor(rate_per_year, (lead + self.quarters) / QUARTERS_PER_YEAR)
+        return self.quarters * self.usd_per_quarter(1.0) * last
 
 
 @dataclass(frozen=True)
