@@ -167,6 +167,7 @@ class DecisionRow:
         str | None,
         Column("System, fabric, asset, plant or term of the decision, or job and system"),
     ]
+    lease: Annotated[str | None, Column("Lease of the racks; empty for other decisions")]
     quarter: Annotated[
         int | None,
         Column(

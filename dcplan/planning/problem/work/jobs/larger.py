@@ -56,8 +56,8 @@ class Larger:
         the price of a rack ordered in the quarter, w its rated power, :math:`\rho` the share of the
         price that is left at the end of the horizon, and :math:`\beta` the discount from the quarter
         to that end. Under a lease, the present value of its payments takes the place of
-        :math:`1 - \beta\,\rho_q` where it is less. Energy, network and power would only add to the right side, so that no quarter
-        in which a larger cluster is cheaper is left out.
+        :math:`1 - \beta\,\rho_q` where it is less. Energy, network and power would only add to the
+        right side, so that no quarter in which a larger cluster is cheaper is left out.
         """
         quarters = range(self.quarters)
         if self.every:
