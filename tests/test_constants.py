@@ -44,7 +44,6 @@ KINDS = {
 DEFINITIONS = {
     "demand/classes.py: JobClass.wait_quantile": "the quantile of most service levels",
     "economics/discounting.py: LOWEST_RATE": "above -100 %, where a rate has no meaning",
-    "economics/depreciation.py: macrs_shares(declining_balance)": "double declining balance",
     "economics/discounting.py: HIGHEST_RATE": "where the search for a rate ends",
     "economics/run_cost.py: accelerator_hours(flops_per_param_token)": "2 FLOPs x 3 products",
     "economics/sampling.py: PERT_WEIGHT": "the PERT distribution's own weight of its mode",

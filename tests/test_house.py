@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "dcplan"
 FLOORS: list[set[str]] = [
-    {"units", "provenance", "errors", "result", "specs", "cache", "__init__"},
+    {"units", "provenance", "errors", "result", "specs", "cache", "garbage", "__init__"},
     {"catalog"},
     {"engine"},
     {"scenario"},
@@ -147,11 +147,16 @@ def test_cli_modules_import_only_typer_and_the_standard_library_at_the_top() -> 
                 assert not name.startswith("dcplan.") or LIGHT.match(name), f"{file}: {name}"
 
 
+MOST_LINES = 400
+
+
 @pytest.mark.parametrize("folder", ["dcplan", "tests"])
 def test_no_file_over_400_lines(folder: str) -> None:
-    for file in (PACKAGE.parent / folder).rglob("*.py"):
-        length = len(file.read_text(encoding="utf-8").splitlines())
-        assert length <= 560, f"{file}: {length} lines"
+    lengths = {
+        file.relative_to(PACKAGE.parent).as_posix(): len(file.read_text("utf-8").splitlines())
+        for file in (PACKAGE.parent / folder).rglob("*.py")
+    }
+    assert {file: n for file, n in lengths.items() if n > MOST_LINES} == {}
 
 
 def test_no_registry_host_is_named() -> None:

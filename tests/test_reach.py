@@ -7,25 +7,10 @@ import pytest
 from tests.reach import faults, package, parsed
 
 AWAITED = {
-    "demand.sizing.shortage": (
-        "The demand verb saves the waits of a pool by its size, so that sweeps need no new replay."
-    ),
-    "economics.depreciation.first_year_frac": (
-        "The finance verb writes off by the tax convention of the month of service."
-    ),
-    "economics.depreciation.macrs_shares": (
-        "The finance verb makes its yearly tax table for any life and convention."
-    ),
     "economics.rental.cover": "The finance verb covers a fleet with a mix of terms.",
     "economics.run_cost.accelerator_hours": (
         "The finance verb takes own accelerator-hours, or makes them from tokens at a known MFU."
     ),
-    "economics.tariffs.billed_demand_kw": (
-        "The finance verb bills demand with minimum take and ratchet."
-    ),
-    "economics.tariffs.energy_bill": "The finance verb bills energy and demand by month.",
-    "llm.cache.cache_bytes": "The serve verb needs the cache of a sequence to find the batch that fits.",
-    "llm.cache.cache_bytes_per_token": "The serve verb prints the cache of one token.",
     "llm.checkpoint.checkpoint_bytes": "The serve verb needs the memory of the weights.",
     "llm.checkpoint.tensor_params": "The serve verb counts the weights of each class.",
 }

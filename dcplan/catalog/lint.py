@@ -26,7 +26,7 @@ from dcplan.catalog.schema import (
     System,
 )
 from dcplan.errors import did_you_mean
-from dcplan.provenance import Quantity, Status
+from dcplan.provenance import Quantity, Status, first_day
 from dcplan.units import MOST_USD_PER_INSTANCE_HOUR, unit_of
 
 FP8_OVER_BF16 = 2.0
@@ -63,21 +63,8 @@ class Finding:
     at: str = ""
 
 
-def first_day(as_of: str) -> str:
-    """First day of a date that may be a year, a quarter or a month.
-
-    Examples
-    --------
-    >>> first_day("2026"), first_day("2026-Q3"), first_day("2026-09"), first_day("2026-09-14")
-    ('2026-01-01', '2026-07-01', '2026-09-01', '2026-09-14')
-    """
-    if "-Q" in as_of:
-        return f"{as_of[:4]}-{3 * int(as_of[-1]) - 2:02d}-01"
-    return (as_of + "-01-01")[:10] if len(as_of) == 4 else (as_of + "-01")[:10]
-
-
 def last_day(as_of: str) -> str:
-    """Last day of such a date, as far as text comparison needs it.
+    """Return a last day of a date for comparison as text, in months of 31 days.
 
     Examples
     --------

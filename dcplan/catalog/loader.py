@@ -4,11 +4,9 @@ override earlier ones.
 
 from __future__ import annotations
 
-import csv
 import functools
 import hashlib
-import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path as File
 from typing import Any, TypeVar, cast
@@ -16,33 +14,19 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from dcplan.cache import Shelf, files_key, stored
-from dcplan.catalog.delimiter import check_delimiter
+from dcplan.catalog.documents import documents_of
 from dcplan.catalog.explain_validation import problems_of
 from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema import KINDS, Row
-from dcplan.catalog.yaml12 import Document, parse, read_text
+from dcplan.catalog.yaml12 import Document
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.provenance import Path, Status, sealed
 
 R = TypeVar("R", bound=Row)
-TABLE_FILES = frozenset(
-    {
-        "climate_bins.csv",
-        "fine_tuning_runs.csv",
-        "post_training_facts.csv",
-        "post_training_runs.csv",
-        "published_recipes.csv",
-        "serving_runs.csv",
-        "training_runs.csv",
-    }
-)
-"""CSV files that are read as arrays on demand, not as rows."""
 SUFFIXES = (".csv", ".yaml", ".yml")
 """Files of a catalog folder."""
 PARSED = Shelf("catalogs", 8)
 """Parsed catalogs of earlier processes: reading some 90 files takes longer than many answers."""
-PUBLISHED = "published"
-"""Folder of published figures, read on demand (``catalog/published.py``)."""
 
 
 @dataclass(frozen=True)
@@ -143,57 +127,6 @@ def merge(old: dict[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _csv_document(text: str, path: str, kind: str) -> Document:
-    rows = []
-    fields = KINDS[kind].model_fields if kind in KINDS else {}
-    texts = {
-        name
-        for name, info in fields.items()
-        if info.annotation is str or name in {"id", "name", "source"}
-    }
-    reader = csv.DictReader(io.StringIO(text))
-    check_delimiter(reader.fieldnames or (), fields, path)
-    for record in reader:
-        cells = {
-            key: _cell(value, key in texts)
-            for key, value in record.items()
-            if key and value not in ("", None)
-        }
-        rows.append(cells)
-    lines = tuple(text.splitlines())
-    values: dict[Path, tuple[int, int]] = {(kind, i): (i + 2, 1) for i in range(len(rows))}
-    return Document(path, {kind: rows}, lines, values, {})
-
-
-def _cell(text: str, is_text: bool) -> Any:
-    try:
-        return text if is_text else float(text)
-    except ValueError:
-        return text
-
-
-def _documents(
-    folder: File, problems: list[Problem], *, ours: bool
-) -> Iterable[tuple[Document, str]]:
-    for file in sorted((*folder.rglob("*.yaml"), *folder.rglob("*.yml"))) + sorted(
-        folder.rglob("*.csv")
-    ):
-        if file.name in TABLE_FILES or file.parent.name == PUBLISHED:
-            continue
-        try:
-            text = read_text(file)
-            is_csv = file.suffix == ".csv"
-            document = (
-                _csv_document(text, str(file), file.stem)
-                if is_csv
-                else parse(text, str(file), ours=ours)
-            )
-        except InputError as error:
-            problems += error.problems
-            continue
-        yield document, text
-
-
 def load(folders: tuple[File, ...] = ()) -> Catalog:
     """Read the packaged catalogs and then each overlay folder.
 
@@ -226,7 +159,7 @@ def _parsed(folders: tuple[File, ...]) -> Catalog:
     packaged = folders[0]
     for folder in folders:
         entries: dict[tuple[str, str], tuple[dict[str, Any], Document, Path]] = {}
-        for document, text in _documents(folder, problems, ours=folder == packaged):
+        for document, text in documents_of(folder, problems, ours=folder == packaged):
             digest.update(text.encode())
             problems += _collect(document, entries)
         for (kind, key), (fields, document, path) in entries.items():

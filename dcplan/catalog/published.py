@@ -9,8 +9,8 @@ from pathlib import Path as File
 
 from pydantic import ValidationError
 
+from dcplan.catalog.documents import PUBLISHED
 from dcplan.catalog.explain_validation import problems_of
-from dcplan.catalog.loader import PUBLISHED
 from dcplan.catalog.locate import data_dir
 from dcplan.catalog.schema.published import Published
 from dcplan.catalog.yaml12 import parse, read_text

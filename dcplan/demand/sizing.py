@@ -1,4 +1,4 @@
-"""The smallest pool that keeps the wait of every class, and the waits of pools of other sizes."""
+"""The smallest pool that keeps the wait of every class."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dcplan.demand.order import Order
 from dcplan.demand.outcome import ClassOutcome, QueueOutcome, summary
 from dcplan.demand.refusal import Reason, Refusal, RefusedError, refusals
 from dcplan.demand.search import Trials, smallest
-from dcplan.demand.simulation import replay, simulate
+from dcplan.demand.simulation import replay
 
 SEARCH_FIRST_JOBS = 6_000
 """Jobs of the first search; each further search has `SEARCH_MORE` times as many."""
@@ -170,35 +170,6 @@ def _searched(trials: Trials, most: float, most_jobs: int) -> Searched:
         width = max(round(error / step), 1) if error < load else width
         grain = max(round(SEARCH_GRAIN * error / step), 1) if error < load else grain
     return Searched(at, error, binding, jobs)
-
-
-def shortage(
-    classes: Sequence[JobClass],
-    capacities: Sequence[float],
-    *,
-    order: Order = "backfill",
-    seed: int = 0,
-    jobs: int = 100_000,
-) -> tuple[QueueOutcome, ...]:
-    """Return the queue in pools of several sizes, with the same jobs in each.
-
-    Parameters
-    ----------
-    classes : sequence of JobClass
-    capacities : sequence of float
-        Accelerators of each pool.
-    order : {"backfill", "fifo"}
-    seed : int
-    jobs : int
-        Mean number of jobs of each simulation.
-
-    Examples
-    --------
-    >>> jobs = JobClass("fine-tunes", 8, hours=2.0, jobs_per_h=6.0)
-    >>> [round(q.classes[0].wait_p90_h, 1) for q in shortage([jobs], [104, 128], seed=1, jobs=9_000)]
-    [1.7, 0.2]
-    """
-    return tuple(simulate(classes, c, order=order, seed=seed, jobs=jobs) for c in capacities)
 
 
 def _lengths(most_jobs: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""A level that moves: what a series of logarithms may be in coming steps, averaged over many models."""
+"""Forecast of a series: models of a moving level on its logarithms, averaged by probability."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ SEARCH_PERSISTENCE = (1.0, 0.95, 0.8, 0.5)
 SEARCH_MOVES = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 30.0)
 """Variance of a move of the level over that of a step around it."""
 SEARCH_DRIFTS = (0.0, 0.1)
-"""Standard deviation of the change of each step in one direction, over that of a step; 0: none."""
+"""Standard deviation of the drift per step, over that of a step; 0: no drift."""
 SEARCH_SPREAD = 0.3
 """Standard deviation of a step before any is known: its logarithm changes by 30 %."""
 SEARCH_SPREAD_STEPS = 1.0
-"""Steps that this counts for."""
+"""Number of observed steps that have the same weight as this first value."""
 SEARCH_HALVINGS = 36
 """Halvings of the range in which a quantile is searched."""
 SEARCH_LEAST_WEIGHT = 1e-5

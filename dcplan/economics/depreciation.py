@@ -2,94 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 import numpy.typing as npt
 
 from dcplan.economics.ranges import Array, Value, above, as_value, within
 
-Convention = Literal["half-year", "mid-quarter", "mid-month", "full-year"]
 SHARES_TOLERANCE = 1e-4
 """Tolerance on the sum of published tables, which are rounded to 0.01 % per year."""
-
-
-def first_year_frac(convention: Convention, *, quarter: int = 1, month: int = 1) -> float:
-    """Return the part of the first tax year in which an asset counts as in service.
-
-    Parameters
-    ----------
-    convention : {"half-year", "mid-quarter", "mid-month", "full-year"}
-        Half of the year; from the middle of a quarter; from the middle of a month (real property);
-        all of it.
-    quarter : int, 1 to 4
-        Quarter placed in service, for "mid-quarter".
-    month : int, 1 to 12
-        Month placed in service, for "mid-month".
-
-    References
-    ----------
-    .. [1] IRS Publication 946, "Which Convention Applies?".
-
-    Examples
-    --------
-    >>> first_year_frac("half-year"), first_year_frac("mid-quarter", quarter=4)
-    (0.5, 0.125)
-    """
-    if convention == "mid-quarter":
-        return float((4.5 - within("quarter", quarter, 1, 4)) / 4.0)
-    if convention == "mid-month":
-        return float((12.5 - within("month", month, 1, 12)) / 12.0)
-    return 0.5 if convention == "half-year" else 1.0
-
-
-def macrs_shares(
-    life_years: float,
-    *,
-    declining_balance: float = 2.0,
-    convention: Convention = "half-year",
-    quarter: int = 1,
-    month: int = 1,
-) -> Array:
-    r"""Return the share of the basis deducted in each tax year, unrounded; the sum is 1.
-
-    Declining balance on the remaining basis, :math:`d/L`, until the straight line over the remaining life
-    is more.
-
-    Parameters
-    ----------
-    life_years : float
-        Recovery period, above 0: 5 for computers, 15 for land improvements, 39 for buildings.
-        [years]
-    declining_balance : float
-        2 for 3- to 10-year property, 1.5 for 15 and 20 years, 1 for the straight line of real
-        property. [-]
-    convention, quarter, month
-        As :func:`first_year_frac`.
-
-    References
-    ----------
-    .. [1] IRS Publication 946, appendix A, tables A-1 to A-5 and A-7a (rounded there to 0.01 % or
-       0.001 %).
-
-    Examples
-    --------
-    >>> macrs_shares(5).round(6).tolist()
-    [0.2, 0.32, 0.192, 0.1152, 0.1152, 0.0576]
-    >>> macrs_shares(5, convention="mid-quarter", quarter=4).round(4).tolist()
-    [0.05, 0.38, 0.228, 0.1368, 0.1094, 0.0958]
-    """
-    life = float(above("life_years", life_years))
-    speed = float(above("declining_balance", declining_balance)) / life
-    served, left, shares = 0.0, 1.0, []
-    part = first_year_frac(convention, quarter=quarter, month=month)
-    while left > 1e-12:
-        straight = left / (life - served)
-        share = left if served + part >= life else part * max(min(speed, 1.0) * left, straight)
-        shares.append(min(share, left))
-        left -= shares[-1]
-        served, part = served + part, min(1.0, life - served - part)
-    return np.array(shares)
 
 
 def tax_depreciation_usd(
@@ -102,7 +21,7 @@ def tax_depreciation_usd(
     basis_usd : float or array
         Depreciable basis, at least 0. [USD]
     shares_frac : array, shape (years,)
-        Yearly shares, as of :func:`macrs_shares` or a published table; sum 1. [-]
+        Yearly shares, such as a published tax table; sum 1. [-]
     bonus_frac : float or array
         Share deducted at once in the first year, the rest by the shares. [-]
 
@@ -122,7 +41,10 @@ def tax_depreciation_usd(
 
     Examples
     --------
-    >>> tax_depreciation_usd(250_000, macrs_shares(5)).round(0).tolist()
+    The MACRS table of 5-year property, half-year convention (IRS Publication 946, table A-1):
+
+    >>> macrs = [0.2, 0.32, 0.192, 0.1152, 0.1152, 0.0576]
+    >>> tax_depreciation_usd(250_000, macrs).round(0).tolist()
     [50000.0, 80000.0, 48000.0, 28800.0, 28800.0, 14400.0]
     >>> tax_depreciation_usd(100.0, [0.5, 0.5], bonus_frac=0.4).tolist()
     [70.0, 30.0]

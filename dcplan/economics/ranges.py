@@ -23,7 +23,7 @@ def as_value(result: npt.ArrayLike) -> Value:
 
 
 def none_if_never(result: npt.ArrayLike) -> Value | None:
-    """Turn one NaN, which is "never", into None; in an array of samples it stays NaN.
+    """Return None for a single NaN, which means "never"; an array of samples keeps its NaN.
 
     Examples
     --------

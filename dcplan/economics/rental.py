@@ -30,7 +30,7 @@ def accelerators_usd_per_month(
 
 
 def goodput_loss_usd(accelerators_usd: Value, goodput_frac: Value) -> Value:
-    r"""Return the part of a rent without progress: :math:`S(1-g)`, as ClusterMAX counts it.
+    r"""Return the part of a rent without progress: :math:`S(1-g)` of a rent S.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def cover(
     reservations: Sequence[Reservation] = (),
     plans: Sequence[SavingsPlan] = (),
 ) -> Coverage:
-    """Cover each hour by the rule of AWS.
+    """Pay the usage of each hour from commitments by the rule of AWS, and the rest on demand.
 
     Reservations come first, then specific plans, then general plans; the rest is on demand. Among
     plans of a kind the pair of plan and usage with the highest saving over the on-demand
@@ -215,7 +215,20 @@ def amortized_usd_per_h(
 ) -> Value:
     """Return the price of an hour including all costs of its commitment.
 
-    (upfront + n x recurring) / hours.
+    .. math:: p = (U + n R) / H
+
+    Parameters
+    ----------
+    upfront_usd, recurring_usd : float or array
+        First payment U, and each later payment R; at least 0. [USD]
+    payments : float
+        Number n of later payments.
+    hours : float
+        Hours H of the commitment, above 0. [h]
+
+    References
+    ----------
+    .. [1] FinOps Foundation, FOCUS specification: EffectiveCost amortizes upfront payments.
 
     Examples
     --------

@@ -48,15 +48,17 @@ class Levels:
 
 
 def all_reduce_s(message_bytes: Array, levels: Levels) -> Array:
-    r"""Return all-reduce time: half operations inside domains while rails reduce between them.
+    r"""Return the time of an all-reduce inside domains, with a reduction between them on rails [s].
 
-    The faster of two protocols counts.
+    It is that of the faster of two protocols.
 
     .. math:: t = \max\left(\frac{2(g-1)}{g}\frac{M}{\gamma\,\beta_{up}},\;
               \frac{2(k-1)}{k}\frac{M/g}{\beta_{out}}\right) + 2\lceil\log_2 g\rceil\alpha_{up}
               + 2\lceil\log_2 k\rceil\alpha_{out}
 
-    for g ranks in a domain and k domains: network bytes of a NIC are :math:`2(k-1)/k \cdot M/g`.
+    for a message M, g ranks in a domain and k domains, with one-way rates :math:`\beta`, latencies
+    :math:`\alpha` and the gain :math:`\gamma` of switches that reduce. The network bytes of a NIC
+    are :math:`2(k-1)/k \cdot M/g`.
     Large messages add the start time of the bulk protocol; small messages use the low-latency
     protocol's rate.
 
@@ -95,7 +97,7 @@ def all_reduce_s(message_bytes: Array, levels: Levels) -> Array:
 
 
 def all_gather_s(message_bytes: Array, levels: Levels) -> Array:
-    """Return all-gather (or reduce-scatter) time of a total message.
+    """Return the time of an all-gather or a reduce-scatter of a total message [s].
 
     It is half an all-reduce, without the gain from switches.
     """
@@ -114,11 +116,12 @@ def all_gather_s(message_bytes: Array, levels: Levels) -> Array:
 
 
 def exchange_s(message_bytes: Array, levels: Levels) -> Array:
-    r"""Return all-to-all time: every rank sends an equal share of its message to every other rank.
+    r"""Return the time in which every rank sends an equal share of its message to every other [s].
 
     .. math:: t = \frac{n-g}{n}\frac{M}{\beta_{out}} + \frac{g-1}{n}\frac{M}{\beta_{up}} + \alpha
 
-    Transfers out of the domain and inside it are sequential, because the senders are the same.
+    for n ranks, of which g are in a domain. Transfers out of the domain and inside it are
+    sequential, because the senders are the same.
 
     Examples
     --------

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dcplan.fabric.side_networks import Side
-from dcplan.fabric.topology.wiring import Fill, Links, Wiring, links
+from dcplan.fabric.topology.links import Links, links
+from dcplan.fabric.topology.wiring import Fill, Wiring
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def span_snr(span_km: float, glass: Glass) -> float:
 
 
 def _kerr(span_km: float, glass: Glass) -> float:
-    """Return the noise of the Kerr effect of one span over the signal's density cubed [Hz2/W2]."""
+    """Return the Kerr noise of one span, divided by the cube of the signal's density [Hz2/W2]."""
     wave_m = glass.wavelength_nm * NANO
     ps_per_nm_m = PICO / NANO / METERS_PER_KM
     beta = glass.dispersion_ps_per_nm_km * ps_per_nm_m * wave_m**2 / (2 * math.pi * LIGHT_M_PER_S)

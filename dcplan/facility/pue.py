@@ -42,7 +42,6 @@ def size_class(it_mw: float) -> str:
 Sizes = tuple[tuple[str, float], ...]
 """Size classes of a hall with their weights, which add up to 1."""
 LARGE = "large"
-LARGE_SIZE: Sizes = ((LARGE, 1.0),)
 BETWEEN_FRAC = 0.5
 """From this share of a class's border on, a hall is between its class and the next one."""
 

@@ -14,7 +14,15 @@ DRAWS = 256
 def even_draws(dimensions: int, count: int = DRAWS) -> Array:
     r"""Return points that fill the unit cube evenly: :math:`u_{ij} = \{1/2 + (i+1)\,\varphi_d^{-(j+1)}\}`.
 
-    The base is the root of :math:`x^{d+1} = x + 1`.
+    The braces take the fractional part; the base :math:`\varphi_d` is the root of
+    :math:`x^{d+1} = x + 1`.
+
+    Parameters
+    ----------
+    dimensions : int
+        Number d of dimensions, at least 1.
+    count : int
+        Number of points.
 
     References
     ----------
@@ -37,6 +45,13 @@ def draw(bounds: Mapping[str, tuple[float, float]], count: int = DRAWS) -> dict[
     """Return uniform samples of named parameters between their bounds.
 
     Each parameter is a column, to combine with weather bins.
+
+    Parameters
+    ----------
+    bounds : mapping of str to (float, float)
+        Least and greatest value by name; equal values make a constant.
+    count : int
+        Number of samples.
 
     Examples
     --------

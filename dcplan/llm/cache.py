@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
-import numpy as np
-import numpy.typing as npt
-
 from dcplan.llm.architecture import Architecture
 from dcplan.units import FLOAT_BYTES
-
-Tokens = TypeVar("Tokens", float, npt.NDArray[np.float64])
 
 INDEX_BYTES = 1.0
 """Bytes of one value of an index key, which is FP8 (DeepSeek-V3.2 report, arXiv 2512.02556, section
@@ -54,41 +47,6 @@ def layer_bytes_per_token(shape: Architecture, kv_bytes: float) -> float:
     return heads * (shape.head_dim + shape.value_dim) * kv_bytes
 
 
-def cache_bytes_per_token(shape: Architecture, kv_bytes: float) -> float:
-    r"""Return the cache that one more token needs while every window is open [byte].
-
-    .. math:: b_{token} = L_a\,b + L_i\,d_i
-
-    with L_a attention layers of :func:`layer_bytes_per_token`, and L_i indexers that keep one FP8
-    key of d_i values. Linear attention and Mamba-2 layers add nothing.
-
-    Parameters
-    ----------
-    shape : Architecture
-        The model.
-    kv_bytes : float
-        Bytes of one cached value, above 0.
-
-    Examples
-    --------
-    Llama 3.1 70B at 16 bit: 80 layers x 2 x 8 heads x 128 values x 2 bytes. DeepSeek-V3: 61 layers x
-    (512 + 64) values x 2 bytes.
-
-    >>> from dcplan.llm.config import from_config
-    >>> llama = from_config({"hidden_size": 8192, "num_hidden_layers": 80, "vocab_size": 128256,
-    ...     "num_attention_heads": 64, "num_key_value_heads": 8})
-    >>> cache_bytes_per_token(llama, 2.0)
-    327680.0
-    >>> deepseek = from_config({"hidden_size": 7168, "num_hidden_layers": 61, "vocab_size": 129280,
-    ...     "num_attention_heads": 128, "kv_lora_rank": 512, "q_lora_rank": 1536,
-    ...     "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128})
-    >>> cache_bytes_per_token(deepseek, 2.0)
-    70272.0
-    """
-    index = shape.index_layers * shape.index_dim * INDEX_BYTES
-    return shape.attention_layers * layer_bytes_per_token(shape, kv_bytes) + index
-
-
 def state_bytes(shape: Architecture, state_bytes_per_value: float = FLOAT_BYTES) -> float:
     r"""Return the recurrent states of one sequence, which do not grow with its length [byte].
 
@@ -123,39 +81,3 @@ def state_bytes(shape: Architecture, state_bytes_per_value: float = FLOAT_BYTES)
     mamba = shape.mamba_layers * (shape.mamba_inner * shape.mamba_state + shape.mamba_conv)
     linear = shape.linear_layers * (shape.linear_state + shape.linear_conv)
     return (mamba + linear) * state_bytes_per_value
-
-
-def cache_bytes(shape: Architecture, context_tokens: Tokens, kv_bytes: float) -> Tokens:
-    r"""Return the cache of one sequence: keys and values, index keys and states [byte].
-
-    .. math:: (L_a - L_w)\,s\,b + L_w \min(s, w)\,b + L_i\,s\,d_i + \text{states}
-
-    A layer with a local window w keeps the last w tokens. Sparse attention reads a part of the
-    cache, but keeps all of it.
-
-    Parameters
-    ----------
-    shape : Architecture
-        The model.
-    context_tokens : float or ndarray
-        Tokens s of the sequence, at least 0; an array gives an array.
-    kv_bytes : float
-        Bytes of one cached value, above 0.
-
-    Examples
-    --------
-    Gemma 3 27B, 131,072 tokens: 10 full layers, 52 with a window of 1,024, 2 x 16 x 128 x 2 bytes.
-
-    >>> from dcplan.llm.config import from_config
-    >>> gemma = from_config({"model_type": "gemma3_text", "hidden_size": 5376, "vocab_size": 262208,
-    ...     "num_hidden_layers": 62, "num_attention_heads": 32, "num_key_value_heads": 16,
-    ...     "head_dim": 128, "sliding_window": 1024, "sliding_window_pattern": 6})
-    >>> float(cache_bytes(gemma, 131072.0, 2.0)), (10 * 131072 + 52 * 1024) * 8192
-    (11173625856.0, 11173625856)
-    """
-    each = layer_bytes_per_token(shape, kv_bytes)
-    local = shape.local_layers if shape.window else 0
-    full = shape.attention_layers - local
-    index = shape.index_layers * shape.index_dim * INDEX_BYTES
-    kept: Tokens = local * each * np.minimum(context_tokens, shape.window)
-    return (full * each + index) * context_tokens + kept + state_bytes(shape)

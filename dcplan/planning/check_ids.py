@@ -113,4 +113,3 @@ BOUGHT = {
 """Check of the purchases of each part."""
 COUNTED = (Part.SWITCHES, Part.TRANSCEIVERS)
 """Parts of networks."""
-BUDGETS = (CheckId.BUDGET_USD, CheckId.BUDGET_SO_FAR_USD)

@@ -36,7 +36,7 @@ class Stops:
 
 
 def job_stops(rates: Sequence[Rate], counts: Mapping[str, float]) -> Stops:
-    r"""Return the stops of a job that needs all of its parts.
+    r"""Return the stops per day of a job that needs all of its parts.
 
     .. math:: \lambda = \sum_c n_c\, r_c / 365
 

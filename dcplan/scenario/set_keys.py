@@ -22,7 +22,7 @@ def set_key(key: str, question: Question) -> str:
     """Return the ``--set`` key of an input: a field of the scenario or of a catalog row, or a
     catalog parameter.
 
-    An overlay changes cloud prices and catalog rows. Elements of a list have their number.
+    An overlay changes cloud prices and catalog rows. An element of a list is named by its number.
     """
     key = ELEMENT.sub(r".\1", key)
     kind, _, rest = key.partition(".")
@@ -32,7 +32,7 @@ def set_key(key: str, question: Question) -> str:
         offer, _, field = rest.rpartition(".")
         if not offer:
             return key
-        return f"cloud.prices.{_quoted(offer)}.{field}"
+        return f"cloud.prices.{quoted(offer)}.{field}"
     if kind in (
         "sites",
         "workloads",
@@ -46,7 +46,7 @@ def set_key(key: str, question: Question) -> str:
     row = next((r for r in rows if rest == r or rest.startswith(r + ".")), None)
     if row is None:
         return key
-    return f"prices.{_quoted(row)}.{rest[len(row) + 1 :] or 'value'}"
+    return f"prices.{quoted(row)}.{rest[len(row) + 1 :] or 'value'}"
 
 
 def _known(kind: str, question: Question) -> list[str]:
@@ -55,7 +55,8 @@ def _known(kind: str, question: Question) -> list[str]:
     return [*rows, *(alias for row in rows.values() for alias in row.aliases)]
 
 
-def _quoted(key: str) -> str:
+def quoted(key: str) -> str:
+    """Return a part of a dotted key, in quotation marks if it has a dot itself."""
     return f'"{key}"' if "." in key else key
 
 
@@ -73,7 +74,7 @@ def key_of(path: Path, scenario: Scenario) -> str:
     for part in path:
         node = _child(node, part)
         named = getattr(node, "id", None) if isinstance(part, int) else None
-        words.append(_quoted(str(part if named is None else named)))
+        words.append(quoted(str(part if named is None else named)))
     return ".".join(words)
 
 

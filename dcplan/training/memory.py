@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from dcplan.llm.operations import Setup, tokens, tower_setup
-from dcplan.llm.tables import SCHEDULES, Array
-from dcplan.training.sharding import expert_ranks, local_params, shard_ranks
+from dcplan.llm.tables import SCHEDULES, Array, LayoutTable
+from dcplan.training.sharding import LocalParams, expert_ranks, local_params, shard_ranks
 from dcplan.units import FLOAT_BYTES
 
 
@@ -72,22 +72,11 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
         casts = np.where(sharded, 0.0, layer * setup.recipe.kept_cast_bytes)
         each = each + np.where(x.recompute >= 2, 0.0, casts * m.layers / x.pp)
         again = np.where(x.recompute >= 2, again + casts, again)
-    # with a pipeline, the gathered parameters of the complete stage stay for the step
-    gathered = np.where(x.pp > 1, p.dense + p.routed_last, 2.0 * layer) + p.embedding
-    buffers = (
-        np.where(sharded, gathered * setup.recipe.activation_bytes, 0.0)
-        + np.maximum(p.largest * FLOAT_BYTES, p.head * setup.recipe.head_bytes) * x.trainable
-        + setup.coefficients.reserve_bytes
-    )
+    buffers = _buffers(setup, p, layer, group)
     logits = logits_bytes(setup)
     if setup.tower is None and not np.any(m.moe_layers > 0):
-        early = in_flight * each + np.where(x.pp > 1, again, np.maximum(again, logits))
-        late = each + np.maximum(again, logits)
-        fuller = np.maximum(early, late)
-        lossy = ((x.pp <= 1) | (late > early)) & (logits >= again)
         states = _states(setup, (p.dense + p.embedding) * _copies(setup), group)
-        loss = np.where(lossy, logits, 0.0)
-        return Memory(*states, fuller - loss, loss, buffers)
+        return Memory(*states, *_alike_ends(x, in_flight * each, each, again, logits), buffers)
     # with a pipeline, a stage also keeps the gathered parameters of the tower
     more = np.where(sharded & (x.pp > 1), p.tower * setup.recipe.activation_bytes, 0.0)
     first = _end(
@@ -104,6 +93,47 @@ def memory(setup: Setup, activations: Kept | None = None) -> Memory:
             for f in fields(Memory)
         }
     )
+
+
+def _buffers(setup: Setup, p: LocalParams, layer: Array, group: Array) -> Array:
+    """Return gathered parameters, the largest weight gradient before it is added, and a reserve.
+
+    With a pipeline, the gathered parameters of the complete stage stay for the step.
+    """
+    x = setup.layout
+    sharded = (x.zero >= 3) & (group > 1)
+    gathered = np.where(x.pp > 1, p.dense + p.routed_last, 2.0 * layer) + p.embedding
+    return np.asarray(
+        np.where(sharded, gathered * setup.recipe.activation_bytes, 0.0)
+        + np.maximum(p.largest * FLOAT_BYTES, p.head * setup.recipe.head_bytes) * x.trainable
+        + setup.coefficients.reserve_bytes
+    )
+
+
+def _alike_ends(
+    x: LayoutTable, first: Array, each: Array, again: Array, logits: Array
+) -> tuple[Array, Array]:
+    """Return activations and logits of the fuller end, where both ends have the same parameters.
+
+    Parameters
+    ----------
+    x : LayoutTable
+        The layouts.
+    first : array
+        Activations of all micro-batches in flight on the first stage. [byte]
+    each : array
+        Activations of one micro-batch of a stage. [byte]
+    again : array
+        Activations of a layer that recompute repeats. [byte]
+    logits : array
+        Logits of the last stage. [byte]
+    """
+    early = first + np.where(x.pp > 1, again, np.maximum(again, logits))
+    late = each + np.maximum(again, logits)
+    fuller = np.maximum(early, late)
+    lossy = ((x.pp <= 1) | (late > early)) & (logits >= again)
+    loss = np.where(lossy, logits, 0.0)
+    return fuller - loss, loss
 
 
 def _in_flight(setup: Setup) -> Array:

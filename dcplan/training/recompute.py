@@ -75,7 +75,7 @@ def recomputed(shape: Architecture, modules: Collection[str]) -> Recomputed:
 
 
 def _share(sizes: dict[str, tuple[float, tuple[str, ...]]], on: dict[str, float]) -> float:
-    """Return the share of sizes of which one of the named modules is computed again."""
+    """Return the share of all sizes that is computed again with a module that repeats it."""
     total = sum(size for size, _ in sizes.values())
     again = sum(size * max((on[m] for m in by), default=0.0) for size, by in sizes.values())
     return again / total if total else 0.0

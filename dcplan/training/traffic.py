@@ -37,10 +37,18 @@ def traffic(setup: Setup) -> Traffic:
     (section 4.2.2). Context parallelism passes keys and values around a ring, and their gradients
     back. Expert parallelism dispatches and combines, twice.
     """
-    m, d, x = setup.model, setup.device, setup.layout
-    t = tokens(setup)
-    one = np.ones_like(x.tp)
+    tensor, again = _tensor_s(setup)
+    ring = _ring_s(setup)
+    dispatch, combine = _experts_s(setup)
+    tower = traffic(tower_setup(setup, setup.tower)) if setup.tower else None
+    return Traffic(
+        tensor, tensor + again, ring, 2.0 * ring, dispatch + combine, 2.0 * combine, tower
+    )
 
+
+def _tensor_s(setup: Setup) -> tuple[Array, Array]:
+    """Return the time of tensor parallelism forward, and what the backward pass adds."""
+    m, x = setup.model, setup.layout
     half = _half_s(setup)
     more = np.where(m.moe_layers > 0, m.mtp_layers, 0.0)
     sparse = m.moe_layers + more
@@ -50,8 +58,13 @@ def traffic(setup: Setup) -> Traffic:
     blocks = blocks + np.where(x.etp > 1, sparse, 0.0)
     shared = np.where((m.shared_ffn > 0) & (x.etp <= 1), sparse, 0.0)
     tensor = 2.0 * half * (blocks + shared)
-    again = setup.stack.sequence_parallel * half * (blocks + shared)
+    return tensor, setup.stack.sequence_parallel * half * (blocks + shared)
 
+
+def _ring_s(setup: Setup) -> Array:
+    """Return the time in which keys and values pass around the ring of context parallelism."""
+    m, d, x = setup.model, setup.device, setup.layout
+    t = tokens(setup)
     # a ring passes from neighbor to neighbor: one rank, with its one NIC, crosses the domain's
     # border
     _, leaves = group_rate(x.cp, x.tp, d.domain, d.scaleup_bytes_per_s, d.scaleout_bytes_per_s)
@@ -63,8 +76,15 @@ def traffic(setup: Setup) -> Traffic:
     ring = (x.cp - 1.0) * (
         t * values * setup.recipe.activation_bytes / speed + np.where(x.cp > 1, delay, 0.0)
     )
-    ring = ring * (m.attention_layers + m.mtp_layers)
+    return np.asarray(ring * (m.attention_layers + m.mtp_layers))
 
+
+def _experts_s(setup: Setup) -> tuple[Array, Array]:
+    """Return the times of dispatch to the experts, and of combination."""
+    m, d, x = setup.model, setup.device, setup.layout
+    t = tokens(setup)
+    one = np.ones_like(x.tp)
+    sparse = m.moe_layers + np.where(m.moe_layers > 0, m.mtp_layers, 0.0)
     s = setup.stack
     rows = t / x.tp * m.experts_per_token * x.etp
     copies = np.where(s.moe_combined > 0, np.maximum(m.experts_per_token, 1.0), 1.0)
@@ -83,12 +103,7 @@ def traffic(setup: Setup) -> Traffic:
         x.ep > 1, np.where(x.ep * x.etp > d.domain, d.scaleout_latency_s, d.scaleup_latency_s), 0.0
     )
     dispatch = (out * setup.recipe.operand_bytes + wait) * sparse
-    combine = (out * setup.recipe.activation_bytes + wait) * sparse
-
-    tower = traffic(tower_setup(setup, setup.tower)) if setup.tower else None
-    return Traffic(
-        tensor, tensor + again, ring, 2.0 * ring, dispatch + combine, 2.0 * combine, tower
-    )
+    return dispatch, (out * setup.recipe.activation_bytes + wait) * sparse
 
 
 def _half_s(setup: Setup) -> Array:

@@ -3,8 +3,6 @@ accelerator is needed."""
 
 from __future__ import annotations
 
-import copy
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -18,168 +16,14 @@ from typer.testing import CliRunner
 from dcplan.answers.calibrate.answer import calibrate, script
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Accelerator
-from dcplan.catalog.yaml12 import parse
 from dcplan.cli.calibrate import calibrate as verb
 from dcplan.errors import InputError
-from dcplan.llm.kernels import attention_backward_s, attention_s, gemm_s, grouped_gemm_s
-from tests.training.tiny import COEFFICIENTS
-
-TRUE = {
-    "half_gemm_frac": 0.82,
-    "fp8_gemm_frac": 0.9,
-    "prologue_depth": 600.0,
-    "grouped_rows": 180.0,
-    "attention_frac": 0.6,
-    "hbm_frac": 0.9,
-    "scaleup_frac": 0.8,
-}
-HALF, LOW, HBM, LINK, UNITS = 989.4e12, 1978.9e12, 3.35e12, 450e9, 132  # data sheet of the H100 SXM
-LAYERS = [
-    (t, o, i)
-    for t in (1024, 4096, 16384)
-    for o, i in ((512, 4096), (6144, 4096), (28672, 8192), (8192, 1024))
-]
-
-
-def _times(seconds: Any, rng: np.random.Generator) -> dict[str, float]:
-    median = float(seconds) * float(np.exp(rng.normal(0.0, 0.01)))
-    return {"median_s": median, "p10_s": 0.99 * median, "p90_s": 1.02 * median}
-
-
-def _gemm(dtype: str, rng: np.random.Generator) -> list[dict[str, Any]]:
-    size, speed = (
-        (2.0, HALF * TRUE["half_gemm_frac"])
-        if dtype == "bf16"
-        else (1.0, LOW * TRUE["fp8_gemm_frac"])
-    )
-    rows = []
-    for t, o, i in LAYERS:
-        for direction, (m, n, k) in {
-            "forward": (t, o, i),
-            "dgrad": (t, i, o),
-            "wgrad": (o, i, t),
-        }.items():
-            seconds = gemm_s(
-                m=np.array(m),
-                n=np.array(n),
-                k=np.array(k),
-                flops_per_s=np.array(speed),
-                units=np.array(UNITS),
-                prologue=np.array(TRUE["prologue_depth"]),
-                bytes_per_s=np.array(HBM * TRUE["hbm_frac"]),
-                in_bytes=np.array(size),
-                out_bytes=2.0,
-                tiling=COEFFICIENTS.tiling,
-            )
-            rows.append(
-                {"dtype": dtype, "direction": direction, "m": m, "n": n, "k": k}
-                | _times(seconds, rng)
-            )
-    return rows
-
-
-def _grouped(rng: np.random.Generator) -> list[dict[str, Any]]:
-    rows = []
-    for m in (64, 128, 256, 512, 1024, 2048, 4096):
-        seconds = grouped_gemm_s(
-            groups=np.array(8),
-            m=np.array(m),
-            n=np.array(4096),
-            k=np.array(7168),
-            flops_per_s=np.array(HALF * TRUE["half_gemm_frac"]),
-            few_rows=np.array(TRUE["grouped_rows"]),
-            bytes_per_s=np.array(HBM * TRUE["hbm_frac"]),
-            in_bytes=np.array(2.0),
-            out_bytes=2.0,
-        )
-        for method, slower in (("loop", 1.6), ("bmm", 1.0)):  # only the faster way counts
-            row = {"dtype": "bf16", "method": method, "groups": 8, "m": m, "n": 4096, "k": 7168}
-            rows.append(row | _times(seconds * slower, rng))
-    return rows
-
-
-def _attention(rng: np.random.Generator) -> list[dict[str, Any]]:
-    rows = []
-    for heads, seq, dim in ((32, 8192, 128), (4, 16384, 64), (16, 2048, 128), (64, 4096, 128)):
-        for direction, law in (("forward", attention_s), ("backward", attention_backward_s)):
-            seconds = law(
-                pairs=np.array(seq * seq / 2),
-                heads=np.array(heads),
-                dims=np.array(2 * dim),
-                work=np.array(seq * heads),
-                flops_per_s=np.array(HALF * TRUE["attention_frac"]),
-                units=np.array(UNITS),
-                ramp=COEFFICIENTS.ramp,
-            )
-            row = {"dtype": "bf16", "direction": direction, "method": "default", "causal": True}
-            rows.append(
-                row
-                | {"batch": 1, "heads": heads, "seq": seq, "head_dim": dim}
-                | _times(seconds, rng)
-            )
-    return rows
-
-
-def _sample() -> dict[str, Any]:
-    """What the script would write on an accelerator that follows the laws exactly, but for 1 % of
-    noise."""
-    rng = np.random.default_rng(7)
-    memory = [
-        {"kind": kind, "bytes": 2 * size} | _times(2 * size / (HBM * TRUE["hbm_frac"]), rng)
-        for size in (2**24, 2**28, 2**30, 2**31)
-        for kind in ("copy", "update")
-    ]
-    links = [
-        {"op": op, "bytes": size, "ranks": 8, "nodes": 1}
-        | _times(7 / 8 * size / (LINK * TRUE["scaleup_frac"]) + 20e-6, rng)
-        for size in (2**20, 2**26, 2**29, 2**30)
-        for op in ("all_gather", "reduce_scatter", "all_to_all")
-    ]
-    return {
-        "schema": "dcplan.calibration/1",
-        "device": "NVIDIA H100 80GB HBM3",
-        "multiprocessors": UNITS,
-        "torch": "2.9.0+cu128",
-        "cuda": "12.8",
-        "date": "2026-11-21",
-        "gemm": _gemm("bf16", rng) + _gemm("fp8", rng),
-        "grouped": _grouped(rng),
-        "attention": _attention(rng),
-        "memory": memory,
-        "collectives": links,
-        "skipped": [],
-    }
-
-
-SAMPLE = _sample()
-
-
-def _save(folder: Path, document: Any) -> Path:
-    path = folder / "calibration.json"
-    path.write_text(
-        document if isinstance(document, str) else json.dumps(document, indent=1), encoding="utf-8"
-    )
-    return path
-
-
-def _changed(*path: str | int, to: Any) -> dict[str, Any]:
-    document = copy.deepcopy(SAMPLE)
-    at: Any = document
-    for step in path[:-1]:
-        at = at[step]
-    at[path[-1]] = to
-    return document
-
-
-def _terms(overlay: str) -> dict[str, dict[str, Any]]:
-    rows = parse(overlay, "calibrated.yaml").data["accelerators"]
-    assert [set(row) for row in rows] == [{"id", "training"}]
-    return dict(rows[0]["training"])
+from tests.answers.calibration_sample import SAMPLE, TRUE, changed, save, terms_of
 
 
 def test_parameters_come_back_with_bounds_and_source(tmp_path: Path) -> None:
-    found = calibrate(_save(tmp_path, SAMPLE), accelerator="h100-sxm")
-    terms = _terms(found.overlay)
+    found = calibrate(save(tmp_path, SAMPLE), accelerator="h100-sxm")
+    terms = terms_of(found.overlay)
     assert set(terms) == {*TRUE, "multiprocessors"}
     for name, value in TRUE.items():
         assert terms[name]["value"] == pytest.approx(
@@ -196,7 +40,7 @@ def test_parameters_come_back_with_bounds_and_source(tmp_path: Path) -> None:
 
 
 def test_the_answer_says_what_was_measured_beside_the_catalog(tmp_path: Path) -> None:
-    result = calibrate(_save(tmp_path, SAMPLE), accelerator="h100-sxm").result
+    result = calibrate(save(tmp_path, SAMPLE), accelerator="h100-sxm").result
     assert result.headline.startswith(
         "h100-sxm, measured on NVIDIA H100 80GB HBM3: large matrix products approach 8"
     )
@@ -214,7 +58,7 @@ def test_the_answer_says_what_was_measured_beside_the_catalog(tmp_path: Path) ->
 
 
 def test_the_same_file_gives_the_same_bytes(tmp_path: Path) -> None:
-    path = _save(tmp_path, SAMPLE)
+    path = save(tmp_path, SAMPLE)
     assert (
         calibrate(path, accelerator="h100-sxm").overlay
         == calibrate(path, accelerator="h100-sxm").overlay
@@ -228,17 +72,17 @@ def test_what_was_not_measured_is_left_to_the_catalog(tmp_path: Path) -> None:
         "grouped": [],
         "collectives": [],
     }
-    found = calibrate(_save(tmp_path, small), accelerator="h100-sxm")
+    found = calibrate(save(tmp_path, small), accelerator="h100-sxm")
     left = dict(found.result.tables["excluded"].rows)
     assert set(left) == {"fp8_gemm_frac", "grouped_rows", "scaleup_frac"}
-    assert not set(_terms(found.overlay)) & set(left)
+    assert not set(terms_of(found.overlay)) & set(left)
 
 
 def test_collectives_beyond_one_scaleup_domain_do_not_measure_it(tmp_path: Path) -> None:
     # two hosts of four: eight ranks would fit the domain of eight, but the network lies between
     # them
     links = [{**row, "nodes": 2} for row in SAMPLE["collectives"]]
-    found = calibrate(_save(tmp_path, {**SAMPLE, "collectives": links}), accelerator="h100-sxm")
+    found = calibrate(save(tmp_path, {**SAMPLE, "collectives": links}), accelerator="h100-sxm")
     assert dict(found.result.tables["excluded"].rows) == {
         "scaleup_frac": "every all-gather left the scale-up domain"
     }
@@ -252,8 +96,7 @@ def test_doubts_are_warnings(tmp_path: Path) -> None:
     }
     odd["gemm"] = [{**r, "p90_s": 3 * r["median_s"]} for r in SAMPLE["gemm"]]
     warnings = [
-        w["message"]
-        for w in calibrate(_save(tmp_path, odd), accelerator="h100-sxm").result.warnings
+        w["message"] for w in calibrate(save(tmp_path, odd), accelerator="h100-sxm").result.warnings
     ]
     assert [
         any(word in w for w in warnings)
@@ -267,9 +110,7 @@ def test_a_device_that_the_laws_do_not_describe_is_told(tmp_path: Path) -> None:
         {**r, **{n: r[n] * f for n in ("p10_s", "median_s", "p90_s")}}
         for r, f in zip(SAMPLE["attention"], np.exp(rng.uniform(0, 3, 8)), strict=True)
     ]
-    result = calibrate(
-        _save(tmp_path, {**SAMPLE, "attention": wild}), accelerator="h100-sxm"
-    ).result
+    result = calibrate(save(tmp_path, {**SAMPLE, "attention": wild}), accelerator="h100-sxm").result
     assert [
         w["message"]
         for w in result.warnings
@@ -280,57 +121,57 @@ def test_a_device_that_the_laws_do_not_describe_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("document", "code", "words"),
     [
-        (_changed("schema", to="dcplan.calibration/2"), "DC004", "not a dcplan.calibration/1 file"),
+        (changed("schema", to="dcplan.calibration/2"), "DC004", "not a dcplan.calibration/1 file"),
         ([1, 2], "DC004", "not a dcplan.calibration/1 file"),
         ("", "DC001", "empty"),
         ("{", "DC001", ""),
-        (_changed("gemm", to=[]), "DC003", "too few bf16 products in gemm: 0"),
-        (_changed("memory", to=[]), "DC003", "too few measurements in memory"),
-        (_changed("attention", to="none"), "DC004", "attention must be a list"),
+        (changed("gemm", to=[]), "DC003", "too few bf16 products in gemm: 0"),
+        (changed("memory", to=[]), "DC003", "too few measurements in memory"),
+        (changed("attention", to="none"), "DC004", "attention must be a list"),
         (
-            _changed("gemm", 3, "median_s", to=float("nan")),
+            changed("gemm", 3, "median_s", to=float("nan")),
             "DC004",
             "gemm[3].median_s must be between",
         ),
         (
-            _changed("gemm", 3, "median_s", to=float("inf")),
+            changed("gemm", 3, "median_s", to=float("inf")),
             "DC004",
             "gemm[3].median_s must be between",
         ),
-        (_changed("memory", 1, "p10_s", to=-1.0), "DC004", "memory[1].p10_s must be between"),
+        (changed("memory", 1, "p10_s", to=-1.0), "DC004", "memory[1].p10_s must be between"),
         (
-            _changed("gemm", 0, "p90_s", to=1e-7),
+            changed("gemm", 0, "p90_s", to=1e-7),
             "DC004",
             "gemm[0].median_s must be between p10_s and p90_s",
         ),
-        (_changed("gemm", 5, "k", to=0), "DC004", "gemm[5].k must be a whole number above 0"),
-        (_changed("gemm", 5, "m", to=True), "DC004", "gemm[5].m must be a whole number above 0"),
-        (_changed("gemm", 5, "dtype", to=None), "DC003", "gemm[5].dtype must be text"),
+        (changed("gemm", 5, "k", to=0), "DC004", "gemm[5].k must be a whole number above 0"),
+        (changed("gemm", 5, "m", to=True), "DC004", "gemm[5].m must be a whole number above 0"),
+        (changed("gemm", 5, "dtype", to=None), "DC003", "gemm[5].dtype must be text"),
         (
-            _changed("attention", 0, "direction", to="sideways"),
+            changed("attention", 0, "direction", to="sideways"),
             "DC004",
             "must be forward or backward, got 'sideways'",
         ),
         (
-            _changed("attention", 0, "causal", to="no"),
+            changed("attention", 0, "causal", to="no"),
             "DC004",
             "attention[0].causal must be true or false",
         ),
-        (_changed("gemm", 2, to=7), "DC004", "gemm[2] must be a mapping"),
-        (_changed("device", to="H100\n- id: x"), "DC004", "device must be one line of text"),
+        (changed("gemm", 2, to=7), "DC004", "gemm[2] must be a mapping"),
+        (changed("device", to="H100\n- id: x"), "DC004", "device must be one line of text"),
         (
-            _changed("multiprocessors", to=-132),
+            changed("multiprocessors", to=-132),
             "DC004",
             "multiprocessors must be a whole number above 0",
         ),
-        (_changed("date", to="yesterday"), "DC004", "date must be a day"),
-        (_changed("gemm", 0, "m", to=10**9), "DC015", "gemm[0] ran at"),
+        (changed("date", to="yesterday"), "DC004", "date must be a day"),
+        (changed("gemm", 0, "m", to=10**9), "DC015", "gemm[0] ran at"),
     ],
 )
 def test_wrong_files_are_refused_with_code_and_place(
     tmp_path: Path, document: Any, code: str, words: str
 ) -> None:
-    path = _save(tmp_path, document)
+    path = save(tmp_path, document)
     with pytest.raises(InputError) as refused:
         calibrate(path, accelerator="h100-sxm")
     problem = refused.value.problems[0]
@@ -344,19 +185,19 @@ def test_wrong_files_are_refused_with_code_and_place(
 
 
 def test_every_wrong_value_is_told_at_once(tmp_path: Path) -> None:
-    document = _changed("gemm", 3, "median_s", to=-1.0)
+    document = changed("gemm", 3, "median_s", to=-1.0)
     document["gemm"][4]["n"] = 0
     document["date"] = "2026"
     with pytest.raises(InputError) as refused:
-        calibrate(_save(tmp_path, document), accelerator="h100-sxm")
+        calibrate(save(tmp_path, document), accelerator="h100-sxm")
     assert len(refused.value.problems) == 3
 
 
 def test_an_unknown_accelerator_is_refused_with_the_nearest_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match='did you mean "h100-sxm"'):
-        calibrate(_save(tmp_path, SAMPLE), accelerator="h100-sxn")
+        calibrate(save(tmp_path, SAMPLE), accelerator="h100-sxn")
     with pytest.raises(InputError, match="bf16_tflops"):
-        calibrate(_save(tmp_path, SAMPLE), accelerator="v100-sxm2")
+        calibrate(save(tmp_path, SAMPLE), accelerator="v100-sxm2")
 
 
 def test_the_script_compiles_and_needs_only_torch_and_the_standard_library() -> None:
@@ -407,12 +248,12 @@ def test_the_verb_writes_the_script_and_never_over_another(tmp_path: Path) -> No
 
 
 def test_the_verb_writes_the_overlay_and_prints_the_answer_first(tmp_path: Path) -> None:
-    saved = _save(tmp_path, SAMPLE)
+    saved = save(tmp_path, SAMPLE)
     ran = _run(str(saved), "--accelerator", "h100-sxm", "-o", str(tmp_path / "overlay"))
     assert ran.exit_code == 0, ran.output
     assert ran.stdout.startswith("h100-sxm, measured on NVIDIA H100 80GB HBM3: ")
     assert "prologue_depth" in ran.stdout
-    assert _terms((tmp_path / "overlay" / "calibrated.yaml").read_text(encoding="utf-8"))
+    assert terms_of((tmp_path / "overlay" / "calibrated.yaml").read_text(encoding="utf-8"))
     again = _run(str(saved), "--accelerator", "h100-sxm", "-o", str(tmp_path / "overlay"))
     assert isinstance(again.exception, InputError)
 
@@ -427,13 +268,13 @@ def test_half_a_request_is_refused(arguments: tuple[str, ...]) -> None:
 
 
 def test_the_overlay_loads_as_a_catalog(tmp_path: Path) -> None:
-    found = calibrate(_save(tmp_path, SAMPLE), accelerator="h100-sxm")
+    found = calibrate(save(tmp_path, SAMPLE), accelerator="h100-sxm")
     folder = tmp_path / "overlay"
     folder.mkdir()
     (folder / "calibrated.yaml").write_text(found.overlay, encoding="utf-8")
     row = load((folder,)).get("accelerators", "h100-sxm", Accelerator)
     for name in (*TRUE, "multiprocessors"):
         quantity = getattr(row.training, name)
-        assert quantity.value == _terms(found.overlay)[name]["value"]
+        assert quantity.value == terms_of(found.overlay)[name]["value"]
         assert quantity.source.startswith("dcplan calibrate, measured on")
     assert row.bf16_tflops == load().get("accelerators", "h100-sxm", Accelerator).bf16_tflops

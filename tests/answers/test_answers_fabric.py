@@ -3,7 +3,6 @@ request says."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 
 from dcplan.answers.fabric.answer import fabric
 from dcplan.answers.fabric.inventory import cables
-from dcplan.answers.fabric.request import FabricRequest
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import Fabric
 from dcplan.errors import InputError
@@ -22,7 +20,6 @@ from dcplan.fabric.topology.networks import Attached, Ports, tree
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.network_parts import parts_of
 from dcplan.result import Result
-from dcplan.specs.request import made
 
 POD: dict[str, Any] = {
     "nodes": 127,
@@ -238,59 +235,6 @@ def test_load_balancing_slows_what_crosses_spines_alone() -> None:
     assert slow > 1.3 * fast
 
 
-def test_oversubscription_is_in_the_bandwidth() -> None:
-    """3:1 at the leaf leaves a third of 400 Gb/s across it: 50 x 0.95 / 3."""
-    found = fabric(nodes=96, nics_per_node=8, nic_gbps=400, switch="qm9700", oversubscription=3)
-    rows = found.frame("bandwidth").set_index("level")
-    assert rows.loc["pod", "gb_per_s"] == pytest.approx(50 * 0.95 / 3)
-    assert rows.loc["pod", "latency_us"] == pytest.approx(2.8 + 2 * 0.45)
-
-
-def test_empty_ports_are_said() -> None:
-    """Units of 144 trays on leaves of 64 ports: 144 of 192 ports a rail are used."""
-    found = fabric(nodes=128, system="gb300-nvl72", fabric="spectrum-x-800", nodes_per_su=144)
-    assert found.frame("notes")["note"].str.contains("6,144 of 24,576 node ports").any()
-    # with an unlisted protocol it is said, too
-    other = fabric(nodes=128, system="mi300x-8", fabric="ib-ndr-400")
-    assert other.frame("notes")["note"].str.contains("infiniband").any()
-
-
-def test_units_fill_the_leaves_and_save_a_tier_in_the_comparison_too() -> None:
-    """110 GB300 racks on two planes of 128-port switches: 16 units of 126 nodes need
-    16 x 4 x 2 = 128 leaves a plane, which the 128 ports of a spine connect: 2 x (128 + 64) = 384
-    switches in two tiers. Units of 144 nodes need three tiers and USD 125 M."""
-    alone = fabric(nodes=110, system="gb300-nvl72", fabric="spectrum-x-800")
-    assert alone.value("fabric.switches") == 384
-    assert alone.value("fabric.core_switches") == 0
-    assert 50e6 < alone.value("fabric.capex_usd") < 60e6
-    compared = fabric(nodes=110, system="gb300-nvl72", compare="spectrum-x-800,eth-800")
-    rows = compared.frame("comparison").set_index("fabric")
-    assert rows.loc["spectrum-x-800", "usd"] == alone.value("fabric.capex_usd")
-    assert rows.loc["spectrum-x-800", "usd"] < rows.loc["eth-800", "usd"]
-    assert compared.frame("notes")["note"].str.startswith("spectrum-x-800: scalable units").any()
-
-
-def test_oversubscription_takes_the_ports_that_it_frees() -> None:
-    """120 GB300 racks at 7:1 on 144 ports: 126 ports a leaf go to nodes, so 18 units of 126 nodes
-    have 18 x 4 = 72 leaves instead of 120; at 2:1 units of 5 racks
-    do not fill 96 ports, so rails share leaves: 2,160 x 4 / 96 = 90."""
-    flags: dict[str, Any] = {"nodes": 120, "system": "gb300-nvl72", "fabric": "ib-xdr-800"}
-    seven = fabric(**flags, oversubscription=7)
-    assert seven.value("fabric.leaf_switches") == 72
-    assert fabric(**flags, oversubscription=2).value("fabric.leaf_switches") == 90
-    assert fabric(**flags).value("fabric.leaf_switches") == 120
-
-
-def test_a_requested_unit_or_topology_stays() -> None:
-    """With --nodes-per-su 144 the three tiers of 1,016 switches stay."""
-    flags: dict[str, Any] = {"nodes": 110, "system": "gb300-nvl72", "fabric": "spectrum-x-800"}
-    assert fabric(**flags, nodes_per_su=144).value("fabric.switches") == 1016
-    few: dict[str, Any] = {"nodes": 9, "system": "dgx-h100", "fabric": "ib-ndr-400"}
-    assert fabric(**few, topology="rail-optimized").value("fabric.leaf_switches") == 8
-    # 72 links on leaves of 32 ports: 3 leaves, and 96 uplinks on 2 spines of 64 ports
-    assert fabric(**few).value("fabric.switches") == 5
-
-
 def test_peak_power_counts_optics_once() -> None:
     """QM9700: 48 x 1.72 kW with optics, and the nodes' 512 transceivers of 17 W; typical 48 x
     0.747 and all optics."""
@@ -332,86 +276,6 @@ def test_scenario_s_menu_and_the_verb_price_alike() -> None:
     found = fabric(nodes=46, system="gb200-nvl72", fabric="ib-ndr-400", tiers=3)
     assert found.value("fabric.node_leaf_links") == 46 * 72
     assert found.value("fabric.capex_usd") / (46 * 72) == pytest.approx(6000, rel=0.5)
-
-
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [
-        ({"nic_gbps": 800}, "no 800 Gb/s ports"),
-        ({"switch": "qm9701"}, "no switches row 'qm9701'"),
-        ({"switch": None}, "--switch, --radix or --fabric is required"),
-        ({"nics_per_node": None}, "--nics-per-node is required"),
-        ({"topology": "rail-optimised"}, "one of rail-optimized"),
-        ({"nodes": 0}, "0: a whole number from 1"),
-        ({"oversubscription": 0.0}, "0.0: a number from 0.1"),
-        ({"nic_gbps": float("inf")}, "inf: a number from 1"),
-        ({"planes": 10**9}, "a whole number from 1 to 256"),
-        ({"nodes": 12.5}, "12.5: a whole number"),
-        ({"cable_length_m": float("nan")}, "nan: a number"),
-        ({"endpoints_per_leaf": 64, "leaf_uplinks": 64}, "need 128 ports, but a leaf has 64"),
-        ({"spine_switch": "sn5600"}, "sn5600 uses ethernet, but qm9700 uses infiniband"),
-        ({"radix": 128}, "qm9700 has at most 64"),
-        ({"load_balancing": "scheduled"}, "cell scheduling needs scheduled switches"),
-        ({"site_link_gbps": 100.0}, "--site-link-gbps needs --site-link-km"),
-        ({"site_link_km": 0.0}, "0.0: a number from 0.001 to 20,000 km"),
-        (
-            {"compare": "all", "growth_nodes": [256]},
-            "--growth-nodes and --site-link-km need one fabric",
-        ),
-        ({"for_job": "llama-3.1-8b"}, "a run needs the accelerators of a system"),
-        (
-            {"growth_nodes": [5], "topology": "linked-pair", "nodes": 4, "management_links": 0},
-            "growth of a linked-pair network",
-        ),
-        ({"tiers": 1}, "do not form one network"),
-        ({"switch": None, "radix": 63}, "radix 63 is odd"),
-        ({"switch": None, "radix": 64, "port_gbps": 200.0}, "faster than a port of 200"),
-        ({"topology": "torus"}, "127 chips are not a multiple of 64"),
-        (
-            {
-                "switch": None,
-                "radix": 64,
-                "cable_length_m": 5000.0,
-                "fabric": "eth-1600",
-                "nic_gbps": 1600,
-            },
-            "reaches 2000 m",
-        ),
-        ({"nodes": 4000, "tiers": 2}, "use three tiers"),
-        ({"nodes": 128}, "4 management links, but 32 leaves have 0 ports free: 127 nodes"),
-        ({"min_spines": 64}, "64 spines are required, but a leaf has 32 uplinks"),
-        ({"media": "copper"}, "one of family"),
-        ({"load_balancing": "hash"}, "one of ecmp"),
-        ({"swich": "qm9700"}, "unknown argument 'swich'"),
-        ({"topology": "scheduled"}, "needs a family"),
-        (
-            {"fabric": "slingshot-200", "switch": None, "nic_gbps": 200, "links_per_pair": 600},
-            "600 are required",
-        ),
-    ],
-)
-def test_bad_networks_name_the_rule(changed: dict[str, Any], words: str) -> None:
-    with pytest.raises(InputError) as caught:
-        fabric(**(POD | changed))
-    assert any(words in p.cause for p in caught.value.problems)
-
-
-def test_a_result_keeps_its_request() -> None:
-    """What a saved result holds makes the same request again, lists and all."""
-    asked: dict[str, Any] = {"nodes": 127, "system": "dgx-h100", "fabric": "ib-ndr-400"}
-    found = fabric(**asked, growth_nodes=[256])
-    kept = json.loads(found.to_json())["scenario"]["fabric"]
-    assert made(FabricRequest, kept, "fabric") == FabricRequest(**asked, growth_nodes=(256,))
-    assert "nic_ports_per_cage" not in kept, "what was left out stays left out"
-
-
-def test_everything_wrong_is_said_at_once() -> None:
-    with pytest.raises(InputError) as caught:
-        fabric(nodes=2, switch="nothing", spine_switch="none")
-    assert len(caught.value.problems) >= 4
-    with pytest.raises(InputError) as caught:
-        fabric(nodes=0, planes=0, switch=5, topology="star")
-    assert len(caught.value.problems) == 4
 
 
 def test_co_packaged_switches_are_billed_once() -> None:
@@ -512,15 +376,3 @@ def test_ports_of_a_node_on_the_out_of_band_network() -> None:
     assert found.value("fabric.out_of_band.switches") == 3
     rows = {row["network"]: row for row in found.tables["side_networks"].records()}
     assert rows["out-of-band"]["node_links"] == 20 * 5 + 5 * 3
-
-
-def test_an_oversubscribed_network_costs_less() -> None:
-    """1,024 links of each plane at 2:1: 14 leaves of 128 ports (13 where endpoints fill leaf after
-    leaf), and five spines for their 40 uplinks; 16 and 8 without oversubscription."""
-    request: dict[str, Any] = {"nodes": 128, "system": "dgx-b300", "fabric": "spectrum-x-800"}
-    full, less = fabric(**request), fabric(**request, oversubscription=2.0)
-    assert full.value("fabric.switches") == 2 * (16 + 8)
-    assert less.value("fabric.spine_switches") == 2 * 5
-    assert less.value("fabric.capex_usd") < full.value("fabric.capex_usd")
-    grown = fabric(**request, oversubscription=2.0, growth_nodes=(256,))
-    assert grown.value("fabric.leaf_spine_links") == 42 * grown.value("fabric.leaf_switches")

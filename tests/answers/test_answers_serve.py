@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -228,50 +227,6 @@ def test_memory_adds_up(fleet: Result) -> None:
     assert sum(float(str(r["share_frac"])) for r in rows) == pytest.approx(1.0)
 
 
-def test_lengths_of_a_file_and_their_mean(tmp_path: Path) -> None:
-    file = tmp_path / "lengths.csv"
-    file.write_text("input_tokens,output_tokens\n1000,100\n3000,300\n", encoding="utf-8")
-    found = served(isl=None, osl=None, lengths=str(file))
-    assert found.input_value("input_tokens") == 2000.0
-    assert found.input_value("output_tokens") == 200.0
-    even = served(isl=2000.0, osl=200.0)
-    assert found.value("serve.ttft_ms_p90") > 0.0
-    # requests of different lengths wait longer, so no more of them meet the limits
-    assert found.value("serve.requests_per_s") <= even.value("serve.requests_per_s") * 1.02
-
-
-def test_a_wrong_file_of_lengths_is_refused_with_its_lines(tmp_path: Path) -> None:
-    file = tmp_path / "lengths.csv"
-    file.write_text("input_tokens,output_tokens\n1000,100\n-3,x\n", encoding="utf-8")
-    with pytest.raises(InputError) as caught:
-        served(isl=None, osl=None, lengths=str(file))
-    places = [(str(p.place), p.cause) for p in caught.value.problems]
-    assert places == [
-        (f"{file}:3:1", "input_tokens '-3': a number from 1 is needed"),
-        (f"{file}:3:1", "output_tokens 'x': a number from 2 is needed"),
-    ]
-    file.write_text("input,output\n1,2\n", encoding="utf-8")
-    assert any("columns missing" in x for x in refused(isl=None, osl=None, lengths=str(file)))
-    file.write_text("input_tokens,output_tokens\n", encoding="utf-8")
-    assert any("no requests" in x for x in refused(isl=None, osl=None, lengths=str(file)))
-
-
-def test_a_trace_is_replayed_and_compared(tmp_path: Path) -> None:
-    file = tmp_path / "trace.csv"
-    lines = [f"{i * 0.5},{500 + 37 * (i % 11)},{50 + i % 7}" for i in range(200)]
-    text = "\n".join(["arrival_s,input_tokens,output_tokens", *lines])
-    file.write_text(text + "\n", encoding="utf-8")
-    found = served(isl=None, osl=None, trace=str(file))
-    assert found.value("serve.requests_per_s") == pytest.approx(2.0, rel=0.01)
-    row = found.tables["trace"].records()[0]
-    assert row["requests"] == 200
-    assert row["rejected"] == 0
-    latency = {str(r["what"]): r for r in found.tables["latency"].records()}
-    tpot = latency["time per output token (TPOT)"]
-    # regular arrivals of similar requests: the formulas and the loop agree
-    assert float(str(tpot["formula_p50_ms"])) == pytest.approx(float(str(tpot["p50_ms"])), rel=0.25)
-
-
 def test_too_few_accelerators_for_a_rate_answer_no() -> None:
     found = served(accelerators=8, rate=1000.0)
     assert found.exit_code == EXIT_NO
@@ -294,50 +249,6 @@ def test_limits_below_the_floor_name_the_floor_and_a_limit_that_works() -> None:
     assert "--ttft-ms 5 is below the floor of the time to first token" in second
     limit = float(first.split("--tpot-ms ")[-1].split()[0])
     assert served(tpot_ms=limit).value("serve.tpot_ms_p50") <= limit
-
-
-WRONG: tuple[tuple[dict[str, Any], tuple[str, ...]], ...] = (
-    ({"model": "llama-3.1-70bb"}, ("DC010", 'did you mean "llama-3.1-70b"')),
-    ({"system": "dgx-h10"}, ("DC010", 'did you mean "dgx-h100"')),
-    ({"system": ()}, ("DC050", "--system is needed")),
-    ({"engine": "vlm"}, ("DC010", 'did you mean "vllm"')),
-    ({"engine": "vllm@new"}, ("DC010", "unknown release 'new' of vllm")),
-    ({"engine": "trt-llm", "system": "mi300x-8"}, ("DC015", "does not run on mi300x", "vllm")),
-    ({"precision": "fp9"}, ("DC050", 'did you mean "fp8"')),
-    ({"layout": "tp=7"}, ("DC052", "does not divide the 64 attention heads")),
-    ({"layout": "tp=64"}, ("DC052", "more than the 8 accelerators")),
-    ({"layout": "tp=4,dp=2"}, ("DC052", "the model has none")),
-    ({"layout": "tp=x"}, ("DC051", "'tp=x'")),
-    ({"layout": ("tp=4", "tp=8")}, ("DC050", "--layout is given 2 times: give it once")),
-    ({"layout": "tp=8", "accelerators": 4}, ("DC052", "-n is 4")),
-    (
-        {"model": "deepseek-v3", "layout": "tp=8,dp=3,ep=24"},
-        ("DC052", "24 ranks do not divide the 256 experts"),
-    ),
-    ({"speculative": "tokens=3"}, ("DC051", "one of accept-frac and accepted")),
-    ({"speculative": "tokens=3,accepted=5"}, ("DC051", "from 1 to 4")),
-    ({"speculative": "tokens=0,accept-frac=2"}, ("DC051", "from 1 to 16", "from 0 to 1")),
-    ({"isl": None}, ("DC050", "--isl is needed")),
-    ({"rate": 1.0, "concurrency": 5}, ("DC050", "cannot be combined")),
-    ({"rate": -1.0}, ("DC050", "-1.0")),
-    ({"quantile": 1.0}, ("DC050", "from 0.5 to 0.99")),
-    ({"prefix_hit_frac": 1.0}, ("DC050", "leaves no token to compute")),
-    ({"disaggregated": True, "concurrency": 5}, ("DC050", "give --rate")),
-    ({"model": "flux.1-dev"}, ("DC050", "--osl does not apply", "denoising steps")),
-)
-
-
-@pytest.mark.parametrize(("given", "said"), WRONG, ids=lambda x: str(x)[:60])
-def test_a_wrong_request_is_refused_with_the_nearest_that_works(
-    given: dict[str, Any], said: tuple[str, ...]
-) -> None:
-    text = "\n".join(refused(**given))
-    assert [x for x in said if x not in text] == []
-
-
-def test_all_problems_come_at_once() -> None:
-    found = refused(engine="vlm", precision="fp9", system=("dgx-h10", "dgx-h100"), isl=None)
-    assert len(found) == 4
 
 
 def test_formats_that_the_chip_lacks_are_widened_with_a_note() -> None:
@@ -371,36 +282,6 @@ TRACE = "tests/serving/traces/mooncake_conversation_first_300.jsonl"
 def traced(**more: Any) -> Result:
     """Llama 3.1 70B with the requests of a trace."""
     return served(isl=None, osl=None, trace=TRACE, **more)
-
-
-@pytest.mark.parametrize("ttft", [2000.0, 20000.0])
-def test_a_trace_is_sized_by_its_replay(ttft: float) -> None:
-    found = traced(ttft_ms=ttft)
-    assert found.exit_code == EXIT_OK
-    assert found.value("serve.ttft_ms_p90") <= ttft
-    assert found.value("serve.tpot_ms_p90") <= 50.0
-    rows = {str(r["what"]): r for r in found.tables["latency"].records()}
-    tpot = rows["time per output token (TPOT)"]
-    assert found.value("serve.tpot_ms_p90") == tpot["p90_ms"]
-    (pool,) = found.tables["pools"].records()
-    count, size = (int(str(pool[k])) for k in ("replicas", "accelerators_per_replica"))
-    # the same number is enough with -n, and one replica less is not
-    same = traced(ttft_ms=ttft, layout=str(pool["layout"]).replace("tp", "tp="))
-    assert same.value("serve.replicas") == count
-    layout = f"tp={size}"
-    assert traced(ttft_ms=ttft, layout=layout, accelerators=count * size).exit_code == EXIT_OK
-    less = traced(ttft_ms=ttft, layout=layout, accelerators=(count - 1) * size)
-    assert less.exit_code == EXIT_NO
-    assert f"{count * size} accelerators would do" in less.headline
-    assert "above the limits" in less.headline
-    assert less.value("serve.utilization_frac") == pytest.approx(count / (count - 1))
-
-
-def test_a_rate_scales_the_arrivals_of_a_trace() -> None:
-    row = traced(rate=30.0).tables["trace"].records()[0]
-    assert row["requests_per_s"] == 30.0
-    plain = traced().tables["trace"].records()[0]
-    assert float(str(row["span_s"])) < float(str(plain["span_s"])) / 3.0
 
 
 def capital(found: Result) -> str:

@@ -11,7 +11,7 @@ from dcplan import facility
 from dcplan.answers.facility.answer import facility_hours
 from dcplan.answers.facility.request import FacilityRequest
 from dcplan.errors import InputError
-from tests.answers.test_answers_facility import _epw
+from tests.answers.test_facility_weather import _epw
 from tests.cli.conftest import spawn
 
 NVL = {

@@ -162,26 +162,6 @@ def test_unit_costs_follow_from_the_present_cost(result: Result) -> None:
     assert 6 * 70e9 < per_token < 1.1 * 6 * 70.6e9
 
 
-def test_the_return_makes_both_sides_cost_the_same() -> None:
-    result = tco(FILE, sets=["sensitivity.inputs=[]", "finance.debt=null"])
-    found = value(result, "owned.irr_frac")
-    there = tco(
-        FILE,
-        sets=["sensitivity.inputs=[]", "finance.debt=null", f"finance.discount_rate={found!r}"],
-    )
-    rents = [
-        v.value
-        for k, v in there.metrics.items()
-        if k.startswith("rented.") and k.endswith("npv_usd")
-    ]
-    first, *_ = offers.RENTED.rows(result.tables["rented"])
-    best = f"{first.offer}.{first.term}"
-    assert value(there, "owned.npv_usd") == pytest.approx(
-        value(there, f"rented.{best}.npv_usd"), rel=1e-9
-    )
-    assert rents
-
-
 def test_quotes_of_two_terms_imply_the_price_change() -> None:
     sets = [
         "sensitivity.inputs=[]",
@@ -227,24 +207,6 @@ def test_money_that_makes_no_sense_is_refused(change: str, words: str) -> None:
 
 def test_the_factors_of_months_are_those_of_the_table() -> None:
     assert np.allclose(month_factors(0.1, 2), [1.1 ** (-0.5 / 12), 1.1 ** (-1.5 / 12)])
-
-
-def test_the_break_even_utilization_is_where_both_cost_the_same() -> None:
-    sets = [
-        "sensitivity.inputs=[]",
-        "cloud.offers=[coreweave-h200]",
-        "cloud.terms=[on-demand,spot]",
-    ]
-    key = "break_even.coreweave-h200.{}.utilization_frac"
-    for term in ("on-demand", "spot"):
-        found = [
-            value(tco(FILE, sets=[*sets, f"fleet.utilization_frac={u}"]), key.format(term))
-            for u in (0.3, 0.9)
-        ]
-        assert found[0] == pytest.approx(found[1], rel=1e-9)  # whatever the fleet's own is
-        there = tco(FILE, sets=[*sets, f"fleet.utilization_frac={found[0]!r}"])
-        rent = value(there, f"rented.coreweave-h200.{term}.npv_usd")
-        assert value(there, "owned.npv_usd") == pytest.approx(rent, rel=1e-6)
 
 
 def test_a_commitment_that_outlasts_the_horizon_is_not_had_for_less() -> None:

@@ -11,7 +11,7 @@ import pytest
 from dcplan.demand.classes import JobClass, gang_factor, offered_accelerators
 from dcplan.demand.refusal import Reason, RefusedError
 from dcplan.demand.simulation import simulate
-from dcplan.demand.sizing import accelerators_for, shortage
+from dcplan.demand.sizing import accelerators_for
 
 MIX = [
     JobClass("notebooks", 1 / 7, 2.0, 10.0, 1.0, priority=2, wait_h=0.1),
@@ -59,8 +59,9 @@ def test_sizes_grow_with_rates_and_shrink_with_lent_accelerators() -> None:
     assert accelerators_for(MIX, lent=night, seed=1, most_jobs=6_000).accelerators < sizes[0]
 
 
-def test_shortage_falls_with_the_pool() -> None:
-    waits = [q.classes[1].wait_mean_h for q in shortage(MIX, [88, 96, 112, 160], jobs=20_000)]
+def test_waits_fall_with_the_pool() -> None:
+    pools = [simulate(MIX, c, seed=0, jobs=20_000) for c in (88, 96, 112, 160)]
+    waits = [q.classes[1].wait_mean_h for q in pools]
     assert waits == sorted(waits, reverse=True)
 
 

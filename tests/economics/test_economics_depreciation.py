@@ -12,22 +12,20 @@ from dcplan.catalog.schema import DepreciationTable
 from dcplan.economics.depreciation import (
     book_value_usd,
     economic_value_usd,
-    first_year_frac,
-    macrs_shares,
     straight_line_usd,
     tax_depreciation_usd,
 )
+from tests.economics import published as facts
 
 QUICK = settings(max_examples=80, deadline=None)
-CONVENTIONS = st.sampled_from(["half-year", "mid-quarter", "mid-month", "full-year"])
 
 
 def catalog_shares(name: str) -> tuple[float, ...]:
     return load().get("depreciation", name, DepreciationTable).share_frac
 
 
-def test_the_catalog_row_of_macrs_is_what_the_method_gives() -> None:
-    assert macrs_shares(5) == pytest.approx(catalog_shares("macrs-5"), abs=1e-12)
+def test_the_catalog_row_of_macrs_is_the_published_table() -> None:
+    assert catalog_shares("macrs-5") == pytest.approx(facts.MACRS_5, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -35,9 +33,6 @@ def test_the_catalog_row_of_macrs_is_what_the_method_gives() -> None:
 )
 def test_the_catalog_rows_of_straight_line_are_what_the_method_gives(name: str, life: int) -> None:
     assert straight_line_usd(1.0, life) == pytest.approx(catalog_shares(name), abs=3e-6)
-    assert macrs_shares(life, declining_balance=1.0, convention="full-year") == pytest.approx(
-        catalog_shares(name), abs=3e-6
-    )
 
 
 def test_every_catalog_row_writes_off_its_basis() -> None:
@@ -47,52 +42,13 @@ def test_every_catalog_row_writes_off_its_basis() -> None:
         )
 
 
-def test_three_years_of_double_declining_balance_by_hand() -> None:
-    # 2/3 a year. half year: 1/3; left 2/3, 2/3 of it = 4/9 against 2/3 / 2.5; left 2/9: 4/27
-    # against 2/9 / 1.5 =
-    # 4/27, the same; the rest 2/27
-    assert macrs_shares(3) == pytest.approx([1 / 3, 4 / 9, 4 / 27, 2 / 27])
-
-
-@pytest.mark.parametrize(
-    ("convention", "when", "part"),
-    [
-        ("half-year", {}, 0.5),
-        ("full-year", {}, 1.0),
-        ("mid-quarter", {"quarter": 1}, 0.875),
-        ("mid-quarter", {"quarter": 4}, 0.125),
-        ("mid-month", {"month": 1}, 11.5 / 12),
-        ("mid-month", {"month": 12}, 0.5 / 12),
-    ],
-)
-def test_part_of_the_first_year(convention: str, when: dict[str, int], part: float) -> None:
-    assert first_year_frac(convention, **when) == pytest.approx(part)
-
-
-@given(
-    st.floats(1.0, 40.0), st.floats(1.0, 2.0), CONVENTIONS, st.integers(1, 4), st.integers(1, 12)
-)
-@QUICK
-def test_shares_sum_to_one_over_the_life(
-    life: float, speed: float, convention: str, quarter: int, month: int
-) -> None:
-    shares = macrs_shares(
-        life, declining_balance=speed, convention=convention, quarter=quarter, month=month
-    )
-    assert shares.sum() == pytest.approx(1.0, abs=1e-10)
-    assert (shares > 0).all()
-    part = first_year_frac(convention, quarter=quarter, month=month)
-    assert len(shares) <= 1 + int(np.ceil(life - min(part, life) + 1e-9))
-    assert (np.diff(shares[1:]) <= 1e-12).all()
-
-
 @given(st.floats(0.0, 1e10), st.floats(0.0, 1.0), st.floats(2.0, 20.0))
 @QUICK
 def test_book_and_accumulated_make_the_cost_in_every_year(
     cost: float, bonus: float, life: float
 ) -> None:
     for charge in (
-        tax_depreciation_usd(cost, macrs_shares(life), bonus_frac=bonus),
+        tax_depreciation_usd(cost, facts.MACRS_5, bonus_frac=bonus),
         straight_line_usd(cost, life),
     ):
         assert charge.sum() == pytest.approx(cost, rel=1e-9)
@@ -106,7 +62,7 @@ def test_book_and_accumulated_make_the_cost_in_every_year(
 @QUICK
 def test_a_bonus_only_moves_deductions_forward(bonus: float, more: float) -> None:
     less, much = (
-        tax_depreciation_usd(1.0, macrs_shares(5), bonus_frac=b) for b in (bonus, bonus + more)
+        tax_depreciation_usd(1.0, facts.MACRS_5, bonus_frac=b) for b in (bonus, bonus + more)
     )
     assert (np.cumsum(much) >= np.cumsum(less) - 1e-12).all()
 
@@ -154,8 +110,6 @@ def test_market_value_falls_by_orders_of_magnitude() -> None:
             lambda: straight_line_usd(100.0, 5, salvage_usd=200.0),
             "cost_usd less salvage_usd must be at least 0",
         ),
-        (lambda: macrs_shares(0), "life_years must be above 0"),
-        (lambda: first_year_frac("mid-quarter", quarter=5), "quarter must be from 1 to 4"),
         (lambda: economic_value_usd(1.0, -1.0, 0.1), "years must be at least 0"),
     ],
 )

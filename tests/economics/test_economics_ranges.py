@@ -61,10 +61,6 @@ NOTHING = utilization.Utilization(0.0, 0.0, 0.0, 0.0)
         ),
         lambda: run_cost.run_energy_usd(0.0, 1.0, 0.0, 0.5),
         lambda: run_cost.accelerator_hours(0.0, 0.0, 0.5, 0.5),
-        lambda: tariffs.billed_demand_kw([0.0], contracted_kw=0.0, floor_frac=0.0)[0],
-        lambda: tariffs.energy_bill([0.0], [0.0], usd_per_kwh=0.0, usd_per_kw_month=0.0).total_usd[
-            0
-        ],
         lambda: utilization.delivered_pflop_days(0.0, 0.0, 0.0, NOTHING),
         lambda: utilization.usd_per_accelerator_hour(0.0, 0.5, 0.5, NOTHING, "owned"),
         lambda: utilization.usd_per_million_trained_tokens(0.0, 0.5),

@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 
 from dcplan.economics.break_even import npv_break_even_months, payback_months
-from dcplan.economics.depreciation import macrs_shares, tax_depreciation_usd
+from dcplan.economics.depreciation import tax_depreciation_usd
 from dcplan.economics.loans import amortization
 from dcplan.economics.taxes import income_tax
+from tests.economics import published as facts
 
 US_LOSS_OFFSET_FRAC = 0.8
 """Internal Revenue Code, section 172(a)(2): of taxable income, since 2018."""
 
 MONTHS, YEARS = 60, 5
-SHARES = macrs_shares(YEARS)
+SHARES = facts.MACRS_5
 
 
 def evaluate(draw: dict[str, np.ndarray], income_usd: np.ndarray) -> dict[str, np.ndarray]:

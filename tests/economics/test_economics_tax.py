@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcplan.economics.depreciation import book_value_usd, macrs_shares, tax_depreciation_usd
+from dcplan.economics.depreciation import book_value_usd, tax_depreciation_usd
 from dcplan.economics.taxes import income_tax, property_tax_usd
+from tests.economics import published as facts
 
 US_LOSS_OFFSET_FRAC = 0.8
 """Internal Revenue Code, section 172(a)(2): of taxable income, since 2018."""
@@ -81,7 +82,7 @@ def test_no_loss_is_made_or_lost(income: list[float], rate: float, limit: float)
 
 
 def test_samples_have_their_own_rates_and_basis() -> None:
-    depreciation = tax_depreciation_usd(np.array([100.0, 200.0]), macrs_shares(5))
+    depreciation = tax_depreciation_usd(np.array([100.0, 200.0]), facts.MACRS_5)
     tax = income_tax(np.full(6, 50.0), depreciation, 0.0, rate_frac=np.array([0.2, 0.3]))
     assert tax.tax_usd.shape == (2, 6)
     assert tax.tax_usd[0, 0] == pytest.approx(0.2 * (50 - 20))

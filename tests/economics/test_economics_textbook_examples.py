@@ -11,7 +11,6 @@ from datetime import date
 import numpy as np
 import pytest
 
-from dcplan.economics.depreciation import macrs_shares
 from dcplan.economics.discounting import discount_factor, irr
 from dcplan.economics.loans import amortization, annuity_factor, level_payment_usd
 from dcplan.economics.rental import Coverage, Reservation, SavingsPlan, Usage, cover
@@ -90,31 +89,10 @@ def excel_returns() -> list[Check]:
     ]
 
 
-def irs() -> list[Check]:
-    found = []
-    for (convention, life, speed, quarter), table in facts.IRS_TABLES.items():
-        shares = (
-            macrs_shares(life, declining_balance=speed, convention=convention, quarter=quarter)
-            * 100
-        )
-        assert len(shares) == len(table)
-        # the tables alternate 8.93 and 8.92 so that they sum to 100: the last printed digit
-        found += [
-            (f"{life} years, {convention} {quarter}", s, t, 0.0101)
-            for s, t in zip(shares, table, strict=True)
-        ]
-    building = macrs_shares(39, declining_balance=1.0, convention="mid-month", month=1) * 100
-    # table A-7a, month 1: 2.461 (with 11.5/12 rounded to 0.96), 2.564 in years 2 to 39, 0.107 in
-    # year 40
-    found += [("39 years", building[0], 2.461, 0.005), ("39 years", building[20], 2.564, 0.0006)]
-    return [*found, ("39 years", building[39], 0.107, 0.0006), ("39 years", len(building), 40, 0)]
-
-
 EXAMPLES: dict[str, Callable[[], list[Check]]] = {
     "AWS Savings Plans guide": aws,
     "Excel payments": excel_payments,
     "Excel returns": excel_returns,
-    "IRS Publication 946": irs,
 }
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from dcplan.economics.break_even import break_even_hours
-from dcplan.economics.depreciation import macrs_shares, straight_line_usd, tax_depreciation_usd
+from dcplan.economics.depreciation import straight_line_usd, tax_depreciation_usd
 from dcplan.economics.loans import level_payment_usd
 from dcplan.economics.price_trend import implied_yearly_factor
 from dcplan.economics.rental import (
@@ -28,7 +28,7 @@ from dcplan.economics.run_cost import (
     network_from_share_usd,
     run_energy_usd,
 )
-from dcplan.economics.tariffs import billed_demand_kw, energy_bill, tiered_usd
+from dcplan.economics.tariffs import tiered_usd
 from dcplan.economics.taxes import income_tax
 from tests.economics import published as facts
 
@@ -92,19 +92,6 @@ def focus() -> list[Check]:
     ]
 
 
-def aep() -> list[Check]:
-    # 7.45 USD/kW-month is solved from the printed yearly amounts, which it then fits at all three
-    # floors
-    found = []
-    for floor, musd in ((0.6, 26.8), (0.9, 40.2), (1.0, 44.7)):
-        demand = billed_demand_kw(np.zeros(12), contracted_kw=500_000.0, floor_frac=floor)
-        year = energy_bill(
-            np.zeros(12), demand, usd_per_kwh=0.0, usd_per_kw_month=7.45
-        ).total_usd.sum()
-        found.append((f"floor {floor}", year / 1e6, musd, 0.05))
-    return found
-
-
 def server_power() -> list[Check]:
     return [("USD/h", run_energy_usd(8 * 0.7 + 2.0, 1.4, 1, 0.10), 1.064, 0.0005)]
 
@@ -143,9 +130,9 @@ def annuity_notes() -> list[Check]:
 
 def tax_notes() -> list[Check]:
     # economics_notes.md section 3: 250,000 USD over MACRS 5, or all at once at 21 %
-    years = tax_depreciation_usd(250_000, macrs_shares(5))
+    years = tax_depreciation_usd(250_000, facts.MACRS_5)
     printed = [50_000, 80_000, 48_000, 28_800, 28_800, 14_400]
-    bonus = tax_depreciation_usd(250_000, macrs_shares(5), bonus_frac=1.0)
+    bonus = tax_depreciation_usd(250_000, facts.MACRS_5, bonus_frac=1.0)
     saved = -income_tax(np.zeros(6), bonus, 0.0, rate_frac=0.21, losses="used-at-once").tax_usd
     return [
         *(
@@ -168,7 +155,6 @@ EXAMPLES: dict[str, Callable[[], list[Check]]] = {
     "LEN-2025-BE": lenovo_break_even,
     "HN-FWD": forward,
     "FOCUS": focus,
-    "AEP-BTCR": aep,
     "PWR-8GPU": server_power,
     "PUE-1MW": megawatt,
     "RC-DEPR": book_charge,

@@ -18,7 +18,8 @@ import pytest
 
 from dcplan import facility
 from dcplan.economics.loans import annuity_factor
-from dcplan.energy.sizing import Option, Storage, size_sources
+from dcplan.energy.sizing import size_sources
+from dcplan.energy.sizing_program import Option, Storage
 
 FILE = Path(__file__).parent / "data" / "ouessant-2016.csv"
 RATE, ENGINE_LIFE_H, PLANT_LIFE = 0.05, 15_000, 25

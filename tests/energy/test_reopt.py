@@ -14,7 +14,8 @@ from dcplan.economics.discounting import discount_factor
 from dcplan.economics.loans import annuity_factor
 from dcplan.energy.cuts import cut_hours
 from dcplan.energy.dispatch import Battery, Source, dispatch
-from dcplan.energy.sizing import Option, size_sources
+from dcplan.energy.sizing import size_sources
+from dcplan.energy.sizing_program import Option
 
 HHV_KWH_PER_GAL, EFFICIENCY, USD_PER_GAL = 40.7, 0.3232898, 3.0
 """Diesel and generator of off_grid.json; the fuel price is 22.57 USD / 7.52 gal."""

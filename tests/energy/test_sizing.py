@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from dcplan.energy.dispatch import Battery, Source, dispatch
-from dcplan.energy.sizing import Option, Storage, in_blocks, size_sources
+from dcplan.energy.sizing import in_blocks, size_sources
+from dcplan.energy.sizing_program import Option, Storage
 
 SUN = np.array([1.0, 0.0])
 

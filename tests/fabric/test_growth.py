@@ -12,8 +12,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dcplan.fabric.topology.growth import Phase, kept_links, phases
+from dcplan.fabric.topology.links import links
 from dcplan.fabric.topology.networks import Attached, Network, Ports, tree
-from dcplan.fabric.topology.wiring import Wiring, links
+from dcplan.fabric.topology.wiring import Wiring
 
 QUICK = settings(max_examples=60, deadline=None)
 KINDS = st.sampled_from(["rail-optimized", "fat-tree", "rail-only"])

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from dcplan.fabric.floor.lengths import STOCK_M, lengths
 from dcplan.fabric.floor.placement import Floor, Hall
 from dcplan.fabric.floor.schedule import Cable, schedule
+from dcplan.fabric.topology.links import links
 from dcplan.fabric.topology.networks import Attached, Network, Ports, tree
-from dcplan.fabric.topology.wiring import leaf_fills, leaf_ports, links, upper_fills
+from dcplan.fabric.topology.wiring import leaf_fills, leaf_ports, upper_fills
 
 QUICK = settings(max_examples=60, deadline=None)
 FLOOR = Floor(4, 10, 0.6, 3.0, 2.2, 2.0, 0.1, 8, 8, 8)

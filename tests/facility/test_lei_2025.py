@@ -14,7 +14,7 @@ import pytest
 from dcplan.answers.facility.answer import facility
 from dcplan.catalog.loader import load
 from dcplan.catalog.schema import CoolingOption
-from dcplan.facility.pue import LARGE_SIZE
+from dcplan.facility.pue import sizes
 from dcplan.inputs.cooling.performance import performance
 from dcplan.inputs.cooling.setting import Performance, Setting
 from dcplan.inputs.cooling.weather import weather_of
@@ -132,6 +132,8 @@ DRY = (
 )
 
 
+LARGE = sizes(100.0)
+"""The size class of the study's tables."""
 HERS = {"electrical_losses": "class"}
 """UPS and distribution of the study, by size class."""
 
@@ -139,9 +141,7 @@ HERS = {"electrical_losses": "class"}
 def _found(option: str, zone: str, air_frac: float, **at: float) -> Performance:
     catalog = load()
     row = catalog.get("cooling", option, CoolingOption)
-    setting = Setting(
-        zone, zone, weather_of(f"zone-{zone}", None, None), LARGE_SIZE, air_frac, **at
-    )
+    setting = Setting(zone, zone, weather_of(f"zone-{zone}", None, None), LARGE, air_frac, **at)
     return performance(row, setting, InputLog(catalog))
 
 
@@ -239,7 +239,7 @@ def test_a_year_takes_little_time() -> None:
 
     catalog = load()
     row = catalog.get("cooling", "direct-liquid-tower", CoolingOption)
-    at = Setting("x", "4A", weather_of("us-ashburn", None, None), LARGE_SIZE, 0.13)
+    at = Setting("x", "4A", weather_of("us-ashburn", None, None), LARGE, 0.13)
     performance(row, at, InputLog(catalog))
     times = []
     for _ in range(5):

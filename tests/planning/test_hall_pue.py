@@ -212,11 +212,11 @@ def test_each_system_has_the_pue_of_a_hall_of_its_own() -> None:
     keys = ("power.annual_pue", "power.peak_pue", "water.annual_wue_l_per_kwh")
     for system in systems:
         alone = facility(site="us-ashburn", cooling=option, system=system, it_mw=22.0)
-        own = hall.cooled(option, system)
+        own = found.problem.cooled((hall.id, option, system))
         rates = (own.pue, own.peak_pue, own.wue_l_per_kwh)
         assert rates == pytest.approx([alone.value(key) for key in keys], abs=1e-9)
-    lean, full = (hall.cooled(option, system) for system in systems)
-    assert full == hall.cooled(option, "") == hall.coolings[0].other
+    lean, full = (found.problem.cooled((hall.id, option, system)) for system in systems)
+    assert full == found.problem.cooled((hall.id, option, "")) == hall.coolings[0].other
     assert full.pue - lean.pue > 0.005
     assert full.peak_pue - lean.peak_pue > 0.02
     row = found.log.rows[f"{HALL}.{option}.gb300-nvl72.pue"]

@@ -159,6 +159,28 @@ def test_a_partial_start_gives_the_first_solution() -> None:
 
 
 @pytest.mark.parametrize("seed", MANY)
+@pytest.mark.parametrize("gap", [0.0, 0.02])
+def test_nodes_that_are_put_off_change_no_optimum(
+    seed: int, gap: float, optima: dict[int, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With one iteration for a try, most nodes are put off up to four times, and then solved from nothing."""
+    monkeypatch.setattr(node_program, "PART_SHARE", 1.0 / node_program.LEAST_ROOT_ITERATIONS)
+    off: list[tree._Node] = []
+    put_off = Tree._put_off
+
+    def seen(self: Tree, node: tree._Node, found: node_program.Linear) -> None:
+        off.append(node)
+        put_off(self, node, found)
+
+    monkeypatch.setattr(Tree, "_put_off", seen)
+    outcome = _grown(_program(seed), gap).outcome
+    assert off
+    assert max(node.delays for node in off) < node_program.MOST_DELAYS
+    assert outcome.bound <= optima[seed] + 1e-6
+    assert outcome.objective - optima[seed] <= gap * outcome.objective + 1e-6
+
+
+@pytest.mark.parametrize("seed", MANY)
 def test_solves_that_never_end_from_a_basis_are_done_from_nothing(
     seed: int, optima: dict[int, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:

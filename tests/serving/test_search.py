@@ -20,8 +20,8 @@ from dcplan.serving.search import (
     frontier,
     layouts,
     points,
-    split,
 )
+from dcplan.serving.split import split
 from dcplan.serving.steady import Load, closed_loop
 from dcplan.serving.step import decode_s, prompt_s
 from dcplan.serving.tables import ServedLayout, table

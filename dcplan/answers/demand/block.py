@@ -14,6 +14,7 @@ from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.sized import Sized
 from dcplan.catalog.yaml12 import dump
 from dcplan.demand.log.jobs import Array
+from dcplan.scenario.set_keys import quoted
 from dcplan.units import HOURS_PER_QUARTER
 
 DIGITS = 6
@@ -82,7 +83,7 @@ def _variants(
     for name, x, a in zip(ids, given, coming, strict=True):
         assert x.interval is not None and x.accelerators is not None  # noqa: S101, PT018
         for k, variant in enumerate(ends):
-            key = f"workloads.capacity.{_quoted(name)}.accelerator_hours"
+            key = f"workloads.capacity.{quoted(name)}.accelerator_hours"
             size = math.log(x.interval[k] / x.accelerators)
             growth = np.log((a.low, a.high)[k] / a.factor)
             away = np.sign(k - 0.5) * np.hypot(size, growth)
@@ -119,10 +120,6 @@ def _short(value: float, direction: int = 0) -> float:
         return near
     step = 10.0 ** (math.floor(math.log10(abs(value))) - DIGITS + 1)
     return float(f"{near + direction * step:.{DIGITS}g}")
-
-
-def _quoted(name: str) -> str:
-    return f'"{name}"' if "." in name else name
 
 
 def _ids(names: Sequence[str]) -> list[str]:

@@ -15,6 +15,7 @@ from dcplan.answers.facility.equipment.rooms import rooms_tables
 from dcplan.answers.facility.feasibility import holds
 from dcplan.answers.facility.heat_rejection import lead_table, permit, plant_table
 from dcplan.answers.facility.hours import hours_table
+from dcplan.answers.facility.idle import refuse_idle
 from dcplan.answers.facility.indicators import sustainability
 from dcplan.answers.facility.metrics import metrics_of
 from dcplan.answers.facility.notes import notes_of
@@ -22,7 +23,7 @@ from dcplan.answers.facility.options.compare import compared
 from dcplan.answers.facility.options.retrofit import retrofitted
 from dcplan.answers.facility.power import efficiency_table, oversubscribed
 from dcplan.answers.facility.racks import floor_tables
-from dcplan.answers.facility.request import FacilityRequest, refuse_idle
+from dcplan.answers.facility.request import FacilityRequest
 from dcplan.answers.facility.resolve import ResolvedFacility, resolve
 from dcplan.answers.facility.swings import swings
 from dcplan.answers.facility.tables import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -221,81 +221,6 @@ class FacilityRequest:
     ] = ()
 
 
-def refuse_idle(flags: FacilityRequest) -> None:
-    """Refuse flags that have no effect in combination with the others.
-
-    Raises
-    ------
-    InputError
-        With every such flag.
-    """
-    extra = {
-        "--utility-mw": flags.utility_mw,
-        "--utility-kv": flags.utility_kv,
-        "--medium-kv": flags.medium_kv,
-        "--job": flags.job,
-        "--energization-date": flags.energization_date,
-        "--onsite": tuple(flags.onsite) or None,
-        "--water-permit-m3-per-day": flags.water_permit_m3_per_day,
-        "--bridge-s": flags.bridge_s,
-        "--shave-to-mw": flags.shave_to_mw,
-    }
-    series = {"--load-hours": flags.load_hours}
-    hours = {"--grid-outage-h": flags.grid_outage_h or None}
-    events = {
-        "--grid-outage-events": flags.grid_outage_events if flags.grid_outage_events > 1 else None
-    }
-    sizes = {
-        "--served-frac": flags.served_frac if flags.served_frac < 1.0 else None,
-        "--reserve-frac": flags.reserve_frac or None,
-    }
-    units = {
-        "--spare-units": flags.spare_units if flags.spare_units != 1 else None,
-        "--profile": flags.profile or None,
-    }
-    racks = {"--rack-kw": flags.rack_kw, "--oversubscription": flags.oversubscription}
-    duty = {"--duty-cycle": flags.duty_cycle if flags.duty_cycle != DUTY_CYCLE else None}
-    rules = {"--redundancy": flags.redundancy, "--other-redundancy": flags.other_redundancy}
-    kinds = {"--ups": flags.ups, "--other-ups": flags.other_ups}
-    ups = {flag: kind for flag, kind in kinds.items() if kind != DOUBLE_CONVERSION}
-    chain = {flag: rule for flag, rule in rules.items() if rule != "n+1"} | ups
-    ramp = {
-        "--ramp-limit-mw-per-s": flags.ramp_limit_mw_per_s,
-        "--job-batch-tokens": flags.job_batch_tokens,
-    }
-    always = extra | hours | events | units | sizes | ramp | series
-    own_cooling = {"--cooling": flags.cooling}
-    hall = {"--rack-positions": flags.rack_positions}
-    idle = (
-        (flags.compare, "with --compare", always | own_cooling | racks | chain),
-        (
-            flags.retrofit,
-            "with --retrofit",
-            always | {"--oversubscription": flags.oversubscription},
-        ),
-        (flags.retrofit, "with --retrofit", {"--compare": flags.compare or None}),
-        (not flags.retrofit, "without --retrofit", hall),
-        (flags.electrical_losses != CHAIN, "with --electrical-losses class", ups),
-        (flags.job is None, "without --job", ramp),
-        (flags.oversubscription is None, "without --oversubscription", duty),
-        (
-            flags.shave_to_mw is None and not flags.onsite and flags.utility_mw is None,
-            "without --onsite, --utility-mw or --shave-to-mw",
-            series,
-        ),
-        (flags.system is None, "without --system", racks),
-        (not flags.onsite and flags.utility_mw is None, "without --onsite or --utility-mw", hours),
-        (
-            not flags.onsite,
-            "without --onsite",
-            units | {"--size-onsite": flags.size_onsite or None},
-        ),
-        (not flags.size_onsite, "without --size-onsite", sizes),
-        (not flags.grid_outage_h, "without --grid-outage-h", events),
-    )
-    _unused(idle)
-
-
 def amounts_of(pairs: Sequence[str]) -> dict[str, float]:
     """Read ``id=MW`` pairs.
 
@@ -325,15 +250,3 @@ def amounts_of(pairs: Sequence[str]) -> dict[str, float]:
             )
         found[name] = found.get(name, 0.0) + value
     return found
-
-
-def _unused(idle: Sequence[tuple[bool, str, Mapping[str, object]]]) -> None:
-    """Refuse flags without effect, so that nobody relies on them."""
-    problems = {
-        flag: Problem("DC062", f"{flag} is not used {why}", Place(flag), help=f"leave {flag} out")
-        for applies, why, flags in idle
-        for flag, value in flags.items()
-        if applies and value is not None
-    }
-    if problems:
-        raise InputError(list(problems.values()))

@@ -68,12 +68,7 @@ def import_prices(
     refused = sorted((*refused, *double), key=lambda r: r.line)
     offers = offers_of(taken, catalog)
     text = dump({"cloud": offers})
-    if len(text.encode()) > MOST_OVERLAY:
-        cause = (
-            f"the overlay has {len(text) / 1e6:.0f} MB, but dcplan reads at most "
-            f"{MOST_OVERLAY / 1e6:.0f} MB; split the list"
-        )
-        raise InputError([Problem("DC006", cause, Place(str(path)))])
+    _refuse_large(text, path)
     partial = {str(row["id"]) for row in offers if row.get("kind") == "partial"}
     rows = _table_rows(taken, partial, on_demand_usd_per_h(taken, catalog))
     out = len({r.line for r in refused} - {p.line for p in taken})
@@ -87,6 +82,22 @@ def import_prices(
         warnings=_above_on_demand(rows),
     )
     return result, text
+
+
+def _refuse_large(text: str, path: Path) -> None:
+    """Refuse an overlay that dcplan would not read again.
+
+    Raises
+    ------
+    InputError
+        When the overlay is too large.
+    """
+    if len(text.encode()) > MOST_OVERLAY:
+        cause = (
+            f"the overlay has {len(text) / 1e6:.0f} MB, but dcplan reads at most "
+            f"{MOST_OVERLAY / 1e6:.0f} MB; split the list"
+        )
+        raise InputError([Problem("DC006", cause, Place(str(path)))])
 
 
 def _table_rows(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from dcplan.answers.imports.spend_rows import (
     use_of,
 )
 from dcplan.catalog.loader import load as load_catalog
+from dcplan.catalog.schema import Offer
 from dcplan.catalog.yaml12 import dump
 from dcplan.errors import EXIT_INPUT, EXIT_OK
 from dcplan.inputs.cloud_prices import ON_DEMAND, SPOT
@@ -62,31 +64,14 @@ def import_spend(
        ConsumedQuantity, CommitmentDiscountStatus.
     """
     offers = offers_by_name(load_catalog(catalogs))
-    uses: list[Use] = []
-    repeated: list[Use] = []
-    seen: set[tuple[str, ...]] = set()
-    refused: list[specs.RejectedRow] = []
-    unusable: Counter[str] = Counter()
-    lines = read_lines(path, NEEDED, (*NEEDED, *USUAL))
-    years = commitment_years(lines)
-    for line in lines:
-        found = use_of(line, offers, fx or {}, years)
-        if isinstance(found, Use):
-            uses.append(found)
-            cells = tuple(line.cells.values())
-            if cells in seen:
-                repeated.append(found)
-            seen.add(cells)
-            continue
-        what = next((cell(line, c) for c in ("ChargeDescription", *NAMES) if cell(line, c)), "")
-        refused.append(found.row(line.number, what[:80]))
-        unusable.update([] if found.instead else [found.reason])
+    read = _read(path, offers, fx or {})
+    uses, refused = read.uses, read.refused
     by: dict[str, list[Use]] = defaultdict(list)
     for use in uses:
         by[use.offer.id].append(use)
     rates = _rates(uses)
     overrides = _overrides(rates, path)
-    why = _no_rate(uses, unusable)
+    why = _no_rate(uses, read.unusable)
     result = Result(
         "import",
         "refused" if why else "ok",
@@ -105,9 +90,48 @@ def import_spend(
             ),
             **rejected_tables(refused),
         },
-        warnings=_repeated(repeated),
+        warnings=_repeated(read.repeated),
     )
     return result, dump({"overrides": {OVERRIDE: overrides}}) if overrides else ""
+
+
+@dataclass
+class _Read:
+    """Rows of an export: with accelerator use, and rejected."""
+
+    uses: list[Use] = field(default_factory=list)
+    repeated: list[Use] = field(default_factory=list)
+    """Uses whose row equals an earlier one."""
+    refused: list[specs.RejectedRow] = field(default_factory=list)
+    unusable: Counter[str] = field(default_factory=Counter)
+    """Reasons for the rejection of rows that may have use of accelerators."""
+
+
+def _read(path: Path, offers: Mapping[str, Offer], fx: Mapping[str, float]) -> _Read:
+    """Read the rows of an export.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read or lacks a column.
+    """
+    read = _Read()
+    seen: set[tuple[str, ...]] = set()
+    lines = read_lines(path, NEEDED, (*NEEDED, *USUAL))
+    years = commitment_years(lines)
+    for line in lines:
+        found = use_of(line, offers, fx, years)
+        if isinstance(found, Use):
+            read.uses.append(found)
+            cells = tuple(line.cells.values())
+            if cells in seen:
+                read.repeated.append(found)
+            seen.add(cells)
+            continue
+        what = next((cell(line, c) for c in ("ChargeDescription", *NAMES) if cell(line, c)), "")
+        read.refused.append(found.row(line.number, what[:80]))
+        read.unusable.update([] if found.instead else [found.reason])
+    return read
 
 
 def _repeated(uses: list[Use]) -> list[dict[str, str]]:

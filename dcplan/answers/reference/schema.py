@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dcplan.answers.reference.editor_schema import for_editors
+from dcplan.catalog.documents import PUBLISHED
 from dcplan.catalog.field_docs import described, parts_of
-from dcplan.catalog.loader import PUBLISHED
 from dcplan.catalog.schema import KINDS, Row
 from dcplan.catalog.schema.published import Published
 from dcplan.result import SCHEMA

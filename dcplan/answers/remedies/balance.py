@@ -83,7 +83,7 @@ def _known(problem: PlanningProblem, key: tuple[str, str, str]) -> bool:
 def _place_mw(problem: PlanningProblem, key: tuple[str, ...]) -> float:
     """Return the facility power of one accelerator on the design day [MW]."""
     place = next(p for p in problem.placements if p.key == key)
-    pue = problem.hall(place.hall).cooled(place.cooling, place.system).peak_pue
+    pue = problem.cooled(place.key).peak_pue
     return place.rated_kw * pue / place.accelerators / KW_PER_MW
 
 

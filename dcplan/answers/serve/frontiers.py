@@ -8,7 +8,8 @@ import numpy as np
 
 from dcplan.answers.serve.service.outcome import Outcome
 from dcplan.inputs.serving.sizing.pools import SEARCH_BUSY_FRAC
-from dcplan.serving.search import Split, frontier, split
+from dcplan.serving.search import frontier
+from dcplan.serving.split import Split, split
 from dcplan.specs.serve import options
 from dcplan.units import MILLI
 

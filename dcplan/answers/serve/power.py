@@ -19,8 +19,6 @@ class ServicePower:
     """IT power of a service."""
 
     total_kw: float
-    accelerator_frac: float
-    """Mean power of a serving accelerator over its thermal design power."""
     rated_kw: float
     """Rated IT power of all accelerators with their share of the systems."""
     with_system: bool
@@ -58,11 +56,10 @@ def it_power(run: Hosted, used: Sequence[tuple[Pool, float]]) -> ServicePower | 
     idle = run.service.power["idle_frac"]
     busy = sum(pool.serving * (chip * frac + rest) for pool, frac in used)
     serving, spares = (sum(n) for n in zip(*((p.serving, p.spares) for p, _ in used), strict=True))
-    mean = sum(pool.serving * frac for pool, frac in used) / serving
     without_work = spares + run.idle(serving)
     spare = without_work * (chip * idle + rest)
     count = serving + without_work
-    return ServicePower(busy + spare, mean, (chip + rest) * count, rated is not None)
+    return ServicePower(busy + spare, (chip + rest) * count, rated is not None)
 
 
 def _frac(found: Outcome, pool: Pool) -> float:

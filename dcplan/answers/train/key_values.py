@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -21,11 +20,9 @@ from dcplan.catalog.schema.ranges import (
 )
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.incidents.overlay import read_reliability
-from dcplan.reliability.setbacks import Setbacks, ramp_phases
+from dcplan.reliability.setbacks import Setbacks
 from dcplan.scenario.schema.reliability import Reliability
 
-SEARCH_RAMP_PHASES = 8
-"""Phases that a rising batch is computed in."""
 MOST_COUNT = 1e9
 M = TypeVar("M", bound=BaseModel)
 
@@ -49,15 +46,6 @@ class CostSettings(Strict):
     """PUE of the run's energy."""
     usd_per_kwh: EnergyPrice | None = None
     """Price of the run's energy."""
-
-
-@dataclass(frozen=True)
-class Phase:
-    """A phase of a run with its own sequence length and batch."""
-
-    tokens: float
-    seq_len: int
-    global_batch_tokens: float
 
 
 def read_pairs(
@@ -88,78 +76,6 @@ def read_pairs(
     return values, problems
 
 
-def read_phase(text: str, batch_tokens: float) -> Phase:
-    """Read one phase; ``batch_tokens`` is its default global batch.
-
-    Raises
-    ------
-    InputError
-        With every problem: an unknown or missing key, a value that is not a positive number, a
-        batch below one sequence.
-
-    Examples
-    --------
-    >>> read_phase("tokens=8e11,seq-len=131072,global-batch-tokens=16e6", 4e6).seq_len
-    131072
-    """
-    place, keys = Place("--phase"), ("tokens", "seq-len", "global-batch-tokens")
-    typed, problems = read_pairs(text, keys, place)
-    values = {key: _number(value) for key, value in typed.items()}
-    for key, number in values.items():
-        if not 1 <= number < float("inf"):
-            cause = f"'{key}={typed[key]}': expected a number of at least 1"
-            problems.append(Problem("DC051", cause, place))
-    values.setdefault("global-batch-tokens", max(batch_tokens, values.get("seq-len", 0.0)))
-    missing = [key for key in keys if key not in values]
-    if missing and not problems:
-        problems.append(Problem("DC051", f"{text!r}: missing {', '.join(missing)}", place))
-    if not problems and values["global-batch-tokens"] < values["seq-len"]:
-        problems.append(
-            Problem("DC051", f"{text!r}: the global batch is smaller than one sequence", place)
-        )
-    if problems:
-        raise InputError(problems)
-    return Phase(values["tokens"], int(values["seq-len"]), values["global-batch-tokens"])
-
-
-def read_ramp(text: str | None, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
-    """Return the phases of a run whose batch rises at the start of its first phase.
-
-    Raises
-    ------
-    InputError
-        With every problem: an unknown or missing key, a value out of range, a ramp that does not
-        reach the batch or has more tokens than the first phase.
-
-    Examples
-    --------
-    >>> run = (Phase(1e9, 1024, 4096.0),)
-    >>> [p.global_batch_tokens for p in read_ramp("start=2048,increment=1024,tokens=8e8", run)]
-    [2048.0, 3072.0, 4096.0]
-    """
-    if text is None:
-        return phases
-    place, first = Place("--batch-ramp"), phases[0]
-    ranges = {
-        "start": (float(first.seq_len), first.global_batch_tokens),
-        "increment": (1.0, first.global_batch_tokens),
-        "tokens": (1.0, first.tokens),
-    }
-    values = _in_ranges(text, ranges, place)
-    missing = ", ".join(key for key in ranges if key not in values)
-    if missing:
-        raise InputError([Problem("DC051", f"{text!r}: missing {missing}", place)])
-    end, tokens = first.global_batch_tokens, values["tokens"]
-    try:
-        rises = ramp_phases(values["start"], values["increment"], end, tokens, SEARCH_RAMP_PHASES)
-    except ValueError as error:
-        help_text = f"--global-batch-tokens is {end:,.0f}: give an increment that reaches it"
-        raise InputError([Problem("DC051", str(error), place, help=help_text)]) from error
-    rest = Phase(first.tokens - tokens, first.seq_len, end)
-    rising = tuple(Phase(amount, first.seq_len, batch) for amount, batch in rises)
-    return (*rising, *((rest,) if rest.tokens >= end else ()), *phases[1:])
-
-
 def read_setbacks(text: str | None) -> Setbacks:
     """Read the setbacks of a run; an empty text gives none.
 
@@ -182,7 +98,7 @@ def read_setbacks(text: str | None) -> Setbacks:
         "idle-frac": share,
         "other-work-frac": share,
     }
-    values = _in_ranges(text or "", ranges, place)
+    values = in_ranges(text or "", ranges, place)
     pairs = (("rollbacks", "rollback-steps"), ("manual-restarts", "manual-restart-h"))
     alone = [pair for pair in pairs if len(values.keys() & set(pair)) == 1]
     if alone:
@@ -191,7 +107,7 @@ def read_setbacks(text: str | None) -> Setbacks:
     return Setbacks(**{key.replace("-", "_"): value for key, value in values.items()})
 
 
-def _in_ranges(
+def in_ranges(
     text: str, ranges: Mapping[str, tuple[float, float]], place: Place
 ) -> dict[str, float]:
     """Read numbers and refuse those that are out of their range."""
@@ -199,7 +115,7 @@ def _in_ranges(
     found = {}
     for key, value in typed.items():
         low, high = ranges[key]
-        number = _number(value, math.nan)
+        number = number_of(value, math.nan)
         if low <= number <= high:
             found[key] = number
             continue
@@ -210,7 +126,8 @@ def _in_ranges(
     return found
 
 
-def _number(text: str, wrong: float = 0.0) -> float:
+def number_of(text: str, wrong: float = 0.0) -> float:
+    """Return the number of a text, or another value for a text that is no number."""
     try:
         return float(text)
     except ValueError:

@@ -9,14 +9,12 @@ from dcplan.answers.common.catalog_rows import named
 from dcplan.answers.common.model_config import read_model
 from dcplan.answers.train.key_values import (
     CostSettings,
-    Phase,
-    read_phase,
-    read_ramp,
     read_recovery,
     read_setbacks,
     read_settings,
 )
 from dcplan.answers.train.notes import notes_of
+from dcplan.answers.train.phase_values import Phase, read_phase, read_ramp
 from dcplan.answers.train.request import DEFAULT_BATCH_TOKENS, TrainRequest
 from dcplan.answers.train.speed import span_of, specs_of
 from dcplan.catalog.loader import Catalog

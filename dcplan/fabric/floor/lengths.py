@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.fabric.floor.placement import Hall, Meters, length_m
-from dcplan.fabric.topology.wiring import Whole, leaf_numbers, leaf_of, placed_pods
+from dcplan.fabric.topology.links import leaf_numbers, placed_pods
+from dcplan.fabric.topology.wiring import Whole, leaf_of
 
 Histogram = npt.NDArray[np.int64]
 STOCK_M = np.array(

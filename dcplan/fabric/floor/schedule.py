@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from dcplan.fabric.floor.lengths import stock
 from dcplan.fabric.floor.placement import Hall, length_m
-from dcplan.fabric.topology.wiring import Links, Whole, links
+from dcplan.fabric.topology.links import Links, links
+from dcplan.fabric.topology.wiring import Whole
 
 
 @dataclass(frozen=True)

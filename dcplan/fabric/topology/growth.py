@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dcplan.fabric.topology.links import CHUNK, leaf_numbers, placed_pods
 from dcplan.fabric.topology.networks import Network
-from dcplan.fabric.topology.wiring import CHUNK, Whole, Wiring, leaf_numbers, leaf_of, placed_pods
+from dcplan.fabric.topology.wiring import Whole, Wiring, leaf_of
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from dcplan.catalog.delimiter import check_delimiter
-from dcplan.demand.log.jobs import Array, Index
+from dcplan.demand.log.jobs import Array
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.inputs.counters.findings import Notes, Oddity
 from dcplan.inputs.counters.names import (
@@ -28,19 +28,15 @@ from dcplan.inputs.counters.names import (
     positions,
 )
 from dcplan.inputs.counters.samples import LABELS, Samples, checked, merged
-from dcplan.inputs.logs.cells import MOST_SECONDS, number, numbers
+from dcplan.inputs.counters.values import accelerators, moments, settle_zone, values
 from dcplan.inputs.logs.options import LogOptions
 from dcplan.inputs.logs.rows import Columns, Rows
 from dcplan.inputs.logs.traps import Found
-from dcplan.inputs.logs.zones import both, folded_by_id
 from dcplan.inputs.records.header import check_once
-from dcplan.units import MILLI
 
 ROWS_AT_ONCE = 20_000
 HEAD_CHARACTERS = 65_536
 KIND = "counters"
-MOST_KNOWN = 1e14
-"""DCGM has numbers above this one for a value that is not known."""
 CODED = (*LABELS, "uuid", "gpu", "instance")
 
 
@@ -100,8 +96,8 @@ def read_counters(paths: Sequence[Path], options: LogOptions) -> ReadCounters:
     if not c or not len(c["line"]):
         cause = "no sample of an accelerator"
         raise InputError([Problem("DC057", cause, Place(str(paths[0])), help=HELP)])
-    accelerator = _accelerators(c, rows)
-    _settle(c, accelerator, rows, options, notes)
+    accelerator = accelerators(c, rows)
+    settle_zone(c, accelerator, rows, options, notes)
     rows.found.raise_bad()
     checked(c, rows.paths, doubtful, notes)
     names = {name: rows.names(name) for name in LABELS}
@@ -206,13 +202,13 @@ def _take(
         **{name: rows.coded(name, cells.get(name, blank)) for name in CODED},
         **dict.fromkeys(Counter, unknown),
     }
-    got |= _moments(cells["time"], lines, path, rows, notes)
+    got |= moments(cells["time"], lines, path, rows, notes)
     found = set(wide)
     for counter, at in wide.items():
-        got[counter] = _values(counter, columns[at], lines, path, rows)
+        got[counter] = values(counter, columns[at], lines, path, rows)
     keep = np.ones(len(lines), dtype=np.bool_)
     if not wide:
-        value = _values("value", cells["value"], lines, path, rows)
+        value = values("value", cells["value"], lines, path, rows)
         named = {text: counter_of(text) for text in set(cells["counter"])}
         if any(plain(text) == PERCENT_OR_RATIO for text in named) and file not in doubtful:
             doubtful.append(file)
@@ -232,81 +228,6 @@ def _take(
         notes.add(Oddity.PARTITION, int(parts.sum()), place)
     rows.pieces.append({name: column[keep & ~parts] for name, column in got.items()})
     return found
-
-
-def _moments(
-    cells: Sequence[str], lines: Sequence[int], path: str, rows: Rows, notes: Notes
-) -> Columns:
-    """Return times; numbers too large for seconds are milliseconds."""
-    try:
-        value = np.array(list(map(float, cells)), dtype=np.float64)
-    except ValueError:
-        value = np.zeros(0)
-    if len(value) and np.all((value > MOST_SECONDS) & (value * MILLI <= MOST_SECONDS)):
-        notes.add(Oddity.MILLISECONDS, len(lines), Place(path, lines[0]))
-        return {"time": value * MILLI, "time_local": np.zeros(len(lines), dtype=np.bool_)}
-    got = rows.moments("time", cells, lines, path)
-    for i in np.flatnonzero(~np.isfinite(got["time"])).tolist():
-        if not cells[i].strip():
-            rows.found.bad(path, lines[i], "no time of the sample")
-    return got
-
-
-def _values(name: str, cells: Sequence[str], lines: Sequence[int], path: str, rows: Rows) -> Array:
-    """Return the values of a counter; blanks of DCGM are unknown."""
-    found, bad = numbers(cells, _value)
-    for i, cause in bad:
-        rows.found.bad(path, lines[i], f"{name}: {cause}")
-    return found
-
-
-def _value(cell: str) -> float:
-    """Return a value; NaN for a blank of DCGM."""
-    try:
-        if abs(float(cell)) >= MOST_KNOWN and np.isfinite(float(cell)):
-            return float("nan")
-    except ValueError:
-        pass
-    return number(cell)
-
-
-def _accelerators(c: Columns, rows: Rows) -> Index:
-    """Return a number for each accelerator: its UUID, or its node and its index."""
-    named = c["uuid"] >= 0
-    nowhere = ~named & ((c["node"] < 0) | (c["gpu"] < 0))
-    for i in np.flatnonzero(nowhere).tolist():
-        path = rows.paths[int(c["file"][i])]
-        rows.found.bad(path, int(c["line"][i]), "no UUID, and no node with an index", HELP)
-    pair = np.where(named, 0, c["node"] + 1), np.where(named, c["uuid"], c["gpu"])
-    _, found = np.unique(np.stack(pair), axis=1, return_inverse=True)
-    return np.asarray(found, dtype=np.int64).reshape(-1)
-
-
-def _settle(c: Columns, accelerator: Index, rows: Rows, options: LogOptions, notes: Notes) -> None:
-    """Turn local times into UTC, in place; in a repeated hour, a step back begins the second pass."""
-    local = c["time_local"]
-    if not local.any():
-        return
-    zone = options.zone()
-    first_row = int(np.flatnonzero(local)[0])
-    place = Place(rows.paths[int(c["file"][first_row])], int(c["line"][first_row]))
-    if zone is None:
-        cause = "the times have no zone"
-        step = "give the zone of the clock with --timezone, such as --timezone Europe/Berlin"
-        raise InputError([Problem("DC057", cause, place, help=step)])
-    notes.add(Oddity.LOCAL_TIME, int(local.sum()), place, str(zone))
-    value = c["time"]
-    first, second = both(np.where(local, value, np.nan), zone)
-    for i in np.flatnonzero(first > second).tolist():
-        cause = f"a time that the clock of {zone} skipped"
-        path = rows.paths[int(c["file"][i])]
-        rows.found.bad(path, int(c["line"][i]), cause, "the zone is another one: see --timezone")
-    settled = first.copy()
-    for device in np.unique(accelerator[second > first]).tolist():
-        mine = np.flatnonzero(accelerator == device)
-        order = np.arange(len(mine), dtype=np.float64)
-        settled[mine] = folded_by_id(value[mine], first[mine], second[mine], order)
-    c["time"] = np.where(local, settled, value)
 
 
 def _file(path: Path, rows: int, times: Array) -> CounterFile:

@@ -17,7 +17,7 @@ MOST_PROBLEMS = 20
 def read_hours(
     file: Path, limits: tuple[float, float], what: str, step: str
 ) -> npt.NDArray[np.float64]:
-    """Read 8,760 numbers between limits: the last cell of each line, after a header or none.
+    """Read 8,760 numbers between limits: the last cell of each line, with or without a header.
 
     ``what`` names a value, and ``step`` says what to do with one out of range.
 
@@ -60,7 +60,7 @@ def _is_number(cell: str) -> bool:
 
 
 def read_profile(file: Path) -> npt.NDArray[np.float64]:
-    """Read 8,760 numbers from 0 to 1: the last cell of each line, after a header or none.
+    """Read 8,760 numbers from 0 to 1: the last cell of each line, with or without a header.
 
     Raises
     ------

@@ -24,8 +24,6 @@ from dcplan.units import MILLI
 MAX_TRACE_BYTES = 1_000_000_000
 MOST_PROBLEMS = 20
 """Problems of a file that are reported."""
-FRACTION_DIGITS = 6
-"""Digits of a second that the standard library reads."""
 NAMES = {
     "arrival": (
         *("arrival_s", "arrival_ms", "timestamp_ms", "timestamp", "TIMESTAMP", "Timestamp"),

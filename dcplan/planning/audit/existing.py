@@ -5,14 +5,14 @@ It covers payments, sales, cancellations and residual values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Goods, Sharing, Unit
 from dcplan.economics.monthly.earlier import Earlier
 from dcplan.planning.audit.check import Check
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.terms import PlanningProblem
+from dcplan.planning.problem.terms import ExistingTerms, PlanningProblem
 from dcplan.units import MONTHS_PER_QUARTER
 
 
@@ -23,52 +23,15 @@ def existing_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
 
     A sale is not negative capital cost, so no budget counts it. It is part of the residual value.
     """
-    flows = []
+    flows: list[Flow] = []
     for x in problem.existing:
         site = problem.hall(x.key[0]).site
-        last = problem.quarters - 1
         earlier = Sharing(Driver.EARLIER, serves=(x.first, x.last))
         use = earlier if x.in_service else Sharing(Driver.HOURS, x.key, serves=earlier.serves)
         if (x.due_usd or x.advance_usd) and x.first < problem.quarters:
-            kept = d.existing_racks(x, x.first)
-            life = (x.last - x.first) * MONTHS_PER_QUARTER
-            racks = Goods(x.key[2], kept, Unit.RACK, x.key[0], x.first, life)
-            lot = Goods("storage", 1, Unit.LOT, x.key[0], x.first, life)
-            asset, hardware = AssetClass.EXISTING, kept * (x.due_usd - x.storage_usd)
-            flows += [
-                Flow(
-                    *(x.first, FlowGroup.CAPEX, line, usd, site),
-                    asset=asset,
-                    shared=use,
-                    goods=goods,
-                    advance_usd=ahead,
-                )
-                for line, usd, goods, ahead in (
-                    (f"order {x.id}", hardware, racks, kept * x.advance_usd),
-                    (f"order {x.id} storage", kept * x.storage_usd, lot, 0.0),
-                )
-            ]
-        for (i, t), n in d.disposed.items():
-            if i != x.id:
-                continue
-            sold, ahead = Sharing(Driver.EARLIER), 0.0
-            if x.cancel_usd is not None:
-                sold = Sharing(Driver.UNUSED)
-                group, line, usd = FlowGroup.CAPEX, f"cancellation {x.id}", n * x.cancel_usd
-                asset, ahead = AssetClass.OTHER, n * x.advance_usd
-            else:
-                group, line, usd = FlowGroup.RESIDUAL, f"sale {x.id}", -n * x.resale_usd[t]
-                asset = AssetClass.DISPOSAL
-            racks = Goods(x.key[2], n, Unit.RACK, x.key[0])
-            flows.append(
-                Flow(
-                    *(t, group, line, usd, site),
-                    asset=asset,
-                    shared=sold,
-                    goods=racks,
-                    advance_usd=ahead,
-                )
-            )
+            flows += _arrival(x, d.existing_racks(x, x.first), site, use)
+        flows += [_gone(x, t, n, site) for (i, t), n in d.disposed.items() if i == x.id]
+        last = problem.quarters - 1
         flows.append(
             Flow(
                 last,
@@ -82,6 +45,44 @@ def existing_flows(problem: PlanningProblem, d: Decisions) -> list[Flow]:
             )
         )
     return [f for f in flows if f.usd or f.advance_usd]
+
+
+def _arrival(x: ExistingTerms, kept: int, site: str, use: Sharing) -> Iterator[Flow]:
+    """Yield what is due when an order arrives: for its racks, and for their storage."""
+    life = (x.last - x.first) * MONTHS_PER_QUARTER
+    racks = Goods(x.key[2], kept, Unit.RACK, x.key[0], x.first, life)
+    lot = Goods("storage", 1, Unit.LOT, x.key[0], x.first, life)
+    hardware = kept * (x.due_usd - x.storage_usd)
+    for line, usd, goods, ahead in (
+        (f"order {x.id}", hardware, racks, kept * x.advance_usd),
+        (f"order {x.id} storage", kept * x.storage_usd, lot, 0.0),
+    ):
+        yield Flow(
+            *(x.first, FlowGroup.CAPEX, line, usd, site),
+            asset=AssetClass.EXISTING,
+            shared=use,
+            goods=goods,
+            advance_usd=ahead,
+        )
+
+
+def _gone(x: ExistingTerms, t: int, n: int, site: str) -> Flow:
+    """Return the fee of canceled racks, or the proceeds of sold ones."""
+    racks = Goods(x.key[2], n, Unit.RACK, x.key[0])
+    if x.cancel_usd is None:
+        return Flow(
+            *(t, FlowGroup.RESIDUAL, f"sale {x.id}", -n * x.resale_usd[t], site),
+            asset=AssetClass.DISPOSAL,
+            shared=Sharing(Driver.EARLIER),
+            goods=racks,
+        )
+    return Flow(
+        *(t, FlowGroup.CAPEX, f"cancellation {x.id}", n * x.cancel_usd, site),
+        asset=AssetClass.OTHER,
+        shared=Sharing(Driver.UNUSED),
+        goods=racks,
+        advance_usd=n * x.advance_usd,
+    )
 
 
 def earlier_hardware(problem: PlanningProblem, d: Decisions) -> tuple[Earlier, ...]:

@@ -164,7 +164,7 @@ def _water_m3(problem: PlanningProblem, books: Accounts, site: SiteTerms, t: int
     """Return the site water of a quarter with the WUE of its season [m3]."""
     season = problem.season(t)
     return sum(
-        mwh * hall.cooled(*key).wue_at(season)
+        mwh * problem.cooled((hall.id, *key)).wue_at(season)
         for hall in problem.halls
         if hall.site == site.id
         for key, mwh in books.halls[hall.id, t].it_mwh_cooled.items()

@@ -110,7 +110,7 @@ def _of_hall(
     direct = sum(
         ((racks[p] - off[p]) * p.idle_average_kw + sum(x.more_kw for x in of.values()))
         * hours
-        * hall.cooled(p.cooling, p.system).pue
+        * problem.cooled(p.key).pue
         for p, of in parts.items()
     )
     other_mwh = books.halls[hall.id, t].facility_mwh - direct  # network and storage
@@ -118,7 +118,7 @@ def _of_hall(
         idle = racks[p] * p.accelerators - sum(x.accelerators for x in of.values())
         unused = _Part(idle if idle > LEAST_IDLE else 0.0)
         for workload, x in {**of, UNUSED: unused}.items():
-            each, cooling = x.accelerators / p.accelerators, hall.cooled(p.cooling, p.system)
+            each, cooling = x.accelerators / p.accelerators, problem.cooled(p.key)
             on = each - off[p] if workload == UNUSED else each  # racks out of service do no work
             mwh = (on * p.idle_average_kw + x.more_kw) * hours * cooling.pue
             amounts = {

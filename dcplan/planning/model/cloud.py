@@ -143,8 +143,8 @@ def cloud(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     price = {o.id: o.usd_per_used_hour(t) for o in sets.problem.offers}
     saved = {o.id: o.usd_per_covered_hour(t) for o in sets.problem.offers}
     total: Any = 0.0
-    for i, config in enumerate(sets.problem.run_options):
-        days = sets.days_in_quarter(config, t) if config.on_cloud else 0.0
+    for i, config in sets.cloud_runs:
+        days = sets.days_in_quarter(config, t)
         if days > 0:
             hourly = price[offer_of(config.place)]
             total += config.accelerators * days * HOURS_PER_DAY * hourly / M * model.run[i]

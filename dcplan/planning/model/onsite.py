@@ -214,7 +214,7 @@ def grid_mwh(model: pyo.ConcreteModel, site: str, t: int) -> Any:
 def mw_each(sets: Sets, key: tuple[str, str, str]) -> float:
     """Return the rated power of one accelerator at the peak PUE of its cooling [MW]."""
     place = sets.places[key]
-    pue = sets.problem.hall(key[0]).cooled(key[1], key[2]).peak_pue
+    pue = sets.problem.cooled(key).peak_pue
     return place.rated_kw / place.accelerators * pue / KW_PER_MW
 
 

@@ -109,7 +109,7 @@ def site_peak_mw(
         network = max(pue) if upper and not sets.relaxed else min(pue)
         total += sum(
             sets.places[k].rated_kw
-            * hall.cooled(k[1], k[2]).peak_pue
+            * sets.problem.cooled(k).peak_pue
             / KW_PER_MW
             * powered(model, k, t)
             for k in sets.in_hall[hall.id]
@@ -126,10 +126,7 @@ def site_peak_mw(
 def racks_peak_mw(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
     """Return the rated power of a site's racks that are on, at the peak PUE of their cooling [MW]."""
     return sum(
-        sets.places[k].rated_kw
-        * sets.problem.hall(k[0]).cooled(k[1], k[2]).peak_pue
-        / KW_PER_MW
-        * powered(model, k, t)
+        sets.places[k].rated_kw * sets.problem.cooled(k).peak_pue / KW_PER_MW * powered(model, k, t)
         for k in sets.places
         if sets.problem.hall(k[0]).site == site
     )
@@ -138,7 +135,7 @@ def racks_peak_mw(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> An
 def racks_mean_mw(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
     """Return the mean load of a site's racks in a quarter, with their cooling [MW]."""
     return sum(
-        sets.problem.hall(k[0]).cooled(k[1], k[2]).pue / KW_PER_MW * racks_kw(model, sets, k, t)
+        sets.problem.cooled(k).pue / KW_PER_MW * racks_kw(model, sets, k, t)
         for k in sets.places
         if sets.problem.hall(k[0]).site == site
     )
@@ -218,7 +215,7 @@ def _energy_mwh(
         pue = [rate(c.other) for c in hall.coolings]
         network = max(pue) if upper and not sets.relaxed else min(pue)
         for key in sets.in_hall[hall.id]:
-            own = rate(hall.cooled(key[1], key[2]))
+            own = rate(sets.problem.cooled(key))
             total += HOURS_PER_QUARTER * own / KW_PER_MW * racks_kw(model, sets, key, t)
         total += network_kw(model, sets, hall.id, t, upper=upper) * (
             HOURS_PER_QUARTER * network / KW_PER_MW

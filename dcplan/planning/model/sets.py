@@ -58,6 +58,11 @@ class Sets:
         return range(config.start_month, min(config.start_month + config.months, len(self.months)))
 
     @functools.cached_property
+    def cloud_runs(self) -> list[tuple[int, RunOption]]:
+        """Return the run options on rented accelerators, with their numbers."""
+        return [(i, run) for i, run in enumerate(self.problem.run_options) if run.on_cloud]
+
+    @functools.cached_property
     def runs_in_month(self) -> dict[tuple[str, int], list[int]]:
         """Return the run options that use accelerators of a hall or offer in a month."""
         found: dict[tuple[str, int], list[int]] = defaultdict(list)
@@ -67,14 +72,25 @@ class Sets:
         return found
 
     @functools.cached_property
-    def runs_in_quarter(self) -> dict[tuple[str, int], list[tuple[int, float]]]:
-        """Return the run options of a hall or offer with their days in a quarter."""
-        found: dict[tuple[str, int], list[tuple[int, float]]] = defaultdict(list)
+    def runs_of_system(self) -> dict[tuple[str, str, int], list[int]]:
+        """Return the run options that use accelerators of a system in a hall in a month."""
+        found: dict[tuple[str, str, int], list[int]] = defaultdict(list)
+        for (place, month), runs in self.runs_in_month.items():
+            for i in runs:
+                found[place, self.problem.run_options[i].system, month].append(i)
+        return found
+
+    @functools.cached_property
+    def days_of_runs(self) -> dict[tuple[str, str, int], list[tuple[int, float]]]:
+        """Return the run options of a system in a hall, or of an offer, with their days in a quarter."""
+        found: dict[tuple[str, str, int], list[tuple[int, float]]] = defaultdict(list)
         for i, config in enumerate(self.problem.run_options):
-            for t in self.quarters:
+            first = int(config.start_month // MONTHS_PER_QUARTER)
+            for t in self.quarters[first:]:
                 days = self.days_in_quarter(config, t)
-                if days > 0:
-                    found[config.place, t].append((i, days))
+                if days <= 0:
+                    break
+                found[config.place, config.system, t].append((i, days))
         return found
 
     def alive(self, key: P, t: int) -> list[int]:

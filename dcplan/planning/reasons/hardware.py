@@ -56,7 +56,7 @@ def _excesses(
             "allow more tiers or planes, larger switches, or oversubscription",
         )
     design_kw = min(
-        p.rated_kw * hall.cooled(p.cooling, p.system).peak_pue * n / p.accelerators for p in placed
+        p.rated_kw * problem.cooled(p.key).peak_pue * n / p.accelerators for p in placed
     )
     mw, most_mw = design_kw / KW_PER_MW, _first_mw(problem.site(hall.site))
     if mw > most_mw:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from dcplan import garbage
 from dcplan.planning.goal import Goal, Limit
 from dcplan.planning.keys import Key
 from dcplan.planning.model.build import build_model
@@ -48,7 +49,8 @@ class Programs:
             if found is not None:
                 self.kept.move_to_end(number)
                 return found
-        matrix = compile_model(build_model(problem)[0])
+        with garbage.paused():
+            matrix = compile_model(build_model(problem)[0])
         if len(matrix.columns) <= MOST_COLUMNS:
             for array in vars(matrix).values():
                 if isinstance(array, np.ndarray):

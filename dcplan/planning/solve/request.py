@@ -128,10 +128,6 @@ class SolveSession:
         """Return a session for a part of the remaining time [s]."""
         return replace(self, clock=Clock(min(limit_s, self.clock.left()), self.clock))
 
-    def started_from(self, near: Mapping[Key, float] | None) -> SolveSession:
-        """Return the same session without given decisions, started from another plan."""
-        return replace(self, request=replace(self.request, fixed=None, near=near))
-
     def solve(
         self,
         matrix: Matrix,

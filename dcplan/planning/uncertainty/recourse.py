@@ -210,12 +210,12 @@ def recourse_of(
 def _energy_usd(problem: PlanningProblem, demand: str, key: P, t: int) -> float:
     """Return the energy cost that serving adds to an idle accelerator in a quarter."""
     place = next(p for p in problem.placements if p.key == key)
-    hall = problem.hall(place.hall)
+    site = problem.site(problem.hall(place.hall).site)
     return (
         place.serving_kw(problem.demand(demand))
         * HOURS_PER_QUARTER
-        * hall.cooled(place.cooling, place.system).pue
-        * problem.site(hall.site).usd_per_kwh[t]
+        * problem.cooled(key).pue
+        * site.usd_per_kwh[t]
     )
 
 

@@ -233,8 +233,8 @@ class Evaluator:
         """Return the sample's energy cost minus the plan's, discounted, at planned prices."""
         total = 0.0
         for place in self.problem.placements:
-            hall = self.problem.hall(place.hall)
-            pue, site = hall.cooled(place.cooling, place.system).pue, self.problem.site(hall.site)
+            pue = self.problem.cooled(place.key).pue
+            site = self.problem.site(self.problem.hall(place.hall).site)
             for t in range(self.problem.quarters):
                 rate = (
                     HOURS_PER_QUARTER

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dcplan.report.html.compared_text import Side, sentences, tiles, value_text
-from dcplan.report.html.page import MOST_ROWS, Part, TitledView, templates
+from dcplan.report.html.facts import MOST_ROWS, TitledView
+from dcplan.report.html.page import Part, templates
 from dcplan.report.html.pairs import pictures
 from dcplan.report.memo.blocks import Block
 from dcplan.report.memo.content import memo, on_same_question

@@ -15,7 +15,8 @@ from dcplan.planning.audit.uses import Kind
 from dcplan.report.book.influence import Influence, influences
 from dcplan.report.html import charts, drawings, quarterly
 from dcplan.report.html.canvas import Chart
-from dcplan.result import Cell, Result
+from dcplan.report.html.cells import number_of, rows_of
+from dcplan.result import Result
 from dcplan.specs.cost.schedules import MONTHS
 from dcplan.specs.frontier import FRONTIER
 from dcplan.specs.headers import header
@@ -37,31 +38,30 @@ MOST_SYSTEMS = 6
 MOST_SERIES = 12
 """Pairs of workload and system in a picture."""
 P10 = NormalDist().inv_cdf(0.1)
-Row = dict[str, Cell]
 
 
 def figures_of(result: Result, inputs: Sequence[Influence]) -> dict[str, tuple[Chart, ...]]:
     """Pictures by the section they stand in; none where the tables for one are missing."""
     found: dict[str, list[Chart]] = defaultdict(list)
-    if _rows(result, "power"):
+    if rows_of(result, "power"):
         found[Section.ORDERS] += [_power(result), *_capacity(result)]
-    if _rows(result, SERVED_BY.name):
+    if rows_of(result, SERVED_BY.name):
         found[Section.ORDERS].append(_workloads(result))
     if _has_money(result, "cost", "usd") and "cost.npv_usd" in result.metrics:
         found[Section.COST].append(_waterfall(result))
     if _has_money(result, "cash_flow", "cash_out_usd"):
         found[DECISION].append(_cash(result))
-    if _rows(result, "jobs"):
+    if rows_of(result, "jobs"):
         found[Section.ORDERS] += _gantt(result)
-    found[Section.DESIGN] += [drawings.fabric(row) for row in _rows(result, "network")]
+    found[Section.DESIGN] += [drawings.fabric(row) for row in rows_of(result, "network")]
     found[Section.DESIGN] += _halls(result) + _sites(result)
-    if _rows(result, "frontier"):
+    if rows_of(result, "frontier"):
         found[Section.ORDERS] += _frontier(result)
-    if _rows(result, FRONTIER_POINTS.name):
+    if rows_of(result, FRONTIER_POINTS.name):
         found[DECISION].append(_interactivity(result))
-    if _rows(result, MONTHS.name) and _rows(result, RENTED.name):
+    if rows_of(result, MONTHS.name) and rows_of(result, RENTED.name):
         found[DECISION].append(_break_even(result))
-    if _rows(result, "tornado"):
+    if rows_of(result, "tornado"):
         found[Section.RISK].append(_tornado(result))
     if inputs:
         rows = [(x.key, x.at_low_usd, x.at_high_usd) for x in inputs[:MOST_INPUTS]]
@@ -80,32 +80,23 @@ def has_ranks(result: Result) -> bool:
     return result.verb == "plan" and "book_facts" in result.tables
 
 
-def _rows(result: Result, name: str) -> list[Row]:
-    table = result.tables.get(name)
-    return table.records() if table is not None else []
-
-
 def _has_money(result: Result, name: str, column: str) -> bool:
     """Whether a table has amounts: those of a redacted result are empty."""
-    return any(row.get(column) is not None for row in _rows(result, name))
-
-
-def _number(cell: Cell) -> float:
-    return float(cell) if isinstance(cell, int | float) else 0.0
+    return any(row.get(column) is not None for row in rows_of(result, name))
 
 
 def _quarters(result: Result) -> list[str]:
-    return list(dict.fromkeys(str(row["quarter"]) for row in _rows(result, "power")))
+    return list(dict.fromkeys(str(row["quarter"]) for row in rows_of(result, "power")))
 
 
 def _power(result: Result) -> Chart:
     quarters = _quarters(result)
     by: dict[str, list[float]] = defaultdict(lambda: [0.0] * len(quarters))
     limit = [0.0] * len(quarters)
-    for row in _rows(result, "power"):
+    for row in rows_of(result, "power"):
         t = quarters.index(str(row["quarter"]))
-        by[str(row["site"])][t] += _number(row["facility_mw"])
-        limit[t] += _number(row["utility_mw"])
+        by[str(row["site"])][t] += number_of(row["facility_mw"])
+        limit[t] += number_of(row["utility_mw"])
     used = {site: values for site, values in by.items() if any(values)}
     return quarterly.power(quarters, used, limit)
 
@@ -114,10 +105,10 @@ def _capacity(result: Result) -> list[Chart]:
     """Accelerators by system: the largest ones, the others together, and all that are rented."""
     quarters = _quarters(result)
     by: dict[str, list[float]] = defaultdict(lambda: [0.0] * len(quarters))
-    for row in _rows(result, FLEET.name):
+    for row in rows_of(result, FLEET.name):
         rented = row["origin"] == Origin.RENTED
         name = quarterly.RENTED if rented else str(row["system"])
-        by[name][quarters.index(str(row["quarter"]))] += _number(row["accelerators"])
+        by[name][quarters.index(str(row["quarter"]))] += number_of(row["accelerators"])
     rents = by.pop(quarterly.RENTED, None)
     largest = sorted(by, key=lambda name: -sum(by[name]))[:MOST_SYSTEMS]
     found = {name: values for name, values in by.items() if name in largest}
@@ -134,8 +125,8 @@ def _workloads(result: Result) -> Chart:
     quarters = _quarters(result)
     by: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0] * len(quarters))
     idle = [0.0] * len(quarters)
-    for row in _rows(result, SERVED_BY.name):
-        t, count = quarters.index(str(row["quarter"])), _number(row["average_accelerators"])
+    for row in rows_of(result, SERVED_BY.name):
+        t, count = quarters.index(str(row["quarter"])), number_of(row["average_accelerators"])
         if row["kind"] in (Kind.UNUSED, Kind.EARLIER):
             idle[t] += count
         elif count:
@@ -152,8 +143,8 @@ def _workloads(result: Result) -> Chart:
 def _waterfall(result: Result) -> Chart:
     """Undiscounted groups, then what discounting takes off: the parts sum to the net present cost."""
     sums: dict[str, float] = defaultdict(float)
-    for row in _rows(result, "cost"):
-        sums[str(row["group"])] += _number(row["usd"])
+    for row in rows_of(result, "cost"):
+        sums[str(row["group"])] += number_of(row["usd"])
     steps: list[tuple[str, float]] = [(group, sums[group]) for group in GROUPS if sums.get(group)]
     npv = float(result.metrics["cost.npv_usd"].value or 0.0)
     steps.append(("discounting", npv - sum(usd for _, usd in steps)))
@@ -161,9 +152,9 @@ def _waterfall(result: Result) -> Chart:
 
 
 def _cash(result: Result) -> Chart:
-    rows = _rows(result, "cash_flow")
+    rows = rows_of(result, "cash_flow")
     groups = {
-        name.replace("_", " "): [sign * _number(row[f"{name}_usd"]) for row in rows]
+        name.replace("_", " "): [sign * number_of(row[f"{name}_usd"]) for row in rows]
         for name, sign in MOVED.items()
     }
     return quarterly.cash(
@@ -175,10 +166,10 @@ def _gantt(result: Result) -> list[Chart]:
     """Median and asked confidence of a log-normal give the 10th and 90th percentile."""
     start = str(result.scenario.get("start") or _quarters(result)[0])
     given = {str(row["key"]): row["value"] for row in result.inputs}
-    ends = {str(row["job"]): row for row in _rows(result, "schedule")}
+    ends = {str(row["job"]): row for row in rows_of(result, "schedule")}
     runs = []
-    for row in _rows(result, "jobs"):
-        job, p50, late = str(row["job"]), _number(row["days_p50"]), _number(row["days"])
+    for row in rows_of(result, "jobs"):
+        job, p50, late = str(row["job"]), number_of(row["days_p50"]), number_of(row["days"])
         confidence = given.get(f"jobs.{job}.deadline_confidence")
         if (
             job not in ends
@@ -206,10 +197,10 @@ def _halls(result: Result) -> list[Chart]:
     power: dict[tuple[str, str, int], float] = defaultdict(float)
     if result.verb != "plan":
         return []
-    for row in _rows(result, "racks"):
-        key = (str(row["hall"]), str(row["system"]), int(_number(row["nodes_per_rack"])))
-        counts[key] += int(_number(row["racks"]))
-        power[key] += _number(row["rated_kw"])
+    for row in rows_of(result, "racks"):
+        key = (str(row["hall"]), str(row["system"]), int(number_of(row["nodes_per_rack"])))
+        counts[key] += int(number_of(row["racks"]))
+        power[key] += number_of(row["rated_kw"])
     racks: dict[str, list[tuple[str, int, int, float]]] = defaultdict(list)
     for (hall, system, nodes), n in counts.items():
         if n > 0:
@@ -218,11 +209,11 @@ def _halls(result: Result) -> list[Chart]:
         drawings.hall(
             str(row["hall"]),
             racks[str(row["hall"])],
-            int(_number(row["positions"])),
-            math.ceil(_number(row["racks"])),
+            int(number_of(row["positions"])),
+            math.ceil(number_of(row["racks"])),
             _floor_by_quarter(result, str(row["hall"])),
         )
-        for row in _rows(result, "halls")
+        for row in rows_of(result, "halls")
         if racks[str(row["hall"])]
     ]
 
@@ -230,23 +221,23 @@ def _halls(result: Result) -> list[Chart]:
 def _floor_by_quarter(result: Result, hall: str) -> dict[str, dict[str, int]]:
     """Racks in service by quarter and system; a quarter without racks is empty."""
     found: dict[str, dict[str, int]] = {quarter: {} for quarter in _quarters(result)}
-    for row in _rows(result, FLEET.name):
+    for row in rows_of(result, FLEET.name):
         if row["hall"] == hall and row["racks"]:
             racks = found[str(row["quarter"])]
             system = str(row["system"])
-            racks[system] = racks.get(system, 0) + int(_number(row["racks"]))
+            racks[system] = racks.get(system, 0) + int(number_of(row["racks"]))
     return found if any(found.values()) else {}
 
 
 def _sites(result: Result) -> list[Chart]:
     found: dict[str, dict[str, drawings.Power]] = defaultdict(dict)
-    for r in _rows(result, "power"):
+    for r in rows_of(result, "power"):
         found[str(r["site"])][str(r["quarter"])] = drawings.Power(
-            _number(r["utility_mw"]),
-            _number(r["onsite_mw"]),
-            int(_number(r["power_blocks"])),
-            _number(r["facility_mw"]),
-            _number(r["it_mw"]),
+            number_of(r["utility_mw"]),
+            number_of(r["onsite_mw"]),
+            int(number_of(r["power_blocks"])),
+            number_of(r["facility_mw"]),
+            number_of(r["it_mw"]),
         )
     made = []
     for site, by in found.items():
@@ -264,30 +255,38 @@ def _frontier(result: Result) -> list[Chart]:
     rows = table.records()
     if not all(isinstance(row[name], int | float) for row in rows for name in (x, y)):
         return []
-    return [charts.frontier([(_number(row[x]), _number(row[y])) for row in rows], x, y)]
+    return [charts.frontier([(number_of(row[x]), number_of(row[y])) for row in rows], x, y)]
 
 
 def _interactivity(result: Result) -> Chart:
     x, y = "tokens_per_s_per_user", "tokens_per_s_per_accelerator"
-    rows = _rows(result, FRONTIER_POINTS.name)
-    points = [(_number(row[x]), _number(row[y])) for row in rows]
+    rows = rows_of(result, FRONTIER_POINTS.name)
+    points = [(number_of(row[x]), number_of(row[y])) for row in rows]
     return charts.frontier(points, header(x), header(y))
 
 
 def _break_even(result: Result) -> Chart:
     """Cash of owning and of the cheapest rents by month."""
-    rows = _rows(result, MONTHS.name)
-    ways = [f"{r['offer']}.{r['term']}" for r in _rows(result, RENTED.name)]
+    rows = rows_of(result, MONTHS.name)
+    ways = [f"{r['offer']}.{r['term']}" for r in rows_of(result, RENTED.name)]
     keys = {"owned": "owned_usd"} | {way: f"{way}_usd" for way in ways[:MOST_RENTS]}
     return charts.cumulative(
-        {name: [_number(row[key]) for row in rows] for name, key in keys.items() if key in rows[0]}
+        {
+            name: [number_of(row[key]) for row in rows]
+            for name, key in keys.items()
+            if key in rows[0]
+        }
     )
 
 
 def _tornado(result: Result) -> Chart:
     rows = [
-        (str(r["input"]), _number(r["over_rent_at_low_usd"]), _number(r["over_rent_at_high_usd"]))
-        for r in _rows(result, "tornado")
+        (
+            str(r["input"]),
+            number_of(r["over_rent_at_low_usd"]),
+            number_of(r["over_rent_at_high_usd"]),
+        )
+        for r in rows_of(result, "tornado")
     ]
     rents = [
         m.value

@@ -12,7 +12,16 @@ from markupsafe import Markup, escape
 
 from dcplan.report.book.influence import Influence
 from dcplan.report.html.canvas import Chart
-from dcplan.report.html.figures import DECISION, figures_of, has_ranks, ranked
+from dcplan.report.html.facts import (
+    TitledView,
+    assumptions,
+    binding,
+    facts,
+    limits,
+    ranked_note,
+    titled,
+)
+from dcplan.report.html.figures import DECISION, figures_of, ranked
 from dcplan.report.html.states import states_of
 from dcplan.report.memo.blocks import Block
 from dcplan.report.memo.content import memo
@@ -20,42 +29,12 @@ from dcplan.report.memo.text import with_code
 from dcplan.report.text.headings import label_of, title_of
 from dcplan.report.text.markdown import verdict
 from dcplan.report.text.numbers import in_order, more_rows, printable, shown
-from dcplan.report.text.view import View, view
 from dcplan.result import Metric, Result, Table
 from dcplan.specs import registry
-from dcplan.specs.plan.limits import CHECKS
 from dcplan.specs.plan.purchases import PURCHASES
 from dcplan.specs.table import Section, Shown
 
 DATE = re.compile(r"\d{4}-(\d\d(-\d\d)?|Q\d)")
-NEARLY = 0.99
-"""Share of a limit from which it counts as fully used."""
-MOST_ROWS = 300
-"""Rows of one table on the page; the rest is in the CSV export."""
-
-
-@dataclass(frozen=True)
-class TitledView:
-    """A table as text with its heading."""
-
-    title: str
-    made: View
-    more: int = 0
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Headers of the columns."""
-        return self.made.headers
-
-    @property
-    def rows(self) -> tuple[tuple[str, ...], ...]:
-        """Cells as text."""
-        return self.made.rows
-
-    @property
-    def numeric(self) -> tuple[bool, ...]:
-        """Which columns are aligned to the right."""
-        return self.made.numeric
 
 
 @dataclass(frozen=True)
@@ -106,8 +85,8 @@ def page(result: Result, others: Sequence[Result] = ()) -> str:
             warnings=[str(w["message"]) for w in result.warnings],
             states=states_of(result),
             parts=parts,
-            limits=_limits(result),
-            facts=_facts(result),
+            limits=limits(result),
+            facts=facts(result),
             command=_command(result),
         )
     )
@@ -168,10 +147,10 @@ def _parts(
         "Limits that the audited plan uses to 99% or more. "
         "`dcplan explain` gives the value of one more unit of each."
     )
-    yield Part("Fully used limits", note, (), _binding(result))
+    yield Part("Fully used limits", note, (), binding(result))
     pictures = found.get("influence", ())
     yield Part(
-        "Assumptions by influence", _ranked_note(result), pictures, (_assumptions(result, inputs),)
+        "Assumptions by influence", ranked_note(result), pictures, (assumptions(result, inputs),)
     )
     for section in (Section.OTHER, Section.EXCLUDED):
         yield _part(result, section, by_section[section], found)
@@ -183,7 +162,7 @@ def _parts(
         "",
         (),
         (
-            _table(
+            titled(
                 "Figures",
                 Table(("metric", "value", "low", "high", "unit", "meaning"), tuple(figures)),
             ),
@@ -194,7 +173,7 @@ def _parts(
 def _part(
     result: Result, section: Section, names: Sequence[str], found: Mapping[str, tuple[Chart, ...]]
 ) -> Part:
-    tables = tuple(_table(title_of(result.verb, n), result.tables[n]) for n in names)
+    tables = tuple(titled(title_of(result.verb, n), result.tables[n]) for n in names)
     return Part(section.value, "", found.get(section, ()), tables)
 
 
@@ -207,92 +186,6 @@ def _main(result: Result) -> list[tuple[str, str, Metric]]:
         and spec.main
         and m.value not in (None, 0)
     ]
-
-
-def _table(title: str, table: Table) -> TitledView:
-    more = max(len(table.rows) - MOST_ROWS, 0)
-    return TitledView(title, view(table.columns, table.rows[:MOST_ROWS]), more)
-
-
-def _binding(result: Result) -> tuple[TitledView, ...]:
-    """Return the limits that the audited plan uses up."""
-    table = result.tables.get(CHECKS.name)
-    if table is None:
-        return ()
-    # a limit without end is empty in a saved result
-    rows = [
-        row
-        for row in CHECKS.rows(table)
-        if isinstance(row.used, int | float)
-        and isinstance(row.limit, int | float)
-        and 0 < row.limit * NEARLY <= row.used
-    ]
-    return (_table("Limits and their use", CHECKS.table(rows)),) if rows else ()
-
-
-def _ranked_note(result: Result) -> str:
-    if not has_ranks(result):
-        return "In alphabetical order of their keys."
-    return (
-        "First the inputs whose bounds change the net present cost of the same decisions most, "
-        "then the others by key. A new plan with the changed input would avoid a part of the change."
-    )
-
-
-def _assumptions(result: Result, inputs: Sequence[Influence]) -> TitledView:
-    swings = {x.key: x.swing_usd for x in inputs}
-    ends = {x.key: (x.low, x.high) for x in inputs}
-    rows = sorted(
-        result.inputs, key=lambda row: (-swings.get(str(row["key"]), 0.0), str(row["key"]))
-    )
-    columns = ("input", "value", "low", "high", "unit", "status", "swing_usd", "source", "as_of")
-    cells = tuple(
-        (
-            str(r["key"]),
-            r["value"],
-            *ends.get(str(r["key"]), (r.get("low"), r.get("high"))),
-            str(r["unit"] or ""),
-            str(r["status"]),
-            swings.get(str(r["key"])),
-            str(r.get("source") or ""),
-            str(r.get("as_of") or ""),
-        )
-        for r in rows
-    )
-    return _table("Inputs", Table(columns, cells))
-
-
-def _limits(result: Result) -> list[str]:
-    """Return the limits of the answer."""
-    texts = [
-        "Costs are nominal, at the middle of their quarter; "
-        "the residual value at the end of the horizon is subtracted.",
-        "Training time is a model fitted to public runs; every run shows its range.",
-        "Inputs marked estimate have their own bounds; "
-        "quotes replace them under prices: in the scenario.",
-    ]
-    gap = result.solver.get("gap_frac")
-    if isinstance(gap, int | float):
-        texts.insert(
-            0,
-            f"No plan of these inputs is more than {gap:.2%} cheaper: "
-            "the solver proves the bound, "
-            "and an audit recomputes the cost with integer racks and switches.",
-        )
-    return texts
-
-
-def _facts(result: Result) -> list[tuple[str, str]]:
-    pairs = {
-        "Scenario": result.scenario.get("path"),
-        "Variant": result.scenario.get("variant"),
-        "Inputs digest": result.scenario.get("inputs_sha256"),
-        "Catalogs digest": result.scenario.get("catalogs_sha256"),
-        "Solver": f"{result.solver.get('name')} {result.solver.get('version')}"
-        if result.solver
-        else None,
-    }
-    return [(key, str(value)) for key, value in pairs.items() if value]
 
 
 def _command(result: Result) -> str:

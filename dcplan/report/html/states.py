@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dcplan.answers.plan.summary import QuarterSums, by_quarter
+from dcplan.report.html.cells import Row, number_of, rows_of
 from dcplan.report.text.numbers import plain, shown
 from dcplan.report.text.view import View, view
-from dcplan.result import Cell, Result
+from dcplan.result import Result
 from dcplan.specs.plan.fleet import FLEET
 from dcplan.specs.plan.workloads import SERVED_BY
 
 SHORT_FRAC = 1e-6
 """Share of a demand from which the unserved part is said: less is rounding of the solver."""
-Row = dict[str, Cell]
 SERVED = ("demand", "unit", "required", "owned", "rented", "unserved")
 USED = ("workload", "system", "place", "average_accelerators")
 OWNED = ("hall", "system", "origin", "racks", "accelerators")
@@ -32,7 +32,7 @@ class State:
 
 def states_of(result: Result) -> tuple[State, ...]:
     """Return the state of each quarter of a plan, first to last; none of another answer."""
-    power = _rows(result, "power")
+    power = rows_of(result, "power")
     if result.verb != "plan" or not power:
         return ()
     sums = by_quarter(result)
@@ -42,13 +42,13 @@ def states_of(result: Result) -> tuple[State, ...]:
 
 def _state(result: Result, quarter: str, sums: QuarterSums) -> State:
     def of(name: str) -> list[Row]:
-        return [row for row in _rows(result, name) if str(row["quarter"]) == quarter]
+        return [row for row in rows_of(result, name) if str(row["quarter"]) == quarter]
 
     fleet, power, demand = of(FLEET.name), of("power"), of("demand")
     short = [
         str(r["demand"])
         for r in demand
-        if _number(r["unserved"]) > SHORT_FRAC * _number(r["required"])
+        if number_of(r["unserved"]) > SHORT_FRAC * number_of(r["required"])
     ]
     used, limit = sums.facility_mw, sums.utility_mw
     share = f" ({used / limit:.0%})" if limit else ""
@@ -78,12 +78,3 @@ def _state(result: Result, quarter: str, sums: QuarterSums) -> State:
 
 def _view(names: tuple[str, ...], rows: Iterable[Row]) -> View:
     return view(names, [tuple(row[name] for name in names) for row in rows])
-
-
-def _rows(result: Result, name: str) -> list[Row]:
-    table = result.tables.get(name)
-    return table.records() if table is not None else []
-
-
-def _number(cell: Cell) -> float:
-    return float(cell) if isinstance(cell, int | float) else 0.0

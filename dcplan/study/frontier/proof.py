@@ -49,9 +49,9 @@ def with_common_bounds(points: Sequence[Document], gap: float) -> list[Document]
 
 
 def undominated(points: Sequence[Document]) -> list[Document]:
-    """Return the points without those to which another point is at least as good in both metrics.
+    """Return the points that no other point beats; of equal points, the first stays.
 
-    Points without a plan stay.
+    A point beats another one if it is no worse in both metrics. Points without a plan stay.
 
     Examples
     --------

@@ -12,7 +12,8 @@ from dcplan.answers.facility.energy.year import Year
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import OnsitePower
 from dcplan.energy.dispatch import Dispatch, dispatch
-from dcplan.energy.sizing import Option, Sizes, Storage, size_sources
+from dcplan.energy.sizing import Sizes, size_sources
+from dcplan.energy.sizing_program import Option, Storage
 from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.energy import running_usd_per_mwh
 from dcplan.inputs.log import InputLog

@@ -35,7 +35,7 @@ class Year:
 
     @property
     def weights(self) -> Array:
-        """Length of each hour; hours with the grid represent the rest of a year of 365.25 days."""
+        """Return the weight of each hour: 1 in cuts; all hours together have those of 365.25 days."""
         done = int(self.cut.sum())
         if done == TYPICAL_YEAR_HOURS:
             return np.ones(TYPICAL_YEAR_HOURS)

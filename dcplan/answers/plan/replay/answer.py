@@ -114,7 +114,7 @@ def _shapes(
         for t in range(plan.problem.quarters):
             for key, mwh in plan.books.halls[hall.id, t].it_mwh_cooled.items():
                 if mwh > 0.0:
-                    used[hall.id, *key] = hall.cooled(*key)
+                    used[hall.id, *key] = plan.problem.cooled((hall.id, *key))
     own = next(s for s in question.scenario.sites if s.id == site.id)
     firm = {x.id for x in site.onsite if x.firm}
     bought = {o for (s, o, _), n in plan.decisions.onsite.items() if s == site.id and n}

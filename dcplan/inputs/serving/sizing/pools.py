@@ -14,7 +14,7 @@ from dcplan.inputs.serving.sizing.states import States
 from dcplan.serving.attention import sequence_bytes
 from dcplan.serving.queue.rates import most_stable_rate
 from dcplan.serving.queue.tandem import Stage
-from dcplan.serving.search import Split, split
+from dcplan.serving.split import Split, split
 from dcplan.serving.tables import picked
 from dcplan.units import MILLI
 

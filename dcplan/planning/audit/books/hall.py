@@ -64,7 +64,7 @@ def hall_quarter(
         a.air_kw += n * place.air_kw
         a.liquid_kw += n * place.liquid_kw
         by_cooling[place.cooling] += n * place.rated_kw
-        cooled = hall.cooled(place.cooling, place.system)
+        cooled = problem.cooled(place.key)
         a.facility_mw += n * place.rated_kw * cooled.peak_pue / KW_PER_MW
         mwh = _energy_mwh(problem, d, place, n, t)
         _count(a, place.cooling, place.system, mwh)
@@ -83,7 +83,7 @@ def hall_quarter(
     a.air_kw += extra
     shares = _shares(by_cooling, d, hall, t)
     for key, share in shares.items():
-        cooled = hall.cooled(key, "")
+        cooled = hall.cooling(key).other
         mwh = extra * share * HOURS_PER_QUARTER / KW_PER_MW
         a.facility_mw += extra * share * cooled.peak_pue / KW_PER_MW
         _count(a, key, "", mwh)

@@ -11,7 +11,7 @@ from dcplan.units import HOURS_PER_QUARTER, KW_PER_MW, MONTHS_PER_QUARTER, QUART
 
 
 def losses_mwh(d: Decisions, site: SiteTerms, t: int) -> dict[str, float]:
-    """Return the losses of each battery in a quarter: of peaks shaved every day and of interruptions."""
+    """Return the losses of each battery in a quarter, from daily shaving and interruptions [MWh]."""
     found = {}
     for x in site.onsite:
         if x.battery is not None:
@@ -42,12 +42,12 @@ def busy_mw(
             now = each * d.training.get((*key, t), 0.0) + sum(
                 place.serving_kw(c) * d.serving.get((c.id, *key, t), 0.0) for c in problem.demands
             )
-            total += hall.cooled(key[1], key[2]).pue / KW_PER_MW * (kw * racks - now)
+            total += problem.cooled(key).pue / KW_PER_MW * (kw * racks - now)
     return total
 
 
 def response_flows(problem: PlanningProblem, d: Decisions, site: SiteTerms) -> Iterable[Flow]:
-    """Yield what the grid pays for enrolled load, below 0."""
+    """Yield the payments of the grid for enrolled load, as a negative cost."""
     if site.response is None:
         return
     for t in range(problem.quarters):

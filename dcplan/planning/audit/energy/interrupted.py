@@ -106,5 +106,5 @@ def accelerator_mw(problem: PlanningProblem, d: Decisions, hall: str, system: st
 
 
 def _each_mw(problem: PlanningProblem, place: Placement) -> float:
-    peak_pue = problem.hall(place.hall).cooled(place.cooling, place.system).peak_pue
+    peak_pue = problem.cooled(place.key).peak_pue
     return place.rated_kw / place.accelerators * peak_pue / KW_PER_MW

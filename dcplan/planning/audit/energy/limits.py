@@ -63,7 +63,7 @@ def limits(
         d.paused.get((*p.key, t), 0.0)
         * p.rated_kw
         / p.accelerators
-        * problem.hall(p.hall).cooled(p.cooling, p.system).peak_pue
+        * problem.cooled(p.key).peak_pue
         for p in problem.placements
         if problem.hall(p.hall).site == site.id
     )

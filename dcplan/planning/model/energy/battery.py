@@ -37,7 +37,7 @@ def _more_mw(m: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
         for d in sets.problem.demands:
             if (d.id, *key, t) in m.serving:
                 now += place.serving_kw(d) * m.serving[d.id, key, t]
-        total += hall.cooled(key[1], key[2]).pue / KW_PER_MW * (kw * powered(m, key, t) - now)
+        total += sets.problem.cooled(key).pue / KW_PER_MW * (kw * powered(m, key, t) - now)
     return total
 
 

@@ -33,8 +33,8 @@ def add_interrupted(model: pyo.ConcreteModel, sets: Sets) -> None:
     def pause(m: pyo.ConcreteModel, h: str, k: str, t: int) -> Any:
         need = sum(
             runs[i].accelerators * runs[i].cuts.freed_frac * (days / DAYS_PER_QUARTER) * m.run[i]
-            for i, days in sets.runs_in_quarter[h, t]
-            if runs[i].system == k and runs[i].cuts.freed_frac > 0.0
+            for i, days in sets.days_of_runs.get((h, k, t), ())
+            if runs[i].cuts.freed_frac > 0.0
         )
         if isinstance(need, int):
             return pyo.Constraint.Skip

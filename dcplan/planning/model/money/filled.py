@@ -9,6 +9,7 @@ import pyomo.core as pyo
 
 from dcplan.planning.model.money.capital import fitted
 from dcplan.planning.model.sets import Sets
+from dcplan.planning.model.work import of_runs
 
 
 def add_filled(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -150,7 +151,7 @@ def _most_kw(sets: Sets, hall: str, runs: list[int]) -> float:
 def _runs_kw(model: pyo.ConcreteModel, sets: Sets, hall: str, runs: list[int]) -> Any:
     """Return the rated power that some run options of a hall need on average over a quarter [kW]."""
     each, options = sets.problem.accelerator_kw, sets.problem.run_options
-    return sum(each[hall, options[i].system] * options[i].peak_use * model.run[i] for i in runs)
+    return of_runs(model, ((i, each[hall, options[i].system] * options[i].peak_use) for i in runs))
 
 
 def _work_kw(model: pyo.ConcreteModel, sets: Sets, hall: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pyomo.core as pyo
@@ -25,12 +26,19 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
     assets (s) count as bought in the first quarter until their end of life (e: ended by then), also
     if the asset is sold. Ports of leased racks end with their return (z).
     """
-    t = list(sets.quarters)
     halls = [h for h, fs in sets.options.items() if fs]
-    classes = [(h, c.id) for h in halls for c in sets.classes[h]]
     model.one_fabric = pyo.Constraint(
         halls, rule=lambda m, h: sum(m.fabric[h, f] for f in sets.options[h]) <= 1
     )
+    _add_ports(model, sets, halls)
+    _add_reach(model, sets, halls)
+    _add_reuse(model, sets)
+
+
+def _add_ports(model: pyo.ConcreteModel, sets: Sets, halls: Sequence[str]) -> None:
+    """Buy ports with the racks, and have them in service with the racks."""
+    t = list(sets.quarters)
+    classes = [(h, c.id) for h in halls for c in sets.classes[h]]
 
     def on_fabrics(var: pyo.Var, h: str, c: str, q: int) -> Any:
         return sum(var[h, f, c, q] for f, ports in sets.served[h] if ports == c)
@@ -48,6 +56,11 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     model.ports_on_order = pyo.Constraint(classes, t, rule=bought)
     model.ports_in_service = pyo.Constraint(classes, t, rule=served)
+
+
+def _add_reach(model: pyo.ConcreteModel, sets: Sets, halls: Sequence[str]) -> None:
+    """Keep the ports of a fabric within its reach and its hall, and at 0 if it is not chosen."""
+    t = list(sets.quarters)
     keys = [(h, f, c) for h in halls for f, c in sets.served[h]]
 
     def reach(m: pyo.ConcreteModel, h: str, f: str, c: str, end: int) -> Any:
@@ -83,7 +96,6 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
     again = keys if sets.first_return < len(t) else []
     model.fabric_chosen = pyo.Constraint(again, rule=chosen)
     model.fabric_service = pyo.Constraint(keys, rule=service)
-    _add_reuse(model, sets)
 
 
 def _add_reuse(model: pyo.ConcreteModel, sets: Sets) -> None:

@@ -20,7 +20,7 @@ from dcplan.planning.problem.terms.hardware import (
 )
 from dcplan.planning.problem.terms.links import LinkTerms
 from dcplan.planning.problem.terms.network import FabricOption
-from dcplan.planning.problem.terms.site import HallTerms, SiteTerms
+from dcplan.planning.problem.terms.site import Cooled, HallTerms, SiteTerms
 from dcplan.planning.problem.terms.storage import StorageChoice, StorageShare
 from dcplan.planning.problem.work.terms import (
     DemandTerms,
@@ -167,7 +167,7 @@ class PlanningProblem:
         wanted = self.demand(demand.row_id).wanted
         return max(range(len(wanted)), key=lambda t: (wanted[t], t))
 
-    @property
+    @functools.cached_property
     def accelerator_kw(self) -> dict[tuple[str, str], float]:
         """Return the rated power of an accelerator by hall and system, largest of the coolings."""
         found: dict[tuple[str, str], float] = {}
@@ -192,6 +192,14 @@ class PlanningProblem:
     def hall(self, key: str) -> HallTerms:
         """Return a hall by id."""
         return next(h for h in self.halls if h.id == key)
+
+    def cooled(self, place: tuple[str, str, str]) -> Cooled:
+        """Return PUE and WUE of the racks of a placement: hall, cooling option and system.
+
+        Network and storage have no system: its name is empty.
+        """
+        hall, cooling, system = place
+        return self.hall(hall).cooling(cooling).cooled(system)
 
     def site(self, key: str) -> SiteTerms:
         """Return a site by id."""

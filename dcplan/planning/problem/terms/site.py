@@ -203,10 +203,3 @@ class HallTerms:
     def cooling(self, key: str) -> CoolingTerms:
         """Return the terms of one of the hall's cooling options."""
         return next(c for c in self.coolings if c.id == key)
-
-    def cooled(self, cooling: str, system: str) -> Cooled:
-        """Return PUE and WUE of the racks of a system under one of the hall's cooling options.
-
-        Network and storage have no system: its name is empty.
-        """
-        return self.cooling(cooling).cooled(system)

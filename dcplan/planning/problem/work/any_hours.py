@@ -11,7 +11,7 @@ from dcplan.planning.problem.work.terms import DemandTerms, part_id
 def any_hours(demand: DemandTerms, periods: Sequence[float]) -> list[DemandTerms]:
     """Return a demand whose average over the week may be served in any period.
 
-    Its first part has the row, and each part serves in one period.
+    The first of the returned demands has the wanted amount, and each other one serves in one period.
     """
     if len(periods) == 1:
         return [demand]

@@ -23,7 +23,10 @@ from dcplan.planning.solve.status import settled
 STALLED_CALLS = 200
 """Calls of HiGHS without a further iteration after which a solve from a basis is interrupted."""
 MOST_SHARE = 0.5
-"""Most time and iterations of a solve from a basis, in those of the first solve from nothing."""
+"""Most time of a solve from a basis, in that of the first solve from nothing."""
+PART_SHARE, MOST_DELAYS = 0.1, 4
+"""Iterations after which a node is put off, in those of the first solve, and how many times. Then it is
+solved from nothing, with presolve."""
 LEAST_ROOT_S, LEAST_ROOT_ITERATIONS = 2.0, 1_000
 """Smallest time [s] and iterations that the first solve counts as."""
 DEVEX = 1
@@ -117,13 +120,18 @@ class NodeProgram:
         self.root_iterations = max(known.iterations, LEAST_ROOT_ITERATIONS)
         return found if known.basis is None else self.solve({}, known.basis, math.inf)
 
-    def solve(self, bounds: Bounds, basis: highspy.HighsBasis | None, cutoff: float) -> Linear:
-        """Solve the program with other bounds from a basis, or from that of the last solve."""
+    def solve(
+        self, bounds: Bounds, basis: highspy.HighsBasis | None, cutoff: float, *, last: bool = True
+    ) -> Linear:
+        """Solve the program with other bounds from a basis, or from that of the last solve.
+
+        Unless it is the ``last`` try, it may end short of iterations; the objective is then an estimate.
+        """
         self._bound(bounds)
         if basis is not None:
             self.solver.setBasis(basis)
-        found = self._run(cutoff, most=int(MOST_SHARE * self.root_iterations))
-        if found.end in (End.LOST, End.SHORT):
+        found = self._run(cutoff, most=int(PART_SHARE * self.root_iterations))
+        if found.end is End.LOST or (found.end is End.SHORT and last):
             found = self._run(cutoff, cold=True)
         return found
 

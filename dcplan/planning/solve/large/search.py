@@ -5,7 +5,7 @@
 2. Its program with whole halls, fabrics, sites and sums of them (``sums``) gives a higher bound. A
    very large one gets a first plan of the linear program's halls, rounded up, and is first solved
    with only the fabrics and systems that the linear program uses, which gives a start. Between 10,000
-   and 16,000 columns a tree of our own solves it (``tree``), and HiGHS where that is slow.
+   and 30,000 columns a tree of our own solves it (``tree``), and HiGHS where that is slow.
 3. A solution of it gives halls and fabrics. They leave a small problem with integer switch counts, whose
    racks and runs HiGHS finds. Limits that the plan violates are tightened (``rounding``) until it
    passes its audit (``racks``). Then the plan is improved site by site (``by_site``), and so are plans
@@ -44,13 +44,13 @@ RESTRICT_COLUMNS = 10_000
 """Relaxations above this size are first solved with the systems of the linear program only."""
 RESTRICTED_SHARE = 0.4
 """Share of the time for the restricted program."""
-BOUND_SHARE, TREE_SHARE = 0.75, 0.5
+BOUND_SHARE, TREE_SHARE = 0.75, 0.7
 """Shares of the remaining time for the program of halls: for the bound of a very large one by HiGHS, and
 for the tree. Plans take the rest."""
 TREE_COLUMNS, MOST_TREE_COLUMNS = 10_000, 30_000
 """Relaxations above and up to these sizes have a tree of our own (``tree``). HiGHS found no node of one of
 20,592 columns in 76 s; larger ones than the limit were not measured with the tree (docs/decisions.md)."""
-FIRST_GAP = 0.05
+FIRST_GAP = 0.1
 """Gap of the racks of rounded halls, whose plan is only the first one."""
 LEAST_GAP = 0.05
 """Smallest share of the requested gap for the program of halls."""

@@ -6,6 +6,9 @@ plunges into the cheaper child until a node ends, and goes on with the node of t
 Savelsbergh 1999, A computational study of search strategies for mixed integer programming, INFORMS
 Journal on Computing 11(2)). ``branching`` chooses the column.
 
+A node that takes many iterations is put off with the objective that they reached: most of these nodes
+have no good solution, and a better one that is found meanwhile closes them early.
+
 The bound is that of the open nodes, and the cutoff of those that were closed: it is never above the
 optimum, whatever ends the search.
 """
@@ -16,7 +19,7 @@ import heapq
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import highspy
 import numpy as np
@@ -24,7 +27,14 @@ import numpy.typing as npt
 
 from dcplan.planning.solve.highs import UNWATCHED, Outcome, Watch
 from dcplan.planning.solve.large.branching import Branching, Side, Split
-from dcplan.planning.solve.large.node_program import Bounds, End, Known, NodeProgram
+from dcplan.planning.solve.large.node_program import (
+    MOST_DELAYS,
+    Bounds,
+    End,
+    Known,
+    Linear,
+    NodeProgram,
+)
 from dcplan.planning.solve.large.pseudo_costs import PseudoCosts
 from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.planning.solve.status import SolveStatus
@@ -47,12 +57,16 @@ class Grown:
 
 @dataclass(order=True, frozen=True)
 class _Node:
-    bound: float
+    rank: float
+    """Bound, or the objective that its iterations reached, which is an estimate."""
     number: int
+    bound: float = field(compare=False)
     bounds: Bounds = field(compare=False)
     basis: highspy.HighsBasis | None = field(compare=False, default=None)
-    """Basis of the parent; None for the solver's own."""
+    """Basis of the parent, or of the last iteration of this node; None for the solver's own."""
     side: Side | None = field(compare=False, default=None)
+    delays: int = field(compare=False, default=0)
+    """How many times it was put off."""
 
 
 class Tree:
@@ -114,7 +128,7 @@ class Tree:
         basis = self.program.basis()
         if start:
             self._follow(start)
-        self._push(_Node(root.objective, 0, {}, basis))
+        self._push(_Node(root.objective, 0, root.objective, {}, basis))
         slow = False
         while self.open and not slow:
             if self._proved():
@@ -141,7 +155,7 @@ class Tree:
         """Return a bound that no solution is below: that of the open nodes, and the cutoff."""
         if math.isinf(self.floor):
             return -math.inf
-        lowest = self.open[0].bound if self.open else math.inf
+        lowest = min((node.bound for node in self.open), default=math.inf)
         return max(self.floor, min(lowest, self.plunged, self.cutoff))
 
     def _plunge(self, node: _Node) -> bool:
@@ -149,7 +163,11 @@ class Tree:
         while True:
             if node.bound >= self.cutoff:
                 return True
-            found = self.program.solve(node.bounds, node.basis, self.cutoff)
+            last = node.delays >= MOST_DELAYS
+            found = self.program.solve(node.bounds, node.basis, self.cutoff, last=last)
+            if found.end is End.SHORT:
+                self._put_off(node, found)
+                return True
             if found.end not in (End.OPTIMAL, End.CUT):
                 self.lost = found.end is End.LOST
                 self._push(node)
@@ -172,13 +190,21 @@ class Tree:
                 return True
             node = near
 
+    def _put_off(self, node: _Node, found: Linear) -> None:
+        """Keep a node for later, from where its iterations ended."""
+        self.iterations += found.iterations
+        rank = max(node.rank, found.objective)
+        basis = self.program.basis()
+        self._push(replace(node, rank=rank, basis=basis, delays=node.delays + 1))
+
     def _children(self, node: _Node, objective: float, split: Split) -> tuple[_Node, _Node]:
         """Return the cheaper child and the other one."""
         basis = self.program.basis()
         sides = self.branching.sides(node.bounds, objective, split, basis, self.cutoff)
         bound = max(objective, node.bound)
         near, far = (
-            _Node(bound, self._number(), {**node.bounds, x.column: x.to}, basis, x) for x in sides
+            _Node(bound, self._number(), bound, {**node.bounds, x.column: x.to}, basis, x)
+            for x in sides
         )
         return near, far
 

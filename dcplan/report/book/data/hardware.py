@@ -111,7 +111,7 @@ def cooled_facts(facts: Facts, hall: HallTerms, placed: list[Placement]) -> None
 
 
 def _own_rates(facts: Facts, hall: HallTerms, p: Placement) -> None:
-    own, at = hall.cooled(p.cooling, p.system), Place(facts, p.key)
+    own, at = hall.cooling(p.cooling).cooled(p.system), Place(facts, p.key)
     added_by = hall.upgrade_for(p.cooling)
     upgrade = "" if added_by is None else f"upgrades.{hall.upgrades[added_by].id}."
     key = f"sites.{hall.site}.halls.{hall.name}.{upgrade}{p.cooling}"

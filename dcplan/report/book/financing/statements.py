@@ -51,7 +51,6 @@ class _Result:
     sales: Row
     expense: Row
     result: Row
-    interest_at_end: Term
 
 
 def statements_sheet(book: Book) -> None:
@@ -149,7 +148,7 @@ def _result(made: _Sheet, charge: Row, value: Row) -> _Result:
     expense = made.line("income tax on the result", "rate x result before tax", borne)
     result = made.line("result after tax", "negative: a loss", taxed - due - expense)
     residual = made.line("sales", "both", residual + early)
-    return _Result(operating, residual, expense, result, due.term())
+    return _Result(operating, residual, expense, result)
 
 
 def _cash(made: _Sheet, result: _Result) -> Row:

@@ -9,7 +9,8 @@ from dcplan.report.book.checks import Check, Relation
 from dcplan.report.book.data.term import Term, added
 from dcplan.report.book.financing.statements import balance_check, statements_sheet
 from dcplan.report.book.grid import Sheet
-from dcplan.report.book.tco.book import Book, started
+from dcplan.report.book.tco.basis.start import started
+from dcplan.report.book.tco.book import Book
 from dcplan.report.book.tco.cash import plan_cash
 from dcplan.report.book.tco.depreciation import depreciation_sheet
 from dcplan.report.book.tco.even import own_curve

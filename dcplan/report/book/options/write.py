@@ -18,7 +18,8 @@ from dcplan.report.book.inputs import inputs_page
 from dcplan.report.book.options.source import PlansSource
 from dcplan.report.book.options.summary import cover_page, summary_page
 from dcplan.report.book.pages import dictionary_page, sources_page
-from dcplan.report.book.tco.book import CHART_ROWS, LABELS, Book
+from dcplan.report.book.tco.basis.left import CHART_ROWS
+from dcplan.report.book.tco.book import LABELS, Book
 from dcplan.report.book.tco.checks import changed_input
 from dcplan.report.book.tco.even import months_ahead
 from dcplan.report.book.tco.front.cover import DICTIONARY

@@ -22,7 +22,7 @@ HEAD_ROW = 4
 LONGEST_NAME = 31
 """Characters that a sheet name may have."""
 NARROW, WIDE = 9, 60
-"""Least and most width of a column."""
+"""Least and greatest width of a column, in characters."""
 HIDDEN = "book_"
 """Prefix of tables that only a workbook of formulas reads."""
 
@@ -82,7 +82,7 @@ def _title(writer: Writer, sheet: str, title: str, note: str) -> None:
 
 
 def _summary(writer: Writer, result: Result) -> None:
-    """Write the headline, the metrics, the remarks, and how the answer came about."""
+    """Write the headline, the metrics, the remarks, and the digests of inputs and catalogs."""
     page = writer.sheets[SUMMARY]
     _title(writer, SUMMARY, f"dcplan {result.verb}", result.headline)
     bold = writer.format(bold=True, bottom=1)
@@ -123,7 +123,7 @@ def _summary(writer: Writer, result: Result) -> None:
 
 
 def _table(writer: Writer, sheet: str, table: Table, at: int) -> None:
-    """Write a table with headers that have units; its widths follow its texts."""
+    """Write a table with units in its headers; columns are as wide as their texts."""
     page, units = writer.sheets[sheet], [unit_of(name) for name in table.columns]
     bold = writer.format(bold=True, bottom=1, text_wrap=True, valign="top")
     for i, name in enumerate(table.columns):

@@ -9,7 +9,8 @@ import numpy as np
 from dcplan.economics.cash_flow import AssetClass
 from dcplan.report.book.data.term import Operand, Term, added, dot, number
 from dcplan.report.book.grid import Row, Sheet, total
-from dcplan.report.book.tco.book import Book, life_of
+from dcplan.report.book.tco.basis.left import life_of
+from dcplan.report.book.tco.book import Book
 from dcplan.report.book.tco.own import taxed_gear
 from dcplan.report.book.tco.terms import before, flag, picked, summed_where
 from dcplan.specs.plan.tco_book import BookTerm

@@ -13,7 +13,8 @@ from dcplan.economics.cash_flow import CAPITAL
 from dcplan.economics.discounting import irr
 from dcplan.report.book.data.term import Term, added, dot, largest, sum_of, when
 from dcplan.report.book.grid import Row
-from dcplan.report.book.tco.book import HALVES, RATES, Book
+from dcplan.report.book.tco.basis.start import RATES
+from dcplan.report.book.tco.book import HALVES, Book
 from dcplan.report.book.tco.even import months_ahead
 from dcplan.report.book.tco.terms import flag, picked
 from dcplan.units import MONTHS_PER_YEAR

@@ -6,7 +6,8 @@ from dcplan.report.book.data.term import Term
 from dcplan.report.book.financing.statements import statements_sheet
 from dcplan.report.book.inputs import inputs_page
 from dcplan.report.book.pages import dictionary_page, sources_page
-from dcplan.report.book.tco.book import LABELS, Book, started
+from dcplan.report.book.tco.basis.start import started
+from dcplan.report.book.tco.book import LABELS, Book
 from dcplan.report.book.tco.cash import cash_sheet
 from dcplan.report.book.tco.checks import checks_of
 from dcplan.report.book.tco.depreciation import depreciation_sheet

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from dcplan.answers.plan.calendar import month_at, quarter_at
 from dcplan.answers.plan.tables.procurement.alternatives import (
@@ -12,76 +11,28 @@ from dcplan.answers.plan.tables.procurement.alternatives import (
     Alternative,
     other_fabric,
     other_racks,
-    vendor_of_fabric,
-    vendor_of_system,
+)
+from dcplan.answers.plan.tables.procurement.contents import (
+    Plan,
+    contents_of,
+    placement_of,
+    vendor_of,
 )
 from dcplan.answers.plan.tables.procurement.leases import leased
+from dcplan.answers.plan.tables.procurement.lots import Lot, lots, rents
 from dcplan.answers.plan.tables.procurement.terms import Lead, lead_of, paid
-from dcplan.catalog.schema import Offer, StorageTier
-from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup, Goods, Unit
+from dcplan.catalog.schema import Offer
+from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup, Unit
 from dcplan.economics.monthly.payments import Milestones
 from dcplan.inputs.cloud_prices import row_of
 from dcplan.inputs.financing import payment_of
 from dcplan.inputs.log import InputLog
 from dcplan.planning.audit.books.books import Accounts
-from dcplan.planning.audit.upgrades import upgrade_bought
 from dcplan.planning.decisions import Decisions
-from dcplan.planning.problem.terms import Placement, PlanningProblem
-from dcplan.planning.problem.terms.links import link_of
+from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.result import Table
 from dcplan.scenario.load import Question
 from dcplan.specs.plan.purchases import PURCHASES, PurchaseRow
-from dcplan.units import MONTHS_PER_QUARTER
-
-RENT = frozenset({FlowGroup.CLOUD, FlowGroup.POST_HORIZON})
-
-
-@dataclass(frozen=True)
-class Lot:
-    """Payments of one purchase."""
-
-    flows: tuple[Flow, ...]
-
-    @property
-    def first(self) -> Flow:
-        """Return the earliest payment."""
-        return self.flows[0]
-
-    @property
-    def goods(self) -> Goods:
-        """Return what the purchase buys."""
-        goods = self.first.goods
-        if goods is None:
-            msg = f"a purchase without goods: {self.first.line}"
-            raise ValueError(msg)
-        return goods
-
-    @property
-    def usd(self) -> float:
-        """Return the sum of the payments [USD]."""
-        return sum(f.usd for f in self.flows)
-
-    @property
-    def quantity(self) -> float:
-        """Return the sum of the amounts, in the unit of the goods; support is one lot."""
-        if self.goods.unit is Unit.LOT and self.first.offer:
-            return 1.0
-        return sum(f.goods.quantity for f in self.flows if f.goods)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What the rows are computed from."""
-
-    problem: PlanningProblem
-    decisions: Decisions
-    books: Accounts
-    question: Question
-    log: InputLog
-
-    def month(self, quarter: int) -> str:
-        """Return the first month of a quarter number."""
-        return month_at(self.problem, quarter * MONTHS_PER_QUARTER)
 
 
 def purchases(
@@ -96,8 +47,8 @@ def purchases(
     plan = Plan(problem, d, books, question, log)
     given = question.scenario.finance.payment
     due = payment_of(given, log) if given else None
-    rows = [_equipment(plan, lot, due) for lot in _lots(books.flows)]
-    rows += [row for lot in _rents(books.flows) for row in _rent(plan, lot)]
+    rows = [_equipment(plan, lot, due) for lot in lots(books.flows)]
+    rows += [row for lot in rents(books.flows) for row in _rent(plan, lot)]
     rows += leased(problem, question, log, books.flows)
     return PURCHASES.table(
         sorted(
@@ -114,31 +65,6 @@ def purchases(
     )
 
 
-def _lots(flows: Sequence[Flow]) -> Iterator[Lot]:
-    """Yield the purchases among the payments; storage of one hall and quarter is one purchase."""
-    storage: dict[tuple[object, ...], list[Flow]] = defaultdict(list)
-    for f in flows:
-        if f.group is not FlowGroup.CAPEX or not f.usd:
-            continue
-        if f.asset is AssetClass.STORAGE and f.goods is not None:
-            storage[f.quarter, f.goods.place, f.goods.serves_from].append(f)
-        else:
-            yield Lot((f,))
-    for found in storage.values():
-        yield Lot(tuple(found))
-
-
-def _rents(flows: Sequence[Flow]) -> Iterator[Lot]:
-    """Yield the rents: each commitment, on demand each offer and term, and each accompanying cost."""
-    found: dict[tuple[object, ...], list[Flow]] = defaultdict(list)
-    for f in flows:
-        if f.group in RENT and f.goods is not None and f.asset is not AssetClass.LEASED:
-            term = f.term if f.goods.unit is Unit.ACCELERATOR_HOUR else ""
-            found[f.offer, term, f.goods.serves_from, f.goods.item].append(f)
-    for lot in found.values():
-        yield Lot(tuple(sorted(lot, key=lambda f: f.quarter)))
-
-
 def _equipment(plan: Plan, lot: Lot, due: Milestones | None) -> PurchaseRow:
     """Return the row of a purchase of equipment, a fit-out or power."""
     f, goods = lot.first, lot.goods
@@ -151,12 +77,12 @@ def _equipment(plan: Plan, lot: Lot, due: Milestones | None) -> PurchaseRow:
         return "" if m is None else month_at(plan.problem, m)
 
     return PurchaseRow(
-        vendor=_vendor(plan, f),
+        vendor=vendor_of(plan, f),
         item=goods.item,
         place=goods.place or f.site,
         quantity=lot.quantity,
         unit=goods.unit.value,
-        contents=_contents(plan, f),
+        contents=contents_of(plan, f),
         unit_price_usd=lot.usd / lot.quantity,
         amount_usd=lot.usd,
         order_month=lead.order_month,
@@ -196,74 +122,9 @@ def _notes(plan: Plan, f: Flow, lead: Lead, deposit_month: str) -> Iterator[str]
         yield "the deposit is due before the order of the plan"
 
 
-def _placement(plan: Plan, f: Flow) -> Placement | None:
-    """Return the placement of the racks that a payment buys."""
-    return next((p for p in plan.problem.placements if p.key == f.shared.place), None)
-
-
-def _vendor(plan: Plan, f: Flow) -> str:
-    """Return the vendors of what a payment buys."""
-    catalog, goods = plan.question.catalog, f.goods
-    if goods is None:
-        return NOT_NAMED
-    if f.asset is AssetClass.NETWORK:
-        options = (o for o in plan.problem.fabrics if (o.hall, o.id) == (goods.place, goods.item))
-        option = next(options, None)
-        return vendor_of_fabric(catalog, option) if option else NOT_NAMED
-    if f.asset is AssetClass.STORAGE:
-        rows = (catalog.find("storage_tiers", tier, StorageTier) for tier in _tiers(plan, f))
-        return ", ".join(dict.fromkeys(r.vendor for r in rows if r and r.vendor)) or NOT_NAMED
-    return vendor_of_system(catalog, goods.item)
-
-
-def _tiers(plan: Plan, f: Flow) -> Iterable[str]:
-    """Return the storage tiers that a payment buys, if the plan chooses them."""
-    place = _placement(plan, f)
-    if place is not None:
-        return [tier for tier, n in place.storage_blocks if n]
-    halls = (h for h in plan.problem.halls if f.shared.place == (h.id,))
-    return [tier for h in halls for tier, n in h.storage_blocks if n]
-
-
-def _contents(plan: Plan, f: Flow) -> str:
-    """Describe racks by their nodes and accelerators, a network by its parts."""
-    place, goods = _placement(plan, f), f.goods
-    if goods is None:
-        return ""
-    link = link_of(f, plan.problem.links)
-    if link is not None:
-        return f"end of the link: {link.optic}, {link.gbps:,.0f} Gb/s one way"
-    upgrade = upgrade_bought(f, plan.problem.halls)
-    if upgrade is not None:
-        added = f", adds {upgrade.cooling}" if upgrade.cooling else ""
-        return f"works of the hall, then {upgrade.after.it_mw:.4g} MW of IT{added}"
-    if f.asset is AssetClass.NETWORK:
-        total: dict[str, int] = defaultdict(int)
-        for (_, part), n in plan.books.pieces_bought[goods.place, f.quarter].items():
-            total[part] += n
-        return ", ".join(f"{n:,} {PARTS[part]}" for part, n in total.items() if n > 0)
-    if f.asset is AssetClass.STORAGE:
-        return ", ".join(_tiers(plan, f))
-    if place is None or goods.unit is not Unit.RACK:
-        return ""
-    nodes, accelerators = goods.quantity * place.nodes, goods.quantity * place.accelerators
-    return f"{nodes:,.0f} nodes, {accelerators:,.0f} accelerators"
-
-
-PARTS = {
-    "leaf": "leaf switches",
-    "spine": "spine switches",
-    "core": "core switches",
-    "switch optic": "switch transceivers",
-    "node optic": "node transceivers",
-    "cable": "cables",
-}
-"""Role of a part of a network -> its name."""
-
-
 def _alternative(plan: Plan, f: Flow) -> Alternative | None:
     """Return the next best system or fabric in place of a purchase."""
-    catalog, goods, place = plan.question.catalog, f.goods, _placement(plan, f)
+    catalog, goods, place = plan.question.catalog, f.goods, placement_of(plan, f)
     if goods is None:
         return None
     if f.asset is AssetClass.RACKS and place is not None:

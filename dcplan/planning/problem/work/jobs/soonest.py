@@ -103,9 +103,7 @@ def _first_of(problem: PlanningProblem, run: RunOption, placed: Placement) -> in
     hall = problem.hall(run.place)
     site = problem.site(hall.site)
     racks = math.ceil(run.accelerators / placed.accelerators)
-    site_mw = (
-        racks * placed.rated_kw / KW_PER_MW * hall.cooled(placed.cooling, placed.system).peak_pue
-    )
+    site_mw = racks * placed.rated_kw / KW_PER_MW * problem.cooled(placed.key).peak_pue
     built = max(hall.opens(placed.cooling), site.block_lead if hall.needs_blocks else 0)
     vendors = [x.racks for x in problem.supply if x.system == run.system]
     for t in range(built, problem.quarters):
