@@ -57,6 +57,8 @@ DEFINITIONS = {
     "facility/pue.py: LARGE_MW": "border of a size class of the tabulated PUE",
     "facility/pue.py: BETWEEN_FRAC": "border of a size class of the tabulated PUE",
     "inputs/counters/names.py: MEANINGS": "the ends of percent and of a ratio",
+    "inputs/leases.py: MAJOR_PART_FRAC": "the threshold of ASC 842-10-55-2",
+    "inputs/leases.py: SUBSTANTIALLY_ALL_FRAC": "the threshold of ASC 842-10-55-2",
     "reliability/calendar.py: P90": "the 90th percentile of a normal distribution",
     "serving/forward.py: EXCHANGE_BYTES": "8 bit to an expert and 16 bit from it",
     "serving/search.py: BATCH_STEP": "ratio of neighbor batches of a search grid",

@@ -20,7 +20,7 @@ class FlowGroup(StrEnum):
     UNSERVED = "unserved"
     """Cost of unserved demand, which is not a payment."""
     POST_HORIZON = "post_horizon"
-    """Rent paid after the horizon."""
+    """Rent and leases of racks paid after the horizon."""
     RESIDUAL = "residual"
 
 
@@ -29,6 +29,8 @@ class AssetClass(StrEnum):
 
     RACKS = "racks"
     """Systems ordered at prices that may still change."""
+    LEASED = "leased-racks"
+    """Lease of racks at the prices of their orders, a running cost."""
     NETWORK = "network"
     STORAGE = "storage"
     EXISTING = "existing"

@@ -54,6 +54,8 @@ class CheckId(StrEnum):
     ORDER_BEFORE_RELEASE = "ordered before release"
     DELIVERED_IN_HORIZON = "delivered inside the horizon"
     SUPPLY_RACKS = "supply racks"
+    LEASED_RACKS = "leased racks beyond the order"
+    LEASE_OFFERED = "leased racks without an offer"
     DISPOSAL_NOT_ALLOWED = "racks sold or cancelled outside the allowed quarters"
     DISPOSAL = "racks sold or cancelled"
     UNITS_FILLED_BY_ASSETS = "hall units in use by assets"

@@ -81,6 +81,18 @@ def _groups(found: Mapping[F, SwitchSteps]) -> list[tuple[Any, ...]]:
 BUY = DecisionSpec(
     "buy", lambda s: s.orders, "ordered", "order", ("hall", "cooling", "item", "quarter")
 )
+LEASED = DecisionSpec(
+    "leased",
+    lambda s: [
+        (h, c, k, x.id, q)
+        for h, c, k, q in s.orders
+        for x in s.problem.finance.leases
+        if x.covers(k)
+    ],
+    "leased",
+    "lease",
+    ("hall", "cooling", "item", "lease", "quarter"),
+)
 FLEET = DecisionSpec("fleet", lambda s: s.fleet, "fleet", "fleet", ("hall", "cooling", "item"))
 DISPOSED = DecisionSpec(
     "disposed",
@@ -217,7 +229,7 @@ RENTING = DecisionSpec(
 DECISIONS: dict[str, DecisionSpec] = {
     x.variable: x
     for x in (
-        *(BUY, FLEET, DISPOSED, FITTED, FABRIC, BLOCKS, LINK_ON, UPGRADED, ONSITE_BUY),
+        *(BUY, LEASED, FLEET, DISPOSED, FITTED, FABRIC, BLOCKS, LINK_ON, UPGRADED, ONSITE_BUY),
         *(CONTRACT, COMMITTED, RUN),
         *(REPLICAS, HOSTED, RACKS, STOPPED, STEP, LEAF_GROUPS, LOAD_STEP, LOAD_GROUPS),
         *(ONSITE_ON, USED, USED_NEW, BLOCK_PAIRS, CHANGED, RENTING),

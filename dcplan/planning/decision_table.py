@@ -19,6 +19,7 @@ COLUMNS = (
     "hall",
     "cooling",
     "item",
+    "lease",
     "quarter",
     "amount",
     "accelerators",

@@ -20,6 +20,8 @@ class Decisions:
     """Decisions of a plan; racks and units are integers."""
 
     ordered: dict[tuple[str, str, str, int], int] = field(default_factory=dict)
+    leased: dict[tuple[str, str, str, str, int], int] = field(default_factory=dict)
+    """Racks of an order that are leased, by hall, cooling, system, lease and order quarter."""
     fleet: dict[P, int] = field(default_factory=dict)
     disposed: dict[tuple[str, int], int] = field(default_factory=dict)
     """Racks of assets and orders that are sold or cancelled, by quarter."""
@@ -80,7 +82,25 @@ class Decisions:
                 for (*k, q), n in self.ordered.items()
                 if tuple(k) == key and q + place.lead <= t < q + place.lead + life
             )
+            - self.returned(problem, key, t)
         )
+
+    def returned(self, problem: PlanningProblem, key: P, t: int) -> int:
+        """Return the leased racks that went back by a quarter, and would serve if they were bought."""
+        if not self.leased:
+            return 0
+        terms = {x.id: x.quarters for x in problem.finance.leases}
+        lead, life = problem.placed[key].lead, problem.finance.life_quarters
+        return sum(
+            n
+            for (*k, lease, q), n in self.leased.items()
+            if tuple(k) == key and q + lead + terms[lease] <= t < q + lead + life
+        )
+
+    def leased_racks(self, order: tuple[str, str, str, int]) -> int:
+        """Return the racks of an order that are leased."""
+        *key, t = order
+        return sum(n for (*k, _, q), n in self.leased.items() if k == key and q == t)
 
     def powered(self, problem: PlanningProblem, key: P, t: int) -> int:
         """Return the racks in service in a quarter that are on: not out of service during works."""
@@ -116,6 +136,7 @@ class Decisions:
                 for (*k, q), n in self.ordered.items()
                 if tuple(k) == key and q < t < q + lead + life
             )
+            - self.returned(problem, key, t)
         )
 
     def existing_racks(self, existing: ExistingTerms, t: int) -> int:

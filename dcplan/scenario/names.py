@@ -24,6 +24,7 @@ NAMES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("assets", "*", "fabric"), "fabrics"),
     (("orders", "*", "system"), "systems"),
     (("supply", "*", "system"), "systems"),
+    (("finance", "leases", "*", "systems", "*"), "systems"),
     (("cloud", "offers", "*"), "cloud"),
     (("sites", "*", "onsite", "*", "id"), "onsite"),
     (("links", "*", "optic"), "optics"),

@@ -23,6 +23,7 @@ from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
 from dcplan.planning.model.money.cost import add_money
 from dcplan.planning.model.money.filled import add_filled
+from dcplan.planning.model.money.leases import add_leases
 from dcplan.planning.model.network.fabric import add_fabric
 from dcplan.planning.model.network.links import add_links
 from dcplan.planning.model.network.switches import add_switches
@@ -39,6 +40,7 @@ from dcplan.planning.problem.terms import (
     Capacity,
     ExistingTerms,
     LeafGroup,
+    LeaseTerms,
     PartsTerms,
     PlanningProblem,
     SwitchSteps,
@@ -70,8 +72,15 @@ def _add_upgrades(model: pyo.ConcreteModel, sets: Sets) -> None:
     add_upgrades(model, sets)
 
 
+def _add_leases(model: pyo.ConcreteModel, sets: Sets) -> None:
+    add_racks(model, sets)
+    add_leases(model, sets)
+    add_fabric(model, sets)
+
+
 FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "racks": add_racks,
+    "leases": _add_leases,
     "supply": add_supply,
     "halls": add_halls,
     "upgrades": _add_upgrades,
@@ -101,6 +110,14 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
 def menu_of(name: str) -> PlanningProblem:
     """The small menu, or one that has what a file states."""
     problem = small_menu()
+    if name == "leases":
+        offers = (
+            LeaseTerms("short", frozenset({"a"}), 1, 0.05),
+            LeaseTerms("long", frozenset(), 8, 0.03),
+        )
+        finance = replace(problem.finance, leases=offers)
+        soon = tuple(replace(p, lead=0) for p in problem.placements)
+        return replace(problem, finance=finance, placements=soon)
     if name == "contracts":
         flat = ContractTerms(
             *("flat", 0.01, 20, (70.0, 70.0), (40.0, 40.0), (5.0, 5.0)), (1.0,) * 8760, first=1

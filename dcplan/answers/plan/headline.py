@@ -154,20 +154,24 @@ def _totals(solved: Solved, accelerators: float, racks: float) -> list[str]:
 def _orders(problem: PlanningProblem, d: Decisions) -> list[str]:
     """Return the orders by system and hall, the largest first."""
     lots: dict[tuple[str, str], list[tuple[Placement, int, int]]] = defaultdict(list)
+    leased: dict[tuple[str, str], int] = defaultdict(int)
     placed = {p.key: p for p in problem.placements}
     for (hall, cooling, system, t), n in d.ordered.items():
         if n:
             lots[system, hall].append((placed[hall, cooling, system], t, n))
+            leased[system, hall] += d.leased_racks((hall, cooling, system, t))
     texts = []
     for (system, hall), lot in lots.items():
         accelerators = sum(n * p.accelerators for p, _, n in lot)
         words = {p.unit for p, _, _ in lot}
-        racks = counted(sum(n for _, _, n in lot), words.pop() if len(words) == 1 else "rack")
+        total, away = sum(n for _, _, n in lot), leased[system, hall]
+        racks = counted(total, words.pop() if len(words) == 1 else "rack")
+        how = f", {'all' if away == total else away} on lease" if away else ""
         when = _span(problem, (t for _, t, _ in lot))
         texts.append(
             (
                 -accelerators,
-                f"{accelerators:,} accelerators ({racks} {system}) for {hall} in {when}",
+                f"{accelerators:,} accelerators ({racks} {system}{how}) for {hall} in {when}",
             )
         )
     return [text for _, text in sorted(texts)]

@@ -9,6 +9,7 @@ from dcplan.answers.common.result_blocks import describe, inputs_of
 from dcplan.answers.plan.plan_cost import doubts_of
 from dcplan.answers.tco.break_even import OwnedLine, months_of, owned_line, utilization_of
 from dcplan.answers.tco.comparison import OWNED, Comparison, Rent, compared
+from dcplan.answers.tco.conventions import refuse_hardware_leases
 from dcplan.answers.tco.flows.answer import flows_answer, refuse_without_list
 from dcplan.answers.tco.optimized import tco_of_plans
 from dcplan.answers.tco.rented import DEBUGGING
@@ -58,6 +59,7 @@ def tco(request: TcoRequest) -> Result:
         return flows_answer(request)
     refuse_without_list(request)
     question = request.question()
+    refuse_hardware_leases(question)
     if question.scenario.fleet is None and _has_work(question):
         return tco_of_plans(question, request, began)
     both = compared(question)

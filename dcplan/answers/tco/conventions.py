@@ -248,3 +248,23 @@ def committed_usd_per_h(
     """
     months = LENGTHS[term] * MONTHS_PER_QUARTER
     return float(amortized_usd_per_h(upfront_usd, usd_per_month, months, months * hours_per_month))
+
+
+def refuse_hardware_leases(question: Question) -> None:
+    """Reject leases of racks, which only a plan chooses.
+
+    Raises
+    ------
+    InputError
+        If the scenario offers leases.
+    """
+    if question.scenario.finance.leases:
+        cause = (
+            "finance.leases are choices of `dcplan plan`; `tco` compares bought hardware with rent"
+        )
+        more = (
+            "run dcplan plan, remove finance.leases, or give the lease as your own line in "
+            "comparison.lines (how-to of finance, lease or buy)"
+        )
+        path = ("finance", "leases")
+        raise InputError([question.tree.problem("DC015", cause, path, help=more)])

@@ -18,6 +18,7 @@ from dcplan.planning.audit.left import left
 from dcplan.planning.audit.links import link_flows
 from dcplan.planning.audit.onsite import flows_of
 from dcplan.planning.audit.rent.flows import cloud_flows
+from dcplan.planning.audit.rent.leases import lease_flows
 from dcplan.planning.audit.upgrades import upgrade_flows
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.exact_network import exact_network
@@ -35,6 +36,7 @@ def make_accounts(problem: PlanningProblem, d: Decisions) -> Accounts:
         *purchases(problem, d, books),
         *running(problem, d, books),
         *cloud_flows(problem, d),
+        *lease_flows(problem, d),
         *link_flows(problem, d),
         *upgrade_flows(problem, d),
     ]

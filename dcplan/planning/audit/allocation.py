@@ -160,7 +160,7 @@ def part_of(flow: Flow) -> Part:
         FlowGroup.UNSERVED: Part.UNSERVED,
     }
     by_asset = {AssetClass.NETWORK: Part.NETWORK, AssetClass.STORAGE: Part.STORAGE}
-    if flow.group in by_group:
+    if flow.group in by_group and flow.asset is not AssetClass.LEASED:
         return by_group[flow.group]
     if flow.asset in by_asset:
         return by_asset[flow.asset]
@@ -195,8 +195,9 @@ class _Sharer:
         A hall or a site is in service from its payment on in the quarters in which it has racks.
         """
         last, use = self._problem.quarters - 1, flow.shared
-        if flow.quarter > last:  # a commitment after the horizon
-            return self._forced[flow.offer] or [last]
+        if flow.quarter > last:  # a commitment or a lease after the horizon
+            in_force = self._forced.get(flow.offer, range(*(flow.shared.serves or (0, 0))))
+            return [t for t in in_force if t <= last] or [last]
         if flow.group not in (FlowGroup.CAPEX, FlowGroup.RESIDUAL) or use.serves is None:
             return [flow.quarter]
         first, end = use.serves

@@ -14,6 +14,7 @@ from dcplan.planning.audit.links import link_checks
 from dcplan.planning.audit.measures import measured
 from dcplan.planning.audit.places import hall_checks, site_checks
 from dcplan.planning.audit.rent.checks import cloud_checks
+from dcplan.planning.audit.rent.leases import lease_checks
 from dcplan.planning.audit.upgrades import upgrade_checks
 from dcplan.planning.audit.work.demands import demand_checks, sharing_checks
 from dcplan.planning.audit.work.jobs import job_checks
@@ -29,6 +30,7 @@ def all_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[
     checks += upgrade_checks(problem, d)
     checks += site_checks(problem, d, books)
     checks += _order_checks(problem, d)
+    checks += lease_checks(problem, d)
     checks += _parts_checks(problem, d, books)
     checks += job_checks(problem, d)
     checks += link_checks(problem, d)

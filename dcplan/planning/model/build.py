@@ -14,6 +14,7 @@ from dcplan.planning.model.energy.response import add_response
 from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
 from dcplan.planning.model.money.cost import add_money
+from dcplan.planning.model.money.leases import add_leases
 from dcplan.planning.model.network.fabric import add_fabric
 from dcplan.planning.model.network.links import add_links
 from dcplan.planning.model.network.switches import add_switches
@@ -33,6 +34,7 @@ def build_model(problem: PlanningProblem) -> tuple[pyo.ConcreteModel, Sets]:
     model = pyo.ConcreteModel(name="dcplan")
     add_variables(model, sets)
     add_racks(model, sets)
+    add_leases(model, sets)
     add_supply(model, sets)
     add_halls(model, sets)
     add_upgrades(model, sets)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyomo.core as pyo
 
+from dcplan.planning.model.money.leases import returned
 from dcplan.planning.model.sets import Sets
 from dcplan.planning.problem.terms import ExistingTerms, PlanningProblem
 from dcplan.units import USD_PER_MUSD
@@ -17,6 +18,7 @@ def add_racks(model: pyo.ConcreteModel, sets: Sets) -> None:
     .. math::
        n_{hkct} = f_{hkc} + \sum_i \Big(a_i - \sum_{\tau \le t} v_{i\tau}\Big)
          + \sum_{\tau:\ \tau + L_k \le t < \tau + L_k + E} b_{hkc\tau}
+         - \sum_l \sum_{\tau:\ \tau + L_k + N_l \le t < \tau + L_k + E} y_{hkcl\tau}
     """
     problem = sets.problem
     going = [x for x in problem.existing if x.disposal_window]
@@ -31,7 +33,8 @@ def add_racks(model: pyo.ConcreteModel, sets: Sets) -> None:
         key = (h, c, k)
         given = m.fleet[key] if key in sets.fleet and sets.fleet_alive(t) else 0
         there = sum(kept(m, x, t) for x in sets.existing(key) if x.serves(t))
-        return m.racks[key, t] == given + there + sum(m.buy[key, q] for q in sets.alive(key, t))
+        ordered = sum(m.buy[key, q] for q in sets.alive(key, t)) - returned(m, sets, key, t)
+        return m.racks[key, t] == given + there + ordered
 
     model.racks_balance = pyo.Constraint(list(sets.places), list(sets.quarters), rule=balance)
     if problem.fleet:

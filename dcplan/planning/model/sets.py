@@ -152,10 +152,11 @@ class Sets:
     def step_costs(self) -> dict[F, SwitchSteps]:
         """Return hall, fabric and NIC class -> steps of its cost.
 
-        It is empty if hardware reaches its end of life inside the horizon.
+        It is empty if hardware reaches its end of life, or goes back to a lessor, inside the horizon.
         """
         problem = self.problem
-        if not problem.integer_switches or problem.finance.life_quarters < problem.quarters:
+        life = problem.finance.life_quarters
+        if not problem.integer_switches or min(life, self.first_return) < problem.quarters:
             return {}
         found = {
             (o.hall, o.id, c.id): steps
@@ -163,6 +164,19 @@ class Sets:
             for c, steps in o.step_costs.items()
         }
         return {key: steps for key, steps in found.items() if not self.ended(key[0], key[2])}
+
+    @functools.cached_property
+    def first_return(self) -> float:
+        """Return the first quarter in which leased racks may go back; infinite without leases."""
+        return min(
+            (
+                self.places[key].lead + x.quarters + min(self.order_quarters(key))
+                for x in self.problem.finance.leases
+                for key in self.places
+                if x.covers(key[2]) and self.order_quarters(key)
+            ),
+            default=math.inf,
+        )
 
     @functools.cached_property
     def step_loads(self) -> dict[F, SwitchSteps]:
@@ -198,7 +212,7 @@ class Sets:
     @functools.cached_property
     def renewed(self) -> list[tuple[str, str, str, int]]:
         """Return purchases that may replace ended ports: hall, fabric, NIC class, quarter."""
-        life = self.problem.finance.life_quarters
+        life = min(self.problem.finance.life_quarters, self.first_return)
         keys = [
             (h, f, c)
             for h, pairs in self.served.items()

@@ -29,6 +29,7 @@ from dcplan.planning.decision_specs import (
 )
 from dcplan.planning.model.cloud import declare_cloud
 from dcplan.planning.model.energy.contracts import declare_contracts
+from dcplan.planning.model.money.leases import declare_leases
 from dcplan.planning.model.onsite import declare_onsite
 from dcplan.planning.model.sets import Sets, most_racks
 
@@ -59,6 +60,7 @@ def _declare_racks(model: pyo.ConcreteModel, sets: Sets) -> None:
         domain=pyo.NonNegativeIntegers,
         bounds=lambda _, h, c, k, q: (0, most_racks(sets, (h, c, k), q)),
     )
+    declare_leases(model, sets)
     # racks are integers because orders are; they are declared as integers because HiGHS presolve
     # returned wrong optima otherwise
     # (docs/decisions.md, "presolve"; tests/planning/test_brute_force.py seeds 0 and 10)

@@ -11,6 +11,7 @@ from dcplan.inputs.cloud_prices import StoredWork, extras_of
 from dcplan.inputs.cloud_prices import offers as cloud_offers
 from dcplan.inputs.cloud_prices.accompanying import LEFT_OUT, stand_in_notes
 from dcplan.inputs.excluded import ExcludedOption, Kind
+from dcplan.inputs.leases import refuse_leases
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.power.embodied import Footprints, footprints
 from dcplan.planning.problem.contracts import traded
@@ -43,7 +44,7 @@ from dcplan.provenance import Status
 from dcplan.reliability.job import Bounds
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Scenario
-from dcplan.units import TB_PER_PB
+from dcplan.units import MONTHS_PER_QUARTER, TB_PER_PB
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None
     sites = with_rights((site_terms(x, question, log) for x in scenario.sites), question, log)
     own = hardware_of(question, log, sites, excluded)
     refuse_profit(question, own.finance, {place.lead for place in own.placed})
+    life_months = own.finance.life_quarters * MONTHS_PER_QUARTER
+    refuse_leases(question, life_months, own.finance.discount_rate)
     sent = _stored_work(own.storage, scenario, log)
     offers = cloud_offers(scenario, log, excluded)
     rented = tuple(replace(o, extras=extras_of(o.id, sent, log)) for o in offers)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dcplan.catalog.schema import System
 from dcplan.economics.cash_flow import AssetClass
 from dcplan.economics.discounting import straight_line_frac
 from dcplan.economics.loans import level_payment_usd
 from dcplan.economics.monthly.weights import financed_weights
 from dcplan.errors import InputError
 from dcplan.inputs.financing import PLANT_LIFE, financing_of
+from dcplan.inputs.leases import lease_payment_frac
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.residual_value import residual_of
-from dcplan.planning.problem.terms import FinanceTerms
+from dcplan.planning.problem.terms import FinanceTerms, LeaseTerms
 from dcplan.provenance import Quantity
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema import Finance
+from dcplan.scenario.schema import Finance, HardwareLease
 from dcplan.units import (
     MONTHS_PER_QUARTER,
     MONTHS_PER_YEAR,
@@ -71,7 +73,14 @@ def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerm
             "empty-hall-residual-frac",
         ),
         plant_life_months=tuple((a, round(life * MONTHS_PER_YEAR)) for a, life in years.items()),
+        leases=tuple(_lease(x, log) for x in finance.leases),
     )
+
+
+def _lease(lease: HardwareLease, log: InputLog) -> LeaseTerms:
+    names = (log.catalog.get("systems", name, System).id for name in lease.systems)
+    quarters = lease.term_months // MONTHS_PER_QUARTER
+    return LeaseTerms(lease.id, frozenset(names), quarters, lease_payment_frac(lease, log))
 
 
 def refuse_profit(question: Question, finance: FinanceTerms, leads: Iterable[int]) -> None:

@@ -67,13 +67,14 @@ def _energy(question: Question) -> Iterator[str]:
 
 
 def _budget(question: Question) -> Iterator[str]:
-    """Find a budget below the price of every named system."""
+    """Find a budget below the price of every named system, which no lessor pays."""
     scenario, catalog = question.scenario, question.catalog
-    if scenario.finance.budget_usd is None or scenario.systems == "all":
+    finance = scenario.finance
+    if finance.budget_usd is None or finance.leases or scenario.systems == "all":
         return
     prices = [catalog.get("systems", name, System).price_usd for name in scenario.systems]
     known = [price.value for price in prices if price is not None]
-    most = max(scenario.finance.budget_usd, key=lambda q: q.value)
+    most = max(finance.budget_usd, key=lambda q: q.value)
     if known and 0 < most.value < min(known):
         yield (
             f"finance.budget_usd = {most.value:,.0f} USD is below the price of one unit of the cheapest "

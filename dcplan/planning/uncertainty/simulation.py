@@ -270,7 +270,7 @@ class Evaluator:
 
 def _racks(flows: Sequence[Flow]) -> list[Flow]:
     """Return payments at prices that may still change, and the residual value of their hardware."""
-    return [f for f in flows if f.asset is AssetClass.RACKS]
+    return [f for f in flows if f.asset in (AssetClass.RACKS, AssetClass.LEASED)]
 
 
 def _arrivals(

@@ -9,6 +9,7 @@ from dcplan.planning.audit.left import BUILDING, FIT_OUT
 from dcplan.report.book.calc import Calc
 from dcplan.report.book.data.amounts import AT_END, LOT_USD, SOLD
 from dcplan.report.book.data.term import Term, added, dot, largest, when
+from dcplan.report.book.financing.leases import lease_payments, paid_racks
 from dcplan.report.book.grid import NOWHERE, Key, Row, total
 from dcplan.report.book.source import (
     RESIDUAL_AT_END,
@@ -65,6 +66,8 @@ def cost_sheet(c: Calc) -> None:
         _capital(c, site)
         _running(c, site)
         _facility(c, site)
+    for line, term in lease_payments(c):
+        _pay(c, line, term)
     _cloud(c)
     _sales(c)
     _others(c)
@@ -96,9 +99,7 @@ def _capital(c: Calc, site: str) -> None:
     placed, here = _placed(c, site), (site, "", "")
     for system in dict.fromkeys(key[2] for key in placed):
         term = added(
-            c.decision("racks bought", key)
-            * c.fact("price_usd", key)
-            * c.decision("price over list", key)
+            paid_racks(c, key) * c.fact("price_usd", key) * c.decision("price over list", key)
             for key in placed
             if key[2] == system
         )

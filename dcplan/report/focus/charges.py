@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from dcplan.economics.cash_flow import FlowGroup, Unit
+from dcplan.economics.cash_flow import AssetClass, FlowGroup, Unit
 from dcplan.inputs.cloud_prices import SPOT
 from dcplan.report.focus.payments import Payment
 from dcplan.units import MONTHS_PER_QUARTER
@@ -156,7 +156,8 @@ def _running(paid: Payment, month: int) -> Iterator[Charge]:
     quantity = _signed(paid.quantity / MONTHS_PER_QUARTER, paid.usd)
     if paid.used is None:
         pricing = Pricing.DYNAMIC if paid.term == SPOT else Pricing.STANDARD
-        by_use, usage = Frequency.BY_USE, Category.USAGE
+        leased = paid.asset is AssetClass.LEASED
+        by_use, usage = Frequency.RECURRING if leased else Frequency.BY_USE, Category.USAGE
         yield Charge(paid, month, usage, by_use, usd, usd, usd, quantity, unit, pricing)
         return
     recurring = Frequency.RECURRING

@@ -84,6 +84,7 @@ KINDS = {Unit.RACK: "Rack", Unit.HALL: "Hall", Unit.BLOCK: "Power block", Unit.P
 SERVICES = {
     AssetClass.NETWORK: ("Networking", "Network Infrastructure", "Owned network"),
     AssetClass.STORAGE: STORAGE,
+    AssetClass.LEASED: ("Compute", "Other (Compute)", "Leased racks"),
 }
 """Asset class -> service; all others belong to the site."""
 
@@ -214,6 +215,8 @@ def _resource(charge: Charge) -> dict[str, Cell]:
 
 def _kind(paid: Payment) -> str:
     """Return the type of a resource on site."""
+    if paid.asset is AssetClass.LEASED:
+        return "Rack"
     lot = "Network" if paid.asset is AssetClass.NETWORK else "Storage"
     return lot if paid.unit is Unit.LOT else KINDS.get(paid.unit, "Site")
 

@@ -40,6 +40,7 @@ def check_references(scenario: Scenario, catalog: Catalog, tree: Tree) -> list[P
     _check_storage(check)
     check_comparison(check)
     check_tax(check)
+    check.unique((x.id for x in scenario.finance.leases), ("finance", "leases"))
     check.unique((e.id for e in scenario.expect), ("expect",))
     return check.problems
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dcplan.scenario.schema.assets import Asset, Existing, Order
+from dcplan.scenario.schema.assets import Asset, Existing, HardwareLease, Order
 from dcplan.scenario.schema.demand import Capacity, Demand, Reference
 from dcplan.scenario.schema.expectation import Expectation
 from dcplan.scenario.schema.jobs import Job, PostTrainingJob, ScheduledJob
@@ -28,6 +28,7 @@ __all__ = [
     "Fleet",
     "GivenFabric",
     "Hall",
+    "HardwareLease",
     "Hedge",
     "Horizon",
     "Inference",

@@ -1,4 +1,4 @@
-"""Hardware that is in service or on order when the plan begins."""
+"""Hardware that is in service or on order when the plan begins, and leases of new hardware."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 from dcplan.catalog.schema.ranges import Fraction, NonNegative, Positive, Years
 from dcplan.provenance import Quantity
 from dcplan.scenario.schema.base import Count, Key, Part, Quarter
+from dcplan.units import MONTHS_PER_QUARTER
 
 
 def _change(quantity: Quantity) -> Quantity:
@@ -59,6 +60,40 @@ class Asset(Existing):
     """Service life in years from that quarter. Default: finance.hardware_life_years."""
     may_sell: bool = False
     """Whether the plan may sell it before its end of life, at its residual value. Default: no."""
+
+
+class HardwareLease(Part):
+    """An offer to lease racks that the plan orders, in place of buying them. It is an operating lease:
+    payments are level, by month of service, and the racks go back at the end of the term. `plan` chooses
+    for each order how many racks it leases.
+    """
+
+    id: Key
+    """Name of the offer, used in keys and tables."""
+    systems: tuple[str, ...] = ()
+    """Catalog systems that may be leased. Default: all systems that the plan may order."""
+    term_months: Annotated[int, Field(ge=3, le=240, strict=True)]
+    """Months from the first month of service to the return; a multiple of 3."""
+    payment_frac_per_month: Positive | None = None
+    """Payment of a month, as a share of the price of the rack at its order, with the taxes that the
+    lessor passes on. Give it, or `rate` with `residual_frac`."""
+    rate: Fraction | None = None
+    """Annual rate of the lessor, from which the payment follows; needs `residual_frac`. Payments are at
+    the end of each month."""
+    residual_frac: Fraction | None = None
+    """Share of the price that the lessor expects for the racks at the end of the term; needs `rate`."""
+
+    @model_validator(mode="after")
+    def _one_payment(self) -> HardwareLease:
+        code = "lease"
+        given = self.payment_frac_per_month is not None
+        if given in (self.rate is not None, self.residual_frac is not None):
+            text = "give payment_frac_per_month, or rate and residual_frac"
+            raise PydanticCustomError(code, text)
+        if self.term_months % MONTHS_PER_QUARTER:
+            text = "term_months must be a multiple of 3, because a plan counts in quarters"
+            raise PydanticCustomError(code, text)
+        return self
 
 
 class Delay(Part):

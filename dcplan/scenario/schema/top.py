@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from dcplan.catalog.schema.ranges import Fraction, Positive, Series, Years
 from dcplan.provenance import CURRENCY, Path, Quantity
-from dcplan.scenario.schema.assets import Asset, Order, YearlyChange
+from dcplan.scenario.schema.assets import Asset, HardwareLease, Order, YearlyChange
 from dcplan.scenario.schema.base import AllOrIds, Count, Key, Part, Quarter
 from dcplan.scenario.schema.comparison import Comparison
 from dcplan.scenario.schema.expectation import Expectation
@@ -169,6 +169,8 @@ class Finance(Part):
     """Debt; its proceeds and debt service count in budgets, in the cost after taxes and in `tco`."""
     payment: Payment | None = None
     """Deposits and acceptance payments of equipment."""
+    leases: tuple[HardwareLease, ...] = ()
+    """Offers to lease racks, which `plan` may take in place of a purchase. Default: none."""
 
     @property
     def has_financing(self) -> bool:

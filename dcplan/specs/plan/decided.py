@@ -82,14 +82,14 @@ class RacksRow:
     price_usd: Annotated[
         float,
         Column(
-            "Price of all these racks without storage; for hardware on order, the payment due on "
-            "arrival, including storage"
+            "Price of all these racks without storage, which the lessor pays for leased ones; for "
+            "hardware on order, the payment due on arrival, including storage"
         ),
     ]
     decision: Annotated[
         str,
         Column(
-            "To order (by this plan), given by the scenario, already in service or already on "
+            "To order or to lease (by this plan), given by the scenario, already in service or already on "
             "order, with any sale or cancellation"
         ),
     ]
@@ -167,6 +167,7 @@ class DecisionRow:
         str | None,
         Column("System, fabric, asset, plant or term of the decision, or job and system"),
     ]
+    lease: Annotated[str | None, Column("Lease of the racks; empty for other decisions")]
     quarter: Annotated[
         int | None,
         Column(

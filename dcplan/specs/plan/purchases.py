@@ -1,19 +1,23 @@
-"""Purchase schedule of a plan: what to buy of whom, when, and when it is paid."""
+"""Purchase schedule of a plan: what to buy or lease of whom, when, and when it is paid."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated
 
+from dcplan.specs.columns import Hall, System
 from dcplan.specs.table import Column, Section, Shown, TableSpec
 
 
 @dataclass(frozen=True)
 class PurchaseRow:
-    """One purchase: an order of equipment, a fit-out, or a quarter of the rent of one offer and term."""
+    """One purchase: equipment, a fit-out, or a quarter of rent of one offer and term or of one lease."""
 
     vendor: Annotated[
-        str, Column("Vendors in the catalog, several with commas; not named if it has none")
+        str,
+        Column(
+            "Vendors in the catalog, several with commas; not named if it has none; of a lease, its lessor"
+        ),
     ]
     item: Annotated[
         str,
@@ -33,7 +37,8 @@ class PurchaseRow:
         float,
         Column(
             "Price of the purchase in the plan's cost, undiscounted; the amounts of a line of capital "
-            "cost add up to that line, those of rent to cloud and post-horizon cost"
+            "cost add up to that line, those of rent to cloud and post-horizon cost, those of a lease to operating and "
+            "post-horizon cost"
         ),
     ]
     order_month: Annotated[
@@ -100,3 +105,27 @@ PURCHASES = TableSpec(
     section=Section.ORDERS,
     by_item=True,
 )
+
+
+@dataclass(frozen=True)
+class LeaseRow:
+    """One lease of racks of an order."""
+
+    lease: Annotated[str, Column("Id of the lease in the scenario")]
+    order_quarter: Annotated[str, Column("Quarter of the order")]
+    hall: Hall
+    system: System
+    racks: Annotated[int, Column("Leased racks of the order")]
+    accelerators: Annotated[int, Column("Accelerators in these racks")]
+    price_usd: Annotated[float, Column("Price of these racks at the order, which the lessor pays")]
+    payment_usd_per_month: Annotated[float, Column("Lease payment of a month")]
+    serves_from: Annotated[str, Column("First quarter in service, and of the payments")]
+    returned: Annotated[str, Column("Quarter in which the racks have gone back to the lessor")]
+    paid_in_horizon_usd: Annotated[float, Column("Payments in the horizon, undiscounted")]
+    paid_after_horizon_usd: Annotated[
+        float,
+        Column("Payments after the horizon, undiscounted, which the cost of the plan includes"),
+    ]
+
+
+LEASES = TableSpec("leases", LeaseRow, "Leases of racks", section=Section.ORDERS, by_item=True)

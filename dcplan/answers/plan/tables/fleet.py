@@ -49,6 +49,8 @@ def _racks(problem: PlanningProblem, d: Decisions) -> dict[Lot, list[tuple[int, 
         for (h, c, k, q), n in d.ordered.items():
             if q + placed[h, c, k].lead <= t < q + placed[h, c, k].lead + life:
                 add((h, c, k), Origin.ORDERED, t, n)
+        for key in {(h, c, k) for h, c, k, _, _ in d.leased}:
+            add(key, Origin.ORDERED, t, -d.returned(problem, key, t))
     return found
 
 

@@ -8,28 +8,34 @@ from dcplan.planning.problem.terms import ExistingTerms, Placement, PlanningProb
 from dcplan.result import Table
 from dcplan.specs.plan import decided as specs
 
+GIVEN, TO_ORDER = "given by the scenario", "to order (this plan)"
+"""What a plan does with racks, in the table."""
+
 
 def racks(problem: PlanningProblem, d: Decisions) -> Table:
     """Return the racks of every order, of the given fleet and of existing or on-order hardware."""
     placed = {p.key: p for p in problem.placements}
-    entries = [(0, key, n, True) for key, n in d.fleet.items()]
-    entries += [(t, (h, c, k), n, False) for (h, c, k, t), n in d.ordered.items()]
+    entries = [(0, key, n, GIVEN) for key, n in d.fleet.items()]
+    entries += [
+        (order[3], order[:3], own, TO_ORDER)
+        for order, n in d.ordered.items()
+        if (own := n - d.leased_racks(order)) or not n
+    ]
+    entries += [(t, (h, c, k), n, f"to lease ({x})") for (h, c, k, x, t), n in d.leased.items()]
     rows = [
-        _bought(problem, placed[key], t, n, given=given)
-        for t, key, n, given in sorted(entries, key=lambda e: (e[0], e[1]))
+        _bought(problem, placed[key], t, n, how)
+        for t, key, n, how in sorted(entries, key=lambda e: (e[0], e[1]))
     ]
     return specs.RACKS.table(
         [*rows, *(_existing(problem, d, x, placed[x.key]) for x in problem.existing)]
     )
 
 
-def _bought(
-    problem: PlanningProblem, p: Placement, t: int, n: int, *, given: bool
-) -> specs.RacksRow:
-    """Return the row of one order, or of the given fleet."""
+def _bought(problem: PlanningProblem, p: Placement, t: int, n: int, how: str) -> specs.RacksRow:
+    """Return the row of one order, of its racks under a lease, or of the given fleet."""
     return specs.RacksRow(
         order_quarter=quarter_at(problem, t),
-        serves_from=quarter_at(problem, t if given else t + p.lead),
+        serves_from=quarter_at(problem, t if how == GIVEN else t + p.lead),
         hall=p.hall,
         cooling=p.cooling,
         system=p.system,
@@ -38,7 +44,7 @@ def _bought(
         accelerators=n * p.accelerators,
         rated_kw=round(n * p.rated_kw, 6),
         price_usd=n * p.rack_usd(t),
-        decision="given by the scenario" if given else "to order (this plan)",
+        decision=how,
         node_limit=p.fit_reason,
     )
 

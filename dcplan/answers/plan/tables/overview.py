@@ -19,6 +19,7 @@ from dcplan.answers.plan.tables import (
 )
 from dcplan.answers.plan.tables.excluded import excluded_options, with_entry_prices
 from dcplan.answers.plan.tables.limits import checks
+from dcplan.answers.plan.tables.procurement.leases import leases
 from dcplan.answers.plan.workloads import workloads_of
 from dcplan.planning.decision_table import to_table
 from dcplan.planning.solve.solved import Solved
@@ -72,5 +73,6 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], question: Question) ->
             if any(h.upgrades for h in problem.halls)
             else {}
         ),
+        **({"leases": leases(problem, d)} if d.leased else {}),
         **({"links": network.links(problem, d)} if problem.links else {}),
     }

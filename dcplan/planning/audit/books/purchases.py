@@ -32,16 +32,20 @@ def purchases(problem: PlanningProblem, d: Decisions, books: Accounts) -> list[F
     flows = []
     placed = {p.key: p for p in problem.placements}
     site_of = {h.id: h.site for h in problem.halls}
-    given = [(key, 0, 0, n) for key, n in d.fleet.items()]
-    orders = [((h, c, k), t, placed[h, c, k].lead, n) for (h, c, k, t), n in d.ordered.items()]
+    given = [(key, 0, 0, n, n) for key, n in d.fleet.items()]
+    orders = [
+        ((h, c, k), t, placed[h, c, k].lead, n, n - d.leased_racks((h, c, k, t)))
+        for (h, c, k, t), n in d.ordered.items()
+    ]
     serving: dict[tuple[str, int], int] = {}  # first quarter in service by hall and order quarter
-    for key, t, lead, n in (*given, *orders):
+    for key, t, lead, n, own in (*given, *orders):
         place, where, first = placed[key], site_of[key[0]], t + lead
         serving[key[0], t] = min(first, serving.get((key[0], t), first))
         use = Sharing(Driver.HOURS, key, serves=(first, first + problem.finance.life_quarters))
-        racks = Goods(place.system, n, Unit.RACK, key[0], first)
-        line, usd = f"racks {place.system}", n * place.rack_usd(t)
-        flows.append(_bought(problem, t, AssetClass.RACKS, line, usd, where, use, racks))
+        if own or not n:
+            racks = Goods(place.system, own, Unit.RACK, key[0], first)
+            line, usd = f"racks {place.system}", own * place.rack_usd(t)
+            flows.append(_bought(problem, t, AssetClass.RACKS, line, usd, where, use, racks))
         usd = n * place.storage_usd
         lot = Goods("storage", 1 if usd else 0, Unit.LOT, key[0], first)
         flows.append(_bought(problem, t, AssetClass.STORAGE, "storage", usd, where, use, lot))

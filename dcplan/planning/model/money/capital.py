@@ -7,6 +7,7 @@ from typing import Any
 import pyomo.core as pyo
 
 from dcplan.economics.cash_flow import AssetClass
+from dcplan.planning.model.money.leases import leased
 from dcplan.planning.model.network.links import links_musd
 from dcplan.planning.model.racks import kept
 from dcplan.planning.model.sets import Sets
@@ -28,7 +29,9 @@ def capital(
     orders = [
         o for o in sets.orders if t == (min(o[3] + places[o[:3]].lead, last) if delivered else o[3])
     ]
-    racks = sum(places[o[:3]].rack_usd(o[3]) / M * model.buy[o] for o in orders)
+    racks = sum(
+        places[o[:3]].rack_usd(o[3]) / M * (model.buy[o] - leased(model, sets, o)) for o in orders
+    )
     stored = sum(
         places[o[:3]].storage_usd / M * model.buy[o] for o in orders if places[o[:3]].storage_usd
     )

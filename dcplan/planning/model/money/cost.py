@@ -20,6 +20,7 @@ from dcplan.planning.model.money.capital import (
 )
 from dcplan.planning.model.money.deliveries import delivered_networks
 from dcplan.planning.model.money.filled import add_filled
+from dcplan.planning.model.money.leases import leases_after
 from dcplan.planning.model.money.left import residual
 from dcplan.planning.model.money.running import running
 from dcplan.planning.model.network.links import links_musd
@@ -50,7 +51,7 @@ def add_money(model: pyo.ConcreteModel, sets: Sets) -> None:
 
 def present_cost(model: pyo.ConcreteModel, sets: Sets) -> Any:
     """Return discounted spending minus discounted residual value, before taxes and debt [M$]."""
-    quarters, later = len(sets.quarters), len(after(model, sets))
+    quarters, later = len(sets.quarters), len(_after(model, sets))
     return _present(model, sets, level_weights(sets.problem.finance.discount_rate, quarters, later))
 
 
@@ -66,7 +67,7 @@ def after_tax_cost(model: pyo.ConcreteModel, sets: Sets) -> Any:
     if terms is None:
         msg = "the problem has no taxes, payment terms or debt"
         raise ValueError(msg)
-    quarters, later = len(sets.quarters), len(after(model, sets))
+    quarters, later = len(sets.quarters), len(_after(model, sets))
     weights = financed_weights(terms, quarters, later)
     return _present(model, sets, weights, delivered=terms.milestones is not None)
 
@@ -92,9 +93,16 @@ def _present(
     if weights.lost:
         value += weights.lost * lost_advances(model, sets)
     value += sum(
-        weight * usd for weight, usd in zip(weights.after, after(model, sets).values(), strict=True)
+        weight * usd
+        for weight, usd in zip(weights.after, _after(model, sets).values(), strict=True)
     )
     return value - weights.end * residual(model, sets)
+
+
+def _after(model: pyo.ConcreteModel, sets: Sets) -> dict[int, Any]:
+    """Return commitments of rent and leases of racks in the quarters after the horizon [M$]."""
+    rent, leases = after(model, sets), leases_after(model, sets)
+    return {t: rent.get(t, 0.0) + leases.get(t, 0.0) for t in sorted({*rent, *leases})}
 
 
 def _unmet(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import pyomo.core as pyo
 
 from dcplan.planning.model.money.capital import M, added, backed, fitted, network, plant_usd
+from dcplan.planning.model.money.leases import leased
 from dcplan.planning.model.network.links import links_musd
 from dcplan.planning.model.racks import kept
 from dcplan.planning.model.sets import Sets
@@ -17,11 +18,16 @@ def residual(model: pyo.ConcreteModel, sets: Sets) -> Any:
     """Return the residual value at the end of the horizon [M$].
 
     It is the market value of hardware, and the book value of power equipment and of halls in use.
+    Leased racks have none: they belong to the lessor.
     """
     finance, t = sets.problem.finance, list(sets.quarters)
     hardware = finance.hardware_residual_frac
     total = sum(
         sets.places[o[:3]].order_usd(o[3]) / M * hardware[o[3]] * model.buy[o] for o in sets.orders
+    )
+    total -= sum(
+        sets.places[o[:3]].rack_usd(o[3]) / M * hardware[o[3]] * leased(model, sets, o)
+        for o in sets.orders
     )
     total += sum(sets.places[k].order_usd(0) / M * hardware[0] * model.fleet[k] for k in sets.fleet)
     total += sum(h.storage_usd for h in sets.problem.halls) / M * hardware[0]

@@ -10,6 +10,7 @@ from dcplan.planning.model.energy.carbon import carbon_musd
 from dcplan.planning.model.energy.contracts import contracts_musd, tariff_mwh
 from dcplan.planning.model.energy.response import response_musd
 from dcplan.planning.model.energy.utilities import utilities_musd
+from dcplan.planning.model.money.leases import leases_musd
 from dcplan.planning.model.network.links import links_lease_musd
 from dcplan.planning.model.onsite import serving
 from dcplan.planning.model.sets import Sets
@@ -21,8 +22,8 @@ M = USD_PER_MUSD
 
 
 def running(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
-    """Return energy, demand charge, maintenance, facility cost, staff, land and lease of a quarter [M$]."""
-    total: Any = 0.0
+    """Return energy, demand charge, maintenance, facility cost, staff, land and leases of a quarter [M$]."""
+    total: Any = leases_musd(model, sets, t)
     level = sets.problem.finance.level(t)
     for site in sets.problem.sites:
         total += site.usd_per_kwh[t] * KW_PER_MW / M * tariff_mwh(model, site.id, t)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyomo.core as pyo
 
+from dcplan.planning.model.money.leases import returned
 from dcplan.planning.model.racks import kept
 from dcplan.planning.model.sets import Sets
 
@@ -17,13 +18,13 @@ def add_fabric(model: pyo.ConcreteModel, sets: Sets) -> None:
     .. math::
        \sum_f y_{hf} \le 1, \qquad \sum_f q_{hfgt} = \sum_{k \in g, c} r_k b_{hkct}, \qquad
        \sum_f p_{hfgt} = \sum_{k \in g, c} r_k n_{hkct}, \\
-       \sum_{t\ in\ a\ life} q_{hfgt} \le
+       \sum_{t\ in\ a\ life} q_{hfgt} - \sum_{k \in g, c} r_k z_{hkct} \le
          \big(\min(P_{hf}, \text{what the hall can hold} + s_{hg}) + e_{hgt}\big)\, y_{hf}, \qquad
        \sum_t p_{hfgt} \le T \cdot \text{what the hall can hold} \cdot y_{hf}
 
     Ports are bought with the racks (q) and use power while the racks are in service (p). Ports of
     assets (s) count as bought in the first quarter until their end of life (e: ended by then), also
-    if the asset is sold.
+    if the asset is sold. Ports of leased racks end with their return (z).
     """
     halls = [h for h, fs in sets.options.items() if fs]
     model.one_fabric = pyo.Constraint(
@@ -71,22 +72,29 @@ def _add_reach(model: pyo.ConcreteModel, sets: Sets, halls: Sequence[str]) -> No
             sets.option[h, f].reach[sets.class_of[c]],
             sets.ports_cap(h, sets.class_of[c]) + sets.existing_ports(h, c),
         )
-        return connected <= (most + ended) * m.fabric[h, f]
+        back = _returned_ports(m, sets, h, c, end)
+        return connected - back <= (most + ended) * m.fabric[h, f]
+
+    def chosen(m: pyo.ConcreteModel, h: str, f: str, c: str) -> Any:
+        most = sets.ports_cap(h, sets.class_of[c]) + sets.existing_ports(h, c)
+        return sum(m.ports_bought[h, f, c, q] for q in t) <= len(t) * most * m.fabric[h, f]
 
     def service(m: pyo.ConcreteModel, h: str, f: str, c: str) -> Any:
         most = len(t) * sets.ports_cap(h, sets.class_of[c])
         return sum(m.ports_served[h, f, c, q] for q in t) <= most * m.fabric[h, f]
 
     life = sets.problem.finance.life_quarters
-    ends = {
-        q for q in t if q >= min(life, len(t)) - 1
-    }  # one window unless hardware reaches its end of life inside the horizon
+    # one window unless hardware reaches its end of life, or goes back, inside the horizon
+    ends = {q for q in t if q >= min(life, len(t), sets.first_return) - 1}
     windows = [
         (*key, end)
         for key in keys
         for end in sorted(ends | {q - 1 for q in sets.ended(key[0], key[2])})
     ]
     model.fabric_reach = pyo.Constraint(windows, rule=reach)
+    # ports of returned leases leave the windows, so that those alone do not bind them to the fabric
+    again = keys if sets.first_return < len(t) else []
+    model.fabric_chosen = pyo.Constraint(again, rule=chosen)
     model.fabric_service = pyo.Constraint(keys, rule=service)
 
 
@@ -98,6 +106,7 @@ def _add_reuse(model: pyo.ConcreteModel, sets: Sets) -> None:
     .. math::
        u_{hfgt} \le q_{hfgt}, \qquad
        \sum_{\tau \le t} u_{hfg\tau} \le e_{hgt}\, y_{hf} + \sum_{\tau \le t - E} q_{hfg\tau}
+         + \sum_{k \in g, c} r_k z_{hkct}
 
     Exact networks round up: with one node less all switches may remain, so the next node needs
     none.
@@ -112,12 +121,18 @@ def _add_reuse(model: pyo.ConcreteModel, sets: Sets) -> None:
             m.reused[h, f, c, q] for q in sets.quarters if (h, f, c, q) in m.reused and q <= t
         )
         assets = sum(sets.existing_ports(h, c, last) for last in sets.ended(h, c) if last <= t)
-        return taken <= assets * m.fabric[h, f] + sum(
-            m.ports_bought[h, f, c, q] for q in sets.quarters if q <= t - life
-        )
+        ended = sum(m.ports_bought[h, f, c, q] for q in sets.quarters if q <= t - life)
+        back = _returned_ports(m, sets, h, c, t)
+        return taken <= assets * m.fabric[h, f] + ended + back
 
     model.reused_new = pyo.Constraint(sets.renewed, rule=new)
     model.reused_free = pyo.Constraint(sets.renewed, rule=free)
+
+
+def _returned_ports(model: pyo.ConcreteModel, sets: Sets, hall: str, ports: str, t: int) -> Any:
+    """Return the ports of a NIC class whose leased racks went back by a quarter [ports]."""
+    keys = [k for k in sets.in_hall[hall] if sets.places[k].port_class.id == ports]
+    return sum(sets.places[k].ports * returned(model, sets, k, t) for k in keys)
 
 
 def racks_paid(model: pyo.ConcreteModel, sets: Sets, key: tuple[str, str, str], t: int) -> Any:

@@ -6,7 +6,7 @@ months from 0.
 
 from __future__ import annotations
 
-from dcplan.planning.problem.terms.finance import FinanceTerms
+from dcplan.planning.problem.terms.finance import FinanceTerms, LeaseTerms
 from dcplan.planning.problem.terms.hardware import (
     ExistingTerms,
     FleetTerms,
@@ -42,6 +42,7 @@ __all__ = [
     "FleetTerms",
     "HallTerms",
     "LeafGroup",
+    "LeaseTerms",
     "Margin",
     "NetworkShare",
     "PartsTerms",

@@ -5,8 +5,35 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dcplan.economics.cash_flow import AssetClass
+from dcplan.economics.discounting import discount_factor
 from dcplan.economics.monthly.financing import Financing
-from dcplan.units import MONTHS_PER_QUARTER
+from dcplan.units import MONTHS_PER_QUARTER, QUARTERS_PER_YEAR
+
+
+@dataclass(frozen=True)
+class LeaseTerms:
+    """An offer to lease racks; they go back at the end of the term."""
+
+    id: str
+    systems: frozenset[str]
+    """Systems that may be leased; empty for all."""
+    quarters: int
+    """Term, from the first quarter in service."""
+    usd_frac_per_month: float
+    """Payment of a month as a share of the price at the order. [1/month]"""
+
+    def covers(self, system: str) -> bool:
+        """Return whether racks of a system may be leased."""
+        return not self.systems or system in self.systems
+
+    def usd_per_quarter(self, price_usd: float) -> float:
+        """Return the payments of a quarter for a rack of a price. [USD]."""
+        return MONTHS_PER_QUARTER * self.usd_frac_per_month * price_usd
+
+    def least_frac(self, rate_per_year: float, lead: int) -> float:
+        """Return a lower bound on the present value of all payments at the order, over the price."""
+        last = discount_factor(rate_per_year, (lead + self.quarters) / QUARTERS_PER_YEAR)
+        return self.quarters * self.usd_per_quarter(1.0) * last
 
 
 @dataclass(frozen=True)
@@ -35,6 +62,8 @@ class FinanceTerms:
 
     financing: Financing | None = None
     """Taxes, payment terms and debt; None if the scenario has none of them."""
+    leases: tuple[LeaseTerms, ...] = ()
+    """Offers to lease racks in place of a purchase."""
 
     def level(self, t: int) -> float:
         """Return the running costs of a quarter over those of today."""

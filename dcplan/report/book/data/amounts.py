@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dcplan.economics.cash_flow import FlowGroup
 from dcplan.economics.discounting import straight_residual_frac
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.residual_value import residual_ends
@@ -26,6 +27,10 @@ PUMP_MW = "MW of heat pumps"
 """Amount with the power of the heat pump of a site that sells heat."""
 STOPPED = "racks out of service"
 """Amount with the racks that are off during the works of an upgrade."""
+LEASED = "leased racks, each at its price of the order over the price of today"
+"""Amount with the leased racks whose lease is paid in a quarter; its item has group, system and lease."""
+TO_LESSOR = "racks leased"
+"""Amount with the racks of an order that a lessor pays."""
 LEFT, HARDWARE = "share left", "hardware"
 """Amount with the share of a price left at the end of the horizon, and its kind of asset."""
 LEFT_AT_LOW, LEFT_AT_HIGH = f"{LEFT} at low", f"{LEFT} at high"
@@ -44,6 +49,17 @@ def amounts(
         if amount:
             place, cooling, item = (x or None for x in where)
             yield AmountRow(what, place, cooling, item, t, amount)
+
+
+def leased_racks(problem: PlanningProblem, d: Decisions) -> Iterator[AmountRow]:
+    """Yield the leased racks by hall, cooling, system and lease, also in quarters after the horizon."""
+    terms = {x.id: x.quarters for x in problem.finance.leases}
+    for (h, c, k, lease, q), n in sorted(d.leased.items()):
+        place = problem.placed[h, c, k]
+        first, each = q + place.lead, n * place.rack_usd(q) / place.price_usd
+        for t in range(first, first + terms[lease]):
+            group = FlowGroup.OPEX if t < problem.quarters else FlowGroup.POST_HORIZON
+            yield AmountRow(LEASED, h, c, f"{group} {k} {lease}", t, each)
 
 
 def shares_left_at_bounds(problem: PlanningProblem, question: Question) -> Iterator[AmountRow]:
@@ -104,6 +120,7 @@ def _all(
                 t,
                 d.ordered.get((*p.key, t), 0) + (0 if t else d.fleet.get(p.key, 0)),
             )
+            yield TO_LESSOR, p.key, t, d.leased_racks((*p.key, t))
             yield "training accelerators", p.key, t, d.training.get((*p.key, t), 0.0)
             yield "serving accelerators", p.key, t, served
             yield "price over list", p.key, t, p.price_factor[t] if p.price_factor else 1.0

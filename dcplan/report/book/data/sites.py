@@ -108,3 +108,12 @@ def rent_facts(facts: Facts, problem: PlanningProblem, books: Accounts) -> Itera
             for f in own:
                 line, hours = f"{f.group} {f.line}", f.usd / usd
                 yield AmountRow("rented hours", offer.id, name, line, f.quarter, hours)
+
+
+def lease_facts(facts: Facts, problem: PlanningProblem, d: Decisions) -> None:
+    """Write the payment of a month of each lease that a plan takes, as a share of the price."""
+    taken = {lease for _, _, _, lease, _ in d.leased}
+    for lease in (x for x in problem.finance.leases if x.id in taken):
+        key = f"finance.leases.{lease.id}.payment_frac_per_month"
+        how = facts.input(key) if facts.knows(key) else Frozen.DERIVED
+        Place(facts, (lease.id, "", "")).write("lease_frac", "", lease.usd_frac_per_month, how)

@@ -16,11 +16,11 @@ from dcplan.planning.problem.terms import (
     PlanningProblem,
     PortClass,
 )
-from dcplan.report.book.data.amounts import amounts, lots, shares_left_at_bounds
+from dcplan.report.book.data.amounts import amounts, leased_racks, lots, shares_left_at_bounds
 from dcplan.report.book.data.editable import live_inputs
 from dcplan.report.book.data.facts import Facts, Frozen
 from dcplan.report.book.data.hardware import cooled_facts, hall_facts, piece_facts, rack_facts
-from dcplan.report.book.data.sites import finance_facts, rent_facts, site_facts
+from dcplan.report.book.data.sites import finance_facts, lease_facts, rent_facts, site_facts
 from dcplan.result import Table
 from dcplan.scenario.load import Question
 from dcplan.scenario.set_keys import FIELDS
@@ -88,7 +88,9 @@ def book_data(
     hours = list(rent_facts(facts, problem, books))
     shares = shares_left_at_bounds(problem, question)
     known = amounts(problem, d, books, placed)
-    rows = (*known, *hours, *shares, *lots(problem, d, question))
+    lease_facts(facts, problem, d)
+    leased = leased_racks(problem, d)
+    rows = (*known, *hours, *shares, *lots(problem, d, question), *leased)
     live = live_inputs(facts, problem, d, question)
     spans = {
         key: span

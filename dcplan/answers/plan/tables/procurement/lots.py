@@ -62,7 +62,7 @@ def rents(flows: Sequence[Flow]) -> Iterator[Lot]:
     """Yield the rents: each commitment, on demand each offer and term, and each accompanying cost."""
     found: dict[tuple[object, ...], list[Flow]] = defaultdict(list)
     for f in flows:
-        if f.group in RENT and f.goods is not None:
+        if f.group in RENT and f.goods is not None and f.asset is not AssetClass.LEASED:
             term = f.term if f.goods.unit is Unit.ACCELERATOR_HOUR else ""
             found[f.offer, term, f.goods.serves_from, f.goods.item].append(f)
     for lot in found.values():

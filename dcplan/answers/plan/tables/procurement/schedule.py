@@ -18,6 +18,7 @@ from dcplan.answers.plan.tables.procurement.contents import (
     placement_of,
     vendor_of,
 )
+from dcplan.answers.plan.tables.procurement.leases import leased
 from dcplan.answers.plan.tables.procurement.lots import Lot, lots, rents
 from dcplan.answers.plan.tables.procurement.terms import Lead, lead_of, paid
 from dcplan.catalog.schema import Offer
@@ -48,6 +49,7 @@ def purchases(
     due = payment_of(given, log) if given else None
     rows = [_equipment(plan, lot, due) for lot in lots(books.flows)]
     rows += [row for lot in rents(books.flows) for row in _rent(plan, lot)]
+    rows += leased(problem, question, log, books.flows)
     return PURCHASES.table(
         sorted(
             rows,

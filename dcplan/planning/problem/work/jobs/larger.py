@@ -55,8 +55,9 @@ class Larger:
         with B the book value of a fitted hall that only work keeps, W its rated power when full, P
         the price of a rack ordered in the quarter, w its rated power, :math:`\rho` the share of the
         price that is left at the end of the horizon, and :math:`\beta` the discount from the quarter
-        to that end. Energy, network and power would only add to the right side, so that no quarter
-        in which a larger cluster is cheaper is left out.
+        to that end. Under a lease, the present value of its payments takes the place of
+        :math:`1 - \beta\,\rho_q` where it is less. Energy, network and power would only add to the
+        right side, so that no quarter in which a larger cluster is cheaper is left out.
         """
         quarters = range(self.quarters)
         if self.every:
@@ -81,7 +82,12 @@ class Larger:
             if c.id == rack.cooling
         )
         kept_usd_per_kw = later * (1.0 - finance.empty_hall_frac) * book_usd / hall.full_kw
-        lost_frac = 1.0 - later * finance.hardware_residual_frac[t]
+        leased = [x for x in finance.leases if x.covers(rack.system)]
+        lost_frac = min(
+            1.0 - later * finance.hardware_residual_frac[t],
+            *(x.least_frac(finance.discount_rate, rack.lead) for x in leased),
+            1.0,
+        )
         return kept_usd_per_kw > rack.order_usd(t) * lost_frac / rack.rated_kw
 
 
