@@ -52,7 +52,10 @@ def test_units_with_one_to_spare() -> None:
     row = rows["dry-cooler"]
     assert 50.0 < row["design_heat_mw"] < 54.0
     assert row["units_with_spare"] == math.ceil(row["design_heat_mw"] / 0.8) + 1
-    assert (row["unit_mw"], row["basis"]) == (0.8, "model")
+    assert row["unit_mw"] == pytest.approx(
+        row["design_heat_mw"] / (row["units_with_spare"] - 1), rel=1e-12
+    )
+    assert row["basis"] == "model"
 
 
 def test_tabulated_chillers_move_the_hall() -> None:
@@ -213,3 +216,12 @@ def test_pods_come_whole() -> None:
     )
     pod = facility(**asked | {"system": "tpu-v5p-pod", "liquid_frac": 0.85}, it_mw=10.0)
     assert pod.value("floor.accelerators") == 8960
+
+
+@pytest.mark.parametrize(("it_mw", "chillers"), [(3.0, 2), (20.0, 5)])
+def test_chillers_are_equal_units_for_the_design_heat(it_mw: float, chillers: int) -> None:
+    """Chillers of Ashburn move 0.86 to 0.87 MW a MW of IT. 3 MW: 2.6 MW, one chiller of 2.6 MW and a spare
+    one, not two of the class's 5 MW. 20 MW: 17.3 MW, four of 4.3 MW, because three of 5 MW move 15 MW."""
+    row = _plant(**NVL | {"it_mw": it_mw})["chiller"]
+    assert row["units_with_spare"] == chillers
+    assert row["unit_mw"] == pytest.approx(0.865 * it_mw / (chillers - 1), rel=0.01)

@@ -13,6 +13,8 @@ from dcplan.planning.problem.build import Built, build
 from dcplan.planning.problem.terms import NO_FABRIC, FabricOption, PortClass
 from dcplan.scenario.load import load
 
+ROOT = Path(__file__).parents[2]
+
 TEXT = """
 dcplan: 1
 name: few
@@ -139,3 +141,10 @@ def test_a_plan_has_no_fabric_whose_transceivers_form_no_link(tmp_path: Path) ->
     reasons = [x.reason for x in problem.excluded if x.id.startswith("eth-1600")]
     assert reasons
     assert all("form no link" in reason for reason in reasons)
+
+
+def test_a_family_that_a_scenario_names_alone_is_not_refused_for_its_lanes() -> None:
+    """JUPITER has NICs of 200 Gb/s on InfiniBand NDR: two lanes of 100 Gb/s, where the class part has four
+    of 50 Gb/s. HDR would fit the class part, but the scenario does not allow it."""
+    problem = build(load(str(ROOT / "scenarios" / "cases" / "jupiter.yaml"))).problem
+    assert {option.id.split("/")[0] for option in problem.fabrics} == {"ib-ndr-400"}

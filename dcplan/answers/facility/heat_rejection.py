@@ -8,7 +8,7 @@ from dcplan.answers.common.long_lead import CONNECTION_LEAD, HALL_LEAD, lead_tim
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption
 from dcplan.errors import InputError, Place, Problem
-from dcplan.facility.liquid import units
+from dcplan.facility.electrical.ratings import equal_units
 from dcplan.facility.pue import sizes
 from dcplan.inputs.cooling.losses import hall_losses_frac, lighting_range
 from dcplan.inputs.cooling.setting import Performance
@@ -23,7 +23,9 @@ UNIT_KEYS = {
     "chiller": "chiller-unit-mw",
     "tower": "tower-cell-mw",
     "dry-cooler": "dry-cooler-unit-mw",
+    "exchanger": "exchanger-unit-mw",
 }
+"""Largest heat of one unit of the plant, by equipment."""
 
 
 def plant_table(
@@ -37,10 +39,22 @@ def plant_table(
     rows: list[specs.PlantRow] = []
     for name in option.plant:
         mw = plant_heat_mw(name, option, found, resolved, log)
-        each = log.parameter("facility", UNIT_KEYS[name])
+        count, each = plant_units(name, mw, log)
         basis = "model" if found.modeled else "estimate"
-        rows.append(specs.PlantRow(name, mw, each, units(mw, each), basis))
+        rows.append(specs.PlantRow(name, mw, each, count, basis))
     return specs.PLANT.table(rows)
+
+
+def plant_units(equipment: str, heat_mw: float, log: InputLog) -> tuple[int, float]:
+    """Return the equal units for a heat with one spare unit, and the rating of one [MW]; none without heat.
+
+    None is above the largest unit of its class, so a small hall has small units.
+    """
+    largest = log.parameter("facility", UNIT_KEYS[equipment])
+    if heat_mw <= 0.0:
+        return 0, largest
+    running, each = equal_units(heat_mw, largest)
+    return running + 1, each
 
 
 def plant_heat_mw(

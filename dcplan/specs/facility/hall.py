@@ -120,7 +120,7 @@ class PlantRow:
 
     equipment: Equipment
     design_heat_mw: Annotated[float, Column("Heat moved or rejected on the design day")]
-    unit_mw: Annotated[float, Column("Heat of one unit")]
+    unit_mw: Annotated[float, Column("Heat of one of the equal units")]
     units_with_spare: Annotated[int, Column("Units for that heat, including one spare")]
     basis: Annotated[str, Column("Basis of the heat: model or estimate")]
 

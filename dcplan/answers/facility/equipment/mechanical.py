@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dcplan.answers.facility.heat_rejection import UNIT_KEYS, plant_heat_mw
+from dcplan.answers.facility.heat_rejection import plant_heat_mw, plant_units
 from dcplan.answers.facility.resolve import ResolvedFacility
 from dcplan.catalog.schema import CoolingOption
 from dcplan.facility.electrical.ratings import equal_units, next_motor_kw
@@ -48,8 +48,7 @@ def _plant(
     name: str, option: CoolingOption, found: Performance, resolved: ResolvedFacility, log: InputLog
 ) -> MechanicalRow:
     heat_mw = plant_heat_mw(name, option, found, resolved, log)
-    each_mw = log.parameter("facility", UNIT_KEYS[name])
-    count = units(heat_mw, each_mw)
+    count, each_mw = plant_units(name, heat_mw, log)
     return MechanicalRow(
         TAGS[name],
         name,
@@ -103,8 +102,8 @@ def _pump(
 
 def _exchangers(it_kw: float, log: InputLog) -> MechanicalRow:
     """Return plate exchangers between tower water and facility water, for all heat of the hall."""
-    each_kw = log.parameter("facility", "exchanger-unit-mw") * KW_PER_MW
-    count = units(it_kw, each_kw)
+    count, each_mw = plant_units("exchanger", it_kw / KW_PER_MW, log)
+    each_kw = each_mw * KW_PER_MW
     return MechanicalRow(
         "HX",
         "exchanger",

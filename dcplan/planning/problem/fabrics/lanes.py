@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dcplan.catalog.schema import Fabric
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.network_parts import (
@@ -15,15 +17,18 @@ from dcplan.planning.problem.fabrics.ordered import Ordered
 from dcplan.planning.problem.terms import PortClass
 
 
-def refuse_unlike_lanes(ordered: Ordered, ports: PortClass, log: InputLog) -> None:
-    """Refuse a family whose transceivers form no link with those of a NIC, if another family's do.
+def refuse_unlike_lanes(
+    ordered: Ordered, ports: PortClass, allowed: Sequence[Fabric], log: InputLog
+) -> None:
+    """Refuse a family whose transceivers form no link with those of a NIC, if another allowed one's do.
 
-    Without another family the catalog has no transceiver for the NIC, and the class part stays.
+    Without another family the class part stays: the catalog has no lane speed of NICs, and one of 200 Gb/s
+    may have two lanes of 100 Gb/s where the class part has four of 50.
     """
     why = _unlike_lanes(ordered, ports, log)
     if not why:
         return
-    for family in log.catalog.table("fabrics", Fabric).values():
+    for family in allowed:
         if family.protocol not in ports.protocols or family.rate_gbps.value < ports.gbps:
             continue
         other = Ordered(family, family.topology, None)

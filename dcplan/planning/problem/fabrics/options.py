@@ -57,8 +57,8 @@ def fabric_options(
         for c in classes
     )
     result: list[FabricOption] = []
-    for name in ids:
-        family = log.catalog.get("fabrics", name, Fabric)
+    allowed = [log.catalog.get("fabrics", name, Fabric) for name in ids]
+    for family in allowed:
         served = sorted((c for c in classes if family.protocol in c.protocols), key=lambda c: c.id)
         if not served:
             excluded.append(
@@ -78,7 +78,7 @@ def fabric_options(
         ordered = Ordered(family, topology, given)
         for tiers in ordered.tiers(most):
             try:
-                result.append(_option(hall, ordered, tiers, served, placed, log))
+                result.append(_option(hall, ordered, tiers, served, placed, allowed, log))
             except MissingError as error:
                 if tiers == 1 and topology in UNITED:  # no rack fits one switch
                     continue
@@ -95,6 +95,7 @@ def _option(
     tiers: int,
     served: list[PortClass],
     placed: Sequence[Placement],
+    allowed: Sequence[Fabric],
     log: InputLog,
 ) -> FabricOption:
     family, topology = ordered.family, ordered.topology
@@ -108,7 +109,7 @@ def _option(
             designs[ports] = ordered.design(link, tiers, log)
             cage = links_per_cage(ports.ports_per_cage, family, ordered.planes)
             parts[ports] = parts_of(log, family, ordered.models, link, cage)
-            refuse_unlike_lanes(ordered, ports, log)
+            refuse_unlike_lanes(ordered, ports, allowed, log)
         except MissingError as error:  # this class cannot use the family; other classes may
             designs.pop(ports, None)
             missing.append(str(error))
