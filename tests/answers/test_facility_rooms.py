@@ -22,8 +22,8 @@ def area(count: int, footprint: float, space: float) -> float:
 
 
 def test_transformers_generators_and_pumps_by_hand() -> None:
-    """19 transformers of 3.15 MVA x 1.4 m2 with 1.2 m between them; 69 dry coolers of 0.8 MW x 34 m2
-    with 3 m; seven pumps of 955.5 m3/h x 2.5 m2 for 1,000 m3/h."""
+    """19 transformers of 3.15 MVA x 1.4 m2 with 1.2 m between them; 69 dry coolers, 68 of which share the
+    design heat, x 34 m2/MW with 3 m; seven pumps of 955.5 m3/h x 2.5 m2 for 1,000 m3/h."""
     found = facility(**HALL)
     rows = found.frame("rooms")
     first = rows[rows["equipment"] == "transformer"].iloc[0]
@@ -34,7 +34,8 @@ def test_transformers_generators_and_pumps_by_hand() -> None:
     assert first["high_m2"] == pytest.approx(area(19, 3.15 * 2.5, 1.8))
     cooler = rows[rows["equipment"] == "dry-cooler"].iloc[0]
     assert cooler["room"] == "outdoors"
-    assert cooler["area_m2"] == pytest.approx(area(69, 27.2, 3.0))
+    heat_mw = found.frame("plant").set_index("equipment").loc["dry-cooler", "design_heat_mw"]
+    assert cooler["area_m2"] == pytest.approx(area(69, 34.0 * heat_mw / 68, 3.0))
     pump = rows[rows["equipment"] == "facility-pump"].iloc[0]
     assert pump["footprint_m2"] == pytest.approx(0.9555 * 2.5, rel=1e-3)
     handler = rows[rows["equipment"] == "air-handler"].iloc[0]
