@@ -1,7 +1,7 @@
 """What a plan costs in time: ``python -m tests.bench.planner [FILE:GAP:SECONDS ...]``.
 
 Prints seconds in all, of menu, of model and load, of the search, the proven gap and the peak
-memory; beside it the straightforward way in the same run: one Pyomo model without steps or stages,
+memory; after it the straightforward way in the same run: one Pyomo model without steps or stages,
 HiGHS with its defaults, the same seconds.
 
 ``python -m tests.bench.planner what-ifs [N]``: N demands of 0.8 to 1.2 times the retrofit

@@ -1,9 +1,9 @@
-"""Compiled programs of this process, kept for problems that differ from them in right sides only.
+"""Compiled programs of this process, kept for problems that differ from them in demands and limits only.
 
 A what-if often changes a demand alone, and the points of a frontier differ in the limit on a measure. A
-demand without replicas and a limit are the right sides of their rows and nothing else, so the program
-of the last problem is used again with other right sides. A program for equal problems is used again as
-it is.
+demand without replicas and a limit are the right sides of their rows, and a demand is in the
+coefficients of rent with a fixed cost. So the program of the last problem is used again with other
+values there. A program for equal problems is used again as it is.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ WITHOUT_SITE = "without_site"
 """Row of a demand without one site in a quarter."""
 GOAL_LIMIT = "goal_limit"
 """Row of the limit on a measure."""
+RENTED, RENT_OF_DEMAND = "rented", "rent_of_demand"
+"""Column of rented accelerators, and row of the rent of a demand with a fixed cost."""
 PEAK_WORK = "peak_work_needed"
 """Row of the work of a demand that fills halls."""
 MOST_KEPT = 6
@@ -89,17 +91,24 @@ def _with_limits(
         return None
     if lower is matrix.row_lower and upper is matrix.row_upper:
         return matrix
-    return replace(matrix, row_lower=lower, row_upper=upper)
+    moved = replace(matrix, row_lower=lower, row_upper=upper)
+    return _with_rent(moved, problem, before) if problem.rent_fixed_usd_per_month else moved
 
 
 def _only_right_sides(problem: PlanningProblem, before: PlanningProblem) -> bool:
-    """Return whether other demands change right sides alone.
+    """Return whether other demands change right sides, and coefficients of rent with a fixed cost, alone.
 
-    The number of replicas depends on the demand, and so do the coefficients of rent with a fixed cost;
-    another peak quarter is another column of work.
+    The number of replicas depends on the demand; another peak quarter is another column of work. A
+    quarter without demand has other coefficients of rent.
     """
-    if any(d.replica for d in problem.demands) or problem.rent_fixed_usd_per_month:
+    if any(d.replica for d in problem.demands):
         return False
+    if problem.rent_fixed_usd_per_month:
+        pairs = zip(problem.demands, before.demands, strict=True)
+        if any(
+            (x > 0) != (y > 0) for d, o in pairs for x, y in zip(d.wanted, o.wanted, strict=True)
+        ):
+            return False
     peaks = [[p.peak_quarter(d) for d in p.demands] for p in (problem, before)]
     return problem.finance.empty_hall_frac >= 1.0 or peaks[0] == peaks[1]
 
@@ -122,6 +131,24 @@ def _moved(
             return None
         found[i] = value
     return found
+
+
+def _with_rent(matrix: Matrix, problem: PlanningProblem, before: PlanningProblem) -> Matrix:
+    """Return a program whose rows of rent with a fixed cost have the demands of a problem.
+
+    Such a row divides the rented accelerators by those that serve the whole demand, so its
+    coefficients follow the inverse of the demand.
+    """
+    factor = np.ones(len(matrix.rows))
+    for i, key in enumerate(matrix.rows):
+        if key.name == RENT_OF_DEMAND:
+            demand, t = key.ids[0], key.ids[-1]
+            row = problem.demand(demand).row_id
+            wanted, old = problem.demand(row).wanted[t], before.demand(row).wanted[t]
+            factor[i] = old / wanted if wanted > 0 else 1.0
+    rented = np.array([key.name == RENTED for key in matrix.columns])
+    value = np.where(rented[matrix.owner], matrix.value * factor[matrix.index], matrix.value)
+    return replace(matrix, value=value)
 
 
 def _unlimited(goal: Goal) -> Goal:

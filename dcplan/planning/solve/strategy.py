@@ -55,6 +55,7 @@ from dcplan.planning.solve.kept import PROGRAMS
 from dcplan.planning.solve.large.aggregate import with_work
 from dcplan.planning.solve.large.merged import merged, of_merged
 from dcplan.planning.solve.large.racks import RackStage
+from dcplan.planning.solve.large.screening import screened
 from dcplan.planning.solve.large.search import HallSearch
 from dcplan.planning.solve.large.thinned import thinned
 from dcplan.planning.solve.matrix import Matrix
@@ -198,7 +199,6 @@ def _by_halls(
         program = of_merged(base, plain, lean)
         stage = RackStage(plain, base, audit_of, part)
     search = HallSearch(lean, program, stage, part)
-    solve = search.screened if session.request.screen else search.solve
     near = session.request.near
     first = None if base is None else _shares_first(plain, base, session)
     if first is not None and first.status is SolveStatus.INFEASIBLE:
@@ -209,7 +209,7 @@ def _by_halls(
         search.plans.prove(first.bound)
         search.nodes += first.nodes
         near = near if first.values is None else base.integer_values(first.values)
-    answer = solve(near)
+    answer = screened(search, near) if session.request.screen else search.solve(near)
     plan, stopped = answer.plan, session.stopped
     report = SolveReport(
         answer.bound, session.clock.spent(), answer.nodes, base, plain, None, math.inf

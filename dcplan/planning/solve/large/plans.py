@@ -61,8 +61,12 @@ class Plans:
 
     def done(self, bound: float) -> bool:
         """Return whether a bound proves the requested gap of the best plan."""
+        return self.within(bound, self.gap)
+
+    def within(self, bound: float, gap: float) -> bool:
+        """Return whether a bound proves a gap of the best plan."""
         best = self.best
-        return best is not None and best.value - bound <= self.gap * abs(best.value)
+        return best is not None and best.value - bound <= gap * abs(best.value)
 
     def prove(self, bound: float) -> None:
         """Raise the bound, if a bound is higher."""

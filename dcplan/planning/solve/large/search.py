@@ -30,7 +30,7 @@ from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work,
 from dcplan.planning.solve.large.node_program import Known
 from dcplan.planning.solve.large.plans import Plans
 from dcplan.planning.solve.large.pseudo_costs import PseudoCosts
-from dcplan.planning.solve.large.racks import STRATEGY, Found, RackStage, with_halls
+from dcplan.planning.solve.large.racks import STRATEGY, Found, RackStage
 from dcplan.planning.solve.large.restricted import rounded_up, unused
 from dcplan.planning.solve.large.sums import SUM, known_with_sums, with_sums
 from dcplan.planning.solve.large.tree import Tree
@@ -73,6 +73,14 @@ class Answer:
     """Reason why the search ended before the time limit with an open gap; otherwise empty."""
 
 
+@dataclass(frozen=True)
+class Halls:
+    """The program of halls and its solution."""
+
+    program: Matrix
+    outcome: Outcome
+
+
 class HallSearch:
     """Search of one large model; ``stage`` makes plans of its halls."""
 
@@ -102,7 +110,7 @@ class HallSearch:
         """
         self.session.reporter.enter(Phase.RELAXATION)
         try:
-            relaxed, point = self._relaxed()
+            relaxed, point = self.relaxed()
         except OutOfTimeError:
             self.session.clock.note(SolveStatus.LIMIT)
             return Answer(None, -math.inf, 0)
@@ -113,8 +121,11 @@ class HallSearch:
             self.plans.plan(near, self.plans.bound)
         elif self._restricts(relaxed):  # a first plan before the program of halls, which takes long
             self._round_up(relaxed, point, gap=max(FIRST_GAP, self.gap))
-        if not self.plans.proved and not self._of_halls(relaxed, point):
-            return Answer(None, math.inf, self.nodes, infeasible=True)
+        found = None if self.plans.proved else self.of_halls(relaxed, point)
+        if found is not None:
+            if found.outcome.status is SolveStatus.INFEASIBLE:
+                return Answer(None, math.inf, self.nodes, infeasible=True)
+            self.plans.take(found.program, found.outcome, by_site=not self.grows)
         if self.plans.best is None and not self.session.stopped:
             self._round_up(relaxed, point, EXTRA * self.session.clock.limit_s)
         if self.plans.best is not None and self.plans.goes_on:
@@ -132,27 +143,8 @@ class HallSearch:
         ended = "" if self.session.stopped or not self.plans.goes_on else ENDED
         return Answer(self.plans.best, self.plans.bound, self.nodes, ended=ended)
 
-    def screened(self, near: Mapping[Key, float] | None = None) -> Answer:
-        """Return a plan and the bound of the program of halls, without a search for a smaller gap.
-
-        Two choices of halls are made plans: those of the program, and those of ``near`` where they
-        promise less than the first plan.
-        """
-        try:
-            relaxed, point = self._relaxed()
-            if point is None:
-                return Answer(None, -math.inf, 0, infeasible=True)
-            self.plans.bound = point.objective
-            if not self._of_halls(relaxed, point, early=False):
-                return Answer(None, math.inf, self.nodes, infeasible=True)
-            if near and not self.plans.proved and self._promises(relaxed, near):
-                self.plans.plan(near, self.plans.bound)
-        except OutOfTimeError:
-            self.session.clock.note(SolveStatus.LIMIT)
-        return Answer(self.plans.best, self.plans.bound, self.nodes, ended=SCREENED)
-
-    def _of_halls(self, relaxed: Matrix, point: Point, *, early: bool = True) -> bool:
-        """Solve the program of halls for its bound and a plan; return whether it has a solution.
+    def of_halls(self, relaxed: Matrix, point: Point, *, early: bool = True) -> Halls | None:
+        """Solve the program of halls for its bound; None if the best plan is proved before.
 
         A very large one is first solved with the fabrics and systems of the linear program only, if
         the request asks for it.
@@ -164,7 +156,7 @@ class HallSearch:
         if self._restricts(relaxed):
             start = self._restricted(program, relaxed, point.values)
             if self.plans.proved:
-                return True
+                return None
         share = TREE_SHARE if self.grows else BOUND_SHARE if start else 1.0
         session = self.session.part(share) if share < 1.0 else self.session
         outcome = (
@@ -173,10 +165,7 @@ class HallSearch:
             else self._halls(program, start, session, early=early)
         )
         self.plans.prove(outcome.bound)
-        if outcome.status is SolveStatus.INFEASIBLE:
-            return False
-        self.plans.take(program, outcome, by_site=not self.grows)
-        return True
+        return Halls(program, outcome)
 
     def _round_up(
         self, relaxed: Matrix, point: Point, least_s: float = 0.0, gap: float | None = None
@@ -189,13 +178,7 @@ class HallSearch:
     def _restricts(self, relaxed: Matrix) -> bool:
         return self.session.request.restrict and len(relaxed.columns) > RESTRICT_COLUMNS
 
-    def _promises(self, relaxed: Matrix, near: Mapping[Key, float]) -> bool:
-        """Return whether the halls of a plan may give a clearly better one, by their linear program."""
-        given = with_halls(relaxed, near)
-        point = relaxation(given, self.session.clock.left())
-        return point is not None and point.objective + self.plans.least_slack() < self.plans.worth()
-
-    def _relaxed(self) -> tuple[Matrix, Point | None]:
+    def relaxed(self) -> tuple[Matrix, Point | None]:
         """Return the relaxation and its solution; runs replace work where it uses work."""
         kept: set[Group] = set()
         while True:
@@ -316,9 +299,6 @@ class HallSearch:
 ENDED = (
     "the program of halls, fabrics and sites is solved; the rest is racks and integer switch counts"
 )
-
-
-SCREENED = "only a plan and a bound were requested (screening)"
 
 
 def is_strategic(matrix: Matrix) -> npt.NDArray[np.bool_]:
