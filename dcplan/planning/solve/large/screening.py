@@ -36,7 +36,7 @@ from dcplan.planning.solve.status import Phase, SolveStatus
 
 SCREEN_GAP = 0.02
 """Gap at which a screening ends; a request with a larger gap ends there."""
-BOUND_GAP = 0.3
+BOUND_GAP = 0.15
 """Share of SCREEN_GAP at which the program with whole racks ends."""
 HARDWARE = tuple(x.variable for x in (FABRIC, FITTED, RACKS, BUY, LEASED, FLEET, DISPOSED, STOPPED))
 """Decisions on hardware, which a similar problem may repeat."""
