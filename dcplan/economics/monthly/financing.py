@@ -289,7 +289,7 @@ def _gross_usd(side: Side, terms: Financing) -> Array | None:
     """Return the purchases that payment terms move, with their sales tax, by month; None without any."""
     kinds = EQUIPMENT - {AssetClass.EXISTING}  # earlier orders have their own contracts
     found = [
-        (1.0 + own.sales_tax_frac) * np.asarray(sum(side.lines[x] for x in lines))
+        (1.0 + own.sales_tax_frac) * np.maximum(sum(side.lines[x] for x in lines), 0.0)
         for site, own in terms.by_site.items()
         if (lines := side.of(kinds, site))
     ]

@@ -58,7 +58,7 @@ class Milestones:
 def with_milestones(side: Side, gross_usd: Array, due: Milestones) -> Side:
     """Add the line of differences from full payment on delivery.
 
-    ``gross_usd`` are the purchases by month of delivery, with their sales tax.
+    ``gross_usd`` are the purchases by month of delivery, with their sales tax, none negative.
     Payments before or after the horizon are recorded outside it, in their own month.
 
     Examples
@@ -74,15 +74,14 @@ def with_milestones(side: Side, gross_usd: Array, due: Milestones) -> Side:
     ([-40.0, 0.0, 10.0], ((-6, 30.0),))
     """
     months = side.months
-    cash = np.maximum(gross_usd, 0.0)
-    moved = 0.0 - (due.deposit_frac + due.acceptance_frac) * cash
+    moved = 0.0 - (due.deposit_frac + due.acceptance_frac) * gross_usd
     outside: list[tuple[int, float]] = []
     for share, shift in (
         (due.deposit_frac, -due.deposit_months_before),
         (due.acceptance_frac, due.acceptance_months_after),
     ):
-        for month in np.flatnonzero(cash):
-            at, usd = int(month) + shift, float(share * cash[month])
+        for month in np.flatnonzero(gross_usd):
+            at, usd = int(month) + shift, float(share * gross_usd[month])
             if 0 <= at < months:
                 moved[at] += usd
             elif usd:
