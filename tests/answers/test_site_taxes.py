@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,10 @@ import dcplan
 from dcplan.answers.plan.answer import plan
 from dcplan.economics.cash_flow import EQUIPMENT
 from dcplan.errors import InputError
+from dcplan.planning.audit.facts import differences
+from dcplan.planning.problem.build import build
 from dcplan.result import Result
+from dcplan.scenario.load import load
 from tests.answers.test_choice_of_sites import HALL, scenario
 
 NAMES = ("columbus", "abilene")
@@ -138,3 +142,23 @@ def test_the_note_on_untaxed_plants_reads_the_rates_of_the_site(tmp_path: Path) 
     more = ("sites.abilene.tax.property_tax_frac_per_year=0.001",)
     again = plan(scenario=taxed(tmp_path, none), sets=(SMALL, *more))
     assert any(said in str(note) for note in again.warnings)
+
+
+def test_the_audit_reads_each_rate_from_the_scenario_again(tmp_path: Path) -> None:
+    question = load(
+        taxed(tmp_path, {"sales_tax_frac": 0.01, "cooling_property_tax_frac_per_year": 0.002})
+    )
+    problem = build(question).problem
+    assert differences(problem, question, []) == []
+    terms = problem.finance.financing
+    assert terms is not None
+    (own,) = terms.site_taxes
+    wrong = replace(own, sales_tax_frac=0.02, plant_taxes=())
+    finance = replace(problem.finance, financing=replace(terms, site_taxes=(wrong,)))
+    site = replace(problem.sites[0], land_tax_usd_per_quarter=5.0)
+    found = replace(problem, finance=finance, sites=(site, *problem.sites[1:]))
+    assert differences(found, question, []) == [
+        "columbus tax on land: plan 5, scenario 0",
+        "abilene sales_tax_frac: plan 0.02, scenario 0.01",
+        "abilene cooling_property_tax_frac_per_year: plan 0, scenario 0.002",
+    ]
