@@ -5,17 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pyomo.environ as pyo
 import pytest
 
-from dcplan.economics.cash_flow import AssetClass
+from dcplan.economics.cash_flow import CAPITAL, AssetClass
 from dcplan.economics.monthly.financing import Financing, PlantTax, SiteTaxes
 from dcplan.economics.monthly.statements import statements
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.measures import after_tax
+from dcplan.planning.model.build import build_model
+from dcplan.planning.model.money.capital import capital
 from dcplan.planning.problem.terms import PlanningProblem
 from tests.planning.brute_site_taxes import MONTHS, T, after_tax_usd, choices, menu
 from tests.planning.optimum import optimum, planned
 from tests.planning.test_after_tax import taxed, worse_than_none
+from tests.planning.test_runs_over_halls import two_halls
+from tests.planning.test_upgrades import menu as upgraded
+from tests.planning.tiny_sites import sites_menu
 
 GAIN_USD = 0.04 * 30.0 * 1.2 * 91.3125 * 24 / 3
 """What energy costs less at the second site in a month: 0.04 USD/kWh on 30 kW of racks at a PUE of 1.2.
@@ -168,3 +174,34 @@ def test_no_alternative_beats_the_plan(seed: int, monkeypatch: pytest.MonkeyPatc
 def test_no_alternative_beats_any_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = [worse_than_none(seed, own_taxes(seed), monkeypatch) for seed in range(10, 60)]
     assert sum(counts) > 2_500
+
+
+def with_links() -> PlanningProblem:
+    """Two linked halls, the second one at a site of its own."""
+    base = two_halls(4, 1e6)
+    first, second = base.halls
+    site = replace(base.sites[0], id="r")
+    return replace(base, sites=(*base.sites, site), halls=(first, replace(second, site="r")))
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [sites_menu(1), sites_menu(7), upgraded(), with_links()],
+    ids=["plants", "orders", "upgrades", "links"],
+)
+def test_the_capital_of_sites_is_that_of_the_plan(problem: PlanningProblem) -> None:
+    """At any values of the variables; a place that is no site of the plan has none."""
+    model, sets = build_model(problem)
+    rng = np.random.default_rng(3)
+    for x in model.component_data_objects(pyo.Var):
+        x.set_value(float(rng.uniform(1.0, 2.0)), skip_validation=True)
+
+    def usd(t: int, sites: set[str] | None) -> dict[AssetClass, float]:
+        found = capital(model, sets, t, sites)
+        return {asset: float(pyo.value(x)) for asset, x in found.items()}
+
+    for t in sets.quarters:
+        each = [usd(t, {site.id}) for site in problem.sites]
+        parts = {asset: sum(x[asset] for x in each) for asset in CAPITAL}
+        assert parts == pytest.approx(usd(t, None), rel=1e-12)
+        assert not any(usd(t, {"elsewhere"}).values())
