@@ -51,10 +51,10 @@ def test_the_cost_is_that_of_the_sites_alone_at_their_rates(
 
 
 def test_two_sites_by_hand() -> None:
-    """Racks of 100 at each site, a building of 50 at b, one year; a deposit of half a month before.
+    """Racks of 100 at each site, a building of 50 at b, one year; a deposit of half, a month before.
 
-    Site a has the rates of all: 10 % and 1 %. Site b: no sales tax, 2 % on racks, 4 % on buildings.
-    Sales tax 10. Property tax 110 x 1 % + 100 x 2 % + 50 x 4 % = 5.1. The deposit is 55 + 50.
+    Site a has the rates of all: 10 % and 1 %. Site b: 4 %, 2 % on racks, 4 % on buildings.
+    Sales tax 10 + 4. Property tax 110 x 1 % + 104 x 2 % + 50 x 4 % = 5.18. The deposit is 55 + 52.
     """
     found = Financing(
         0.0,
@@ -62,7 +62,7 @@ def test_two_sites_by_hand() -> None:
         sales_tax_frac=0.1,
         property_tax_frac_per_year=0.01,
         milestones=Milestones(0.5, 1, 0.0, 0),
-        site_taxes=(SiteTaxes("b", 0.0, 0.02, (PlantTax(AssetClass.BUILDING, 0.04, 20.0),)),),
+        site_taxes=(SiteTaxes("b", 0.04, 0.02, (PlantTax(AssetClass.BUILDING, 0.04, 20.0),)),),
     )
     kinds = (
         (AssetClass.RACKS, "a", 100.0),
@@ -73,10 +73,10 @@ def test_two_sites_by_hand() -> None:
     made = financed(owned_side(flows, 4, found.taxed_sites), found)
     lines = made.after_tax.lines
     assert [(x.label, x.site) for x in lines if x.asset is AssetClass.RACKS] == [("racks", "")]
-    assert lines[SALES_TAX].sum() == pytest.approx(10.0, abs=1e-12)
-    assert lines[PROPERTY_TAX].tolist() == [*np.zeros(11), pytest.approx(5.1, abs=1e-12)]
-    assert made.after_tax.outside[MILESTONES] == ((-1, pytest.approx(105.0, abs=1e-12)),)
-    assert made.npv_usd == pytest.approx(250.0 + 10.0 + 5.1, abs=1e-9)
+    assert lines[SALES_TAX].sum() == pytest.approx(14.0, abs=1e-12)
+    assert lines[PROPERTY_TAX].tolist() == [*np.zeros(11), pytest.approx(5.18, abs=1e-12)]
+    assert made.after_tax.outside[MILESTONES] == ((-1, pytest.approx(107.0, abs=1e-12)),)
+    assert made.npv_usd == pytest.approx(250.0 + 14.0 + 5.18, abs=1e-9)
 
 
 def test_the_weight_of_an_advance_has_the_rate_of_its_site() -> None:
