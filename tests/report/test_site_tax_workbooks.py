@@ -1,4 +1,5 @@
-"""Taxes by site in the workbooks: orders that were paid in part before the plan, and a compared fleet."""
+"""Taxes by site in the workbooks: an order that was paid in part before the plan, a compared
+fleet, and sourcing options."""
 
 from __future__ import annotations
 
@@ -12,6 +13,9 @@ from dcplan.report.book.write import workbook
 from tests.report.books import edited, recalculated, summary, zeroed
 from tests.report.compared_books import Made, assert_edits_change, assert_live
 from tests.report.test_financed_workbook import COST, RENEWED, SAME
+from tests.report.test_options_workbook import STAGED as OPTIONS
+from tests.report.test_options_workbook import assert_same as assert_options
+from tests.report.test_options_workbook import figures as options
 from tests.report.test_tco_workbook import HARD
 
 SITE = "    utility_mw: 4\n"
@@ -58,3 +62,18 @@ def test_a_compared_fleet_bears_the_rates_of_its_site(tmp_path: Path) -> None:
     again = tco(str(file), sets=["sites.own.tax=null", *sets])
     for key, metric in again.metrics.items():
         assert found.metrics[key].value == metric.value, key
+
+
+def test_sourcing_options_bear_the_rates_of_their_site(tmp_path: Path) -> None:
+    power = "utility_mw: "
+    tax = "tax: {sales_tax_frac: 0.02, property_tax_frac_per_year: 0.03}\n    " + power
+    file, book = tmp_path / "staged.yaml", tmp_path / "book.xlsx"
+    file.write_text(OPTIONS.replace(power, tax, 1), encoding="utf-8")
+    made = tco(str(file))
+    book.write_bytes(workbook(made))
+    assert_options(options(recalculated(zeroed(book))), made)
+    edits = {"sales_tax_frac": 0.025, "property_tax_frac_per_year": 0.025}
+    named = {f"sites.frankfurt.tax.{name}": rate for name, rate in edits.items()}
+    again = tco(str(file), sets=[f"{key}={rate!r}" for key, rate in named.items()])
+    assert again.metrics["owned.npv_usd"].value != made.metrics["owned.npv_usd"].value
+    assert_options(options(recalculated(edited(book, named))), again)
