@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from dcplan.catalog.schema import DepreciationTable
 from dcplan.economics.cash_flow import AssetClass
-from dcplan.economics.monthly.financing import Debt, Financing, PlantTax
+from dcplan.economics.monthly.financing import Debt, Financing, PlantTax, SiteTaxes
 from dcplan.economics.monthly.payments import Milestones
 from dcplan.inputs.log import InputLog
-from dcplan.provenance import Status
-from dcplan.scenario.schema import Finance
+from dcplan.provenance import Quantity, Status
+from dcplan.scenario.schema import Finance, Site
 from dcplan.scenario.schema.top import Payment
 from dcplan.units import MONTHS_PER_YEAR
 
@@ -27,12 +27,14 @@ PLANT_TAX = {
     AssetClass.POWER: "power_property_tax_frac_per_year",
 }
 """Fields of ``finance.tax`` with the property tax of each class of plant."""
+SITE_TAX = ("sales_tax_frac", "property_tax_frac_per_year", *PLANT_TAX.values())
+"""Fields of ``finance.tax`` and ``sites.ID.tax`` on what is bought."""
 EQUIPMENT_TABLE = "straight-line-5"
 """Tax depreciation of equipment without a table in the scenario."""
 
 
 def financing_of(
-    finance: Finance, rate_per_year: float, life_years: float, log: InputLog
+    finance: Finance, sites: Iterable[Site], rate_per_year: float, life_years: float, log: InputLog
 ) -> Financing:
     """Return the financing of a scenario, and log the values that count.
 
@@ -43,6 +45,8 @@ def financing_of(
     ----------
     finance : Finance
         The scenario's ``finance:``.
+    sites : iterable of Site
+        Its ``sites:``, which may have rates of their own.
     rate_per_year : float
         Effective discount rate. [1/year]
     life_years : float
@@ -65,6 +69,7 @@ def financing_of(
         payment_of(payment, log) if payment is not None else None,
         _debt(finance, log),
         tuple(_plant_taxes(finance, log)),
+        tuple(_site_taxes(finance, sites, log)),
     )
 
 
@@ -75,6 +80,37 @@ def _plant_taxes(finance: Finance, log: InputLog) -> Iterator[PlantTax]:
         if rate is not None and rate.value:
             share = log.take(f"finance.tax.{name}", rate)
             yield PlantTax(asset, share, log.parameter("finance", PLANT_LIFE[asset]))
+
+
+def _site_taxes(finance: Finance, sites: Iterable[Site], log: InputLog) -> Iterator[SiteTaxes]:
+    """Yield the rates of each site with a rate of its own on what is bought there."""
+    for site in sites:
+        own = site.tax
+        if own is None or all(getattr(own, name) is None for name in SITE_TAX):
+            continue
+        each = {
+            name: log.take(*key) for name in SITE_TAX if (key := site_rate(finance, site, name))
+        }
+        plants = (
+            PlantTax(asset, each[name], log.parameter("finance", PLANT_LIFE[asset]))
+            for asset, name in PLANT_TAX.items()
+            if each.get(name)
+        )
+        yield SiteTaxes(
+            site.id,
+            each.get("sales_tax_frac", 0.0),
+            each.get("property_tax_frac_per_year", 0.0),
+            tuple(plants),
+        )
+
+
+def site_rate(finance: Finance, site: Site, name: str) -> tuple[str, Quantity] | None:
+    """Return the key and the rate of a tax at a site: its own, else that of all sites; None without one."""
+    own: Quantity | None = getattr(site.tax, name) if site.tax is not None else None
+    general: Quantity | None = getattr(finance.tax, name)
+    if own is not None:
+        return f"sites.{site.id}.tax.{name}", own
+    return None if general is None else (f"finance.tax.{name}", general)
 
 
 def _shares(finance: Finance, log: InputLog) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -86,7 +86,7 @@ def refuse_leases(question: Question, life_months: int, rate_per_year: float) ->
             problems.append(
                 question.tree.problem("DC015", cause, (*path, "term_months"), help=more)
             )
-        elif finance.has_financing:
+        elif question.scenario.has_financing:
             each = lease_payment_frac(lease, InputLog(question.catalog))
             worth = each * float(annuity_factor(rate, lease.term_months))
             why = _finance_lease(lease.term_months / life_months, worth, at)

@@ -15,6 +15,7 @@ from dcplan.economics.monthly.financing import (
     Financed,
     Financing,
     PlantTax,
+    SiteTaxes,
     financed,
 )
 from dcplan.economics.monthly.payments import Milestones
@@ -73,10 +74,18 @@ def terms(draw: st.DrawFn) -> Financing:
         draw(st.floats(0.0, 0.05)),
         draw(st.none() | due),
         draw(st.none() | debt),
+        plant_taxes(draw),
         tuple(
-            PlantTax(asset, draw(st.floats(0.0, 0.05)), draw(st.floats(1.0, 40.0)))
-            for asset in (AssetClass.BUILDING, AssetClass.COOLING, AssetClass.POWER)
+            SiteTaxes(site, draw(rate), draw(st.floats(0.0, 0.05)), plant_taxes(draw))
+            for site in draw(st.sets(st.sampled_from(["a", "b"])))
         ),
+    )
+
+
+def plant_taxes(draw: st.DrawFn) -> tuple[PlantTax, ...]:
+    return tuple(
+        PlantTax(asset, draw(st.floats(0.0, 0.05)), draw(st.floats(1.0, 40.0)))
+        for asset in (AssetClass.BUILDING, AssetClass.COOLING, AssetClass.POWER)
     )
 
 
@@ -85,10 +94,11 @@ def payments(draw: st.DrawFn) -> list[Flow]:
     usd = st.floats(0.0, 1e8)
     quarter = st.integers(0, QUARTERS - 1)
     bought = st.builds(
-        lambda t, a, x: Flow(t, FlowGroup.CAPEX, a, x, asset=a),
+        lambda t, a, x, s: Flow(t, FlowGroup.CAPEX, a, x, s, asset=a),
         quarter,
         st.sampled_from(sorted(CAPITAL)),
         usd,
+        st.sampled_from(["a", "b", "c"]),
     )
     other = st.builds(
         lambda t, g, x: Flow(t, g, g, x, asset=AssetClass.OTHER),
@@ -139,7 +149,8 @@ def weight_of(weights: FlowWeights, flow: Flow) -> float:
     if flow.group is FlowGroup.UNSERVED:
         return weights.unserved[t]
     if flow.group is FlowGroup.CAPEX:
-        return weights.fees[t] if flow.asset not in CAPITAL else weights.capital[flow.asset][t]
+        own = weights.sites.get(flow.site, weights)
+        return own.fees[t] if flow.asset not in CAPITAL else own.capital[flow.asset][t]
     return weights.running[t]
 
 
@@ -147,7 +158,7 @@ def weight_of(weights: FlowWeights, flow: Flow) -> float:
 @given(terms(), payments())
 def test_the_cost_is_the_weighted_sum_of_the_payments(found: Financing, flows: list[Flow]) -> None:
     """What the model minimizes is what the cash flow by month costs, for any payments and terms."""
-    side = owned_side(flows, QUARTERS)
+    side = owned_side(flows, QUARTERS, found.taxed_sites)
     whole = financed(side, found, unserved_usd(flows, side.months)).npv_usd
     weights = financed_weights(found, QUARTERS, LATER)
     scale = sum(abs(f.usd) for f in flows)
@@ -185,7 +196,7 @@ def test_cash_result_and_balance_agree_in_every_month(
     found: Financing, flows: list[Flow], life_years: float, before: list[Earlier]
 ) -> None:
     """The balance sheet balances, debt is what amortization leaves, and deferred tax ends at 0."""
-    side = owned_side(flows, QUARTERS)
+    side = owned_side(flows, QUARTERS, found.taxed_sites)
     whole = financed(side, found, unserved_usd(flows, side.months))
     lives = {AssetClass.BUILDING: 39.0}
     made = statements(whole, found.income_rate_frac, lives, life_years, before)
@@ -217,7 +228,7 @@ def test_the_tax_balance_is_the_book_balance_less_deferred_tax(
 
     In each year the cash for income tax is the tax of the return. The last year has the sale as well.
     """
-    side = owned_side(flows, QUARTERS)
+    side = owned_side(flows, QUARTERS, found.taxed_sites)
     whole = financed(side, found, unserved_usd(flows, side.months))
     made = statements(whole, found.income_rate_frac, {AssetClass.BUILDING: 39.0}, life_years)
     near = 1e-9 * max(sum(abs(f.usd) for f in flows), 1.0)

@@ -94,7 +94,26 @@ sites:
     1,
 )
 """The first scenario with two leases: racks of one go back within the horizon."""
-SCENARIOS = {"staged": STAGED, "renewed": RENEWED, "leased": LEASED}
+SITED = (
+    STAGED.replace("name: staged", "name: sited")
+    .replace(
+        "systems:",
+        """  - id: free
+    location: us-columbus
+    utility_mw: 4
+    land_usd: 1e6
+    energy: {usd_per_kwh: 0.07, demand_usd_per_kw_month: 9}
+    tax: {sales_tax_frac: 0.0, property_tax_frac_per_year: 0.004, building_property_tax_frac_per_year: 0.002,
+          power_property_tax_frac_per_year: 0.003, land_property_tax_frac_per_year: 0.005}
+    halls: [{id: b, racks: 40, rack_kw_max: 45, it_mw: 0.3, cooling: [rear-door-tower]}]
+sites_min: 2
+systems:""",
+        1,
+    )
+    .replace("it_mw: 2.4,", "it_mw: 0.3,", 1)
+)
+"""The first scenario with a second site, which has taxes of its own; the plan needs both."""
+SCENARIOS = {"staged": STAGED, "renewed": RENEWED, "leased": LEASED, "sited": SITED}
 EDITS = {
     "staged": {
         "finance.tax.income_rate": 0.26,
@@ -126,6 +145,17 @@ EDITS["leased"] = {
     "finance.debt.share": 0.55,
     "finance.leases.short.payment_frac_per_month": 0.0177,
     "systems.dgx-h200.price_usd": 352_000.0,
+}
+EDITS["sited"] = {
+    "finance.tax.income_rate": 0.26,
+    "finance.debt.share": 0.55,
+    "finance.tax.sales_tax_frac": 0.048,
+    "finance.tax.cooling_property_tax_frac_per_year": 0.01,
+    "sites.free.tax.sales_tax_frac": 0.001,
+    "sites.free.tax.property_tax_frac_per_year": 0.005,
+    "sites.free.tax.building_property_tax_frac_per_year": 0.003,
+    "sites.free.tax.power_property_tax_frac_per_year": 0.004,
+    "sites.free.tax.land_property_tax_frac_per_year": 0.006,
 }
 STATED = {
     "operating cost": "operating_usd",

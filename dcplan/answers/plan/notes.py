@@ -12,7 +12,7 @@ from dcplan.answers.plan.tables.network import choice_notes, span_notes, too_sma
 from dcplan.answers.plan.tables.work import interruption_notes
 from dcplan.catalog.schema import CoolingOption, System
 from dcplan.economics.cash_flow import AssetClass, FlowGroup
-from dcplan.inputs.financing import PLANT_TAX
+from dcplan.inputs.financing import PLANT_TAX, site_rate
 from dcplan.inputs.heat_paths import tank_notes
 from dcplan.inputs.training.speed import host_note
 from dcplan.planning.audit.left import new_units, used_units
@@ -113,17 +113,16 @@ def _untaxed(solved: Solved, question: Question) -> list[str]:
     does not pay the lump, so its plants bear no property tax without a rate of their own.
     """
     scenario = question.scenario
-    rate = scenario.finance.tax.property_tax_frac_per_year
-    if not rate or not rate.value or solved.audit is None:
-        return []
-    lump = {site.id for site in scenario.sites if site.staff is None and site.lease is None}
+    sites = {site.id: site for site in scenario.sites}
     bought: dict[tuple[bool, AssetClass], float] = defaultdict(float)
-    for flow in solved.audit.books.flows:
-        free = (
-            flow.asset in PLANT_TAX and getattr(scenario.finance.tax, PLANT_TAX[flow.asset]) is None
-        )
-        if free and flow.group is FlowGroup.CAPEX:
-            bought[flow.site in lump, flow.asset] += flow.usd
+    for flow in solved.audit.books.flows if solved.audit is not None else ():
+        if flow.asset not in PLANT_TAX or flow.group is not FlowGroup.CAPEX:
+            continue
+        site = sites[flow.site]
+        rate = site_rate(scenario.finance, site, "property_tax_frac_per_year")
+        own = site_rate(scenario.finance, site, PLANT_TAX[flow.asset])
+        if rate is not None and rate[1].value and own is None:
+            bought[site.staff is None and site.lease is None, flow.asset] += flow.usd
     found = []
     for inside in (True, False):
         assets = [asset for asset in PLANT_TAX if bought.get((inside, asset))]

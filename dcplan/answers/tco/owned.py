@@ -53,11 +53,12 @@ def owned_of(
     left_out = NOT_OWNED if bill is not None else NOT_PAID
     flows = [f for f in cost.flows if f.group not in left_out]
     rate, life = cost.discount_rate, cost.life_quarters / QUARTERS_PER_YEAR
-    terms = financing_of(question.scenario.finance, rate, life, log)
+    scenario = question.scenario
+    terms = financing_of(scenario.finance, scenario.sites, rate, life, log)
     start = npv_usd(flows, rate)
     if terms.milestones is not None:
         flows = on_delivery(flows, cost.quarters)
-    side = owned_side(flows, cost.quarters)
+    side = owned_side(flows, cost.quarters, terms.taxed_sites)
     steps = {"payments by month instead of mid-quarter": side.npv_usd(rate) - start}
     for name, after in bill.steps(side, question, log) if bill is not None else ():
         steps[name] = after.npv_usd(rate) - side.npv_usd(rate)

@@ -15,12 +15,12 @@ from dcplan.economics.monthly.payments import (
     with_milestones,
 )
 from dcplan.economics.monthly.side import (
-    SALES_TAX,
     Line,
     Side,
     at_year_ends,
     by_year,
     month_factors,
+    without_sites,
 )
 from dcplan.economics.monthly.taxes import (
     TaxYears,
@@ -61,6 +61,17 @@ class PlantTax:
 
 
 @dataclass(frozen=True)
+class SiteTaxes:
+    """Rates of sales and property tax at one site, in place of those of all other sites."""
+
+    site: str
+    sales_tax_frac: float = 0.0
+    property_tax_frac_per_year: float = 0.0
+    """Of equipment. [1/year]"""
+    plant_taxes: tuple[PlantTax, ...] = ()
+
+
+@dataclass(frozen=True)
 class Financing:
     """Discount rate, taxes, payment terms and debt.
 
@@ -82,6 +93,8 @@ class Financing:
         Payment terms of equipment.
     debt : Debt, optional
         Loan for a share of capital cost.
+    site_taxes : tuple of SiteTaxes, optional
+        Sales and property tax of sites with rates of their own.
     """
 
     rate_per_year: float
@@ -94,6 +107,37 @@ class Financing:
     milestones: Milestones | None = None
     debt: Debt | None = None
     plant_taxes: tuple[PlantTax, ...] = ()
+    site_taxes: tuple[SiteTaxes, ...] = ()
+
+    @property
+    def taxed_sites(self) -> frozenset[str]:
+        """Return the sites with rates of their own."""
+        return frozenset(x.site for x in self.site_taxes)
+
+    def at(self, site: str) -> Financing:
+        """Return the financing of what is bought at a site, at its rates.
+
+        Examples
+        --------
+        >>> terms = Financing(0.1, 5.0, sales_tax_frac=0.06, site_taxes=(SiteTaxes("b", 0.02),))
+        >>> terms.at("a").sales_tax_frac, terms.at("b").sales_tax_frac
+        (0.06, 0.02)
+        """
+        for x in self.site_taxes:
+            if x.site == site:
+                return replace(
+                    self,
+                    sales_tax_frac=x.sales_tax_frac,
+                    property_tax_frac_per_year=x.property_tax_frac_per_year,
+                    plant_taxes=x.plant_taxes,
+                    site_taxes=(),
+                )
+        return replace(self, site_taxes=())
+
+    @property
+    def by_site(self) -> dict[str, Financing]:
+        """Return the financing at each site with rates of its own, and at all others under ""."""
+        return {site: self.at(site) for site in ("", *(x.site for x in self.site_taxes))}
 
     def shares(self, side: Side) -> dict[Line, tuple[float, ...]]:
         """Return the yearly tax depreciation of each capital line."""
@@ -178,28 +222,28 @@ def financed(
         steps[name] = after.npv_usd(rate) - before.npv_usd(rate)
         return after
 
-    gear = side.of(EQUIPMENT)
-    if terms.sales_tax_frac and gear:
-        side = stepped("sales tax", side, with_sales_tax(side, gear, terms.sales_tax_frac))
-        gear.append(SALES_TAX)
-    held = _with_property_tax(side, terms, gear)
+    taxed = _with_sales_tax(side, terms)
+    if taxed is not side:
+        side = stepped("sales tax", side, taxed)
+    held = _with_property_tax(side, terms)
     if held is not side:
         side = stepped("property tax", side, held)
+    gross = _gross_usd(side, terms)
+    side = without_sites(side)  # only sales and property tax differ by site
     before, tax = side, terms.income_rate_frac
     loan = _loan(side, terms.debt)
     interest = loan.interest if loan is not None else np.zeros(side.months)
     shares = terms.shares(side)
     taxes = tax_years(side, shares, tax, interest)
     if tax:
-        taxed = with_income_tax(side, shares, tax, np.zeros(side.months))
-        side = stepped("income tax", side, taxed)
+        borne = with_income_tax(side, shares, tax, np.zeros(side.months))
+        side = stepped("income tax", side, borne)
     if unserved_usd is not None and unserved_usd.any():
         # without it, a side that does less work would look cheaper
         more = replace(side, lines={**side.lines, UNSERVED: unserved_usd})
         side = stepped("value of unserved demand", side, more)
-    bought = side.of(EQUIPMENT - {AssetClass.EXISTING})  # earlier orders have their own contracts
-    if terms.milestones is not None and bought:
-        moved = with_milestones(side, bought, terms.milestones, 1.0 + terms.sales_tax_frac)
+    if terms.milestones is not None and gross is not None:
+        moved = with_milestones(side, gross, terms.milestones)
         side = stepped("payment milestones", side, moved)
     if loss_frac:
         side = stepped("lost goodput", side, with_lost_goodput(side, loss_frac))
@@ -213,17 +257,43 @@ def financed(
     return Financed(before, side, loan, steps, total, shield, taxes)
 
 
-def _with_property_tax(side: Side, terms: Financing, gear: list[Line]) -> Side:
-    """Add the property tax of equipment and of each class of plant; the side itself without any."""
+def _with_sales_tax(side: Side, terms: Financing) -> Side:
+    """Add the sales tax on the equipment of each site; the side itself without any."""
+    taxed = side
+    for site, own in terms.by_site.items():
+        gear = side.of(EQUIPMENT, site)
+        if own.sales_tax_frac and gear:
+            taxed = with_sales_tax(taxed, gear, own.sales_tax_frac, site)
+    return taxed
+
+
+def _with_property_tax(side: Side, terms: Financing) -> Side:
+    """Add the property tax of equipment and of each class of plant; the side itself without any.
+
+    Equipment bears it with its sales tax.
+    """
     held = side
-    if terms.property_tax_frac_per_year and gear:
-        each, years = terms.property_tax_frac_per_year, terms.hardware_life_years
-        held = with_property_tax(held, gear, each, years)
-    for tax in terms.plant_taxes:
-        lines = side.of({tax.asset})
-        if lines:
-            held = with_property_tax(held, lines, tax.rate_frac_per_year, tax.life_years)
+    for site, own in terms.by_site.items():
+        gear = side.of(EQUIPMENT | {AssetClass.SALES_TAX}, site)
+        if own.property_tax_frac_per_year and gear:
+            each, years = own.property_tax_frac_per_year, own.hardware_life_years
+            held = with_property_tax(held, gear, each, years)
+        for tax in own.plant_taxes:
+            lines = side.of({tax.asset}, site)
+            if lines:
+                held = with_property_tax(held, lines, tax.rate_frac_per_year, tax.life_years)
     return held
+
+
+def _gross_usd(side: Side, terms: Financing) -> Array | None:
+    """Return the purchases that payment terms move, with their sales tax, by month; None without any."""
+    kinds = EQUIPMENT - {AssetClass.EXISTING}  # earlier orders have their own contracts
+    found = [
+        (1.0 + own.sales_tax_frac) * np.maximum(sum(side.lines[x] for x in lines), 0.0)
+        for site, own in terms.by_site.items()
+        if (lines := side.of(kinds, site))
+    ]
+    return np.asarray(sum(found)) if found else None
 
 
 def _loan(side: Side, debt: Debt | None) -> Loan | None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dcplan.economics.cash_flow import AssetClass, Flow, FlowGroup
 from dcplan.economics.loans import amortization
-from dcplan.economics.monthly.side import GOODPUT_LOSS, MILESTONES, Line, Side
+from dcplan.economics.monthly.side import GOODPUT_LOSS, MILESTONES, Side
 from dcplan.economics.ranges import Array
 from dcplan.units import MONTHS_PER_YEAR
 
@@ -55,12 +55,10 @@ class Milestones:
     acceptance_months_after: int
 
 
-def with_milestones(
-    side: Side, bought: Sequence[Line], due: Milestones, gross_over_net: float = 1.0
-) -> Side:
+def with_milestones(side: Side, gross_usd: Array, due: Milestones) -> Side:
     """Add the line of differences from full payment on delivery.
 
-    It counts the capital lines of the purchases, times ``gross_over_net`` for their sales tax.
+    ``gross_usd`` are the purchases by month of delivery, with their sales tax, none negative.
     Payments before or after the horizon are recorded outside it, in their own month.
 
     Examples
@@ -68,23 +66,22 @@ def with_milestones(
     30 % six months early and 10 % two months late of 100 in the first month:
 
     >>> from dcplan.economics.cash_flow import AssetClass
+    >>> from dcplan.economics.monthly.side import Line
     >>> racks = Line("racks", AssetClass.RACKS)
     >>> paid = Side({racks: np.array([100.0, 0, 0])})
-    >>> moved = with_milestones(paid, [racks], Milestones(0.3, 6, 0.1, 2))
+    >>> moved = with_milestones(paid, paid.lines[racks], Milestones(0.3, 6, 0.1, 2))
     >>> moved.lines[MILESTONES].tolist(), moved.outside[MILESTONES]
     ([-40.0, 0.0, 10.0], ((-6, 30.0),))
     """
     months = side.months
-    net = np.asarray(sum(side.lines[line] for line in bought))
-    cash = gross_over_net * np.maximum(net, 0.0)
-    moved = 0.0 - (due.deposit_frac + due.acceptance_frac) * cash
+    moved = 0.0 - (due.deposit_frac + due.acceptance_frac) * gross_usd
     outside: list[tuple[int, float]] = []
     for share, shift in (
         (due.deposit_frac, -due.deposit_months_before),
         (due.acceptance_frac, due.acceptance_months_after),
     ):
-        for month in np.flatnonzero(cash):
-            at, usd = int(month) + shift, float(share * cash[month])
+        for month in np.flatnonzero(gross_usd):
+            at, usd = int(month) + shift, float(share * gross_usd[month])
             if 0 <= at < months:
                 moved[at] += usd
             elif usd:
@@ -101,6 +98,7 @@ def with_lost_goodput(side: Side, loss_frac: float) -> Side:
     Examples
     --------
     >>> from dcplan.economics.cash_flow import AssetClass
+    >>> from dcplan.economics.monthly.side import Line
     >>> racks = Line("racks", AssetClass.RACKS)
     >>> more = with_lost_goodput(Side({racks: np.array([90.0, 10.0])}, {racks: 20.0}), 0.02)
     >>> more.lines[GOODPUT_LOSS].tolist(), round(more.end_usd[GOODPUT_LOSS], 9)

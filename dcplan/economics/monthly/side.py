@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dcplan.economics.cash_flow import NO_CASH, AssetClass, Flow, FlowGroup
+from dcplan.economics.cash_flow import CAPITAL, NO_CASH, AssetClass, Flow, FlowGroup
 from dcplan.economics.ranges import Array
 from dcplan.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR
 
@@ -18,6 +18,8 @@ class Line:
 
     label: str
     asset: AssetClass = AssetClass.OTHER
+    site: str = ""
+    """Site with rates of sales and property tax of its own; empty for all others."""
 
 
 SALES_TAX = Line("sales tax", AssetClass.SALES_TAX)
@@ -66,9 +68,10 @@ class Side:
                 found[month] = found.get(month, 0.0) + usd
         return found
 
-    def of(self, classes: Collection[AssetClass]) -> list[Line]:
-        """Return the lines of these asset classes."""
-        return [line for line in self.lines if line.asset in classes]
+    def of(self, classes: Collection[AssetClass], site: str | None = None) -> list[Line]:
+        """Return the lines of these asset classes, of one site or of all."""
+        found = (line for line in self.lines if line.asset in classes)
+        return [line for line in found if site is None or line.site == site]
 
     def basis_usd(self, line: Line) -> Array:
         """Return the payments of a line by month, with what was paid before the horizon. [USD]."""
@@ -116,11 +119,12 @@ def month_factors(rate_per_year: float, months: int) -> Array:
     return np.asarray((1.0 + rate_per_year) ** (-(np.arange(months) + 0.5) / MONTHS_PER_YEAR))
 
 
-def owned_side(flows: Iterable[Flow], quarters: int) -> Side:
+def owned_side(flows: Iterable[Flow], quarters: int, sites: Collection[str] = ()) -> Side:
     """Spread quarterly flows over months.
 
     Capital cost is in the first month of its quarter, running cost is divided by three. Rent after
     the horizon is recorded outside it. Unserved demand is not a payment, so it is left out.
+    Purchases at ``sites`` have lines of their own, for their rates of tax.
 
     Examples
     --------
@@ -142,7 +146,9 @@ def owned_side(flows: Iterable[Flow], quarters: int) -> Side:
     outside: dict[Line, tuple[tuple[int, float], ...]] = {}
     advances: dict[Line, Array] = {}
     for flow in flows:
-        first, line = flow.quarter * MONTHS_PER_QUARTER, Line(flow.line, flow.asset)
+        bought = flow.group is FlowGroup.CAPEX and flow.asset in CAPITAL and flow.site in sites
+        line = Line(flow.line, flow.asset, flow.site if bought else "")
+        first = flow.quarter * MONTHS_PER_QUARTER
         if flow.advance_usd:
             advances.setdefault(line, np.zeros(months))[first] += flow.advance_usd
         if flow.group is FlowGroup.RESIDUAL and flow.at_end:
@@ -158,6 +164,29 @@ def owned_side(flows: Iterable[Flow], quarters: int) -> Side:
             else:
                 cash[first : first + MONTHS_PER_QUARTER] += flow.usd / MONTHS_PER_QUARTER
     return Side(lines or {NOTHING: np.zeros(months)}, end, outside, advances)
+
+
+def without_sites(side: Side) -> Side:
+    """Return the side with one line for the purchases of all sites.
+
+    Examples
+    --------
+    >>> here, there = (Line("racks", AssetClass.RACKS, x) for x in ("a", "b"))
+    >>> found = without_sites(Side({here: np.array([1.0]), there: np.array([2.0])}))
+    >>> [(line.site, usd.tolist()) for line, usd in found.lines.items()]
+    [('', [3.0])]
+    """
+    if not any(line.site for line in side.lines):
+        return side
+
+    def merged(found: Mapping[Line, Array]) -> dict[Line, Array]:
+        whole: dict[Line, Array] = {}
+        for line, usd in found.items():
+            one = replace(line, site="")
+            whole[one] = np.asarray(whole[one] + usd) if one in whole else usd
+        return whole
+
+    return replace(side, lines=merged(side.lines), advances=merged(side.advances))
 
 
 def unserved_usd(flows: Iterable[Flow], months: int) -> Array:

@@ -52,10 +52,10 @@ def with_property_tax(
     return replace(side, lines={**side.lines, PROPERTY_TAX: cash})
 
 
-def with_sales_tax(side: Side, taxed: Sequence[Line], rate_frac: float) -> Side:
-    """Add sales tax in the months in which the taxed capital lines are paid."""
+def with_sales_tax(side: Side, taxed: Sequence[Line], rate_frac: float, site: str = "") -> Side:
+    """Add sales tax in the months in which the taxed capital lines are paid, as a line of a site."""
     cash = rate_frac * np.asarray(sum(side.lines[line] for line in taxed))
-    return replace(side, lines={**side.lines, SALES_TAX: cash})
+    return replace(side, lines={**side.lines, replace(SALES_TAX, site=site): cash})
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -38,6 +38,12 @@ class FlowWeights:
     """USD paid before the plan for an order that is canceled in the first quarter."""
     end: float
     """Residual value at the end of the horizon, which is money received."""
+    sites: Mapping[str, FlowWeights] = field(default_factory=dict)
+    """Weights of purchases at sites with rates of sales and property tax of their own."""
+
+    def at(self, site: str) -> FlowWeights:
+        """Return the weights of purchases at a site."""
+        return self.sites.get(site, self)
 
 
 def level_weights(rate_per_year: float, quarters: int, later: int) -> FlowWeights:
@@ -89,7 +95,7 @@ def weight_of(flow: Flow, weights: FlowWeights, quarters: int) -> float:
     if group is FlowGroup.UNSERVED:
         return weights.unserved[t]
     if group is FlowGroup.CAPEX:
-        return weights.capital.get(flow.asset, weights.fees)[t]
+        return weights.at(flow.site).capital.get(flow.asset, weights.fees)[t]
     return weights.running[t]
 
 
@@ -111,7 +117,8 @@ def present_usd(flow: Flow, weights: FlowWeights, quarters: int) -> float:
     if not flow.advance_usd:
         return paid
     arrives = flow.asset is AssetClass.EXISTING
-    return paid + flow.advance_usd * (weights.arrived[flow.quarter] if arrives else weights.lost)
+    ahead = weights.at(flow.site).arrived[flow.quarter] if arrives else weights.lost
+    return paid + flow.advance_usd * ahead
 
 
 @functools.lru_cache(maxsize=8)
@@ -142,26 +149,50 @@ def financed_weights(terms: Financing, quarters: int, later: int) -> FlowWeights
         flow = Flow(t, group, "", 1.0, asset=asset)
         return financed(owned_side([flow], quarters), terms).npv_usd
 
-    def by_quarter(group: FlowGroup, asset: AssetClass = AssetClass.OTHER) -> Weights:
-        return tuple(each(t, group, asset) for t in range(quarters))
+    def by_quarter(group: FlowGroup) -> Weights:
+        return tuple(each(t, group) for t in range(quarters))
 
-    found = {a: by_quarter(FlowGroup.CAPEX, a) for a in sorted(CAPITAL - SAME.keys())}
-    fees, running = by_quarter(FlowGroup.CAPEX), by_quarter(FlowGroup.OPEX)
     value = np.eye(quarters).repeat(MONTHS_PER_QUARTER, axis=1) / MONTHS_PER_QUARTER
-
-    def ahead(t: int, asset: AssetClass) -> float:
-        flow = Flow(t, FlowGroup.CAPEX, "", 0.0, asset=asset, advance_usd=1.0)
-        return financed(owned_side([flow], quarters), terms).npv_usd
-
     none = owned_side([], quarters)
     last = Flow(quarters - 1, FlowGroup.RESIDUAL, "", -1.0, at_end=True, asset=AssetClass.OTHER)
-    return FlowWeights(
-        {a: found[SAME.get(a, a)] for a in sorted(CAPITAL)},
-        fees,
-        running,
+    found = FlowWeights(
+        _bought(terms, quarters),
+        by_quarter(FlowGroup.CAPEX),
+        by_quarter(FlowGroup.OPEX),
         tuple(financed(none, terms, unserved_usd=usd).npv_usd for usd in value),
         tuple(each(quarters + t, FlowGroup.POST_HORIZON) for t in range(later)),
-        tuple(ahead(t, AssetClass.EXISTING) for t in range(quarters)),
-        ahead(0, AssetClass.OTHER),
+        tuple(_ahead(terms, quarters, t, AssetClass.EXISTING) for t in range(quarters)),
+        _ahead(terms, quarters, 0, AssetClass.OTHER),
         -financed(owned_side([last], quarters), terms).npv_usd,
     )
+    own = {x.site: terms.at(x.site) for x in terms.site_taxes}
+    return replace(
+        found,
+        sites={
+            site: replace(
+                found,
+                capital=_bought(there, quarters),
+                arrived=tuple(
+                    _ahead(there, quarters, t, AssetClass.EXISTING) for t in range(quarters)
+                ),
+            )
+            for site, there in own.items()
+        },
+    )
+
+
+def _bought(terms: Financing, quarters: int) -> dict[AssetClass, Weights]:
+    """Return the weights of purchases by class and quarter."""
+
+    def weight(t: int, asset: AssetClass) -> float:
+        flow = Flow(t, FlowGroup.CAPEX, "", 1.0, asset=asset)
+        return financed(owned_side([flow], quarters), terms).npv_usd
+
+    found = {a: tuple(weight(t, a) for t in range(quarters)) for a in sorted(CAPITAL - SAME.keys())}
+    return {a: found[SAME.get(a, a)] for a in sorted(CAPITAL)}
+
+
+def _ahead(terms: Financing, quarters: int, t: int, asset: AssetClass) -> float:
+    """Return the weight of what was paid before the plan for goods that arrive or are canceled."""
+    flow = Flow(t, FlowGroup.CAPEX, "", 0.0, asset=asset, advance_usd=1.0)
+    return financed(owned_side([flow], quarters), terms).npv_usd

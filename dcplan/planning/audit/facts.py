@@ -1,13 +1,18 @@
-"""Check of each placement's values against catalog and scenario, without the planning problem."""
+"""Check of placements and taxes against catalog and scenario, without the planning problem."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dcplan.catalog.schema import Accelerator, CoolingOption, Parameter, System
+from dcplan.economics.cash_flow import AssetClass
 from dcplan.planning.problem.terms import Placement, PlanningProblem
 from dcplan.scenario.load import Question
+from dcplan.units import QUARTERS_PER_YEAR
+
+PLANTS = (AssetClass.BUILDING, AssetClass.COOLING, AssetClass.POWER)
+"""Classes with a rate of property tax of their own."""
 
 
 @dataclass(frozen=True)
@@ -105,12 +110,47 @@ def _value(quantity: object) -> float:
     return float(getattr(quantity, "value", 0.0))
 
 
+def _rate(question: Question, number: int, name: str) -> float:
+    """Return a rate of tax at a site: its own, else that of all sites, else 0."""
+    scenario = question.scenario
+    for given in (scenario.sites[number].tax, scenario.finance.tax):
+        rate = getattr(given, name, None)
+        if rate is not None:
+            return _value(rate)
+    return 0.0
+
+
+def _taxes(problem: PlanningProblem, question: Question) -> Iterator[tuple[str, float, float]]:
+    """Yield name, rate of the scenario and planned rate of each tax of each site."""
+    terms, planned_sites = problem.finance.financing, {s.id: s for s in problem.sites}
+    for i, given in enumerate(question.scenario.sites):
+        site = planned_sites[given.id]
+        land = _rate(question, i, "land_property_tax_frac_per_year") * _value(given.land_usd)
+        yield f"{site.id} tax on land", land / QUARTERS_PER_YEAR, site.land_tax_usd_per_quarter
+        if terms is None:
+            continue
+        own = terms.at(site.id)
+        used = {x.asset: x.rate_frac_per_year for x in own.plant_taxes}
+        planned = {
+            "sales_tax": own.sales_tax_frac,
+            "property_tax": own.property_tax_frac_per_year,
+            **{f"{x.value}_property_tax": used.get(x, 0.0) for x in PLANTS},
+        }
+        for name, rate in planned.items():
+            field = f"{name}_frac" if name == "sales_tax" else f"{name}_frac_per_year"
+            yield f"{site.id} {field}", _rate(question, i, field), rate
+
+
 def differences(
     problem: PlanningProblem, question: Question, keys: Iterable[tuple[str, str, str]]
 ) -> list[str]:
-    """Return the values of a plan's placements that do not follow from the catalog."""
+    """Return the values of a plan's placements and taxes that do not follow from catalog and scenario."""
     wanted = set(keys)
-    found = []
+    found = [
+        f"{name}: plan {used:g}, scenario {fresh:g}"
+        for name, fresh, used in _taxes(problem, question)
+        if abs(fresh - used) > 1e-9 * max(1.0, abs(fresh))
+    ]
     for place in problem.placements:
         if place.key in wanted:
             for name, fresh, used in facts_of(place, question).compare(place):

@@ -102,7 +102,7 @@ def after_tax(problem: PlanningProblem, flows: Iterable[Flow]) -> Financed:
     flows = list(flows)
     if terms.milestones is not None:
         flows = on_delivery(flows, problem.quarters)
-    side = owned_side(flows, problem.quarters)
+    side = owned_side(flows, problem.quarters, terms.taxed_sites)
     return financed(side, terms, unserved_usd(flows, side.months))
 
 

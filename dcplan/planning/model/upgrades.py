@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pyomo.core as pyo
@@ -121,10 +122,10 @@ def powered(model: pyo.ConcreteModel, key: P, t: int) -> Any:
     return on
 
 
-def upgrades_musd(model: pyo.ConcreteModel, sets: Sets, t: int) -> list[Any]:
-    """Return the price of each upgrade if its works begin in a quarter, otherwise 0 [M$]."""
+def upgrades_musd(model: pyo.ConcreteModel, halls: Iterable[HallTerms], t: int) -> list[Any]:
+    """Return the price of each upgrade of halls if its works begin in a quarter, otherwise 0 [M$]."""
     return [
         x.usd / M * (begun(model, hall, i, t) - (begun(model, hall, i, t - 1) if t else 0))
-        for hall in sets.problem.halls
+        for hall in halls
         for i, x in enumerate(hall.upgrades)
     ]

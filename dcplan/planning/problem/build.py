@@ -223,7 +223,7 @@ def _refuse_objective(question: Question) -> None:
         cause = "objective max_compute needs pflops_delivered in workloads.capacity, with its reference job"
     if scenario.objective == "min_time" and not scenario.workloads.jobs:
         cause = "objective min_time needs a job in workloads.training or post_training"
-    if scenario.objective == "min_after_tax_cost" and not scenario.finance.has_financing:
+    if scenario.objective == "min_after_tax_cost" and not scenario.has_financing:
         cause = "objective min_after_tax_cost needs finance.tax, finance.debt or finance.payment"
     if cause:
         raise InputError([question.tree.problem("DC004", cause, ("objective",))])

@@ -17,7 +17,7 @@ from dcplan.inputs.residual_value import residual_of
 from dcplan.planning.problem.terms import FinanceTerms, LeaseTerms
 from dcplan.provenance import Quantity
 from dcplan.scenario.load import Question
-from dcplan.scenario.schema import Finance, HardwareLease
+from dcplan.scenario.schema import Finance, HardwareLease, Scenario
 from dcplan.units import (
     MONTHS_PER_QUARTER,
     MONTHS_PER_YEAR,
@@ -30,13 +30,14 @@ COST_EPS = 1e-9
 """Negative present cost of one USD from which it is not a rounding of doubles."""
 
 
-def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerms:
-    """Resolve ``finance:`` with the catalog's defaults.
+def finance_terms(scenario: Scenario, log: InputLog) -> FinanceTerms:
+    """Resolve ``finance:`` with the catalog's defaults, and the taxes of sites.
 
     Hardware keeps the residual curve's share of its price at the end of the horizon; buildings,
     power and cooling keep their straight-line book value, and halls only the part that racks use.
     Otherwise the model would stop buying near the end.
     """
+    finance, quarters = scenario.finance, scenario.horizon.quarters
     rate = log.chosen("finance.discount_rate", finance.discount_rate, "finance", "discount-rate")
     life = log.chosen(
         "finance.hardware_life_years", finance.hardware_life_years, "finance", "hardware-life-years"
@@ -51,10 +52,10 @@ def finance_terms(finance: Finance, quarters: int, log: InputLog) -> FinanceTerm
     whole_life = (
         round(life * QUARTERS_PER_YEAR) / QUARTERS_PER_YEAR
     )  # hardware serves whole quarters
-    financing = financing_of(finance, rate, whole_life, log)
+    financing = financing_of(finance, scenario.sites, rate, whole_life, log)
     years = {asset: log.parameter("finance", key) for asset, key in PLANT_LIFE.items()}
     return FinanceTerms(
-        financing=financing if finance.has_financing else None,
+        financing=financing if scenario.has_financing else None,
         debt_share_frac=share,
         debt_service_frac=service,
         discount_rate=rate,
@@ -107,7 +108,8 @@ def refuse_profit(question: Question, finance: FinanceTerms, leads: Iterable[int
     if question.scenario.objective != "min_after_tax_cost" or terms is None:
         return
     weights = financed_weights(terms, quarters, 0)
-    paid = weights.capital[AssetClass.RACKS]
+    sites = [weights.at(site.id).capital for site in question.scenario.sites]
+    paid = [min(x) for x in zip(*(x[AssetClass.RACKS] for x in sites), strict=True)]
     later = {0, *leads} if terms.milestones is not None else {0}
     for t, left in enumerate(finance.hardware_residual_frac):
         cost = min(paid[min(t + lead, quarters - 1)] for lead in later) - weights.end * left

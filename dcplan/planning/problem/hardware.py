@@ -76,7 +76,7 @@ def hardware_of(
         o for hall in halls.values() for o in _fabrics(hall, placed, question, log, excluded)
     ]
     fabrics = connected(question, halls, fabrics, excluded)
-    finance = finance_terms(scenario.finance, scenario.horizon.quarters, log)
+    finance = finance_terms(scenario, log)
     prices = tier_prices(halls, {s.id: s for s in sites}, finance)
     storage = chosen_storage(question, log, prices)
     placed = with_storage(_connected(placed, fabrics, excluded), storage)

@@ -40,7 +40,7 @@ def _warnings(question: Question) -> list[str]:
     scenario = question.scenario
     notes = [*counted_twice(question), *_sliced(question)]
     notes += _idle_prices(question)
-    if scenario.finance.has_financing and scenario.objective == "min_cost":
+    if scenario.has_financing and scenario.objective == "min_cost":
         notes.append(
             "the plan has the lowest cost before taxes, payment terms and debt; objective: "
             "min_after_tax_cost chooses after them"

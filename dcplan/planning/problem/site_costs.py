@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dcplan.errors import InputError
+from dcplan.inputs.financing import site_rate
 from dcplan.inputs.log import InputLog
+from dcplan.provenance import Path
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Site
 from dcplan.units import QUARTERS_PER_YEAR
@@ -48,23 +50,26 @@ def land_tax(site: Site, question: Question, log: InputLog) -> float:
     Raises
     ------
     InputError
-        When the land has a value and no rate, or the rate has no land to tax.
+        When the land has a value and no rate, or a rate has no land to tax.
     """
-    rate, tree = question.scenario.finance.tax.land_property_tax_frac_per_year, question.tree
-    if rate is None and site.land_usd is None:
-        return 0.0
-    if rate is None or site.land_usd is None:
+    scenario, tree, name = question.scenario, question.tree, "land_property_tax_frac_per_year"
+    rate, at = site_rate(scenario.finance, site, name), scenario.sites.index(site)
+    if site.land_usd is not None:
         if rate is None:
-            at = ("sites", question.scenario.sites.index(site), "land_usd")
             cause = f"{site.id}: the land has a value and no rate of property tax"
-            more = "give finance.tax.land_property_tax_frac_per_year, or remove land_usd"
-            raise InputError([tree.problem("DC015", cause, at, help=more)])
-        if all(other.land_usd is None for other in question.scenario.sites):
-            cause = "no site has land_usd, so the property tax on land has nothing to tax"
-            path = ("finance", "tax", "land_property_tax_frac_per_year")
-            more = "give land_usd of a site, or remove the rate"
+            more = f"give finance.tax.{name} or sites.{site.id}.tax.{name}, or remove land_usd"
+            path: Path = ("sites", at, "land_usd")
             raise InputError([tree.problem("DC015", cause, path, help=more)])
-        return 0.0
-    value = log.take(f"sites.{site.id}.land_usd", site.land_usd)
-    share = log.take("finance.tax.land_property_tax_frac_per_year", rate)
-    return share * value / QUARTERS_PER_YEAR
+        value = log.take(f"sites.{site.id}.land_usd", site.land_usd)
+        return log.take(*rate) * value / QUARTERS_PER_YEAR
+    if site.tax is not None and site.tax.land_property_tax_frac_per_year is not None:
+        cause = f"{site.id}: the property tax on land has nothing to tax without land_usd"
+        more = f"give sites.{site.id}.land_usd, or remove the rate"
+        path = ("sites", at, "tax", name)
+        raise InputError([tree.problem("DC015", cause, path, help=more)])
+    if rate is not None and all(other.land_usd is None for other in scenario.sites):
+        cause = "no site has land_usd, so the property tax on land has nothing to tax"
+        more = "give land_usd of a site, or remove the rate"
+        path = ("finance", "tax", name)
+        raise InputError([tree.problem("DC015", cause, path, help=more)])
+    return 0.0

@@ -41,7 +41,7 @@ Months = Annotated[int, Field(ge=0, le=120, strict=True)]
 
 
 class Tax(Part):
-    """Taxes. They count in the cost after taxes and in `tco`."""
+    """Taxes. They count in the cost after taxes and in `tco`. `sites.ID.tax` has the rates of one site."""
 
     income_rate: Fraction | None = None
     """Marginal rate of income tax. Default: no income tax."""
@@ -172,11 +172,6 @@ class Finance(Part):
     leases: tuple[HardwareLease, ...] = ()
     """Offers to lease racks, which `plan` may take in place of a purchase. Default: none."""
 
-    @property
-    def has_financing(self) -> bool:
-        """Return whether the scenario has taxes, payment terms or debt."""
-        return self.tax != Tax() or self.debt is not None or self.payment is not None
-
 
 class Sensitivity(Part):
     """Inputs that ``tco`` varies, and the number of samples."""
@@ -268,6 +263,13 @@ class Scenario(Part):
     """What `tco` and `explain --switching-values` vary."""
     uncertainty: Uncertainty | None = None
     """Distributions of uncertain inputs, and variants to hedge."""
+
+    @property
+    def has_financing(self) -> bool:
+        """Return whether the scenario has taxes, payment terms or debt."""
+        finance = self.finance
+        taxed = finance.tax != Tax() or any(site.tax is not None for site in self.sites)
+        return taxed or finance.debt is not None or finance.payment is not None
 
 
 def demand_path(key: str, scenario: Scenario) -> Path:

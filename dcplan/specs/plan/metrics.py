@@ -21,7 +21,7 @@ AFTER_TAX_NPV = MetricSpec(
     "USD",
     "Net present cost by month after sales, property and income tax, payment terms and debt",
     better=LOWER,
-    needs="finance.has_financing",
+    needs="has_financing",
     main=True,
     label="Net present cost after taxes and debt",
 )

@@ -72,6 +72,17 @@ class TermRow:
 
 
 @dataclass(frozen=True)
+class SiteTermRow:
+    """A rate of tax of a site that has rates of its own."""
+
+    site: Annotated[str, Column("Id of the site")]
+    term: Annotated[str, Column("Name of a value that the workbook uses")]
+    value: Annotated[float, Column("Value in the answer, before any edit of the workbook")]
+    unit: Annotated[str, Column("Unit of the value")]
+    input: Annotated[str, Column("Key of the input that gives the value")]
+
+
+@dataclass(frozen=True)
 class WriteOffRow:
     """The tax write-off of one year after a purchase."""
 
@@ -220,6 +231,7 @@ class EarlierRow:
 
 
 TERMS = TableSpec("book_terms", TermRow, "Terms for the workbook", Shown.DATA)
+SITE_TERMS = TableSpec("book_site_terms", SiteTermRow, "Taxes by site for the workbook", Shown.DATA)
 WRITE_OFF = TableSpec("book_write_off", WriteOffRow, "Tax write-off for the workbook", Shown.DATA)
 LEFT = TableSpec("book_left", LeftRow, "Resale value for the workbook", Shown.DATA)
 RENTS = TableSpec("book_rents", RentRow, "Rents for the workbook", Shown.DATA)

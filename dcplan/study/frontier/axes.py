@@ -69,7 +69,7 @@ def axes_asked(request: FrontierRequest, question: Question) -> tuple[Axis, Axis
         FINISH_KEY: ("a job in workloads", work.jobs),
         metrics.AFTER_TAX_NPV.key: (
             "finance.tax, finance.debt or finance.payment",
-            question.scenario.finance.has_financing,
+            question.scenario.has_financing,
         ),
     }
     problems += [

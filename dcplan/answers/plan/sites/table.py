@@ -52,6 +52,8 @@ def _row(
 ) -> specs.SiteRow:
     given = next(s for s in question.scenario.sites if s.id == site.id)
     cooling = _cooling(problem, d, site)
+    financing = problem.finance.financing
+    terms = financing.at(site.id) if financing is not None else None
     power = next((t for t, mw in enumerate(site.utility_mw) if mw > 0), None)
     parts = found.parts if found else {}
     return specs.SiteRow(
@@ -82,6 +84,8 @@ def _row(
         grid_g_per_kwh=site.grid_g_per_kwh,
         land_usd=given.land_usd.value if given.land_usd else None,
         land_tax_usd_per_year=site.land_tax_usd_per_quarter * QUARTERS_PER_YEAR,
+        sales_tax_frac=terms.sales_tax_frac if terms else 0.0,
+        property_tax_frac_per_year=terms.property_tax_frac_per_year if terms else 0.0,
         farthest_users_rtt_ms=_farthest_ms(given.location, question, log),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import pyomo.core as pyo
@@ -18,16 +19,24 @@ M = USD_PER_MUSD
 
 
 def capital(
-    model: pyo.ConcreteModel, sets: Sets, t: int, *, delivered: bool = False
+    model: pyo.ConcreteModel,
+    sets: Sets,
+    t: int,
+    sites: Collection[str] | None = None,
+    *,
+    delivered: bool = False,
 ) -> dict[AssetClass, Any]:
     """Return the capital cost of a quarter by class, which determines taxes and payment terms [M$].
 
     Racks and their storage count in the quarter of their order, or of their delivery if
-    ``delivered``.
+    ``delivered``. It is that of some sites, or of all.
     """
     places, last = sets.places, len(sets.quarters) - 1
+    here = {h.id: h for h in sets.problem.halls if sites is None or h.site in sites}
     orders = [
-        o for o in sets.orders if t == (min(o[3] + places[o[:3]].lead, last) if delivered else o[3])
+        o
+        for o in sets.orders
+        if o[0] in here and t == (min(o[3] + places[o[:3]].lead, last) if delivered else o[3])
     ]
     racks = sum(
         places[o[:3]].rack_usd(o[3]) / M * (model.buy[o] - leased(model, sets, o)) for o in orders
@@ -36,24 +45,28 @@ def capital(
         places[o[:3]].storage_usd / M * model.buy[o] for o in orders if places[o[:3]].storage_usd
     )
     if t == 0:
-        racks += sum(places[k].rack_usd(0) / M * model.fleet[k] for k in sets.fleet)
-        stored += sum(places[k].storage_usd / M * model.fleet[k] for k in sets.fleet)
-        stored += sum(h.storage_usd for h in sets.problem.halls) / M
-    units = [
-        (c, fitted(model, sets, h.id, c.id, t)) for h in sets.problem.halls for c in h.coolings
-    ]
-    works = upgrades_musd(model, sets, t)
+        fleet = [k for k in sets.fleet if k[0] in here]
+        racks += sum(places[k].rack_usd(0) / M * model.fleet[k] for k in fleet)
+        stored += sum(places[k].storage_usd / M * model.fleet[k] for k in fleet)
+        stored += sum(h.storage_usd for h in here.values()) / M
+    units = [(c, fitted(model, sets, h.id, c.id, t)) for h in here.values() for c in h.coolings]
+    works = upgrades_musd(model, here.values(), t)
     blocks = sum(
-        sets.problem.site(s).block_usd / M * added(model.blocks, (s,), t) for s in backed(model)
+        sets.problem.site(s).block_usd / M * added(model.blocks, (s,), t)
+        for s in backed(model)
+        if sites is None or s in sites
     )
     plants = sum(
-        plant_usd(sets, s, o) / M * v for (s, o, q), v in model.onsite_buy.items() if q == t
+        plant_usd(sets, s, o) / M * v
+        for (s, o, q), v in model.onsite_buy.items()
+        if q == t and (sites is None or s in sites)
     )
     return {
         AssetClass.RACKS: racks,
         AssetClass.STORAGE: stored,
-        AssetClass.EXISTING: _arrived(model, sets, t),
-        AssetClass.NETWORK: network(model, sets, t, "usd") + links_musd(model, sets, t),
+        AssetClass.EXISTING: _arrived(model, sets, t, here),
+        AssetClass.NETWORK: network(model, sets, t, "usd", here)
+        + links_musd(model, sets, t, sites),
         AssetClass.BUILDING: sum(c.building_usd / M * x for c, x in units),
         AssetClass.COOLING: sum([c.fit_out_usd / M * x for c, x in units] + works),
         AssetClass.POWER: blocks + plants,
@@ -65,18 +78,22 @@ def capex(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
     return sum(capital(model, sets, t).values()) + cancelled(model, sets, t)
 
 
-def _arrived(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
-    """Return the payments for orders that arrive in a quarter [M$]."""
+def _arrived(model: pyo.ConcreteModel, sets: Sets, t: int, halls: Collection[str]) -> Any:
+    """Return the payments for orders that arrive in some halls in a quarter [M$]."""
     return sum(
         x.due_usd / M * kept(model, x, t)
         for x in sets.problem.existing
-        if x.due_usd and x.first == t
+        if x.due_usd and x.first == t and x.key[0] in halls
     )
 
 
-def arrived_advances(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
-    """Return what was paid before the plan for orders that arrive in a quarter [M$]."""
-    found = (x for x in sets.problem.existing if x.advance_usd and x.first == t)
+def arrived_advances(model: pyo.ConcreteModel, sets: Sets, t: int, sites: Collection[str]) -> Any:
+    """Return what was paid before the plan for orders that arrive at some sites in a quarter [M$]."""
+    found = (
+        x
+        for x in sets.problem.existing
+        if x.advance_usd and x.first == t and sets.problem.hall(x.key[0]).site in sites
+    )
     return sum(x.advance_usd / M * kept(model, x, t) for x in found)
 
 
@@ -100,14 +117,17 @@ def plant_usd(sets: Sets, site: str, plant: str) -> float:
     return next(o.usd for o in sets.problem.site(site).onsite if o.id == plant)
 
 
-def network(model: pyo.ConcreteModel, sets: Sets, t: int, what: str) -> Any:
-    """Return the cost of the network bought in a quarter [M$].
+def network(
+    model: pyo.ConcreteModel, sets: Sets, t: int, what: str, halls: Collection[str] | None = None
+) -> Any:
+    """Return the cost of the network bought in a quarter for some halls, or for all [M$].
 
     It uses integer switch counts if the model has step costs, otherwise per-port shares.
 
     Ports that replace ended ports on their switches cost at least their own optics and cable.
     """
-    return sum((network_of_hall(model, sets, h, t, what) for h in sets.served), 0.0)
+    served = (h for h in sets.served if halls is None or h in halls)
+    return sum((network_of_hall(model, sets, h, t, what) for h in served), 0.0)
 
 
 def network_of_hall(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int, what: str) -> Any:

@@ -78,18 +78,11 @@ def _present(
     """Return the weighted sum of all payments, minus the residual value [M$]."""
     value: Any = 0.0
     for t in sets.quarters:
-        bought = capital(model, sets, t, delivered=delivered)
-        if delivered:
-            bought.pop(AssetClass.NETWORK)
-            each = dict(enumerate(weights.capital[AssetClass.NETWORK]))
-            value += delivered_networks(model, sets, each, t)
-            value += each[t] * links_musd(model, sets, t)
-        value += sum(weights.capital[asset][t] * usd for asset, usd in bought.items())
+        for own, sites in _by_rates(sets, weights):
+            value += _bought(model, sets, own, sites, t, delivered=delivered)
         value += weights.fees[t] * (cancelled(model, sets, t) - sold(model, sets, t))
         value += weights.running[t] * (running(model, sets, t) + cloud(model, sets, t))
         value += weights.unserved[t] * _unmet(model, sets, t)
-        if weights.arrived[t]:
-            value += weights.arrived[t] * arrived_advances(model, sets, t)
     if weights.lost:
         value += weights.lost * lost_advances(model, sets)
     value += sum(
@@ -97,6 +90,37 @@ def _present(
         for weight, usd in zip(weights.after, _after(model, sets).values(), strict=True)
     )
     return value - weights.end * residual(model, sets)
+
+
+def _by_rates(sets: Sets, weights: FlowWeights) -> list[tuple[FlowWeights, frozenset[str]]]:
+    """Return the weights of purchases, each with the sites that have them."""
+    every = frozenset(s.id for s in sets.problem.sites)
+    own = [(found, frozenset({site})) for site, found in weights.sites.items() if site in every]
+    rest = every - weights.sites.keys()
+    return [(weights, rest), *own] if rest else own
+
+
+def _bought(
+    model: pyo.ConcreteModel,
+    sets: Sets,
+    weights: FlowWeights,
+    sites: frozenset[str],
+    t: int,
+    *,
+    delivered: bool,
+) -> Any:
+    """Return the weighted cost of what some sites buy in a quarter [M$]."""
+    value: Any = 0.0
+    bought = capital(model, sets, t, sites, delivered=delivered)
+    if delivered:
+        bought.pop(AssetClass.NETWORK)
+        each = dict(enumerate(weights.capital[AssetClass.NETWORK]))
+        value += delivered_networks(model, sets, each, t, sites)
+        value += each[t] * links_musd(model, sets, t, sites)
+    value += sum(weights.capital[asset][t] * usd for asset, usd in bought.items())
+    if weights.arrived[t]:
+        value += weights.arrived[t] * arrived_advances(model, sets, t, sites)
+    return value
 
 
 def _after(model: pyo.ConcreteModel, sets: Sets) -> dict[int, Any]:

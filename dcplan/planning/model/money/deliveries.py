@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import pyomo.core as pyo
@@ -13,9 +13,13 @@ from dcplan.units import USD_PER_MUSD
 
 
 def delivered_networks(
-    model: pyo.ConcreteModel, sets: Sets, weights: Mapping[int, float], t: int
+    model: pyo.ConcreteModel,
+    sets: Sets,
+    weights: Mapping[int, float],
+    t: int,
+    sites: Collection[str],
 ) -> Any:
-    r"""Return the weighted cost of the networks ordered in a quarter, paid when delivered [M$].
+    r"""Return the weighted cost of the networks that sites order in a quarter, paid when delivered [M$].
 
     A network is delivered with the first racks of its order. With integer switch counts, the parts
     :math:`a_q` of its cost N by quarter of delivery are
@@ -29,7 +33,7 @@ def delivered_networks(
     """
     _declare(model, sets)
     total: Any = 0.0
-    for hall in sets.served:
+    for hall in (h for h in sets.served if sets.problem.hall(h).site in sites):
         by_quarter = _orders(sets, hall, t)
         least = min(weights[q] for q in by_quarter)
         total += least * network_of_hall(model, sets, hall, t, "usd")

@@ -47,7 +47,7 @@ def residual(model: pyo.ConcreteModel, sets: Sets) -> Any:
             plant_usd(sets, s, o) / M * finance.power_residual_frac[q] * v for s, o, v in plants
         )
         total += _halls(model, sets, q)
-        for works in upgrades_musd(model, sets, q):
+        for works in upgrades_musd(model, sets.problem.halls, q):
             total += finance.cooling_residual_frac[q] * works
     return total
 

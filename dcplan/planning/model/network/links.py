@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from typing import Any
 
 import pyomo.core as pyo
@@ -65,14 +66,17 @@ def link_kw(model: pyo.ConcreteModel, sets: Sets, hall: str, t: int) -> Any:
     )
 
 
-def links_musd(model: pyo.ConcreteModel, sets: Sets, t: int) -> Any:
-    """Return the price of the ends of links that begin to serve in a quarter [M$]."""
+def links_musd(
+    model: pyo.ConcreteModel, sets: Sets, t: int, sites: Collection[str] | None = None
+) -> Any:
+    """Return the price of the ends of links at some sites that begin to serve in a quarter [M$]."""
     return sum(
         link.usd
         / M
         * (model.link_on[link.id, hall, t] - (model.link_on[link.id, hall, t - 1] if t else 0))
         for link in sets.problem.links
         for hall in link.ends
+        if sites is None or sets.problem.hall(hall).site in sites
     )
 
 

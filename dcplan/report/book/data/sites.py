@@ -32,7 +32,8 @@ def site_facts(facts: Facts, site: SiteTerms, finance: FinanceTerms, quarters: i
     at.write("staff_usd", "USD", site.staff_usd_per_quarter, _staff(facts, key))
     land: Term | Frozen = Frozen.NOT_GIVEN
     if facts.knows(f"{key}.land_usd"):
-        share = facts.input("finance.tax.land_property_tax_frac_per_year")
+        name = "land_property_tax_frac_per_year"
+        share = facts.input(f"{key}.tax.{name}", f"finance.tax.{name}")
         land = share * facts.input(f"{key}.land_usd") / QUARTERS_PER_YEAR
     at.write("land_tax_usd", "USD", site.land_tax_usd_per_quarter, land)
     opex = site.opex_usd_per_kw_quarter

@@ -7,7 +7,7 @@ import numpy as np
 from dcplan.report.book.data.deliveries import delivered
 from dcplan.report.book.options.source import axis_of, terms_of
 from dcplan.report.book.source import Source
-from dcplan.report.book.tco.source import TcoSource, advances_of, write_offs
+from dcplan.report.book.tco.source import TcoSource, advances_of, site_terms_of, write_offs
 from dcplan.result import Result
 from dcplan.specs.plan import tco_book
 from dcplan.specs.plan.tco_book import BookTerm
@@ -50,4 +50,5 @@ def financed_source(base: Source) -> TcoSource:
         delivered(flows, first, base.horizon) if BookTerm.DEPOSIT in terms else {},
         tuple(tco_book.EARLIER.rows(result.tables[tco_book.EARLIER.name])),
         advances=advances_of(flows, axis),
+        site_terms=site_terms_of(result),
     )

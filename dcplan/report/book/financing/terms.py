@@ -14,6 +14,8 @@ from dcplan.report.book.tco.data.terms import (
     left_rows,
     live_terms,
     money_terms,
+    site_tables,
+    site_terms,
     write_off_rows,
 )
 from dcplan.result import Table
@@ -43,7 +45,8 @@ def with_terms(
 ) -> dict[str, Table]:
     """Return the tables of a workbook's data with those of its terms, write-off and residual values."""
     terms = [term for term in money_terms(question, log) if term.term not in OF_RENT]
-    more = live_terms(terms, question, log, existing=bool(problem.existing))
+    own = list(site_terms(question, log))
+    more = live_terms([*terms, *own], question, log, existing=bool(problem.existing))
     months = problem.quarters * MONTHS_PER_QUARTER
     live = dict(sorted((more | dict(data.live)).items()))
     earlier = earlier_rows(earlier_hardware(problem, d), months)
@@ -52,4 +55,5 @@ def with_terms(
         tco_book.WRITE_OFF.name: tco_book.WRITE_OFF.table(write_off_rows(question)),
         tco_book.EARLIER.name: tco_book.EARLIER.table(earlier),
         tco_book.LEFT.name: tco_book.LEFT.table(left_rows(question, log, months)),
+        **site_tables(own),
     }

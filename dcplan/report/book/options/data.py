@@ -29,6 +29,8 @@ from dcplan.report.book.tco.data.terms import (
     left_rows,
     live_terms,
     money_terms,
+    site_tables,
+    site_terms,
     write_off_rows,
 )
 from dcplan.result import Table
@@ -111,7 +113,8 @@ def _common(found: PricedPlans, plans: Sequence[BookData]) -> dict[str, Table]:
         live |= {k: x for k, x in each.live.items() if not isinstance(live.get(k), Frozen)}
     terms = list(money_terms(question, log))
     existing = bool(question.scenario.assets)
-    live = live_terms(terms, question, log, existing=existing) | live
+    own = list(site_terms(question, log))
+    live = live_terms([*terms, *own], question, log, existing=existing) | live
     start = float(quarter_index(question.scenario.horizon.start))
     terms.append(tco_book.TermRow(BookTerm.START, start, "", None, FIXED_DATES))
     months = question.scenario.horizon.quarters * MONTHS_PER_QUARTER
@@ -122,6 +125,7 @@ def _common(found: PricedPlans, plans: Sequence[BookData]) -> dict[str, Table]:
         tco_book.TERMS.name: tco_book.TERMS.table(terms),
         tco_book.WRITE_OFF.name: tco_book.WRITE_OFF.table(write_off_rows(question)),
         tco_book.LEFT.name: tco_book.LEFT.table(left_rows(question, log, months)),
+        **site_tables(own),
     }
 
 

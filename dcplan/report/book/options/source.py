@@ -10,7 +10,14 @@ import numpy as np
 from dcplan.economics.cash_flow import EQUIPMENT
 from dcplan.report.book.data.deliveries import delivered
 from dcplan.report.book.source import Record, source_from
-from dcplan.report.book.tco.source import Axis, TcoSource, advances_of, with_used_inputs, write_offs
+from dcplan.report.book.tco.source import (
+    Axis,
+    TcoSource,
+    advances_of,
+    site_terms_of,
+    with_used_inputs,
+    write_offs,
+)
 from dcplan.result import Result, Table
 from dcplan.specs.plan import book, plans_book, tco_book
 from dcplan.specs.plan.money import Falls
@@ -99,6 +106,7 @@ def _source(result: Result, option: str, axis: Axis) -> TcoSource:
         delivered(flows, first, len(quarters)) if BookTerm.DEPOSIT in terms_of(result) else {},
         tuple(plans_book.EARLIER.rows(_of(result, plans_book.EARLIER.name, option))),
         advances=advances_of(flows, axis),
+        site_terms=site_terms_of(result),
     )
 
 

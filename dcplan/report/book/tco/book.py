@@ -39,6 +39,8 @@ class Book:
     """Purchases by month, with their asset class."""
     ahead: dict[Row, AssetClass] = field(default_factory=dict)
     """What was paid before the plan for orders, in the month in which they arrive or are canceled."""
+    at_site: dict[str, dict[Row, AssetClass]] = field(default_factory=dict)
+    """With taxes by site: purchases, their sales tax and advances, by site; "" is all other sites."""
     running: list[Row] = field(default_factory=list)
     """Other payments of the owned side before income tax, by month."""
     lines: list[Row] = field(default_factory=list)
@@ -59,16 +61,15 @@ class Book:
         self.rows[name] = row
         return row
 
-    def term(self, sheet: Sheet, name: BookTerm) -> Row | None:
+    def term(self, sheet: Sheet, name: BookTerm, site: str = "") -> Row | None:
         """Write the value of a term on a sheet, once; None where the answer did not use it."""
-        key = f"{sheet.name} {name}"
-        value = self.source.given(name)
-        if value is None:
+        key = f"{sheet.name} {name} {site}".rstrip()
+        row, value = self.source.row(name, site), self.source.given(name, site)
+        if row is None or value is None:
             return None
         if key not in self.rows:
-            row = self.source.terms[name]
-            note = f"input {row.input}" if row.input else str(row.note or "")
-            self.keep(key, sheet.fact(name.value, ("", "", note), str(row.unit or ""), value))
+            note = f"input {row.input}" if row.input else str(getattr(row, "note", None) or "")
+            self.keep(key, sheet.fact(name.value, (site, "", note), str(row.unit or ""), value))
         return self.rows[key]
 
     def needed(self, sheet: Sheet, name: BookTerm) -> Row:
@@ -89,6 +90,11 @@ class Book:
     def basis(self) -> dict[Row, AssetClass]:
         """Purchases, and what was paid before the plan for those that arrive."""
         return self.capital | {r: x for r, x in self.ahead.items() if x in CAPITAL}
+
+    @property
+    def taxed(self) -> dict[str, dict[Row, AssetClass]]:
+        """Purchases, their sales tax and advances that bear the rates of a site, or under "" of all."""
+        return self.at_site or {"": self.basis}
 
     @property
     def lost(self) -> list[Row]:

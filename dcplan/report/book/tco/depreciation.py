@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import numpy as np
 
-from dcplan.economics.cash_flow import AssetClass
+from dcplan.economics.cash_flow import EQUIPMENT, AssetClass
 from dcplan.report.book.data.term import Operand, Term, added, dot, number
 from dcplan.report.book.grid import Row, Sheet, total
 from dcplan.report.book.tco.basis.left import life_of
 from dcplan.report.book.tco.book import Book
-from dcplan.report.book.tco.own import taxed_gear
+from dcplan.report.book.tco.own import OTHER_SITES
 from dcplan.report.book.tco.terms import before, flag, picked, summed_where
 from dcplan.specs.plan.tco_book import BookTerm
 from dcplan.units import MONTHS_PER_YEAR
@@ -153,21 +154,14 @@ def _property_tax(book: Book) -> None:
     """Write the property tax on book values at the start of each year: equipment, then plants."""
     sheet, start = book.depreciation, book.rows["year start"]
     sheet.heading("Property tax")
-    taxed: dict[str, tuple[BookTerm, list[Row], Callable[[], Row]]] = {
-        "equipment and sales tax": (
-            BookTerm.PROPERTY_TAX,
-            taxed_gear(book),
-            lambda: book.rows["life"],
-        )
-    }
-    for asset, term in TAXES.items():
-        lines = [row for row, known in book.capital.items() if known is asset]
-        taxed[asset.value] = term, lines, lambda asset=asset: life_of_class(book, sheet, asset)  # type: ignore[misc]
     due = []
-    for what, (term, lines, life) in taxed.items():
-        rate = book.term(sheet, term)
-        if rate is not None and lines:
-            due.append(_taxed(book, what, lines, life(), rate))
+    for site, parts in book.taxed.items():
+        place = f", {site or OTHER_SITES}" if book.at_site else ""
+        for what, (term, kinds, life) in _kinds(book).items():
+            lines = [row for row, asset in parts.items() if asset in kinds]
+            rate = book.term(sheet, term, site)
+            if rate is not None and lines:
+                due.append(_taxed(book, f"{what}{place}", lines, life(), rate))
     if not due:
         sheet.heading(NOT_GIVEN)
         return
@@ -184,6 +178,18 @@ def _property_tax(book: Book) -> None:
         "property tax",
         sheet.line("property tax", (book.side, "", "rate x value x share"), "USD", whole),
     )
+
+
+def _kinds(book: Book) -> dict[str, tuple[BookTerm, frozenset[AssetClass], Callable[[], Row]]]:
+    """Return the rate, the classes and the life of equipment and of each class of plant."""
+    sheet, gear = book.depreciation, EQUIPMENT | {AssetClass.SALES_TAX}
+    found: dict[str, tuple[BookTerm, frozenset[AssetClass], Callable[[], Row]]] = {
+        "equipment and sales tax": (BookTerm.PROPERTY_TAX, gear, lambda: book.rows["life"])
+    }
+    for asset, term in TAXES.items():
+        life = functools.partial(life_of_class, book, sheet, asset)
+        found[asset.value] = term, frozenset({asset}), life
+    return found
 
 
 def _taxed(book: Book, what: str, lines: list[Row], life: Row, rate: Row) -> Row:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -25,6 +26,7 @@ AT_ONCE = (FlowGroup.CAPEX, FlowGroup.RESIDUAL)
 RENT = (FlowGroup.CLOUD, FlowGroup.POST_HORIZON)
 NOT_PAID = (FlowGroup.UNSERVED, RESIDUAL_AT_END)
 DELIVERY = "paid in the first month of the quarter, equipment when it serves"
+OTHER_SITES = "all other sites"
 FIRST_MONTH, THIRDS = "paid in the first month of the quarter", "a third of the quarter"
 
 
@@ -33,19 +35,14 @@ def payments(book: Book) -> None:
     found = _by_line(book)
     sheet = book.own
     sheet.heading("Capital")
-    for (name, asset), rows in found.items():
-        if asset in CAPITAL and counts(book, name):
-            term = _on_delivery(book, rows) if book.source.delivered else _spread(book, rows)
-            when_paid = DELIVERY if book.source.delivered else FIRST_MONTH
-            row = sheet.line(name, (book.side, asset.value, when_paid), "USD", term)
-            book.capital[row] = asset
-    rate = book.term(sheet, BookTerm.SALES_TAX)
-    gear = _gear(book)
-    if rate is not None and gear:
-        row = sheet.line(
-            "sales tax", (book.side, "sales-tax", "rate x equipment"), "USD", rate * total(gear)
-        )
-        book.capital[row] = AssetClass.SALES_TAX
+    bought = {k: x for k, x in found.items() if k[1] in CAPITAL and counts(book, k[0])}
+    for (name, asset), rows in bought.items():
+        book.capital[_bought(book, name, (book.side, asset.value), rows)] = asset
+    taxes = _sales_taxes(book, bought)
+    if book.at_site and taxes:
+        rule = (book.side, "sales-tax", "sum of the sites")
+        taxes = [sheet.line("sales tax", rule, "USD", total(taxes))]
+    book.capital |= dict.fromkeys(taxes, AssetClass.SALES_TAX)
     _ahead(book)
     sheet.heading("Running cost")
     own = bool(book.source.conventions.energy)
@@ -59,6 +56,46 @@ def payments(book: Book) -> None:
     book.running += own_lines(book)
 
 
+def _bought(book: Book, name: str, key: tuple[str, str], rows: list[tuple[Line, Row]]) -> Row:
+    """Write the payments of purchases by month."""
+    when_paid = DELIVERY if book.source.delivered else FIRST_MONTH
+    term = _on_delivery(book, rows) if book.source.delivered else _spread(book, rows)
+    return book.own.line(name, (*key, when_paid), "USD", term)
+
+
+def _sales_taxes(
+    book: Book, bought: Mapping[tuple[str, AssetClass], list[tuple[Line, Row]]]
+) -> list[Row]:
+    """Write the sales tax on equipment; with taxes by site, the purchases and the tax of each of them."""
+    sheet, taxed = book.own, book.source.site_terms
+    if not taxed:
+        rate, gear = book.term(sheet, BookTerm.SALES_TAX), _gear(book)
+        if rate is None or not gear:
+            return []
+        rule = (book.side, "sales-tax", "rate x equipment")
+        return [sheet.line("sales tax", rule, "USD", rate * total(gear))]
+    sheet.heading("Purchases by site, for their taxes: parts of the capital above")
+    for (name, asset), rows in bought.items():
+        for site in ("", *taxed):
+            here = [x for x in rows if (x[0][2] if x[0][2] in taxed else "") == site]
+            if here:
+                label = f"{name}, {site or OTHER_SITES}"
+                row = _bought(book, label, (site, asset.value), here)
+                book.at_site.setdefault(site, {})[row] = asset
+    found = []
+    for site, parts in book.at_site.items():
+        rate = book.term(sheet, BookTerm.SALES_TAX, site)
+        gear = [row for row, asset in parts.items() if asset in EQUIPMENT]
+        if rate is not None and gear:
+            label, rule = (
+                f"sales tax, {site or OTHER_SITES}",
+                (site, "sales-tax", "rate x equipment"),
+            )
+            found.append(sheet.line(label, rule, "USD", rate * total(gear)))
+            parts[found[-1]] = AssetClass.SALES_TAX
+    return found
+
+
 def _ahead(book: Book) -> None:
     """Write what was paid before the plan for orders, which is no payment of the plan."""
     if not book.source.advances:
@@ -68,17 +105,16 @@ def _ahead(book: Book) -> None:
         key = (book.side, asset.value, "as planned; basis of taxes and of the book value")
         row = book.own.frozen(f"advance of {name}", key, "USD", usd, "derived", total=True)
         book.ahead[row] = asset
+        if book.source.site_terms and asset in CAPITAL:
+            places = {line[2] for line in book.calc.source.assets if line[1] == name}
+            (place,) = places  # an order is delivered to one hall
+            site = place if place in book.source.site_terms else ""
+            book.at_site.setdefault(site, {})[row] = asset
 
 
 def _gear(book: Book) -> list[Row]:
     """Return the purchases of equipment."""
     return [row for row, asset in book.capital.items() if asset in EQUIPMENT]
-
-
-def taxed_gear(book: Book) -> list[Row]:
-    """Return the purchases of equipment with their sales tax."""
-    kinds = EQUIPMENT | {AssetClass.SALES_TAX}
-    return [row for row, asset in book.basis.items() if asset in kinds]
 
 
 def _by_line(book: Book) -> dict[tuple[str, AssetClass], list[tuple[Line, Row]]]:
@@ -211,14 +247,19 @@ def _milestones(book: Book) -> Row | None:
     accepted = book.term(sheet, BookTerm.ACCEPTANCE)
     late = book.term(sheet, BookTerm.ACCEPTANCE_MONTHS)
     kinds = EQUIPMENT - {AssetClass.EXISTING}  # earlier orders have their own contracts
-    gear = [row for row, asset in book.capital.items() if asset in kinds]
-    if deposit is None or early is None or accepted is None or late is None or not gear:
+    if deposit is None or early is None or accepted is None or late is None:
+        return None
+    gross = []
+    for site, parts in book.taxed.items():
+        gear = [row for row, asset in parts.items() if asset in kinds]
+        tax = book.term(sheet, BookTerm.SALES_TAX, site)
+        if gear:
+            paid = largest(total(gear), 0)
+            gross.append(paid if tax is None else paid * (tax + 1))
+    if not gross:
         return None
     label = "equipment with sales tax"
-    tax = book.term(sheet, BookTerm.SALES_TAX)
-    paid = largest(total(gear), 0)
-    gross = paid if tax is None else paid * (tax + 1)
-    bought = sheet.line(label, (book.side, "", "base of the milestones"), "USD", gross)
+    bought = sheet.line(label, (book.side, "", "base of the milestones"), "USD", added(gross))
     month = book.rows["month"]
     term = (
         deposit * summed_where(month, month + early, bought)

@@ -104,6 +104,8 @@ class TcoSource:
     conventions: Conventions = NO_CONVENTIONS
     advances: Mapping[tuple[str, AssetClass], Array] = field(default_factory=dict)
     """What was paid before the plan, by line and class, in the month of the payment of the rest."""
+    site_terms: Mapping[str, Mapping[BookTerm, specs.SiteTermRow]] = field(default_factory=dict)
+    """Rates of the sites with rates of their own."""
 
     def parts(self, rent: str) -> list[specs.PartRow]:
         """Return the terms of a rent."""
@@ -113,12 +115,28 @@ class TcoSource:
         """Return the cell of an input."""
         return self.base.inputs[key]
 
-    def given(self, term: BookTerm) -> Term | float | None:
-        """Return the cell of a term's input, its fixed value, or None without it."""
-        row = self.terms.get(term)
+    def given(self, term: BookTerm, site: str = "") -> Term | float | None:
+        """Return the cell of a term's input, its fixed value, or None without it.
+
+        A site with rates of its own has its own terms.
+        """
+        row = self.row(term, site)
         if row is None:
             return None
         return self.input(row.input) if row.input else row.value
+
+    def row(self, term: BookTerm, site: str = "") -> specs.TermRow | specs.SiteTermRow | None:
+        """Return the row of a term, of all sites or of one with rates of its own."""
+        return self.site_terms[site].get(term) if site else self.terms.get(term)
+
+
+def site_terms_of(result: Result) -> dict[str, dict[BookTerm, specs.SiteTermRow]]:
+    """Return the rates of the sites with rates of their own; empty without any."""
+    table = result.tables.get(specs.SITE_TERMS.name)
+    found: dict[str, dict[BookTerm, specs.SiteTermRow]] = {}
+    for row in specs.SITE_TERMS.rows(table) if table is not None else ():
+        found.setdefault(row.site, {})[BookTerm(row.term)] = row
+    return found
 
 
 def is_comparison(result: Result) -> bool:
@@ -170,6 +188,7 @@ def tco_source(result: Result) -> TcoSource:
             list(specs.TIERS.rows(tables[specs.TIERS.name])),
         ),
         advances=advances_of(flows, axis),
+        site_terms=site_terms_of(result),
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from dcplan.catalog.schema.ranges import (
     DayHours,
@@ -161,6 +162,50 @@ class Staff(Part):
     """Fully loaded cost of one person per year. Default: `finance/staff-usd-per-person-year`."""
 
 
+OF_THE_COMPANY = {
+    "income_rate": "income tax is on the income of the company, which states and countries share by rules "
+    "of their own, not by the place of a cost; losses and the interest of debt are those of the company, "
+    "too; give finance.tax.income_rate",
+    "depreciation": "the tax write-off follows the income tax of the company; give finance.tax.depreciation",
+}
+"""Fields of ``finance.tax`` without a value by site: why, and the next step."""
+
+
+class SiteTax(Part):
+    """Rates of sales tax and property tax at one site, each in place of that of `finance.tax`. A rate of 0
+    is an exemption. Income tax has one rate for all sites.
+    """
+
+    sales_tax_frac: Fraction | None = None
+    """Sales tax on racks, storage and networks of the site. Default: `finance.tax.sales_tax_frac`."""
+    property_tax_frac_per_year: Fraction | None = None
+    """Property tax on the book value of racks, storage and networks of the site. Default:
+    `finance.tax.property_tax_frac_per_year`."""
+    building_property_tax_frac_per_year: Fraction | None = None
+    """Property tax on the book value of the site's buildings. Default:
+    `finance.tax.building_property_tax_frac_per_year`."""
+    cooling_property_tax_frac_per_year: Fraction | None = None
+    """Property tax on the book value of the site's cooling and fit-out. Default:
+    `finance.tax.cooling_property_tax_frac_per_year`."""
+    power_property_tax_frac_per_year: Fraction | None = None
+    """Property tax on the book value of the site's power blocks and plants. Default:
+    `finance.tax.power_property_tax_frac_per_year`."""
+    land_property_tax_frac_per_year: Fraction | None = None
+    """Property tax on `sites.ID.land_usd`. Default: `finance.tax.land_property_tax_frac_per_year`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_the_company(cls, data: Any) -> Any:
+        for name, why in OF_THE_COMPANY.items():
+            if isinstance(data, dict) and name in data:
+                code, text = "site_tax", f"{name} by site is not supported: {why}"
+                raise PydanticCustomError(code, "{text}", {"text": text})
+        if data == {}:
+            code, text = "site_tax", "an empty tax has no effect: give a rate, or remove tax"
+            raise PydanticCustomError(code, "{text}", {"text": text})
+        return data
+
+
 class Site(Part):
     """One place with one utility connection."""
 
@@ -209,5 +254,7 @@ class Site(Part):
     land_usd: Positive | None = None
     """Assessed value of the site's land, of which `finance.tax.land_property_tax_frac_per_year` is
     paid. A plan neither buys nor sells land. Default: no property tax on land."""
+    tax: SiteTax | None = None
+    """Rates of sales tax and property tax at this site. Default: those of `finance.tax`."""
     halls: Annotated[tuple[Hall, ...], Field(min_length=1)]
     """Hall types of the site."""

@@ -88,6 +88,12 @@ class SiteRow:
     grid_g_per_kwh: Annotated[float, Column("Carbon intensity of the grid")]
     land_usd: Annotated[float | None, Column("Value of the land", shown=Shown.VERBOSE)]
     land_tax_usd_per_year: Annotated[float, Column("Property tax on the land while it is used")]
+    sales_tax_frac: Annotated[
+        float, Column("Rate of sales tax on equipment at the site", shown=Shown.VERBOSE)
+    ]
+    property_tax_frac_per_year: Annotated[
+        float, Column("Rate of property tax on equipment at the site", shown=Shown.VERBOSE)
+    ]
     farthest_users_rtt_ms: Annotated[
         float | None,
         Column(

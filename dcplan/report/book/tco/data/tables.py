@@ -23,6 +23,8 @@ from dcplan.report.book.tco.data.terms import (
     editable,
     left_rows,
     money_terms,
+    site_tables,
+    site_terms,
     write_off_rows,
 )
 from dcplan.result import Table
@@ -57,7 +59,9 @@ def compared_tables(both: Comparison) -> dict[str, Table]:
     hours = [row for rent in rents for row in hours_rows(rent, both)]
     own, tiers, computed = list(own_line_rows(both)), list(tier_rows(both)), computed_rows(both)
     flows = money.flows(solved.problem, books, question.catalog)
+    taxes = list(site_terms(question, log))
     used: set[str | None] = {term.input for term in terms} | {row.price_input for row in hours}
+    used |= {row.input for row in taxes}
     used |= {key for row in rows for key in rent_inputs(row)}
     used |= _of_conventions(parts, own, tiers)
     used |= {key for row in computed for key in inputs_of(row.formula)}
@@ -75,6 +79,7 @@ def compared_tables(both: Comparison) -> dict[str, Table]:
         specs.OWN_LINES.name: specs.OWN_LINES.table(own),
         specs.SITE_ENERGY.name: specs.SITE_ENERGY.table(energy_rows(both)),
         specs.TIERS.name: specs.TIERS.table(tiers),
+        **site_tables(taxes),
     }
 
 

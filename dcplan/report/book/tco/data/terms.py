@@ -11,11 +11,12 @@ from dcplan.answers.tco.owned import LOST_GOODPUT
 from dcplan.catalog.schema import DepreciationTable
 from dcplan.economics.monthly.earlier import Earlier, earlier_book
 from dcplan.inputs.cloud_prices import accompanying
-from dcplan.inputs.financing import BUILDING_TABLE, EQUIPMENT_TABLE
+from dcplan.inputs.financing import BUILDING_TABLE, EQUIPMENT_TABLE, SITE_TAX
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.residual_value import residual_of
 from dcplan.provenance import Quantity, Status
 from dcplan.report.book.data.facts import Frozen
+from dcplan.result import Table
 from dcplan.scenario.load import Question
 from dcplan.scenario.set_keys import set_key
 from dcplan.specs.plan import tco_book as specs
@@ -100,8 +101,33 @@ def money_terms(question: Question, log: InputLog) -> Iterator[specs.TermRow]:
             yield specs.TermRow(name, float(months), "months", None, DATES)
 
 
+def site_tables(rows: Sequence[specs.SiteTermRow]) -> dict[str, Table]:
+    """Return the table of the taxes by site; none where all sites have the same rates."""
+    return {specs.SITE_TERMS.name: specs.SITE_TERMS.table(rows)} if rows else {}
+
+
+def site_terms(question: Question, log: InputLog) -> Iterator[specs.SiteTermRow]:
+    """Yield the rates of the sites with rates of their own; one that a site leaves out is that of all."""
+    for site in question.scenario.sites:
+        if site.tax is None or all(getattr(site.tax, name) is None for name in SITE_TAX):
+            continue
+        for term, (general, *_) in TERMS:
+            name = general.removeprefix("finance.tax.")
+            if name not in SITE_TAX:
+                continue
+            for key in (f"sites.{site.id}.tax.{name}", general):
+                if key in log.rows:
+                    unit = UNITS.get(term) or unit_of(key)
+                    yield specs.SiteTermRow(site.id, term, float(log.rows[key].value), unit, key)
+                    break
+
+
 def live_terms(
-    terms: Iterable[specs.TermRow], question: Question, log: InputLog, *, existing: bool
+    terms: Iterable[specs.TermRow | specs.SiteTermRow],
+    question: Question,
+    log: InputLog,
+    *,
+    existing: bool,
 ) -> dict[str, str | Frozen]:
     """Return the name in ``--set`` of the input of each term, or why it cannot be edited.
 
