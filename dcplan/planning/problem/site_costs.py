@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
+from dcplan.planning.problem.places.land import land_price_usd
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Site
 from dcplan.units import QUARTERS_PER_YEAR
@@ -45,6 +46,8 @@ def opex(site: Site, log: InputLog) -> float:
 def land_tax(site: Site, question: Question, log: InputLog) -> float:
     """Return the property tax on the land of a site, in USD per quarter.
 
+    Its base is the assessed value, or the price of land that the plan buys.
+
     Raises
     ------
     InputError
@@ -53,14 +56,17 @@ def land_tax(site: Site, question: Question, log: InputLog) -> float:
     rate, tree = question.scenario.finance.tax.land_property_tax_frac_per_year, question.tree
     if rate is None and site.land_usd is None:
         return 0.0
+    if rate is not None and site.land_usd is None and site.land is not None:
+        share = log.take("finance.tax.land_property_tax_frac_per_year", rate)
+        return share * land_price_usd(site, log) / QUARTERS_PER_YEAR
     if rate is None or site.land_usd is None:
         if rate is None:
             at = ("sites", question.scenario.sites.index(site), "land_usd")
             cause = f"{site.id}: the land has a value and no rate of property tax"
             more = "give finance.tax.land_property_tax_frac_per_year, or remove land_usd"
             raise InputError([tree.problem("DC015", cause, at, help=more)])
-        if all(other.land_usd is None for other in question.scenario.sites):
-            cause = "no site has land_usd, so the property tax on land has nothing to tax"
+        if all(x.land_usd is None and x.land is None for x in question.scenario.sites):
+            cause = "no site has land_usd or land, so the property tax on land has nothing to tax"
             path = ("finance", "tax", "land_property_tax_frac_per_year")
             more = "give land_usd of a site, or remove the rate"
             raise InputError([tree.problem("DC015", cause, path, help=more)])

@@ -18,6 +18,7 @@ from dcplan.catalog.schema.ranges import (
     WeekHours,
     YearHours,
 )
+from dcplan.scenario.schema.assets import YearlyChange
 from dcplan.scenario.schema.base import CountOrZero, Key, Part, Quarter
 from dcplan.scenario.schema.places.energy import DemandResponse, HeatReuse, Matching, PowerContract
 from dcplan.scenario.schema.places.hall import Hall
@@ -161,6 +162,23 @@ class Staff(Part):
     """Fully loaded cost of one person per year. Default: `finance/staff-usd-per-person-year`."""
 
 
+class Land(Part):
+    """Land of the site, bought once in the quarter in which the plan fits out its first hall. It is
+    not depreciated. Give `usd`, or `area_m2` with `usd_per_m2`; a hectare has 10,000 m2, an acre
+    4,046.86 m2.
+    """
+
+    usd: Positive | None = None
+    """Price of the land."""
+    area_m2: Positive | None = None
+    """Area of the land."""
+    usd_per_m2: Positive | None = None
+    """Price of a square meter."""
+    growth_frac_per_year: YearlyChange | None = None
+    """Yearly change of the value of the land after its purchase. Default: 0, the land is worth its cost
+    at the end of the horizon."""
+
+
 class Site(Part):
     """One place with one utility connection."""
 
@@ -208,6 +226,8 @@ class Site(Part):
     """Total floor area of the site, for the table `sustainability`. Default: not known."""
     land_usd: Positive | None = None
     """Assessed value of the site's land, of which `finance.tax.land_property_tax_frac_per_year` is
-    paid. A plan neither buys nor sells land. Default: no property tax on land."""
+    paid. Default: the price of `land`; without both, no property tax on land."""
+    land: Land | None = None
+    """Land that the plan buys for the site. Default: none is bought."""
     halls: Annotated[tuple[Hall, ...], Field(min_length=1)]
     """Hall types of the site."""
