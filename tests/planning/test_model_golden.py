@@ -53,6 +53,7 @@ from dcplan.planning.problem.terms.ramp import RampTerms
 from dcplan.planning.problem.work.parts import RunPart
 from dcplan.planning.problem.work.terms import TOKENS
 from dcplan.reliability.power_cuts import PowerCuts
+from dcplan.reliability.spares import PoolRule
 from dcplan.training.wide_area import Span
 from tests.planning.small import HALL, PORTS, powered_menu, small_menu
 
@@ -101,6 +102,7 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "contracts": _add_contracts,
     "links": add_links,
     "work": add_work,
+    "pool": add_work,
     "cloud": add_cloud,
     "money": add_money,
     "filled": add_filled,
@@ -120,6 +122,14 @@ def menu_of(name: str) -> PlanningProblem:
         finance = replace(problem.finance, leases=offers)
         soon = tuple(replace(p, lead=0) for p in problem.placements)
         return replace(problem, finance=finance, placements=soon)
+    if name == "pool":
+        own = problem.run_options[0]
+        rule = PoolRule(8, 0.02, 0.99)
+        first, second = (
+            replace(own, job=x, pooled_nodes=n, pool=rule) for x, n in (("job", 2), ("next", 6))
+        )
+        jobs = (*problem.jobs, replace(problem.jobs[0], id="next"))
+        return replace(problem, jobs=jobs, run_options=(first, second))
     if name == "land":
         site = replace(problem.sites[0], land_usd=2e6, land_left_frac=(1.1, 1.05))
         return replace(problem, sites=(site,))
