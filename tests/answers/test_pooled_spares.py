@@ -60,7 +60,7 @@ def by_hand(nodes: int) -> int:
 
 
 def test_four_runs_of_64_nodes_share_three_spare_nodes_in_place_of_eight(tmp_path: Path) -> None:
-    """The same runs with spares of their own need 8 nodes, and cost USD 0.5 M more."""
+    """The same runs with spares of their own need 8 nodes, and cost USD 0.6 M more."""
     own, shared = answer(tmp_path, "pool_spares: false"), answer(tmp_path, "pool_spares: true")
     assert (by_hand(64), by_hand(256)) == (2, 3)
     for row in shared.tables["spare_pools"].records():
