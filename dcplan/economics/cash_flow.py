@@ -41,6 +41,8 @@ class AssetClass(StrEnum):
     """Cooling and fit-out of a hall."""
     POWER = "power"
     """Power blocks and on-site plants."""
+    LAND = "land"
+    """Land of a site, which is not depreciated."""
     SALES_TAX = "sales-tax"
     """Sales tax on equipment, written off with it."""
     GRID_ENERGY = "grid-energy"
@@ -57,7 +59,8 @@ EQUIPMENT = frozenset(
     {AssetClass.RACKS, AssetClass.NETWORK, AssetClass.STORAGE, AssetClass.EXISTING}
 )
 """Hardware in racks, with sales tax, property tax and the tax life of the scenario."""
-CAPITAL = EQUIPMENT | {AssetClass.BUILDING, AssetClass.COOLING, AssetClass.POWER}
+PLANT = frozenset({AssetClass.BUILDING, AssetClass.COOLING, AssetClass.POWER})
+CAPITAL = EQUIPMENT | PLANT | {AssetClass.LAND}
 """Classes of capital cost, which are bought, financed and sold."""
 
 

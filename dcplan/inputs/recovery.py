@@ -200,6 +200,7 @@ def policy(
         save_s=_given(log, "save_s", settings.save_s),
         interval_s=_given(log, "interval_s", settings.interval_s),
         spares=settings.spares,
+        pooled=settings.pool_spares,
     )
     if settings.lemon_nodes:
         plain = replace(plain, factor=log.parameter("reliability", "lemon-factor"))

@@ -177,6 +177,7 @@ COMMITTED = DecisionSpec(
 RUN = DecisionSpec(
     "run", lambda s: [(i,) for i in range(len(s.problem.run_options))], "", "run", ("config",)
 )
+POOLED = DecisionSpec("pooled", lambda s: s.pool_steps)
 REPLICAS = DecisionSpec(
     "replicas",
     lambda s: _quarters(
@@ -231,7 +232,7 @@ DECISIONS: dict[str, DecisionSpec] = {
     for x in (
         *(BUY, LEASED, FLEET, DISPOSED, FITTED, FABRIC, BLOCKS, LINK_ON, UPGRADED, ONSITE_BUY),
         *(CONTRACT, COMMITTED, RUN),
-        *(REPLICAS, HOSTED, RACKS, STOPPED, STEP, LEAF_GROUPS, LOAD_STEP, LOAD_GROUPS),
+        *(POOLED, REPLICAS, HOSTED, RACKS, STOPPED, STEP, LEAF_GROUPS, LOAD_STEP, LOAD_GROUPS),
         *(ONSITE_ON, USED, USED_NEW, BLOCK_PAIRS, CHANGED, RENTING),
     )
 }

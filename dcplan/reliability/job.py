@@ -78,6 +78,8 @@ class Policy:
     interval_s: float | None = None
     spares: int | None = None
     """Given number of spare nodes."""
+    pooled: bool = False
+    """Whether the runs of a system in a hall share one set of spare nodes."""
     provider_spares: bool = False
     """Whether the provider replaces a failed node from its pool without waiting (rented
     hardware)."""

@@ -14,7 +14,15 @@ from dcplan.reliability.elastic import Kept, SplitStops, elastic_kept, replica_c
 from dcplan.reliability.goodput import Losses, Recovery, Tier, best_interval_s, losses
 from dcplan.reliability.job import Bounds, Machine, Policy
 from dcplan.reliability.power_cuts import lost_frac
-from dcplan.reliability.spares import Spares, domain_spares, group_spares, node_spares, short_units
+from dcplan.reliability.spares import (
+    PoolRule,
+    Spares,
+    domain_spares,
+    group_spares,
+    longest_wait,
+    node_spares,
+    short_units,
+)
 from dcplan.units import GIGA, HOURS_PER_DAY, SECONDS_PER_HOUR
 
 Array = npt.NDArray[np.float64]
@@ -38,6 +46,8 @@ class Outlook:
     """Stops that end the complete job; all stops without elastic replicas."""
     replicas: Array
     """Elastic replicas; 1 without them."""
+    pool: PoolRule | None = None
+    """Size of the pool of spare nodes that runs share; None: each has its own."""
     power_cut_frac: float = 0.0
     """Share of the days lost to interruptions of power by the grid."""
 
@@ -103,6 +113,7 @@ def outlook(
         policy.slowdown,
         best.stops.whole,
         replicas,
+        _pool_rule(machine, policy),
         lost_frac(policy.cuts, policy.restart_h[1]),
     )
 
@@ -253,7 +264,30 @@ def _spares(machine: Machine, policy: Policy, n: Array, group: Array) -> list[Sp
     if policy.spares is not None:
         return [Spares(policy.spares * size, policy.spares, 0, 0, int(m) * share) for m in nodes]
     taken = np.broadcast_to(np.ceil(np.asarray(group) / size).astype(int), n.shape)
+    rule = _pool_rule(machine, policy)
     return [
         _spare(int(m), int(g), machine, share, policy.spare_confidence)
+        if rule is None or not _by_node(machine, int(m), int(g))
+        else _pooled(int(m), rule)
         for m, g in zip(nodes, taken, strict=True)
     ]
+
+
+def _pool_rule(machine: Machine, policy: Policy) -> PoolRule | None:
+    if not policy.pooled or policy.provider_spares or policy.spares is not None:
+        return None
+    share = down_frac(machine, policy)
+    return PoolRule(machine.node_accelerators, share, policy.spare_confidence)
+
+
+def _by_node(machine: Machine, nodes: int, group: int) -> bool:
+    """Return whether any spare node replaces any node of a job, as in ``_spare``."""
+    swapped = machine.swap_nodes and nodes >= machine.swap_nodes
+    return not swapped and (machine.domain_nodes == 1 or group <= 1)
+
+
+def _pooled(nodes: int, rule: PoolRule) -> Spares:
+    """Return the spares of a run that shares them."""
+    mean_down, spares = longest_wait(nodes, rule)
+    alone = rule.spares(nodes) * rule.node_accelerators
+    return Spares(alone, spares, 0, 0, mean_down, nodes)

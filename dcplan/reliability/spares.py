@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 NEVER = 1e-15
 MOST_TRAYS = 4
 """Maximum spare trays per domain that are tried."""
+MOST_UNITS = 10_000_000
+"""Units that any number of spares covers at most: no place has as many."""
+SEARCH_POOL_SPARES = 64
+"""Spares that a larger pool may have more than that of one run, in the search of the longest wait."""
 
 
 def down_quantile(count: float, down_frac: float, confidence: float) -> int:
@@ -40,6 +45,86 @@ def down_quantile(count: float, down_frac: float, confidence: float) -> int:
         k += 1
         total += math.exp(log_term)
     return k
+
+
+@lru_cache(maxsize=65536)
+def most_covered(spares: int, down_frac: float, confidence: float) -> int:
+    r"""Return the most units that some spares cover: the largest n with :math:`k(n) \le k`.
+
+    Parameters
+    ----------
+    spares : int
+        Spares k, at least 0.
+    down_frac : float
+        Share of time that a unit is down, in [0, 1).
+    confidence : float
+        Required probability of :func:`down_quantile`, in (0, 1).
+
+    Examples
+    --------
+    Without a spare all n units must be up 99 % of the time: 0.999^10 = 0.99004, 0.999^11 = 0.98906.
+
+    >>> most_covered(0, 0.001, 0.99), most_covered(1, 0.001, 0.99)
+    (10, 148)
+    """
+    low, high = spares, max(2 * spares, 16)
+    while high < MOST_UNITS and down_quantile(high, down_frac, confidence) <= spares:
+        low, high = high, 2 * high
+    if high >= MOST_UNITS:
+        return MOST_UNITS
+    while high - low > 1:
+        middle = (low + high) // 2
+        covers = down_quantile(middle, down_frac, confidence) <= spares
+        low, high = (middle, high) if covers else (low, middle)
+    return low
+
+
+@dataclass(frozen=True)
+class PoolRule:
+    """How many spare nodes the runs of one system in one hall share."""
+
+    node_accelerators: int
+    down_frac: float
+    """Share of time that a node is in repair."""
+    confidence: float
+    """Share of time in which the spares suffice."""
+
+    def spares(self, nodes: int) -> int:
+        """Return the spare nodes of a pool for the nodes of all its runs."""
+        return down_quantile(nodes, self.down_frac, self.confidence)
+
+    def most(self, spares: int) -> int:
+        """Return the most nodes that some spare nodes cover."""
+        return most_covered(spares, self.down_frac, self.confidence)
+
+
+@lru_cache(maxsize=65536)
+def longest_wait(nodes: int, rule: PoolRule) -> tuple[float, int]:
+    """Return mean nodes in repair and spares of the pool in which a run waits longest.
+
+    A run shares its pool with others, of any size. Of all pools with at least its own nodes, the wait
+    is longest where the spares just suffice, in one of the smallest.
+
+    Parameters
+    ----------
+    nodes : int
+        Nodes of the run, at least 0.
+    rule : PoolRule
+        Size of a pool by its nodes.
+
+    Examples
+    --------
+    A run of 64 nodes, each in repair 0.2 % of the time, has one spare, which covers up to 74 nodes: a pool
+    of 74 nodes waits 0.95 % of the time, the run alone 0.72 %.
+
+    >>> rule = PoolRule(8, 0.002, 0.99)
+    >>> mean, spares = longest_wait(64, rule)
+    >>> round(mean / 0.002), spares, round(waiting_frac(mean, spares), 4)
+    (74, 1, 0.0095)
+    """
+    least = rule.spares(nodes)
+    pools = ((rule.most(k) * rule.down_frac, k) for k in range(least, least + SEARCH_POOL_SPARES))
+    return max(pools, key=lambda pool: waiting_frac(*pool)) if rule.down_frac > 0 else (0.0, 0)
 
 
 def waiting_frac(mean_down: float, spares: int) -> float:
@@ -116,6 +201,9 @@ class Spares:
     """Idle nodes in every domain."""
     mean_down: float = 0.0
     """Mean number of units (nodes, groups or domains) in repair, if the job never waits."""
+    pooled_nodes: int = 0
+    """Nodes of a run that shares its spares with others: ``nodes`` and ``mean_down`` are then those of the
+    pool in which it waits longest, ``accelerators`` the spares of the run alone; 0: spares of its own."""
 
     @property
     def units(self) -> int:

@@ -95,12 +95,14 @@ def _site_choice(
         usd -= last * fin.power_residual_frac[t] * power
         upkeep = units * sum(x.fixed_usd_per_quarter for x in site.onsite)
         staff = site.staff_usd_per_quarter if used else 0.0
+        plot = site.land_usd if used and not (states and states[-1][3]) else 0.0
+        usd -= last * plot * (site.land_left_frac[t] if plot else 0.0)
         force = sum(steps[: t + 1])
         output = sum(
             (x.usd_per_mwh[t] - x.surplus_usd_per_mwh[t]) * x.step_mw * HOURS * force
             for x in site.contracts  # of a flat contract
         )
-        cash.append(power + upkeep + staff + output + sum(h.cash[t] for h in halls))
+        cash.append(power + upkeep + staff + plot + output + sum(h.cash[t] for h in halls))
         racks = tuple(
             h.racks[t][p.system] for h in halls for p in problem.placements if p.hall == h.hall.id
         )

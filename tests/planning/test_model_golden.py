@@ -23,6 +23,7 @@ from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
 from dcplan.planning.model.money.cost import add_money
 from dcplan.planning.model.money.filled import add_filled
+from dcplan.planning.model.money.land import add_land
 from dcplan.planning.model.money.leases import add_leases
 from dcplan.planning.model.network.fabric import add_fabric
 from dcplan.planning.model.network.links import add_links
@@ -52,6 +53,7 @@ from dcplan.planning.problem.terms.ramp import RampTerms
 from dcplan.planning.problem.work.parts import RunPart
 from dcplan.planning.problem.work.terms import TOKENS
 from dcplan.reliability.power_cuts import PowerCuts
+from dcplan.reliability.spares import PoolRule
 from dcplan.training.wide_area import Span
 from tests.planning.small import HALL, PORTS, powered_menu, small_menu
 
@@ -89,6 +91,7 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "steps": add_switches,
     "systems": add_switches,
     "power": add_power,
+    "land": add_land,
     "heat": add_power,
     "battery": add_battery,
     "ramp": add_battery,
@@ -99,6 +102,7 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "contracts": _add_contracts,
     "links": add_links,
     "work": add_work,
+    "pool": add_work,
     "cloud": add_cloud,
     "money": add_money,
     "filled": add_filled,
@@ -118,6 +122,17 @@ def menu_of(name: str) -> PlanningProblem:
         finance = replace(problem.finance, leases=offers)
         soon = tuple(replace(p, lead=0) for p in problem.placements)
         return replace(problem, finance=finance, placements=soon)
+    if name == "pool":
+        own = problem.run_options[0]
+        rule = PoolRule(8, 0.02, 0.99)
+        first, second = (
+            replace(own, job=x, pooled_nodes=n, pool=rule) for x, n in (("job", 2), ("next", 6))
+        )
+        jobs = (*problem.jobs, replace(problem.jobs[0], id="next"))
+        return replace(problem, jobs=jobs, run_options=(first, second))
+    if name == "land":
+        site = replace(problem.sites[0], land_usd=2e6, land_left_frac=(1.1, 1.05))
+        return replace(problem, sites=(site,))
     if name == "contracts":
         flat = ContractTerms(
             *("flat", 0.01, 20, (70.0, 70.0), (40.0, 40.0), (5.0, 5.0)), (1.0,) * 8760, first=1

@@ -43,6 +43,7 @@ sites:
     location: us-columbus
     utility_mw: 4
     land_usd: 2e6
+    land: {area_m2: 20e3, usd_per_m2: 150, growth_frac_per_year: 0.03}
     energy: {usd_per_kwh: 0.07, demand_usd_per_kw_month: 9}
     halls: [{id: a, racks: 80, rack_kw_max: 45, it_mw: 2.4, cooling: [rear-door-tower]}]
 systems: [dgx-h200]
@@ -127,6 +128,7 @@ EDITS = {
         "finance.tax.power_property_tax_frac_per_year": 0.008,
         "finance.tax.land_property_tax_frac_per_year": 0.016,
         "sites.own.land_usd": 2.1e6,
+        "sites.own.land.usd_per_m2": 163.0,
         "finance.residual": 0.16,
         "systems.dgx-h200.price_usd": 352_000.0,
     },

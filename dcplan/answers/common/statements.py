@@ -37,6 +37,7 @@ def statements_table(
         "sold_usd": made.sold,
         "contributed_usd": made.contributed,
         "book_value_usd": made.book_value,
+        "land_usd": made.land,
         "prepaid_usd": made.prepaid,
         "debt_usd": made.debt,
         "deferred_tax_usd": made.deferred_tax,

@@ -29,6 +29,7 @@ OF_ASSET = {
     AssetClass.BUILDING: "building",
     AssetClass.COOLING: "cooling-and-fit-out",
     AssetClass.POWER: "power",
+    AssetClass.LAND: "land",
     AssetClass.GRID_ENERGY: "energy",
 }
 OF_CHARGE = {

@@ -11,7 +11,7 @@ from dcplan.answers.plan.plan_cost import PlanCost
 from dcplan.answers.tco.conventions import GOODPUT
 from dcplan.answers.tco.owned_bill import Bill
 from dcplan.economics.cash_flow import AssetClass, FlowGroup, npv_usd
-from dcplan.economics.monthly.book import BookYears, book_years
+from dcplan.economics.monthly.book import BookYears, book_life_years, book_years
 from dcplan.economics.monthly.earlier import Earlier
 from dcplan.economics.monthly.financing import WRITTEN_OFF, Financed, financed
 from dcplan.economics.monthly.payments import on_delivery
@@ -88,7 +88,7 @@ def owned_of(
 def _book(side: Side, hardware_years: float, lives: Mapping[AssetClass, float]) -> BookYears:
     """Return the book depreciation of all capital, each class over its service life."""
     found = [
-        book_years(side.lines[line], lives.get(line.asset, hardware_years))
+        book_years(side.lines[line], book_life_years(line.asset, lives, hardware_years))
         for line in side.of(WRITTEN_OFF)
     ]
     years = -(-side.months // MONTHS_PER_YEAR)

@@ -101,7 +101,7 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
     batch = request.global_batch_tokens or DEFAULT_BATCH_TOKENS
     phases = tuple(read_phase(text, batch) for text in request.phases)
     _check_tokens(request, phases)
-    reliability = read_recovery(request.reliability, "--reliability")
+    reliability = _recovery(request)
     setbacks = read_setbacks(request.setbacks)
     cost = read_settings(request.cost, CostSettings, "--cost")
     storage = _storage(request)
@@ -149,6 +149,16 @@ def resolve(request: TrainRequest, log: InputLog) -> list[TrainRun]:
         )
         for precision, spec in specs.items()
     ]
+
+
+def _recovery(request: TrainRequest) -> Reliability:
+    """Return the settings of ``--reliability``; spares that runs share are for plans."""
+    found = read_recovery(request.reliability, "--reliability")
+    if found.pool_spares:
+        cause = "pool_spares shares spares between the runs of a plan, and `train` has one run"
+        more = "omit pool-spares; spares sets the spare nodes of the run"
+        raise InputError([Problem("DC015", cause, Place("--reliability"), help=more)])
+    return found
 
 
 def _storage(request: TrainRequest) -> Storage:

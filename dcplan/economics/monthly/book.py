@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from dcplan.economics.cash_flow import AssetClass
 from dcplan.economics.depreciation import book_value_usd, straight_line_usd
 from dcplan.economics.monthly.side import by_year
 from dcplan.economics.ranges import Array
@@ -29,7 +32,7 @@ def book_years(cash_usd: Array, life_years: float) -> BookYears:
     cash_usd : array, shape (months,)
         Purchases by month. [USD]
     life_years : float
-        Service life, above 0. [years]
+        Service life, above 0; infinite for what keeps its cost. [years]
 
     Examples
     --------
@@ -45,6 +48,33 @@ def book_years(cash_usd: Array, life_years: float) -> BookYears:
     return BookYears(by_year(charges), value[ends - 1])
 
 
+def book_life_years(
+    asset: AssetClass, life_years: Mapping[AssetClass, float], usual_years: float
+) -> float:
+    """Return the life over which a class is written off: infinite for land, which never is. [years].
+
+    Parameters
+    ----------
+    asset : AssetClass
+        Class of the purchase.
+    life_years : mapping of AssetClass to float
+        Service lives of some classes. [years]
+    usual_years : float
+        Life of every other class. [years]
+
+    References
+    ----------
+    .. [1] IRS Publication 946 (2024), "How To Depreciate Property", chapter 1: the cost of land is not
+       depreciated, because it does not wear out.
+
+    Examples
+    --------
+    >>> book_life_years(AssetClass.LAND, {}, 5.0), book_life_years(AssetClass.RACKS, {}, 5.0)
+    (inf, 5.0)
+    """
+    return math.inf if asset is AssetClass.LAND else life_years.get(asset, usual_years)
+
+
 def book_months(cash_usd: Array, life_years: float) -> tuple[Array, Array]:
     """Return the book depreciation of each month, and the book value at its end. [USD].
 
@@ -55,8 +85,12 @@ def book_months(cash_usd: Array, life_years: float) -> tuple[Array, Array]:
     >>> charges, value = book_months(np.array([36.0, 0.0, 12.0]), 1.0)
     >>> charges.tolist(), value.tolist()
     ([3.0, 3.0, 4.0], [33.0, 30.0, 38.0])
+    >>> book_months(np.array([36.0, 0.0]), math.inf)[1].tolist()
+    [36.0, 36.0]
     """
     months = len(cash_usd)
+    if math.isinf(life_years):
+        return np.zeros(months), np.cumsum(cash_usd)
     charges, value = np.zeros(months), np.zeros(months)
     for first in np.flatnonzero(cash_usd):
         price = float(cash_usd[first])

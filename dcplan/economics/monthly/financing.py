@@ -140,13 +140,9 @@ class Financing:
         return {site: self.at(site) for site in ("", *(x.site for x in self.site_taxes))}
 
     def shares(self, side: Side) -> dict[Line, tuple[float, ...]]:
-        """Return the yearly tax depreciation of each capital line."""
-        return {
-            line: self.building_shares
-            if line.asset is AssetClass.BUILDING
-            else self.equipment_shares
-            for line in side.of(WRITTEN_OFF)
-        }
+        """Return the yearly tax depreciation of each capital line; land has none."""
+        own = {AssetClass.BUILDING: self.building_shares, AssetClass.LAND: ()}
+        return {line: own.get(line.asset, self.equipment_shares) for line in side.of(WRITTEN_OFF)}
 
 
 @dataclass(frozen=True)

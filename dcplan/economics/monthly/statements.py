@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dcplan.economics.cash_flow import AssetClass
-from dcplan.economics.monthly.book import book_months
+from dcplan.economics.monthly.book import book_life_years, book_months
 from dcplan.economics.monthly.earlier import Earlier, earlier_book
 from dcplan.economics.monthly.financing import UNSERVED, WRITTEN_OFF, Financed
 from dcplan.economics.monthly.payments import Loan
@@ -48,6 +48,8 @@ class Statements:
     debt: Array
     deferred_tax: Array
     """Income tax that the result bears and that is not yet paid; negative is an asset."""
+    land: Array
+    """Part of the book value that is land, at cost."""
     opening_equity: float = 0.0
     """Book value of earlier hardware at the start, less the deferred tax on it, plus advances for orders
     of before the plan."""
@@ -105,7 +107,7 @@ def statements(
     tax_rate_frac : float
         Rate of income tax, 0 to 1. [-]
     life_years : mapping of AssetClass to float
-        Service lives for book depreciation. [years]
+        Service lives for book depreciation; land has none and keeps its cost. [years]
     usual_years : float
         Life of every other class. [years]
     earlier : sequence of Earlier
@@ -132,9 +134,12 @@ def statements(
     before = earlier_book(earlier, months)
     written, value = padded(before.charge), padded(before.value)
     value[:-first] = before.opening_usd  # deposits come before the first month
+    land = zero.copy()
     for x in capital:
-        charges, left = book_months(side.basis_usd(x), life_years.get(x.asset, usual_years))
+        life = book_life_years(x.asset, life_years, usual_years)
+        charges, left = book_months(side.basis_usd(x), life)
         written, value = written + padded(charges), value + padded(left)
+        land = land + padded(left) if x.asset is AssetClass.LAND else land
     last = months - 1 - first
     worth = sum(usd for x, usd in side.end_usd.items() if x not in NOT_PAID)
     sold = sum((-paid(x) for x in disposals), zero.copy())
@@ -143,7 +148,7 @@ def statements(
     lost = sum((v for x, v in side.advances.items() if x not in capital), np.zeros(months))
     gain = gain - padded(lost)
     sold[last], gain[last] = sold[last] + worth, gain[last] + worth - value[last]
-    value[last:] = 0.0
+    value[last:] = land[last:] = 0.0
     due, moved = zero.copy(), paid(MILESTONES)
     interest, debt, service = zero, zero, zero
     if found.loan is not None:
@@ -166,6 +171,7 @@ def statements(
         ahead.sum() - np.cumsum(padded(ahead)) + np.cumsum(moved),
         debt,
         tax_rate_frac * before.opening_usd + np.cumsum(expense - tax),
+        land,
         (1.0 - tax_rate_frac) * before.opening_usd + float(ahead.sum()),
     )
 

@@ -83,11 +83,25 @@ def tax_years(
 ) -> TaxYears:
     """Return income tax by year; arguments as :func:`with_income_tax`.
 
+    A line without shares, land, is not written off: its price is deducted from its sale at the end.
+
+    References
+    ----------
+    .. [1] IRS Publication 946 (2024), "How To Depreciate Property", chapter 1: the cost of land is not
+       depreciated.
+
     Examples
     --------
-    100 of racks, written off half in the year of payment, and 10 a month of running cost:
+    Land of 100, sold for 130 at the end of the year: 30 are taxed at 20 %:
 
     >>> from dcplan.economics.cash_flow import AssetClass
+    >>> land = Line("land", AssetClass.LAND)
+    >>> side = Side({land: np.eye(1, 12)[0] * 100.0}, {land: 130.0})
+    >>> tax_years(side, {land: []}, 0.2, np.zeros(12)).tax_usd.tolist()
+    [6.0]
+
+    100 of racks, written off half in the year of payment, and 10 a month of running cost:
+
     >>> racks = Line("racks", AssetClass.RACKS)
     >>> side = Side({racks: np.eye(1, 12)[0] * 100.0, Line("staff"): np.full(12, 10.0)})
     >>> found = tax_years(side, {racks: [0.5, 0.5]}, 0.2, np.zeros(12))
@@ -102,10 +116,10 @@ def tax_years(
     written, basis = np.zeros(years), 0.0
     for line, shares in capital.items():
         for year, usd in enumerate(by_year(side.basis_usd(line))):
-            if usd:
+            basis += float(usd)
+            if usd and len(shares):
                 part = tax_depreciation_usd(abs(float(usd)), shares)[: years - year] * np.sign(usd)
                 written[year : year + len(part)] += part
-                basis += float(usd)
     paid, disposal = by_year(np.asarray(running)), np.zeros(years)
     disposal[-1] = sum(side.end_usd.values()) - (basis - written.sum())
     interest = by_year(interest_usd)
@@ -122,8 +136,8 @@ def with_income_tax(
 
     Running cost, depreciation and interest reduce other taxable income at once; sales are taxed.
     ``capital`` names the capital lines with their yearly shares; each is written off from the year
-    it is paid. The remaining basis at the end is deducted from the residual value. Running cost
-    outside the horizon saves its tax in its own month.
+    it is paid, and a line without shares never is. The remaining basis at the end is deducted from the
+    residual value. Running cost outside the horizon saves its tax in its own month.
     """
     tax = tax_years(side, capital, rate_frac, interest_usd).tax_usd
     later = {line: pairs for line, pairs in side.outside.items() if line not in capital}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dcplan.economics.cash_flow import AssetClass, Driver, Flow, FlowGroup, Sharing
 from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.books.hall import hall_quarter
+from dcplan.planning.audit.books.land import land_flows
 from dcplan.planning.audit.books.purchases import purchases
 from dcplan.planning.audit.books.running import running
 from dcplan.planning.audit.energy.battery import response_flows
@@ -34,6 +35,7 @@ def make_accounts(problem: PlanningProblem, d: Decisions) -> Accounts:
             _enter_hall(problem, d, books, hall, t)
     books.flows = [
         *purchases(problem, d, books),
+        *land_flows(problem, d),
         *running(problem, d, books),
         *cloud_flows(problem, d),
         *lease_flows(problem, d),

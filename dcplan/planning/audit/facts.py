@@ -9,6 +9,7 @@ from dcplan.catalog.schema import Accelerator, CoolingOption, Parameter, System
 from dcplan.economics.cash_flow import AssetClass
 from dcplan.planning.problem.terms import Placement, PlanningProblem
 from dcplan.scenario.load import Question
+from dcplan.scenario.schema import Site
 from dcplan.units import QUARTERS_PER_YEAR
 
 PLANTS = (AssetClass.BUILDING, AssetClass.COOLING, AssetClass.POWER)
@@ -120,12 +121,19 @@ def _rate(question: Question, number: int, name: str) -> float:
     return 0.0
 
 
+def _land_usd(site: Site) -> float:
+    """Return the assessed value of land, else its price."""
+    if site.land_usd is not None or site.land is None:
+        return _value(site.land_usd)
+    return _value(site.land.usd) or _value(site.land.area_m2) * _value(site.land.usd_per_m2)
+
+
 def _taxes(problem: PlanningProblem, question: Question) -> Iterator[tuple[str, float, float]]:
     """Yield name, rate of the scenario and planned rate of each tax of each site."""
     terms, planned_sites = problem.finance.financing, {s.id: s for s in problem.sites}
     for i, given in enumerate(question.scenario.sites):
         site = planned_sites[given.id]
-        land = _rate(question, i, "land_property_tax_frac_per_year") * _value(given.land_usd)
+        land = _rate(question, i, "land_property_tax_frac_per_year") * _land_usd(given)
         yield f"{site.id} tax on land", land / QUARTERS_PER_YEAR, site.land_tax_usd_per_quarter
         if terms is None:
             continue

@@ -14,6 +14,7 @@ from dcplan.planning.model.energy.response import add_response
 from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
 from dcplan.planning.model.money.cost import add_money
+from dcplan.planning.model.money.land import add_land
 from dcplan.planning.model.money.leases import add_leases
 from dcplan.planning.model.network.fabric import add_fabric
 from dcplan.planning.model.network.links import add_links
@@ -42,6 +43,7 @@ def build_model(problem: PlanningProblem) -> tuple[pyo.ConcreteModel, Sets]:
     add_switches(model, sets)
     add_onsite(model, sets)
     add_power(model, sets)
+    add_land(model, sets)
     add_battery(model, sets)
     add_response(model, sets)
     add_interrupted(model, sets)

@@ -93,6 +93,28 @@ class Sets:
                 found[config.place, config.system, t].append((i, days))
         return found
 
+    @functools.cached_property
+    def pool_steps(self) -> list[tuple[str, str, int, int]]:
+        """Return hall, system and month of runs that share spare nodes, with each spare, from 1 on."""
+        options, found = self.problem.run_options, []
+        for (place, system, month), runs in self.runs_of_system.items():
+            rule, most = self.problem.pools.get((place, system)), defaultdict[str, int](int)
+            if rule is None:
+                continue
+            for run in (options[i] for i in runs):
+                most[run.job] = max(most[run.job], run.pooled_nodes)
+            spares = rule.spares(sum(most.values()))
+            found += [(place, system, month, k) for k in range(1, spares + 1)]
+        return found
+
+    @functools.cached_property
+    def pooled_months(self) -> dict[tuple[str, str, int], list[int]]:
+        """Return the spares of each pool: hall, system and month -> numbers from 1 on."""
+        found: dict[tuple[str, str, int], list[int]] = defaultdict(list)
+        for place, system, month, k in self.pool_steps:
+            found[place, system, month].append(k)
+        return found
+
     def alive(self, key: P, t: int) -> list[int]:
         """Return the order quarters whose racks are in service in quarter t."""
         place, life = self.places[key], self.problem.finance.life_quarters

@@ -18,6 +18,7 @@ from dcplan.planning.decision_specs import (
     LINK_ON,
     LOAD_GROUPS,
     LOAD_STEP,
+    POOLED,
     RACKS,
     REPLICAS,
     RUN,
@@ -108,7 +109,8 @@ def _declare_networks(model: pyo.ConcreteModel, sets: Sets) -> None:
 def _declare_work(model: pyo.ConcreteModel, sets: Sets) -> None:
     """Declare what accelerators work on.
 
-    ``training`` and ``serving`` accelerators of demands (average of their hours); ``replicas`` of
+    ``training`` and ``serving`` accelerators of demands (average of their hours); ``pooled`` spare nodes
+    of a month, one by one; ``replicas`` of
     services, and ``hosted`` where a service needs spare replicas; ``run`` option of a job;
     ``rented`` accelerators; ``unmet`` demand.
     """
@@ -118,6 +120,7 @@ def _declare_work(model: pyo.ConcreteModel, sets: Sets) -> None:
         (d.id, *key) for d in problem.demands for key in sets.places if (key[0], key[2]) in d.each
     ]
     model.serving = pyo.Var(demands, t, domain=pyo.NonNegativeReals)
+    model.pooled = pyo.Var(POOLED.index(sets), domain=pyo.Binary)
     model.replicas = pyo.Var(REPLICAS.index(sets), domain=pyo.NonNegativeIntegers)
     model.hosted = pyo.Var(HOSTED.index(sets), domain=pyo.Binary)
     model.link_on = pyo.Var(LINK_ON.index(sets), domain=pyo.Binary)

@@ -36,6 +36,7 @@ def add_work(model: pyo.ConcreteModel, sets: Sets) -> None:
             of_runs(m, ((i, 1) for i in of_job[j])) == 1 if of_job[j] else pyo.Constraint.Infeasible
         ),
     )
+    _add_pools(model, sets)
     _add_sharing(model, sets)
     _add_fabric_speed(model, sets)
     add_demands(model, sets)
@@ -48,6 +49,49 @@ def of_runs(model: pyo.ConcreteModel, weights: Iterable[tuple[int, float]]) -> L
     """
     numbers, coefs = zip(*weights, strict=True)
     return LinearExpression(linear_coefs=coefs, linear_vars=[model.run[i] for i in numbers])
+
+
+def _pool(model: pyo.ConcreteModel, sets: Sets, hall: str, system: str, month: int) -> Any:
+    """Return the spare accelerators that the runs of a system in a hall share in a month."""
+    spares = sets.pooled_months.get((hall, system, month), ())
+    if not spares:
+        return 0.0
+    each = sets.problem.pools[hall, system].node_accelerators
+    return each * sum(model.pooled[hall, system, month, k] for k in spares)
+
+
+def _add_pools(model: pyo.ConcreteModel, sets: Sets) -> None:
+    r"""Count the spare nodes that the runs of a system in a hall share in a month.
+
+    .. math::
+       \sum_i n_i x_i \le N_0 + \sum_k (N_k - N_{k-1})\,y_k, \quad y_k \le y_{k-1}, \quad
+       (N_{k-1} + 1)\,y_k \le \sum_i n_i x_i
+
+    with the nodes n of a run and the most nodes N that k spares cover.
+    """
+    options, pools = sets.problem.run_options, sets.problem.pools
+    months = list(sets.pooled_months)
+
+    def nodes(m: pyo.ConcreteModel, h: str, s: str, month: int) -> LinearExpression:
+        return of_runs(m, ((i, options[i].pooled_nodes) for i in sets.runs_of_system[h, s, month]))
+
+    def enough(m: pyo.ConcreteModel, h: str, s: str, month: int) -> Any:
+        most, spares = pools[h, s].most, sets.pooled_months[h, s, month]
+        more = sum((most(k) - most(k - 1)) * m.pooled[h, s, month, k] for k in spares)
+        return nodes(m, h, s, month) <= most(0) + more
+
+    def in_order(m: pyo.ConcreteModel, h: str, s: str, month: int, k: int) -> Any:
+        if k == 1:
+            return pyo.Constraint.Skip
+        return m.pooled[h, s, month, k] <= m.pooled[h, s, month, k - 1]
+
+    def needed(m: pyo.ConcreteModel, h: str, s: str, month: int, k: int) -> Any:
+        least = pools[h, s].most(k - 1) + 1
+        return least * m.pooled[h, s, month, k] <= nodes(m, h, s, month)
+
+    model.pool_enough = pyo.Constraint(months, rule=enough)
+    model.pool_in_order = pyo.Constraint(sets.pool_steps, rule=in_order)
+    model.pool_needed = pyo.Constraint(sets.pool_steps, rule=needed)
 
 
 def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
@@ -65,7 +109,7 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
             sets.places[p].accelerators * powered(m, p, month // MONTHS_PER_QUARTER)
             for p in sets.same_system[h, k]
         )
-        return accelerators(m, active) <= have
+        return accelerators(m, active) + _pool(m, sets, h, k, month) <= have
 
     ahead: dict[tuple[str, str, str, int], list[int]] = defaultdict(list)
     for i, config in enumerate(run_options):
@@ -82,7 +126,9 @@ def _add_sharing(model: pyo.ConcreteModel, sets: Sets) -> None:
         if not runs:
             return used == 0
         each = ((i, x.accelerators * x.training_frac * (d / DAYS_PER_QUARTER)) for i, x, d in runs)
-        return used == of_runs(m, each)
+        months = range(t * MONTHS_PER_QUARTER, (t + 1) * MONTHS_PER_QUARTER)
+        pools = sum(_pool(m, sets, h, k, month) for month in months) / MONTHS_PER_QUARTER
+        return used == of_runs(m, each) + pools
 
     def split(m: pyo.ConcreteModel, h: str, c: str, k: str, p: int, t: int) -> Any:
         key = (h, c, k)

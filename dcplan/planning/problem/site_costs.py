@@ -5,6 +5,7 @@ from __future__ import annotations
 from dcplan.errors import InputError
 from dcplan.inputs.financing import site_rate
 from dcplan.inputs.log import InputLog
+from dcplan.planning.problem.places.land import land_price_usd
 from dcplan.provenance import Path
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Site
@@ -47,6 +48,8 @@ def opex(site: Site, log: InputLog) -> float:
 def land_tax(site: Site, question: Question, log: InputLog) -> float:
     """Return the property tax on the land of a site, in USD per quarter.
 
+    Its base is the assessed value, or the price of land that the plan buys.
+
     Raises
     ------
     InputError
@@ -54,6 +57,9 @@ def land_tax(site: Site, question: Question, log: InputLog) -> float:
     """
     scenario, tree, name = question.scenario, question.tree, "land_property_tax_frac_per_year"
     rate, at = site_rate(scenario.finance, site, name), scenario.sites.index(site)
+    if site.land_usd is None and site.land is not None:
+        price_usd = land_price_usd(site, log) if rate is not None else 0.0
+        return log.take(*rate) * price_usd / QUARTERS_PER_YEAR if rate is not None else 0.0
     if site.land_usd is not None:
         if rate is None:
             cause = f"{site.id}: the land has a value and no rate of property tax"
@@ -63,13 +69,14 @@ def land_tax(site: Site, question: Question, log: InputLog) -> float:
         value = log.take(f"sites.{site.id}.land_usd", site.land_usd)
         return log.take(*rate) * value / QUARTERS_PER_YEAR
     if site.tax is not None and site.tax.land_property_tax_frac_per_year is not None:
-        cause = f"{site.id}: the property tax on land has nothing to tax without land_usd"
-        more = f"give sites.{site.id}.land_usd, or remove the rate"
+        cause = f"{site.id}: the property tax on land has nothing to tax without land_usd or land"
+        more = f"give sites.{site.id}.land_usd or sites.{site.id}.land, or remove the rate"
         path = ("sites", at, "tax", name)
         raise InputError([tree.problem("DC015", cause, path, help=more)])
-    if rate is not None and all(other.land_usd is None for other in scenario.sites):
-        cause = "no site has land_usd, so the property tax on land has nothing to tax"
-        more = "give land_usd of a site, or remove the rate"
+    landless = all(other.land_usd is None and other.land is None for other in scenario.sites)
+    if rate is not None and landless:
+        cause = "no site has land_usd or land, so the property tax on land has nothing to tax"
+        more = "give land_usd or land of a site, or remove the rate"
         path = ("finance", "tax", name)
         raise InputError([tree.problem("DC015", cause, path, help=more)])
     return 0.0

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from dcplan.economics.cash_flow import AssetClass, FlowGroup
+from dcplan.planning.audit.books.land import LAND
 from dcplan.planning.audit.left import BUILDING, FIT_OUT
 from dcplan.report.book.calc import Calc
-from dcplan.report.book.data.amounts import AT_END, LOT_USD, SOLD
+from dcplan.report.book.data.amounts import AT_END, LAND_NEW, LOT_USD, SOLD
 from dcplan.report.book.data.term import Term, added, dot, largest, when
 from dcplan.report.book.financing.leases import lease_payments, paid_racks
 from dcplan.report.book.grid import NOWHERE, Key, Row, total
@@ -56,8 +57,8 @@ def cost_sheet(c: Calc) -> None:
         c.write_facts(sheet, (hall, "", ""), ("storage_usd",))
         for key in coolings(source, hall):
             c.write_facts(sheet, key, ("fit_out_usd", "building_usd"))
-    single = ("block_mw", "block_usd", "staff_usd", "land_tax_usd", "opex_usd_per_kw")
-    demand = ("demand_usd_per_kw_month", "minimum_take_frac")
+    single = ("block_mw", "block_usd", "land_price_usd", "staff_usd", "land_tax_usd")
+    demand = ("opex_usd_per_kw", "demand_usd_per_kw_month", "minimum_take_frac")
     for site in sites(source):
         c.write_facts(sheet, (site, "", ""), single + demand)
         c.write_series(sheet, (site, "", ""), ("usd_per_kwh", "lease_usd_per_kw_month"))
@@ -113,6 +114,9 @@ def _capital(c: Calc, site: str) -> None:
         _pay(c, (FlowGroup.CAPEX, line, site), _products(c, "units new", name, _fitted(c, site)))
     blocks = c.decision("blocks new", here) * c.fact("block_usd", here)
     _pay(c, (FlowGroup.CAPEX, "power blocks", site), blocks)
+    if "land_price_usd" in c.source.facts[here]:  # an earlier result has none
+        plot = c.decision(LAND_NEW, here) * c.fact("land_price_usd", here)
+        _pay(c, (FlowGroup.CAPEX, LAND, site), plot)
 
 
 def _running(c: Calc, site: str) -> None:
@@ -254,11 +258,13 @@ def _residual(c: Calc) -> None:
     done: dict[tuple[str, str], float] = {}
     for (group, name, site), row in c.lines.items():
         base = name.removesuffix(AS_PLANNED)
-        kind = KEPT.get(c.source.assets.get((group, base, site), AssetClass.OTHER))
-        if group != FlowGroup.CAPEX or kind is None:
+        asset = c.source.assets.get((group, base, site), AssetClass.OTHER)
+        kind = KEPT.get(asset)
+        if group != FlowGroup.CAPEX or (kind is None and asset is not AssetClass.LAND):
             continue
         worth = row if name not in OF_HALLS else _in_use(c, name, site)
-        term = -dot(worth.span(), shares[kind].span())
+        share = shares[kind] if kind else c.decision("share left", (LAND, site, ""))
+        term = -dot(worth.span(), share.span())
         done[base, site] = done.get((base, site), 0.0) + term.value
         _left(c, name, base, site, term)
     for (lot, kept, site), price, left in _lots(c, AT_END):

@@ -19,6 +19,7 @@ def check_site(check: Checker, site: Site, path: Path) -> None:
     """Check one site of a scenario with its halls, plants and contracts."""
     _check_location(check, site, path)
     check_unused(check, site, path)
+    _check_land(check, site, (*path, "land"))
     check_tariff(check, site.energy, (*path, "energy"))
     check.unique((h.id for h in site.halls), (*path, "halls"))
     for j, hall in enumerate(site.halls):
@@ -33,6 +34,38 @@ def check_site(check: Checker, site: Site, path: Path) -> None:
     check.unique((x.id for x in site.ppa), (*path, "ppa"))
     for i, contract in enumerate(site.ppa):
         check_contract(check, contract, (*path, "ppa", i))
+
+
+def _check_land(check: Checker, site: Site, path: Path) -> None:
+    """Check that land has one price, and that the site has land to buy."""
+    land = site.land
+    if land is None:
+        return
+    by_area = land.area_m2 is not None, land.usd_per_m2 is not None
+    whole = land.usd is not None
+    held = "is leased" if site.lease is not None else ""
+    if any(hall.existing for hall in site.halls):
+        held = "has a hall that exists"
+    for wrong, cause, step in (
+        (
+            any(by_area) != all(by_area),
+            "land has an area without a price of a square meter, or a price without an area",
+            "give both area_m2 and usd_per_m2",
+        ),
+        (whole and any(by_area), "land has two prices", "give usd, or area_m2 and usd_per_m2"),
+        (
+            not whole and not any(by_area),
+            "land has no price",
+            "give usd, or area_m2 and usd_per_m2",
+        ),
+        (
+            bool(held),
+            f"the site {held}, so that the plan buys no land for it",
+            "remove land; land_usd is the assessed value for the property tax",
+        ),
+    ):
+        if wrong:
+            check.add("DC015", f"{site.id}: {cause}", path, help=step)
 
 
 def _check_location(check: Checker, site: Site, path: Path) -> None:

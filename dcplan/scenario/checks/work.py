@@ -21,6 +21,10 @@ def check_work(check: Checker) -> None:
         check.unique((j.id for j in jobs), ("workloads", kind))
         for i, job in enumerate(jobs):
             _check_job(check, job, sites, ("workloads", kind, i))
+    if scenario.reliability.pool_spares and len(work.training) + len(work.post_training) < 2:
+        cause = "pool_spares has no effect, because fewer than two runs can share spares"
+        step = "remove reliability.pool_spares, or give a second run"
+        check.add("DC015", cause, ("reliability", "pool_spares"), help=step)
     check.unique((c.id for c in work.capacity), ("workloads", "capacity"))
     taken = [j.id for j in work.training]
     for kind, ids in (

@@ -25,6 +25,7 @@ OWNED_LINES = (
     "building",
     "cooling-and-fit-out",
     "power",
+    "land",
     "energy",
     "demand-charge",
     "staff",

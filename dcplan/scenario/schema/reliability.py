@@ -41,6 +41,10 @@ class Reliability(Part):
     """Share of these stops after which the node is away for `repair_h`. Default: as for the parts."""
     spares: Annotated[int, Field(ge=0, le=1_000_000, strict=True)] | None = None
     """Spare nodes of a job. Default: enough for 99% of the time."""
+    pool_spares: bool = False
+    """Whether the runs of one system in one hall of a plan share one set of spare nodes, enough for 99% of
+    the time for all of them. Runs over several halls, runs that pause in interruptions, and layouts
+    whose groups take several nodes keep spares of their own."""
     repair_h: Hours | None = None
     """Mean repair time of a failed node. Default: `reliability/node-repair-h`."""
     production_slowdown: Slowdown | None = None
@@ -105,6 +109,15 @@ class Reliability(Part):
         if self.detection_s is not None and self.restart_s is not None:
             kind = "detection"
             raise PydanticCustomError(kind, "restart_s contains the detection: omit detection_s")
+        return self
+
+    @model_validator(mode="after")
+    def _pool(self) -> Reliability:
+        given = [x for x in ("spares", "replica_accelerators") if getattr(self, x) is not None]
+        if self.pool_spares and given:
+            kind = "pool"
+            msg = "{names} is of each job, and pool_spares shares them: omit one of the two"
+            raise PydanticCustomError(kind, msg, {"names": " and ".join(given)})
         return self
 
     @model_validator(mode="after")

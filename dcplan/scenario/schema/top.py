@@ -62,8 +62,8 @@ class Tax(Part):
     """Property tax on the book value of power blocks and plants on site that are bought. Default:
     none."""
     land_property_tax_frac_per_year: Fraction | None = None
-    """Property tax on `sites.ID.land_usd`, a running cost of each quarter in which the site is used.
-    Default: none."""
+    """Property tax on `sites.ID.land_usd`, or on the price of `sites.ID.land`, a running cost of each
+    quarter in which the site is used. Default: none."""
 
 
 class Debt(Part):

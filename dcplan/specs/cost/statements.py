@@ -57,6 +57,7 @@ class StatementRow:
         float,
         Column("Purchases, and hardware in service before the plan, less depreciation and sales"),
     ]
+    land_usd: Annotated[float, Column("Part of the book value that is land, at cost")]
     prepaid_usd: Annotated[
         float,
         Column(

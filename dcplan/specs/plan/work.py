@@ -161,3 +161,21 @@ COMMITMENTS = TableSpec(
     section=Section.ORDERS,
     by_item=True,
 )
+
+
+@dataclass(frozen=True)
+class SparePoolRow:
+    """Spare nodes that the runs of a system in a hall share in a quarter."""
+
+    place: Annotated[str, Column("Hall of the runs")]
+    system: Annotated[str, Column("System of the runs and of their spares")]
+    quarter: Annotated[str, Column("Quarter")]
+    runs: Annotated[int, Column("Runs that share spares in the month of the most nodes")]
+    nodes: Annotated[int, Column("Nodes of these runs")]
+    spare_nodes: Annotated[int, Column("Spare nodes that they share in that month")]
+    own_spare_nodes: Annotated[int, Column("Spare nodes if each of these runs had its own")]
+
+
+SPARE_POOLS = TableSpec(
+    "spare_pools", SparePoolRow, "Spare nodes that runs share", section=Section.ORDERS, by_item=True
+)

@@ -82,6 +82,7 @@ def _row(
         pue=cooling.pue,
         wue_l_per_kwh=cooling.wue_l_per_kwh if cooling.water_known else None,
         grid_g_per_kwh=site.grid_g_per_kwh,
+        land_price_usd=site.land_usd,
         land_usd=given.land_usd.value if given.land_usd else None,
         land_tax_usd_per_year=site.land_tax_usd_per_quarter * QUARTERS_PER_YEAR,
         sales_tax_frac=terms.sales_tax_frac if terms else 0.0,

@@ -74,5 +74,6 @@ def tables_of(solved: Solved, metrics: dict[str, Metric], question: Question) ->
             else {}
         ),
         **({"leases": leases(problem, d)} if d.leased else {}),
+        **({"spare_pools": work.spare_pools(problem, d)} if problem.pools else {}),
         **({"links": network.links(problem, d)} if problem.links else {}),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dcplan.answers.plan.calendar import calendar_date, quarter_at
 from dcplan.planning.audit.energy.interrupted import accelerator_mw
 from dcplan.planning.audit.measures import served
+from dcplan.planning.audit.work.pools import active_in, pool_nodes
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import DemandTerms, RunOption
@@ -38,6 +39,36 @@ def jobs(problem: PlanningProblem, d: Decisions) -> Table:
             layout=" ".join(f"{k}={v}" for k, v in r.layout.items()),
         )
         for r in _by_start(d)
+    )
+
+
+def spare_pools(problem: PlanningProblem, d: Decisions) -> Table:
+    """Return the spare nodes that runs share, by hall, system and quarter."""
+    shared = [r for r in d.runs if r.pooled_nodes]
+    rows = []
+    for place, system in dict.fromkeys((r.place, r.system) for r in shared):
+        here = [r for r in shared if (r.place, r.system) == (place, system)]
+        for t in range(problem.quarters):
+            months = range(t * MONTHS_PER_QUARTER, (t + 1) * MONTHS_PER_QUARTER)
+            active = max((active_in(here, m) for m in months), key=_nodes)
+            if active:
+                rows.append(_pool_row(problem, active, t))
+    return specs.SPARE_POOLS.table(rows)
+
+
+def _nodes(runs: list[RunOption]) -> int:
+    return sum(r.pooled_nodes for r in runs)
+
+
+def _pool_row(problem: PlanningProblem, active: list[RunOption], t: int) -> specs.SparePoolRow:
+    return specs.SparePoolRow(
+        place=active[0].place,
+        system=active[0].system,
+        quarter=quarter_at(problem, t),
+        runs=len(active),
+        nodes=_nodes(active),
+        spare_nodes=pool_nodes(problem, active),
+        own_spare_nodes=sum(pool_nodes(problem, [r]) for r in active),
     )
 
 

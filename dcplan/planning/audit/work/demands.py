@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dcplan.planning.audit.accounts import overlap_days
 from dcplan.planning.audit.check import RELATIVE, Check
 from dcplan.planning.audit.measures import served
+from dcplan.planning.audit.work.pools import pool_average
 from dcplan.planning.audit.work.services import service_checks
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
@@ -39,6 +40,7 @@ def sharing_checks(problem: PlanningProblem, d: Decisions) -> Iterable[Check]:
                 )
                 / DAYS_PER_QUARTER
             )
+            need += pool_average(problem, runs, t)
             got = sum(x for (h, _, k, q), x in d.training.items() if (h, k, q) == (hall, system, t))
             if need or got:
                 yield Check(

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from dcplan.planning.audit.check import Check
+from dcplan.planning.audit.work.pools import pool_accelerators
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.terms import PlanningProblem
@@ -50,7 +51,8 @@ def busiest_day(
 ) -> list[tuple[int, int, int]]:
     """Simulate runs day by day.
 
-    It returns (quarter, maximum accelerators in use at one time, accelerators in service).
+    It returns (quarter, maximum accelerators in use at one time with shared spares, accelerators in
+    service).
     """
     runs = list(runs)
     result = []
@@ -58,13 +60,12 @@ def busiest_day(
         begin, end = t * DAYS_PER_QUARTER, (t + 1) * DAYS_PER_QUARTER
         starts = [r.start_month * DAYS_PER_MONTH for r in runs]
         moments = {begin, *(s for s in starts if begin <= s < end)}
-        in_use = (
-            sum(
-                r.accelerators
-                for r, s in zip(runs, starts, strict=True)
-                if s <= moment + 1e-9 < s + r.days
-            )
+        active = (
+            [r for r, s in zip(runs, starts, strict=True) if s <= moment + 1e-9 < s + r.days]
             for moment in moments
+        )
+        in_use = (
+            sum(r.accelerators for r in now) + pool_accelerators(problem, now) for now in active
         )
         result.append((t, max(in_use), have[t]))
     return result

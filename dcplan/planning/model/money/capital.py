@@ -8,6 +8,7 @@ from typing import Any
 import pyomo.core as pyo
 
 from dcplan.economics.cash_flow import AssetClass
+from dcplan.planning.model.money.land import land_musd
 from dcplan.planning.model.money.leases import leased
 from dcplan.planning.model.network.links import links_musd
 from dcplan.planning.model.racks import kept
@@ -70,6 +71,7 @@ def capital(
         AssetClass.BUILDING: sum(c.building_usd / M * x for c, x in units),
         AssetClass.COOLING: sum([c.fit_out_usd / M * x for c, x in units] + works),
         AssetClass.POWER: blocks + plants,
+        AssetClass.LAND: land_musd(model, sets, t, sites),
     }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pyomo.core as pyo
 
 from dcplan.planning.model.money.capital import M, added, backed, fitted, network, plant_usd
+from dcplan.planning.model.money.land import land_left_musd
 from dcplan.planning.model.money.leases import leased
 from dcplan.planning.model.network.links import links_musd
 from dcplan.planning.model.racks import kept
@@ -17,7 +18,8 @@ from dcplan.planning.model.upgrades import upgrades_musd
 def residual(model: pyo.ConcreteModel, sets: Sets) -> Any:
     """Return the residual value at the end of the horizon [M$].
 
-    It is the market value of hardware, and the book value of power equipment and of halls in use.
+    It is the market value of hardware, the book value of power equipment and of halls in use, and the
+    value of land.
     Leased racks have none: they belong to the lessor.
     """
     finance, t = sets.problem.finance, list(sets.quarters)
@@ -46,7 +48,7 @@ def residual(model: pyo.ConcreteModel, sets: Sets) -> Any:
         total += sum(
             plant_usd(sets, s, o) / M * finance.power_residual_frac[q] * v for s, o, v in plants
         )
-        total += _halls(model, sets, q)
+        total += _halls(model, sets, q) + land_left_musd(model, sets, q)
         for works in upgrades_musd(model, sets.problem.halls, q):
             total += finance.cooling_residual_frac[q] * works
     return total

@@ -16,6 +16,7 @@ from dcplan.planning.problem.contracts import (
 from dcplan.planning.problem.energy import onsite_terms, response_terms, tranche_terms
 from dcplan.planning.problem.finance import price_level
 from dcplan.planning.problem.places.heat import heat_terms
+from dcplan.planning.problem.places.land import land_left_frac, land_price_usd
 from dcplan.planning.problem.places.ramp import ramp_terms
 from dcplan.planning.problem.terms import SiteTerms
 from dcplan.provenance import Quantity, Status
@@ -65,6 +66,8 @@ def site_terms(site: Site, question: Question, log: InputLog) -> SiteTerms:
         staff_usd_per_quarter=site_costs.staff(site, log),
         opex_usd_per_kw_quarter=site_costs.opex(site, log),
         land_tax_usd_per_quarter=site_costs.land_tax(site, question, log),
+        land_usd=land_price_usd(site, log),
+        land_left_frac=land_left_frac(site, quarters, log),
         tranches=tranche_terms(site, scenario, log),
         onsite=plants,
         block_lead=int(log.assumed(f"{key}.power.lead_quarters", site.power.lead_quarters, 0.0)),

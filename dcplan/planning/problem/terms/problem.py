@@ -29,6 +29,7 @@ from dcplan.planning.problem.work.terms import (
     PoolPair,
     RunOption,
 )
+from dcplan.reliability.spares import PoolRule
 from dcplan.units import QUARTERS_PER_YEAR, quarter_index
 
 
@@ -152,6 +153,19 @@ class PlanningProblem:
             whole = all(place in parts for place in places)
             result[name] = tuple(parts[place] for place in places) if whole else ()
         return result
+
+    @functools.cached_property
+    def pools(self) -> Mapping[tuple[str, str], PoolRule]:
+        """Return the rule of the spare nodes that runs share, by hall and system.
+
+        Nodes are in repair for the largest share of time of all run options there.
+        """
+        found: dict[tuple[str, str], PoolRule] = {}
+        for run in self.run_options:
+            key, rule = (run.place, run.system), run.pool
+            if rule is not None and (key not in found or rule.down_frac > found[key].down_frac):
+                found[key] = rule
+        return found
 
     def _places_of(self, run: int) -> tuple[str, ...]:
         part = self.run_options[run].part

@@ -38,6 +38,10 @@ class SiteTerms:
     """UPS before the racks of the site's halls."""
     land_tax_usd_per_quarter: float = 0.0
     """Property tax on the land of a site in use."""
+    land_usd: float = 0.0
+    """Price of the land, paid in the quarter in which the site is first used; 0: none is bought."""
+    land_left_frac: tuple[float, ...] = ()
+    """Value of the land at the end of the horizon over its price, by quarter of the purchase."""
     tranches: tuple[TrancheTerms, ...] = ()
     onsite: tuple[OnsiteTerms, ...] = ()
     block_lead: int = 0

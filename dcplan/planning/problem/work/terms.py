@@ -9,6 +9,7 @@ from dcplan.fabric.effective import LinkSpeed
 from dcplan.inputs.cloud_prices import is_cloud
 from dcplan.planning.problem.work.parts import SPAN_MARK, RunPart
 from dcplan.reliability.power_cuts import NO_CUTS, PowerCuts
+from dcplan.reliability.spares import PoolRule
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER
 
 PFLOPS, HOURS, H100, TOKENS = "PFLOP/s", "busy accelerators", "H100-equivalents", "1,000 tokens/s"
@@ -101,6 +102,10 @@ class RunOption:
     """Part of ``days`` that it loses to these interruptions."""
     ramp_mw: float = 0.0
     """Rated power of the battery that a ramp limit of its site needs for it; in one part of a run only."""
+    pooled_nodes: int = 0
+    """Nodes of a run that shares its spare nodes, which are not in ``accelerators``; 0: it has its own."""
+    pool: PoolRule | None = None
+    """Size of that pool."""
     part: RunPart | None = None
     """Part of a run over several halls, whose amounts are those of this hall; None for a complete run."""
 

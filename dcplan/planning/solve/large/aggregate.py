@@ -27,6 +27,7 @@ BOOKED = "training_use"
 """Row that counts a run's hours, by hall, system and quarter."""
 PEAKS = (
     *("accelerators_for_jobs", "serving_ahead", "fabric_speed"),
+    *("pool_enough", "pool_needed"),
     *("firm_power", "called_load", "runs_pause", "ramp_storage"),
 )
 """Rows of peaks, which apply to single runs."""

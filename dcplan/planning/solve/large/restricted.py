@@ -17,7 +17,7 @@ TINY = 1e-6
 
 HALL_AND_SYSTEM = {
     "buy": (0, 2), "leased": (0, 2), "racks": (0, 2), "fleet": (0, 2), "training": (0, 2),
-    "paused": (0, 2), "work": (1, 2), "serving": (1, 3), "replicas": (1, 3), "hosted": (1, 3),
+    "paused": (0, 2), "pooled": (0, 1), "work": (1, 2), "serving": (1, 3), "replicas": (1, 3), "hosted": (1, 3),
 }  # fmt: skip
 """Places of the hall and the system in the ids of columns."""
 OF_FABRIC = ("fabric", "ports_bought", "ports_served", "reused")

@@ -9,13 +9,14 @@ from dcplan.economics.discounting import straight_residual_frac
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.residual_value import residual_ends
 from dcplan.planning.audit.books.books import Accounts
+from dcplan.planning.audit.books.land import LAND, first_use
 from dcplan.planning.audit.energy.contracts import contracted_mwh
 from dcplan.planning.audit.left import valued_units
 from dcplan.planning.audit.links import link_kw
 from dcplan.planning.audit.onsite import generated_mw, generated_mwh
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.finance import hardware_left
-from dcplan.planning.problem.terms import Placement, PlanningProblem
+from dcplan.planning.problem.terms import Placement, PlanningProblem, SiteTerms
 from dcplan.provenance import Quantity
 from dcplan.scenario.load import Question
 from dcplan.specs.plan.book import AmountRow
@@ -35,6 +36,8 @@ LEFT, HARDWARE = "share left", "hardware"
 """Amount with the share of a price left at the end of the horizon, and its kind of asset."""
 LEFT_AT_LOW, LEFT_AT_HIGH = f"{LEFT} at low", f"{LEFT} at high"
 """The same at the bounds of the residual value."""
+LAND_NEW = "land bought"
+"""Amount with 1 in the quarter in which the land of a site is bought."""
 LOT_USD, LOT_AGE = "lot when new", "lot age"
 """Price when new of what is sold or kept of existing hardware, and its age then in years."""
 SOLD, AT_END = "sale", "residual value"
@@ -140,15 +143,7 @@ def _all(
             for (ports, role), n in books.pieces_bought[hall.id, t].items():
                 yield "pieces bought", (hall.id, ports, role), t, n
         for site in problem.sites:
-            yield "storage given", (site.id, "", ""), t, 0 if t else 1
-            new = d.blocks.get((site.id, t), 0) - (d.blocks.get((site.id, t - 1), 0) if t else 0)
-            yield "blocks new", (site.id, "", ""), t, new
-            yield "MWh made", (site.id, "", ""), t, generated_mwh(d, site, t)
-            if site.contracts:
-                yield "MWh contracted", (site.id, "", ""), t, contracted_mwh(d, site, t)
-            if site.heat:
-                yield PUMP_MW, (site.id, "", ""), t, books.site(problem, site.id, t, "pump_mw")
-            yield "MW made", (site.id, "", ""), t, generated_mw(d, site, t)
+            yield from _of_site(problem, d, books, site, t)
         for hall in problem.halls:
             for c in hall.coolings:
                 yield "units valued", (hall.id, c.id, ""), t, valued[hall.id].get((c.id, t), 0.0)
@@ -160,3 +155,21 @@ def _all(
             ("power", finance.power_residual_frac),
         ):
             yield LEFT, (kind, "", ""), t, shares[t]
+
+
+def _of_site(
+    problem: PlanningProblem, d: Decisions, books: Accounts, site: SiteTerms, t: int
+) -> Iterator[tuple[str, tuple[str, str, str], int, float]]:
+    yield "storage given", (site.id, "", ""), t, 0 if t else 1
+    new = d.blocks.get((site.id, t), 0) - (d.blocks.get((site.id, t - 1), 0) if t else 0)
+    yield "blocks new", (site.id, "", ""), t, new
+    if site.land_usd:
+        bought = first_use(problem, d, site.id) == t
+        yield LAND_NEW, (site.id, "", ""), t, float(bought)
+        yield LEFT, (LAND, site.id, ""), t, site.land_left_frac[t]
+    yield "MWh made", (site.id, "", ""), t, generated_mwh(d, site, t)
+    if site.contracts:
+        yield "MWh contracted", (site.id, "", ""), t, contracted_mwh(d, site, t)
+    if site.heat:
+        yield PUMP_MW, (site.id, "", ""), t, books.site(problem, site.id, t, "pump_mw")
+    yield "MW made", (site.id, "", ""), t, generated_mw(d, site, t)

@@ -30,12 +30,9 @@ def site_facts(facts: Facts, site: SiteTerms, finance: FinanceTerms, quarters: i
     each = facts.input(f"{key}.power.usd_per_kw", "power.power-blocks-usd-per-kw")
     at.write("block_usd", "USD", site.block_usd, each * block_mw * KW_PER_MW)
     at.write("staff_usd", "USD", site.staff_usd_per_quarter, _staff(facts, key))
-    land: Term | Frozen = Frozen.NOT_GIVEN
-    if facts.knows(f"{key}.land_usd"):
-        name = "land_property_tax_frac_per_year"
-        share = facts.input(f"{key}.tax.{name}", f"finance.tax.{name}")
-        land = share * facts.input(f"{key}.land_usd") / QUARTERS_PER_YEAR
-    at.write("land_tax_usd", "USD", site.land_tax_usd_per_quarter, land)
+    if site.land_usd:
+        at.write("land_price_usd", "USD", site.land_usd, _land_price(facts, key))
+    at.write("land_tax_usd", "USD", site.land_tax_usd_per_quarter, _land_tax(facts, key, site))
     opex = site.opex_usd_per_kw_quarter
     at.write("opex_usd_per_kw", "USD/kW", opex, _opex(facts, key, site))
     for t in range(quarters):
@@ -49,6 +46,24 @@ def site_facts(facts: Facts, site: SiteTerms, finance: FinanceTerms, quarters: i
         now.write("utility_mw", "MW", site.utility_mw[t], Frozen.CAPACITY)
         rent = site.lease_usd_per_kw_month[t] if site.lease_usd_per_kw_month else 0.0
         now.write("lease_usd_per_kw_month", "USD/kW/month", rent, _lease(facts, key, t))
+
+
+def _land_price(facts: Facts, key: str) -> Term:
+    """Return the price of the land that the plan buys, as a formula of its price or its area."""
+    if facts.knows(f"{key}.land.usd"):
+        return facts.input(f"{key}.land.usd")
+    return facts.input(f"{key}.land.area_m2") * facts.input(f"{key}.land.usd_per_m2")
+
+
+def _land_tax(facts: Facts, key: str, site: SiteTerms) -> Term | Frozen:
+    """Return the property tax of a quarter on the assessed value of the land, or on its price."""
+    if not site.land_tax_usd_per_quarter:
+        return Frozen.NOT_GIVEN
+    known = facts.knows(f"{key}.land_usd")
+    base = facts.input(f"{key}.land_usd") if known else _land_price(facts, key)
+    name = "land_property_tax_frac_per_year"
+    rate = facts.input(f"{key}.tax.{name}", f"finance.tax.{name}")
+    return rate * base / QUARTERS_PER_YEAR
 
 
 def _level(facts: Facts, t: int) -> Term:

@@ -78,8 +78,12 @@ def _book_value(made: _Sheet) -> tuple[Row, Row]:
     charges, values = [], []
     for asset in dict.fromkeys(book.basis.values()):
         lines = [row for row, known in book.basis.items() if known is asset]
-        life = life_of_class(book, sheet, asset)
-        left = straight(book, lines, month + 1, life, at_once=False) * book.inside
+        if asset is AssetClass.LAND:
+            paid = sheet.line("purchases", (book.side, asset.value, ""), "USD", total(lines))
+            left = paid.so_far() * book.inside
+        else:
+            life = life_of_class(book, sheet, asset)
+            left = straight(book, lines, month + 1, life, at_once=False) * book.inside
         key = (book.side, asset.value, "at the end of the month, before the sale")
         value = sheet.line(f"book value of {asset.value}", key, "USD", left, total=False)
         key = (book.side, asset.value, "value before, plus purchases, less value")

@@ -60,7 +60,10 @@ def depreciation_sheet(book: Book) -> None:
         )
     classes = dict.fromkeys(book.basis.values())
     for asset in classes:
-        _class(book, asset)
+        if asset is AssetClass.LAND:
+            _land(book)
+        else:
+            _class(book, asset)
     sheet.heading("All classes")
     for name, label in (
         ("bought", "purchases"),
@@ -74,7 +77,7 @@ def depreciation_sheet(book: Book) -> None:
 
 def _tables(book: Book) -> set[bool]:
     """Return the depreciation tables in use: of equipment, of buildings, or both."""
-    return {asset is AssetClass.BUILDING for asset in book.basis.values()}
+    return {x is AssetClass.BUILDING for x in book.basis.values() if x is not AssetClass.LAND}
 
 
 def _class(book: Book, asset: AssetClass) -> None:
@@ -111,6 +114,23 @@ def _class(book: Book, asset: AssetClass) -> None:
     )
     charge = before(value) + bought - value
     book.keep(f"book charge {asset}", sheet.line("book depreciation", (*key, ""), "USD", charge))
+
+
+def _land(book: Book) -> None:
+    """Write the purchases of land, which keep their cost for tax and in the books."""
+    sheet, year, asset = book.depreciation, book.rows["year number"], AssetClass.LAND
+    key = (book.side, asset.value)
+    sheet.heading(asset.value)
+    lines = [row for row, known in book.basis.items() if known is asset]
+    paid = added(summed_where(book.rows["year"], year, row) for row in lines)
+    bought = sheet.line("purchases", (*key, "by year of payment"), "USD", paid)
+    book.keep(f"bought {asset}", bought)
+    none = np.zeros(book.source.axis.years)
+    for name, label in (("written", "tax write-off"), ("book charge", "book depreciation")):
+        row = sheet.frozen(label, (*key, "none: land"), "USD", none, "derived", total=True)
+        book.keep(f"{name} {asset}", row)
+    rule = (*key, "at cost")
+    sheet.line("book value at the end of the year", rule, "USD", bought.so_far(), total=False)
 
 
 def life_of_class(book: Book, sheet: Sheet, asset: AssetClass) -> Row:

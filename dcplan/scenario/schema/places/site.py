@@ -19,6 +19,7 @@ from dcplan.catalog.schema.ranges import (
     WeekHours,
     YearHours,
 )
+from dcplan.scenario.schema.assets import YearlyChange
 from dcplan.scenario.schema.base import CountOrZero, Key, Part, Quarter
 from dcplan.scenario.schema.places.energy import DemandResponse, HeatReuse, Matching, PowerContract
 from dcplan.scenario.schema.places.hall import Hall
@@ -191,7 +192,7 @@ class SiteTax(Part):
     """Property tax on the book value of the site's power blocks and plants. Default:
     `finance.tax.power_property_tax_frac_per_year`."""
     land_property_tax_frac_per_year: Fraction | None = None
-    """Property tax on `sites.ID.land_usd`. Default: `finance.tax.land_property_tax_frac_per_year`."""
+    """Property tax on the site's `land_usd`, or on the price of its `land`. Default: `finance.tax.land_property_tax_frac_per_year`."""
 
     @model_validator(mode="before")
     @classmethod
@@ -204,6 +205,23 @@ class SiteTax(Part):
             code, text = "site_tax", "an empty tax has no effect: give a rate, or remove tax"
             raise PydanticCustomError(code, "{text}", {"text": text})
         return data
+
+
+class Land(Part):
+    """Land of the site, bought once in the quarter in which the plan fits out its first hall. It is
+    not depreciated. Give `usd`, or `area_m2` with `usd_per_m2`; a hectare has 10,000 m2, an acre
+    4,046.86 m2.
+    """
+
+    usd: Positive | None = None
+    """Price of the land."""
+    area_m2: Positive | None = None
+    """Area of the land."""
+    usd_per_m2: Positive | None = None
+    """Price of a square meter."""
+    growth_frac_per_year: YearlyChange | None = None
+    """Yearly change of the value of the land after its purchase. Default: 0, the land is worth its cost
+    at the end of the horizon."""
 
 
 class Site(Part):
@@ -253,7 +271,9 @@ class Site(Part):
     """Total floor area of the site, for the table `sustainability`. Default: not known."""
     land_usd: Positive | None = None
     """Assessed value of the site's land, of which `finance.tax.land_property_tax_frac_per_year` is
-    paid. A plan neither buys nor sells land. Default: no property tax on land."""
+    paid. Default: the price of `land`; without both, no property tax on land."""
+    land: Land | None = None
+    """Land that the plan buys for the site. Default: none is bought."""
     tax: SiteTax | None = None
     """Rates of sales tax and property tax at this site. Default: those of `finance.tax`."""
     halls: Annotated[tuple[Hall, ...], Field(min_length=1)]

@@ -86,6 +86,10 @@ class SiteRow:
         float | None, Column("Site water per kWh of IT energy of that cooling option")
     ]
     grid_g_per_kwh: Annotated[float, Column("Carbon intensity of the grid")]
+    land_price_usd: Annotated[
+        float,
+        Column("Price of the land that the plan buys with the first hall", shown=Shown.VERBOSE),
+    ]
     land_usd: Annotated[float | None, Column("Value of the land", shown=Shown.VERBOSE)]
     land_tax_usd_per_year: Annotated[float, Column("Property tax on the land while it is used")]
     sales_tax_frac: Annotated[

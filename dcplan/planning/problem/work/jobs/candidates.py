@@ -271,12 +271,14 @@ class JobCandidates:
         found: list[RunOption] = []
         for i in chosen(time):
             kept = {"stored_tb": stored} | {name: float(x[i]) for name, x in time.slow.items()}
+            pooled = time.pooled_nodes(i)
+            spares = int(time.spares[i])
             option = RunOption(
                 job=job.id,
                 place=target.place,
                 system=target.system,
                 accelerator=target.accelerator,
-                accelerators=int(time.existing[i]),
+                accelerators=int(time.existing[i]) - (spares if pooled else 0),
                 link=target.link,
                 precision=precision,
                 days=float(time.days[i]),
@@ -285,7 +287,9 @@ class JobCandidates:
                 layout=pace.layout(i),
                 mfu_frac=None if np.isnan(pace.mfu_frac[i]) else float(pace.mfu_frac[i]),
                 step_time_s=float(time.step_time_s[i]),
-                spares=int(time.spares[i]),
+                spares=0 if pooled else spares,
+                pooled_nodes=pooled,
+                pool=time.expected.pool if pooled else None,
                 used=round(float(pace.used[i])),
                 end_days=late.days[i],
                 ahead_days=soon.days[i],

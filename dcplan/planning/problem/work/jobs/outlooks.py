@@ -79,7 +79,9 @@ class Outlooks:
             part, _ = machine(row, network, self.log, scenario.reliability)
             storage = unlimited(scenario.storage) if free else storage_at(target, scenario)
             rules = policy(scenario.reliability, storage, self.log, target.redundancy)
+            alone = bool(target.parts or target.cuts.hours_per_year)
             rules = replace(rules, provider_spares=cloud, cuts=target.cuts)
+            rules = replace(rules, pooled=rules.pooled and not alone)
             if target.offer is not None and target.offer.reclaims_per_instance_h > 0:
                 part, rules = reclaimed(
                     part, rules, target.offer.reclaims_per_instance_h, target.offer.wait_h
@@ -121,7 +123,8 @@ def risk_key(target: Target) -> tuple[object, ...]:
     reclaims = target.offer is not None and target.offer.reclaims_per_instance_h > 0
     cloud = is_cloud(target.place)
     cuts = target.cuts
-    return (target.system, target.network, target.redundancy, cloud, reclaims, cuts)
+    several = bool(target.parts)
+    return (target.system, target.network, target.redundancy, cloud, reclaims, cuts, several)
 
 
 def storage_at(target: Target, scenario: Scenario) -> Storage | None:

@@ -48,6 +48,10 @@ class Timeline:
         """Return the spares, with those that fill the last unit of each hall."""
         return self.existing - self.pace.accelerators
 
+    def pooled_nodes(self, i: int) -> int:
+        """Return the nodes of a run at the i-th count that share their spares; 0: it has its own."""
+        return self.expected.units[i].pooled_nodes
+
     @cached_property
     def p50_days(self) -> list[float]:
         """Return the median duration."""
