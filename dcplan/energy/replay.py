@@ -22,7 +22,7 @@ class Part(StrEnum):
     WEATHER = "PUE and WUE of the weather file"
     """Mean of the hours of a weather file instead of the plan's PUE and WUE of the year."""
     PUE = "PUE and WUE times load"
-    """PUE and WUE by hour. The PUE is that of the season, where the plan has that of the year."""
+    """PUE and WUE by hour, where the plan has the mean of the season, or a PUE of the scenario."""
     LEVEL = "price level of the file"
     """Mean price of the quarter in a file instead of the plan's price."""
     PRICE = "price times load"

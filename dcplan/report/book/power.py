@@ -25,7 +25,8 @@ PLACED = (
     *STORED,
 )
 RATES = ("pue", "peak_pue", "wue_l_per_kwh")
-SEASON = "wue_season_frac"
+SEASONS = (("pue", "PUE of the season", ""), ("wue_l_per_kwh", "WUE of the season", "L/kWh"))
+"""Coefficients with seasons, each with the text and unit of its row."""
 
 
 def power_sheet(c: Calc) -> None:
@@ -60,12 +61,13 @@ def power_sheet(c: Calc) -> None:
 
 
 def _write_season(c: Calc, key: Key) -> None:
-    """Write the WUE of the season, which replaces that of the year in later formulas."""
-    c.write_series(c.power, key, (SEASON,))
-    if (SEASON, key) in c.facts:
-        term = c.facts["wue_l_per_kwh", key] * c.facts[SEASON, key]
-        row = c.power.line("WUE of the season", key, "L/kWh", term, total=False)
-        c.facts["wue_l_per_kwh", key] = row
+    """Write PUE and WUE of the season, which replace those of the year in later formulas."""
+    for name, label, unit in SEASONS:
+        share = f"{name.partition('_')[0]}_season_frac"
+        c.write_series(c.power, key, (share,))
+        if (share, key) in c.facts:
+            term = c.facts[name, key] * c.facts[share, key]
+            c.facts[name, key] = c.power.line(label, key, unit, term, total=False)
 
 
 def _write(

@@ -61,6 +61,7 @@ class QuarterHours:
     limit_mw: float
     planned_water_l: float
     water_parts_l: dict[Part, float]
+    given_pue: bool
 
     @property
     def water_l(self) -> float:
@@ -134,6 +135,7 @@ def quarter_hours(
         limit_mw(plan.decisions, site, t),
         water,
         _water_parts_l(load, found, weights, water),
+        load.given_pue,
     )
 
 
@@ -143,10 +145,12 @@ class Load:
 
     mw: Array
     level_mw: float
-    """With the mean PUE of the hours of the year."""
+    """With the mean PUE of the hours of the year, and the plan's share of the season."""
     l_per_h: Array
     level_l_per_h: float
     """With the mean WUE of the hours of the year, and the plan's share of the season."""
+    given_pue: bool
+    """Whether a PUE of the scenario is the same in all seasons of the plan, and not in its hours."""
 
     def more_mw(self, mw: float) -> Load:
         """Return the load with constant power more, such as losses of batteries."""
@@ -156,20 +160,21 @@ class Load:
 def _load(plan: Audited, site: SiteTerms, shapes: SiteShapes, hours: slice, t: int) -> Load:
     """Return load and water by hour."""
     size, season = YEAR_WEIGHTS[hours].size, plan.problem.season(t)
-    mw, water, level, level_water = np.zeros(size), np.zeros(size), 0.0, 0.0
+    mw, water, level, level_water, given = np.zeros(size), np.zeros(size), 0.0, 0.0, False
     for hall in (h for h in plan.problem.halls if h.site == site.id):
         for key, mwh in plan.books.halls[hall.id, t].it_mwh_cooled.items():
             if mwh <= 0.0:
                 continue
             shape, it_mw = shapes.halls[hall.id, *key], mwh / HOURS_PER_QUARTER
             mw += it_mw * shape.pue[hours]
-            level += it_mw * shape.mean_pue
-            water += it_mw * KW_PER_MW * shape.wue_l_per_kwh[hours]
             of_year = plan.problem.cooled((hall.id, *key))
+            level += it_mw * shape.mean_pue * of_year.pue_at(season) / of_year.pue
+            given |= shape.by_hour and not of_year.pue_by_season
+            water += it_mw * KW_PER_MW * shape.wue_l_per_kwh[hours]
             level_water += (
                 it_mw * KW_PER_MW * shape.mean_wue_l_per_kwh * of_year.season_share(season)
             )
-    return Load(mw, level, water, level_water)
+    return Load(mw, level, water, level_water, given)
 
 
 def _water_parts_l(
