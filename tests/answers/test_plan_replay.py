@@ -11,7 +11,8 @@ import pytest
 
 import dcplan
 from dcplan.answers.plan.replay.given import Given
-from dcplan.answers.plan.replay.quarters import Audited, plant_hours
+from dcplan.answers.plan.replay.load import Audited
+from dcplan.answers.plan.replay.quarters import plant_hours
 from dcplan.answers.plan.replay.shapes import SiteShapes, UnitHours, shapes_of
 from dcplan.errors import InputError
 from dcplan.inputs.power.weather import hours_of_quarter
