@@ -25,6 +25,8 @@ PLACED = (
     *STORED,
 )
 RATES = ("pue", "peak_pue", "wue_l_per_kwh")
+WARMEST = "pue_warmest_frac"
+"""PUE of the warmest season over that of the year, where it sets the PUE of the design day."""
 SEASONS = (("pue", "PUE of the season", ""), ("wue_l_per_kwh", "WUE of the season", "L/kWh"))
 """Coefficients with seasons, each with the text and unit of its row."""
 
@@ -35,11 +37,11 @@ def power_sheet(c: Calc) -> None:
     sheet.heading("Facts")
     c.facts["hours", NOWHERE] = sheet.fact("hours of a quarter", NOWHERE, "h", HOURS_PER_QUARTER)
     for key in placements(source):
-        c.write_facts(sheet, key, PLACED + RATES)
+        c.write_facts(sheet, key, (*PLACED, WARMEST, *RATES))
         _write_season(c, key)
     for hall in halls(source):
         for key in coolings(source, hall):
-            c.write_facts(sheet, key, ("it_mw", *RATES))
+            c.write_facts(sheet, key, ("it_mw", WARMEST, *RATES))
             _write_season(c, key)
         c.write_facts(sheet, (hall, "", ""), STORED)
     for site in sites(source):

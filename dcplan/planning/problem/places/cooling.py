@@ -156,11 +156,11 @@ def _by_system(
             continue
         found = performance(row, own, log)
         rates = _rates(hall, found)
-        new = {name: x for name, x in rates.items() if name not in stated}
-        used = {name: log.take(f"{key}.{system.id}.{name}", x) for name, x in new.items()}
-        pue = used.get("pue", design.pue)
+        places = {name: key if name in stated else f"{key}.{system.id}" for name in rates}
+        used = {name: log.take(f"{places[name]}.{name}", x) for name, x in rates.items()}
         season = _pue_by_season(hall, found)
-        peak = max(pue * max(season, default=1.0), used.get("peak_pue", design.peak_pue))
+        pue = used["pue"]
+        peak = max(pue * max(season, default=1.0), used["peak_pue"])
         wue = used.get("wue_l_per_kwh", design.wue_l_per_kwh)
         cooled = Cooled(row.id, pue, peak, wue, own, found.water_by_season, season)
         if cooled != design:
