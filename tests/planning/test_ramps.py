@@ -248,7 +248,9 @@ def test_explain_names_the_lead_time_of_the_battery_that_sets_a_start(tmp_path: 
         "without it the run could start in 2027-Q2"
     )
     if found.frame("binding").empty:
-        assert "is binding; the lead time of lithium-battery-4h at a sets the start" in found.summary
+        assert (
+            "is binding; the lead time of lithium-battery-4h at a sets the start" in found.summary
+        )
     short = text.replace("lead_quarters: 3", "lead_quarters: 1")
     file.write_text(short, encoding="utf-8")
     assert not [w for w in dcplan.explain(str(file), gap=0.02).warnings if w["code"] == "lead"]
