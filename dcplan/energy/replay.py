@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -22,7 +22,7 @@ class Part(StrEnum):
     WEATHER = "PUE and WUE of the weather file"
     """Mean of the hours of a weather file instead of the plan's PUE and WUE of the year."""
     PUE = "PUE and WUE times load"
-    """PUE and WUE by hour. The PUE is that of the season, where the plan has that of the year."""
+    """PUE and WUE by hour, where the plan has the mean of the season, or a PUE of the scenario."""
     LEVEL = "price level of the file"
     """Mean price of the quarter in a file instead of the plan's price."""
     PRICE = "price times load"
@@ -76,11 +76,13 @@ class SiteQuarter:
     """Price of the grid by hour, of any sign."""
     kg_co2_per_mwh: float
     """CO2 of the grid."""
-    grid_mw: float
-    """Most power from the grid."""
+    grid_mw: float | Array
+    """Most power from the grid, or that of each hour, without interruptions."""
     open_mw: Array
     """Most power from the grid by hour, with interruptions."""
     plants: tuple[PlantHours, ...] = ()
+    kept_mw: Array | None = None
+    """Part of the load that does not pause with the work, such as racks at idle power; None: nothing."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,8 @@ def replayed(quarter: SiteQuarter) -> Replay:
             quarter, _hours(quarter, quarter.load_mw, quarter.grid_mw * one, plants_mw)
         )
     own_mw = [p.mean_mw for p in quarter.plants]
-    load = quarter.load_mw * paused(_room(quarter, own_mw), quarter.weights)
+    work = paused(_room(quarter, own_mw), quarter.weights)
+    load = _kept(quarter) + (quarter.load_mw - _kept(quarter)) * work
     hours = _hours(quarter, load, quarter.open_mw, own_mw)
     steps[Part.INTERRUPTIONS] = _sums(quarter, hours)
     before = [planned, *steps.values()]
@@ -201,12 +204,56 @@ def paused(room: Array, weights: Array) -> Array:
         level = higher
 
 
+def with_other_load(found: Replay, quarter: SiteQuarter, mw: Array) -> Replay:
+    """Return the replay with the cost of a load outside the data center, such as a heat pump.
+
+    The load has no part of energy and CO2. It is paid at the prices of the grid.
+
+    Parameters
+    ----------
+    found : Replay
+        The quarter without the load.
+    quarter : SiteQuarter
+        Its prices.
+    mw : array
+        Power of the load by hour, at least 0. [MW]
+
+    Examples
+    --------
+    1 MW in the expensive half of 1,000 hours: 50 kUSD in the plan, 70 kUSD at its price by hour.
+
+    >>> half, one = np.full(2, 1000.0), np.ones(2)
+    >>> site = SiteQuarter(
+    ...     half, 10.0, 10.0, 10.0 * one, 50.0, 50.0, np.array([30.0, 70.0]), 400.0, 20.0, 20.0 * one
+    ... )
+    >>> more = with_other_load(replayed(site), site, np.array([0.0, 1.0]))
+    >>> more.planned.usd, more.found.usd, more.parts[Part.PRICE].usd
+    (1050000.0, 1070000.0, 20000.0)
+    """
+    mwh, usd = float(mw @ quarter.weights), float((mw * quarter.usd_per_mwh) @ quarter.weights)
+    planned, level = mwh * quarter.planned_usd_per_mwh, mwh * quarter.level_usd_per_mwh
+    more = {Part.LEVEL: level - planned, Part.PRICE: usd - level}
+    return replace(
+        found,
+        planned=found.planned.more_usd(planned),
+        parts={part: x.more_usd(more.get(part, 0.0)) for part, x in found.parts.items()},
+        found=found.found.more_usd(usd),
+    )
+
+
+def _kept(quarter: SiteQuarter) -> Array:
+    """Return the load that does not pause."""
+    return np.zeros(quarter.load_mw.size) if quarter.kept_mw is None else quarter.kept_mw
+
+
 def _room(quarter: SiteQuarter, plants_mw: Sequence[Array]) -> Array:
     """Return the most work of each hour over the mean; only interruptions of the grid limit it."""
     own = [mw for p, mw in zip(quarter.plants, plants_mw, strict=True) if not p.by_grid]
     power = quarter.open_mw + sum(own, np.zeros(quarter.load_mw.size))
-    cut = (quarter.open_mw < quarter.grid_mw) & (quarter.load_mw > 0.0)
-    return np.where(cut, power / np.where(cut, quarter.load_mw, 1.0), np.inf)
+    pauses = quarter.load_mw - _kept(quarter)
+    cut = (quarter.open_mw < quarter.grid_mw) & (pauses > 0.0)
+    left = np.maximum(power - _kept(quarter), 0.0)
+    return np.where(cut, left / np.where(cut, pauses, 1.0), np.inf)
 
 
 def _as_planned(quarter: SiteQuarter, load_mw: Array, usd_per_mwh: Array) -> Totals:

@@ -13,7 +13,7 @@ from dcplan.planning.keys import Key
 from dcplan.planning.problem.work.terms import workload_of
 from dcplan.provenance import Path
 from dcplan.scenario.schema import Scenario, demand_path, job_path
-from dcplan.units import QUARTERS_PER_YEAR
+from dcplan.units import MONTHS_PER_QUARTER, QUARTERS_PER_YEAR
 
 
 class Span(Enum):
@@ -76,11 +76,17 @@ class LimitSpec:
     placed: bool = True
     edit: Edit | None = None
 
-    def broken_row(self, check: CheckId, where: str, quarter: int) -> Key:
-        """Return the row of a violated check of the audit."""
+    def broken_rows(self, check: CheckId, where: str, quarter: int, periods: int) -> list[Key]:
+        """Return the rows of a violated check of the audit: of a limit by month, all of the quarter.
+
+        ``periods`` is the number of periods of the week, which rows by month have before the month.
+        """
         first = ((self.checks or {}).get(check) or where,) if self.placed else ()
+        if self.span is Span.MONTH:
+            months = range(quarter * MONTHS_PER_QUARTER, (quarter + 1) * MONTHS_PER_QUARTER)
+            return [Key(self.row, (*first, p, m)) for p in range(periods) for m in months]
         last = {Span.QUARTER: (quarter,), Span.YEAR: (quarter // QUARTERS_PER_YEAR,)}
-        return Key(self.row, (*first, *last.get(self.span, ())))
+        return [Key(self.row, (*first, *last.get(self.span, ())))]
 
 
 def at_path(*path: str) -> Locate:

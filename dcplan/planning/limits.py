@@ -225,6 +225,7 @@ DECLARED = (
         Span.MONTH,
         in_site("utility_mw"),
         40.0,
+        checks={CheckId.FIRM_MW: ""},
         edit=Edit(SITE_POWER, "utility_mw of {0}", 0.1, "MW", spread=Spread.LASTS),
     ),
     LimitSpec(

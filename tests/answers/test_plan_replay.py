@@ -11,7 +11,8 @@ import pytest
 
 import dcplan
 from dcplan.answers.plan.replay.given import Given
-from dcplan.answers.plan.replay.quarters import Audited, plant_hours
+from dcplan.answers.plan.replay.load import Audited
+from dcplan.answers.plan.replay.quarters import plant_hours
 from dcplan.answers.plan.replay.shapes import SiteShapes, UnitHours, shapes_of
 from dcplan.errors import InputError
 from dcplan.inputs.power.weather import hours_of_quarter
@@ -109,24 +110,45 @@ def test_a_plan_without_variation_by_hour_is_replayed_exactly(tmp_path: Path) ->
     assert any("every hour has the price of its quarter" in text for text in said)
 
 
-def test_warm_quarters_take_more_than_the_pue_of_the_year(tmp_path: Path) -> None:
-    """A plan that works from July to September of the next year, with the grid alone: July to March
-    and April to September are both warmer in Phoenix than the year. All the change is PUE times
-    load."""
+def test_the_hours_have_the_energy_of_the_plans_seasons(tmp_path: Path) -> None:
+    """A plan that works from July to September of the next year, with the grid alone: the quarters of the
+    plan have the PUE of their season, as the hours do, so nothing changes."""
     found = dcplan.plan(site(tmp_path, "60"), replay_hours=True, replay_rows=True, gap=0.02)
     assert_rows_of_the_plan(found)
     assert_parts_add_up(found)
-    assert set(found.frame("replay_parts")["part"]) == {"PUE and WUE times load"}
+    assert found.frame("replay_parts").empty
+    assert found.value("replay.largest_difference_frac") < 1e-9
     hours = found.frame("replay_hours")
     first = hours[hours["quarter"] < "2028-Q2"]
     year, rest = found.frame("replay").to_dict("records")
     assert (first["load_mw"] * first["duration_h"]).sum() == pytest.approx(year["hours_mwh"])
-    assert year["energy_change_frac"] > 0
-    assert rest["energy_change_frac"] > 0
+    for row in (year, rest):
+        for what in ("energy", "cost", "carbon", "water"):
+            assert abs(row[f"{what}_change_frac"]) < 1e-9
     by_quarter = hours.groupby("quarter")["load_mw"].mean()
     assert by_quarter["2027-Q3"] > by_quarter["2027-Q4"]
     assert hours.groupby("quarter")["duration_h"].sum().to_numpy() == pytest.approx(2191.5)
     assert (hours["load_mw"] - hours["grid_mw"]).abs().max() < 1e-9
+
+
+def test_a_pue_of_the_scenario_is_the_same_in_all_seasons_of_the_plan(tmp_path: Path) -> None:
+    """The hours keep the weather: the third quarter alone is warmer in Phoenix than the year, and the note
+    says why the hours differ."""
+    file = Path(site(tmp_path, "60"))
+    text = file.read_text(encoding="utf-8").replace("it_mw: 30,", "it_mw: 30, pue: 1.3,")
+    text = text.replace("start: 2027-Q2, quarters: 6", "start: 2027-Q3, quarters: 5")
+    text = text.replace("8000, 8000, 8000, 8000, 8000]", "8000, 8000, 8000, 8000]")
+    file.write_text(text, encoding="utf-8")
+    found = dcplan.plan(str(file), replay_hours=True, gap=0.02)
+    power = found.frame("power")
+    used = power[power["energy_mwh"] > 0.0]
+    assert used["energy_mwh"].max() == pytest.approx(used["energy_mwh"].min(), rel=1e-9)
+    assert found.value("power.annual_pue") == pytest.approx(1.3, rel=1e-12)
+    assert set(found.frame("replay_parts")["part"]) == {"PUE and WUE times load"}
+    said = [w["message"] for w in found.warnings if w["code"] == "replay"]
+    large = found.frame("replay")["energy_change_frac"].max() > 0.01
+    assert large == any("the PUE of the scenario is the same in every quarter" in x for x in said)
+    assert large
 
 
 def test_prices_by_hour_keep_the_mean_of_the_plan_or_their_own(tmp_path: Path) -> None:
@@ -156,9 +178,7 @@ def test_plants_that_cannot_follow_are_named(tmp_path: Path) -> None:
     assert_rows_of_the_plan(found)
     assert_parts_add_up(found)
     parts = found.frame("replay_parts")
-    assert {"PUE and WUE times load", "plants by hour", "planned outages of plants"} <= set(
-        parts["part"]
-    )
+    assert {"plants by hour", "planned outages of plants"} <= set(parts["part"])
     hours = found.frame("replay_hours").fillna(0.0)
     made = hours["grid_mw"] + hours["aeroderivative-turbine_mw"] + hours["unserved_mw"]
     assert (made - hours["load_mw"]).abs().max() < 1e-6
@@ -191,9 +211,9 @@ def test_a_weather_file_changes_the_mean_and_the_hours(tmp_path: Path) -> None:
     )
     assert_parts_add_up(found)
     parts = found.frame("replay_parts").groupby("part")[["energy_mwh", "water_m3"]].sum()
-    # the file has no seasons, and the water of the plan has those of the packaged weather
+    # the file has no seasons, and the plan has those of the packaged weather
     assert set(parts.index) == {"PUE and WUE of the weather file", "PUE and WUE times load"}
-    assert parts["energy_mwh"]["PUE and WUE times load"] == 0.0
+    assert parts["energy_mwh"]["PUE and WUE times load"] < 0.0  # its quarters are the warm ones
     assert parts["water_m3"]["PUE and WUE times load"] != 0.0
     assert found.frame("replay")["energy_change_frac"].min() > 0
 
@@ -202,11 +222,12 @@ def test_a_weather_file_changes_the_mean_and_the_hours(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "option", ["direct-liquid-dry-cooler", "direct-liquid-tower", "waterside-economizer"]
 )
-def test_the_hours_of_a_quarter_have_the_water_of_its_season(
+def test_the_hours_of_a_quarter_have_the_pue_and_water_of_its_season(
     place: str, option: str, tmp_path: Path
 ) -> None:
-    """The plan and the hours have one water: the mean of the hours of each quarter is the WUE of its season,
-    and the mean of the year that of the year. Dry coolers spray most in the third quarter."""
+    """The plan and the hours have one PUE and one WUE: the mean of the hours of each quarter is that of its
+    season, and the mean of the four, which are equally long, that of the year. Dry coolers spray most in the
+    third quarter."""
     file = Path(site(tmp_path, "60", cooling=option))
     text = file.read_text(encoding="utf-8").replace("us-phoenix", place)
     file.write_text(text.replace("dgx-h200", "gb200-nvl72"), encoding="utf-8")
@@ -217,7 +238,14 @@ def test_the_hours_of_a_quarter_have_the_water_of_its_season(
     assert sum(cooled.water_by_season) == pytest.approx(4.0)
     key, none = (hall.id, option, "gb200-nvl72"), Given({}, {}, as_given=False)
     shape = shapes_of(question.scenario.sites[0], {key: cooled}, [], none, built.log).halls[key]
+    shares = cooled.pue_by_season
+    assert sum(cooled.pue_at(x) for x in range(4)) / 4 == pytest.approx(cooled.pue, rel=1e-9)
+    assert shape.mean_pue == pytest.approx(cooled.pue, rel=1e-9)
+    assert max(shares) > 1.0 > min(shares)
+    assert max(shares) * cooled.pue <= cooled.peak_pue
     for season in range(4):
+        of_pue = shape.pue[hours_of_quarter(season)]
+        assert of_pue.mean() == pytest.approx(cooled.pue_at(season), rel=1e-9)
         hours = shape.wue_l_per_kwh[hours_of_quarter(season)]
         assert hours.mean() == pytest.approx(cooled.wue_at(season), rel=5e-3, abs=1e-5)
     assert shape.mean_wue_l_per_kwh == pytest.approx(cooled.wue_l_per_kwh)
@@ -309,10 +337,7 @@ def test_interrupted_hours_pause_work_that_the_quarter_makes_up(tmp_path: Path) 
     file.write_text("".join(x for x in lines if "onsite" not in x), encoding="utf-8")
     found = dcplan.plan(str(file), replay_hours=True, replay_rows=True, gap=0.03)
     assert_parts_add_up(found)
-    assert set(found.frame("replay_parts")["part"]) == {
-        "PUE and WUE times load",
-        "interruptions of the grid",
-    }
+    assert set(found.frame("replay_parts")["part"]) == {"interruptions of the grid"}
     hours = found.frame("replay_hours")
     for quarter in ("2027-Q3", "2028-Q3"):
         own = hours[hours["quarter"] == quarter]["grid_mw"].to_numpy()

@@ -180,3 +180,18 @@ def test_a_contract_takes_power_of_the_grid_and_is_sold_in_cheap_hours() -> None
     assert found.found.t_co2 == pytest.approx(8000.0)
     little = replayed(replace(quarter, grid_mw=6.0, open_mw=np.full(2, 6.0)))
     assert little.hours.flows.short_mw.tolist() == pytest.approx([4.0, 4.0])
+
+
+def test_load_that_does_not_pause_stays_on_in_interruptions() -> None:
+    """Of 8 and 12 MW, 2 and 3 do not pause. The second hour has 5 MW: 2 of its 9 MW of work, so the first does
+    2 - 2 / 9 of its 6 MW: 2 + 6 x 16 / 9 = 12.667 MW. With 2 MW in the second hour, 3 stay on and 1 is short."""
+    kept = np.array([2.0, 3.0])
+    site = replace(SITE, plants=(), grid_mw=20.0, open_mw=np.array([20.0, 5.0]), kept_mw=kept)
+    found = replayed(site)
+    assert found.load_mw == pytest.approx([2.0 + 6.0 * 16 / 9, 5.0])
+    assert found.hours.short_mwh == pytest.approx(0.0)
+    little = replayed(replace(site, open_mw=np.array([20.0, 2.0])))
+    assert little.load_mw == pytest.approx([2.0 + 6.0 * 2, 3.0])
+    assert little.hours.flows.short_mw == pytest.approx([0.0, 1.0])
+    free = replayed(replace(site, open_mw=np.full(2, 20.0)))
+    assert free.load_mw == pytest.approx(site.load_mw)

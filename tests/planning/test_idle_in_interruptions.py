@@ -11,9 +11,15 @@ from dcplan.errors import InputError
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.check_ids import CheckId
+from dcplan.planning.decisions import from_solution
+from dcplan.planning.keys import Key
+from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import RunOption
+from dcplan.planning.solve import highs
+from dcplan.planning.solve.matrix import compile_model
+from dcplan.planning.solve.rounding import fullest, shortfalls, tightened
 from dcplan.scenario.load import load
 from tests.planning.interrupted import KEEPS, LAST, PAUSES, SLOWS, TRANCHE, menu, plan, starter
 from tests.planning.optimum import judged
@@ -110,3 +116,35 @@ def test_paused_racks_of_a_scenario(tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         build(load(starter(tmp_path, "    paused_racks: idle\n")))
     assert any("paused_racks has no effect" in p.cause for p in error.value.problems)
+
+
+@pytest.mark.parametrize("firm_mw", [0.017, 0.019])
+def test_firm_power_that_whole_switches_exceed_is_taken_from_its_row(firm_mw: float) -> None:
+    """With ideal shares of switches the network is smaller than 2.784 kW, so that a rack under the cheaper `dry`
+    option seems to fit, and its audit needs 19.176 kW. The row loses 1.25 times the excess: a rack under `wet`,
+    (10 + 2.784) x 1.2 = 15.341 kW, is the plan."""
+    problem = dataclasses.replace(idling(menu(firm_mw, PAUSES)), margin_factor=0.0)
+    base = compile_model(build_model(problem)[0])
+    outcome = highs.solve(base, gap=0.0, time_limit_s=60)
+    assert outcome.values is not None
+    d, _, broken = judged(
+        problem, from_solution(problem, base.columns, [float(v) for v in outcome.values])
+    )
+    assert broken == [CheckId.FIRM_MW]
+    less = shortfalls(problem, all_checks(problem, d, make_accounts(problem, d)))
+    rows = [Key("firm_power", ("s", 0, month)) for month in (3, 4, 5)]
+    over = 1.25 * (IDLE_MW - firm_mw)
+    assert less == {row: pytest.approx(over) for row in rows}
+    assert fullest(base, outcome.values, less) == less  # all months of the run have the same load
+    again = highs.solve(tightened(base, outcome.values, less), gap=0.0, time_limit_s=60)
+    assert again.values is not None
+    d, _, broken = judged(
+        problem, from_solution(problem, base.columns, [float(v) for v in again.values])
+    )
+    assert broken == []
+    assert (HALL, "wet", "a", 0) in d.ordered
+    # a month with more room than the fullest one and the loss keeps its limit
+    wide = base.row_upper.copy()
+    wide[base.rows.index(rows[0])] += 2 * over
+    roomy = dataclasses.replace(base, row_upper=wide)
+    assert set(fullest(roomy, outcome.values, less)) == set(rows[1:])

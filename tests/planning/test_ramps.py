@@ -233,3 +233,24 @@ def test_a_plan_of_a_scenario_buys_whole_units(tmp_path: Path) -> None:
     fall = run["accelerators"] / 72 * 135e-3 * 0.75 / 0.98
     bought = found.frame("onsite")["units_ordered"].sum()
     assert bought == math.ceil(fall)
+
+
+def test_explain_names_the_lead_time_of_the_battery_that_sets_a_start(tmp_path: Path) -> None:
+    """Racks serve in the second quarter; the battery for the ramp limit needs three quarters, so the run starts in
+    the fourth. Without a ramp limit the racks set the start, and no plant is named."""
+    file = Path(scenario(tmp_path, 6.0, RUN.replace(", deadline_days: 120", "")))
+    text = file.read_text(encoding="utf-8").replace("lead_quarters: 1", "lead_quarters: 3")
+    file.write_text(text, encoding="utf-8")
+    found = dcplan.explain(str(file), gap=0.02)
+    (note,) = [w["message"] for w in found.warnings if w["code"] == "lead"]
+    assert note == (
+        "base starts in 2027-Q4: the lead time of lithium-battery-4h at a sets the start of base. It is 3 quarters; "
+        "without it the run could start in 2027-Q2"
+    )
+    if found.frame("binding").empty:
+        assert (
+            "is binding; the lead time of lithium-battery-4h at a sets the start" in found.summary
+        )
+    short = text.replace("lead_quarters: 3", "lead_quarters: 1")
+    file.write_text(short, encoding="utf-8")
+    assert not [w for w in dcplan.explain(str(file), gap=0.02).warnings if w["code"] == "lead"]

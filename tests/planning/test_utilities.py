@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import dcplan
-from dcplan.economics.cash_flow import Charge, npv_usd
+from dcplan.economics.cash_flow import Charge, Unit, npv_usd
 from dcplan.errors import InputError
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.audit.checks import all_checks
@@ -126,6 +126,54 @@ def test_water_has_the_season_of_its_quarter_by_hand() -> None:
         assert broken == ([] if share < 1.5 else [CheckId.WATER_L])
 
 
+def with_pue(problem: PlanningProblem, **shares: tuple[float, ...]) -> PlanningProblem:
+    """The menu with the PUE of each calendar quarter over that of the year, by cooling option."""
+    hall = problem.halls[0]
+    own = tuple(dataclasses.replace(c, pue_by_season=shares.get(c.id, ())) for c in hall.coolings)
+    return dataclasses.replace(problem, halls=(dataclasses.replace(hall, coolings=own),))
+
+
+PUE_SHARES = (0.95, 1.05, 1.08, 0.92)
+
+
+def test_energy_has_the_pue_of_its_season_by_hand() -> None:
+    """Two racks of 60 kW idle at a quarter of it, with a PUE of 1.1: 2 x 15 kW x 2,191.5 h x 1.1 = 72.32 MWh.
+    From 2027-Q1 they serve in the second quarter: 75.94 MWh at 120 USD, 9,112 USD. From 2027-Q2 they serve in
+    the third, 1.08. The year, four quarters from any start, has 4 x 72.32. The peak has no season."""
+    plain, plan = utilities(), two_racks()
+    own = with_pue(plain, wet=PUE_SHARES, dry=PUE_SHARES)
+    year = make_accounts(plain, plan)
+    starts = [f"2027-Q{q}" for q in (1, 2, 3, 4)]
+    found = [make_accounts(dataclasses.replace(own, start=x), plan) for x in starts]
+    racks = [x.total("racks_mwh") for x in found]
+    assert racks[0] == pytest.approx(2 * 15 * 2191.5 * 1.1 / 1000 * 1.05, rel=1e-12)
+    assert racks[0] * 120 == pytest.approx(9112, abs=0.5)
+    assert racks == pytest.approx([72.3195 * PUE_SHARES[q] for q in (1, 2, 3, 0)], rel=1e-9)
+    assert sum(racks) == pytest.approx(4 * year.total("racks_mwh"), rel=1e-12)
+    for books, share in zip(found, (1.05, 1.08, 0.92, 0.95), strict=True):
+        for what in ("facility_mwh", "racks_mwh", "idle_mwh"):
+            assert books.total(what) == pytest.approx(share * year.total(what), rel=1e-12)
+        assert books.total("it_mwh") == year.total("it_mwh")
+        assert books.total("facility_mw") == year.total("facility_mw")
+        paid, before = (
+            sum(x.usd for x in own.flows if x.goods and x.goods.unit is Unit.KWH)
+            for own in (books, year)
+        )
+        assert paid == pytest.approx(share * before, rel=1e-12)
+        assert before > 0.0
+
+
+@pytest.mark.parametrize("start", ["2027-Q1", "2027-Q2", "2027-Q3", "2027-Q4"])
+def test_the_model_has_the_pue_of_the_season_of_the_audit(start: str) -> None:
+    """The dry option has the lower PUE in some seasons; the bound of the model is at most the audited cost,
+    and differs by what network and storage may have with the better option."""
+    shares = {"wet": (1.1, 0.9, 1.2, 0.8), "dry": (0.8, 1.0, 0.9, 1.3)}
+    problem = dataclasses.replace(with_pue(utilities(), **shares), start=start)
+    _, usd, bound = planned(problem)
+    assert bound <= usd * (1 + 1e-9)
+    assert bound >= usd * (1 - 5e-3)
+
+
 @pytest.mark.parametrize(
     "problem",
     [
@@ -133,8 +181,9 @@ def test_water_has_the_season_of_its_quarter_by_hand() -> None:
         utilities(water_usd=500.0),
         utilities(BUYER, 500.0),
         seasonal(utilities(water_usd=500.0), (0.1, 1.4, 2.1, 0.4)),
+        with_pue(utilities(BUYER), wet=PUE_SHARES, dry=PUE_SHARES),
     ],
-    ids=["heat", "water", "both", "water by season"],
+    ids=["heat", "water", "both", "water by season", "energy by season"],
 )
 def test_the_bound_of_the_model_holds_and_meets_the_audit(problem: PlanningProblem) -> None:
     """The payments of heat are those of the audit; water of network and storage counts in the model with

@@ -81,3 +81,24 @@ def test_outputs_agree_on_the_energy_of_two_systems(cooling: str, tmp_path: Path
     for key, value in values.items():
         assert value == pytest.approx(found.metrics[key].value, rel=1e-9), key
     assert cells(again, values=True)["Summary", "B3"] == "OK"
+
+
+def test_a_given_peak_is_never_below_the_warmest_season_in_the_workbook(tmp_path: Path) -> None:
+    """A peak PUE of 1.01 is below the PUE of each summer: the plan and the workbook have that of the summer, and
+    the workbook computes energy by quarter with the PUE of the season."""
+    name = written(tmp_path, "direct-liquid-dry-cooler")
+    text = Path(name).read_text(encoding="utf-8").replace("cooler]}", "cooler], peak_pue: 1.01}")
+    Path(name).write_text(text.replace("quarters: 4", "quarters: 3"), encoding="utf-8")
+    (hall,) = build(load(name)).problem.halls
+    (cooling,) = hall.coolings
+    for cooled in (cooling.other, *(x for _, x in cooling.by_system)):
+        assert cooled.peak_pue == max(cooled.pue_at(season) for season in range(4))
+    found = dcplan.plan(name, gap=0.02)
+    energy = found.frame("power")["energy_mwh"].tolist()
+    assert energy[2] > energy[1] > energy[0]  # from January to September
+    file = tmp_path / "book.xlsx"
+    file.write_bytes(workbook(found))
+    again = recalculated(zeroed(file))
+    for key, value in summary(again).items():
+        assert value == pytest.approx(found.metrics[key].value, rel=1e-9), key
+    assert cells(again, values=True)["Summary", "B3"] == "OK"

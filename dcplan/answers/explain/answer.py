@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from dcplan.answers.common.result_blocks import describe, inputs_of, solver_block
 from dcplan.answers.explain.infeasible import no_plan, remedied
 from dcplan.answers.explain.late_start import late_start_note, late_start_table, waiting_runs
+from dcplan.answers.explain.plant_leads import PlantLead, plant_leads
 from dcplan.answers.explain.request import ExplainRequest
 from dcplan.answers.explain.resolve import Base, resolve
 from dcplan.answers.explain.shadow_prices import binding_table, unused_capacity_table
@@ -69,13 +71,14 @@ def _answer(base: Base) -> Result:
     tables["binding"] = binding_table(base)
     tables["unused_capacity"] = unused_capacity_table(base)
     tables["excluded"] = excluded_options(asked.built.problem)
+    leads = plant_leads(asked.built.problem, base.decisions)
     status, code = _ending(base)
     return Result(
         "explain",
         status,
         code,
         f"{question.scenario.name}: USD {money(base.cost_usd)} net present cost{solved.problem.goal.basis}, within "
-        f"{percent(solved.gap_frac)} of the best possible cost; {_binds(tables['binding'])}"
+        f"{percent(solved.gap_frac)} of the best possible cost; {_binds(tables['binding'], leads)}"
         + (f"; {changed.words}" if changed is not None and changed.words else ""),
         scenario=describe(question),
         solver=solver_block(solved),
@@ -84,6 +87,7 @@ def _answer(base: Base) -> Result:
         inputs=inputs_of(asked.built),
         warnings=[
             *_warnings(base),
+            *(lead.note for lead in leads),
             *([late_start_note(late, tables["late_starts"])] if late else []),
             *(changed.warnings if changed is not None else ()),
         ],
@@ -91,11 +95,11 @@ def _answer(base: Base) -> Result:
     )
 
 
-def _binds(table: Table) -> str:
-    """Return the number of binding limits and the most expensive one."""
+def _binds(table: Table, leads: Sequence[PlantLead]) -> str:
+    """Return the number of binding limits and the most expensive one; without any, lead times of plants."""
     rows = BINDING.rows(table)
     if not rows:
-        return "none of the scenario's limits is binding"
+        return "; ".join(("none of the scenario's limits is binding", *(x.words for x in leads)))
     first = rows[0].limit
     return (
         (f"{len(rows)} limits are binding, the most expensive is {first}")

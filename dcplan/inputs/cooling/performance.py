@@ -70,6 +70,7 @@ def _computed(option: CoolingOption, at: Setting, weather: Climate, log: InputLo
         axis=1,
     )
     quarters = tuple((float(p), float(w)) for p, w in rows)
+    bins = np.median(year.pue, axis=0)
     worst_bin = float(np.median(built.wue_l_per_kwh, axis=0).max())
     return Performance(
         Spread.of(pue),
@@ -81,18 +82,19 @@ def _computed(option: CoolingOption, at: Setting, weather: Climate, log: InputLo
         float(np.median(worst.chilled)),
         float(np.median(worst.rejected)),
         modeled=True,
-        bin_pues=tuple(np.median(year.pue, axis=0).tolist()),
+        bin_pues=tuple(bins.tolist()),
         water_by_season=_by_season(weather.by_quarter(year.wue_l_per_kwh).mean(axis=0)),
+        pue_by_season=_by_season(weather.by_quarter(bins)),
     )
 
 
-def _by_season(water: np.ndarray) -> tuple[float, ...]:
-    """Return the water of each quarter over the mean of the four.
+def _by_season(quarters: np.ndarray) -> tuple[float, ...]:
+    """Return PUE or WUE of each quarter over the mean of the four, with the samples of an hour of a replay.
 
-    The means over the samples add up to the year; their medians do not.
+    Of the WUE these are means over the samples: their medians do not add up to the year.
     """
-    mean = float(water.mean())
-    return tuple((water / mean).tolist()) if mean > 0.0 else ()
+    mean = float(quarters.mean())
+    return tuple((quarters / mean).tolist()) if mean > 0.0 else ()
 
 
 def chillers_usd_per_kw(option: CoolingOption, found: Performance, log: InputLog) -> float:

@@ -62,6 +62,8 @@ class Performance:
     """The same on the design day."""
     water_by_season: tuple[float, ...] = ()
     """WUE of each quarter over that of the year, whose mean is 1; empty without weather or water."""
+    pue_by_season: tuple[float, ...] = ()
+    """PUE of each quarter over that of the year, whose mean is 1; empty without weather."""
 
     def mean(self, of: Spread) -> Quantity:
         """Return the annual PUE or WUE as a plan input, with its spread."""

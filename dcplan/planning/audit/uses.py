@@ -106,11 +106,11 @@ def _of_hall(
     off = {p: d.stopped.get((*p.key, t), 0) for p in racks}
     parts = {p: _parts(problem, d, p, t) for p, n in racks.items() if n}
     count = sum(n * p.accelerators for p, n in racks.items())
-    hours = HOURS_PER_QUARTER / KW_PER_MW
+    hours, season = HOURS_PER_QUARTER / KW_PER_MW, problem.season(t)
     direct = sum(
         ((racks[p] - off[p]) * p.idle_average_kw + sum(x.more_kw for x in of.values()))
         * hours
-        * problem.cooled(p.key).pue
+        * problem.cooled(p.key).pue_at(season)
         for p, of in parts.items()
     )
     other_mwh = books.halls[hall.id, t].facility_mwh - direct  # network and storage
@@ -120,7 +120,7 @@ def _of_hall(
         for workload, x in {**of, UNUSED: unused}.items():
             each, cooling = x.accelerators / p.accelerators, problem.cooled(p.key)
             on = each - off[p] if workload == UNUSED else each  # racks out of service do no work
-            mwh = (on * p.idle_average_kw + x.more_kw) * hours * cooling.pue
+            mwh = (on * p.idle_average_kw + x.more_kw) * hours * cooling.pue_at(season)
             amounts = {
                 Driver.HOURS: x.accelerators * HOURS_PER_QUARTER,
                 Driver.PORTS: each * p.ports,

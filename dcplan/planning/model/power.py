@@ -26,7 +26,8 @@ def add_power(model: pyo.ConcreteModel, sets: Sets) -> None:
        \quad P_{st} \le G_{st}, \quad B (b_{st} - r\,u_{st}) \ge \rho\, P^{new}_{st}, \quad B
        (b_{st} - u_{st}) \ge P^{new}_{st}
 
-    Energy is average power by state times the mean PUE of the racks' system and cooling option.
+    Energy is average power by state times the mean PUE, in the season, of the racks' system and
+    cooling option.
     """
     problem, t = sets.problem, list(sets.quarters)
     sites = [s.id for s in problem.sites]
@@ -138,8 +139,9 @@ def racks_peak_mw(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> An
 
 def racks_mean_mw(model: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
     """Return the mean load of a site's racks in a quarter, with their cooling [MW]."""
+    season = sets.problem.season(t)
     return sum(
-        sets.problem.cooled(k).pue / KW_PER_MW * racks_kw(model, sets, k, t)
+        sets.problem.cooled(k).pue_at(season) / KW_PER_MW * racks_kw(model, sets, k, t)
         for k in sets.places
         if sets.problem.hall(k[0]).site == site
     )
@@ -189,8 +191,10 @@ def _add_blocks(
     )
 
 
-def _pue(cooled: Cooled) -> float:
-    return cooled.pue
+def _pue(sets: Sets, t: int) -> Callable[[Cooled], float]:
+    """Return the PUE of the season of a quarter."""
+    season = sets.problem.season(t)
+    return lambda cooled: cooled.pue_at(season)
 
 
 def _wue(sets: Sets, t: int) -> Callable[[Cooled], float]:
@@ -204,17 +208,18 @@ def _energy_mwh(
     sets: Sets,
     site: str,
     t: int,
-    rate: Callable[[Cooled], float] = _pue,
+    given: Callable[[Cooled], float] | None = None,
     *,
     upper: bool = False,
 ) -> Any:
-    """Return average power by state times mean PUE.
+    """Return average power by state times the mean PUE of the season.
 
     All racks use idle power, and more while they train or do research.
 
-    With the WUE as ``rate`` the same sum is site water in m3, because WUE is per IT energy.
+    With the WUE as ``given`` the same sum is site water in m3, because WUE is per IT energy.
     """
     total: Any = 0.0
+    rate = given or _pue(sets, t)
     for hall in sets.problem.halls:
         if hall.site != site or not hall.coolings:
             continue

@@ -77,7 +77,8 @@ def hardware_of(
     ]
     fabrics = connected(question, halls, fabrics, excluded)
     finance = finance_terms(scenario, log)
-    prices = tier_prices(halls, {s.id: s for s in sites}, finance)
+    by_id = {s.id: s for s in sites}
+    prices = tier_prices(halls, by_id, finance, scenario.horizon.start)
     storage = chosen_storage(question, log, prices)
     placed = with_storage(_connected(placed, fabrics, excluded), storage)
     home = home_of(scenario)

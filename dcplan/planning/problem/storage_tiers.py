@@ -26,6 +26,7 @@ from dcplan.units import (
     QUARTERS_PER_YEAR,
     SECONDS_PER_DAY,
     TERA,
+    quarter_index,
 )
 
 
@@ -146,13 +147,16 @@ def cheapest(
 
 
 def tier_prices(
-    halls: Mapping[str, HallTerms], sites: Mapping[str, SiteTerms], finance: FinanceTerms
+    halls: Mapping[str, HallTerms],
+    sites: Mapping[str, SiteTerms],
+    finance: FinanceTerms,
+    start: str,
 ) -> TierPrices:
     """Return the cost terms of storage in the first quarter, at the halls of a plan."""
     quarters = len(finance.hardware_residual_frac)
     end = discount_factor(finance.discount_rate, quarters / QUARTERS_PER_YEAR)
     upkeep = tuple(
-        _upkeep(hall, cooling, sites[hall.site], finance, end)
+        _upkeep(hall, cooling, sites[hall.site], finance, end, quarter_index(start))
         for hall in halls.values()
         for cooling in hall.coolings
     )
@@ -160,14 +164,20 @@ def tier_prices(
 
 
 def _upkeep(
-    hall: HallTerms, cooling: CoolingTerms, site: SiteTerms, finance: FinanceTerms, end: float
+    hall: HallTerms,
+    cooling: CoolingTerms,
+    site: SiteTerms,
+    finance: FinanceTerms,
+    end: float,
+    first: int,
 ) -> Upkeep:
     """Return the cost terms of one hall under one cooling, as the plan prices them."""
     energy = lease = 0.0
     for t, usd_per_kwh in enumerate(site.usd_per_kwh):
         now = discount_factor(finance.discount_rate, (t + 0.5) / QUARTERS_PER_YEAR)
         demand = site.demand_usd_per_kw_month * MONTHS_PER_QUARTER * cooling.peak_pue
-        energy += now * (HOURS_PER_QUARTER * cooling.pue * usd_per_kwh + demand)
+        pue = cooling.other.pue_at((first + t) % QUARTERS_PER_YEAR)
+        energy += now * (HOURS_PER_QUARTER * pue * usd_per_kwh + demand)
         if site.lease_usd_per_kw_month:
             lease += now * site.lease_usd_per_kw_month[t] * MONTHS_PER_QUARTER
     block = site.block_usd / (site.block_mw * KW_PER_MW) if hall.needs_blocks else 0.0

@@ -14,12 +14,13 @@ from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decision_specs import FABRIC
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.keys import Key
-from dcplan.planning.limits import CHECKED, HALL_IT_MW, HALL_RACKS, POWER_BLOCKS
+from dcplan.planning.limit_spec import Span
+from dcplan.planning.limits import CHECKED, HALL_IT_MW, HALL_RACKS, LIMITS, POWER_BLOCKS
 from dcplan.planning.problem.terms import NO_FABRIC, PlanningProblem
 from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.planning.solve.starts import integer_values
-from dcplan.units import KW_PER_MW
+from dcplan.units import KW_PER_MW, MONTHS_PER_QUARTER
 
 ROUNDS = 6
 """Maximum tries to fit integer counts into the limits."""
@@ -82,7 +83,7 @@ def until_passed(
         )
         if not less or not tries_left:
             return Failed(audited)
-        model = tightened(model, outcome.values, less)
+        model = tightened(model, outcome.values, fullest(model, outcome.values, less))
         outcome = solve(model, integer_values(model, dict(enumerate(outcome.values))))
     return Failed(None)
 
@@ -103,7 +104,9 @@ def shortfalls(problem: PlanningProblem, checks: Iterable[Check]) -> dict[Key, f
             unit = 1.0 / spec.check_per_row
             if spec is POWER_BLOCKS:
                 unit = BLOCK_PART * problem.site(check.where).block_mw
-            found[spec.broken_row(check.id, check.where, check.quarter)] += over * unit
+            periods = len(problem.periods)
+            for row in spec.broken_rows(check.id, check.where, check.quarter, periods):
+                found[row] += over * unit
         else:
             return None
     return dict(found)
@@ -137,6 +140,35 @@ def beyond_reach(matrix: Matrix, values: Vector) -> dict[Key, float]:
             if full and round(values[i]):
                 found[matrix.rows[row]] = REACH_PART * reach
     return found
+
+
+def fullest(matrix: Matrix, values: Vector, less: Mapping[Key, float]) -> dict[Key, float]:
+    """Return the amounts without those of months and periods that leave more room than the fullest one.
+
+    A check of a quarter is that of its fullest month and period. The others already have the room.
+    """
+    used = matrix.activity(values)
+    room = {
+        row: float(matrix.row_upper[i] - used[i])
+        for i, row in enumerate(matrix.rows)
+        if row in less
+    }
+    least: dict[tuple[str, str, int], float] = {}
+    for row in (x for x in room if LIMITS[x.name].span is Span.MONTH):
+        at = _quarter_of(row)
+        least[at] = min(least.get(at, np.inf), room[row])
+    return {
+        row: amount
+        for row, amount in less.items()
+        if row not in room
+        or LIMITS[row.name].span is not Span.MONTH
+        or room[row] <= least[_quarter_of(row)] + amount
+    }
+
+
+def _quarter_of(row: Key) -> tuple[str, str, int]:
+    """Return the limit, the place and the quarter of a row by month."""
+    return row.name, row.ids[0], row.ids[-1] // MONTHS_PER_QUARTER
 
 
 def tightened(matrix: Matrix, values: Vector, less: Mapping[Key, float]) -> Matrix:

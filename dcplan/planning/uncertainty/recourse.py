@@ -214,7 +214,7 @@ def _energy_usd(problem: PlanningProblem, demand: str, key: P, t: int) -> float:
     return (
         place.serving_kw(problem.demand(demand))
         * HOURS_PER_QUARTER
-        * problem.cooled(key).pue
+        * problem.cooled(key).pue_at(problem.season(t))
         * site.usd_per_kwh[t]
     )
 

@@ -233,12 +233,12 @@ class Evaluator:
         """Return the sample's energy cost minus the plan's, discounted, at planned prices."""
         total = 0.0
         for place in self.problem.placements:
-            pue = self.problem.cooled(place.key).pue
+            cooled = self.problem.cooled(place.key)
             site = self.problem.site(self.problem.hall(place.hall).site)
             for t in range(self.problem.quarters):
                 rate = (
                     HOURS_PER_QUARTER
-                    * pue
+                    * cooled.pue_at(self.problem.season(t))
                     * site.usd_per_kwh[t]
                     * self.factor[t]
                     / place.accelerators

@@ -25,7 +25,10 @@ PLACED = (
     *STORED,
 )
 RATES = ("pue", "peak_pue", "wue_l_per_kwh")
-SEASON = "wue_season_frac"
+WARMEST = "pue_warmest_frac"
+"""PUE of the warmest season over that of the year, where it sets the PUE of the design day."""
+SEASONS = (("pue", "PUE of the season", ""), ("wue_l_per_kwh", "WUE of the season", "L/kWh"))
+"""Coefficients with seasons, each with the text and unit of its row."""
 
 
 def power_sheet(c: Calc) -> None:
@@ -34,11 +37,11 @@ def power_sheet(c: Calc) -> None:
     sheet.heading("Facts")
     c.facts["hours", NOWHERE] = sheet.fact("hours of a quarter", NOWHERE, "h", HOURS_PER_QUARTER)
     for key in placements(source):
-        c.write_facts(sheet, key, PLACED + RATES)
+        c.write_facts(sheet, key, (*PLACED, WARMEST, *RATES))
         _write_season(c, key)
     for hall in halls(source):
         for key in coolings(source, hall):
-            c.write_facts(sheet, key, ("it_mw", *RATES))
+            c.write_facts(sheet, key, ("it_mw", WARMEST, *RATES))
             _write_season(c, key)
         c.write_facts(sheet, (hall, "", ""), STORED)
     for site in sites(source):
@@ -60,12 +63,13 @@ def power_sheet(c: Calc) -> None:
 
 
 def _write_season(c: Calc, key: Key) -> None:
-    """Write the WUE of the season, which replaces that of the year in later formulas."""
-    c.write_series(c.power, key, (SEASON,))
-    if (SEASON, key) in c.facts:
-        term = c.facts["wue_l_per_kwh", key] * c.facts[SEASON, key]
-        row = c.power.line("WUE of the season", key, "L/kWh", term, total=False)
-        c.facts["wue_l_per_kwh", key] = row
+    """Write PUE and WUE of the season, which replace those of the year in later formulas."""
+    for name, label, unit in SEASONS:
+        share = f"{name.partition('_')[0]}_season_frac"
+        c.write_series(c.power, key, (share,))
+        if (share, key) in c.facts:
+            term = c.facts[name, key] * c.facts[share, key]
+            c.facts[name, key] = c.power.line(label, key, unit, term, total=False)
 
 
 def _write(

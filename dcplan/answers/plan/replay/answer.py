@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from dcplan.answers.plan.calendar import quarter_at
 from dcplan.answers.plan.replay.given import Given
-from dcplan.answers.plan.replay.quarters import OVER_FRAC, Audited, quarter_hours
+from dcplan.answers.plan.replay.load import Audited
+from dcplan.answers.plan.replay.quarters import OVER_FRAC, quarter_hours
 from dcplan.answers.plan.replay.shapes import SiteShapes, shapes_of
 from dcplan.answers.plan.replay.tables import Year, hour_rows, metrics_of, part_rows, year_row
 from dcplan.answers.plan.replay.tables import reasons as reasons_of

@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from dcplan.answers.plan.replay.given import PRICES
+from dcplan.answers.plan.replay.load import Audited, Load, load_of, pump_hours_mw
 from dcplan.answers.plan.replay.shapes import YEAR_WEIGHTS, SiteShapes
 from dcplan.economics.cash_flow import FlowGroup, Unit
 from dcplan.energy.cuts import cut_hours
 from dcplan.energy.plants import Plant, mean_mw, planned_out
-from dcplan.energy.replay import GRID, Part, PlantHours, Replay, SiteQuarter, replayed
+from dcplan.energy.replay import (
+    GRID,
+    Part,
+    PlantHours,
+    Replay,
+    SiteQuarter,
+    replayed,
+    with_other_load,
+)
 from dcplan.errors import InputError, Place, Problem
 from dcplan.inputs.power.weather import hours_of_quarter
-from dcplan.planning.audit.books.books import Accounts
 from dcplan.planning.audit.energy.battery import bridged_mw, losses_mwh
 from dcplan.planning.audit.energy.contracts import signed
 from dcplan.planning.audit.onsite import interruptible_use_mw, limit_mw, units_serving
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.energy import OnsiteTerms
-from dcplan.planning.problem.terms import PlanningProblem, SiteTerms
+from dcplan.planning.problem.terms import SiteTerms
 from dcplan.units import (
     HOURS_PER_QUARTER,
     KW_PER_MW,
@@ -37,15 +45,6 @@ OVER_FRAC = 1e-9
 
 
 @dataclass(frozen=True)
-class Audited:
-    """An audited plan."""
-
-    problem: PlanningProblem
-    decisions: Decisions
-    books: Accounts
-
-
-@dataclass(frozen=True)
 class QuarterHours:
     """One quarter of a site by hour, with what the hours do not change."""
 
@@ -57,10 +56,13 @@ class QuarterHours:
     usd_per_mwh: Array
     kept_usd: float
     """Energy that neither the grid tariff nor a plant of the site bills, as planned."""
+    pump_mw: Array
+    """Power of the heat pump on the connection of the site."""
     planned_peak_mw: float
     limit_mw: float
     planned_water_l: float
     water_parts_l: dict[Part, float]
+    given_pue: bool
 
     @property
     def water_l(self) -> float:
@@ -70,12 +72,13 @@ class QuarterHours:
     @property
     def peak_mw(self) -> float:
         """Highest load of an hour."""
-        return float(self.replay.load_mw.max())
+        return float((self.replay.load_mw + self.pump_mw).max())
 
     @property
     def over_limit_h(self) -> float:
         """Hours with a load above the limit."""
-        return float(self.weights[self.replay.load_mw > self.limit_mw * (1.0 + OVER_FRAC)].sum())
+        over = self.replay.load_mw + self.pump_mw > self.limit_mw * (1.0 + OVER_FRAC)
+        return float(self.weights[over].sum())
 
 
 def quarter_hours(
@@ -95,11 +98,17 @@ def quarter_hours(
         books.site(problem, site.id, t, what) for what in ("facility_mw", "facility_mwh", "water_l")
     )
     lost_mw = sum(losses_mwh(plan.decisions, site, t).values()) / HOURS_PER_QUARTER
-    load = _load(plan, site, shapes, hours, t).more_mw(lost_mw)
+    load = load_of(plan, site, shapes, hours, t).more_mw(lost_mw)
     usd = site.usd_per_kwh[t] * KW_PER_MW
     prices = _prices(shapes.prices, usd, hours, site.id, as_given=as_given)
-    uses = interruptible_use_mw(plan.decisions, site, peak, mwh, t)
+    pump_peak = books.site(problem, site.id, t, "pump_mw")
+    uses = interruptible_use_mw(plan.decisions, site, peak + pump_peak, mwh, t)
     grid = site.utility_mw[t] + sum(uses.values())
+    open_mw = _called(
+        plan, site, load.mw, grid - _cut_mw(plan.decisions, site, uses, load.mw, t), t
+    )
+    pump = pump_hours_mw(plan, site, shapes.dry_c, hours, open_mw < grid, t)
+    shared = np.zeros(pump.size) if site.heat and site.heat.own_grid_connection else pump
     quarter = SiteQuarter(
         weights=weights,
         planned_mw=mwh / HOURS_PER_QUARTER + lost_mw,
@@ -109,10 +118,8 @@ def quarter_hours(
         level_usd_per_mwh=float(np.average(prices, weights=weights)),
         usd_per_mwh=prices,
         kg_co2_per_mwh=site.grid_g_per_kwh,
-        grid_mw=grid,
-        open_mw=_called(
-            plan, site, load.mw, grid - _cut_mw(plan.decisions, site, uses, load.mw, t), t
-        ),
+        grid_mw=np.maximum(grid - shared, 0.0),
+        open_mw=np.maximum(open_mw - shared, 0.0),
         plants=(
             *(
                 plant_hours(plan, site, x, shapes, hours, t)
@@ -121,8 +128,9 @@ def quarter_hours(
             ),
             *_contract_hours(plan, site, grid, hours, t),
         ),
+        kept_mw=load.idle_mw if site.pauses_idle else None,
     )
-    found = replayed(quarter)
+    found = with_other_load(replayed(quarter), quarter, pump)
     return QuarterHours(
         t,
         hours,
@@ -130,46 +138,13 @@ def quarter_hours(
         weights,
         prices,
         _kept_usd(plan, site, t),
-        peak,
+        shared,
+        peak + pump_peak,
         limit_mw(plan.decisions, site, t),
         water,
         _water_parts_l(load, found, weights, water),
+        load.given_pue,
     )
-
-
-@dataclass(frozen=True)
-class Load:
-    """Load and water of the quarter's IT power, before anything pauses."""
-
-    mw: Array
-    level_mw: float
-    """With the mean PUE of the hours of the year."""
-    l_per_h: Array
-    level_l_per_h: float
-    """With the mean WUE of the hours of the year, and the plan's share of the season."""
-
-    def more_mw(self, mw: float) -> Load:
-        """Return the load with constant power more, such as losses of batteries."""
-        return replace(self, mw=self.mw + mw, level_mw=self.level_mw + mw)
-
-
-def _load(plan: Audited, site: SiteTerms, shapes: SiteShapes, hours: slice, t: int) -> Load:
-    """Return load and water by hour."""
-    size, season = YEAR_WEIGHTS[hours].size, plan.problem.season(t)
-    mw, water, level, level_water = np.zeros(size), np.zeros(size), 0.0, 0.0
-    for hall in (h for h in plan.problem.halls if h.site == site.id):
-        for key, mwh in plan.books.halls[hall.id, t].it_mwh_cooled.items():
-            if mwh <= 0.0:
-                continue
-            shape, it_mw = shapes.halls[hall.id, *key], mwh / HOURS_PER_QUARTER
-            mw += it_mw * shape.pue[hours]
-            level += it_mw * shape.mean_pue
-            water += it_mw * KW_PER_MW * shape.wue_l_per_kwh[hours]
-            of_year = plan.problem.cooled((hall.id, *key))
-            level_water += (
-                it_mw * KW_PER_MW * shape.mean_wue_l_per_kwh * of_year.season_share(season)
-            )
-    return Load(mw, level, water, level_water)
 
 
 def _water_parts_l(

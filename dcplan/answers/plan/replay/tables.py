@@ -21,7 +21,7 @@ NOTHING_FRAC = 1e-9
 NAMED_FRAC = 0.001
 """Parts below this share of the plan are not named in a reason."""
 SEASON = (
-    "the plan has the mean PUE of a year in every quarter, and the hours have that of their season"
+    "the PUE of the scenario is the same in every quarter, and the hours have that of their season"
 )
 
 
@@ -204,7 +204,8 @@ def reasons(years: Sequence[Year]) -> list[str]:
                 (p for p in Part if abs(shares[p]) > NAMED_FRAC), key=lambda p: -abs(shares[p])
             )
             why = ", ".join(f"{part.value} {shares[part] * 100:+.2f} %" for part in named)
-            season = f"; {SEASON}" if Part.PUE in named and measure.name != "water" else ""
+            constant = Part.PUE in named and any(q.given_pue for q in year.quarters)
+            season = f"; {SEASON}" if constant and measure.name != "water" else ""
             found.append(
                 f"{year.site}, year from {year.first_quarter}: by hour the {measure.name} is "
                 f"{measure.change_frac * 100:+.2f} % from the plan: {why}{season}"

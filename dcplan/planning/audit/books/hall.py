@@ -80,13 +80,14 @@ def hall_quarter(
         cooled = problem.cooled(place.key)
         a.facility_mw += n * place.rated_kw * cooled.peak_pue / KW_PER_MW
         a.idle_mw += n * place.idle_average_kw * cooled.peak_pue / KW_PER_MW
-        a.idle_mwh += n * place.idle_average_kw * cooled.pue * HOURS_PER_QUARTER / KW_PER_MW
+        idle_mwh = n * place.idle_average_kw * HOURS_PER_QUARTER / KW_PER_MW
+        a.idle_mwh += idle_mwh * cooled.pue_at(season)
         mwh = _energy_mwh(problem, d, place, n, t)
         _count(a, place.cooling, place.system, mwh)
         into = a.liquid_mwh_by_cooling
         heat = mwh * place.liquid_kw / place.rated_kw
         into[place.cooling] = into.get(place.cooling, 0.0) + heat
-        a.facility_mwh += mwh * cooled.pue
+        a.facility_mwh += mwh * cooled.pue_at(season)
         a.water_l += mwh * KW_PER_MW * cooled.wue_at(season)
     a.racks_mw, a.racks_mwh = a.facility_mw, a.facility_mwh
     own_kw, own_racks = storage_of(problem, d, hall, t) if a.units else (0.0, 0.0)
@@ -102,7 +103,7 @@ def hall_quarter(
         mwh = extra * share * HOURS_PER_QUARTER / KW_PER_MW
         a.facility_mw += extra * share * cooled.peak_pue / KW_PER_MW
         _count(a, key, "", mwh)
-        a.facility_mwh += mwh * cooled.pue
+        a.facility_mwh += mwh * cooled.pue_at(season)
         a.water_l += mwh * KW_PER_MW * cooled.wue_at(season)
     return a
 

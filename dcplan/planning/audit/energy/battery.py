@@ -43,7 +43,8 @@ def busy_mw(
             now = each * d.training.get((*key, t), 0.0) + sum(
                 place.serving_kw(c) * d.serving.get((c.id, *key, t), 0.0) for c in problem.demands
             )
-            total += problem.cooled(key).pue / KW_PER_MW * (kw * racks - now)
+            pue = problem.cooled(key).pue_at(problem.season(t))
+            total += pue / KW_PER_MW * (kw * racks - now)
     return total
 
 

@@ -26,6 +26,7 @@ def _batteries(sets: Sets) -> list[tuple[str, OnsiteTerms, BatteryTerms]]:
 def _more_mw(m: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
     """Return what a day on which all racks that may train do so has above the mean load [MW]."""
     total: Any = 0.0
+    season = sets.problem.season(t)
     for key, kw in sets.problem.training_kw_over_idle.items():
         hall, place = sets.problem.hall(key[0]), sets.places.get(key)
         if hall.site != site or place is None:
@@ -37,7 +38,8 @@ def _more_mw(m: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
         for d in sets.problem.demands:
             if (d.id, *key, t) in m.serving:
                 now += place.serving_kw(d) * m.serving[d.id, key, t]
-        total += sets.problem.cooled(key).pue / KW_PER_MW * (kw * powered(m, key, t) - now)
+        pue = sets.problem.cooled(key).pue_at(season)
+        total += pue / KW_PER_MW * (kw * powered(m, key, t) - now)
     return total
 
 
@@ -47,7 +49,7 @@ def _room_mw(m: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
     With ideal shares of switches, a relaxation gives at least the room of every plan: networks and storage
     may use what the racks leave of the IT power of a hall, at the PUE that gives most room.
     """
-    more = _more_mw(m, sets, site, t)
+    more, season = _more_mw(m, sets, site, t), sets.problem.season(t)
     if not sets.relaxed or sets.problem.integer_switches:
         mean = m.energy_mwh[site, t] / HOURS_PER_QUARTER
         return site_peak_mw(m, sets, site, t, upper=False) - mean - more
@@ -55,7 +57,8 @@ def _room_mw(m: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
     for hall in sets.problem.halls:
         if hall.site != site or not hall.coolings:
             continue
-        pue = max(c.peak_pue for c in hall.coolings) - min(c.pue for c in hall.coolings)
+        least = min(c.other.pue_at(season) for c in hall.coolings)
+        pue = max(c.peak_pue for c in hall.coolings) - least
         fitted = sum(m.fitted[hall.id, c.id, t] for c in hall.coolings)
         racks = sum(sets.places[k].rated_kw * powered(m, k, t) for k in sets.in_hall[hall.id])
         other = hall.it_mw * KW_PER_MW * fitted - racks

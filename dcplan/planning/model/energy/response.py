@@ -43,8 +43,12 @@ def _able_mw(m: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
     mean = racks_mean_mw(m, sets, site, t)
     if not sets.problem.site(site).pauses_idle:
         return mean
+    season = sets.problem.season(t)
     return mean - sum(
-        sets.problem.cooled(k).pue / KW_PER_MW * sets.places[k].idle_average_kw * powered(m, k, t)
+        sets.problem.cooled(k).pue_at(season)
+        / KW_PER_MW
+        * sets.places[k].idle_average_kw
+        * powered(m, k, t)
         for k in sets.places
         if sets.problem.hall(k[0]).site == site
     )

@@ -75,7 +75,9 @@ def cooling_terms(
         _record(key, row, at, system, log)
     rates = _rates(hall, found)
     own = _taken(row, at, rates, f"{key}.{row.id}", log)
-    own = replace(own, water_by_season=found.water_by_season)
+    season = _pue_by_season(hall, found)
+    peak = max(own.peak_pue, own.pue * max(season, default=1.0))
+    own = replace(own, peak_pue=peak, water_by_season=found.water_by_season, pue_by_season=season)
     air, liquid = hall.air_mw, hall.liquid_mw
     air_mw = (
         log.take(f"{key}.air_mw", air) / hall.modules
@@ -96,6 +98,7 @@ def cooling_terms(
         *(fit_out_usd, building, at),
         heat_c=_heat_c(row, at.supply_c, site, log),
         water_by_season=own.water_by_season,
+        pue_by_season=own.pue_by_season,
         water_known="wue_l_per_kwh" in rates,
         by_system=tuple(_by_system(hall, load, row, at, own, f"{key}.{row.id}", log)),
     )
@@ -125,6 +128,11 @@ def _taken(
     return Cooled(row.id, mean, max(mean, used["peak_pue"]), used.get("wue_l_per_kwh", 0.0), at)
 
 
+def _pue_by_season(hall: Hall, found: Performance) -> tuple[float, ...]:
+    """Return the PUE of each calendar quarter over that of the year; a PUE of the hall has no seasons."""
+    return () if hall.pue else found.pue_by_season
+
+
 def _by_system(
     hall: Hall,
     load: HallLoad,
@@ -148,12 +156,13 @@ def _by_system(
             continue
         found = performance(row, own, log)
         rates = _rates(hall, found)
-        new = {name: x for name, x in rates.items() if name not in stated}
-        used = {name: log.take(f"{key}.{system.id}.{name}", x) for name, x in new.items()}
-        pue = used.get("pue", design.pue)
-        peak = max(pue, used.get("peak_pue", design.peak_pue))
+        places = {name: key if name in stated else f"{key}.{system.id}" for name in rates}
+        used = {name: log.take(f"{places[name]}.{name}", x) for name, x in rates.items()}
+        season = _pue_by_season(hall, found)
+        pue = used["pue"]
+        peak = max(pue * max(season, default=1.0), used["peak_pue"])
         wue = used.get("wue_l_per_kwh", design.wue_l_per_kwh)
-        cooled = Cooled(row.id, pue, peak, wue, own, found.water_by_season)
+        cooled = Cooled(row.id, pue, peak, wue, own, found.water_by_season, season)
         if cooled != design:
             yield system.id, cooled
 

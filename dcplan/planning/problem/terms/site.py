@@ -95,6 +95,12 @@ class Cooled:
     """Operating conditions behind the PUE; None for given coefficients."""
     water_by_season: tuple[float, ...] = ()
     """WUE of each calendar quarter over that of the year; empty: the same in all of them."""
+    pue_by_season: tuple[float, ...] = ()
+    """PUE of each calendar quarter over that of the year; empty: the same in all of them."""
+
+    def pue_at(self, season: int) -> float:
+        """Return the mean PUE of a calendar quarter, counted from 0."""
+        return self.pue * self.pue_by_season[season] if self.pue_by_season else self.pue
 
     def wue_at(self, season: int) -> float:
         """Return the WUE of a calendar quarter, counted from 0 [L/kWh]."""
@@ -126,6 +132,8 @@ class CoolingTerms:
     """Temperature of the facility water that returns from liquid-cooled racks; None: no such loop."""
     water_by_season: tuple[float, ...] = ()
     """WUE of each calendar quarter over that of the year; empty: the same in all of them."""
+    pue_by_season: tuple[float, ...] = ()
+    """PUE of each calendar quarter over that of the year; empty: the same in all of them."""
     water_known: bool = True
     """Whether the WUE is a value of the option, and not 0 for want of one."""
 
@@ -135,8 +143,8 @@ class CoolingTerms:
     @property
     def other(self) -> Cooled:
         """Return what network and storage have: PUE and WUE of the hall as designed."""
-        season = self.water_by_season
-        return Cooled(self.id, self.pue, self.peak_pue, self.wue_l_per_kwh, self.setting, season)
+        rates = (self.pue, self.peak_pue, self.wue_l_per_kwh)
+        return Cooled(self.id, *rates, self.setting, self.water_by_season, self.pue_by_season)
 
     def cooled(self, system: str) -> Cooled:
         """Return PUE and WUE of the racks of a system, by its own air and liquid shares."""

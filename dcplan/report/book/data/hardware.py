@@ -84,7 +84,7 @@ def hall_facts(
         most = upgrade.after if upgrade else hall.start or hall
         it_mw = at.write("it_mw", "MW", most.it_mw, Frozen.CAPACITY)
         pue = at.write("pue", "", c.pue, facts.input(f"{own}.pue"))
-        peak = largest(pue, facts.input(f"{own}.peak_pue"))
+        peak = _peak(at, pue, c.other, facts.input(f"{own}.peak_pue"))
         peak_pue = at.write("peak_pue", "", c.peak_pue, peak)
         water = facts.given(f"{own}.wue_l_per_kwh")
         at.write("wue_l_per_kwh", "L/kWh", c.wue_l_per_kwh, water)
@@ -129,14 +129,26 @@ def _own_rates(facts: Facts, hall: HallTerms, p: Placement, seasons: Sequence[in
         return facts.input(f"{key}.{p.system}.{name}", f"{key}.{name}")
 
     pue = at.write("pue", "", own.pue, of("pue"))
-    at.write("peak_pue", "", own.peak_pue, largest(pue, of("peak_pue")))
+    at.write("peak_pue", "", own.peak_pue, _peak(at, pue, own, of("peak_pue")))
     water = of("wue_l_per_kwh") if own.wue_l_per_kwh else Frozen.NOT_GIVEN
     at.write("wue_l_per_kwh", "L/kWh", own.wue_l_per_kwh, water)
     _seasons(at, own, seasons)
 
 
+def _peak(at: Place, pue: Term, cooled: Cooled, design_day: Term) -> Term:
+    """Return the PUE of the design day, which is never below that of the warmest season."""
+    peak = largest(pue, design_day)
+    if peak.value >= cooled.peak_pue:
+        return peak
+    warmest = max(cooled.pue_by_season, default=1.0)
+    return largest(pue * at.write("pue_warmest_frac", "", warmest, Frozen.NOT_LISTED), design_day)
+
+
 def _seasons(at: Place, cooled: Cooled, seasons: Sequence[int]) -> None:
-    """Write the WUE of each quarter's season over that of the year, where they differ."""
+    """Write PUE and WUE of each quarter's season over those of the year, where they differ."""
+    for t, season in enumerate(seasons if cooled.pue_by_season else ()):
+        share = cooled.pue_by_season[season]
+        replace(at, quarter=t).write("pue_season_frac", "", share, Frozen.NOT_LISTED)
     if cooled.water_by_season and cooled.wue_l_per_kwh:
         for t, season in enumerate(seasons):
             share = cooled.season_share(season)

@@ -192,7 +192,8 @@ class SiteTax(Part):
     """Property tax on the book value of the site's power blocks and plants. Default:
     `finance.tax.power_property_tax_frac_per_year`."""
     land_property_tax_frac_per_year: Fraction | None = None
-    """Property tax on the site's `land_usd`, or on the price of its `land`. Default: `finance.tax.land_property_tax_frac_per_year`."""
+    """Property tax on the site's `land_usd`, or on the price of its `land`. Default:
+    `finance.tax.land_property_tax_frac_per_year`."""
 
     @model_validator(mode="before")
     @classmethod
