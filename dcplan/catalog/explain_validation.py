@@ -31,6 +31,11 @@ class Locatable(Protocol):
 _INNER = ("function-", "literal[", "tuple[", "constrained-", "lax-or-strict", "is-instance")
 """Parts of a location that name a validator, not a key of the document."""
 
+MERGE_KEY = (
+    "merge keys of YAML (<<) are not read: write the fields, or use an alias for a complete value"
+)
+"""Hint for a key of YAML 1.1 that other readers accept."""
+
 _WORDS = {
     "bool_type": "expected true or false",
     "int_type": "expected an integer",
@@ -97,7 +102,7 @@ def problems_of(
         dotted = ".".join(str(part) for part in where)
         if item["type"] == "extra_forbidden":
             word = str(path[-1])
-            hint = did_you_mean(word, fields_at(model, path[:-1]))
+            hint = MERGE_KEY if word == "<<" else did_you_mean(word, fields_at(model, path[:-1]))
             problems.append(
                 document.problem(
                     "DC002", f"{dotted}: unknown field", where, key=True, hint=hint, help=help

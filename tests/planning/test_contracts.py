@@ -263,6 +263,48 @@ def test_annual_matching_counts_energy_of_other_hours() -> None:
     assert found.market_t == 0.0 < found.location_t
 
 
+def reactor(usd_per_mwh: float) -> OnsiteTerms:
+    """A plant of 10 kW units that burns nothing and serves in all hours."""
+    return OnsiteTerms("reactor", 0.01, 0.0, 0.0, usd_per_mwh, 0.0, 0, 9, 0, steady=True)
+
+
+@pytest.mark.parametrize("shape", [FLAT, SUN])
+def test_a_steady_plant_without_carbon_counts_in_every_hour(shape: np.ndarray) -> None:
+    """A plant at a quarter of the load leaves three quarters, of which a contract of half the load at its peak
+    covers min(0.5 f, 0.75) of each hour: with a flat contract 0.25 + 0.5 of the year and of the hours."""
+    base, _, _ = planned(contracted(contract("base", 70.0, shape, steps=0)))
+    problem = contracted(contract("base", 70.0, shape, steps=500), onsite=(reactor(50.0),))
+    site = problem.sites[0]
+    load = make_accounts(problem, base).site(problem, "s", LAST, "facility_mwh")
+    steps = round(0.5 * load / HOURS / 0.01)
+    d = dataclasses.replace(
+        base,
+        contracted={("s", "base", LAST): steps},
+        onsite_mwh={("s", "reactor", LAST): 0.25 * load},
+    )
+    found = matched(problem, d, site, {LAST: load})
+    hours = steps * 0.01 * HOURS / load * shape[2160:4344]
+    assert found.hourly_frac == pytest.approx(0.25 + np.minimum(hours, 0.75).mean())
+    assert found.annual_frac == pytest.approx(0.25 + hours.mean())
+    assert found.location_t == pytest.approx(0.75 * load * site.grid_g_per_kwh / 1e3)
+
+
+def test_the_plan_meets_a_share_by_the_hour_with_a_steady_plant() -> None:
+    """Sun covers at most half of the hours: a share of 0.9 needs the plant, at 50 USD/MWh above the tariff, for
+    what the sun leaves; without a share it stays off."""
+    menu = (contract("sun", 125.0, SUN, steps=12),)
+    free, _, _ = planned(contracted(*menu, onsite=(reactor(170.0),)))
+    assert sum(free.onsite_mwh.values()) == pytest.approx(0.0, abs=1e-6)
+    problem = contracted(*menu, least=MatchedTerms(hourly_frac=0.9), onsite=(reactor(170.0),))
+    _, found = optimum(problem)
+    assert found is not None
+    d, _, broken = judged(problem, found)
+    share = clean_of(problem, d)
+    assert not broken
+    assert share.hourly_frac == pytest.approx(0.9, rel=0.004)
+    assert sum(d.onsite_mwh.values()) >= 0.4 * share.load_mwh
+
+
 @pytest.mark.parametrize("by_market", [False, True])
 def test_a_price_of_carbon_is_paid_and_weighed(by_market: bool) -> None:
     """A flat contract at 125 USD/MWh against a tariff of 120 and 300 g/kWh at 100 USD/t: 30 USD/MWh. By market

@@ -17,6 +17,7 @@ def test_shipped_scenarios_raise_no_doubt() -> None:
         "retrofit-air-hall",
         "three-site-build-out",
         "meta-24k-h100",
+        "campus-300-mw",
     ):
         assert sanity_notes(load(name)) == [], name
 
@@ -48,6 +49,18 @@ def test_shipped_scenarios_raise_no_doubt() -> None:
 def test_each_slip_is_doubted(change: str, words: str) -> None:
     found = sanity_notes(load("train-405b-in-90-days", sets=[change]))
     assert any(words in text for text in found), found
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("links.long-haul.rtt_ms=0.0147", "14.7 ms"),  # seconds; 2 x 1,500 km x 4.897 us
+        ("links.ring.gbps=4e14", "more than the network ports of 100,000 accelerators"),  # bit/s
+    ],
+)
+def test_a_link_faster_than_light_or_in_bits_is_doubted(change: str, words: str) -> None:
+    (note,) = sanity_notes(load("campus-300-mw", sets=[change]))
+    assert words in note
 
 
 def test_an_ordinary_quote_is_not_doubted() -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 import dcplan
+from dcplan.answers.plan.tables.network import span_notes
 from dcplan.catalog.loader import load as load_catalog
 from dcplan.errors import InputError
 from dcplan.inputs.log import InputLog
+from dcplan.planning.decisions import Decisions
 from dcplan.planning.problem.build import build
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.terms.links import LinkTerms
@@ -247,3 +249,14 @@ def test_a_span_takes_neighbors_of_a_link_only() -> None:
     assert len(found) == 6  # 3 pairs, 2 of three halls, 1 of all
     assert ("a/h0", "a/h2") not in found
     assert {len(t) for t in found} == {2, 3, 4}
+
+
+def test_the_train_command_of_a_run_names_the_config_from_the_working_folder(
+    tmp_path: Path, repo: Path
+) -> None:
+    config = (repo / "scenarios" / "models" / "moe-2t.json").read_text(encoding="utf-8")
+    (tmp_path / "moe.json").write_text(config, encoding="utf-8")
+    question = load(written(tmp_path, SCENARIO.replace("model: llama-3.1-405b", "model: moe.json")))
+    run = next(x for x in build(question).problem.run_options if x.part and x.leads)
+    (note,) = span_notes(Decisions(runs=[run]), question)
+    assert f"`dcplan train {tmp_path / 'moe.json'} --system gb200-nvl72 " in note

@@ -12,6 +12,7 @@ from dcplan.scenario.load import find_file, load
 from tests.scenario.samples import GOOD, asked, refused, spot, written
 
 EXAMPLES = (
+    "campus-300-mw",
     "fleet-renewal",
     "meta-24k-h100",
     "own-or-rent-1024-h200",
@@ -45,6 +46,16 @@ def test_the_case_studies_load_by_file_and_by_name(repo: Path) -> None:
 
 def test_no_shipped_scenario_is_forgotten(repo: Path) -> None:
     assert {file.stem for file in (repo / "scenarios").glob("*.yaml")} == set(EXAMPLES)
+
+
+def test_a_merge_key_of_yaml_has_a_hint(tmp_path: Path) -> None:
+    air = "{id: air, racks: 20, rack_kw_max: 40, it_mw: 1, cooling: [air-chiller]}"
+    found = refused(
+        tmp_path, GOOD.replace(f"- {air}", f"- &air {air}\n      - {{<<: *air, id: more}}")
+    )
+    (unknown,) = [x for x in found if x.code == "DC002"]
+    assert "sites.0.halls.2.<<: unknown field" in unknown.cause
+    assert "write the fields" in unknown.hint
 
 
 def test_an_unknown_name_gets_a_suggestion() -> None:

@@ -89,7 +89,7 @@ def _inputs(r: Report) -> Iterator[Line]:
     yield EED, "renewable energy consumption from guarantees of origin", "E_RES-GOO", "kWh", bought
     ppa = Known(s.ppa_mwh * kwh, "carbon-free contracts, up to the energy from the grid")
     yield EED, "renewable energy consumption from PPAs", "E_RES-PPA", "kWh", ppa
-    own = Known(s.own_mwh * kwh, "PV and wind on the site that the load takes")
+    own = Known(s.own_mwh * kwh, "PV, wind and geothermal power on the site that the load takes")
     yield EED, "renewable energy consumption from on-site renewables", "E_RES-OS", "kWh", own
 
 

@@ -43,7 +43,7 @@ def warnings_of(
             *_empty_halls(solved),
             *_larger_runs(solved),
             *_untaxed(solved, question),
-            *span_notes(solved.decisions, question.scenario),
+            *span_notes(solved.decisions, question),
             *interruption_notes(solved.problem, solved.decisions),
             *(f"without an answer: {text}" for text in solved.lost),
         ],
@@ -251,7 +251,7 @@ def _late_starts(solved: Solved) -> list[str]:
         elif not job.may_wait and late >= 2 * MONTHS_PER_QUARTER:
             notes.append(
                 f"{run.job} starts {late} months after its planned quarter, because no own hardware "
-                "that can run it serves earlier (lead times, halls, power or supply)"
+                "that can run it serves earlier (lead times, halls, links, power or supply)"
             )
         elif job.may_wait and job.end_day >= horizon_end and late >= 2 * MONTHS_PER_QUARTER:
             why = "" if run.on_cloud else ", and hardware bought later has a higher residual value"

@@ -159,12 +159,18 @@ class ReportedSite(Row):
 
 WEATHER_KINDS = ("solar", "wind")
 """Kinds of on-site power whose output the weather sets."""
+STEADY_KINDS = ("nuclear", "geothermal")
+"""Kinds of on-site power that burn nothing and generate in all hours."""
+RENEWABLE_KINDS = (*WEATHER_KINDS, "geothermal")
+"""Kinds of on-site power whose source renews itself."""
 
 
 class OnsitePower(Row):
     """On-site generation, or a battery."""
 
-    kind: Literal["turbine", "engine", "fuel-cell", "battery", "solar", "wind"]
+    kind: Literal[
+        "turbine", "engine", "fuel-cell", "battery", "solar", "wind", "nuclear", "geothermal"
+    ]
     """Technology of generation or storage."""
     unit_mw: Positive | None = None
     """Power of one unit."""
@@ -210,6 +216,7 @@ class OnsitePower(Row):
             ("heat_rate_gj_per_mwh", "fuel", "g_co2_per_kwh"),
         )
         own: dict[str, tuple[str, ...]] = {"battery": stored, "solar": (), "wind": ()}
+        own |= dict.fromkeys(STEADY_KINDS, ("g_co2_per_kwh",))
         needed = own.get(self.kind, burnt)
         lacking = [name for name in needed if getattr(self, name) is None]
         if lacking:

@@ -179,7 +179,9 @@ def matched_terms(
         log.take(f"{key}.annual", given.annual) if given.annual else None,
         log.take(f"{key}.hourly", given.hourly) if given.hourly else None,
     )
-    if found.hourly_frac is not None:
+    plants = tuple(plants)
+    steady = any(x.steady and x.lead < question.scenario.horizon.quarters for x in plants)
+    if found.hourly_frac is not None and not steady:
         sources = {x: x.first for x in contracts if x.carbon_free}
         most = _hours_frac(sources | {x: x.lead for x in plants if x.weather}, question)
         if found.hourly_frac > most + 1e-9:

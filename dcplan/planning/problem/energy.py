@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.catalog.schema import OnsitePower
-from dcplan.catalog.schema.place import WEATHER_KINDS
+from dcplan.catalog.schema.place import STEADY_KINDS, WEATHER_KINDS
 from dcplan.energy.shaving import mw_per_carried_mw, peak_over_mean_per_mw
 from dcplan.inputs.energy import running_usd_per_mwh
 from dcplan.inputs.log import InputLog
@@ -126,6 +126,14 @@ class OnsiteTerms:
     battery: BatteryTerms | None = None
     """Storage of a battery; its energy in a plan is that of its losses, below 0."""
 
+    steady: bool = False
+    """Whether it generates in all hours without carbon, as nuclear and geothermal plants do."""
+
+    @property
+    def clean(self) -> bool:
+        """Return whether its energy is free of carbon and counts for matching."""
+        return self.weather or self.steady
+
     @property
     def firm(self) -> bool:
         """Return whether it generates when the load needs it; PV, wind and batteries do not."""
@@ -222,6 +230,7 @@ def _onsite(entry: Onsite, site: Site, question: Question, log: InputLog) -> Ons
         profile,
         price if weather else 0.0,
         battery,
+        row.kind in STEADY_KINDS,
     )
 
 

@@ -13,7 +13,7 @@ from dcplan.catalog.schema import Accelerator, Model, Offer, Parameter, System
 from dcplan.catalog.schema import Site as SiteRow
 from dcplan.provenance import Quantity, Status
 from dcplan.scenario.load import Question
-from dcplan.units import KW_PER_MW
+from dcplan.units import KW_PER_MW, MICRO, MILLI
 
 REMARK_RATIO = 4.0
 """Ratio of a user's value to the catalog value, or its inverse, from which dcplan adds a note."""
@@ -24,6 +24,10 @@ REMARK_PUE = 3.0
 """Annual PUE from which dcplan adds a note; surveys of existing halls stay below it."""
 REMARK_QUOTE_RATIO = 6.0
 """The same ratio for cloud quotes: published ones differ by 5, the price of one accelerator of 8 by 8."""
+REMARK_LIGHT_FRAC = 0.65
+"""Share of the round trip of light in the fiber of a link below which dcplan adds a note; hollow fiber needs 0.68."""
+REMARK_LINK_GBPS = 1e8
+"""Capacity of a link from which dcplan adds a note: more than the NICs of 100,000 accelerators at 800 Gb/s."""
 REMARK_RATE_PER_YEAR = 0.5
 """Yearly rate of interest or of a price change above which dcplan adds a note."""
 REMARK_FLOPS_PER_PARAM_TOKEN = 2.0
@@ -36,6 +40,7 @@ def sanity_notes(question: Question) -> list[str]:
         *_prices(question),
         *_energy(question),
         *_halls(question),
+        *_links(question),
         *_budget(question),
         *_rates(question),
         *_leases(question),
@@ -63,6 +68,24 @@ def _energy(question: Question) -> Iterator[str]:
             yield (
                 f"{site.id}: utility_mw = {most.value:g} is {most.value / it_mw:,.0f} times the IT power of "
                 f"its halls, {it_mw:g} MW ({most.at}); check the unit"
+            )
+
+
+def _links(question: Question) -> Iterator[str]:
+    """Find links faster than light in their fiber, and capacities in Mb/s or bit/s."""
+    us_per_km = question.catalog.get("network", "fibre-us-per-km", Parameter).value.value
+    for link in question.scenario.links:
+        light_ms = 2.0 * link.km.value * us_per_km * MICRO / MILLI
+        given = link.rtt_ms
+        if given is not None and given.value < REMARK_LIGHT_FRAC * light_ms:
+            yield (
+                f"{link.id}: rtt_ms = {given.value:g} is less than light needs for {link.km.value:g} km of fiber "
+                f"and back, {light_ms:.3g} ms ({given.at}); check the unit"
+            )
+        if link.gbps.value > REMARK_LINK_GBPS:
+            yield (
+                f"{link.id}: gbps = {link.gbps.value:g} is more than the network ports of 100,000 accelerators "
+                f"have ({link.gbps.at}); check the unit"
             )
 
 

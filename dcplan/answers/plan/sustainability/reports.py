@@ -10,6 +10,7 @@ from dcplan.answers.common.indicators import WATER, Known, Report, rows_of
 from dcplan.answers.plan.calendar import quarter_at
 from dcplan.catalog.schema import OnsitePower
 from dcplan.catalog.schema import Site as CatalogSite
+from dcplan.catalog.schema.place import RENEWABLE_KINDS
 from dcplan.energy.embodied import embodied
 from dcplan.energy.indicators import SiteYear
 from dcplan.planning.audit.books.books import Accounts
@@ -153,8 +154,8 @@ def _grid_known(plan: Planned, given: Site) -> bool:
 def _renewable(
     plan: Planned, site: SiteTerms, quarters: Sequence[int], load_mwh: float
 ) -> tuple[float, float]:
-    """Return the energy of carbon-free contracts, up to that of the grid, and of PV and wind [MWh]."""
-    problem, d = plan.problem, plan.decisions
+    """Return the energy of carbon-free contracts, up to that of the grid, and of renewable plants [MWh]."""
+    problem, d, catalog = plan.problem, plan.decisions, plan.question.catalog
     clean = sum(
         output_mwh(problem, d, site, x, t)
         for x in site.contracts
@@ -162,8 +163,9 @@ def _renewable(
         for t in quarters
     )
     grid = load_mwh - sum(generated_mwh(d, site, t) for t in quarters)
-    weather = [o.id for o in site.onsite if o.weather]
-    own = sum(d.onsite_mwh.get((site.id, o, t), 0.0) for o in weather for t in quarters)
+    rows = [catalog.get("onsite", o.id, OnsitePower) for o in site.onsite]
+    renewable = [row.id for row in rows if row.kind in RENEWABLE_KINDS]
+    own = sum(d.onsite_mwh.get((site.id, o, t), 0.0) for o in renewable for t in quarters)
     return min(clean, max(grid, 0.0)), own
 
 

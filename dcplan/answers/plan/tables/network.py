@@ -12,7 +12,7 @@ from dcplan.planning.problem.terms import ALL_DATA, COLD, HOT, HallTerms, Planni
 from dcplan.planning.problem.terms.links import LinkTerms
 from dcplan.planning.problem.work.terms import RunOption
 from dcplan.result import Table
-from dcplan.scenario.schema import Scenario
+from dcplan.scenario.load import Question
 from dcplan.specs.plan.places import network as specs
 from dcplan.training.wide_area import Span, WideArea
 from dcplan.units import MILLI, QUARTERS_PER_YEAR, TB_PER_PB
@@ -189,7 +189,7 @@ def _nic_gbps(problem: PlanningProblem, run: RunOption) -> float:
     return run.accelerators * each
 
 
-def span_notes(d: Decisions | None, scenario: Scenario) -> list[str]:
+def span_notes(d: Decisions | None, question: Question) -> list[str]:
     """Return a note for each run over several halls: how it exchanges, and its `train` command."""
     notes = []
     for run in d.whole_runs if d else ():
@@ -204,7 +204,7 @@ def span_notes(d: Decisions | None, scenario: Scenario) -> list[str]:
             if sites.local_steps > 1:
                 every = f"every {sites.local_steps} steps, with {more:.1%} more tokens"
             texts.append(f"{sites.sites} sites exchange {every}")
-        flags = _train_flags(run, run.part.exchange, scenario)
+        flags = _train_flags(run, run.part.exchange, question)
         notes.append(
             f"{run.job} trains over {run.parts} halls: {', and '.join(texts)}; `dcplan train "
             f"{flags}` computes it alone"
@@ -212,9 +212,14 @@ def span_notes(d: Decisions | None, scenario: Scenario) -> list[str]:
     return notes
 
 
-def _train_flags(run: RunOption, exchange: Span, scenario: Scenario) -> str:
+def _train_flags(run: RunOption, exchange: Span, question: Question) -> str:
     """Return the model and the flags of ``dcplan train`` for a complete run over several halls."""
+    scenario = question.scenario
     job = next(x for x in scenario.workloads.training if x.id == run.job)
+    own = job.model.endswith(
+        ".json"
+    )  # relative to the scenario; `train` takes it from the working folder
+    model = str(question.file.parent / job.model) if own else job.model
     flags: dict[str, float | str | None] = {
         "system": run.system,
         "n": run.accelerators - run.spares,
@@ -238,7 +243,7 @@ def _train_flags(run: RunOption, exchange: Span, scenario: Scenario) -> str:
     given = {
         k: f"{v:.10g}" if isinstance(v, float) else v for k, v in flags.items() if v is not None
     }
-    return " ".join([job.model, *(f"-{'' if k == 'n' else '-'}{k} {v}" for k, v in given.items())])
+    return " ".join([model, *(f"-{'' if k == 'n' else '-'}{k} {v}" for k, v in given.items())])
 
 
 def _link_flags(name: str, link: WideArea) -> dict[str, float | str | None]:

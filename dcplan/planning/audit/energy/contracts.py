@@ -112,7 +112,7 @@ class Matched:
 
     load_mwh: float
     clean_mwh: float
-    """Output of carbon-free contracts, and energy of PV and wind on the site."""
+    """Output of carbon-free contracts, and energy of carbon-free plants on the site."""
     hourly_mwh: float
     """The same, in each hour no more than the load."""
     location_t: float
@@ -145,11 +145,11 @@ def matched(
     load = sum(facility_mwh.values())
     clean = [x for x in site.contracts if x.carbon_free]
     bought = sum(output_mwh(problem, d, site, x, t) for x in clean for t in quarters)
-    weather = {o.id for o in site.onsite if o.weather}
+    clean_plants = {o.id for o in site.onsite if o.clean}
     own = sum(
         e
         for (s, o, t), e in d.onsite_mwh.items()
-        if s == site.id and o in weather and t in quarters
+        if s == site.id and o in clean_plants and t in quarters
     )
     from_grid = load - sum(generated_mwh(d, site, t) for t in quarters)
     stacks = sum(stacks_kg(d, site, t) for t in quarters)
@@ -174,7 +174,9 @@ def _hourly_mwh(
     if clean:
         shapes, each_h = shapes_at(clean, problem.start, t)
         total = total + (_rated(d, site, clean, t) * shapes).sum(axis=0)
-    return float(np.minimum(total, facility_mwh / HOURS_PER_QUARTER).sum()) * each_h
+    steady = sum(d.onsite_mwh.get((site.id, o.id, t), 0.0) for o in site.onsite if o.steady)
+    room = (facility_mwh - steady) / HOURS_PER_QUARTER
+    return float(np.minimum(total, room).sum()) * each_h + steady
 
 
 def years_of(problem: PlanningProblem) -> list[range]:

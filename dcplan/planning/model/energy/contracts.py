@@ -132,9 +132,10 @@ def add_matching(model: pyo.ConcreteModel, sets: Sets) -> None:
 
     .. math::
        \sum_{t \in y} \Bigl(\sum_{x} o_{xt} n_{sxt} + \sum_{o} e_{sot}\Bigr) \ge \alpha
-       \sum_{t \in y} E_{st}, \quad \sum_{t \in y} h_{st} \ge \eta \sum_{t \in y} E_{st}
+       \sum_{t \in y} E_{st}, \quad \sum_{t \in y} (h_{st} + g_{st}) \ge \eta \sum_{t \in y} E_{st}
 
-    with h the carbon-free energy that the load takes hour by hour, over carbon-free contracts, PV and
+    with g the energy of nuclear and geothermal plants, at constant power in a quarter, and h the
+    carbon-free energy that the rest of the load takes hour by hour, over carbon-free contracts, PV and
     wind.
     """
     sites, quarters = sets.problem.sites, list(sets.quarters)
@@ -145,7 +146,7 @@ def add_matching(model: pyo.ConcreteModel, sets: Sets) -> None:
         range(len(rows)),
         rule=lambda m, i: (
             m.matched_mwh[rows[i].site.id, rows[i].t]
-            <= rows[i].most_mwh(m, m.energy_mwh[rows[i].site.id, rows[i].t])
+            <= rows[i].most_mwh(m, after_steady(m, rows[i].site, rows[i].t))
         ),
     )
     none = [(s.id, t) for s in hourly for t in quarters if not _weather(s) and not clean(s)]
@@ -163,8 +164,10 @@ def add_matching(model: pyo.ConcreteModel, sets: Sets) -> None:
         return made - (site.matched.annual_frac or 0.0) * need >= 0.0
 
     def by_hour(m: pyo.ConcreteModel, s: str, year: int) -> Any:
-        share = sets.problem.site(s).matched.hourly_frac or 0.0
-        return sum(m.matched_mwh[s, t] - share * m.energy_mwh[s, t] for t in of(year)) >= 0.0
+        site = sets.problem.site(s)
+        share = 1.0 - (site.matched.hourly_frac or 0.0)
+        left = sum(after_steady(m, site, t) - m.matched_mwh[s, t] for t in of(year))
+        return share * sum(m.energy_mwh[s, t] for t in of(year)) - left >= 0.0
 
     annual = [s.id for s in sites if s.matched.annual_frac is not None]
     model.matched_annual = pyo.Constraint(annual, years, rule=annually)
@@ -177,15 +180,21 @@ def clean(site: SiteTerms) -> list[ContractTerms]:
 
 
 def clean_mwh(model: pyo.ConcreteModel, sets: Sets, site: SiteTerms, t: int) -> Any:
-    """Return the energy of PV and wind, and all output of carbon-free contracts [MWh]."""
+    """Return the energy of carbon-free plants, and all output of carbon-free contracts [MWh]."""
     made: Any = sum(
         model.onsite_mwh[site.id, o.id, t]
         for o in site.onsite
-        if o.weather and (site.id, o.id, t) in model.onsite_mwh
+        if o.clean and (site.id, o.id, t) in model.onsite_mwh
     )
     return made + sum(
         x.output_mwh(sets.problem.start, t) * signed(model, site.id, x, t) for x in clean(site)
     )
+
+
+def after_steady(model: pyo.ConcreteModel, site: SiteTerms, t: int) -> Any:
+    """Return the energy of a site less that of plants that generate in all hours without carbon [MWh]."""
+    steady = [o.id for o in site.onsite if o.steady and (site.id, o.id, t) in model.onsite_mwh]
+    return model.energy_mwh[site.id, t] - sum(model.onsite_mwh[site.id, o, t] for o in steady)
 
 
 def signed(model: pyo.ConcreteModel, site: str, contract: ContractTerms, t: int) -> Any:

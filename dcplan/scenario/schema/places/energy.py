@@ -92,8 +92,8 @@ class HeatReuse(Part):
 
 
 class Matching(Part):
-    """Least share of a site's energy, in each year of the plan, that carbon-free contracts, PV and wind
-    give. Default: no limit.
+    """Least share of a site's energy, in each year of the plan, that carbon-free contracts and PV, wind,
+    nuclear and geothermal plants give. Default: no limit.
     """
 
     annual: Share | None = None

@@ -243,7 +243,7 @@ class Site(Part):
     ppa: tuple[PowerContract, ...] = ()
     """Contracts for power of plants elsewhere, delivered through the grid."""
     matched_share_min: Matching = Matching()
-    """Least share of energy that carbon-free contracts, PV and wind give."""
+    """Least share of energy that carbon-free contracts and PV, wind, nuclear and geothermal plants give."""
     heat_reuse: HeatReuse | None = None
     """Sale of waste heat. Default: none."""
     ramp_limit_mw_per_min: Positive | None = None
