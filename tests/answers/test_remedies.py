@@ -155,6 +155,41 @@ def test_a_what_if_without_a_plan_explains_itself(short: str) -> None:
     assert remedies(result)[0].change in result.headline
 
 
+def test_a_remedy_of_a_what_if_replaces_its_value(short: str) -> None:
+    """Each key has one value in the options, that of the remedy."""
+    able = ["supply.0.racks_per_quarter=6"]
+    found = explain(short, sets=able, what_if=["sites.s.utility_mw=0.05"])
+    rows = [row for row in remedies(found) if "utility_mw" in row.change]
+    assert rows
+    for row in rows:
+        keys = [edit.partition("=")[0] for edit in edits(row)]
+        assert keys.count("sites.s.utility_mw") == 1
+        assert plan(short, sets=[*able, *edits(row)], gap=0.05).exit_code == EXIT_OK
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("sites.s.halls.h.rack_kw_max=8", "does not fit: 10.2 kW > 8 kW (rack_kw_max)"),
+        ("workloads.capacity.r.countries=[DE]", "in US; `countries` allows DE"),
+        ("workloads.capacity.r.systems=[dgx-b200]", "not among its systems"),
+    ],
+)
+def test_a_demand_without_hardware_has_the_reason_of_each_option(
+    short: str, change: str, reason: str
+) -> None:
+    """A smaller demand does not help, and neither does more time for remedies."""
+    sets = ["systems=[dgx-h200]", change]
+    found = plan(short, sets=sets)
+    assert found.exit_code == EXIT_INFEASIBLE
+    assert reason in found.headline
+    assert found.headline.endswith("no tested change gives a plan")
+    (note,) = (x["message"] for x in found.warnings if "dcplan tests" in x["message"])
+    assert "table excluded" in note
+    (cause,) = found.tables["conflict"].rows
+    assert "lower the demand" not in str(cause)
+
+
 def test_no_time_for_remedies_says_what_to_run_next(short: str) -> None:
     result = plan(short, remedies_limit_s=0.1)
     assert "no remedy found in time" in result.headline
