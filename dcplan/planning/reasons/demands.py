@@ -94,7 +94,9 @@ def _no_place(question: Question, problem: PlanningProblem, demand: DemandTerms)
         return None
     path = demand_path(demand.workload_id, question.scenario)
     cause = f"{demand.load_id}: nothing that is allowed may serve it: {nowhere}"
-    help_text = "allow other systems, sites, countries or cloud offers, or relax the limit that is named"
+    help_text = (
+        "allow other systems, sites, countries or cloud offers, or relax the limit that is named"
+    )
     return question.tree.problem("DC030", cause, path, help=help_text)
 
 
