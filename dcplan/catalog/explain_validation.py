@@ -152,12 +152,14 @@ UNITS = (
 )
 """Units that convert into each other, in lower case, with their sizes."""
 _NUMBER = re.compile(r"\s*\$?\s*(\d[\d,_]*(?:\.\d+)?(?:e[+-]?\d+)?)\s*([A-Za-z%]*)\S*\s*")
+_THOUSANDS = re.compile(r"[\d_]+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?")
 _CURRENCY = re.compile(CURRENCY)
 
 
 def _number_hint(item: Any) -> str:
     """Suggest the YAML form of a number written for people: a fraction for percent, powers of ten
-    for M and T, no unit. A unit other than that of the field is converted, or nothing is suggested.
+    for M and T, a decimal point, no unit. A unit other than that of the field is converted, or
+    nothing is suggested.
 
     Examples
     --------
@@ -165,6 +167,8 @@ def _number_hint(item: Any) -> str:
     ...     return _number_hint({"type": "quantity", "input": text, "loc": (key,)})
     >>> [hint(x) for x in ("10%", "250M", "soon", "80 EUR")]
     ['did you mean 0.1?', 'did you mean 2.5e+08?', '', '']
+    >>> hint("6,5", "utility_mw"), hint("6,500", "utility_mw"), hint("6,50,0", "utility_mw")
+    ('did you mean 6.5?', 'did you mean 6500?', '')
     >>> hint("140 kW", "rack_kw_max"), hint("6 kW", "utility_mw"), hint("6 kW", "racks")
     ('did you mean 140?', 'did you mean 0.006?', '')
     """
@@ -172,10 +176,15 @@ def _number_hint(item: Any) -> str:
     if found is None or item["type"] not in ("quantity", "number", *_WORDS):
         return ""
     key = next((x for x in reversed(item["loc"]) if isinstance(x, str)), "")
-    size = _size(found[2], key)
-    if size is None:
-        return ""
-    return f"did you mean {float(found[1].replace(',', '').replace('_', '')) * size:g}?"
+    size, number = _size(found[2], key), _plain(found[1])
+    return "" if size is None or number is None else f"did you mean {number * size:g}?"
+
+
+def _plain(text: str) -> float | None:
+    """Return a number with commas between thousands, or with a decimal comma; None for others."""
+    if _THOUSANDS.fullmatch(text):
+        return float(text.replace(",", "").replace("_", ""))
+    return float(text.replace(",", ".")) if text.count(",") == 1 and "." not in text else None
 
 
 def _size(unit: str, key: str) -> float | None:
