@@ -222,6 +222,17 @@ MOST_ROWS = 200
 """Rows of a table that Jupyter shows."""
 
 
+def cell_of(value: object) -> str | float | None:
+    """Return a value as a cell of a table; None if a cell cannot hold it.
+
+    Examples
+    --------
+    >>> cell_of("x"), cell_of(2.5), cell_of([1])
+    ('x', 2.5, None)
+    """
+    return value if isinstance(value, str | int | float) else None
+
+
 def _folded(name: str, table: Table) -> str:
     """Return a table of HTML that opens on a click."""
     head = "".join(f"<th>{escape(column)}</th>" for column in table.columns)

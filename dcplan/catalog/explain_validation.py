@@ -149,23 +149,58 @@ def _words(item: Any) -> str:
 
 
 SIZES = {"%": 0.01, "k": 1e3, "M": 1e6, "B": 1e9, "bn": 1e9, "G": 1e9, "T": 1e12, "tn": 1e12}
-_NUMBER = re.compile(r"\s*[$€]?\s*(\d[\d,_]*(?:\.\d+)?(?:e[+-]?\d+)?)\s*([A-Za-z%]*)\S*\s*")
+UNITS = (
+    {"w": 1.0, "kw": 1e3, "mw": 1e6, "gw": 1e9},
+    {"wh": 1.0, "kwh": 1e3, "mwh": 1e6, "gwh": 1e9},
+    {"mb": 1e6, "gb": 1e9, "tb": 1e12, "pb": 1e15},
+    {"usd": 1.0, "ct": 0.01, "cent": 0.01, "cents": 0.01},
+)
+"""Units that convert into each other, in lower case, with their sizes."""
+_NUMBER = re.compile(r"\s*\$?\s*(\d[\d,_]*(?:\.\d+)?(?:e[+-]?\d+)?)\s*([A-Za-z%]*)\S*\s*")
+_THOUSANDS = re.compile(r"[\d_]+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?")
+_CURRENCY = re.compile(CURRENCY)
 
 
 def _number_hint(item: Any) -> str:
     """Suggest the YAML form of a number written for people: a fraction for percent, powers of ten
-    for M and T, no unit.
+    for M and T, a decimal point, no unit. A unit other than that of the field is converted, or
+    nothing is suggested.
 
     Examples
     --------
-    >>> [_number_hint({"type": "quantity", "input": x}) for x in ("10%", "250M", "140 kW", "soon")]
-    ['did you mean 0.1?', 'did you mean 2.5e+08?', 'did you mean 140?', '']
+    >>> def hint(text, key="share"):
+    ...     return _number_hint({"type": "quantity", "input": text, "loc": (key,)})
+    >>> [hint(x) for x in ("10%", "250M", "soon", "80 EUR")]
+    ['did you mean 0.1?', 'did you mean 2.5e+08?', '', '']
+    >>> hint("6,5", "utility_mw"), hint("6,500", "utility_mw"), hint("6,50,0", "utility_mw")
+    ('did you mean 6.5?', 'did you mean 6500?', '')
+    >>> hint("140 kW", "rack_kw_max"), hint("6 kW", "utility_mw"), hint("6 kW", "racks")
+    ('did you mean 140?', 'did you mean 0.006?', '')
     """
     found = _NUMBER.fullmatch(item["input"]) if isinstance(item.get("input"), str) else None
     if found is None or item["type"] not in ("quantity", "number", *_WORDS):
         return ""
-    value = float(found[1].replace(",", "").replace("_", "")) * SIZES.get(found[2], 1.0)
-    return f"did you mean {value:g}?"
+    key = next((x for x in reversed(item["loc"]) if isinstance(x, str)), "")
+    size, number = _size(found[2], key), _plain(found[1])
+    return "" if size is None or number is None else f"did you mean {number * size:g}?"
+
+
+def _plain(text: str) -> float | None:
+    """Return a number with commas between thousands, or with a decimal comma; None for others."""
+    if _THOUSANDS.fullmatch(text):
+        return float(text.replace(",", "").replace("_", ""))
+    return float(text.replace(",", ".")) if text.count(",") == 1 and "." not in text else None
+
+
+def _size(unit: str, key: str) -> float | None:
+    """Return the factor from a written unit to that of a field; None if there is none."""
+    if unit in SIZES:
+        return SIZES[unit]
+    for sizes in UNITS:
+        if unit.lower() in sizes:
+            own = next((x for x in key.split("_") if x in sizes), None)
+            return sizes[unit.lower()] / sizes[own] if own else None
+    return None if _CURRENCY.fullmatch(unit) else 1.0
 
 
 def _choices_hint(item: Any) -> str:

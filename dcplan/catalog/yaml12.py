@@ -222,9 +222,20 @@ def _syntax(error: yaml.YAMLError, path: str, lines: tuple[str, ...]) -> Problem
     mark = getattr(error, "problem_mark", None)
     place = Place(path, mark.line + 1, mark.column + 1) if mark else Place(path)
     excerpt = lines[mark.line] if mark and mark.line < len(lines) else ""
-    return Problem(
-        "DC001", str(getattr(error, "problem", None) or error).strip(), place, excerpt=excerpt
+    cause = str(getattr(error, "problem", None) or error).strip()
+    near = (
+        enumerate(lines[max(mark.line - 1, 0) : mark.line + 1], max(mark.line, 1)) if mark else ()
     )
+    wrong = next((n for n, line in near if _spaced_wrongly(line)), None)
+    help_text = (
+        f"write plain spaces on line {wrong}, not a tab or a non-breaking space" if wrong else ""
+    )
+    return Problem("DC001", cause, place, help=help_text, excerpt=excerpt)
+
+
+def _spaced_wrongly(line: str) -> bool:
+    """Whether a line is indented with a tab, or has a space that YAML reads as text."""
+    return "\t" in line[: len(line) - len(line.lstrip())] or "\u00a0" in line
 
 
 def parse(text: str, path: str, *, ours: bool = False) -> Document:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from dcplan.cli.command import Once
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -60,11 +62,13 @@ def load(verb: str) -> Command:
     module = importlib.import_module(f"dcplan.cli.{'import_' if verb == 'import' else verb}")
     made: Any
     if isinstance(getattr(module, "app", None), typer.Typer):
+        for each in module.app.registered_commands:
+            each.cls = Once
         made = typer.main.get_group(module.app)
     else:
         run: Callable[..., None] = getattr(module, FUNCTIONS.get(verb, verb))
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-        alone.command(verb)(run)
+        alone.command(verb, cls=Once)(run)
         made = typer.main.get_command(alone)
     made.name = verb
     return made  # type: ignore[no-any-return]

@@ -12,13 +12,39 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from dcplan.cli import complete
 from dcplan.cli.options import Format
 from dcplan.specs.request import Field, Flag, fields_of, made, range_of
 
 if TYPE_CHECKING:
+    from typer._click import Context, Parameter
+
     from dcplan.result import Result
+
+
+class Once(TyperCommand):
+    """A command that refuses an option with one value that is given several times.
+
+    Without it, the last value would count without a message.
+    """
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """Read the arguments; a repeated option ends the command with exit code 2."""
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        for each in order:
+            if order.count(each) > 1 and _has_one_value(each):
+                flag, times = max(each.opts, key=len), order.count(each)
+                ctx.fail(f"{flag} takes one value and is given {times} times; give it once")
+        return super().parse_args(ctx, args)
+
+
+def _has_one_value(each: Parameter) -> bool:
+    """Whether a parameter is an option with a value that does not add up; a switch has none."""
+    return each.param_type_name == "option" and not (
+        each.multiple or getattr(each, "is_flag", False) or getattr(each, "count", False)
+    )
 
 
 @dataclass(frozen=True)

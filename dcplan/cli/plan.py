@@ -31,12 +31,13 @@ class PlanFiles:
         Path | None, Flag("replan from this result", metavar="RESULT", names=("--from",))
     ] = None
     export: Annotated[
-        str | None,
+        tuple[str, ...],
         Flag(
             "export xlsx,csv,parquet,html,md,json,focus,purchases,memo to the folder --out",
             metavar="LIST",
+            comma=True,
         ),
-    ] = None
+    ] = ()
     hours: Annotated[
         Path | None,
         Flag("with --replay-hours: also write the hours of all sites as CSV", metavar="FILE"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import Enum
 
@@ -44,6 +45,8 @@ class Edit:
         Field that gives the limit if its own is left out.
     default : tuple of str
         Kind and id of the catalog parameter that gives the limit if its field is left out.
+    most : float
+        Largest value of the field, such as 1 of a share.
     """
 
     kind: str
@@ -56,3 +59,4 @@ class Edit:
     less: bool = False
     fallback: str = ""
     default: tuple[str, str] | None = None
+    most: float = math.inf

@@ -132,7 +132,7 @@ DECLARED = (
         "M USD more",
         path=of_vendor,
         penalty_musd=1.0,
-        edit=Edit("vendor share", "largest share of {0}", 0.05, per_row=0.0),
+        edit=Edit("vendor share", "largest share of {0}", 0.05, per_row=0.0, most=1.0),
     ),
     LimitSpec("disposed_once", "racks of {0} that may be sold or cancelled", "more"),
     LimitSpec(

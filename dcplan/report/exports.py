@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ FILES = frozenset({".csv", ".html", ".json", ".md", ".xlsx"})
 """Suffixes of files that verbs and ``export`` write, which the folder of exports cannot have."""
 
 
-def targets_of(text: str | None) -> list[Target]:
+def targets_of(names: Iterable[str]) -> list[Target]:
     """Return the formats named in ``--export``, in order.
 
     Raises
@@ -28,7 +28,7 @@ def targets_of(text: str | None) -> list[Target]:
     from dcplan.errors import InputError, Place, Problem, did_you_mean
 
     found = []
-    for name in filter(None, (part.strip() for part in (text or "").split(","))):
+    for name in names:
         if name not in SEVERAL:
             known = ", ".join(SEVERAL)
             cause = f"{name!r}: must be one of {known}"

@@ -4,11 +4,13 @@ the money."""
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
 import dcplan
 from dcplan.result import Result
+from tests.answers.one_hall import one_hall
 from tests.plans import planned
 
 
@@ -197,3 +199,12 @@ def test_a_run_on_chips_of_several_ranks_counts_chips() -> None:
         == row["accelerators"]
     )
     assert row["idle_accelerators"] >= 0
+
+
+@pytest.mark.parametrize("change", ["workloads={}", "workloads.capacity.r.accelerator_hours=0"])
+def test_a_plan_without_work_says_so(tmp_path: Path, change: str) -> None:
+    found = dcplan.plan(one_hall(tmp_path, 50_000), sets=[change])
+    assert found.value("cost.capex_usd") == 0
+    assert any("no workload asks for anything" in note["message"] for note in found.warnings)
+    made = dcplan.plan(one_hall(tmp_path, 50_000))
+    assert not any("no workload asks" in note["message"] for note in made.warnings)

@@ -12,6 +12,7 @@ from dcplan.answers.explain.answer import explain
 from dcplan.answers.plan.answer import plan
 from dcplan.answers.remedies.amounts import joined
 from dcplan.answers.remedies.change import Change, Move, after
+from dcplan.answers.remedies.search import Remedy, _least
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_NO, EXIT_OK
 from dcplan.result import Result
 from dcplan.specs import no_plan as specs
@@ -155,10 +156,66 @@ def test_a_what_if_without_a_plan_explains_itself(short: str) -> None:
     assert remedies(result)[0].change in result.headline
 
 
+def test_a_remedy_of_a_what_if_replaces_its_value(short: str) -> None:
+    """Each key has one value in the options, that of the remedy."""
+    able = ["supply.0.racks_per_quarter=6"]
+    found = explain(short, sets=able, what_if=["sites.s.utility_mw=0.05"])
+    rows = [row for row in remedies(found) if "utility_mw" in row.change]
+    assert rows
+    for row in rows:
+        keys = [edit.partition("=")[0] for edit in edits(row)]
+        assert keys.count("sites.s.utility_mw") == 1
+        assert plan(short, sets=[*able, *edits(row)], gap=0.05).exit_code == EXIT_OK
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("sites.s.halls.h.rack_kw_max=8", "does not fit: 10.2 kW > 8 kW (rack_kw_max)"),
+        ("workloads.capacity.r.countries=[DE]", "in US; `countries` allows DE"),
+        ("workloads.capacity.r.systems=[dgx-b200]", "not among its systems"),
+    ],
+)
+def test_a_demand_without_hardware_has_the_reason_of_each_option(
+    short: str, change: str, reason: str
+) -> None:
+    """A smaller demand does not help, and neither does more time for remedies."""
+    sets = ["systems=[dgx-h200]", change]
+    found = plan(short, sets=sets)
+    assert found.exit_code == EXIT_INFEASIBLE
+    assert reason in found.headline
+    assert found.headline.endswith("no tested change gives a plan")
+    (note,) = (x["message"] for x in found.warnings if "dcplan tests" in x["message"])
+    assert "table excluded" in note
+    (cause,) = found.tables["conflict"].rows
+    assert "lower the demand" not in str(cause)
+
+
 def test_no_time_for_remedies_says_what_to_run_next(short: str) -> None:
     result = plan(short, remedies_limit_s=0.1)
     assert "no remedy found in time" in result.headline
     assert any("dcplan explain" in note["message"] for note in result.warnings)
+
+
+def test_a_share_of_a_maker_is_at_most_1(short: str) -> None:
+    """The only system is NVIDIA's, so that half of the spending is no plan and 1 is the remedy."""
+    sets = ["supply.0.racks_per_quarter=6", "vendor_share_max={NVIDIA: 0.5}"]
+    found = plan(short, sets=sets)
+    assert_each_holds(found, short, sets)
+    assert ["vendor_share_max.NVIDIA=1"] in [edits(row) for row in remedies(found)]
+
+
+def test_a_remedy_that_changes_more_for_no_lower_cost_is_left_out() -> None:
+    def remedy(cost_usd: float, **amounts: float) -> Remedy:
+        paths = tuple((name,) for name in amounts)
+        values = tuple(f"{name}={x}" for name, x in amounts.items())
+        return Remedy(Change(values, "", paths, tuple(amounts.values())), cost_usd, 1.0)
+
+    less = remedy(10.0, demand=0.52)
+    worse, cheaper = remedy(11.0, racks=24, demand=0.56), remedy(9.0, racks=24, demand=0.56)
+    smaller = remedy(12.0, racks=24, demand=0.4)
+    assert _least([(x, x) for x in (less, worse, smaller)]) == [less, smaller]
+    assert _least([(x, x) for x in (less, cheaper)]) == [less, cheaper]
 
 
 def test_kinds_of_change_are_counted() -> None:

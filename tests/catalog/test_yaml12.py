@@ -137,6 +137,15 @@ def test_broken_yaml_names_the_line(text: str, place: int) -> None:
     assert problem.place.line == place
 
 
+@pytest.mark.parametrize("text", ["a:\n\t- b\n", "a:\u00a06\nb: 1\n"])
+def test_a_tab_or_a_non_breaking_space_is_named(text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse(text, "x.yaml")
+    line = 2 if "\t" in text else 1
+    expected = f"write plain spaces on line {line}, not a tab or a non-breaking space"
+    assert expected in str(caught.value)
+
+
 def test_control_characters_are_refused() -> None:
     assert refused("a: \x00")[0].code == "DC001"
 

@@ -49,6 +49,31 @@ def test_failed_expectation_exits_1_and_prints_the_plan(tmp_path: Path) -> None:
     assert "(owner: finance)" in ran.out
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("plan", "tiny.yaml", "--gap", "0.1", "--gap=0.2"),
+        ("plan", "tiny.yaml", "-f", "json", "--format", "csv"),
+        ("fabric", "--nodes", "4", "--nodes", "5"),
+        ("catalog", "list", "-f", "csv", "-f", "json"),
+    ],
+)
+def test_an_option_with_one_value_is_refused_if_it_is_given_twice(
+    here: Callable[..., Ran], words: tuple[str, ...]
+) -> None:
+    ran = here(*words)
+    assert ran.code == 2
+    assert " takes one value and is given 2 times; give it once" in " ".join(ran.err.split())
+    assert ran.out == ""
+
+
+@pytest.mark.usefixtures("tiny")
+def test_lists_and_switches_add_up(here: Callable[..., Ran], tmp_path: Path) -> None:
+    words = ("--export", "csv", "--export", "md,json", "-o", "out", "-q", "-q")
+    assert here("plan", "tiny.yaml", *words).code == 0
+    assert {"csv", "tiny.md", "tiny.json"} <= {x.name for x in (tmp_path / "out").iterdir()}
+
+
 def test_failed_warning_expectation_exits_0(here: Callable[..., Ran], tiny: Path) -> None:
     expect = "expect:\n  - {id: cheap, metric: cost.capex_usd, max: 1e6, severity: warn}\n"
     tiny.write_text(TINY + expect, encoding="utf-8")

@@ -76,7 +76,7 @@ def test_rows_of_the_catalog_become_parquet(tmp_path: Path) -> None:
 def test_a_missing_package_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(InputError) as caught:
-        targets_of("xlsx,parquet")
+        targets_of(("xlsx", "parquet"))
     (problem,) = caught.value.problems
     assert problem.code == "DC050"
     assert "pyarrow, which is not installed" in problem.cause

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dcplan.answers.demand.ahead import Ahead
+from dcplan.answers.demand.digits import DIGITS, short
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.sized import Sized
 from dcplan.catalog.yaml12 import dump
@@ -17,7 +18,6 @@ from dcplan.demand.log.jobs import Array
 from dcplan.scenario.set_keys import quoted
 from dcplan.units import HOURS_PER_QUARTER
 
-DIGITS = 6
 """Significant digits of the numbers in the block."""
 LOW_VARIANT, HIGH_VARIANT = "demand-p10", "demand-p90"
 WEIGHTS = {"base": 0.4, LOW_VARIANT: 0.3, HIGH_VARIANT: 0.3}
@@ -115,11 +115,11 @@ def _used(found: Sized) -> float:
 
 def _short(value: float, direction: int = 0) -> float:
     """Round to a few digits; down or up, so that no plan needs one accelerator more."""
-    near = float(f"{value:.{DIGITS}g}")
+    near = short(value)
     if direction * (value - near) <= 0.0:
         return near
     step = 10.0 ** (math.floor(math.log10(abs(value))) - DIGITS + 1)
-    return float(f"{near + direction * step:.{DIGITS}g}")
+    return short(near + direction * step)
 
 
 def _ids(names: Sequence[str]) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dcplan.answers.demand.digits import short
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.catalog.yaml12 import dump
 from dcplan.demand.log.forecast import lead_quarters
@@ -27,7 +28,6 @@ from dcplan.specs.request import fields_of
 KIND = "requests"
 HEAD_BYTES = 65_536
 """Start of a file in which the names of its columns are."""
-DIGITS = 6
 REMARK_GAP_H = 3.0
 """Pause between two requests that may be a gap of the export."""
 REMARK_REQUESTS, REMARK_MEAN_S = 100, 60.0
@@ -234,26 +234,22 @@ def _service(
     growth = 1.0 + request.growth_frac_per_quarter
     name = "".join(c if c.isalnum() else "-" for c in request.files[0].stem).strip("-") or "service"
     lead = lead_quarters(0.0, float(trace.arrivals_s[-1]))
-    rates = [_short(rate.per_s * growth ** (lead + q)) for q in range(request.quarters)]
+    rates = [short(rate.per_s * growth ** (lead + q)) for q in range(request.quarters)]
     service: dict[str, Any] = {
         "id": name,
         "model": request.model,
         "requests_per_s": rates if len(set(rates)) > 1 else rates[0],
-        "isl": _short(_mean(trace.input_tokens)),
-        "osl": max(_short(_mean(trace.output_tokens)), 2.0),
+        "isl": short(_mean(trace.input_tokens)),
+        "osl": max(short(_mean(trace.output_tokens)), 2.0),
     }
     if math.isfinite(rate.peak_frac):
-        service["peak_factor"] = _short(rate.peak_frac)
+        service["peak_factor"] = short(rate.peak_frac)
     service["slo"] = {"ttft_ms": request.ttft_ms, "tpot_ms": request.tpot_ms}
     if reused:
-        service["prefix_hit_frac"] = _short(reused)
+        service["prefix_hit_frac"] = short(reused)
     source = f"# Requests of {request.files[0].name}, sha256 {digest}, read by dcplan demand\n"
     return source + dump({"workloads": {"inference": [service]}})
 
 
 def _mean(tokens: npt.NDArray[np.int64]) -> float:
     return float(tokens.mean())
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}")

@@ -15,7 +15,7 @@ from dcplan.answers.explain.shadow_prices import binding_table, unused_capacity_
 from dcplan.answers.explain.switching_values import switching_values
 from dcplan.answers.explain.what_if import what_if
 from dcplan.answers.explain.why_not import why_not
-from dcplan.answers.plan.headline import percent
+from dcplan.answers.plan.headline import percent, quality
 from dcplan.answers.plan.metrics import money_metrics, solver_metrics
 from dcplan.answers.plan.no_plan import impossible, nothing_yet
 from dcplan.answers.plan.tables.excluded import excluded_options
@@ -77,8 +77,8 @@ def _answer(base: Base) -> Result:
         "explain",
         status,
         code,
-        f"{question.scenario.name}: USD {money(base.cost_usd)} net present cost{solved.problem.goal.basis}, within "
-        f"{percent(solved.gap_frac)} of the best possible cost; {_binds(tables['binding'], leads)}"
+        f"{question.scenario.name}: USD {money(base.cost_usd)} net present cost{solved.problem.goal.basis}, "
+        f"{quality(solved)}; {_binds(tables['binding'], leads)}"
         + (f"; {changed.words}" if changed is not None and changed.words else ""),
         scenario=describe(question),
         solver=solver_block(solved),

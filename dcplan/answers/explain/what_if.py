@@ -64,7 +64,7 @@ def _no_plan(base: Base, answer: Result, question: Question, built: Built) -> Wh
     found = explained(search)
     full = with_remedies(answer, search, found, request.what_if)
     own = {name: table for name, table in full.tables.items() if name != EXCLUDED.name}
-    words = f"with {' '.join(request.what_if)}: infeasible; {sentence(found, question)}"
+    words = f"with {' '.join(request.what_if)}: infeasible; {sentence(found, search)}"
     return WhatIf({"what_if": _none("infeasible"), **own}, words, tuple(full.warnings))
 
 

@@ -71,7 +71,7 @@ def headline(
             for j in solved.problem.jobs
             if figures.DAYS.at(j.id) in metrics
         ),
-        STATUS.get(status, "") + _quality(solved),
+        STATUS.get(status, "") + quality(solved),
     ]
     return f"{question.scenario.name}: " + "; ".join(parts)
 
@@ -247,7 +247,7 @@ def _span(problem: PlanningProblem, quarters: Iterable[int]) -> str:
     return first if first == last else f"{first} to {last}"
 
 
-def _quality(solved: Solved) -> str:
+def quality(solved: Solved) -> str:
     """Return how far the plan may be from the best one."""
     best = "cost" if solved.problem.goal.measure in MONEY else "value of the objective"
     if solved.gap_frac < OPTIMAL:

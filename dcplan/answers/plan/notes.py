@@ -39,6 +39,7 @@ def warnings_of(
     kinds = {
         "note": [
             *solved.problem.warnings,
+            *_no_work(solved),
             *_late_starts(solved),
             *_empty_halls(solved),
             *_larger_runs(solved),
@@ -61,6 +62,18 @@ def warnings_of(
         "tiers": choice_notes(choices) if choices else [],
     }
     return [{"code": code, "message": text} for code, texts in kinds.items() for text in texts]
+
+
+def _no_work(solved: Solved) -> list[str]:
+    """Return that no workload asks for anything, so that the cheapest plan buys nothing."""
+    problem = solved.problem
+    asked = problem.jobs or any(any(demand.wanted) for demand in problem.demands)
+    if asked or problem.goal.measure not in MONEY:
+        return []
+    return [
+        "no workload asks for anything within the horizon, so the plan buys nothing; give workloads "
+        "(dcplan explain workloads)"
+    ]
 
 
 def _empty_halls(solved: Solved) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -21,6 +22,22 @@ class Change:
     """The change for people."""
     paths: tuple[Path, ...]
     """Fields that change."""
+    amounts: tuple[float, ...] = ()
+    """Largest change of each field, or the share of a demand that is too much; empty for dates."""
+
+    def is_part_of(self, other: Change) -> bool:
+        """Return whether another change has the same fields with no smaller amounts, and more fields.
+
+        Examples
+        --------
+        >>> less = Change((), "", (("demand",),), (0.5,))
+        >>> more = Change((), "", (("racks",), ("demand",)), (20.0, 0.6))
+        >>> less.is_part_of(more), more.is_part_of(less), less.is_part_of(less)
+        (True, False, False)
+        """
+        own, its = (dict(zip(x.paths, x.amounts, strict=False)) for x in (self, other))
+        known = len(own) == len(set(self.paths)) < len(set(other.paths))
+        return known and all(its.get(path, 0.0) >= amount for path, amount in own.items())
 
 
 @dataclass(frozen=True)
@@ -62,7 +79,13 @@ def both(first: Change, second: Change) -> Change:
         (*first.edits, *second.edits),
         f"{first.text} and {second.text}",
         (*first.paths, *second.paths),
+        (*_amounts(first), *_amounts(second)),
     )
+
+
+def _amounts(change: Change) -> tuple[float, ...]:
+    """Return the amounts of a change; those of dates have no common unit."""
+    return change.amounts or (math.nan,) * len(change.paths)
 
 
 def after(first: Change, move: Move) -> Move:

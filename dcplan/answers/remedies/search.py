@@ -90,12 +90,17 @@ def explained(asked: Infeasible) -> Explained:
 
 
 def _least(found: Sequence[tuple[T, Remedy]]) -> list[T]:
-    """Return what has no other remedy whose edits are a part of its own."""
+    """Return what has no other remedy that changes a part of the same for no higher cost."""
     edits = [set(x.change.edits) for _, x in found]
     return [
         one
-        for i, (one, _) in enumerate(found)
-        if not any(other < edits[i] for other in edits) and edits[i] not in edits[:i]
+        for i, (one, own) in enumerate(found)
+        if not any(other < edits[i] for other in edits)
+        and edits[i] not in edits[:i]
+        and not any(
+            other.change.is_part_of(own.change) and other.cost_usd <= own.cost_usd
+            for _, other in found
+        )
     ]
 
 

@@ -34,7 +34,7 @@ def with_remedies(
     first = {name: table for name, table in answer.tables.items() if name not in last}
     return replace(
         answer,
-        headline=f"{answer.headline}; {sentence(found, asked.question)}",
+        headline=f"{answer.headline}; {sentence(found, asked)}",
         tables={**first, **own, **last},
         warnings=[*answer.warnings, *notes],
     )
@@ -53,12 +53,12 @@ def _tables(asked: Infeasible, found: Explained, given: tuple[str, ...]) -> dict
     return tables
 
 
-def sentence(found: Explained, question: Question) -> str:
-    """Return the cheapest remedy, or that none was found."""
+def sentence(found: Explained, asked: Infeasible) -> str:
+    """Return the cheapest remedy, or that none was found: in time, or at all."""
     if not found.remedies:
-        return "no remedy found in time"
+        return "no remedy found in time" if asked.done else "no tested change gives a plan"
     first = found.remedies[0]
-    basis = Goal(OBJECTIVES[question.scenario.objective]).basis
+    basis = Goal(OBJECTIVES[asked.question.scenario.objective]).basis
     cost = f"plan of USD {money(first.cost_usd)}{basis}"
     return f"cheapest tested remedy: {first.change.text} ({cost})"
 
@@ -67,6 +67,9 @@ def _none_found(asked: Infeasible) -> dict[str, str]:
     text = (
         f"no tested change gave a plan in {asked.clock.spent():.0f} s; "
         "dcplan explain FILE --time-limit S tests changes for longer"
+        if asked.done
+        else "no change of limits, dates and demands that dcplan tests gives a plan; change the "
+        f"inputs that the reasons and the table {EXCLUDED.name} name"
     )
     return {"code": "note", "message": text}
 
@@ -74,7 +77,9 @@ def _none_found(asked: Infeasible) -> dict[str, str]:
 def _row(
     remedy: Remedy, least_usd: float, question: Question, given: tuple[str, ...]
 ) -> specs.RemedyRow:
-    edits = (*given, *remedy.change.edits)
+    own = remedy.change.edits
+    replaced = {edit.partition("=")[0] for edit in own}
+    edits = (*(edit for edit in given if edit.partition("=")[0] not in replaced), *own)
     places = dict.fromkeys(str(question.tree.place(path)) for path in remedy.change.paths)
     return specs.RemedyRow(
         change=remedy.change.text,

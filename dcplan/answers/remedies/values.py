@@ -72,12 +72,16 @@ def change_of(field: Field, question: Question) -> Change | None:
     what = _what(field)
     if None in field.needs:
         old, new = given[0], _up(given[0], max(field.needs.values()), field.edit.step)
+        new = min(new, field.edit.most)
+        if new <= old:
+            return None
         text = f"{what}: {_instead(field.edit, new, old)}"
-        return Change((f"{key}={_number(new)}",), text, (field.path,))
+        return Change((f"{key}={_number(new)}",), text, (field.path,), (new - old,))
     olds = _by_quarter(given, question)
     news = _more(field, olds)
     text = f"{what}: {_difference(field.edit, olds, news, question)}"
-    return Change((f"{key}={_series(news)}",), text, (field.path,))
+    most = max(new - old for old, new in zip(olds, news, strict=True))
+    return Change((f"{key}={_series(news)}",), text, (field.path,), (most,))
 
 
 def _more(field: Field, olds: Sequence[float]) -> list[float]:
@@ -119,7 +123,7 @@ def _less(field: Field, given: Sequence[float], question: Question) -> Change | 
         edits = (f"{key}={_series(news)}",)
     quarters = sorted(t for t in cut if t is not None)
     when = "" if cut >= asked else _when(quarters, olds, question)
-    return Change(edits, f"{100 * share:.0f} % less {_what(field)}{when}", (field.path,))
+    return Change(edits, f"{100 * share:.0f} % less {_what(field)}{when}", (field.path,), (share,))
 
 
 def _growth_start(path: Path, question: Question) -> float | None:

@@ -7,12 +7,15 @@ from collections.abc import Iterator
 
 from dcplan.errors import Problem
 from dcplan.inputs.cloud_prices import cloud_place
-from dcplan.inputs.excluded import Kind
+from dcplan.inputs.excluded import ExcludedOption, Kind
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import DemandTerms
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import demand_path
 from dcplan.units import TOKENS_PER_KTOKEN, quarter_index, quarter_name
+
+WORK = frozenset({Kind.CAPACITY, Kind.INFERENCE, Kind.QUEUE})
+"""Kinds of the options that are excluded for one demand."""
 
 
 def best_supply(problem: PlanningProblem, demand: DemandTerms, t: int) -> float:
@@ -85,13 +88,15 @@ def _one_site(question: Question, problem: PlanningProblem, demand: DemandTerms)
 
 
 def _no_place(question: Question, problem: PlanningProblem, demand: DemandTerms) -> Problem | None:
-    """Return the problem of a service that no allowed hardware may serve."""
+    """Return the problem of a demand that no allowed hardware may serve."""
     nowhere = _nowhere(problem, demand)
     if not nowhere:
         return None
     path = demand_path(demand.workload_id, question.scenario)
     cause = f"{demand.load_id}: nothing that is allowed may serve it: {nowhere}"
-    help_text = "allow other systems, sites, countries or cloud offers, or relax its limits"
+    help_text = (
+        "allow other systems, sites, countries or cloud offers, or relax the limit that is named"
+    )
     return question.tree.problem("DC030", cause, path, help=help_text)
 
 
@@ -130,16 +135,21 @@ def _only_site(problem: PlanningProblem, demand: DemandTerms) -> str:
 
 
 def _nowhere(problem: PlanningProblem, demand: DemandTerms) -> str:
-    """Return why no hardware may serve a service; empty if some may."""
-    if not demand.load or not any(demand.wanted):
-        return ""
-    if any(x.each for x in problem.demand_parts(demand.id)):
+    """Return why no hardware may serve a demand; empty if some may."""
+    if not any(demand.wanted) or any(x.each for x in problem.demand_parts(demand.id)):
         return ""
     names = (demand.load_id, demand.workload_id)
-    lost = [x for x in problem.excluded if x.kind is Kind.INFERENCE and x.id in names]
-    shown = "; ".join(dict.fromkeys(f"{x.where}: {x.reason}" for x in lost[:3]))
+    own = [x for x in problem.excluded if x.kind in WORK and x.id in names]
+    lost = own or [x for x in problem.excluded if x.kind is Kind.SYSTEM]
+    shown = "; ".join(dict.fromkeys(_reason(x) for x in lost[:3]))
     more = f" (and {len(lost) - 3} more)" if len(lost) > 3 else ""
     return f"{shown}{more}" or "the plan has no systems and no cloud offers"
+
+
+def _reason(option: ExcludedOption) -> str:
+    """Return why an option of a demand is excluded."""
+    names = [option.id] if option.kind is Kind.SYSTEM else []
+    return f"{' '.join(filter(None, [*names, option.where]))}: {option.reason}"
 
 
 def _first_service(problem: PlanningProblem, demand: DemandTerms) -> int:

@@ -12,7 +12,7 @@ from dcplan.report.book.grid import FIRST, NOWHERE, Row
 from dcplan.report.book.source import Source
 from dcplan.report.book.writer import Writer, head
 from dcplan.report.text.numbers import in_order
-from dcplan.result import Cell, Result, Table
+from dcplan.result import Cell, Result, Table, cell_of
 from dcplan.specs.headers import header
 from dcplan.units import unit_of
 
@@ -182,15 +182,11 @@ def sources_page(writer: Writer, result: Result) -> None:
         "Value, bounds, status, source and date of every input.",
     )
     columns = ("key", "value", "low", "high", "unit", "status", "source", "as_of", "note")
-    rows = tuple(tuple(_shown(row.get(name)) for name in columns) for row in result.inputs)
+    rows = tuple(tuple(cell_of(row.get(name)) for name in columns) for row in result.inputs)
     _table(writer, "Sources", Table(columns, rows), 4)
     writer.sheets["Sources"].set_column(0, 0, 50)
     writer.sheets["Sources"].set_column(6, 8, 50)
     writer.sheets["Sources"].freeze_panes(5, 1)
-
-
-def _shown(value: object) -> Cell:
-    return value if isinstance(value, str | int | float) else None
 
 
 def dictionary_page(writer: Writer, rows: tuple[tuple[str, str], ...] = DICTIONARY) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from dcplan.catalog.schema.ranges import Fraction, Positive, Series
+from dcplan.catalog.schema.ranges import Positive, Series, Share
 from dcplan.scenario.schema.base import Count, Key, Part
 
 Precision = Literal["bf16", "fp16", "fp32", "tf32", "fp8", "fp8-rowwise", "mxfp8", "int8", "fp4"]
@@ -57,7 +57,7 @@ class Capacity(Demand):
     h100_equivalents: Series | None = None
     """Accelerators, each weighted by its rate on the reference job divided by the rate of an
     H100."""
-    utilization_frac: Fraction
+    utilization_frac: Share
     """Share of the time in which the accelerators work."""
     reference: Reference | None = None
     """Reference job; required unless accelerator_hours is given."""

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, NoReturn
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from dcplan.catalog.schema.ranges import AtLeastOne, Fraction, NonNegative, Positive, Series
+from dcplan.catalog.schema.ranges import AtLeastOne, Fraction, NonNegative, Positive, Series, Share
 from dcplan.provenance import Quantity
 from dcplan.scenario.schema.base import CountOrZero, Key, Part
 from dcplan.scenario.schema.demand import Demand
@@ -103,7 +103,7 @@ class Inference(Demand):
     peak_factor: AtLeastOne = Quantity(value=1.0)
     """Peak load divided by average load of an hour: the peak sets the accelerators, the average sets
     the energy."""
-    utilization_frac: Fraction = Quantity(value=1.0)
+    utilization_frac: Share = Quantity(value=1.0)
     """Maximum share of the throughput in use at the peak."""
     regions: tuple[UserRegion, ...] = ()
     """Users by region; their shares add up to 1. Default: users near each site."""

@@ -19,7 +19,7 @@ from dcplan.errors import (
     Place,
     Problem,
 )
-from dcplan.result import Result
+from dcplan.result import Result, cell_of
 from dcplan.scenario.expect import BASE, FILE, Values, evaluate
 from dcplan.specs.regression import gates as specs
 from dcplan.specs.regression.gates import Verdict
@@ -205,9 +205,9 @@ def _row(x: Checked) -> specs.GateRow:
         variant=x.case.wanted.variant or "",
         id=x.found["id"],
         metric=x.found["metric"],
-        observed=_cell(x.found["observed"]),
-        base=_cell(x.found["base"]),
-        limit=_cell(x.found["limit"]),
+        observed=cell_of(x.found["observed"]),
+        base=cell_of(x.found["base"]),
+        limit=cell_of(x.found["limit"]),
         severity=x.found["severity"],
         owner=x.found["owner"],
         note=x.found["note"],
@@ -232,7 +232,3 @@ def _lost(kept: Sequence[Kept]) -> str:
         k.result.status for k in kept if not k.result.metrics or k.result.exit_code > EXIT_NO
     )
     return "".join(f"; {n} {status.upper()}" for status, n in sorted(counts.items()))
-
-
-def _cell(value: Any) -> float | str | None:
-    return value if isinstance(value, str | int | float) else None

@@ -12,6 +12,7 @@ from typing import Any
 from dcplan.answers.demand.ahead import lead_of
 from dcplan.answers.demand.bills.read import KIND, Bill, Charge, is_bill, read_bills
 from dcplan.answers.demand.bills.use import Use, Window, by_day, mean_of, peak_of, window_of
+from dcplan.answers.demand.digits import short
 from dcplan.answers.demand.refusals import all_or_none, refuse_flags
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.requests import refuse
@@ -29,7 +30,6 @@ OWN = frozenset(("fx", "catalogs"))
 USED = frozenset(("files", "kind", "start", "quarters", "growth_frac_per_quarter")) | OWN
 """Fields of the request that a bill uses."""
 NO_GROWTH = "a bill shows no growth: the demand of coming quarters needs --growth-frac-per-quarter"
-DIGITS = 6
 
 
 def are_bills(request: DemandRequest) -> bool:
@@ -200,13 +200,13 @@ def _block(request: DemandRequest, bill: Bill, window: Window) -> str:
         if mean <= 0:
             continue
         first = mean * HOURS_PER_QUARTER * growth**lead
-        hours = [_short(first * growth**q) for q in range(request.quarters)]
+        hours = [short(first * growth**q) for q in range(request.quarters)]
         name = re.sub(r"[^A-Za-z0-9]+", "-", accelerator)
         entries.append(
             {
                 "id": f"rented-{name}",
                 "accelerator_hours": hours,
-                "utilization_frac": _short(min(mean / peak, 1.0)),
+                "utilization_frac": short(min(mean / peak, 1.0)),
             }
         )
     if not entries:
@@ -215,7 +215,3 @@ def _block(request: DemandRequest, bill: Bill, window: Window) -> str:
     lines += [f"# {f.path.rpartition('/')[2]}, sha256 {f.sha256}" for f in bill.files]
     lines.append("# utilization_frac is the mean use over that of the busiest day.")
     return "\n".join(lines) + "\n" + dump({"workloads": {"capacity": entries}})
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from dcplan.answers.demand.digits import short
 from dcplan.answers.demand.incidents import tables
 from dcplan.answers.demand.request import DemandRequest
 from dcplan.answers.demand.requests import refuse
@@ -42,7 +42,6 @@ FEW_OUTAGES = 20
 """Outages below which a note says that the interval is wide."""
 LEMON_VARIANT = "without-lemons"
 HEAD_CHARACTERS = 65_536
-DIGITS = 6
 
 
 @dataclass(frozen=True)
@@ -283,12 +282,8 @@ def _rate(stops: int, days: float, source: str) -> dict[str, object]:
     low, high = poisson_bounds(stops, days, OVERLAY_FRAC)
     value = stops / days
     found = {"value": value, "low": min(low, value), "high": max(high, value)}
-    return {**{k: _short(x * 1e3) for k, x in found.items()}, "source": source}
+    return {**{k: short(x * 1e3) for k, x in found.items()}, "source": source}
 
 
 def _value(value: float, source: str) -> dict[str, object]:
-    return {"value": _short(value), "source": source}
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else value
+    return {"value": short(value), "source": source}

@@ -9,7 +9,7 @@ from typing import Any
 from dcplan.report.book.plain.sums import formulas
 from dcplan.report.book.writer import Writer
 from dcplan.report.text.numbers import in_order
-from dcplan.result import Cell, Result, Table
+from dcplan.result import Cell, Result, Table, cell_of
 from dcplan.specs import registry
 from dcplan.specs.headers import header
 from dcplan.units import unit_of
@@ -49,7 +49,7 @@ def write_plain(writer: Writer, result: Result) -> None:
         note = f"Table {name} of dcplan {result.verb}."
         _title(writer, sheet, spec.title if spec else header(name), note)
         _table(writer, sheet, result.tables[name], HEAD_ROW)
-    rows = tuple(tuple(_shown(row.get(x)) for x in INPUT_HEAD) for row in result.inputs)
+    rows = tuple(tuple(cell_of(row.get(x)) for x in INPUT_HEAD) for row in result.inputs)
     _title(writer, INPUTS, "Inputs", FIXED)
     _table(writer, INPUTS, Table(INPUT_HEAD, rows), HEAD_ROW)
     _title(writer, COLUMNS, "Columns", "What each column of a sheet means.")
@@ -160,10 +160,6 @@ def _cell(writer: Writer, sheet: str, place: tuple[int, int], cell: Any, unit: s
 
 def _length(cell: Cell) -> str:
     return f"{cell:,.0f}     " if isinstance(cell, float) else str("" if cell is None else cell)
-
-
-def _shown(value: object) -> Cell:
-    return value if isinstance(value, str | int | float) else None
 
 
 def _columns(result: Result) -> Iterator[tuple[str, str, str]]:
