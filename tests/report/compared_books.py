@@ -76,12 +76,12 @@ def assert_live(made: Made, *, least_figures: int) -> None:
 
 
 def assert_edits_change(made: Made, edits: Mapping[str, float]) -> None:
-    """All edits together change most present costs, and give the figures of a new run."""
+    """All edits together change the present costs that a new run changes, and give its figures."""
     found, answer = figures(recalculated(edited(made.file, edits))), changed(made, edits)
     costs = [key for key in found if key.endswith("npv_usd")]
     before = {key: made.result.metrics[key].value for key in costs}
     moved = [key for key in costs if answer.metrics[key].value != pytest.approx(before[key])]
-    assert len(moved) > len(costs) / 2  # a price that no edit reaches stays
+    assert moved  # the cost of an offer that no edit reaches stays
     assert all(found[key] != pytest.approx(before[key]) for key in moved)
     assert_same(found, answer)
 
