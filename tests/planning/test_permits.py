@@ -12,6 +12,8 @@ from dcplan.planning.audit.checks import all_checks
 from dcplan.planning.audit.energy.permits import permit_limits
 from dcplan.planning.check_ids import CheckId
 from dcplan.planning.decisions import Decisions
+from dcplan.planning.limits import CHECKED
+from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.energy import calendar_years
 from dcplan.planning.problem.terms import PlanningProblem
 from tests.planning.small import powered_menu
@@ -80,3 +82,13 @@ def test_a_calendar_year_has_the_quarters_of_the_horizon_in_it() -> None:
     assert one == (CheckId.PERMIT_MWH, "s engine", 0, 12.0, 12.5)
     assert calendar_years("2027-Q1", 8) == [range(4), range(4, 8)]
     assert calendar_years("2027-Q4", 1) == [range(1)]
+
+
+def test_a_broken_permit_names_its_row_of_the_model() -> None:
+    """The search reduces this row where whole switches take the plan above the permit."""
+    problem = replace(permitted(500.0), start="2027-Q4")
+    model, _ = build_model(problem)
+    for first in (0, 1):
+        (key,) = CHECKED[CheckId.PERMIT_MWH].broken_rows(CheckId.PERMIT_MWH, "s engine", first, 1)
+        assert key.name == "onsite_permit"
+        assert key.ids in model.onsite_permit
