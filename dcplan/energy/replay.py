@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.energy.dispatch import Dispatch, Source, dispatch
+from dcplan.energy.taken import taken_mw
 from dcplan.units import KG_PER_TONNE
 
 Array = npt.NDArray[np.float64]
@@ -27,6 +28,8 @@ class Part(StrEnum):
     """Mean price of the quarter in a file instead of the plan's price."""
     PRICE = "price times load"
     """Price by hour: covariance of price and load."""
+    OUTPUT = "output of PV, wind and contracts times price"
+    """Their planned energy in the hours of their output: covariance of price and output."""
     PLANTS = "plants by hour"
     """Plants follow load and price, each hour at least cost, within the power of the grid."""
     DERATING = "derating of plants"
@@ -54,7 +57,14 @@ class PlantHours:
     """Less forced outages, in the mean."""
     by_grid: bool = False
     """Whether it comes through the grid, whose power it takes: a contract, whose price per MWh is what
-    a used MWh costs more than a sold one."""
+    a used MWh costs more than a sold one. The load uses it before energy of the tariff in every hour."""
+    by_weather: bool = False
+    """Whether the weather sets its output, as that of PV and wind."""
+
+    @property
+    def shaped(self) -> bool:
+        """Return whether its output by hour is given: that of PV, wind and contracts."""
+        return self.by_grid or self.by_weather
 
 
 @dataclass(frozen=True)
@@ -115,16 +125,20 @@ class Replay:
     load_mw: Array
     """Load by hour, with paused work made up."""
     hours: Dispatch
+    shaped_mwh: float = 0.0
+    """Planned energy of PV, wind and contracts."""
 
 
 def replayed(quarter: SiteQuarter) -> Replay:
     r"""Return the quarter by hour, and the parts of its difference from the plan.
 
-    .. math:: X_{hours} - X_{plan} = \sum_{i=1}^{9} (X_i - X_{i-1})
+    .. math:: X_{hours} - X_{plan} = \sum_{i=1}^{10} (X_i - X_{i-1})
 
     with X energy, cost or CO2. Step i changes one thing more than step i - 1: mean PUE, PUE by
-    hour, mean price, price by hour, dispatch of plants by hour, derating, planned outages, forced
-    outages, interruptions. Up to the prices, plants give their planned energy at constant power.
+    hour, mean price, price by hour, output of PV, wind and contracts by hour, dispatch of plants by
+    hour, derating, planned outages, forced outages, interruptions. Up to the prices, all plants give
+    their planned energy at constant power; with their output by hour, PV, wind and contracts give it
+    in their hours.
 
     Examples
     --------
@@ -149,6 +163,8 @@ def replayed(quarter: SiteQuarter) -> Replay:
         Part.LEVEL: _as_planned(quarter, quarter.load_mw, level),
         Part.PRICE: _as_planned(quarter, quarter.load_mw, quarter.usd_per_mwh),
     }
+    moved_usd = -float((_moved_mw(quarter) * quarter.usd_per_mwh) @ quarter.weights)
+    steps[Part.OUTPUT] = steps[Part.PRICE].more_usd(moved_usd)
     powers = {
         Part.PLANTS: [p.rated_mw for p in quarter.plants],
         Part.DERATING: [p.derated_mw for p in quarter.plants],
@@ -166,7 +182,8 @@ def replayed(quarter: SiteQuarter) -> Replay:
     steps[Part.INTERRUPTIONS] = _sums(quarter, hours)
     before = [planned, *steps.values()]
     parts = {part: now.less(was) for (part, now), was in zip(steps.items(), before, strict=False)}
-    return Replay(planned, parts, steps[Part.INTERRUPTIONS], load, hours)
+    shaped_mwh = sum(p.planned_mwh for p in quarter.plants if p.shaped)
+    return Replay(planned, parts, steps[Part.INTERRUPTIONS], load, hours, shaped_mwh)
 
 
 def paused(room: Array, weights: Array) -> Array:
@@ -269,35 +286,61 @@ def _as_planned(quarter: SiteQuarter, load_mw: Array, usd_per_mwh: Array) -> Tot
     return Totals(mwh + sum(made), usd, kg / KG_PER_TONNE)
 
 
+def _moved_mw(quarter: SiteQuarter) -> Array:
+    """Return the planned energy of PV, wind and contracts in the hours of their output, less its mean.
+
+    The load takes their output in the order of the plan, after firm plants at constant power.
+    """
+    whole, moved = float(quarter.weights.sum()), np.zeros(quarter.load_mw.size)
+    firm = sum(p.planned_mwh for p in quarter.plants if not p.shaped) / whole
+    shaped = sorted(
+        (p for p in quarter.plants if p.shaped), key=lambda p: (p.by_grid, p.usd_per_mwh)
+    )
+    if not shaped:
+        return moved
+    outputs = np.stack([p.rated_mw for p in shaped])
+    for p, mw in zip(
+        shaped, taken_mw(outputs, np.maximum(quarter.load_mw - firm, 0.0)), strict=True
+    ):
+        mean = float(mw @ quarter.weights) / whole
+        if mean > 0.0:
+            moved += p.planned_mwh / whole * (mw / mean - 1.0)
+    return moved
+
+
 def _hours(
     quarter: SiteQuarter, load_mw: Array, grid_mw: Array, plants_mw: Sequence[Array]
 ) -> Dispatch:
-    """Return the least cost of each hour."""
-    sources = [Source(GRID, _left_mw(quarter, load_mw, grid_mw), 0.0, quarter.kg_co2_per_mwh)]
+    """Return the least cost of each hour, with contracts before the tariff.
+
+    A contract has the price of the tariff where that is lower, so that it keeps its place: only what
+    the load cannot take is sold.
+    """
+    own = sorted(zip(quarter.plants, plants_mw, strict=True), key=lambda x: x[0].usd_per_mwh)
+    sources = [Source(p.name, mw, p.usd_per_mwh, p.kg_co2_per_mwh) for p, mw in own if p.by_grid]
+    sources += [Source(GRID, _left_mw(quarter, load_mw, grid_mw), 0.0, quarter.kg_co2_per_mwh)]
     sources += [
-        Source(p.name, np.where(_given(quarter, p), mw, 0.0), p.usd_per_mwh, p.kg_co2_per_mwh)
-        for p, mw in zip(quarter.plants, plants_mw, strict=True)
+        Source(p.name, mw, p.usd_per_mwh, p.kg_co2_per_mwh) for p, mw in own if not p.by_grid
     ]
-    prices = {GRID: quarter.usd_per_mwh}
-    return dispatch(load_mw, sources, hours=quarter.weights, prices=prices)
+    prices = {p.name: np.minimum(p.usd_per_mwh, quarter.usd_per_mwh) for p, _ in own if p.by_grid}
+    found = dispatch(
+        load_mw, sources, hours=quarter.weights, prices={GRID: quarter.usd_per_mwh, **prices}
+    )
+    more_usd = sum(
+        float((found.flows.by_source[p.name] * (p.usd_per_mwh - prices[p.name])) @ quarter.weights)
+        for p, _ in own
+        if p.by_grid
+    )
+    return replace(found, usd=found.usd + more_usd)
 
 
 def _left_mw(quarter: SiteQuarter, load_mw: Array, grid_mw: Array) -> Array:
-    """Return the power that the grid has left for energy of the tariff, after contracts.
-
-    A contract that costs more than the hour's price is sold, and takes no power of the grid.
-    """
+    """Return the power that the grid has left for energy of the tariff, after contracts."""
     taken = np.zeros(load_mw.size)
     for p in (p for p in quarter.plants if p.by_grid):
         used = np.minimum(np.minimum(p.mean_mw, load_mw - taken), grid_mw - taken)
-        taken += np.where(_given(quarter, p), np.maximum(used, 0.0), 0.0)
+        taken += np.maximum(used, 0.0)
     return np.asarray(grid_mw - taken)
-
-
-def _given(quarter: SiteQuarter, plant: PlantHours) -> npt.NDArray[np.bool_]:
-    """Return the hours in which a source is there; a contract is sold where the tariff costs less."""
-    cheap = plant.usd_per_mwh > quarter.usd_per_mwh
-    return np.asarray(~cheap if plant.by_grid else np.ones(cheap.size, dtype=np.bool_))
 
 
 def _sums(quarter: SiteQuarter, hours: Dispatch) -> Totals:

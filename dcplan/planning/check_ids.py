@@ -34,6 +34,7 @@ class CheckId(StrEnum):
     ONSITE_UNITS = "units of on-site plants"
     ONSITE_MWH = "on-site energy MWh"
     ONSITE_MW = "on-site power MW"
+    PERMIT_MWH = "energy beyond the hours of a permit MWh"
     EXPORT_MWH = "on-site energy beyond the load MWh"
     GRID_MWH = "grid MWh"
     CONTRACT_STEPS = "steps of contracts for power"

@@ -104,6 +104,15 @@ def in_site(*field: str) -> Locate:
     return find
 
 
+def in_permit(ids: tuple[Any, ...], scenario: Scenario) -> Path | None:
+    """Return the path of the permit of a plant; the first id is its site and its row of the catalog."""
+    for i, site in enumerate(scenario.sites):
+        for j, plant in enumerate(site.onsite):
+            if ids[0] == f"{site.id} {plant.id}":
+                return ("sites", i, "onsite", j, "permit_hours_per_year")
+    return None
+
+
 def in_hall(field: str) -> Locate:
     """Return the locator of a field of the hall that the first id names, or of its id without the field."""
 

@@ -15,6 +15,7 @@ from dcplan.planning.limit_spec import (
     Span,
     at_path,
     in_hall,
+    in_permit,
     in_site,
     of_demand,
     of_job,
@@ -166,6 +167,11 @@ DECLARED = (
         *(in_site("carbon", "max_operational_t_per_year"), 0.01, 100.0),
         {CheckId.CARBON_T: ""},
         edit=Edit("carbon cap", "carbon cap of {0}", 10.0, "t/year"),
+    ),
+    LimitSpec(
+        *("onsite_permit", "permit hours of {0} in the calendar year of {t}", "MWh more", Q),
+        *(in_permit, 0.01, 100.0),
+        {CheckId.PERMIT_MWH: ""},
     ),
     LimitSpec(
         *("matched_annual", "carbon-free energy of {0} in a year", "MWh less", Span.YEAR),

@@ -49,6 +49,19 @@ def rows(result: Result) -> list[PurchaseRow]:
     return PURCHASES.rows(result.tables["purchases"])
 
 
+def test_the_engine_on_site_has_the_embodied_carbon_of_its_class(bought: Result) -> None:
+    """One engine of 2.5 MW x 656 kg/kW (242 to 1,071) is 1,640 t (605 to 2,677.5), in the sum too."""
+    items = bought.frame("embodied").to_dict("records")
+    engine = next(x for x in items if x["item"] == "reciprocating-engine-gas")
+    assert (engine["quantity"], engine["value"]) == (2500.0, "class of equipment")
+    found = (engine["embodied_t"], engine["low_t"], engine["high_t"])
+    assert found == pytest.approx((1640.0, 605.0, 2677.5))
+    assert bought.value("carbon.embodied_t") == pytest.approx(sum(x["embodied_t"] for x in items))
+    year = bought.frame("sustainability")
+    goods = year[year["indicator"] == "scope 3 category 2, capital goods"]["value"]
+    assert goods.astype(float).sum() == pytest.approx(bought.value("carbon.embodied_t"))
+
+
 @pytest.mark.parametrize("name", ["bought", "paid_in_parts", "renewed"])
 def test_the_amounts_are_the_lines_of_the_plans_cost(
     name: str, request: pytest.FixtureRequest

@@ -1,4 +1,4 @@
-"""Loads of a plan by hour that are not work: the heat pump of sold heat, and racks that idle while they pause."""
+"""Loads and contracts of a plan by hour: heat pump of sold heat, racks that idle while they pause, output of PPA."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from dcplan.answers.plan.replay.shapes import Shape, SiteShapes
 from dcplan.inputs.power.weather import hours_of_quarter
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.result import Result
+from tests.answers.one_hall import one_hall
 from tests.answers.test_plan_replay import assert_parts_add_up, price_file
 from tests.planning.small import HALL
 from tests.planning.test_utilities import two_racks, utilities
@@ -109,3 +110,43 @@ def test_the_load_that_does_not_pause_is_idle_racks_and_network_by_hand() -> Non
     assert it_mw > 2 * 0.015 + network
     assert load.mw[0] == pytest.approx(it_mw * 1.1)
     assert load.more_mw(0.5).idle_mw[0] == pytest.approx(load.idle_mw[0] + 0.5)
+
+
+def test_contracts_are_used_in_cheap_hours_and_the_note_says_what_their_output_is_worth(
+    tmp_path: Path,
+) -> None:
+    """Sun by day, and the same power in every hour, with one PUE: in hours of 10 USD/MWh as in those of 115,
+    the load uses what it can take, and the rest is sold at 20 and 30 USD/MWh. What differs is the price of the
+    energy that the tariff gives: sum of MW x (price of the hour - mean of the quarter), by hand from the hours."""
+    sun = np.clip(np.sin((np.arange(8760) % 24 - 6) / 12 * np.pi), 0.0, None)
+    (tmp_path / "pv.csv").write_text("\n".join(f"{x:.6f}" for x in sun) + "\n")
+    hall = Path(one_hall(tmp_path, 50_000))
+    added = (
+        "    ppa:\n      - {id: sun, kind: as_produced, max_mw: 0.5, step_mw: 0.05, profile: pv.csv,"
+        " usd_per_mwh: 25, surplus_usd_per_mwh: 20}\n      - {id: flat, kind: baseload, max_mw: 0.5,"
+        " step_mw: 0.01, usd_per_mwh: 60, surplus_frac: 0.5}\n"
+        "    matched_share_min: {hourly: 0.8}\n    halls:"
+    )
+    text = hall.read_text(encoding="utf-8").replace("    halls:", added, 1)
+    hall.write_text(text, encoding="utf-8")
+    low = price_file(tmp_path, 60.0 - 55.0 * sun)
+    found = dcplan.plan(str(hall), replay_hours=True, replay_rows=True, price_hours={"s": low})
+    contracts, hours = found.frame("contracts"), found.frame("replay_hours").fillna(0.0)
+    hours = hours[hours["load_mw"] > 0.0]
+    for name in ("sun", "flat"):
+        used = contracts[contracts["contract"] == name]["used_mwh"].sum()
+        assert used > 0.0
+        assert hours[f"{name}_mw"] @ hours["duration_h"] == pytest.approx(used)
+    price, weights = hours["usd_per_mwh"], hours["duration_h"]
+    assert price.min() < 20.0  # both surplus prices are above it
+    mean = float(np.average(price, weights=weights))
+    more = float((hours["grid_mw"] * (price - mean)) @ weights)
+    (row,) = found.frame("replay").to_dict("records")
+    assert row["hours_usd"] - row["energy_usd"] == pytest.approx(more)
+    assert more > 0.01 * row["energy_usd"]
+    (part,) = found.frame("replay_parts").to_dict("records")
+    assert part["part"] == "output of PV, wind and contracts times price"
+    assert_parts_add_up(found)
+    worth = more / contracts["used_mwh"].sum()
+    (said,) = (w["message"] for w in found.warnings if "replaces energy" in w["message"])
+    assert f"that costs {worth:,.2f} USD less than the mean of its quarter" in said

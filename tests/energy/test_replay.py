@@ -52,6 +52,7 @@ def test_every_part_of_two_hours_by_hand() -> None:
         Part.PUE: (0.0, 0.0, 0.0),
         Part.LEVEL: (0.0, 0.0, 0.0),
         Part.PRICE: (0.0, 80e3, 0.0),
+        Part.OUTPUT: (0.0, 0.0, 0.0),
         Part.PLANTS: (0.0, -70e3, 300.0),
         Part.DERATING: (0.0, 10e3, -100.0),
         Part.PLANNED_OUTAGES: (-1000.0, -50e3, -600.0),
@@ -162,24 +163,57 @@ def test_prices_by_hour_change_the_order_of_sources() -> None:
     assert stored.usd == pytest.approx(15 * 50 + 1350 + 10 * 120)
 
 
-def test_a_contract_takes_power_of_the_grid_and_is_sold_in_cheap_hours() -> None:
-    """A contract of 4 MW costs 20 USD/MWh more used than sold. 10 MW at 50 USD/MWh: 4 of the contract, 6 of
-    the tariff; at 10 USD/MWh the tariff alone. A grid of 6 MW gives 6 in all, so that 4 MW are short."""
-    four = np.full(2, 4.0)
-    contract = PlantHours("wind", 4000.0, 20.0, 400.0, four, four, four, four, by_grid=True)
-    prices, load = np.array([50.0, 10.0]), np.full(2, 10.0)
-    quarter = SiteQuarter(
-        *(HALF, 10.0, 10.0, load, 30.0, 30.0, prices, 400.0, 12.0, np.full(2, 12.0), (contract,))
-    )
-    found = replayed(quarter)
-    assert found.planned == Totals(20_000.0, 16_000.0 * 30 + 4000.0 * 20, 8000.0)
+FOUR = np.full(2, 4.0)
+WIND = PlantHours("wind", 8000.0, 20.0, 400.0, FOUR, FOUR, FOUR, FOUR, by_grid=True)
+OVER_WIND = SiteQuarter(
+    *(HALF, 10.0, 10.0, np.full(2, 10.0), 30.0, 30.0, np.array([50.0, 10.0]), 400.0, 12.0),
+    *(np.full(2, 12.0), (WIND,)),
+)
+
+
+def test_a_contract_takes_power_of_the_grid_and_comes_before_the_tariff() -> None:
+    """A contract of 4 MW costs 20 USD/MWh more used than sold. The load uses it at 50 USD/MWh and at 10: only what
+    no load takes is sold, so 1,000 h x (4 x 20 + 6 x 50 + 4 x 20 + 6 x 10) = 520 kUSD, which is the plan: 12,000
+    MWh x 30 + 8,000 x 20. A grid of 6 MW gives 6 in all, so that 4 MW are short."""
+    found = replayed(OVER_WIND)
+    assert found.planned == Totals(20_000.0, 520e3, 8000.0)
     flows = found.hours.flows.by_source
-    assert flows["wind"].tolist() == pytest.approx([4.0, 0.0])
-    assert flows["grid"].tolist() == pytest.approx([6.0, 10.0])
-    assert found.found.usd == pytest.approx(1000 * (4 * 20 + 6 * 50 + 10 * 10))
+    assert flows["wind"].tolist() == pytest.approx([4.0, 4.0])
+    assert flows["grid"].tolist() == pytest.approx([6.0, 6.0])
+    assert found.found.usd == pytest.approx(520e3)
     assert found.found.t_co2 == pytest.approx(8000.0)
-    little = replayed(replace(quarter, grid_mw=6.0, open_mw=np.full(2, 6.0)))
+    assert max(abs(x.usd) for x in found.parts.values()) < 1e-6
+    little = replayed(replace(OVER_WIND, grid_mw=6.0, open_mw=np.full(2, 6.0)))
     assert little.hours.flows.short_mw.tolist() == pytest.approx([4.0, 4.0])
+    assert little.hours.flows.by_source["wind"].tolist() == pytest.approx([4.0, 4.0])
+
+
+@pytest.mark.parametrize(("by_grid", "name"), [(True, "sun"), (False, "pv")])
+def test_output_in_expensive_hours_is_worth_more_than_the_mean_price(
+    by_grid: bool, name: str
+) -> None:
+    """8 MW of sun in the first hour alone, at 50 USD/MWh; the mean is 30. The plan has 8,000 MWh of 20,000 from it:
+    12,000 x 30 = 360 kUSD of the tariff. By hour the tariff gives 2 x 50 + 10 x 10, 200 kUSD: each MWh replaces
+    energy of 50 USD, 20 more than the mean, and 8,000 x 20 = 160 kUSD."""
+    mw = np.array([8.0, 0.0])
+    sun = PlantHours(*(name, 8000.0, 0.0, 0.0, mw, mw, mw, mw), by_grid, not by_grid)
+    found = replayed(replace(OVER_WIND, plants=(sun,)))
+    assert found.planned.usd == pytest.approx(360e3)
+    assert found.found.usd == pytest.approx(200e3)
+    assert found.parts[Part.OUTPUT].usd == pytest.approx(-160e3)
+    assert found.parts[Part.PLANTS].usd == pytest.approx(0.0, abs=1e-6)
+    assert found.shaped_mwh == 8000.0
+
+
+def test_the_output_of_a_contract_comes_after_pv_and_firm_plants_of_the_plan() -> None:
+    """2 MW of an engine at constant power leave 8 MW. PV takes 6 of them in the first hour, so that a flat contract
+    of 4 MW gives 2 and 4 MW: 2,000 + 4,000 MWh. PV of 6,000 MWh at 50 USD/MWh, 20 above the mean, saves 120 kUSD
+    more; the contract saves 2,000 x 20 - 4,000 x 20 = -40 kUSD."""
+    six = np.array([6.0, 0.0])
+    pv = PlantHours("pv", 6000.0, 0.0, 0.0, six, six, six, six, by_weather=True)
+    engine = replace(ENGINE, planned_mwh=4000.0)
+    site = replace(OVER_WIND, plants=(replace(WIND, planned_mwh=6000.0), engine, pv))
+    assert replayed(site).parts[Part.OUTPUT].usd == pytest.approx(-120e3 + 40e3)
 
 
 def test_load_that_does_not_pause_stays_on_in_interruptions() -> None:

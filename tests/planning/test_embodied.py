@@ -12,9 +12,10 @@ from dcplan.catalog.loader import load
 from dcplan.catalog.schema import OnsitePower, Parameter, System
 from dcplan.energy.embodied import Footprint, embodied
 from dcplan.inputs.log import InputLog
-from dcplan.inputs.power.embodied import Footprints, plant_footprint, system_footprint
+from dcplan.inputs.power.embodied import PLANTS, Footprints, plant_footprint, system_footprint
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.decisions import Decisions
+from dcplan.planning.problem.energy import OnsiteTerms
 from dcplan.planning.problem.terms import PlanningProblem
 from tests.planning.small import HALL, small_menu
 
@@ -59,14 +60,41 @@ def test_class_values_follow_from_their_sources() -> None:
     )
 
 
-def test_plants_without_a_value_stay_unknown() -> None:
-    """A battery of 4 h has 4 x 115 kg/kW; no value was found for turbines."""
+def test_a_plant_has_the_value_of_its_row_or_the_class_of_its_kind() -> None:
+    """A battery of 4 h has 4 x 115 kg/kW in its row; a reactor has the class of nuclear plants."""
     catalog = load()
     log = InputLog(catalog)
-    battery = plant_footprint(catalog.get("onsite", "lithium-battery-4h", OnsitePower), log)
-    assert battery == Footprint(4 * 115.0, 4 * 77.0, 4 * 153.0)
-    turbine = catalog.get("onsite", "aeroderivative-turbine", OnsitePower)
-    assert plant_footprint(turbine, log) is None
+    battery = catalog.get("onsite", "lithium-battery-4h", OnsitePower)
+    assert plant_footprint(battery, log) == Footprint(4 * 115.0, 4 * 77.0, 4 * 153.0)
+    reactor = catalog.get("onsite", "small-modular-reactor", OnsitePower)
+    assert plant_footprint(reactor, log) == Footprint(466.0, 224.0, 708.0, by_class=True)
+    assert "power.embodied-nuclear-kg-per-kw" in log.rows
+    blank = battery.model_copy(update={"embodied_kg_per_kw": None})
+    assert plant_footprint(blank, log) is None
+    for row in catalog.rows["onsite"].values():
+        assert isinstance(row, OnsitePower)
+        assert plant_footprint(row, log) is not None, row.id
+
+
+def test_classes_of_plants_follow_from_their_sources() -> None:
+    """A combined cycle of 630 MW (ElectricityLCI) has 136.41 kt CO2, 0.5337 kt CH4 x 28 and 0.00435 kt
+    N2O x 265; EnergyScope has 183.8 kg/kW. Heat and power: 1,024 kg per kW of heat at 46 % heat and 44 %
+    power, 2,193 at 22 % and 58 %. Capacity emissions of a year times the life: 39.901 x 30 (gas),
+    3.735 x 60 (nuclear), 63.246 x 30 (geothermal). NREL: 32.0 g/kWh x 0.8 x 8,760 h x 30."""
+    gas_plant = (136.41 + 0.5337 * 28 + 0.00435 * 265) * 1e6 / 630e3
+    engine, cell = 1024 * 46 / 44, 2193 * 22 / 58
+    reactor, wells = 3.735 * 60, 63.246 * 30
+    by_hand = {
+        "turbine": ((183.8 + gas_plant) / 2, 183.8, 39.901 * 30),
+        "engine": ((gas_plant + engine) / 2, gas_plant, engine),
+        "fuel-cell": (cell, cell / 2, 2193),
+        "nuclear": ((reactor + 707.9) / 2, reactor, 707.9),
+        "geothermal": (wells, wells / 2, 0.032 * 0.8 * 8760 * 30),
+    }
+    assert by_hand.keys() == PLANTS.keys()
+    for kind, values in by_hand.items():
+        found = load().get("power", PLANTS[kind], Parameter).value
+        assert (found.value, *found.bounds) == pytest.approx(values, rel=0.002), kind
 
 
 def test_the_sum_adds_bounds_and_separates_classes() -> None:
@@ -114,6 +142,27 @@ def test_the_goods_of_a_plan_by_hand() -> None:
     assert found["carbon.embodied_class_t"].value == pytest.approx(coarse)
     text = f"of which {coarse:,.0f} t are class values ({coarse / 2:,.0f} to {coarse * 3:,.0f})"
     assert text in found["carbon.embodied_t"].label
+
+
+def test_plants_of_a_class_count_in_the_table_and_both_sums() -> None:
+    """Three engines of 50 kW x 100 kg/kW (50 to 300) are 15 t (7.5 to 45), all of it of a class."""
+    engine = OnsiteTerms(
+        "engine", 0.05, 60e3, 500.0, 90.0, 450.0, lead=0, most_units=8, spare_units=1
+    )
+    problem, plan = two_racks(Footprints({"b": ROW}, {"engine": KW}))
+    site = dataclasses.replace(problem.sites[0], onsite=(engine,))
+    problem = dataclasses.replace(problem, sites=(site,))
+    plan = dataclasses.replace(plan, onsite={("s", "engine", 1): 3})
+    books = make_accounts(problem, plan)
+    row = next(r for r in embodied_table(problem, plan, books).records() if r["item"] == "engine")
+    assert (row["group"], row["unit"]) == ("plant on site", "kW")
+    assert row["quantity"] == pytest.approx(150.0)
+    assert (row["embodied_t"], row["low_t"], row["high_t"]) == pytest.approx((15.0, 7.5, 45.0))
+    assert row["value"] == "class of equipment"
+    found = embodied_metrics(problem, plan, books)
+    assert found["carbon.embodied_t"].value == pytest.approx(4.0 + 15.0)
+    assert found["carbon.embodied_class_t"].value == pytest.approx(15.0)
+    assert found["carbon.embodied_class_t"].high == pytest.approx(45.0)
 
 
 def test_unknown_items_are_rows_without_a_number() -> None:

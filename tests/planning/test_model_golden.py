@@ -18,6 +18,7 @@ from dcplan.planning.model.energy.battery import add_battery
 from dcplan.planning.model.energy.carbon import add_carbon_price
 from dcplan.planning.model.energy.contracts import add_contracts, add_matching
 from dcplan.planning.model.energy.interrupted import add_interrupted
+from dcplan.planning.model.energy.permits import add_permits
 from dcplan.planning.model.energy.response import add_response
 from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
@@ -88,6 +89,7 @@ FILES: dict[str, Callable[[pyo.ConcreteModel, Sets], None]] = {
     "upgrades": _add_upgrades,
     "fabric": add_fabric,
     "onsite": add_onsite,
+    "permits": add_permits,
     "steps": add_switches,
     "systems": add_switches,
     "power": add_power,
@@ -208,6 +210,10 @@ def menu_of(name: str) -> PlanningProblem:
         return replace(problem, halls=(own,))
     if name == "onsite":
         return powered_menu(0.1, 0.05)
+    if name == "permits":
+        menu = powered_menu(0.1, 0.05)
+        engine = replace(menu.sites[0].onsite[0], permit_h_per_year=500.0)
+        return replace(menu, sites=(replace(menu.sites[0], onsite=(engine,)),))
     if name == "steps":
         option = problem.fabrics[0]
         costs = SwitchSteps((64, 64), {"usd": 900.0}, {"usd": (200e3, 150e3)})

@@ -69,6 +69,18 @@ CELLS = "id: lithium-battery-4h, max_mw: 4"
             f"    onsite: [{{{CELLS}, peak_h: 4, usd_per_mwh: 50}}]\n",
             *("DC015", "has no usd_per_mwh", "50}"),
         ),
+        (
+            f"    onsite: [{{{CELLS}, peak_h: 4, permit_hours_per_year: 50}}]\n",
+            *("DC015", "has no permit_hours_per_year", "50}"),
+        ),
+        (
+            "    onsite: [{id: solar-pv, max_mw: 20, profile: sun.csv, permit_hours_per_year: 60}]\n",
+            *("DC015", "no permit limits them", "60}"),
+        ),
+        (
+            "    onsite: [{id: reciprocating-engine-gas, max_mw: 20, permit_hours_per_year: 9000}]\n",
+            *("DC004", "8", "9000}"),
+        ),
         (f"    onsite: [{{{CELLS}, peak_h: 24}}]\n", "DC004", "below 24 h", "24}"),
         (
             "    onsite: [{id: reciprocating-engine-gas, max_mw: 20, peak_h: 3}]\n",

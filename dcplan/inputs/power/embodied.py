@@ -20,6 +20,14 @@ BUILDING, POWER, COOLING = (
     "embodied-power-kg-per-kw",
     "embodied-cooling-kg-per-kw",
 )
+PLANTS = {
+    "turbine": "embodied-turbine-kg-per-kw",
+    "engine": "embodied-engine-kg-per-kw",
+    "fuel-cell": "embodied-fuel-cell-kg-per-kw",
+    "nuclear": "embodied-nuclear-kg-per-kw",
+    "geothermal": "embodied-geothermal-kg-per-kw",
+}
+"""Class value by kind of plant. A battery, PV and wind have none: their rows have values of their own."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +81,15 @@ def system_footprint(row: System, log: InputLog) -> Footprint | None:
 
 
 def plant_footprint(row: OnsitePower, log: InputLog) -> Footprint | None:
-    """Return the embodied carbon of one kW of a plant; None where the row has none."""
-    if row.embodied_kg_per_kw is None:
-        return None
-    log.take(f"onsite.{row.id}.embodied_kg_per_kw", row.embodied_kg_per_kw)
-    return _of(row.embodied_kg_per_kw)
+    """Return the embodied carbon of one kW of a plant: that of the row, or the class value of its kind.
+
+    None where the row has no value and its kind has no class.
+    """
+    if row.embodied_kg_per_kw is not None:
+        log.take(f"onsite.{row.id}.embodied_kg_per_kw", row.embodied_kg_per_kw)
+        return _of(row.embodied_kg_per_kw)
+    key = PLANTS.get(row.kind)
+    return None if key is None else class_value(key, log)
 
 
 def class_value(key: str, log: InputLog) -> Footprint:

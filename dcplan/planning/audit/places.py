@@ -10,6 +10,7 @@ from dcplan.planning.audit.books.hall import HallQuarter, storage_of
 from dcplan.planning.audit.check import Check
 from dcplan.planning.audit.energy.contracts import contract_limits
 from dcplan.planning.audit.energy.limits import Load, limits
+from dcplan.planning.audit.energy.permits import permit_limits
 from dcplan.planning.audit.onsite import carbon_t, limit_mw
 from dcplan.planning.audit.packing import unplaced
 from dcplan.planning.audit.upgrades import capacity, out_of_service
@@ -105,6 +106,7 @@ def site_checks(problem: PlanningProblem, d: Decisions, books: Accounts) -> Iter
             t: books.site(problem, site.id, t, "facility_mwh") for t in range(problem.quarters)
         }
         yield from (Check(*x) for x in contract_limits(problem, d, site, energy))
+        yield from (Check(*x) for x in permit_limits(problem, d, site))
         for t, right in enumerate(site.water_right_m3):
             used_m3 = books.site(problem, site.id, t, "water_l") / L_PER_M3
             yield Check(CheckId.WATER_RIGHT_M3, site.id, t, used_m3, right)

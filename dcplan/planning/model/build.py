@@ -10,6 +10,7 @@ from dcplan.planning.model.energy.battery import add_battery
 from dcplan.planning.model.energy.carbon import add_carbon_price
 from dcplan.planning.model.energy.contracts import add_contracts, add_matching
 from dcplan.planning.model.energy.interrupted import add_interrupted
+from dcplan.planning.model.energy.permits import add_permits
 from dcplan.planning.model.energy.response import add_response
 from dcplan.planning.model.goals import add_goal
 from dcplan.planning.model.halls import add_halls
@@ -42,6 +43,7 @@ def build_model(problem: PlanningProblem) -> tuple[pyo.ConcreteModel, Sets]:
     add_fabric(model, sets)
     add_switches(model, sets)
     add_onsite(model, sets)
+    add_permits(model, sets)
     add_power(model, sets)
     add_land(model, sets)
     add_battery(model, sets)

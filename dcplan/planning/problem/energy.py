@@ -129,6 +129,9 @@ class OnsiteTerms:
     steady: bool = False
     """Whether it generates in all hours without carbon, as nuclear and geothermal plants do."""
 
+    permit_h_per_year: float | None = None
+    """Hours at full power that a permit allows each unit in a calendar year; None: no limit."""
+
     @property
     def clean(self) -> bool:
         """Return whether its energy is free of carbon and counts for matching."""
@@ -231,6 +234,9 @@ def _onsite(entry: Onsite, site: Site, question: Question, log: InputLog) -> Ons
         price if weather else 0.0,
         battery,
         row.kind in STEADY_KINDS,
+        log.take(f"{key}.permit_hours_per_year", entry.permit_hours_per_year)
+        if entry.permit_hours_per_year
+        else None,
     )
 
 
@@ -282,6 +288,19 @@ def shapes_at(plants: Sequence[Profiled], start: str, t: int) -> tuple[Array, fl
     count = hours.stop - hours.start
     shapes = np.array([x.profile[hours] for x in plants], dtype=np.float64).reshape(-1, count)
     return shapes, HOURS_PER_QUARTER / count
+
+
+def calendar_years(start: str, quarters: int) -> list[range]:
+    """Return the quarters of the horizon in each calendar year.
+
+    Examples
+    --------
+    >>> calendar_years("2027-Q3", 7)
+    [range(0, 2), range(2, 6), range(6, 7)]
+    """
+    first = quarter_index(start) % QUARTERS_PER_YEAR
+    ends = [*range(QUARTERS_PER_YEAR - first, quarters, QUARTERS_PER_YEAR), quarters]
+    return [range(a, b) for a, b in zip([0, *ends], ends, strict=False)]
 
 
 def output_mwh(plant: OnsiteTerms, start: str, t: int) -> float:

@@ -43,7 +43,7 @@ def _check_battery(check: Checker, entry: Onsite, site: Site, path: Path) -> Non
             "tranche, or ramp_limit_mw_per_min of the site"
         )
         check.add("DC015", cause, (*path, "id"), help=step)
-    for name in ("profile", "usd_per_mwh", "spare_units"):
+    for name in ("profile", "usd_per_mwh", "spare_units", "permit_hours_per_year"):
         if getattr(entry, name) is not None:
             cause = f"{entry.id} is a battery, so it has no {name}"
             check.add("DC015", cause, (*path, name), help=f"leave {name} out")
@@ -66,6 +66,10 @@ def _check_weather(check: Checker, entry: Onsite, path: Path, *, weather: bool) 
     if weather and entry.spare_units:
         cause = f"{entry.id} has no spare units: its output is that of its profile"
         check.add("DC015", cause, (*path, "spare_units"), help="leave spare_units out")
+    if weather and entry.permit_hours_per_year is not None:
+        cause = f"{entry.id} has the hours of its profile, and no permit limits them"
+        step = "leave permit_hours_per_year out"
+        check.add("DC015", cause, (*path, "permit_hours_per_year"), help=step)
     if not weather and entry.profile is not None:
         cause = f"{entry.id} gives power when the load needs it, so it has no profile"
         check.add("DC015", cause, (*path, "profile"), help="leave the profile out")

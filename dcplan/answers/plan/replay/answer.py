@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dcplan.answers.plan.calendar import quarter_at
 from dcplan.answers.plan.replay.given import Given
@@ -13,6 +13,7 @@ from dcplan.answers.plan.replay.shapes import SiteShapes, shapes_of
 from dcplan.answers.plan.replay.tables import Year, hour_rows, metrics_of, part_rows, year_row
 from dcplan.answers.plan.replay.tables import reasons as reasons_of
 from dcplan.inputs.log import InputLog
+from dcplan.planning.audit.energy.permits import permit_limits
 from dcplan.planning.problem.terms import Cooled, SiteTerms
 from dcplan.planning.solve.solved import Solved
 from dcplan.result import Metric, Table
@@ -59,7 +60,8 @@ def replay_of(
         hours = (row for y in years for row in hour_rows(y, plan.problem, dry[y.site]))
         tables["replay_hours"] = specs.REPLAY_HOURS.wide_table(hours, [f"{x}_mw" for x in sources])
     notes = [note for s in plan.problem.sites for note in shapes[s.id].notes]
-    texts = [*reasons_of(years), *_over_limits(plan, years), *notes, *_prices(given, question)]
+    over = [*_over_limits(plan, years), *_over_permits(plan, years)]
+    texts = [*reasons_of(years), *over, *notes, *_prices(given, question)]
     warnings = [{"code": "replay", "message": text} for text in texts]
     return Replayed(metrics_of(years), tables, warnings)
 
@@ -80,6 +82,27 @@ def _over_limits(plan: Audited, years: Sequence[Year]) -> list[str]:
                     f"{year.site}, year from {year.first_quarter}: by hour the {name} is {used:,.0f} "
                     f"{unit}, above the limit of {limit:,.0f} {unit}, which the replay does not know: "
                     "lower the limit in the scenario by the difference and plan again"
+                )
+    return found
+
+
+def _over_permits(plan: Audited, years: Sequence[Year]) -> list[str]:
+    """Name the plants that generate more by hour than their permit allows in a calendar year."""
+    problem, found = plan.problem, []
+    hours = {(y.site, q.t): q.replay.hours.mwh for y in years for q in y.quarters}
+    for site in problem.sites:
+        made = replace(
+            plan.decisions,
+            onsite_mwh={
+                (s, plant, t): mwh for (s, t), own in hours.items() for plant, mwh in own.items()
+            },
+        )
+        for _, where, first, mwh, most in permit_limits(problem, made, site):
+            if mwh > most * (1.0 + OVER_FRAC):
+                found.append(
+                    f"{where}, calendar year of {quarter_at(problem, first)}: by hour it generates "
+                    f"{mwh:,.0f} MWh, above the {most:,.0f} MWh of its permit, which the replay does not "
+                    "know: the cost by hour is off by what the difference costs from the grid"
                 )
     return found
 

@@ -213,7 +213,7 @@ def plant_hours(
     usd = plan.problem.finance.level(t) * x.usd_per_mwh
     if not x.firm:  # outages are in its profile
         mw = units * x.unit_mw * np.array(x.profile[hours])
-        return PlantHours(x.id, planned, usd, x.g_per_kwh, mw, mw, mw, mw)
+        return PlantHours(x.id, planned, usd, x.g_per_kwh, mw, mw, mw, mw, by_weather=True)
     unit = shapes.units[x.id]
     needed = max(units - x.spare_units, 0)
     out = planned_out(units, unit.planned_out_h, shapes.mildest_hour, TYPICAL_YEAR_HOURS)[hours]

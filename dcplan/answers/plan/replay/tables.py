@@ -206,11 +206,22 @@ def reasons(years: Sequence[Year]) -> list[str]:
             why = ", ".join(f"{part.value} {shares[part] * 100:+.2f} %" for part in named)
             constant = Part.PUE in named and any(q.given_pue for q in year.quarters)
             season = f"; {SEASON}" if constant and measure.name != "water" else ""
+            worth = f"; {_worth(year)}" if Part.OUTPUT in named else ""
             found.append(
                 f"{year.site}, year from {year.first_quarter}: by hour the {measure.name} is "
-                f"{measure.change_frac * 100:+.2f} % from the plan: {why}{season}"
+                f"{measure.change_frac * 100:+.2f} % from the plan: {why}{season}{worth}"
             )
     return found
+
+
+def _worth(year: Year) -> str:
+    """Say what a MWh of PV, wind and contracts replaces, over the mean price that the plan has."""
+    usd = -year.part(Part.OUTPUT).usd / sum(q.replay.shaped_mwh for q in year.quarters)
+    side = "more" if usd > 0.0 else "less"
+    return (
+        f"a MWh of PV, wind and contracts replaces energy of the tariff that costs {abs(usd):,.2f} USD "
+        f"{side} than the mean of its quarter, which is the price of the plan"
+    )
 
 
 def hour_rows(

@@ -110,6 +110,9 @@ class Onsite(Part):
     peak_h: DayHours | None = None
     """Hours a day for which the peak of the site lasts, for a battery, which may then lower the peak.
     Default: it lowers no peak."""
+    permit_hours_per_year: YearHours | None = None
+    """Hours at full power that a permit allows in a calendar year: the energy of the plant is at most
+    its bought MW times these hours, a fourth for each quarter in service. Default: no limit."""
 
 
 class Carbon(Part):
