@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dcplan.economics.cash_flow import AssetClass
 from dcplan.economics.monthly.book import book_life_years, book_months
-from dcplan.economics.monthly.earlier import Earlier, earlier_book
+from dcplan.economics.monthly.earlier import Earlier, EarlierBook, earlier_book
 from dcplan.economics.monthly.financing import UNSERVED, WRITTEN_OFF, Financed
 from dcplan.economics.monthly.payments import Loan
-from dcplan.economics.monthly.side import GOODPUT_LOSS, INCOME_TAX, MILESTONES, Line
+from dcplan.economics.monthly.side import GOODPUT_LOSS, INCOME_TAX, MILESTONES, Line, Side
 from dcplan.economics.ranges import Array
 
 NOT_PAID = frozenset({UNSERVED, GOODPUT_LOSS})
@@ -113,57 +113,35 @@ def statements(
     earlier : sequence of Earlier
         Hardware in service before the plan.
     """
-    side, months = found.after_tax, found.after_tax.months
-    outside = [m for pairs in side.outside.values() for m, _ in pairs]
-    first, end = min([0, *outside]), max([months, *(m + 1 for m in outside)])
-
-    def padded(values: Array) -> Array:
-        return np.concatenate([np.zeros(-first), values, np.zeros(end - months)])
-
-    def paid(line: Line) -> Array:
-        cash = padded(side.lines.get(line, np.zeros(months)))
-        for month, usd in side.outside.get(line, ()):
-            cash[month - first] += usd
-        return cash
-
+    side, ledger = found.after_tax, _Ledger.of(found.after_tax)
     lines = [x for x in dict.fromkeys((*side.lines, *side.outside)) if x not in NOT_PAID]
     capital = [x for x in lines if x.asset in WRITTEN_OFF]
     disposals = [x for x in lines if x.asset is AssetClass.DISPOSAL]
-    apart, zero = {*capital, *disposals, MILESTONES, INCOME_TAX}, np.zeros(end - first)
-    operating = sum((paid(x) for x in lines if x not in apart), zero)
-    before = earlier_book(earlier, months)
-    written, value = padded(before.charge), padded(before.value)
-    value[:-first] = before.opening_usd  # deposits come before the first month
-    land = zero.copy()
-    for x in capital:
-        life = book_life_years(x.asset, life_years, usual_years)
-        charges, left = book_months(side.basis_usd(x), life)
-        written, value = written + padded(charges), value + padded(left)
-        land = land + padded(left) if x.asset is AssetClass.LAND else land
-    last = months - 1 - first
+    apart = {*capital, *disposals, MILESTONES, INCOME_TAX}
+    operating = ledger.total(x for x in lines if x not in apart)
+    before = earlier_book(earlier, side.months)
+    lives = {x: book_life_years(x.asset, life_years, usual_years) for x in capital}
+    written, value, land = _book(ledger, lives, before)
+    last, padded = ledger.last, ledger.padded
+    ahead = sum(side.advances.values(), np.zeros(side.months))
+    lost = sum((v for x, v in side.advances.items() if x not in capital), np.zeros(side.months))
+    sold = 0.0 - ledger.total(disposals)  # proceeds are negative payments
+    gain = sold - padded(before.sold) - padded(lost)
     worth = sum(usd for x, usd in side.end_usd.items() if x not in NOT_PAID)
-    sold = sum((-paid(x) for x in disposals), zero.copy())
-    gain = sold - padded(before.sold)
-    ahead = sum(side.advances.values(), np.zeros(months))
-    lost = sum((v for x, v in side.advances.items() if x not in capital), np.zeros(months))
-    gain = gain - padded(lost)
     sold[last], gain[last] = sold[last] + worth, gain[last] + worth - value[last]
     value[last:] = land[last:] = 0.0
-    due, moved = zero.copy(), paid(MILESTONES)
-    interest, debt, service = zero, zero, zero
-    if found.loan is not None:
-        interest, debt, service = (padded(x) for x in _debt_of(found.loan))
-        due[last] = found.loan.owed_at_end_usd - found.loan.end_balance_usd
+    moved = ledger.paid(MILESTONES)
+    interest, debt, service, due = _debt_of(found.loan, ledger)
     expense = tax_rate_frac * (gain - operating - written - interest)
-    tax = paid(INCOME_TAX) - padded(found.shield)
+    tax = ledger.paid(INCOME_TAX) - padded(found.shield)
     return Statements(
-        first,
+        ledger.first,
         operating,
         written,
         interest + due,  # half a month of interest at the end is not deducted from income
         gain,
         expense,
-        sum((paid(x) for x in capital), zero) + moved,
+        ledger.total(capital) + moved,
         tax,
         service,
         sold,
@@ -176,10 +154,70 @@ def statements(
     )
 
 
-def _debt_of(loan: Loan) -> tuple[Array, Array, Array]:
-    """Return interest, balance and payments less new debt by month, paid back in the last one."""
+@dataclass(frozen=True)
+class _Ledger:
+    """The lines of a side by month, from its first payment to its last."""
+
+    side: Side
+    first: int
+    """First month, 0 or earlier."""
+    end: int
+    """Month after the last."""
+
+    @classmethod
+    def of(cls, side: Side) -> _Ledger:
+        """Return the ledger over the horizon and the payments before and after it."""
+        outside = [m for pairs in side.outside.values() for m, _ in pairs]
+        return cls(side, min([0, *outside]), max([side.months, *(m + 1 for m in outside)]))
+
+    @property
+    def last(self) -> int:
+        """Return the place of the last month of the horizon."""
+        return self.side.months - 1 - self.first
+
+    def padded(self, values: Array) -> Array:
+        """Return amounts of the horizon by month of the ledger."""
+        return np.concatenate(
+            [np.zeros(-self.first), values, np.zeros(self.end - self.side.months)]
+        )
+
+    def paid(self, line: Line) -> Array:
+        """Return the payments of a line."""
+        cash = self.padded(self.side.lines.get(line, np.zeros(self.side.months)))
+        for month, usd in self.side.outside.get(line, ()):
+            cash[month - self.first] += usd
+        return cash
+
+    def total(self, lines: Iterable[Line]) -> Array:
+        """Return the sum of the payments of some lines."""
+        return sum((self.paid(x) for x in lines), np.zeros(self.end - self.first))
+
+
+def _book(
+    ledger: _Ledger, lives: Mapping[Line, float], before: EarlierBook
+) -> tuple[Array, Array, Array]:
+    """Return depreciation, book value and the book value of land by month; land is not written off."""
+    written, value = ledger.padded(before.charge), ledger.padded(before.value)
+    value[: -ledger.first] = before.opening_usd  # deposits come before the first month
+    land = np.zeros(ledger.end - ledger.first)
+    for line, life_years in lives.items():
+        charges, left = book_months(ledger.side.basis_usd(line), life_years)
+        written, value = written + ledger.padded(charges), value + ledger.padded(left)
+        land = land + ledger.padded(left) if line.asset is AssetClass.LAND else land
+    return written, value, land
+
+
+def _debt_of(loan: Loan | None, ledger: _Ledger) -> tuple[Array, Array, Array, Array]:
+    """Return interest, balance, payments less new debt, and interest due at the end, by month.
+
+    The debt is paid back in the last month of the horizon.
+    """
+    due = np.zeros(ledger.end - ledger.first)
+    if loan is None:
+        return due.copy(), due.copy(), due.copy(), due
     service = loan.payments - loan.drawn
     balance = np.cumsum(loan.interest - service)
     balance[-1] -= loan.end_balance_usd
     service[-1] += loan.owed_at_end_usd
-    return loan.interest, balance, service
+    due[ledger.last] = loan.owed_at_end_usd - loan.end_balance_usd
+    return ledger.padded(loan.interest), ledger.padded(balance), ledger.padded(service), due

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pyomo.core as pyo
@@ -10,17 +12,50 @@ from dcplan.planning.model.onsite import serving
 from dcplan.planning.model.power import racks_mean_mw, racks_peak_mw, site_peak_mw
 from dcplan.planning.model.sets import Sets
 from dcplan.planning.model.upgrades import powered
-from dcplan.planning.problem.energy import BatteryTerms, OnsiteTerms
+from dcplan.planning.problem.energy import BatteryTerms, OnsiteTerms, TrancheTerms
 from dcplan.units import HOURS_PER_QUARTER, KW_PER_MW
 
 
-def _batteries(sets: Sets) -> list[tuple[str, OnsiteTerms, BatteryTerms]]:
-    return [
-        (s.id, o, o.battery)
-        for s in sets.problem.sites
-        for o in s.onsite
-        if o.battery is not None and o.most_units
-    ]
+@dataclass(frozen=True)
+class _Batteries:
+    """Batteries of all sites, and the interruptible power that each may carry."""
+
+    sets: Sets
+    found: Mapping[tuple[str, str], tuple[OnsiteTerms, BatteryTerms]]
+    """Plant and battery by site and id."""
+    carried: list[tuple[str, str, str]]
+    """Site, battery and tranche of what may be carried."""
+
+    @classmethod
+    def of(cls, sets: Sets) -> _Batteries:
+        """Return the batteries that a plan may buy."""
+        found, carried = {}, []
+        for site in sets.problem.sites:
+            for plant in site.onsite:
+                if plant.battery is not None and plant.most_units:
+                    found[site.id, plant.id] = plant, plant.battery
+                    own = (y.id for y in site.tranches if plant.battery.carries(y))
+                    carried += [(site.id, plant.id, y) for y in own]
+        return cls(sets, found, carried)
+
+    def bridged(
+        self,
+        m: pyo.ConcreteModel,
+        key: tuple[str, str],
+        t: int,
+        each: Callable[[TrancheTerms], float],
+    ) -> Any:
+        """Return the sum of the power of tranches that a battery carries, each times a factor."""
+        site = self.sets.problem.site(key[0])
+        terms = {y.id: y for y in site.tranches}
+        mine = (y for (s, o, y) in self.carried if (s, o) == key)
+        return sum(each(terms[y]) * m.bridged[*key, y, t] for y in mine)
+
+    def used_mw(self, m: pyo.ConcreteModel, key: tuple[str, str], t: int) -> Any:
+        """Return the rated power that a battery uses for peaks and interruptions [MW]."""
+        battery = self.found[key][1]
+        shaved = battery.mw_per_mw(battery.peak_h) * m.onsite_mw[*key, t]
+        return shaved + self.bridged(m, key, t, lambda y: battery.mw_per_mw(y.event_h))
 
 
 def _more_mw(m: pyo.ConcreteModel, sets: Sets, site: str, t: int) -> Any:
@@ -91,71 +126,58 @@ def add_battery(model: pyo.ConcreteModel, sets: Sets) -> None:
     with L the mean load of a day on which all racks that may train do so, S the shaved peak
     (``onsite_mw``), c the interruptible power carried (``bridged``) and e the losses (``onsite_mwh``, not above 0).
     """
-    found, quarters = _batteries(sets), list(sets.quarters)
-    keys = [(s, o.id) for s, o, _ in found]
-    of = {(s, o.id): (o, b) for s, o, b in found}
-    tranches = [
-        (s, o.id, y.id) for s, o, b in found for y in sets.problem.site(s).tranches if b.carries(y)
-    ]
-    terms = {(s.id, y.id): y for s in sets.problem.sites for y in s.tranches}
-
-    def used_mw(m: pyo.ConcreteModel, s: str, o: str, t: int) -> Any:
-        battery = of[s, o][1]
-        used = battery.mw_per_mw(battery.peak_h) * m.onsite_mw[s, o, t]
-        used += sum(
-            battery.mw_per_mw(terms[s, y].event_h) * m.bridged[s, o, y, t]
-            for (a, b, y) in tranches
-            if (a, b) == (s, o)
-        )
-        return used
+    batteries, quarters = _Batteries.of(sets), list(sets.quarters)
 
     def able(m: pyo.ConcreteModel, s: str, o: str, t: int) -> Any:
-        plant, battery = of[s, o]
+        plant, battery = batteries.found[s, o]
         most = plant.unit_mw * battery.available_frac * serving(m, s, plant, t)
-        return used_mw(m, s, o, t) <= most
+        return batteries.used_mw(m, (s, o), t) <= most
 
     def ramp(m: pyo.ConcreteModel, s: str, job: str, t: int) -> Any:
         terms = sets.problem.site(s).ramp
         runs = _ramps(sets, s, job, t)
         if terms is None or terms.battery is None or not runs:
             return pyo.Constraint.Skip
-        plant, battery = of[s, terms.battery]
+        plant, battery = batteries.found[s, terms.battery]
         needed = sum(sets.problem.run_options[i].ramp_mw * m.run[i] for i in runs)
         most = plant.unit_mw * serving(m, s, plant, t)
-        return used_mw(m, s, plant.id, t) / battery.available_frac + needed <= most
+        return batteries.used_mw(m, (s, plant.id), t) / battery.available_frac + needed <= most
 
-    def losses(m: pyo.ConcreteModel, s: str, o: str, t: int) -> Any:
-        battery = of[s, o][1]
-        lost = battery.shaving_loss_h * m.onsite_mw[s, o, t] + sum(
-            battery.event_loss_h(terms[s, y]) * m.bridged[s, o, y, t]
-            for (a, b, y) in tranches
-            if (a, b) == (s, o)
-        )
-        return m.onsite_mwh[s, o, t] == -lost
-
-    def refilled(m: pyo.ConcreteModel, s: str, t: int) -> Any:
-        shaved = sum(
-            b.peak_over_mean * m.onsite_mw[a, o.id, t] for a, o, b in found if a == s and b.peak_h
-        )
-        return shaved <= _room_mw(m, sets, s, t)
-
-    for (s, o), (_, battery) in of.items():
+    for key, (_, battery) in batteries.found.items():
         for t in quarters:
-            model.onsite_mw[s, o, t].setub(None if battery.peak_h else 0.0)
-    model.battery_mw = pyo.Constraint(keys, quarters, rule=able)
+            model.onsite_mw[*key, t].setub(None if battery.peak_h else 0.0)
+    model.battery_mw = pyo.Constraint(list(batteries.found), quarters, rule=able)
     limited = [x.id for x in sets.problem.sites if x.ramp is not None]
     model.ramp_storage = pyo.Constraint(
         limited, [j.id for j in sets.problem.jobs], quarters, rule=ramp
     )
-    model.battery_losses = pyo.Constraint(keys, quarters, rule=losses)
-    model.battery_refill = pyo.Constraint(
-        list(dict.fromkeys(s for s, _, b in found if b.peak_h)), quarters, rule=refilled
-    )
-    model.bridged_used = pyo.Constraint(
-        list(dict.fromkeys((s, y) for s, _, y in tranches)),
-        quarters,
-        rule=lambda m, s, y, t: (
-            sum(m.bridged[a, o, x, t] for a, o, x in tranches if (a, x) == (s, y))
-            <= m.interruptible_mw[s, y, t]
-        ),
-    )
+    _add_energy(model, sets, batteries)
+
+
+def _add_energy(model: pyo.ConcreteModel, sets: Sets, batteries: _Batteries) -> None:
+    """Count the losses of batteries, leave room to refill them, and carry no more than a tranche has."""
+    found, quarters = batteries.found, list(sets.quarters)
+
+    def losses(m: pyo.ConcreteModel, s: str, o: str, t: int) -> Any:
+        battery = found[s, o][1]
+        shaved = battery.shaving_loss_h * m.onsite_mw[s, o, t]
+        lost = shaved + batteries.bridged(m, (s, o), t, battery.event_loss_h)
+        return m.onsite_mwh[s, o, t] == -lost
+
+    def refilled(m: pyo.ConcreteModel, s: str, t: int) -> Any:
+        shaved = sum(
+            b.peak_over_mean * m.onsite_mw[a, o, t]
+            for (a, o), (_, b) in found.items()
+            if a == s and b.peak_h
+        )
+        return shaved <= _room_mw(m, sets, s, t)
+
+    def within(m: pyo.ConcreteModel, s: str, y: str, t: int) -> Any:
+        carried = (m.bridged[a, o, x, t] for a, o, x in batteries.carried if (a, x) == (s, y))
+        return sum(carried) <= m.interruptible_mw[s, y, t]
+
+    shaving = dict.fromkeys(s for (s, _), (_, b) in found.items() if b.peak_h)
+    model.battery_losses = pyo.Constraint(list(found), quarters, rule=losses)
+    model.battery_refill = pyo.Constraint(list(shaving), quarters, rule=refilled)
+    tranches = dict.fromkeys((s, y) for s, _, y in batteries.carried)
+    model.bridged_used = pyo.Constraint(list(tranches), quarters, rule=within)
