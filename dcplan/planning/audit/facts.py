@@ -132,7 +132,10 @@ def _taxes(problem: PlanningProblem, question: Question) -> Iterator[tuple[str, 
     """Yield name, rate of the scenario and planned rate of each tax of each site."""
     terms, planned_sites = problem.finance.financing, {s.id: s for s in problem.sites}
     for i, given in enumerate(question.scenario.sites):
-        site = planned_sites[given.id]
+        site = planned_sites.get(given.id)
+        if site is None:
+            yield f"sites named {given.id}", 1.0, 0.0
+            continue
         land = _rate(question, i, "land_property_tax_frac_per_year") * _land_usd(given)
         yield f"{site.id} tax on land", land / QUARTERS_PER_YEAR, site.land_tax_usd_per_quarter
         if terms is None:
