@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scipy.special import bdtr
-
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import RunOption
 from dcplan.units import MONTHS_PER_QUARTER
@@ -20,6 +18,8 @@ def pool_nodes(problem: PlanningProblem, runs: Iterable[RunOption]) -> int:
     runs = [r for r in runs if r.pooled_nodes]
     if not runs:
         return 0
+    from scipy.special import bdtr  # needs most of a second to import
+
     here = (runs[0].place, runs[0].system)
     rules = [x.pool for x in problem.run_options if x.pool and (x.place, x.system) == here]
     nodes, share = sum(r.pooled_nodes for r in runs), max(x.down_frac for x in rules)
