@@ -132,3 +132,13 @@ def test_a_reason_of_the_search_itself_stays(
     request = SolveRequest(gap=GAP, time_limit_s=60.0)
     found = strategy.solve_problem(small_menu(), load("retrofit-air-hall"), request)
     assert (found.status, found.ended) == (SolveStatus.LIMIT, "a reason of its own")
+
+
+def test_a_bound_above_the_plan_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """HiGHS 1.15 without presolve may prove a bound above a solution (docs/decisions.md)."""
+    found = solved(monkeypatch)
+    session = SolveSession.of(load("retrofit-air-hall"), SolveRequest(gap=GAP, time_limit_s=60.0))
+    wrong = strategy.judged(replace(found, bound=1.1 * found.value), session)
+    assert wrong.status is SolveStatus.LIMIT
+    assert wrong.bound == -math.inf
+    assert "bound was above this plan" in wrong.ended

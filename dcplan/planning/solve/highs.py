@@ -220,9 +220,20 @@ def _agreed(first: Outcome, second: Outcome) -> Outcome:
     bound = best.bound
     if other.values is not None and other.status is SolveStatus.OPTIMAL:
         low, high = sorted((best.bound, other.bound))
-        bound = low if high > best.objective + WRONG_EPS * max(abs(best.objective), 1.0) else high
+        bound = low if contradicted(high, best.objective) else high
     seconds, nodes = first.seconds + second.seconds, first.nodes + second.nodes
     return replace(best, bound=min(bound, best.objective), seconds=seconds, nodes=nodes)
+
+
+def contradicted(bound: float, value: float) -> bool:
+    """Return whether a bound is above a plan, which proves the bound wrong.
+
+    Examples
+    --------
+    >>> contradicted(21.4, 20.3), contradicted(20.300001, 20.3)
+    (True, False)
+    """
+    return bound > value + WRONG_EPS * max(abs(value), 1.0)
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.jobs.soonest import allowing, wait_months, with_later_starts
 from dcplan.planning.solve.audited import audited
 from dcplan.planning.solve.exact import exactly, of_shares, with_margins
-from dcplan.planning.solve.highs import SMALL_COLUMNS, Outcome
+from dcplan.planning.solve.highs import SMALL_COLUMNS, Outcome, contradicted
 from dcplan.planning.solve.hosting import columns_without_services, has_replicas
 from dcplan.planning.solve.kept import PROGRAMS
 from dcplan.planning.solve.large.aggregate import with_work
@@ -76,6 +76,7 @@ ROUNDED = (
     "the model is solved; the audited plan costs more than its model because of integer counts of "
     "switches and scalable units"
 )
+CONTRADICTED = "the solver's bound was above this plan, so it is wrong and left out; solve again with another --gap"
 WAIT_SHARE = 0.5
 """Share of the remaining time to find the shortest wait of runs that cannot start at once."""
 TINY = 1e-9
@@ -149,6 +150,8 @@ def judged(found: Solved, session: SolveSession) -> Solved:
         found = replace(found, bound=found.value)
     if found.audit is None or session.request.fixed is not None:
         return found
+    if contradicted(found.bound, found.value):
+        return replace(found, bound=-math.inf, status=SolveStatus.LIMIT, ended=CONTRADICTED)
     if found.gap_frac <= session.gap + TINY:
         return replace(found, status=SolveStatus.OPTIMAL, ended="")
     untimed = found.status is SolveStatus.LIMIT and not timed and not found.ended

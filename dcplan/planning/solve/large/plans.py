@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from dcplan.planning.keys import Key
-from dcplan.planning.solve.highs import Outcome
+from dcplan.planning.solve.highs import Outcome, contradicted
 from dcplan.planning.solve.large.racks import Found, RackStage
 from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.planning.solve.request import SolveSession
@@ -31,7 +31,8 @@ class Plans:
         self.stage, self.session = stage, session
         self.gap = session.gap
         self.best: Found | None = None
-        self.bound = -math.inf
+        self.bound = self.relaxed = -math.inf
+        """Proven bound, and that of the linear relaxation."""
         self.others: list[tuple[float, dict[Key, float]]] = []
         """Solutions of the program of halls that became no plan, with their costs."""
         self.slack = math.inf
@@ -58,6 +59,8 @@ class Plans:
         self.slack = min(self.slack, found.value - cost)
         if self.best is None or found.value < self.best.value:
             self.best = found
+            if contradicted(self.bound, found.value):
+                self.bound = self.relaxed
 
     def done(self, bound: float) -> bool:
         """Return whether a bound proves the requested gap of the best plan."""
@@ -68,9 +71,15 @@ class Plans:
         best = self.best
         return best is not None and best.value - bound <= gap * abs(best.value)
 
+    def relax(self, bound: float) -> None:
+        """Take the bound of the linear relaxation, which no wrong bound of integers replaces."""
+        self.relaxed = bound
+        self.prove(bound)
+
     def prove(self, bound: float) -> None:
-        """Raise the bound, if a bound is higher."""
-        self.bound = max(self.bound, bound)
+        """Raise the bound, if a bound is higher; one above the best plan is wrong, and is left out."""
+        if self.best is None or not contradicted(bound, self.best.value):
+            self.bound = max(self.bound, bound)
         self.session.reporter.proved(self.bound)
 
     def early(self, program: Matrix, values: Vector) -> None:

@@ -52,7 +52,7 @@ def screened(search: HallSearch, near: Mapping[Key, float] | None = None) -> Ans
         relaxed, point = search.relaxed()
         if point is None:
             return Answer(None, float("-inf"), 0, infeasible=True)
-        plans.prove(point.objective)
+        plans.relax(point.objective)
         halls = search.of_halls(relaxed, point, early=False)
         if halls is not None and halls.outcome.status is SolveStatus.INFEASIBLE:
             return Answer(None, float("inf"), search.nodes, infeasible=True)

@@ -116,7 +116,7 @@ class HallSearch:
             return Answer(None, -math.inf, 0)
         if point is None:
             return Answer(None, -math.inf, 0, infeasible=True)
-        self.plans.prove(point.objective)
+        self.plans.relax(point.objective)
         if near:
             self.plans.plan(near, self.plans.bound)
         elif self._restricts(relaxed):  # a first plan before the program of halls, which takes long
