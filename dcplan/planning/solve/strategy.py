@@ -42,6 +42,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from dcplan.errors import AuditError
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.goal import WAIT, Goal
@@ -49,7 +50,7 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.jobs.soonest import allowing, wait_months, with_later_starts
 from dcplan.planning.solve.audited import audited
 from dcplan.planning.solve.exact import exactly, of_shares, with_margins
-from dcplan.planning.solve.highs import SMALL_COLUMNS, Outcome, contradicted
+from dcplan.planning.solve.highs import SMALL_COLUMNS, Outcome, contradicted, relaxation
 from dcplan.planning.solve.hosting import columns_without_services, has_replicas
 from dcplan.planning.solve.kept import PROGRAMS
 from dcplan.planning.solve.large.aggregate import with_work
@@ -76,7 +77,10 @@ ROUNDED = (
     "the model is solved; the audited plan costs more than its model because of integer counts of "
     "switches and scalable units"
 )
-CONTRADICTED = "the solver's bound was above this plan, so it is wrong and left out; solve again with another --gap"
+CONTRADICTED = (
+    "the solver's bound was above this plan, so it is wrong and left out, and the bound is that of the "
+    "linear relaxation; solve again with another --gap"
+)
 WAIT_SHARE = 0.5
 """Share of the remaining time to find the shortest wait of runs that cannot start at once."""
 TINY = 1e-9
@@ -151,13 +155,29 @@ def judged(found: Solved, session: SolveSession) -> Solved:
     if found.audit is None or session.request.fixed is not None:
         return found
     if contradicted(found.bound, found.value):
-        return replace(found, bound=-math.inf, status=SolveStatus.LIMIT, ended=CONTRADICTED)
+        relaxed = min(_relaxed_bound(found.problem), found.value)
+        found = replace(found, bound=relaxed, status=SolveStatus.LIMIT, ended=CONTRADICTED)
     if found.gap_frac <= session.gap + TINY:
         return replace(found, status=SolveStatus.OPTIMAL, ended="")
     untimed = found.status is SolveStatus.LIMIT and not timed and not found.ended
     if found.status is SolveStatus.OPTIMAL or untimed:
         return replace(found, status=SolveStatus.LIMIT, ended=ROUNDED)
     return found
+
+
+def _relaxed_bound(problem: PlanningProblem) -> float:
+    """Return the bound of the linear relaxation, which needs no integers.
+
+    Raises
+    ------
+    AuditError
+        If the relaxation has no solution, which an audited plan refutes.
+    """
+    point = relaxation(PROGRAMS.compiled(replace(problem, margin_factor=0.0)))
+    if point is None:
+        msg = "the solver finds no solution of a program that has an audited plan"
+        raise AuditError(msg)
+    return point.objective
 
 
 def _is_large(base: Matrix) -> bool:
