@@ -58,8 +58,9 @@ def land_tax(site: Site, question: Question, log: InputLog) -> float:
     scenario, tree, name = question.scenario, question.tree, "land_property_tax_frac_per_year"
     rate, at = site_rate(scenario.finance, site, name), scenario.sites.index(site)
     if site.land_usd is None and site.land is not None:
-        price_usd = land_price_usd(site, log) if rate is not None else 0.0
-        return log.take(*rate) * price_usd / QUARTERS_PER_YEAR if rate is not None else 0.0
+        if rate is None:
+            return 0.0
+        return log.take(*rate) * land_price_usd(site, log) / QUARTERS_PER_YEAR
     if site.land_usd is not None:
         if rate is None:
             cause = f"{site.id}: the land has a value and no rate of property tax"
