@@ -18,6 +18,7 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.problem.work.terms import DemandTerms
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.kept import MOST_KEPT, Programs
+from dcplan.planning.solve.large import screening
 from dcplan.planning.solve.large.racks import RackStage
 from dcplan.planning.solve.matrix import Matrix, compile_model
 from dcplan.planning.solve.request import SolveRequest
@@ -207,6 +208,35 @@ def test_the_hardware_of_a_similar_plan_serves_a_slightly_larger_demand_with_mor
     assert first.value < found.value < 1.004 * first.value
     assert found.gap_frac <= 0.02
     assert found.bound <= full.value * (1 + 1e-9)
+
+
+@pytest.mark.slow
+def test_a_what_if_takes_over_the_bound_of_the_one_before(
+    retrofit: tuple[Question, PlanningProblem], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """0.1 % more demand needs no complete screening, also without the proof of another process.
+
+    A discount rate of 9.1 % in place of 9 % changes the costs, so the leaves are solved again.
+    """
+    question, problem = retrofit
+    request = SolveRequest(gap=GAP, time_limit_s=FULL_S, screen=True)
+    first = solve_problem(problem, question, request)
+    larger = asked(problem, 1.001)
+    full = solve_problem(larger, question, replace(request, screen=False))
+    near = replace(request, near=dict(first.integer_values))
+    finance = replace(problem.finance, discount_rate=0.091)
+    later = replace(problem, finance=finance)
+    with monkeypatch.context() as patched:
+        patched.setattr(screening, "_complete", lambda *_: pytest.fail("a complete screening"))
+        found = solve_problem(larger, question, near)
+        other = solve_problem(later, question, near)
+    assert found.bound <= full.value * (1 + 1e-9)
+    assert found.gap_frac <= max(0.02, first.gap_frac + screening.DRIFT) + 1e-9
+    assert found.reproducible
+    assert other.bound <= other.value
+    monkeypatch.setattr(screening, "PROOFS", screening.Proofs())
+    again = solve_problem(larger, question, near)
+    assert again.bound <= full.value * (1 + 1e-9)
 
 
 @pytest.mark.slow

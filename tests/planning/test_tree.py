@@ -12,11 +12,11 @@ import pytest
 
 from dcplan.planning.keys import Key
 from dcplan.planning.solve.highs import Point, Watch, relaxation
-from dcplan.planning.solve.large import node_program, tree
-from dcplan.planning.solve.large.node_program import End, Guard, NodeProgram
-from dcplan.planning.solve.large.pseudo_costs import PseudoCosts
+from dcplan.planning.solve.large.branch import node_program, tree
+from dcplan.planning.solve.large.branch.node_program import End, Guard, NodeProgram
+from dcplan.planning.solve.large.branch.pseudo_costs import PseudoCosts
+from dcplan.planning.solve.large.branch.tree import Grown, Tree
 from dcplan.planning.solve.large.sums import known_with_sums
-from dcplan.planning.solve.large.tree import Grown, Tree
 from dcplan.planning.solve.matrix import Matrix, Row
 from dcplan.planning.solve.status import SolveStatus
 

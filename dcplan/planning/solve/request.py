@@ -120,6 +120,10 @@ class SolveSession:
         """Return whether a request to stop was made."""
         return self.request.stop is not None and self.request.stop()
 
+    def at_gap(self, gap: float) -> SolveSession:
+        """Return the session with a gap of at least ``gap``."""
+        return replace(self, request=replace(self.request, gap=max(gap, self.gap)))
+
     def part(self, share: float) -> SolveSession:
         """Return a session for a share of the remaining time."""
         return self.until(share * self.clock.left())

@@ -56,7 +56,7 @@ from dcplan.planning.solve.kept import PROGRAMS
 from dcplan.planning.solve.large.aggregate import with_work
 from dcplan.planning.solve.large.merged import merged, of_merged
 from dcplan.planning.solve.large.racks import RackStage
-from dcplan.planning.solve.large.screening import screened
+from dcplan.planning.solve.large.screening import SCREEN_GAP, screened
 from dcplan.planning.solve.large.search import HallSearch
 from dcplan.planning.solve.large.thinned import thinned
 from dcplan.planning.solve.matrix import Matrix
@@ -69,8 +69,8 @@ from dcplan.scenario.load import Question
 
 HOSTING_COLUMNS = 5_000
 """Models with replicas up to this size, without the columns of services, have stages of their own."""
-SHARES_COLUMNS, SPAN_COLUMNS = 2_000, 8_000
-"""Largest programs that are first solved with shares of switches: without and with runs over halls."""
+SPAN_COLUMNS = 8_000
+"""Largest program with runs over halls that is first solved with shares of switches."""
 LARGE_SHARE = 0.8
 """Share of the time for the search of halls."""
 ROUNDED = (
@@ -188,13 +188,13 @@ def _is_large(base: Matrix) -> bool:
 
 
 def _shares_first(problem: PlanningProblem, base: Matrix, session: SolveSession) -> Outcome | None:
-    """Solve a medium program with shares in place of integer switch counts, for its bound and a start.
+    """Solve a program of runs over halls with shares of switches, for its bound and a start.
 
     It has a few thousand columns, and HiGHS often proves it in seconds; the steps of switches would
-    double them. None for a larger program, or where the plan asks for a screening only.
+    double them. None for a larger program, or one without such runs, whose halls are searched faster,
+    or where the plan asks for a screening only.
     """
-    most = SPAN_COLUMNS if problem.spans else SHARES_COLUMNS
-    if len(base.columns) > most or session.request.screen:
+    if not problem.spans or len(base.columns) > SPAN_COLUMNS or session.request.screen:
         return None
     return of_shares(session, strengthened(base, problem), session.gap)
 
@@ -215,12 +215,13 @@ def _by_halls(
         return audited(plain, matrix, outcome, session.question, part)
 
     part = session.part(LARGE_SHARE)
+    judged_by = part.at_gap(SCREEN_GAP) if session.request.screen else part
     if base is None:
         program = with_work(PROGRAMS.compiled(lean), lean)
-        stage = RackStage(plain, program, audit_of, part, relaxed=True)
+        stage = RackStage(plain, program, audit_of, judged_by, relaxed=True)
     else:
         program = of_merged(base, plain, lean)
-        stage = RackStage(plain, base, audit_of, part)
+        stage = RackStage(plain, base, audit_of, judged_by)
     search = HallSearch(lean, program, stage, part)
     near = session.request.near
     first = None if base is None else _shares_first(plain, base, session)

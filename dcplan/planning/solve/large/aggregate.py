@@ -127,6 +127,12 @@ def groups_used(matrix: Matrix, values: Vector) -> set[Group]:
     return {key.ids[:3] for key in used if key.name == WORK}
 
 
+def runs_kept(matrix: Matrix, problem: PlanningProblem) -> set[Group]:
+    """Return the groups of own hardware whose runs a relaxation keeps."""
+    runs = (problem.run_options[matrix.columns[i].ids[0]] for i in matrix.of((RUN.variable,)))
+    return {(run.job, run.place, run.system) for run in runs if not run.on_cloud}
+
+
 def without(matrix: Matrix, closed: Iterable[int]) -> Matrix:
     """Return the model without some columns, as if they were fixed at 0."""
     gone = set(closed)

@@ -1,15 +1,20 @@
 """Screening: an audited plan and a bound within SCREEN_GAP in little time, for what-ifs and sweeps.
 
-1. The program of halls gives a first bound.
-2. The hardware of the plan for a similar problem is repeated, with rent and runs anew.
-3. Whole racks raise the bound of a small program until it is near enough to that plan.
+1. The hardware of the plan for a similar problem is repeated, with rent and runs anew.
+2. The leaves that proved the bound of that problem give a bound of this one (``branch/proof``). If it is
+   near enough to the plan, or as near as that of the last complete screening, that is the answer.
+3. Otherwise the screening is complete: the program of halls gives a bound, and a new tree with whole racks
+   raises it until it is near enough to the plan.
 4. If it is not, the halls of the program become a plan, and those of the similar plan where they
    promise less.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from dcplan.planning.audit.measures import measured
 from dcplan.planning.decision_specs import (
@@ -27,17 +32,28 @@ from dcplan.planning.decision_specs import (
     USED_NEW,
 )
 from dcplan.planning.keys import Key
-from dcplan.planning.solve.highs import OutOfTimeError, Watch, relaxation
-from dcplan.planning.solve.large.racks import RACK_GAP, Found, RackStage, with_halls
+from dcplan.planning.solve.highs import OutOfTimeError, relaxation
+from dcplan.planning.solve.large.aggregate import Group, runs_kept
+from dcplan.planning.solve.large.branch.proof import Leaf, ProofTree
+from dcplan.planning.solve.large.branch.pseudo_costs import PseudoCosts
+from dcplan.planning.solve.large.racks import RACK_GAP, STRATEGY, Found, RackStage, with_halls
 from dcplan.planning.solve.large.search import Answer, Halls, HallSearch, is_strategic
+from dcplan.planning.solve.large.sums import with_sums
 from dcplan.planning.solve.large.whole import MOST_COLUMNS
 from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.status import Phase, SolveStatus
 
 SCREEN_GAP = 0.02
 """Gap at which a screening ends; a request with a larger gap ends there."""
-BOUND_GAP = 0.15
-"""Share of SCREEN_GAP at which the program with whole racks ends."""
+DRIFT = 0.003
+"""Growth of the gap since the last complete screening from which the next one is complete."""
+MOST_TAKEN_OVER = 12
+"""Most screenings one after the other that take over the proof of the one before."""
+MOST_LEAVES = 200
+"""Most leaves that are taken over; more take longer than a new tree."""
+MOST_KEPT = 4
+"""Proofs kept, of several chains in one process."""
+TINY = 1e-9
 HARDWARE = tuple(x.variable for x in (FABRIC, FITTED, RACKS, BUY, LEASED, FLEET, DISPOSED, STOPPED))
 """Decisions on hardware, which a similar problem may repeat."""
 WHOLE = tuple(x.variable for x in (RACKS, BUY, BLOCKS, RENTING, USED, USED_NEW))
@@ -45,39 +61,129 @@ WHOLE = tuple(x.variable for x in (RACKS, BUY, BLOCKS, RENTING, USED, USED_NEW))
 SCREENED = "only a plan and a bound were requested (screening)"
 
 
+@dataclass(frozen=True)
+class Proof:
+    """What proved the bound of a screening, for the next similar problem."""
+
+    groups: frozenset[Group]
+    """Groups whose runs the program keeps."""
+    rows: list[Key]
+    columns: list[Key]
+    leaves: tuple[Leaf, ...]
+    costs: PseudoCosts
+    gap_frac: float
+    """Gap after the last complete screening."""
+    taken_over: int = 0
+    """Screenings since the last complete one."""
+
+    def fits(self, program: Matrix) -> bool:
+        """Return whether a program has the same rows and columns."""
+        return self.rows == program.rows and self.columns == program.columns
+
+
+@dataclass
+class Proofs:
+    """Proofs of the last screened plans, by the integers of the plan, the newest last."""
+
+    kept: list[tuple[Mapping[Key, float], Proof]] = field(default_factory=list)
+
+    def of(self, near: Mapping[Key, float]) -> Proof | None:
+        """Return the proof of a plan."""
+        return next((proof for plan, proof in reversed(self.kept) if plan == near), None)
+
+    def keep(self, plan: Mapping[Key, float], proof: Proof) -> None:
+        """Keep the proof of a plan."""
+        self.kept = [*self.kept, (plan, proof)][-MOST_KEPT:]
+
+
+PROOFS = Proofs()
+"""Proofs of this process. A chain of what-ifs finds its own: each begins with the plan before it."""
+
+
 def screened(search: HallSearch, near: Mapping[Key, float] | None = None) -> Answer:
     """Return a plan and a bound, without a search for a smaller gap than that of a screening."""
     plans = search.plans
     try:
-        relaxed, point = search.relaxed()
-        if point is None:
-            return Answer(None, float("-inf"), 0, infeasible=True)
-        plans.relax(point.objective)
-        halls = search.of_halls(relaxed, point, early=False)
-        if halls is not None and halls.outcome.status is SolveStatus.INFEASIBLE:
-            return Answer(None, float("inf"), search.nodes, infeasible=True)
-        if halls is not None:
-            _plan(search, relaxed, halls, near or {})
+        if near:
+            found = repeated(search.stage, near)
+            plans.keep(found, found.searched if found else 0.0)
+        taken = None if plans.best is None else _taken_over(search, near or {})
+        proof = taken.proof if taken else None
+        if proof is None or not plans.within(plans.bound, _most(search, proof)):
+            proof = _complete(search, near or {}, taken)
+            if plans.best is None and plans.bound == math.inf:
+                return Answer(None, math.inf, search.nodes, infeasible=True)
+        if proof is not None and plans.best is not None:
+            PROOFS.keep(plans.best.integer_values, proof)
     except OutOfTimeError:
         search.session.clock.note(SolveStatus.LIMIT)
     return Answer(plans.best, plans.bound, search.nodes, ended=SCREENED)
 
 
-def _plan(search: HallSearch, relaxed: Matrix, halls: Halls, near: Mapping[Key, float]) -> None:
-    """Make plans, and raise the bound once, until they are near enough to each other."""
-    plans = search.plans
-    if near:
-        found = repeated(search.stage, near)
-        plans.keep(found, found.searched if found else 0.0)
-    lifted = plans.best is not None
-    if lifted:
-        _lift(search, halls.program)
-    if not _enough(search, plans.bound):
-        plans.take(halls.program, halls.outcome, by_site=not search.grows)
-    if near and not _enough(search, plans.bound) and _promises(search, relaxed, near):
+def _most(search: HallSearch, proof: Proof) -> float:
+    """Return the gap at which a screening with the proof of a similar problem ends.
+
+    It is the gap of a screening, or a little more than what the last complete one left.
+    """
+    gap = search.plans.gap
+    return gap if proof.gap_frac <= gap else proof.gap_frac + DRIFT
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The proof of a similar plan, taken over for a problem, and the relaxation of that problem."""
+
+    proof: Proof
+    relaxed: Matrix
+
+
+def _taken_over(search: HallSearch, near: Mapping[Key, float]) -> Taken | None:
+    """Return the proof of the similar plan for this problem; None if it has none."""
+    proof = PROOFS.of(near)
+    if proof is None or len(proof.leaves) > MOST_LEAVES or proof.taken_over >= MOST_TAKEN_OVER:
+        return None
+    relaxed = search.relaxation(proof.groups)
+    program = with_sums(relaxed, search.problem)
+    if not proof.fits(program):
+        return None
+    plans, most = search.plans, _most(search, proof)
+    tree = _tree(search, program, proof.costs)
+    plans.prove(tree.taken_over(proof.leaves, lambda bound: plans.within(bound, most)))
+    search.nodes += tree.nodes
+    proof = replace(proof, leaves=tuple(tree.leaves), taken_over=proof.taken_over + 1)
+    return Taken(proof, relaxed)
+
+
+def _complete(search: HallSearch, near: Mapping[Key, float], taken: Taken | None) -> Proof | None:
+    """Make plans, and raise the bound, until they are near enough to each other.
+
+    ``taken`` is what the proof of the similar plan gave, which was not enough. Without a plan, the
+    bound is infinite if there is none.
+    """
+    plans, proof = search.plans, taken.proof if taken else None
+    if taken:
+        relaxed, point = taken.relaxed, relaxation(taken.relaxed, search.session.clock.left())
+    else:
+        relaxed, point = search.relaxed()
+    plans.relax(math.inf if point is None else point.objective)
+    halls = None if point is None else search.of_halls(relaxed, point, early=False)
+    if halls is None or halls.outcome.status is SolveStatus.INFEASIBLE:
+        return None
+    fresh = plans.best is not None and proof is None
+    tree = _lifted(search, halls.program) if fresh else None
+    if not plans.proved:
+        plans.take(halls.program, halls.outcome)
+    if near and not plans.proved and _promises(search, relaxed, near, halls):
         plans.plan(near, plans.bound)
-    if not lifted:
-        _lift(search, halls.program)
+    if not fresh and (proof is None or not plans.proved):
+        tree = _lifted(search, halls.program)
+    if plans.best is None:
+        return None
+    gap = (plans.best.value - plans.bound) / max(abs(plans.best.value), TINY)
+    if tree is None or not tree.leaves:
+        return None if proof is None else replace(proof, gap_frac=gap)
+    groups, program = frozenset(runs_kept(relaxed, search.problem)), halls.program
+    return Proof(groups, program.rows, program.columns, tuple(tree.leaves), tree.costs, gap)
 
 
 def repeated(stage: RackStage, near: Mapping[Key, float]) -> Found | None:
@@ -105,29 +211,33 @@ def repeated(stage: RackStage, near: Mapping[Key, float]) -> Found | None:
     return Found(outcome.objective, decisions, audit, value, whole)
 
 
-def _lift(search: HallSearch, program: Matrix) -> None:
-    """Raise the bound by whole racks, until it is near enough to the best plan."""
-    plans, session = search.plans, search.session
-    if len(program.columns) > MOST_COLUMNS or _enough(search, plans.bound):
-        return
-    whole = is_strategic(program)
+def _lifted(search: HallSearch, program: Matrix) -> ProofTree | None:
+    """Return a tree with whole racks that raises the bound until it is near enough to the best plan."""
+    if len(program.columns) > MOST_COLUMNS:
+        return None
+    tree = _tree(search, program)
+    search.plans.prove(tree.grown(search.plans.done))
+    search.nodes += tree.nodes
+    return tree
+
+
+def _tree(search: HallSearch, program: Matrix, costs: PseudoCosts | None = None) -> ProofTree:
+    """Return a tree of whole halls, racks and purchases."""
+    whole, session = is_strategic(program), search.session
     whole[program.of(WHOLE)] = True
-    watch = Watch(stop=session.request.stop, proved=lambda bound: _enough(search, bound))
-    outcome = session.solve(
-        *(program, BOUND_GAP * SCREEN_GAP),
-        relaxed=~whole, presolve=True, silent=True, watch=watch,
-    )  # fmt: skip
-    search.nodes += outcome.nodes
-    plans.prove(outcome.bound)
+    until_s = time.monotonic() + session.clock.left()
+    return ProofTree(program, whole, until_s=until_s, stop=session.request.stop, costs=costs)
 
 
-def _enough(search: HallSearch, bound: float) -> bool:
-    """Return whether a bound is near enough to the best plan."""
-    return search.plans.within(bound, max(SCREEN_GAP, search.gap))
+def _promises(search: HallSearch, relaxed: Matrix, near: Mapping[Key, float], halls: Halls) -> bool:
+    """Return whether the halls of a plan are other ones and may give a clearly better plan.
 
-
-def _promises(search: HallSearch, relaxed: Matrix, near: Mapping[Key, float]) -> bool:
-    """Return whether the halls of a plan may give a clearly better one, by their linear program."""
-    plans = search.plans
+    Their linear program says so.
+    """
+    plans, program, values = search.plans, halls.program, halls.outcome.values
+    if values is None or all(
+        round(near.get(program.columns[i], 0.0)) == round(values[i]) for i in program.of(STRATEGY)
+    ):
+        return False
     point = relaxation(with_halls(relaxed, near), search.session.clock.left())
     return point is not None and point.objective + plans.least_slack() < plans.worth()

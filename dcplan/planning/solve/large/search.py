@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,13 +27,13 @@ from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.highs import Outcome, OutOfTimeError, Point, Watch, relaxation
 from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
-from dcplan.planning.solve.large.node_program import Known
+from dcplan.planning.solve.large.branch.node_program import Known
+from dcplan.planning.solve.large.branch.pseudo_costs import PseudoCosts
+from dcplan.planning.solve.large.branch.tree import Tree
 from dcplan.planning.solve.large.plans import Plans
-from dcplan.planning.solve.large.pseudo_costs import PseudoCosts
 from dcplan.planning.solve.large.racks import STRATEGY, Found, RackStage
 from dcplan.planning.solve.large.restricted import rounded_up, unused
 from dcplan.planning.solve.large.sums import SUM, known_with_sums, with_sums
-from dcplan.planning.solve.large.tree import Tree
 from dcplan.planning.solve.large.whole import proved_whole
 from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.planning.solve.request import SolveSession
@@ -94,7 +94,7 @@ class HallSearch:
         self.problem, self.program = problem, program
         self.stage, self.session = stage, session
         self.gap = session.gap
-        self.plans = Plans(stage, session)
+        self.plans = Plans(stage, stage.session)
         self.nodes = 0
         self.grows = False
         """Whether the tree solves the program of halls."""
@@ -178,11 +178,15 @@ class HallSearch:
     def _restricts(self, relaxed: Matrix) -> bool:
         return self.session.request.restrict and len(relaxed.columns) > RESTRICT_COLUMNS
 
+    def relaxation(self, kept: Iterable[Group]) -> Matrix:
+        """Return the relaxation with strong rows, in which the runs of some groups stay runs."""
+        return strengthened(with_work(self.program, self.problem, kept), self.problem)
+
     def relaxed(self) -> tuple[Matrix, Point | None]:
         """Return the relaxation and its solution; runs replace work where it uses work."""
         kept: set[Group] = set()
         while True:
-            relaxed = strengthened(with_work(self.program, self.problem, kept), self.problem)
+            relaxed = self.relaxation(kept)
             point = relaxation(relaxed, self.session.clock.left())
             used = set() if point is None else groups_used(relaxed, point.values)
             if not used or kept or self.stage.relaxed or len(relaxed.columns) > RESTRICT_COLUMNS:

@@ -16,7 +16,7 @@ from dcplan.planning.decision_specs import FABRIC, FITTED
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.highs import Point
-from dcplan.planning.solve.large.node_program import Known
+from dcplan.planning.solve.large.branch.node_program import Known
 from dcplan.planning.solve.matrix import Matrix, Row
 
 SUM = "sum"

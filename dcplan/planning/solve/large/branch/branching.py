@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.planning.keys import Key
-from dcplan.planning.solve.large.node_program import Bounds, End, NodeProgram
-from dcplan.planning.solve.large.pseudo_costs import PseudoCosts
+from dcplan.planning.solve.large.branch.node_program import Bounds, End, NodeProgram
+from dcplan.planning.solve.large.branch.pseudo_costs import PseudoCosts
 from dcplan.planning.solve.matrix import Vector
 
 TRIALS, TRIAL_ITERATIONS = 16, 100

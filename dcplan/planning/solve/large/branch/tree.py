@@ -26,8 +26,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.planning.solve.highs import UNWATCHED, Outcome, Watch
-from dcplan.planning.solve.large.branching import Branching, Side, Split
-from dcplan.planning.solve.large.node_program import (
+from dcplan.planning.solve.large.branch.branching import Branching, Side, Split
+from dcplan.planning.solve.large.branch.node_program import (
     MOST_DELAYS,
     Bounds,
     End,
@@ -35,7 +35,7 @@ from dcplan.planning.solve.large.node_program import (
     Linear,
     NodeProgram,
 )
-from dcplan.planning.solve.large.pseudo_costs import PseudoCosts
+from dcplan.planning.solve.large.branch.pseudo_costs import PseudoCosts
 from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.planning.solve.status import SolveStatus
 

@@ -1,0 +1,130 @@
+"""Bounds that similar programs take over: never above the enumerated optimum, and equal at the same program."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dcplan.planning.keys import Key
+from dcplan.planning.solve.large.branch import proof
+from dcplan.planning.solve.large.branch.proof import ProofTree, evaluated, row_scales
+from dcplan.planning.solve.matrix import Matrix, Row
+from tests.planning.test_tree import FREE, WHOLES, _enumerated, _program
+
+CASES = 40
+
+
+def never(_: float) -> bool:
+    """No bound is enough."""
+    return False
+
+
+def tree(matrix: Matrix) -> ProofTree:
+    """Tree of a program, whose first columns are whole."""
+    return ProofTree(matrix, matrix.integer, until_s=time.monotonic() + 60)
+
+
+def similar(matrix: Matrix, seed: int) -> Matrix:
+    """The program with other right sides, costs and coefficients, each by up to a tenth."""
+    draw = np.random.default_rng(1000 + seed)
+
+    def moved(x: np.ndarray) -> np.ndarray:
+        return x * draw.uniform(0.9, 1.1, size=len(x))
+
+    return replace(
+        matrix,
+        cost=moved(matrix.cost),
+        row_lower=moved(matrix.row_lower),
+        value=_moved_needs(matrix, draw),
+    )
+
+
+def _moved_needs(matrix: Matrix, draw: np.random.Generator) -> np.ndarray:
+    """Coefficients of all rows but the last one, which the enumeration knows."""
+    factor = draw.uniform(0.9, 1.1, size=len(matrix.value))
+    return np.where(matrix.index == len(matrix.rows) - 1, matrix.value, matrix.value * factor)
+
+
+@pytest.mark.parametrize("seed", range(CASES))
+def test_a_bound_that_is_taken_over_is_never_above_the_optimum(seed: int) -> None:
+    """Also where one free column has no upper bound; without an optimum, the bound is infinite."""
+    matrix = _program(seed)
+    if seed % 2:
+        matrix = replace(
+            matrix, upper=np.where(np.arange(WHOLES + FREE) == WHOLES, np.inf, matrix.upper)
+        )
+    first = tree(matrix)
+    bound, best = first.grown(never), _enumerated(matrix)
+    assert bound == pytest.approx(best, rel=1e-9) or bound <= best
+    same = evaluated(first.leaves, matrix)
+    assert same == pytest.approx([x.bound for x in first.leaves], rel=1e-7, abs=1e-7)
+    for n in range(3):
+        other = similar(matrix, 100 * seed + n)
+        best = _enumerated(other)
+        assert evaluated(first.leaves, other).min() <= best + 1e-7 * abs(best)
+        second = tree(other)
+        taken = second.taken_over(first.leaves, never)
+        assert taken <= best + 1e-7 * abs(best)
+        assert taken == pytest.approx(best, rel=1e-7) or second.nodes >= proof.MORE_NODES
+
+
+def test_a_bound_by_hand() -> None:
+    """min 3 x + 5 y, x whole, x + y >= d, y <= 1.
+
+    With d = 2.5 the leaves are x <= 2 with x = 2, y = 0.5 (8.5, price 5) and x >= 3 (9, price 0). With
+    d = 2.75 the price of 5 gives 5 * 2.75 - (5 - 3) * 2 = 9.75, and the other leaf 9: the bound is 9,
+    which is the optimum x = 3.
+    """
+    matrix = replace(_pair(), cost=np.array([3.0, 5.0]), upper=np.array([10.0, 1.0]))
+    rows = [Row(Key("need"), {0: 1.0, 1: 1.0}, lower=2.5)]
+    first = tree(matrix.with_rows(rows))
+    assert first.grown(never) == pytest.approx(8.5)
+    assert sorted(x.bound for x in first.leaves) == pytest.approx([8.5, 9.0])
+    more = replace(rows[0], lower=2.75)
+    assert sorted(evaluated(first.leaves, matrix.with_rows([more]))) == pytest.approx([9.0, 9.75])
+
+
+def test_a_leaf_without_a_solution_is_one_only_where_its_ray_proves_it() -> None:
+    """x + y >= d with x, y <= 1: none for d = 3, and one for d = 1.5, of which the ray says nothing."""
+    matrix = _pair()
+    rows = [Row(Key("need"), {0: 1.0, 1: 1.0}, lower=3.0)]
+    first = tree(matrix.with_rows(rows))
+    assert first.grown(never) == math.inf
+    leaves = first.leaves
+    assert evaluated(leaves, matrix.with_rows([replace(rows[0], lower=2.5)])).tolist() == [math.inf]
+    fewer = matrix.with_rows([replace(rows[0], lower=1.5)])
+    assert evaluated(leaves, fewer).tolist() == [-math.inf]
+    assert tree(fewer).taken_over(leaves, never) == pytest.approx(1.5)
+
+
+def test_the_price_of_a_row_in_other_units_is_that_of_the_same_row() -> None:
+    """A row times 4 has a quarter of the price: the bound is equal to the last digit but rounding."""
+    matrix = replace(_pair(), upper=np.array([1.0, np.inf]))
+    need = Row(Key("need"), {0: 1.0, 1: 2.0}, lower=3.0)
+    first = tree(matrix.with_rows([need]))
+    bound = first.grown(never)
+    times = Row(need.key, {0: 4.0, 1: 8.0}, lower=12.0)
+    assert evaluated(first.leaves, matrix.with_rows([times])).min() == pytest.approx(bound)
+    assert row_scales(matrix.with_rows([times])).tolist() == [8.0]
+
+
+def _pair() -> Matrix:
+    """Two columns of cost 1 from 0 to 1, without rows."""
+    return Matrix(
+        cost=np.ones(2),
+        offset=0.0,
+        lower=np.zeros(2),
+        upper=np.ones(2),
+        integer=np.array([True, False]),
+        columns=[Key("x"), Key("y")],
+        row_lower=np.zeros(0),
+        row_upper=np.zeros(0),
+        rows=[],
+        start=np.zeros(3, dtype=np.int32),
+        index=np.zeros(0, dtype=np.int32),
+        value=np.zeros(0),
+    )
