@@ -109,6 +109,18 @@ class RunOption:
     part: RunPart | None = None
     """Part of a run over several halls, whose amounts are those of this hall; None for a complete run."""
 
+    def starting(self, month: int, lead_months: int = 0) -> RunOption:
+        """Return the option with a start month, and the months before it in which its hardware serves.
+
+        Hardware that serves earlier has the earlier end. A copy without its checks: a plan has many.
+        """
+        run = object.__new__(type(self))
+        run.__dict__.update(self.__dict__, start_month=month)
+        if lead_months:
+            ahead = {"end_days": self.ahead_days, "outlook": self.ahead_outlook}
+            run.__dict__.update(ahead, lead_months=lead_months)
+        return run
+
     @property
     def leads(self) -> bool:
         """Return whether its run is counted here: a complete run, or the first part of one."""

@@ -159,12 +159,12 @@ class JobCandidates:
             pace = self.paces.pace(job, target, precision, self._most(target))
             if isinstance(pace, str):
                 continue
-            for x in choice.starts(self._sized(job, terms, target, precision, pace, chosen), terms):
-                key = (x.start_month, x.lead_months)
-                if x.accelerators < least.get(key, np.inf):
-                    least[key], best[key] = x.accelerators, x
+            for x in self._sized(job, terms, target, precision, pace, chosen):
+                for key in choice.start_months(x, terms):
+                    if x.accelerators < least.get(key, np.inf):
+                        least[key], best[key] = x.accelerators, x
         quarters = choice.quarter_starts(terms)
-        return [x for (month, _), x in best.items() if month in quarters]
+        return [x.starting(*key) for key, x in best.items() if key[0] in quarters]
 
     def _tries_larger(self, job: ScheduledJob, terms: JobTerms, target: Target) -> bool:
         """Return whether sizes between those of the durations to try are added."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -190,23 +189,21 @@ def starts(run_options: list[RunOption], terms: JobTerms) -> list[RunOption]:
     If a hardware delay would make a run with a deadline late, its hardware must be in service one
     quarter earlier.
     """
+    return [x.starting(*start) for x in run_options for start in start_months(x, terms)]
+
+
+def start_months(config: RunOption, terms: JobTerms) -> list[tuple[int, int]]:
+    """Return the start months of a run option that end in time, and the months of lead of each."""
     result = []
-    for config in run_options:
-        usual = config.finish_days if terms.dated else config.days
-        least = min(usual, max(config.days, config.ahead_days))
-        step = 1 if config.months < MONTHS_PER_QUARTER else MONTHS_PER_QUARTER
-        months = set(range(terms.first_month, math.ceil(terms.end_day / DAYS_PER_MONTH), step))
-        months |= {math.floor((terms.end_day - x) / DAYS_PER_MONTH + 1e-9) for x in (usual, least)}
-        for month in sorted(m for m in months if m >= terms.first_month):
-            begin = month * DAYS_PER_MONTH
-            if begin + usual <= terms.end_day + 1e-9:
-                result.append(replace(config, start_month=month))
-            elif month >= MONTHS_PER_QUARTER and begin + least <= terms.end_day + 1e-9:
-                ahead = replace(
-                    config,
-                    start_month=month,
-                    end_days=config.ahead_days,
-                    outlook=config.ahead_outlook,
-                )
-                result.append(replace(ahead, lead_months=MONTHS_PER_QUARTER))
+    usual = config.finish_days if terms.dated else config.days
+    least = min(usual, max(config.days, config.ahead_days))
+    step = 1 if config.months < MONTHS_PER_QUARTER else MONTHS_PER_QUARTER
+    months = set(range(terms.first_month, math.ceil(terms.end_day / DAYS_PER_MONTH), step))
+    months |= {math.floor((terms.end_day - x) / DAYS_PER_MONTH + 1e-9) for x in (usual, least)}
+    for month in sorted(m for m in months if m >= terms.first_month):
+        begin = month * DAYS_PER_MONTH
+        if begin + usual <= terms.end_day + 1e-9:
+            result.append((month, 0))
+        elif month >= MONTHS_PER_QUARTER and begin + least <= terms.end_day + 1e-9:
+            result.append((month, MONTHS_PER_QUARTER))
     return result

@@ -26,17 +26,25 @@ def planned(problem: PlanningProblem) -> PlanningProblem:
     """
     first = {job.id: job.first_month for job in problem.jobs}
     own: dict[str, int] = {}
+    quarters: dict[tuple[object, ...], int] = {}
     for run in problem.run_options:
         if not run.on_cloud and run.leads:
             parts = (
                 [problem.run_options[i] for i in problem.spans[run.part.run]] if run.part else [run]
             )
-            quarter = max(
-                (first_quarter(problem, part) for part in parts), default=problem.quarters
-            )
+            for part in parts:
+                if _needs(part) not in quarters:
+                    quarters[_needs(part)] = first_quarter(problem, part)
+            quarter = max((quarters[_needs(part)] for part in parts), default=problem.quarters)
             month = max(first[run.job], MONTHS_PER_QUARTER * quarter)
             own[run.job] = min(own.get(run.job, month), month)
     return _divided(problem, first | own)
+
+
+def _needs(run: RunOption) -> tuple[object, ...]:
+    """Return what the first quarter of a run depends on; most run options differ only in their start."""
+    links = run.part.links if run.part is not None else ()
+    return run.place, run.system, run.accelerators, run.ramp_mw > 0.0, links
 
 
 def planned_together(problems: Sequence[PlanningProblem]) -> list[PlanningProblem]:
@@ -73,9 +81,11 @@ def _divided(problem: PlanningProblem, months: Mapping[str, int]) -> PlanningPro
     jobs = tuple(replace(job, planned_month=months[job.id]) for job in problem.jobs)
     options = problem.run_options + problem.later
     problem = replace(problem, jobs=jobs, run_options=(), later=options)
-    soon = {run.job for run in options if not wait_months(problem, run)}
+    planned = {job.id: math.inf if job.may_wait else job.planned_month for job in jobs}
+    soon = {run.job for run in options if run.start_month <= planned[run.job]}
     return _with(
-        problem, [run for run in options if run.job not in soon or not wait_months(problem, run)]
+        problem,
+        [run for run in options if run.job not in soon or run.start_month <= planned[run.job]],
     )
 
 
