@@ -28,6 +28,10 @@ from dcplan.scenario.schema import Job, ScheduledJob
 from dcplan.training.estimate import Hardware
 from dcplan.units import DAYS_PER_MONTH, DAYS_PER_QUARTER, SECONDS_PER_DAY
 
+SEARCH_SHORT_FRAC = 0.5
+"""Share of the shortest duration to try below which a run surely is, with any layout: a layout changes
+its stops a little, too."""
+
 
 class JobCandidates:
     """Builder of run options; halls with the same system share sweeps."""
@@ -113,8 +117,29 @@ class JobCandidates:
         time = self._timelines.of(asked.target, pace, terms)
         found = self._counts(time, asked.target, terms)
         if self._tries_larger(asked.job, terms, asked.target):
-            found += self._between(time, asked.target, terms, time.existing[found].tolist())
+            tried = self._between(time, asked.target, terms, time.existing[found].tolist())
+            found += self._unsure(tried, time, asked.target, terms)
         return {*found, *self._in_time(time, asked.target, terms)}
+
+    def _unsure(
+        self, places: list[int], time: Timeline, target: Target, terms: JobTerms
+    ) -> list[int]:
+        """Return the counts that may be an option of their own once all their layouts are searched.
+
+        One count that is far below a quarter and below every duration to try leaves out all larger
+        ones: with any layout, a larger one is as short, or it is slower than a smaller one.
+        """
+        if self.larger.every:
+            return places
+        left_days = [terms.end_day - m * DAYS_PER_MONTH for m in choice.quarter_starts(terms)]
+        lengths = choice.lengths(terms)
+        short = SEARCH_SHORT_FRAC * min(lengths[0], DAYS_PER_QUARTER)
+        surely = (time.days <= short) & (time.existing <= target.limit)
+        for ends in self._timelines.ends(time, target, terms):
+            end_days = np.asarray(ends.days) + short
+            surely &= end_days <= min((x for x in left_days if x > 0), default=np.inf)
+        enough = time.existing[surely].min(initial=np.inf)
+        return [i for i in places if time.existing[i] < enough]
 
     def _counts(self, time: Timeline, target: Target, terms: JobTerms) -> list[int]:
         """Return the place of the smallest count of each duration to try."""
