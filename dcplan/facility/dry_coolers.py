@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,24 @@ Array = npt.NDArray[np.float64]
 SEARCH_FLOWS = np.linspace(0.01, 1.0, 100)
 """Air flows over design at which the heat of a cooler is computed; between them it is linear."""
 MOST_EFFECTIVENESS = 0.999
+MOST_CIRCUITS = 8
+"""Circuits that are kept: a year, its design day and its full load, of liquid and room air."""
+CIRCUIT_SAMPLES = (
+    "facility_rise_k",
+    "cooler_approach_k",
+    "cooler_air_to_water",
+    "cooler_air_exponent",
+    "cooler_air_resistance_frac",
+    "pad_saturation_frac",
+    "cooler_fan_k",
+    "cooler_least_flow_frac",
+    "chiller_load",
+    "chiller_cop_factor",
+    "condenser_min_c",
+    "least_cop",
+    "vaporisation_kj_per_kg",
+)
+"""Parameters of :func:`circuit`."""
 
 
 def counterflow(transfer_units: Array, ratio: Array) -> Array:
@@ -167,6 +186,21 @@ def circuit(dry_c: Array, wet_c: Array, supply_c: Array, p: Sampled, load: float
     return Circuit(fans * (1.0 + work), work, chilled, evaporated * flow * cooled / load)
 
 
+def _circuit(dry_c: Array, wet_c: Array, supply_c: Array, p: Sampled, load: float) -> Circuit:
+    """Return the circuit of equal inputs once: halls that differ in their air share have the same."""
+    columns = (dry_c, wet_c, supply_c, *(p[name] for name in CIRCUIT_SAMPLES))
+    wide = (np.asarray(x, dtype=np.float64) for x in columns)
+    return _circuit_of(tuple((x.tobytes(), x.shape) for x in wide), load)
+
+
+@lru_cache(maxsize=MOST_CIRCUITS)
+def _circuit_of(columns: tuple[tuple[bytes, tuple[int, ...]], ...], load: float) -> Circuit:
+    dry_c, wet_c, supply_c, *samples = (
+        np.frombuffer(data, dtype=np.float64).reshape(shape) for data, shape in columns
+    )
+    return circuit(dry_c, wet_c, supply_c, dict(zip(CIRCUIT_SAMPLES, samples, strict=True)), load)
+
+
 def over_kept_coolers(
     dry_c: Array, wet_c: Array, supply_c: Array, p: Sampled, loads: Loads
 ) -> Hours:
@@ -187,8 +221,8 @@ def over_kept_coolers(
     """
     electrical = electrical_loss(p, loads)
     heat = 1.0 + (electrical if loads.all_heat else 0.0)
-    liquid = circuit(dry_c, wet_c, supply_c, p, loads.load)
-    room = circuit(dry_c, wet_c, np.minimum(supply_c, p["room_water_c"]), p, loads.load)
+    liquid = _circuit(dry_c, wet_c, supply_c, p, loads.load)
+    room = _circuit(dry_c, wet_c, np.minimum(supply_c, p["room_water_c"]), p, loads.load)
     air = loads.air_frac
     fans, work, chilled, water = (
         air * by_air + (1.0 - air) * by_liquid
