@@ -26,6 +26,7 @@ from dcplan.reliability.spares import (
 from dcplan.units import GIGA, HOURS_PER_DAY, SECONDS_PER_HOUR
 
 Array = npt.NDArray[np.float64]
+Value = float | Array
 
 
 @dataclass(frozen=True)
@@ -140,8 +141,11 @@ class _Job:
     waiting: Array
     """Share of the time in outages and without a spare."""
 
-    def found(self, rate: float, restart_h: float, slow: float, stall_s: float) -> _Found:
-        """Return stops, checkpoints and losses at a stop rate, a restart time and a slow share."""
+    def found(self, rate: Value, restart_h: Value, slow: Value, stall_s: Value) -> _Found:
+        """Return stops, checkpoints and losses at a stop rate, a restart time and a slow share.
+
+        Each is one value, or a column of values for as many rows of results.
+        """
         machine, policy, n = self.machine, self.policy, self.n
         stops = split_stops(
             n * rate * self.early,
@@ -163,14 +167,16 @@ def _bounds(job: _Job, best: _Found, inputs: list[Bounds]) -> Goodput:
     """Return the goodput with its bounds: each input varies alone, distances add in squares."""
     value = np.maximum(np.asarray(best.losses.goodput_frac), 1e-6)
 
-    def distance(end: int) -> Array:
-        total: Array | float = 0.0
-        for changed in range(len(inputs)):
-            case = [bounds[end if i == changed else 1] for i, bounds in enumerate(inputs)]
-            total = total + (value - np.asarray(job.found(*case).losses.goodput_frac)) ** 2
-        return np.asarray(np.sqrt(total))
-
-    below, above = distance(2), distance(0)
+    ends, size = np.array(inputs), len(inputs)
+    # rows: each input at its high bound, then each at its low one; all others keep their median
+    cases = np.where(
+        np.tile(np.eye(size, dtype=bool), (2, 1)),
+        np.concatenate([ends[:, 2], ends[:, 0]])[:, None],
+        ends[:, 1],
+    )
+    columns = (cases[:, [i]] for i in range(size))
+    lost = (value - np.asarray(job.found(*columns).losses.goodput_frac)) ** 2
+    below, above = (np.sqrt(sum(part, np.zeros_like(value))) for part in (lost[:size], lost[size:]))
     return Goodput(value, np.clip(value - below, 1e-6, value), np.clip(value + above, value, 1.0))
 
 
@@ -179,8 +185,8 @@ def _kept(
     stops: SplitStops,
     replicas: Array,
     spares: list[Spares],
-    restart_h: float,
-    stall_s: float,
+    restart_h: Value,
+    stall_s: Value,
 ) -> Kept | None:
     """Return what stops of single replicas leave of the time; None without several replicas."""
     many = replicas > 1
@@ -214,7 +220,7 @@ def write_s(policy: Policy, n: Array, checkpoint: float) -> Array:
 
 
 def _recovery(
-    machine: Machine, policy: Policy, n: Array, checkpoint: float, stops: Array, restart_h: float
+    machine: Machine, policy: Policy, n: Array, checkpoint: float, stops: Array, restart_h: Value
 ) -> Recovery:
     flush = write_s(policy, n, checkpoint)
     copy = blocking_s(checkpoint, n, machine.host_gb_per_s)
@@ -226,12 +232,12 @@ def _recovery(
     read_s = checkpoint / policy.given_read_gb_per_s / GIGA
     # a given restart time contains the loading, so that the policy has none
     load = max(policy.load_s, read_s) if policy.load_s else 0.0
-    durable = Tier(save, interval, np.full_like(n, restart + load))
+    durable = Tier(save, interval, np.zeros_like(n) + (restart + load))
     if not policy.peer:
         return Recovery(durable)
     return Recovery(
         durable,
-        Tier(copy, best_interval_s(stops, copy, copy), np.full_like(n, restart)),
+        Tier(copy, best_interval_s(stops, copy, copy), np.zeros_like(n) + restart),
         machine.peer_frac,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 NEVER = 1e-15
 MOST_TRAYS = 4
@@ -210,7 +210,7 @@ class Spares:
         """Return the number of spare units."""
         return self.nodes or self.domains
 
-    @property
+    @cached_property
     def waiting_frac(self) -> float:
         """Return the share of time that the job waits for a spare."""
         return waiting_frac(self.mean_down, self.units)

@@ -55,7 +55,8 @@ class Timeline:
     @cached_property
     def p50_days(self) -> list[float]:
         """Return the median duration."""
-        return _listed(self.run.p50_days, self.days.size)
+        found: list[float] = _at_every_count(self.run.p50_days, self.days.size).tolist()
+        return found
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,11 @@ class Ends:
 
     days: list[float]
     """Days from the planned start to the end at the required confidence."""
-    reported: Mapping[str, list[float]]
+    reported: Mapping[str, Array]
 
     def facts(self, i: int) -> dict[str, float]:
         """Return the reported values of a run's stops and its end at the i-th count."""
-        return {name: values[i] for name, values in self.reported.items()}
+        return {name: float(values[i]) for name, values in self.reported.items()}
 
 
 def ends(expected: Outlook, late: RunTime, confidence: float) -> Ends:
@@ -83,14 +84,13 @@ def ends(expected: Outlook, late: RunTime, confidence: float) -> Ends:
         "end_p50_days": late.p50_days,
         **{f"variance_{name}": share for name, share in late.shares.items()},
     }
-    reported = {name: _listed(value, size) for name, value in found.items()}
-    return Ends(_listed(late.quantile_days(confidence), size), reported)
+    reported = {name: _at_every_count(value, size) for name, value in found.items()}
+    return Ends(_at_every_count(late.quantile_days(confidence), size).tolist(), reported)
 
 
-def _listed(value: object, size: int) -> list[float]:
-    return [
-        float(x) for x in np.broadcast_to(np.asarray(value, dtype=np.float64), (size,)).tolist()
-    ]
+def _at_every_count(value: object, size: int) -> Array:
+    values = np.asarray(value, dtype=np.float64)
+    return values if values.shape == (size,) else np.broadcast_to(values, (size,))
 
 
 class Timelines:
