@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from typing import TypeVar
 
 import numpy as np
@@ -287,11 +288,20 @@ def each(table: T, change: Callable[[Array], Array]) -> T:
 
     Missing tables stay missing.
     """
-    values = {f.name: getattr(table, f.name) for f in fields(table)}  # type: ignore[arg-type]
-    values = {k: v for k, v in values.items() if v is not None}
+    values = {name: getattr(table, name) for name in _names(type(table))}  # type: ignore[arg-type]
     return type(table)(
-        **{k: each(v, change) if is_dataclass(v) else change(v) for k, v in values.items()}
+        **{
+            k: each(v, change) if is_dataclass(v) else change(v)
+            for k, v in values.items()
+            if v is not None
+        }
     )
+
+
+@cache
+def _names(table: type) -> tuple[str, ...]:
+    """Return the names of the fields of a table."""
+    return tuple(f.name for f in fields(table))
 
 
 def column(value: Array) -> Array:
@@ -303,7 +313,8 @@ def rows(table: T, at: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> T:
     """Return rows of a table of arrays (and of its tables)."""
 
     def pick(value: Array) -> Array:
-        value = np.atleast_1d(value)
+        if not isinstance(value, np.ndarray) or not value.ndim:
+            value = np.atleast_1d(value)
         return value if value.size == 1 else np.asarray(value[at])
 
     return each(table, pick)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from dcplan import garbage
 from dcplan.catalog.schema import OnsitePower, System
 from dcplan.errors import InputError
 from dcplan.inputs.cloud_prices import StoredWork, extras_of
@@ -55,6 +56,7 @@ class Built:
     log: InputLog
 
 
+@garbage.paused()
 def build(question: Question, extra_days: Mapping[str, tuple[float, ...]] | None = None) -> Built:
     """Build the planning problem of a scenario; ``extra_days`` are additional run durations by job.
 

@@ -25,10 +25,10 @@ def timed_all(group: Group, found: Rows) -> tuple[Array, Array]:
         setup, fits, needed[at] = _fitting(group, found.take(at))
         here = at[fits]
         if here.size:
-            chosen = replace(
-                setup, layout=rows(setup.layout, fits), device=rows(setup.device, fits)
-            )
-            time[here] = assemble(chosen, rows(group.one, found.one[here])).time_s
+            if here.size < at.size:
+                fitting = rows(setup.layout, fits), rows(setup.device, fits)
+                setup = replace(setup, layout=fitting[0], device=fitting[1])
+            time[here] = assemble(setup, rows(group.one, found.one[here])).time_s
     return time, needed
 
 

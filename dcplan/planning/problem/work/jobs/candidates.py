@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 
 from dcplan.inputs.cloud_prices import is_cloud
 from dcplan.inputs.excluded import Cause, ExcludedOption, Kind
 from dcplan.inputs.log import InputLog
 from dcplan.inputs.storage import wanted
+from dcplan.llm.tables import Array
 from dcplan.planning.problem.storage import cold_data_tb
 from dcplan.planning.problem.work.jobs import choice
 from dcplan.planning.problem.work.jobs.larger import Larger, between
@@ -143,13 +145,8 @@ class JobCandidates:
 
     def _counts(self, time: Timeline, target: Target, terms: JobTerms) -> list[int]:
         """Return the place of the smallest count of each duration to try."""
-        longest, fits = _longest_days(target), time.existing <= target.limit
-        found: list[int] = []
-        for length in choice.lengths(terms):
-            able = np.flatnonzero((time.days <= min(length, longest)) & fits)
-            if able.size and int(able[0]) not in found:
-                found.append(int(able[0]))
-        return found
+        able = (time.existing <= target.limit) & (time.days <= _longest_days(target))
+        return list(dict.fromkeys(_first(time.days, able, choice.lengths(terms))))
 
     def _in_time(self, time: Timeline, target: Target, terms: JobTerms) -> list[int]:
         """Return the places of the smallest counts that end by the deadline, delays included.
@@ -161,11 +158,9 @@ class JobCandidates:
             fits = (time.existing <= target.limit) & (time.days <= _longest_days(target))
             if terms.deadline_days is not None:
                 fits &= time.days <= terms.deadline_days
+            left_days = [terms.end_day - m * DAYS_PER_MONTH for m in choice.quarter_starts(terms)]
             for ends in self._timelines.ends(time, target, terms):
-                days = np.asarray(ends.days)
-                for month in choice.quarter_starts(terms):
-                    left_days = terms.end_day - month * DAYS_PER_MONTH
-                    found.update(np.flatnonzero((days <= left_days) & fits)[:1].tolist())
+                found.update(_first(np.asarray(ends.days), fits, left_days))
         return sorted(found)
 
     def _just_in_time(
@@ -325,6 +320,13 @@ class JobCandidates:
             )
             found.append(option)
         return found
+
+
+def _first(days: Array, able: npt.NDArray[np.bool_], limits_days: Sequence[float]) -> list[int]:
+    """Return the first place within each limit, in the order of the limits, where there is one."""
+    lowest = np.minimum.accumulate(np.where(able, days, np.inf))
+    places = np.searchsorted(-lowest, -np.asarray(limits_days, dtype=np.float64))
+    return [int(i) for i in places if i < days.size]
 
 
 def _longest_days(target: Target) -> float:

@@ -32,10 +32,11 @@ def planned(problem: PlanningProblem) -> PlanningProblem:
             parts = (
                 [problem.run_options[i] for i in problem.spans[run.part.run]] if run.part else [run]
             )
-            for part in parts:
-                if _needs(part) not in quarters:
-                    quarters[_needs(part)] = first_quarter(problem, part)
-            quarter = max((quarters[_needs(part)] for part in parts), default=problem.quarters)
+            needs = [_needs(part) for part in parts]
+            for key, part in zip(needs, parts, strict=True):
+                if key not in quarters:
+                    quarters[key] = first_quarter(problem, part)
+            quarter = max((quarters[key] for key in needs), default=problem.quarters)
             month = max(first[run.job], MONTHS_PER_QUARTER * quarter)
             own[run.job] = min(own.get(run.job, month), month)
     return _divided(problem, first | own)
