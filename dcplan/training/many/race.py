@@ -46,7 +46,8 @@ def race(group: Group, asked: Problems, within: float = 0.0) -> Timed:
             problem = np.repeat(live, each)
             place = done[problem] + counted(each)
             fill = 1.0 if wide else SEARCH_SEED_FILL
-            _compute(group, asked, (problem, place, fill), bar, within, found)
+            if problem.size:
+                _compute(group, asked, (problem, place, fill), bar, within, found)
             if not wide:
                 break
             done[live] = np.maximum(upto, done[live])

@@ -112,13 +112,21 @@ class RunOption:
     def starting(self, month: int, lead_months: int = 0) -> RunOption:
         """Return the option with a start month, and the months before it in which its hardware serves.
 
-        Hardware that serves earlier has the earlier end. A copy without its checks: a plan has many.
+        Hardware that serves earlier has the earlier end.
+        """
+        if not lead_months:
+            return self.changed({"start_month": month})
+        early = {"end_days": self.ahead_days, "outlook": self.ahead_outlook}
+        return self.changed({"start_month": month, "lead_months": lead_months} | early)
+
+    def changed(self, values: Mapping[str, object]) -> RunOption:
+        """Return the option with other values of some fields.
+
+        A plan has hundreds of thousands of options; ``dataclasses.replace`` takes ten times as long.
         """
         run = object.__new__(type(self))
-        run.__dict__.update(self.__dict__, start_month=month)
-        if lead_months:
-            ahead = {"end_days": self.ahead_days, "outlook": self.ahead_outlook}
-            run.__dict__.update(ahead, lead_months=lead_months)
+        run.__dict__.update(self.__dict__)
+        run.__dict__.update(values)
         return run
 
     @property

@@ -20,7 +20,7 @@ from dcplan.planning.problem.work.jobs.outlooks import Outlooks, storage_at
 from dcplan.planning.problem.work.jobs.pace import Pace
 from dcplan.planning.problem.work.jobs.paces import Asked, Goal, Paces
 from dcplan.planning.problem.work.jobs.slow_storage import too_slow
-from dcplan.planning.problem.work.jobs.timelines import Timeline, Timelines
+from dcplan.planning.problem.work.jobs.timelines import Ends, Timeline, Timelines
 from dcplan.planning.problem.work.spans import divided
 from dcplan.planning.problem.work.targets import Target
 from dcplan.planning.problem.work.terms import JobTerms, RunOption
@@ -52,6 +52,8 @@ class JobCandidates:
         self.paces = Paces(question, log)
         self._outlooks = Outlooks(question, log)
         self._timelines = Timelines(self._outlooks, delays or {})
+        self._made: dict[tuple[int, int, str], tuple[float, dict[int, RunOption]]] = {}
+        """Stored terabytes and options by count, of timeline, ends and precision."""
         self._runs = 0
 
     def run_options(
@@ -285,41 +287,69 @@ class JobCandidates:
             # all remaining accelerators are spares
             time = self._timelines.of(target, pace, terms, max(target.limit - job.accelerators, 0))
         late, soon = self._timelines.ends(time, target, terms)
+        key = (id(time), id(late), precision)
+        if key not in self._made:
+            self._made[key] = self._stored_tb(target, pace), {}
+        stored, made = self._made[key]
+        places = chosen(time)
+        for i in places:
+            if i not in made:
+                made[i] = _option(target, terms, precision, time, (late, soon), stored, i)
+        here = {
+            "place": target.place,
+            "system": target.system,
+            "accelerator": target.accelerator,
+            "link": target.link,
+            "cuts": target.cuts,
+        }
+        return [made[i].changed(here) for i in places]
+
+    def _stored_tb(self, target: Target, pace: Pace) -> float:
+        """Return the storage that a run fills, without the part of the data set that is not hot."""
         storage = storage_at(target, self.question.scenario)
         stored = wanted(storage, 1.0, pace.tokens, 0.0, pace.checkpoint_bytes, self.log).usable_tb
-        stored -= cold_data_tb(self.question, self.log)
-        found: list[RunOption] = []
-        for i in chosen(time):
-            kept = {"stored_tb": stored} | {name: float(x[i]) for name, x in time.slow.items()}
-            pooled = time.pooled_nodes(i)
-            spares = int(time.spares[i])
-            option = RunOption(
-                job=job.id,
-                place=target.place,
-                system=target.system,
-                accelerator=target.accelerator,
-                accelerators=int(time.existing[i]) - (spares if pooled else 0),
-                link=target.link,
-                precision=precision,
-                days=float(time.days[i]),
-                days_p50=time.p50_days[i],
-                start_month=terms.first_month,
-                layout=pace.layout(i),
-                mfu_frac=None if np.isnan(pace.mfu_frac[i]) else float(pace.mfu_frac[i]),
-                step_time_s=float(time.step_time_s[i]),
-                spares=0 if pooled else spares,
-                pooled_nodes=pooled,
-                pool=time.expected.pool if pooled else None,
-                used=round(float(pace.used[i])),
-                end_days=late.days[i],
-                ahead_days=soon.days[i],
-                outlook=late.facts(i) | kept,
-                ahead_outlook=soon.facts(i) | kept,
-                cuts=target.cuts,
-                lost_days=float(time.days[i]) * time.expected.power_cut_frac,
-            )
-            found.append(option)
-        return found
+        return stored - cold_data_tb(self.question, self.log)
+
+
+def _option(
+    target: Target,
+    terms: JobTerms,
+    precision: str,
+    time: Timeline,
+    ends: tuple[Ends, Ends],
+    stored_tb: float,
+    i: int,
+) -> RunOption:
+    """Return the option of the i-th count, which places with the same times and delays share."""
+    pace, (late, soon) = time.pace, ends
+    kept = {"stored_tb": stored_tb} | {name: float(x[i]) for name, x in time.slow.items()}
+    pooled = time.pooled_nodes(i)
+    spares = int(time.spares[i])
+    return RunOption(
+        job=terms.id,
+        place=target.place,
+        system=target.system,
+        accelerator=target.accelerator,
+        accelerators=int(time.existing[i]) - (spares if pooled else 0),
+        link=target.link,
+        precision=precision,
+        days=float(time.days[i]),
+        days_p50=time.p50_days[i],
+        start_month=terms.first_month,
+        layout=pace.layout(i),
+        mfu_frac=None if np.isnan(pace.mfu_frac[i]) else float(pace.mfu_frac[i]),
+        step_time_s=float(time.step_time_s[i]),
+        spares=0 if pooled else spares,
+        pooled_nodes=pooled,
+        pool=time.expected.pool if pooled else None,
+        used=round(float(pace.used[i])),
+        end_days=late.days[i],
+        ahead_days=soon.days[i],
+        outlook=late.facts(i) | kept,
+        ahead_outlook=soon.facts(i) | kept,
+        cuts=target.cuts,
+        lost_days=float(time.days[i]) * time.expected.power_cut_frac,
+    )
 
 
 def _first(days: Array, able: npt.NDArray[np.bool_], limits_days: Sequence[float]) -> list[int]:

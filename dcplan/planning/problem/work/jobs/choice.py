@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 
@@ -192,18 +193,26 @@ def starts(run_options: list[RunOption], terms: JobTerms) -> list[RunOption]:
     return [x.starting(*start) for x in run_options for start in start_months(x, terms)]
 
 
-def start_months(config: RunOption, terms: JobTerms) -> list[tuple[int, int]]:
+def start_months(config: RunOption, terms: JobTerms) -> tuple[tuple[int, int], ...]:
     """Return the start months of a run option that end in time, and the months of lead of each."""
-    result = []
     usual = config.finish_days if terms.dated else config.days
     least = min(usual, max(config.days, config.ahead_days))
     step = 1 if config.months < MONTHS_PER_QUARTER else MONTHS_PER_QUARTER
-    months = set(range(terms.first_month, math.ceil(terms.end_day / DAYS_PER_MONTH), step))
-    months |= {math.floor((terms.end_day - x) / DAYS_PER_MONTH + 1e-9) for x in (usual, least)}
-    for month in sorted(m for m in months if m >= terms.first_month):
+    return _start_months(usual, least, step, terms.first_month, terms.end_day)
+
+
+@functools.lru_cache(maxsize=65536)
+def _start_months(
+    usual: float, least: float, step: int, first: int, end_day: float
+) -> tuple[tuple[int, int], ...]:
+    """Return the starts of a run that takes its usual days, and the least with earlier hardware."""
+    result = []
+    months = set(range(first, math.ceil(end_day / DAYS_PER_MONTH), step))
+    months |= {math.floor((end_day - x) / DAYS_PER_MONTH + 1e-9) for x in (usual, least)}
+    for month in sorted(m for m in months if m >= first):
         begin = month * DAYS_PER_MONTH
-        if begin + usual <= terms.end_day + 1e-9:
+        if begin + usual <= end_day + 1e-9:
             result.append((month, 0))
-        elif month >= MONTHS_PER_QUARTER and begin + least <= terms.end_day + 1e-9:
+        elif month >= MONTHS_PER_QUARTER and begin + least <= end_day + 1e-9:
             result.append((month, MONTHS_PER_QUARTER))
-    return result
+    return tuple(result)
