@@ -6,6 +6,7 @@ the layouts that surely do not fit in memory are left out, then those whose leas
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from dcplan.llm.tables import Array
 from dcplan.training.grid import Index, rounded_batch
 from dcplan.training.many.group import Group
-from dcplan.training.many.layouts import Problems, Rows, counted, joined
+from dcplan.training.many.layouts import Problems, Rows, joined
 
 SEARCH_WHOLE = 1e-6
 """Tolerance of a whole number of expert groups."""
@@ -40,7 +41,7 @@ class Pairs:
     room: Array
     """Memory for states and activations. [byte]"""
 
-    def take(self, at: Index) -> Pairs:
+    def take(self, at: Index | slice) -> Pairs:
         """Return some entries."""
         return Pairs(*(getattr(self, f.name)[at] for f in fields(self)))
 
@@ -53,7 +54,7 @@ class Stages:
     number: Index
     pool: Index
 
-    def take(self, at: Index) -> Stages:
+    def take(self, at: Index | slice) -> Stages:
         """Return the runs of some inner layouts."""
         return Stages(self.start[at], self.number[at], self.pool)
 
@@ -76,9 +77,10 @@ def expanded(
     cuts = np.searchsorted(
         np.cumsum(stages.number), np.arange(SEARCH_WIDE, stages.number.sum(), SEARCH_WIDE)
     )
+    edges = [0, *np.unique(cuts).tolist(), pairs.one.size]
     parts = [
-        _layouts(group, pairs.take(part), stages.take(part), bar)
-        for part in np.split(np.arange(pairs.one.size), np.unique(cuts))
+        _layouts(group, pairs.take(slice(*part)), stages.take(slice(*part)), bar)
+        for part in itertools.pairwise(edges)
     ]
     return joined([found for found, _ in parts]), np.concatenate([low for _, low in parts])
 
@@ -102,8 +104,9 @@ def _pairs(group: Group, asked: Problems, problem: Index, place: Index) -> Pairs
 
 def _layouts(group: Group, x: Pairs, stages: Stages, bar: Array) -> tuple[Rows, Array]:
     """Return the layouts of inner layouts that may fit, whose bound is at most the bar."""
-    outer = stages.pool[np.repeat(stages.start, stages.number) + counted(stages.number)]
     pair = np.repeat(np.arange(x.one.size), stages.number)
+    before = np.cumsum(stages.number) - stages.number
+    outer = stages.pool[(stages.start - before)[pair] + np.arange(pair.size)]
     pp = group.outer.columns["pp"][outer]
     dp = np.minimum(np.floor((x.ranks / x.cut)[pair] / pp), np.floor(x.batch)[pair])
     tensor = group.inner["tp"][x.inner]
@@ -125,24 +128,25 @@ def _layouts(group: Group, x: Pairs, stages: Stages, bar: Array) -> tuple[Rows, 
     ok = np.flatnonzero(needed + x.kept[pair] * flight <= x.room[pair])
     pair = pair[ok]
     found = Rows(x.problem[pair], x.one[pair], outer[ok], dp[ok])
-    low = _least_s(group, found, (batch[ok], whole[ok]))
+    low = _least_s(group, found, (batch[ok], whole[ok], pp[ok]))
     near = np.flatnonzero(low <= bar[found.problem])
     return found.take(near), low[near]
 
 
-def _least_s(group: Group, found: Rows, known: tuple[Array, Array]) -> Array:
+def _least_s(group: Group, found: Rows, known: tuple[Array, Array, Array]) -> Array:
     """Return a lower bound of the step time without traffic of gradients and stages.
 
-    ``known`` are the micro-batches before rounding, and the ranks of one stage.
+    ``known`` are the micro-batches before rounding, the ranks of one stage, and the stages.
     """
-    x, (exact, ranks) = group.outer, known
-    pp, vpp = x.columns["pp"][found.outer], x.columns["vpp"][found.outer]
+    x, (exact, ranks, pp) = group.outer, known
+    vpp, every = x.columns["vpp"][found.outer], x.fill[found.outer] > 0
     count = rounded_batch(exact, np.where(vpp > 1, pp, 1.0))
-    one, every = group.whole_s[found.one], x.fill[found.outer] > 0
-    head = (one - group.block_s[found.one]) * x.even[found.outer]
-    slowest = np.maximum(group.block_s[found.one] * x.width[found.outer], one / pp)
+    one, block = group.whole_s[found.one], group.block_s[found.one]
+    widest = block * x.width[found.outer]
+    slowest = np.maximum(widest, one / pp)
     if group.cases[0].shape.tower is None:
-        slowest = np.maximum(slowest, group.block_s[found.one] * x.width[found.outer] + head)
+        head = (one - block) * x.even[found.outer]
+        slowest = np.maximum(slowest, widest + head)
     time = slowest * count + np.where(every, np.maximum(one - slowest, 0.0) / vpp, 0.0)
     d = group.setup.device
     node = d.node if d.node.size == 1 else d.node[group.device_of(found.one)]

@@ -27,7 +27,13 @@ def planned(problem: PlanningProblem) -> PlanningProblem:
     first = {job.id: job.first_month for job in problem.jobs}
     own: dict[str, int] = {}
     quarters: dict[tuple[object, ...], int] = {}
+    seen: set[tuple[object, ...]] = set()
     for run in problem.run_options:
+        if run.part is None:
+            same = (run.job, *_needs(run))
+            if same in seen:
+                continue
+            seen.add(same)
         if not run.on_cloud and run.leads:
             parts = (
                 [problem.run_options[i] for i in problem.spans[run.part.run]] if run.part else [run]
