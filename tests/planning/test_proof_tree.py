@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 from dcplan.planning.keys import Key
+from dcplan.planning.solve.highs import relaxation
+from dcplan.planning.solve.large.aggregate import without
 from dcplan.planning.solve.large.branch import proof
+from dcplan.planning.solve.large.branch.node_program import Known
 from dcplan.planning.solve.large.branch.proof import ProofTree, evaluated, row_scales
 from dcplan.planning.solve.matrix import Matrix, Row
 from tests.planning.test_tree import FREE, WHOLES, _enumerated, _program
@@ -70,6 +73,24 @@ def test_a_bound_that_is_taken_over_is_never_above_the_optimum(seed: int) -> Non
         taken = second.taken_over(first.leaves, never)
         assert taken <= best + 1e-7 * abs(best)
         assert taken == pytest.approx(best, rel=1e-7) or second.nodes >= proof.MORE_NODES
+
+
+@pytest.mark.parametrize("seed", range(CASES))
+def test_the_leaves_of_a_restricted_program_bound_the_one_with_all_columns(seed: int) -> None:
+    """Without its last two columns a program costs more; its leaves divide the complete one."""
+    matrix = _program(seed)
+    less = without(matrix, [WHOLES + FREE - 2, WHOLES + FREE - 1])
+    few, point, best = tree(less), relaxation(matrix), _enumerated(matrix)
+    few.grown(never, 6)
+    if point is None or not few.leaves:
+        assert math.isinf(best) or not few.leaves
+        return
+    known = Known(point.basis, point.iterations, point.seconds)
+    columns = list(range(len(less.columns)))
+    complete = tree(matrix)
+    assert complete.followed(few.leaves, columns, known, never) == pytest.approx(best, rel=1e-7)
+    late = ProofTree(matrix, matrix.integer, until_s=time.monotonic() + 60, stop=lambda: True)
+    assert late.followed(few.leaves, columns, known, never) <= point.objective + 1e-9
 
 
 def test_a_bound_by_hand() -> None:

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -28,6 +29,7 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.highs import Outcome, OutOfTimeError, Point, Watch, relaxation
 from dcplan.planning.solve.large.aggregate import Group, groups_used, with_work, without
 from dcplan.planning.solve.large.branch.node_program import Known
+from dcplan.planning.solve.large.branch.proof import ProofTree
 from dcplan.planning.solve.large.branch.pseudo_costs import PseudoCosts
 from dcplan.planning.solve.large.branch.tree import Tree
 from dcplan.planning.solve.large.plans import Plans
@@ -50,6 +52,9 @@ for the tree. Plans take the rest."""
 TREE_COLUMNS, MOST_TREE_COLUMNS = 10_000, 30_000
 """Relaxations above and up to these sizes have a tree of our own (``tree``). HiGHS found no node of one of
 20,592 columns in 76 s; larger ones than the limit were not measured with the tree (docs/decisions.md)."""
+MOST_FOLLOWED, FOLLOWED_SHARE = 32, 0.85
+"""Most programs of the tree whose leaves a very large program follows, at 20 s each, and the share of the
+remaining time."""
 FIRST_GAP = 0.1
 """Gap of the racks of rounded halls, whose plan is only the first one."""
 LEAST_GAP = 0.05
@@ -151,12 +156,15 @@ class HallSearch:
         """
         program = with_sums(relaxed, self.problem)
         self.grows = TREE_COLUMNS < len(relaxed.columns) <= MOST_TREE_COLUMNS
-        known = known_with_sums(point, relaxed, program) if self.grows else None
         start: dict[int, float] = {}
+        known = known_with_sums(point, relaxed, program)
         if self._restricts(relaxed):
-            start = self._restricted(program, relaxed, point.values)
+            less = without(program, unused(program, self.problem, relaxed, point.values))
+            start = self._restricted(program, less, rounded_up(self.problem, relaxed, point.values))
             if self.plans.proved:
                 return None
+            if start and not self.grows and len(less.columns) <= MOST_TREE_COLUMNS:
+                return Halls(program, self._followed(program, less, known))
         share = TREE_SHARE if self.grows else BOUND_SHARE if start else 1.0
         session = self.session.part(share) if share < 1.0 else self.session
         outcome = (
@@ -193,13 +201,39 @@ class HallSearch:
                 return relaxed, point
             kept |= used
 
-    def _restricted(self, program: Matrix, relaxed: Matrix, values: Vector) -> dict[int, float]:
-        """Return the halls of a plan with the fabrics and systems of a solution of the linear program."""
-        less = without(program, unused(program, self.problem, relaxed, values))
-        rounded = rounded_up(self.problem, relaxed, values)
+    def _followed(self, program: Matrix, less: Matrix, known: Known) -> Outcome:
+        """Return the bound of a program by the leaves of its restricted one, solved with all columns.
+
+        HiGHS found no node of a program of 97,656 columns in 220 s; its restricted one has 11,733
+        columns, and 24 programs of it divide the complete one well (docs/decisions.md).
+        """
+        session = self.session.part(FOLLOWED_SHARE)
+        began, until_s = time.monotonic(), time.monotonic() + session.clock.left()
+        stop, enough = session.request.stop, self.plans.done
+        session.reporter.enter(Phase.HALLS)
+        few = ProofTree(less, is_strategic(less), until_s=until_s, stop=stop)
+        few.grown(enough, MOST_FOLLOWED)
+        place = {key: i for i, key in enumerate(program.columns)}
+        columns = [place[key] for key in less.columns]
+        all_ = ProofTree(program, is_strategic(program), until_s=until_s, stop=stop)
+        bound = all_.followed(few.leaves, columns, known, enough)
+        self.nodes += few.nodes + all_.nodes
+        if time.monotonic() >= until_s:
+            session.clock.note(SolveStatus.LIMIT)
+        self.plans.prove(bound)
+        seconds = time.monotonic() - began
+        return Outcome(SolveStatus.LIMIT, math.inf, bound, None, seconds, all_.nodes)
+
+    def _restricted(
+        self, program: Matrix, less: Matrix, rounded: Mapping[Key, float]
+    ) -> dict[int, float]:
+        """Return the halls of a plan with the fabrics and systems of a solution of the linear program.
+
+        ``rounded`` are the halls of that solution, rounded up.
+        """
         start = {i: rounded[less.columns[i]] for i in less.of(STRATEGY)}
         session = self.session.part(RESTRICTED_SHARE)
-        solve = self._grown if self.grows else self._halls
+        solve = self._grown if len(less.columns) <= MOST_TREE_COLUMNS else self._halls
         outcome = solve(less, start, session, bounds=False)
         if outcome.values is None:
             return {}

@@ -24,7 +24,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dcplan.planning.solve.large.branch.branching import Branching, Split
-from dcplan.planning.solve.large.branch.node_program import Bounds, End, NodeProgram
+from dcplan.planning.solve.large.branch.node_program import (
+    MOST_DELAYS,
+    Bounds,
+    End,
+    Known,
+    NodeProgram,
+)
 from dcplan.planning.solve.large.branch.pseudo_costs import PseudoCosts
 from dcplan.planning.solve.matrix import Matrix, Vector
 
@@ -88,13 +94,43 @@ class ProofTree:
         """Return the bound of the program."""
         return min((leaf.bound for leaf in self.leaves), default=-math.inf)
 
-    def grown(self, enough: Enough) -> float:
-        """Return the bound of a new tree that ends where it is enough, or after NODES."""
+    def grown(self, enough: Enough, most: int = NODES) -> float:
+        """Return the bound of a new tree that ends where it is enough, or after ``most`` programs."""
         found = self.program.root()
         if found.end not in (End.OPTIMAL, End.CUT):
             return -math.inf
         self.leaves = [self._ended(found.end, found.objective, {})]
-        return self._divided(enough, NODES)
+        return self._divided(enough, most)
+
+    def followed(
+        self, leaves: Sequence[Leaf], columns: Sequence[int], known: Known, enough: Enough
+    ) -> float:
+        """Return the bound of the leaves of a restricted program, of which this one has all columns.
+
+        Each leaf is solved from the one before it, the first from the known optimum. A leaf that time
+        does not reach has the bound of that optimum.
+
+        Parameters
+        ----------
+        leaves : sequence of Leaf
+            Leaves of the restricted program.
+        columns : sequence of int
+            Columns of this program by column of the restricted one.
+        known : Known
+            Basis of an optimum of this program without branching.
+        enough : callable
+            Function of a bound that returns whether it is high enough.
+        """
+        root = self.program.root(known)
+        if root.end is not End.OPTIMAL:
+            return -math.inf
+        basis = self.program.basis()
+        for leaf in sorted(leaves, key=lambda x: [(i, *to) for i, to in x.bounds.items()]):
+            bounds = {columns[i]: to for i, to in leaf.bounds.items()}
+            own = Leaf(root.objective, bounds, None, basis, {})
+            self.leaves.append(self._again(own, root.objective))
+            basis = self.leaves[-1].basis
+        return self._divided(enough, MORE_NODES)
 
     def taken_over(self, leaves: Sequence[Leaf], enough: Enough) -> float:
         """Return the bound of the leaves of a similar program, solved again and divided where needed."""
@@ -127,7 +163,10 @@ class ProofTree:
     def _again(self, leaf: Leaf, least: float) -> Leaf:
         """Return a leaf solved from its basis; its bound is at least ``least``."""
         self.nodes += 1
-        found = self.program.solve(leaf.bounds, leaf.basis, math.inf)
+        found = self.program.solve(leaf.bounds, leaf.basis, math.inf, last=False)
+        for n in reversed(range(MOST_DELAYS)):
+            if found.end is End.SHORT:
+                found = self.program.solve(leaf.bounds, None, math.inf, last=not n)
         if found.end not in (End.OPTIMAL, End.CUT):
             return replace(leaf, bound=least, split={})
         ended = self._ended(found.end, found.objective, leaf.bounds)
