@@ -52,9 +52,8 @@ for the tree. Plans take the rest."""
 TREE_COLUMNS, MOST_TREE_COLUMNS = 10_000, 30_000
 """Relaxations above and up to these sizes have a tree of our own (``tree``). HiGHS found no node of one of
 20,592 columns in 76 s; larger ones than the limit were not measured with the tree (docs/decisions.md)."""
-MOST_FOLLOWED, FOLLOWED_SHARE = 32, 0.85
-"""Most programs of the tree whose leaves a very large program follows, at 20 s each, and the share of the
-remaining time."""
+DIVIDED_SHARE = 0.85
+"""Share of the remaining time for the bound of a very large program by its tree."""
 FIRST_GAP = 0.1
 """Gap of the racks of rounded halls, whose plan is only the first one."""
 LEAST_GAP = 0.05
@@ -164,7 +163,7 @@ class HallSearch:
             if self.plans.proved:
                 return None
             if start and not self.grows and len(less.columns) <= MOST_TREE_COLUMNS:
-                return Halls(program, self._followed(program, less, known))
+                return Halls(program, self._divided(program, less, known))
         share = TREE_SHARE if self.grows else BOUND_SHARE if start else 1.0
         session = self.session.part(share) if share < 1.0 else self.session
         outcome = (
@@ -201,28 +200,27 @@ class HallSearch:
                 return relaxed, point
             kept |= used
 
-    def _followed(self, program: Matrix, less: Matrix, known: Known) -> Outcome:
-        """Return the bound of a program by the leaves of its restricted one, solved with all columns.
+    def _divided(self, program: Matrix, less: Matrix, known: Known) -> Outcome:
+        """Return the bound of a program by a tree that branches as that of its restricted one.
 
-        HiGHS found no node of a program of 97,656 columns in 220 s; its restricted one has 11,733
-        columns, and 24 programs of it divide the complete one well (docs/decisions.md).
+        The restricted program is small, so its pseudo-costs are known in seconds; each linear program
+        with all columns takes 10 to 20 s.
         """
-        session = self.session.part(FOLLOWED_SHARE)
+        session = self.session.part(DIVIDED_SHARE)
         began, until_s = time.monotonic(), time.monotonic() + session.clock.left()
         stop, enough = session.request.stop, self.plans.done
         session.reporter.enter(Phase.HALLS)
         few = ProofTree(less, is_strategic(less), until_s=until_s, stop=stop)
-        few.grown(enough, MOST_FOLLOWED)
-        place = {key: i for i, key in enumerate(program.columns)}
-        columns = [place[key] for key in less.columns]
-        all_ = ProofTree(program, is_strategic(program), until_s=until_s, stop=stop)
-        bound = all_.followed(few.leaves, columns, known, enough)
-        self.nodes += few.nodes + all_.nodes
+        few.grown(enough)
+        whole = is_strategic(program)
+        tree = ProofTree(program, whole, until_s=until_s, stop=stop, costs=few.costs, trials=0)
+        bound = tree.grown(enough, known=known)
+        self.nodes += few.nodes + tree.nodes
         if time.monotonic() >= until_s:
             session.clock.note(SolveStatus.LIMIT)
         self.plans.prove(bound)
         seconds = time.monotonic() - began
-        return Outcome(SolveStatus.LIMIT, math.inf, bound, None, seconds, all_.nodes)
+        return Outcome(SolveStatus.LIMIT, math.inf, bound, None, seconds, tree.nodes)
 
     def _restricted(
         self, program: Matrix, less: Matrix, rounded: Mapping[Key, float]

@@ -43,9 +43,15 @@ class Branching:
     """Choice of columns of one program, with the pseudo-costs seen so far."""
 
     def __init__(
-        self, program: NodeProgram, whole: npt.NDArray[np.int64], gap: float, costs: PseudoCosts
+        self,
+        program: NodeProgram,
+        whole: npt.NDArray[np.int64],
+        gap: float,
+        costs: PseudoCosts,
+        trials: int = TRIALS,
     ) -> None:
         """Begin with known pseudo-costs; ``whole`` are the columns that must be integers."""
+        self.trials = trials
         self.program, self.whole, self.gap, self.costs = program, whole, gap, costs
 
     def split(self, values: Vector) -> Split:
@@ -70,7 +76,7 @@ class Branching:
         keys = {self.program.matrix.columns[i]: i for i in split}
         values = {key: split[i] for key, i in keys.items()}
         unknown = [x for x in self.costs.ranked(values) if not self.costs.is_known(x)]
-        for key in unknown[:TRIALS]:
+        for key in unknown[: self.trials]:
             for side in self._both(bounds, keys[key], values[key]):
                 self._try(bounds, objective, basis, cutoff, side)
         key = self.costs.ranked(values)[0]

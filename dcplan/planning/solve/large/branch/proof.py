@@ -23,7 +23,7 @@ import highspy
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.planning.solve.large.branch.branching import Branching, Split
+from dcplan.planning.solve.large.branch.branching import TRIALS, Branching, Split
 from dcplan.planning.solve.large.branch.node_program import (
     MOST_DELAYS,
     Bounds,
@@ -71,10 +71,15 @@ class ProofTree:
         until_s: float,
         stop: Callable[[], bool] | None = None,
         costs: PseudoCosts | None = None,
+        trials: int = TRIALS,
     ) -> None:
-        """Begin without leaves; ``until_s`` is the time on the monotonic clock at which every solve ends."""
+        """Begin without leaves; ``until_s`` is the time on the monotonic clock at which every solve ends.
+
+        ``costs`` are those of a similar program, and ``trials`` the columns without known gains that are
+        tried at a leaf.
+        """
         self.matrix, self.whole, self.scale = matrix, np.flatnonzero(whole), row_scales(matrix)
-        self.until_s, self.stop = until_s, stop
+        self.until_s, self.stop, self.trials = until_s, stop, trials
         self.costs = costs or PseudoCosts()
         self.leaves: list[Leaf] = []
         self.nodes = 0
@@ -87,50 +92,23 @@ class ProofTree:
     @functools.cached_property
     def branching(self) -> Branching:
         """Return the choice of columns to branch on."""
-        return Branching(self.program, self.whole, BRANCH_GAP, self.costs)
+        return Branching(self.program, self.whole, BRANCH_GAP, self.costs, self.trials)
 
     @property
     def bound(self) -> float:
         """Return the bound of the program."""
         return min((leaf.bound for leaf in self.leaves), default=-math.inf)
 
-    def grown(self, enough: Enough, most: int = NODES) -> float:
-        """Return the bound of a new tree that ends where it is enough, or after ``most`` programs."""
-        found = self.program.root()
+    def grown(self, enough: Enough, most: int = NODES, known: Known | None = None) -> float:
+        """Return the bound of a new tree that ends where it is enough, or after ``most`` programs.
+
+        ``known`` is the basis of an optimum of the linear relaxation.
+        """
+        found = self.program.root(known)
         if found.end not in (End.OPTIMAL, End.CUT):
             return -math.inf
         self.leaves = [self._ended(found.end, found.objective, {})]
         return self._divided(enough, most)
-
-    def followed(
-        self, leaves: Sequence[Leaf], columns: Sequence[int], known: Known, enough: Enough
-    ) -> float:
-        """Return the bound of the leaves of a restricted program, of which this one has all columns.
-
-        Each leaf is solved from the one before it, the first from the known optimum. A leaf that time
-        does not reach has the bound of that optimum.
-
-        Parameters
-        ----------
-        leaves : sequence of Leaf
-            Leaves of the restricted program.
-        columns : sequence of int
-            Columns of this program by column of the restricted one.
-        known : Known
-            Basis of an optimum of this program without branching.
-        enough : callable
-            Function of a bound that returns whether it is high enough.
-        """
-        root = self.program.root(known)
-        if root.end is not End.OPTIMAL:
-            return -math.inf
-        basis = self.program.basis()
-        for leaf in sorted(leaves, key=lambda x: [(i, *to) for i, to in x.bounds.items()]):
-            bounds = {columns[i]: to for i, to in leaf.bounds.items()}
-            own = Leaf(root.objective, bounds, None, basis, {})
-            self.leaves.append(self._again(own, root.objective))
-            basis = self.leaves[-1].basis
-        return self._divided(enough, MORE_NODES)
 
     def taken_over(self, leaves: Sequence[Leaf], enough: Enough) -> float:
         """Return the bound of the leaves of a similar program, solved again and divided where needed."""
