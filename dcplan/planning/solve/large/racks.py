@@ -33,8 +33,9 @@ MOST_STEPS = 6_000
 """Maximum number of step costs over all quarters."""
 RACK_GAP = 0.25
 """Share of the requested gap for racks and runs."""
-FIXED_SHARE, FREE_SHARE = 0.3, 0.5
-"""Shares of the remaining time for one solve with given halls, and with free ones."""
+FIXED_SHARE, FREE_SHARE, AGAIN_SHARE = 0.3, 0.5, 0.1
+"""Shares of the remaining time for one solve with given halls, with free ones, and at most again with
+tighter limits: a solution is there already, and the largest instance took 107 s of 480 s for that."""
 SITE_GAP, SITE_SHARE = 0.05, 0.1
 """Share of the requested gap for the program of one site, and of the remaining time."""
 USED_EPS = 1e-6
@@ -248,8 +249,11 @@ class RackStage:
         presolve would prove nothing.
         """
 
-        def solve(tighter: Matrix, near: Mapping[int, float]) -> Outcome:
-            return self.session.part(share).solve(
+        def again(tighter: Matrix, near: Mapping[int, float]) -> Outcome:
+            return solve(tighter, near, min(share, AGAIN_SHARE))
+
+        def solve(tighter: Matrix, near: Mapping[int, float], most: float = share) -> Outcome:
+            return self.session.part(most).solve(
                 *(tighter, RACK_GAP * self.session.gap if gap is None else gap),
                 start=near, presolve=True, silent=True, least_s=least_s,
                 watch=_until(tighter, enough, self.session.request.stop),
@@ -259,7 +263,7 @@ class RackStage:
             return self.auditor(part.problem, tighter, outcome)
 
         begun = first or solve(model, start)
-        found = until_passed(self.problem, model, begun, solve, audited)
+        found = until_passed(self.problem, model, begun, again, audited)
         if isinstance(found, Failed):
             return None
         books, measure = found.audit.books, self.problem.goal.measure
