@@ -15,6 +15,7 @@ from dcplan.planning.solve.large.aggregate import without
 from dcplan.planning.solve.large.branch import proof
 from dcplan.planning.solve.large.branch.node_program import Known
 from dcplan.planning.solve.large.branch.proof import ProofTree, evaluated, row_scales
+from dcplan.planning.solve.large.screening import Proof
 from dcplan.planning.solve.matrix import Matrix, Row
 from tests.planning.test_tree import FREE, WHOLES, _enumerated, _program
 
@@ -91,6 +92,27 @@ def test_a_tree_branches_by_the_gains_of_a_restricted_program(seed: int) -> None
     assert whole.grown(never, known=known) == pytest.approx(best, rel=1e-7)
     late = ProofTree(matrix, matrix.integer, until_s=until_s, stop=lambda: True)
     assert late.grown(never, known=known) <= best + 1e-7 * abs(best)
+
+
+def test_leaves_are_not_taken_over_where_a_divided_column_has_more_values() -> None:
+    """x >= 2.5 divides at 2 and 3 of 0 to 10: with x up to 12, no leaf has 11."""
+    matrix = replace(_pair(), cost=np.array([3.0, 5.0]), upper=np.array([10.0, 1.0]))
+    matrix = matrix.with_rows([Row(Key("need"), {0: 1.0, 1: 1.0}, lower=2.5)])
+    first = tree(matrix)
+    first.grown(never)
+    kept = Proof(frozenset(), matrix, tuple(first.leaves), first.costs, 0.0)
+    assert kept.fits(replace(matrix, cost=2 * matrix.cost))
+    assert kept.fits(replace(matrix, upper=np.array([10.0, 2.0])))
+    assert not kept.fits(replace(matrix, upper=np.array([12.0, 1.0])))
+    assert not kept.fits(replace(matrix, integer=np.array([False, False])))
+    assert not kept.fits(replace(matrix, columns=matrix.columns[::-1]))
+
+
+def test_a_column_that_is_no_integer_is_not_divided() -> None:
+    """min x + y, x + y >= 1.5, of which only x is whole: 1.5, whatever is asked to be whole."""
+    matrix = _pair().with_rows([Row(Key("need"), {0: 1.0, 1: 1.0}, lower=1.5)])
+    every = ProofTree(matrix, np.array([True, True]), until_s=time.monotonic() + 60)
+    assert every.grown(never) == pytest.approx(1.5)
 
 
 def test_a_bound_by_hand() -> None:

@@ -16,6 +16,8 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from dcplan.planning.audit.measures import measured
 from dcplan.planning.decision_specs import (
     BLOCKS,
@@ -67,8 +69,8 @@ class Proof:
 
     groups: frozenset[Group]
     """Groups whose runs the program keeps."""
-    rows: list[Key]
-    columns: list[Key]
+    program: Matrix
+    """The program of the last complete screening."""
     leaves: tuple[Leaf, ...]
     costs: PseudoCosts
     gap_frac: float
@@ -77,8 +79,23 @@ class Proof:
     """Screenings since the last complete one."""
 
     def fits(self, program: Matrix) -> bool:
-        """Return whether a program has the same rows and columns."""
-        return self.rows == program.rows and self.columns == program.columns
+        """Return whether a program has the same rows and columns, and the leaves are all of it.
+
+        The leaves divide the whole numbers that a column had, so its bounds must be the same, and it must
+        be an integer.
+        """
+        own = self.program
+        if own.rows != program.rows or own.columns != program.columns:
+            return False
+        divided = sorted({i for leaf in self.leaves for i in leaf.bounds})
+        return all(
+            np.array_equal(x[divided], y[divided])
+            for x, y in (
+                (own.lower, program.lower),
+                (own.upper, program.upper),
+                (own.integer, program.integer),
+            )
+        )
 
 
 @dataclass
@@ -182,8 +199,8 @@ def _complete(search: HallSearch, near: Mapping[Key, float], taken: Taken | None
     gap = (plans.best.value - plans.bound) / max(abs(plans.best.value), TINY)
     if tree is None or not tree.leaves:
         return None if proof is None else replace(proof, gap_frac=gap)
-    groups, program = frozenset(runs_kept(relaxed, search.problem)), halls.program
-    return Proof(groups, program.rows, program.columns, tuple(tree.leaves), tree.costs, gap)
+    groups = frozenset(runs_kept(relaxed, search.problem))
+    return Proof(groups, halls.program, tuple(tree.leaves), tree.costs, gap)
 
 
 def repeated(stage: RackStage, near: Mapping[Key, float]) -> Found | None:

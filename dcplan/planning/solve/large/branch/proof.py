@@ -78,7 +78,8 @@ class ProofTree:
         ``costs`` are those of a similar program, and ``trials`` the columns without known gains that are
         tried at a leaf.
         """
-        self.matrix, self.whole, self.scale = matrix, np.flatnonzero(whole), row_scales(matrix)
+        self.matrix, self.scale = matrix, row_scales(matrix)
+        self.whole = np.flatnonzero(whole & matrix.integer)
         self.until_s, self.stop, self.trials = until_s, stop, trials
         self.costs = costs or PseudoCosts()
         self.leaves: list[Leaf] = []
