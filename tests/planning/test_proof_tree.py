@@ -131,6 +131,18 @@ def test_a_bound_by_hand() -> None:
     assert sorted(evaluated(first.leaves, matrix.with_rows([more]))) == pytest.approx([9.0, 9.75])
 
 
+def test_a_small_reduced_cost_counts_where_the_column_has_a_bound() -> None:
+    """A cost of -5e-8 for each of up to 1e6 of y lowers the bound by 0.05; without an end it is noise."""
+    matrix = replace(_pair(), upper=np.array([1.0, 1e6]))
+    matrix = matrix.with_rows([Row(Key("need"), {0: 1.0}, lower=1.0)])
+    first = tree(matrix)
+    assert first.grown(never) == pytest.approx(1.0)
+    cheaper = replace(matrix, cost=np.array([1.0, -5e-8]))
+    assert evaluated(first.leaves, cheaper).min() == pytest.approx(0.95)
+    endless = replace(cheaper, upper=np.array([1.0, np.inf]))
+    assert evaluated(first.leaves, endless).min() == pytest.approx(1.0)
+
+
 def test_a_leaf_without_a_solution_is_one_only_where_its_ray_proves_it() -> None:
     """x + y >= d with x, y <= 1: none for d = 3, and one for d = 1.5, of which the ray says nothing."""
     matrix = _pair()

@@ -39,7 +39,7 @@ NODES, MORE_NODES = 100, 60
 BRANCH_GAP = 0.003
 """Gain that a side without a solution counts as, relative to the bound of its parent."""
 DUAL_EPS = 1e-7
-"""Reduced cost of HiGHS' tolerance: a column without an upper bound may have it below 0."""
+"""Reduced cost of HiGHS' tolerance, which a column without a bound in its direction may have."""
 RAY_EPS = 1e-7
 """Least excess of a ray, relative to its terms, that proves a leaf without a solution."""
 
@@ -112,7 +112,11 @@ class ProofTree:
         return self._divided(enough, most)
 
     def taken_over(self, leaves: Sequence[Leaf], enough: Enough) -> float:
-        """Return the bound of the leaves of a similar program, solved again and divided where needed."""
+        """Return the bound of the leaves of a similar program, solved again and divided where needed.
+
+        The columns that the leaves divide must have the same bounds in both programs; otherwise no leaf
+        has the values between (``screening.Proof.fits``).
+        """
         values = evaluated(leaves, self.matrix)
         self.leaves = [
             replace(leaf, bound=float(value)) if enough(value) else self._again(leaf, float(value))
@@ -156,7 +160,11 @@ class ProofTree:
         solver = self.program.solver
         if end is End.CUT:
             _, there, ray = solver.getDualRay()
-            prices = np.array(ray) * self.scale if there else None
+            prices = np.array(ray) * self.scale if there and np.any(ray) else None
+            if (
+                prices is not None
+            ):  # a ray has any length, and the tolerances of its columns have one
+                prices /= np.abs(prices).max()
             return Leaf(math.inf, bounds, prices, self.program.basis(), {})
         prices = np.array(solver.getSolution().row_dual) * self.scale
         split = self.branching.split(self.program.values())
@@ -193,8 +201,8 @@ def evaluated(leaves: Sequence[Leaf], matrix: Matrix) -> Vector:
     for n, leaf in enumerate(leaves):
         for column, (low, high) in leaf.bounds.items():
             lower[n, column], upper[n, column] = low, high
-    reduced[np.abs(reduced) <= DUAL_EPS] = 0.0
     ends = np.where(reduced > 0, lower, upper)
+    reduced[np.isinf(ends) & (np.abs(reduced) <= DUAL_EPS)] = 0.0
     of_columns = reduced * np.where(reduced == 0, 0.0, ends)
     found = of_rows.sum(axis=1) + of_columns.sum(axis=1)
     terms = np.abs(of_rows).sum(axis=1) + np.abs(of_columns).sum(axis=1)
