@@ -43,6 +43,7 @@ def similar(matrix: Matrix, seed: int) -> Matrix:
         matrix,
         cost=moved(matrix.cost),
         row_lower=moved(matrix.row_lower),
+        upper=np.where(matrix.integer, matrix.upper, moved(matrix.upper)),
         value=_moved_needs(matrix, draw),
     )
 
@@ -94,16 +95,39 @@ def test_a_tree_branches_by_the_gains_of_a_restricted_program(seed: int) -> None
     assert late.grown(never, known=known) <= best + 1e-7 * abs(best)
 
 
-def test_leaves_are_not_taken_over_where_a_divided_column_has_more_values() -> None:
-    """x >= 2.5 divides at 2 and 3 of 0 to 10: with x up to 12, no leaf has 11."""
+def test_leaves_have_all_values_of_a_program_with_other_bounds() -> None:
+    """max x, that is min 100 - x, with x <= 2.5 + y / 4: the leaves divide x at 2 and 3 of 0 to 4.
+
+    With y up to 22, x may be 8 where its bound is 8: 92, which leaves with an end at 4 would not have. With
+    x of at least 5, the leaf of at most 2 has no values; with x of at most 2, the other one has none.
+    """
+    matrix = replace(_pair(), cost=np.array([-1.0, 0.0]), offset=100.0, upper=np.array([4.0, 1.0]))
+    matrix = matrix.with_rows([Row(Key("most"), {0: 1.0, 1: -0.25}, upper=2.5)])
+    first = tree(matrix)
+    assert first.grown(never) == pytest.approx(98.0)
+    kept = Proof(frozenset(), matrix, tuple(first.leaves), first.costs, 0.0)
+    for lower, upper, most, best in (
+        (0.0, 8.0, 22.0, 92.0),
+        (5.0, 8.0, 22.0, 92.0),
+        (0.0, 2.0, 22.0, 98.0),
+    ):
+        own = np.array([lower, 0.0])
+        other = replace(matrix, lower=own, upper=np.array([upper, most]))
+        assert kept.fits(other)
+        assert evaluated(first.leaves, other).min() <= best + 1e-9
+        second = tree(other)
+        assert second.taken_over(first.leaves, never) == pytest.approx(best)
+        back = tree(matrix)
+        assert back.taken_over(second.leaves, never) == pytest.approx(98.0)
+
+
+def test_leaves_are_taken_over_by_the_same_columns_alone() -> None:
     matrix = replace(_pair(), cost=np.array([3.0, 5.0]), upper=np.array([10.0, 1.0]))
     matrix = matrix.with_rows([Row(Key("need"), {0: 1.0, 1: 1.0}, lower=2.5)])
     first = tree(matrix)
     first.grown(never)
     kept = Proof(frozenset(), matrix, tuple(first.leaves), first.costs, 0.0)
     assert kept.fits(replace(matrix, cost=2 * matrix.cost))
-    assert kept.fits(replace(matrix, upper=np.array([10.0, 2.0])))
-    assert not kept.fits(replace(matrix, upper=np.array([12.0, 1.0])))
     assert not kept.fits(replace(matrix, integer=np.array([False, False])))
     assert not kept.fits(replace(matrix, columns=matrix.columns[::-1]))
 

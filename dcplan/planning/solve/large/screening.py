@@ -16,8 +16,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from dcplan.planning.audit.measures import measured
 from dcplan.planning.decision_specs import (
     BLOCKS,
@@ -79,23 +77,10 @@ class Proof:
     """Screenings since the last complete one."""
 
     def fits(self, program: Matrix) -> bool:
-        """Return whether a program has the same rows and columns, and the leaves are all of it.
-
-        The leaves divide the whole numbers that a column had, so its bounds must be the same, and it must
-        be an integer.
-        """
-        own = self.program
-        if own.rows != program.rows or own.columns != program.columns:
-            return False
-        divided = sorted({i for leaf in self.leaves for i in leaf.bounds})
-        return all(
-            np.array_equal(x[divided], y[divided])
-            for x, y in (
-                (own.lower, program.lower),
-                (own.upper, program.upper),
-                (own.integer, program.integer),
-            )
-        )
+        """Return whether a program has the same rows and columns, and integers where the leaves divide."""
+        divided = {i for leaf in self.leaves for i in leaf.cuts}
+        same = self.program.rows == program.rows and self.program.columns == program.columns
+        return same and all(program.integer[i] for i in divided)
 
 
 @dataclass
@@ -164,10 +149,11 @@ def _taken_over(search: HallSearch, near: Mapping[Key, float]) -> Taken | None:
     if not proof.fits(program):
         return None
     plans, most = search.plans, _most(search, proof)
-    tree = _tree(search, program, proof.costs)
+    tree = _tree(search, program, proof.costs.carried())
     plans.prove(tree.taken_over(proof.leaves, lambda bound: plans.within(bound, most)))
     search.nodes += tree.nodes
-    proof = replace(proof, leaves=tuple(tree.leaves), taken_over=proof.taken_over + 1)
+    leaves = tuple(tree.leaves)
+    proof = replace(proof, leaves=leaves, costs=tree.costs, taken_over=proof.taken_over + 1)
     return Taken(proof, relaxed)
 
 

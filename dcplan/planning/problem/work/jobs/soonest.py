@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from dcplan.planning.problem.terms import Placement, PlanningProblem, SiteTerms
-from dcplan.planning.problem.work.terms import RunOption
+from dcplan.planning.problem.work.terms import JobTerms, RunOption
 from dcplan.units import KW_PER_MW, MONTHS_PER_QUARTER
 
 
@@ -79,7 +79,10 @@ def with_later_starts(problem: PlanningProblem) -> PlanningProblem:
 
 def wait_months(problem: PlanningProblem, run: RunOption) -> int:
     """Return the months from the planned start of a job to the start of a run; 0 if it may wait."""
-    job = next(x for x in problem.jobs if x.id == run.job)
+    return _wait_months(next(x for x in problem.jobs if x.id == run.job), run)
+
+
+def _wait_months(job: JobTerms, run: RunOption) -> int:
     return 0 if job.may_wait else max(run.start_month - job.planned_month, 0)
 
 
@@ -88,12 +91,11 @@ def _divided(problem: PlanningProblem, months: Mapping[str, int]) -> PlanningPro
     jobs = tuple(replace(job, planned_month=months[job.id]) for job in problem.jobs)
     options = problem.run_options + problem.later
     problem = replace(problem, jobs=jobs, run_options=(), later=options)
-    planned = {job.id: math.inf if job.may_wait else job.planned_month for job in jobs}
-    soon = {run.job for run in options if run.start_month <= planned[run.job]}
-    return _with(
-        problem,
-        [run for run in options if run.job not in soon or run.start_month <= planned[run.job]],
-    )
+    of_run = {job.id: job for job in jobs}
+    at_once = [not _wait_months(of_run[run.job], run) for run in options]
+    soon = {run.job for run, now in zip(options, at_once, strict=True) if now}
+    kept = (run for run, now in zip(options, at_once, strict=True) if now or run.job not in soon)
+    return _with(problem, list(kept))
 
 
 def _with(problem: PlanningProblem, runs: Iterable[RunOption]) -> PlanningProblem:

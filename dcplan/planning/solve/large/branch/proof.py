@@ -23,7 +23,7 @@ import highspy
 import numpy as np
 import numpy.typing as npt
 
-from dcplan.planning.solve.large.branch.branching import TRIALS, Branching, Split
+from dcplan.planning.solve.large.branch.branching import TRIALS, Branching, Side, Split
 from dcplan.planning.solve.large.branch.node_program import (
     MOST_DELAYS,
     Bounds,
@@ -43,6 +43,9 @@ DUAL_EPS = 1e-7
 RAY_EPS = 1e-7
 """Least excess of a ray, relative to its terms, that proves a leaf without a solution."""
 
+UNCUT = (-math.inf, math.inf)
+"""Cuts of a column that no branching divides."""
+
 Enough = Callable[[float], bool]
 """Function of a bound that returns whether it is high enough."""
 
@@ -53,7 +56,8 @@ class Leaf:
 
     bound: float
     """Infinite without a solution."""
-    bounds: Bounds
+    cuts: Bounds
+    """Bounds by branching; an end without a cut is infinite, so that a similar program has its own there."""
     prices: Vector | None
     """Prices of rows, each times the scale of its row; those of a ray without a solution."""
     basis: highspy.HighsBasis
@@ -114,8 +118,7 @@ class ProofTree:
     def taken_over(self, leaves: Sequence[Leaf], enough: Enough) -> float:
         """Return the bound of the leaves of a similar program, solved again and divided where needed.
 
-        The columns that the leaves divide must have the same bounds in both programs; otherwise no leaf
-        has the values between (``screening.Proof.fits``).
+        The columns that the leaves divide must be integers of this program, too.
         """
         values = evaluated(leaves, self.matrix)
         self.leaves = [
@@ -132,10 +135,11 @@ class ProofTree:
         last = self.nodes + most
         while not enough(open_[0][0]) and open_[0][2].split and self.nodes < last:
             _, _, leaf = heapq.heappop(open_)
-            sides = self.branching.sides(leaf.bounds, leaf.bound, leaf.split, leaf.basis, math.inf)
+            bounds = within(leaf.cuts, self.matrix)
+            sides = self.branching.sides(bounds, leaf.bound, leaf.split, leaf.basis, math.inf)
             for side in sides:
-                bounds = {**leaf.bounds, side.column: side.to}
-                child = self._again(replace(leaf, bounds=bounds), leaf.bound)
+                cuts = {**leaf.cuts, side.column: self._cut(leaf, side)}
+                child = self._again(replace(leaf, cuts=cuts), leaf.bound)
                 if math.isfinite(child.bound):
                     self.branching.learn(side, child.bound - leaf.bound)
                 made += 1
@@ -146,29 +150,36 @@ class ProofTree:
     def _again(self, leaf: Leaf, least: float) -> Leaf:
         """Return a leaf solved from its basis; its bound is at least ``least``."""
         self.nodes += 1
-        found = self.program.solve(leaf.bounds, leaf.basis, math.inf, last=False)
+        bounds = within(leaf.cuts, self.matrix)
+        if any(low > high for low, high in bounds.values()):  # no values of this program
+            return replace(leaf, bound=math.inf, prices=None, split={})
+        found = self.program.solve(bounds, leaf.basis, math.inf, last=False)
         for n in reversed(range(MOST_DELAYS)):
             if found.end is End.SHORT:
-                found = self.program.solve(leaf.bounds, None, math.inf, last=not n)
+                found = self.program.solve(bounds, None, math.inf, last=not n)
         if found.end not in (End.OPTIMAL, End.CUT):
             return replace(leaf, bound=least, split={})
-        ended = self._ended(found.end, found.objective, leaf.bounds)
+        ended = self._ended(found.end, found.objective, leaf.cuts)
         return ended if ended.bound >= least else replace(ended, bound=least)
 
-    def _ended(self, end: End, objective: float, bounds: Bounds) -> Leaf:
+    @staticmethod
+    def _cut(leaf: Leaf, side: Side) -> tuple[float, float]:
+        """Return the cut of a side of a leaf; its other end stays that of the leaf."""
+        low, high = leaf.cuts.get(side.column, UNCUT)
+        return (side.to[0], high) if side.up else (low, side.to[1])
+
+    def _ended(self, end: End, objective: float, cuts: Bounds) -> Leaf:
         """Return the leaf of the last solve."""
         solver = self.program.solver
         if end is End.CUT:
             _, there, ray = solver.getDualRay()
             prices = np.array(ray) * self.scale if there and np.any(ray) else None
-            if (
-                prices is not None
-            ):  # a ray has any length, and the tolerances of its columns have one
-                prices /= np.abs(prices).max()
-            return Leaf(math.inf, bounds, prices, self.program.basis(), {})
+            if prices is not None:
+                prices /= np.abs(prices).max()  # a ray has any length, and RAY_EPS is for one
+            return Leaf(math.inf, cuts, prices, self.program.basis(), {})
         prices = np.array(solver.getSolution().row_dual) * self.scale
         split = self.branching.split(self.program.values())
-        return Leaf(objective, bounds, prices, self.program.basis(), split)
+        return Leaf(objective, cuts, prices, self.program.basis(), split)
 
 
 def evaluated(leaves: Sequence[Leaf], matrix: Matrix) -> Vector:
@@ -199,7 +210,7 @@ def evaluated(leaves: Sequence[Leaf], matrix: Matrix) -> Vector:
     )
     lower, upper = (np.tile(x, (len(leaves), 1)) for x in (matrix.lower, matrix.upper))
     for n, leaf in enumerate(leaves):
-        for column, (low, high) in leaf.bounds.items():
+        for column, (low, high) in within(leaf.cuts, matrix).items():
             lower[n, column], upper[n, column] = low, high
     ends = np.where(reduced > 0, lower, upper)
     reduced[np.isinf(ends) & (np.abs(reduced) <= DUAL_EPS)] = 0.0
@@ -208,7 +219,26 @@ def evaluated(leaves: Sequence[Leaf], matrix: Matrix) -> Vector:
     terms = np.abs(of_rows).sum(axis=1) + np.abs(of_columns).sum(axis=1)
     proved = np.isfinite(terms) & (found > RAY_EPS * terms)
     found = np.where(empty, np.where(proved, math.inf, -math.inf), found + matrix.offset)
-    return np.where([x.prices is None for x in leaves], -math.inf, found)
+    found = np.where([x.prices is None for x in leaves], -math.inf, found)
+    return np.where((lower > upper).any(axis=1), math.inf, found)
+
+
+def within(cuts: Bounds, matrix: Matrix) -> Bounds:
+    """Return the bounds of cut columns in a program; the lower one is above the upper one without values.
+
+    Examples
+    --------
+    A cut to at most 3, where the program asks for at least 1:
+
+    >>> from types import SimpleNamespace
+    >>> within({0: (-math.inf, 3.0)}, SimpleNamespace(lower=[1.0], upper=[8.0]))
+    {0: (1.0, 3.0)}
+    """
+    lower, upper = matrix.lower, matrix.upper
+    return {
+        i: (max(low, float(lower[i])), min(high, float(upper[i])))
+        for i, (low, high) in cuts.items()
+    }
 
 
 def row_scales(matrix: Matrix) -> Vector:
