@@ -104,13 +104,17 @@ def test_the_bound_of_halls_and_fabrics_is_below_every_plan(seed: int) -> None:
     assert halls.bound <= plain.objective + 1e-7 or plain.status == SolveStatus.INFEASIBLE
 
 
-@pytest.mark.parametrize("above", [0, 20_000], ids=["tree", "highs"])
+@pytest.mark.parametrize("above", [0, 20_000], ids=["tree", "divided-or-highs"])
 @pytest.mark.parametrize("restrict", [0, 20_000])
 @pytest.mark.parametrize("seed", range(40))
 def test_the_search_of_halls_finds_the_optimum(
     seed: int, restrict: int, above: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tiny models in the stages of large ones: the plan of the enumeration, and no bound above it."""
+    """Tiny models in the stages of large ones: the plan of the enumeration, and no bound above it.
+
+    Those above the limit of the tree are divided as their restricted program, or solved by HiGHS where
+    they have none.
+    """
     monkeypatch.setattr(large, "TREE_COLUMNS", above)
     problem = replace(tiny_menu(seed), margin_factor=0.0)
     answer = _searched(problem, problem, restrict, monkeypatch)

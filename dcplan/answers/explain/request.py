@@ -35,7 +35,8 @@ class ExplainRequest(ScenarioRequest):
         Flag("cost of buying one rack of this system; repeatable", metavar="SYSTEM"),
     ] = ()
     what_if: Annotated[
-        tuple[str, ...], Flag("plan again with a changed input; repeatable", metavar="K=V")
+        tuple[str, ...],
+        Flag("plan again with changed inputs, all in one plan; repeatable", metavar="K=V"),
     ] = ()
     switching_values: Annotated[
         bool, Flag("value of each uncertain input that changes a decision")

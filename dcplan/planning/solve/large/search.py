@@ -5,7 +5,8 @@
 2. Its program with whole halls, fabrics, sites and sums of them (``sums``) gives a higher bound. A
    very large one gets a first plan of the linear program's halls, rounded up, and is first solved
    with only the fabrics and systems that the linear program uses, which gives a start. Between 10,000
-   and 30,000 columns a tree of our own solves it (``tree``), and HiGHS where that is slow.
+   and 30,000 columns a tree of our own solves it (``branch/tree``), and HiGHS where that is slow. A
+   larger one is divided as its restricted one (``branch/proof``), which gives a bound.
 3. A solution of it gives halls and fabrics. They leave a small problem with integer switch counts, whose
    racks and runs HiGHS finds. Limits that the plan violates are tightened (``rounding``) until it
    passes its audit (``racks``). Then the plan is improved site by site (``by_site``), and so are plans
