@@ -319,7 +319,7 @@ def test_a_search_without_time_still_gives_a_plan(
     def none(*_: object, **__: object) -> highs.Outcome:
         return highs.Outcome(SolveStatus.LIMIT, math.inf, -math.inf, None, 0.0, 0)
 
-    monkeypatch.setattr(large.HallSearch, "_halls", none)
+    monkeypatch.setattr(large.HallSearch, "solved", none)
     monkeypatch.setattr(racks.RackStage, "improved", lambda _, found, *__, **___: found)
     monkeypatch.setattr(whole, "MOST_COLUMNS", 0)
     request = SolveRequest(gap=0.005, time_limit_s=60)

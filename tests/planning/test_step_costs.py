@@ -12,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcplan.fabric.bom import Parts
+from dcplan.fabric.topology.clos import leaves
 from dcplan.fabric.topology.design import design
 from dcplan.planning.audit.accounts import make_accounts
 from dcplan.planning.decisions import from_solution
 from dcplan.planning.exact_network import Network, exact_network
 from dcplan.planning.model.build import build_model
 from dcplan.planning.problem.fabrics.network_steps import COST, LOAD, link_usd, stepped, unit_steps
-from dcplan.planning.problem.fabrics.switch_steps import with_steps
+from dcplan.planning.problem.fabrics.switch_steps import leaf_group, with_steps
 from dcplan.planning.problem.terms import PlanningProblem, PortClass, SwitchSteps
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.matrix import compile_model
@@ -137,3 +138,28 @@ def test_steps_close_the_gap_that_whole_switches_leave() -> None:
     result = planned("train-405b-in-90-days", gap=0.001)
     assert result.value("solver.gap_frac") <= 0.001
     assert math.isfinite(result.value("solver.bound_usd"))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    leaf_down=st.sampled_from((32, 64, 128, 256)),
+    nodes=st.integers(1, 80),
+    per_unit=st.integers(1, 40),
+    rails=st.sampled_from((1, 4, 8, 24)),
+)
+def test_the_leaf_switches_of_a_system_are_at_most_those_of_its_network(
+    leaf_down: int, nodes: int, per_unit: int, rails: int
+) -> None:
+    """ceil(ports / group ports) groups never have more leaf switches than complete units.
+
+    By hand: 16 nodes of 24 rails are 384 ports a unit. 230 nodes are 15 units, 5,760 ports and 23 leaf
+    switches of 256 ports; their own 5,520 ports need at least 22.
+    """
+    plan = design(2 * leaf_down, 2)
+    ports = PortClass(400.0, ("ethernet",), per_unit)
+    group = leaf_group(plan, ports, rails)
+    found = math.ceil(nodes * rails / group.ports) * group.leaves
+    assert found <= leaves(nodes, rails, ports.unit(plan.leaf_down), leaf_down)
+    gaudi = leaf_group(design(512, 2), PortClass(200.0, ("ethernet",), 16), 24)
+    assert math.ceil(5_520 / gaudi.ports) * gaudi.leaves == 22
+    assert leaves(230, 24, 16, 256) == 23

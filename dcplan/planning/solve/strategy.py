@@ -11,7 +11,8 @@
        The model has integer switch counts, so that its cost is that of the audit. Limits that the
        plan violates in its audit are tightened, and the model is solved again (rounding.py).
     2. a larger model: by_halls
-       Halls, fabrics and sites first, then racks and runs (large/), for LARGE_SHARE of the time.
+       Halls, fabrics and sites first, then racks and runs (large/), for LARGE_SHARE of the time, and
+       for all of it once there is a plan.
     3. neither found a plan: with_margins
        HiGHS on the full model, with increasing margins for rounding.
     4. no plan starts every run as soon as its hardware can serve: _with_least_wait
@@ -72,7 +73,7 @@ HOSTING_COLUMNS = 5_000
 SPAN_COLUMNS = 8_000
 """Largest program with runs over halls that is first solved with shares of switches."""
 LARGE_SHARE = 0.8
-"""Share of the time for the search of halls."""
+"""Share of the time for a first plan of the search of halls, which then takes the rest."""
 ROUNDED = (
     "the model is solved; the audited plan costs more than its model because of integer counts of "
     "switches and scalable units"

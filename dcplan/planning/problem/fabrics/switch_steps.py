@@ -186,8 +186,8 @@ def _ladder(
 def leaf_group(plan: ClosDesign, ports: PortClass, rails: int) -> LeafGroup:
     """Return the leaf switches that a system fills together: those of a unit, or a single one.
 
-    Where neither the ports of a unit nor those of a leaf switch divide the other, the group has
-    fewer leaf switches than the network: a lower bound.
+    Where neither the ports of a unit nor those of a leaf switch divide the other, the groups are single
+    leaf switches, which may be fewer than those of the network: a lower bound.
 
     Examples
     --------
@@ -198,9 +198,17 @@ def leaf_group(plan: ClosDesign, ports: PortClass, rails: int) -> LeafGroup:
     LeafGroup(ports=32, leaves=1)
     >>> leaf_group(design(64, 2), PortClass(400.0, ("infiniband",), 8), 8)
     LeafGroup(ports=64, leaves=2)
+
+    A unit of 16 nodes with 24 rails has 384 ports, 1.5 leaf switches of 256
+    ports: 15 units have 23 leaf switches, and 5,520 ports need at least 22.
+
+    >>> leaf_group(design(512, 2), PortClass(200.0, ("ethernet",), 16), 24)
+    LeafGroup(ports=256, leaves=1)
     """
     nodes = ports.unit(plan.leaf_down)
     unit = nodes * rails
     if nodes >= plan.leaf_down:
         return LeafGroup(unit, leaves(nodes, rails, nodes, plan.leaf_down))
-    return LeafGroup(max(unit, plan.leaf_down), max(unit // plan.leaf_down, 1))
+    if unit % plan.leaf_down:
+        return LeafGroup(plan.leaf_down, 1)
+    return LeafGroup(unit, unit // plan.leaf_down)

@@ -13,7 +13,7 @@ them (``kept``).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -104,21 +104,22 @@ def with_work(matrix: Matrix, problem: PlanningProblem, kept: Iterable[Group] = 
     dropped = () if kept else MONTHS
     if dropped:
         gone |= {i for i, key in enumerate(matrix.columns) if key.name in MONTH_COLUMNS}
-    columns = [_own(matrix, i) for i in range(len(matrix.columns)) if i not in gone]
+    extra = []
     lower, upper = matrix.row_lower.copy(), matrix.row_upper.copy()
     for (job, hall, system), work in works.items():
         for row in work.quarters:  # the row may count more than is used
             (upper if work.sign < 0 else lower)[row] = np.inf if work.sign < 0 else -np.inf
             entries = {row: work.sign * work.least, **(work.other or {}), **work.credit}
             key = Key(WORK, (job, hall, system, matrix.rows[row]))
-            columns.append(_Column(work.cost, 1.0, key, entries))
+            extra.append(_Column(work.cost, 1.0, key, entries))
     own = [i for i in range(len(matrix.columns)) if i not in gone]
-    extra = len(columns) - len(own)
-    used = {row for column in columns if column.key.name == RUN.variable for row in column.entries}
+    single = np.zeros(len(matrix.columns), dtype=bool)
+    single[[i for i in own if matrix.columns[i].name == RUN.variable]] = True
+    used = set(matrix.index[single[matrix.owner]].tolist())
     rows = [
         i for i, kind in enumerate(kinds) if kind not in dropped and (i in used or i not in peaks)
     ]
-    return _matrix(replace(matrix, row_lower=lower, row_upper=upper), columns, rows, own, extra)
+    return _matrix(replace(matrix, row_lower=lower, row_upper=upper), own, rows, extra)
 
 
 def groups_used(matrix: Matrix, values: Vector) -> set[Group]:
@@ -137,7 +138,7 @@ def without(matrix: Matrix, closed: Iterable[int]) -> Matrix:
     """Return the model without some columns, as if they were fixed at 0."""
     gone = set(closed)
     own = [i for i in range(len(matrix.columns)) if i not in gone]
-    return _matrix(matrix, [_own(matrix, i) for i in own], range(len(matrix.rows)), own, 0)
+    return _matrix(matrix, own, range(len(matrix.rows)))
 
 
 def _works(
@@ -152,7 +153,9 @@ def _works(
         decided = matrix.lower[i] > 0 or matrix.upper[i] < 1
         if config.on_cloud or decided or group in kept:
             continue
-        entries = _own(matrix, i).entries
+        part = slice(matrix.start[i], matrix.start[i + 1])
+        pairs = zip(matrix.index[part].tolist(), matrix.value[part].tolist(), strict=True)
+        entries = dict(pairs)
         booked = {row: v for row, v in entries.items() if kinds[row] == BOOKED}
         credit = {row: v for row, v in entries.items() if kinds[row] in CREDITS}
         rest = entries.keys() - booked.keys() - credit.keys() - peaks
@@ -161,37 +164,35 @@ def _works(
     return {group: work for group, work in works.items() if work.alike}
 
 
-def _own(matrix: Matrix, i: int) -> _Column:
-    part = slice(matrix.start[i], matrix.start[i + 1])
-    entries = dict(zip(matrix.index[part].tolist(), matrix.value[part].tolist(), strict=True))
-    return _Column(float(matrix.cost[i]), float(matrix.upper[i]), matrix.columns[i], entries)
-
-
 def _matrix(
-    matrix: Matrix, columns: list[_Column], rows: Iterable[int], own: list[int], extra: int
+    matrix: Matrix, own: Sequence[int], rows: Iterable[int], extra: Sequence[_Column] = ()
 ) -> Matrix:
-    """Build a matrix from columns.
+    """Return a program of some columns and rows of another one, in its order, and of new columns.
 
-    ``own`` are columns of the matrix with their bounds, ``extra`` are new columns with lower
-    bound 0.
+    The new columns have a lower bound of 0 and are continuous.
     """
     kept = list(rows)
-    place = {row: i for i, row in enumerate(kept)}
-    for c in columns:
-        c.entries = {place[row]: v for row, v in c.entries.items() if row in place}
-    entries = [entry for c in columns for entry in c.entries.items()]
-    zeros = np.zeros(extra)
+    place = np.full(len(matrix.rows), -1)
+    place[kept] = np.arange(len(kept))
+    number = np.full(len(matrix.columns), -1)
+    number[own] = np.arange(len(own))
+    owner = number[matrix.owner]
+    stays = (owner >= 0) & (place[matrix.index] >= 0)
+    added = [{row: v for row, v in c.entries.items() if place[row] >= 0} for c in extra]
+    sizes = np.bincount(owner[stays], minlength=len(own)).tolist() + [len(x) for x in added]
+    new_rows = np.array([row for x in added for row in x], dtype=np.int64)
+    zeros = np.zeros(len(extra))
     return Matrix(
-        cost=np.array([c.cost for c in columns]),
+        cost=np.concatenate([matrix.cost[own], [c.cost for c in extra]]),
         offset=matrix.offset,
         lower=np.concatenate([matrix.lower[own], zeros]),
-        upper=np.array([c.upper for c in columns]),
+        upper=np.concatenate([matrix.upper[own], [c.upper for c in extra]]),
         integer=np.concatenate([matrix.integer[own], zeros.astype(bool)]),
-        columns=[c.key for c in columns],
+        columns=[*(matrix.columns[i] for i in own), *(c.key for c in extra)],
         row_lower=matrix.row_lower[kept],
         row_upper=matrix.row_upper[kept],
         rows=[matrix.rows[i] for i in kept],
-        start=np.cumsum([0, *(len(c.entries) for c in columns)]).astype(np.int32),
-        index=np.array([row for row, _ in entries], dtype=np.int32),
-        value=np.array([v for _, v in entries], dtype=np.float64),
+        start=np.cumsum([0, *sizes]).astype(np.int32),
+        index=place[np.concatenate([matrix.index[stays], new_rows])].astype(np.int32),
+        value=np.concatenate([matrix.value[stays], [v for x in added for v in x.values()]]),
     )

@@ -57,6 +57,8 @@ class Plans:
         if found is None:
             return
         self.slack = min(self.slack, found.value - cost)
+        if self.best is None:  # the rest is for a method that finds a first plan
+            self.session.clock.take_the_rest()
         if self.best is None or found.value < self.best.value:
             self.best = found
             if contradicted(self.bound, found.value):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from dcplan.planning.audit.measures import measured
 from dcplan.planning.audit.run import Audit
-from dcplan.planning.decision_specs import FABRIC, FITTED, RACKS, RUN
+from dcplan.planning.decision_specs import FABRIC, RACKS, RUN
 from dcplan.planning.decisions import Decisions
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.fabrics.switch_steps import with_steps
@@ -22,6 +22,15 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.highs import Outcome, OutOfTimeError, Point, Watch, relaxation
 from dcplan.planning.solve.kept import PROGRAMS
 from dcplan.planning.solve.large.by_site import improved_by_site
+from dcplan.planning.solve.large.small_model import (
+    LIMITS,
+    USED_EPS,
+    Limits,
+    SmallModel,
+    racks_of,
+    with_few_runs,
+    with_halls,
+)
 from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.planning.solve.request import SolveSession
 from dcplan.planning.solve.rounding import Failed, until_passed
@@ -38,8 +47,9 @@ FIXED_SHARE, FREE_SHARE, AGAIN_SHARE = 0.3, 0.5, 0.1
 tighter limits: a solution is there already, and the largest instance took 107 s of 480 s for that."""
 SITE_GAP, SITE_SHARE = 0.05, 0.1
 """Share of the requested gap for the program of one site, and of the remaining time."""
-USED_EPS = 1e-6
-STRATEGY = (FABRIC.variable, FITTED.variable)
+SAME, SAME_GAP = 0.1, 0.1
+"""Distance of a rack count of a similar plan from the linear program within which a screening keeps it, and
+share of the requested gap for the others."""
 
 Auditor = Callable[[PlanningProblem, Matrix, Outcome], tuple[Decisions, Audit]]
 """Function that gives decisions of a solution of a problem, and their audit."""
@@ -56,31 +66,6 @@ class Found:
     value: float
     integer_values: Mapping[Key, float]
     """Integer values by column of the full model."""
-
-
-@dataclass(frozen=True)
-class SmallModel:
-    """A problem with integer switch counts and fewer choices: its model, and its runs in the full problem."""
-
-    problem: PlanningProblem
-    matrix: Matrix
-    runs: tuple[int, ...]
-
-    def in_full(self, values: Mapping[Key, float]) -> dict[Key, float]:
-        """Return integers of a plan by column of the full model."""
-        return {
-            RUN.key(self.runs[key.ids[0]]) if key.name == RUN.variable else key: value
-            for key, value in values.items()
-        }
-
-    def of_full(self, values: Mapping[Key, float]) -> dict[int, float]:
-        """Return the integers of a plan of the full model by column of this one."""
-        found = {}
-        for i, key in enumerate(self.matrix.columns):
-            full = RUN.key(self.runs[key.ids[0]]) if key.name == RUN.variable else key
-            if self.matrix.integer[i] and full in values:
-                found[i] = values[full]
-        return found
 
 
 @dataclass(frozen=True)
@@ -114,14 +99,34 @@ class RackStage:
         part = self._part(chosen, least_s)
         if part is None:
             return None
-        start = _racks_of(part.matrix, self.session.request.near or {})
+        start = racks_of(part.matrix, self.session.request.near or {})
         given = with_halls(part.matrix, chosen)
-        found = self.rounds(
-            part, given, start, FIXED_SHARE, gap=gap, least_s=least_s, enough=enough
-        )
-        return found or self.rounds(
-            part, part.matrix, {}, FREE_SHARE, gap=gap, least_s=least_s, enough=enough
-        )
+        if self.session.request.screen and (found := self._adjusted(part, given, start)):
+            return found
+        limits = Limits(gap, least_s, enough, few_runs=True)
+        found = self.rounds(part, given, start, FIXED_SHARE, limits)
+        return found or self.rounds(part, part.matrix, {}, FREE_SHARE, limits)
+
+    def adjusted(self, near: Mapping[Key, float]) -> Found | None:
+        """Return the plan of the halls of another plan that keeps its racks where they fit; None without one."""
+        self.session.reporter.enter(Phase.RACKS)
+        part = self._part(near)
+        if part is None:
+            return None
+        return self._adjusted(part, with_halls(part.matrix, near), racks_of(part.matrix, near))
+
+    def _adjusted(self, part: SmallModel, given: Matrix, near: Mapping[int, float]) -> Found | None:
+        """Return the plan whose racks are those of another plan where the linear program has them, too."""
+        point = self._point(given) if near else None
+        if point is None:
+            return None
+        lower, upper = given.lower.copy(), given.upper.copy()
+        for i, value in near.items():
+            same = abs(point.values[i] - value) <= SAME
+            if same and given.lower[i] <= value <= given.upper[i]:
+                lower[i] = upper[i] = value
+        fixed = replace(given, lower=lower, upper=upper)
+        return self.rounds(part, fixed, {}, FIXED_SHARE, Limits(SAME_GAP * self.session.gap))
 
     def improved(
         self, found: Found, enough: float = -math.inf, *, by_site: bool = False
@@ -151,13 +156,13 @@ class RackStage:
         best = better if better and better.value < found.value else found
         if by_site or best.value <= enough or self.session.clock.left() <= 0:
             return better
-        start = _racks_of(part.matrix, best.integer_values)
-        joint = self.rounds(part, part.matrix, start, FREE_SHARE, enough=enough)
+        start = racks_of(part.matrix, best.integer_values)
+        joint = self.rounds(part, part.matrix, start, FREE_SHARE, Limits(enough=enough))
         return min((x for x in (better, joint) if x), key=lambda x: x.value, default=None)
 
     def _part(self, chosen: Mapping[Key, float], least_s: float = 0.0) -> SmallModel | None:
         """Return the small problem of chosen halls and fabrics; None if they allow no solution in time."""
-        point = self._point(self.base, chosen, least_s)
+        point = self._point(with_halls(self.base, chosen), least_s)
         if point is None:
             return None
         problem, there = self._narrowed(chosen, self._systems(point))
@@ -165,7 +170,7 @@ class RackStage:
         runs: Sequence[int] = range(len(self.problem.run_options))
         if self.relaxed:
             base, runs = PROGRAMS.compiled(problem), there
-            point = self._point(base, chosen, least_s)
+            point = self._point(with_halls(base, chosen), least_s)
             if point is None:
                 return None
         likely = self._likely(base, runs, point)
@@ -174,10 +179,10 @@ class RackStage:
         problem = with_steps(replace(problem, run_options=options), MOST_STEPS, exact=True)
         return SmallModel(problem, PROGRAMS.compiled(problem), kept)
 
-    def _point(self, base: Matrix, chosen: Mapping[Key, float], least_s: float) -> Point | None:
-        """Return the linear optimum of chosen halls and fabrics; None if there is none in time."""
+    def _point(self, program: Matrix, least_s: float = 0.0) -> Point | None:
+        """Return the linear optimum of a program; None if there is none in time."""
         try:
-            return relaxation(with_halls(base, chosen), self.session.clock.left(least_s))
+            return relaxation(program, self.session.clock.left(least_s))
         except OutOfTimeError:
             self.session.clock.note(SolveStatus.LIMIT)
             return None
@@ -236,27 +241,32 @@ class RackStage:
         model: Matrix,
         start: Mapping[int, float],
         share: float,
-        *,
-        gap: float | None = None,
-        least_s: float = 0.0,
+        limits: Limits = LIMITS,
         first: Outcome | None = None,
-        enough: float = -math.inf,
     ) -> Found | None:
         """Solve a small model, and again with tighter limits where the plan violates them.
 
-        ``first`` is a solution that is already there. A solve ends at the objective ``enough``. The
-        model is solved once, with presolve: its bound is not used, so a second solve without
-        presolve would prove nothing.
+        ``first`` is a solution that is already there. The model is solved once, with presolve: its
+        bound is not used, so a second solve without presolve would prove nothing.
         """
 
         def again(tighter: Matrix, near: Mapping[int, float]) -> Outcome:
             return solve(tighter, near, min(share, AGAIN_SHARE))
 
         def solve(tighter: Matrix, near: Mapping[int, float], most: float = share) -> Outcome:
-            return self.session.part(most).solve(
-                *(tighter, RACK_GAP * self.session.gap if gap is None else gap),
-                start=near, presolve=True, silent=True, least_s=least_s,
-                watch=_until(tighter, enough, self.session.request.stop),
+            session = self.session.part(most)
+            point = self._point(tighter) if limits.with_fewer(tighter) else None
+            if point is not None:
+                outcome = once(session, with_few_runs(tighter, point), near)
+                if outcome.values is not None:
+                    return outcome
+            return once(session, tighter, near)
+
+        def once(session: SolveSession, program: Matrix, near: Mapping[int, float]) -> Outcome:
+            return session.solve(
+                *(program, limits.of(RACK_GAP * session.gap)),
+                start=near, presolve=True, silent=True, least_s=limits.least_s,
+                watch=_until(program, limits.enough, session.request.stop),
             )  # fmt: skip
 
         def audited(tighter: Matrix, outcome: Outcome) -> tuple[Decisions, Audit]:
@@ -285,21 +295,3 @@ def _until(matrix: Matrix, enough: float, stop: Callable[[], bool] | None) -> Wa
             reached.append(cost)
 
     return Watch(stop=lambda: bool(reached) or (stop is not None and stop()), improved=improved)
-
-
-def with_halls(matrix: Matrix, chosen: Mapping[Key, float]) -> Matrix:
-    """Return a model with the chosen fabrics and units of halls, within its limits."""
-    lower, upper = matrix.lower.copy(), matrix.upper.copy()
-    for i in matrix.of(STRATEGY):
-        value = round(chosen.get(matrix.columns[i], 0.0))
-        lower[i] = upper[i] = min(max(value, lower[i]), upper[i])
-    return replace(matrix, lower=lower, upper=upper)
-
-
-def _racks_of(matrix: Matrix, near: Mapping[Key, float]) -> dict[int, float]:
-    """Return the integers of a plan of another model, without its runs, as a start."""
-    return {
-        i: near[key]
-        for i, key in enumerate(matrix.columns)
-        if key in near and key.name != RUN.variable
-    }

@@ -16,6 +16,8 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from dcplan.planning.audit.measures import measured
 from dcplan.planning.decision_specs import (
     BLOCKS,
@@ -24,24 +26,32 @@ from dcplan.planning.decision_specs import (
     FABRIC,
     FITTED,
     FLEET,
+    LEAF_GROUPS,
     LEASED,
+    LOAD_GROUPS,
+    LOAD_STEP,
     RACKS,
     RENTING,
+    STEP,
     STOPPED,
     USED,
     USED_NEW,
 )
 from dcplan.planning.keys import Key
+from dcplan.planning.problem.fabrics.switch_steps import with_steps
 from dcplan.planning.solve.highs import OutOfTimeError, relaxation
-from dcplan.planning.solve.large.aggregate import Group, runs_kept
-from dcplan.planning.solve.large.branch.proof import Leaf, ProofTree
+from dcplan.planning.solve.kept import PROGRAMS
+from dcplan.planning.solve.large.aggregate import Group, runs_kept, with_work
+from dcplan.planning.solve.large.branch.proof import Leaf, ProofTree, evaluated
 from dcplan.planning.solve.large.branch.pseudo_costs import PseudoCosts
-from dcplan.planning.solve.large.racks import RACK_GAP, STRATEGY, Found, RackStage, with_halls
+from dcplan.planning.solve.large.racks import MOST_STEPS, RACK_GAP, Found, RackStage
 from dcplan.planning.solve.large.search import Answer, Halls, HallSearch, is_strategic
+from dcplan.planning.solve.large.small_model import STRATEGY, with_halls
 from dcplan.planning.solve.large.sums import with_sums
 from dcplan.planning.solve.large.whole import MOST_COLUMNS
 from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.status import Phase, SolveStatus
+from dcplan.planning.solve.strong import strengthened
 
 SCREEN_GAP = 0.02
 """Gap at which a screening ends; a request with a larger gap ends there."""
@@ -56,7 +66,9 @@ MOST_KEPT = 4
 TINY = 1e-9
 HARDWARE = tuple(x.variable for x in (FABRIC, FITTED, RACKS, BUY, LEASED, FLEET, DISPOSED, STOPPED))
 """Decisions on hardware, which a similar problem may repeat."""
-WHOLE = tuple(x.variable for x in (RACKS, BUY, BLOCKS, RENTING, USED, USED_NEW))
+OF_RACKS = (RACKS, BUY, BLOCKS, RENTING, USED, USED_NEW)
+OF_SWITCHES = (STEP, LOAD_STEP, LEAF_GROUPS, LOAD_GROUPS)
+WHOLE = tuple(x.variable for x in (*OF_RACKS, *OF_SWITCHES))
 """Integers that raise the bound."""
 SCREENED = "only a plan and a bound were requested (screening)"
 
@@ -109,10 +121,9 @@ def screened(search: HallSearch, near: Mapping[Key, float] | None = None) -> Ans
         if near:
             found = repeated(search.stage, near)
             plans.keep(found, found.searched if found else 0.0)
-        taken = None if plans.best is None else _taken_over(search, near or {})
-        proof = taken.proof if taken else None
+        proof = None if plans.best is None else _taken_over(search, near or {})
         if proof is None or not plans.within(plans.bound, _most(search, proof)):
-            proof = _complete(search, near or {}, taken)
+            proof = _complete(search, near or {}, proof)
             if plans.best is None and plans.bound == math.inf:
                 return Answer(None, math.inf, search.nodes, infeasible=True)
         if proof is not None and plans.best is not None:
@@ -131,62 +142,80 @@ def _most(search: HallSearch, proof: Proof) -> float:
     return gap if proof.gap_frac <= gap else proof.gap_frac + DRIFT
 
 
-@dataclass(frozen=True)
-class Taken:
-    """The proof of a similar plan, taken over for a problem, and the relaxation of that problem."""
-
-    proof: Proof
-    relaxed: Matrix
-
-
-def _taken_over(search: HallSearch, near: Mapping[Key, float]) -> Taken | None:
+def _taken_over(search: HallSearch, near: Mapping[Key, float]) -> Proof | None:
     """Return the proof of the similar plan for this problem; None if it has none."""
     proof = PROOFS.of(near)
     if proof is None or len(proof.leaves) > MOST_LEAVES or proof.taken_over >= MOST_TAKEN_OVER:
         return None
-    relaxed = search.relaxation(proof.groups)
-    program = with_sums(relaxed, search.problem)
+    program = _program(search, proof.groups)
     if not proof.fits(program):
         return None
     plans, most = search.plans, _most(search, proof)
+    plans.prove(float(evaluated(proof.leaves, program).min()))
+    if not plans.within(plans.bound, most):
+        plans.keep(search.stage.adjusted(near), plans.bound)
     tree = _tree(search, program, proof.costs.carried())
-    plans.prove(tree.taken_over(proof.leaves, lambda bound: plans.within(bound, most)))
+    plans.prove(tree.taken_over(proof.leaves, plans.done))
     search.nodes += tree.nodes
     leaves = tuple(tree.leaves)
-    proof = replace(proof, leaves=leaves, costs=tree.costs, taken_over=proof.taken_over + 1)
-    return Taken(proof, relaxed)
+    return replace(proof, leaves=leaves, costs=tree.costs, taken_over=proof.taken_over + 1)
 
 
-def _complete(search: HallSearch, near: Mapping[Key, float], taken: Taken | None) -> Proof | None:
+def _complete(search: HallSearch, near: Mapping[Key, float], proof: Proof | None) -> Proof | None:
     """Make plans, and raise the bound, until they are near enough to each other.
 
-    ``taken`` is what the proof of the similar plan gave, which was not enough. Without a plan, the
+    ``proof`` is that of the similar plan for this problem, which was not enough. Without a plan, the
     bound is infinite if there is none.
     """
-    plans, proof = search.plans, taken.proof if taken else None
-    if taken:
-        relaxed, point = taken.relaxed, relaxation(taken.relaxed, search.session.clock.left())
-    else:
-        relaxed, point = search.relaxed()
+    plans = search.plans
+    relaxed, point = search.relaxed()
     plans.relax(math.inf if point is None else point.objective)
     halls = None if point is None else search.of_halls(relaxed, point, early=False)
     if halls is None or halls.outcome.status is SolveStatus.INFEASIBLE:
         return None
     fresh = plans.best is not None and proof is None
-    tree = _lifted(search, halls.program) if fresh else None
+    groups = frozenset(runs_kept(relaxed, search.problem))
+    program = _program(search, groups)
+    tree = _lifted(search, program) if fresh else None
     if not plans.proved:
         plans.take(halls.program, halls.outcome)
     if near and not plans.proved and _promises(search, relaxed, near, halls):
         plans.plan(near, plans.bound)
     if not fresh and (proof is None or not plans.proved):
-        tree = _lifted(search, halls.program)
+        tree = _lifted(search, program)
+    if not plans.proved:
+        _without_a_hall(search, halls)
     if plans.best is None:
         return None
     gap = (plans.best.value - plans.bound) / max(abs(plans.best.value), TINY)
     if tree is None or not tree.leaves:
         return None if proof is None else replace(proof, gap_frac=gap)
-    groups = frozenset(runs_kept(relaxed, search.problem))
-    return Proof(groups, halls.program, tuple(tree.leaves), tree.costs, gap)
+    return Proof(groups, program, tuple(tree.leaves), tree.costs, gap)
+
+
+def _without_a_hall(search: HallSearch, halls: Halls) -> None:
+    """Make plans of the best halls without one of those of the program, where they may be clearly better.
+
+    Shares of switches may prefer one hall, and integer switch counts another one.
+    """
+    plans, program, values = search.plans, halls.program, halls.outcome.values
+    if values is None:
+        return
+    of_halls = program.of(STRATEGY)
+    used = dict.fromkeys(program.columns[i].ids[0] for i in of_halls if round(values[i]))
+    for hall in used:
+        closed = [i for i in of_halls if program.columns[i].ids[0] == hall]
+        if plans.proved or np.any(program.lower[closed] > 0):
+            continue
+        upper = program.upper.copy()
+        upper[closed] = 0.0
+        other = replace(program, upper=upper)
+        point = relaxation(other, search.session.clock.left())
+        if point is not None and point.objective < plans.worth():
+            outcome = search.solved(other, {}, search.session, bounds=False, early=False)
+            if outcome.values is not None and outcome.objective < plans.worth():
+                chosen = dict(zip(other.columns, outcome.values, strict=True))
+                plans.keep(search.stage.plan(chosen), outcome.objective)
 
 
 def repeated(stage: RackStage, near: Mapping[Key, float]) -> Found | None:
@@ -212,6 +241,22 @@ def repeated(stage: RackStage, near: Mapping[Key, float]) -> Found | None:
     value = measured(stage.problem.goal.measure, stage.problem, decisions, audit.books)
     whole = base.integer_values(outcome.values)
     return Found(outcome.objective, decisions, audit, value, whole)
+
+
+def _program(search: HallSearch, groups: frozenset[Group]) -> Matrix:
+    """Return the program of halls in which the runs of some groups stay runs.
+
+    It has integer switch counts, if there are any and it is small enough with them: at demands where
+    they matter, the tree with shares of switches stays 2.5 % below the best plan.
+    """
+    problem = search.problem
+    if not search.stage.relaxed:
+        stepped = with_steps(problem, MOST_STEPS, exact=False)
+        if stepped.integer_switches:
+            matrix = with_work(PROGRAMS.compiled(stepped), stepped, groups)
+            if len(matrix.columns) <= MOST_COLUMNS:
+                return with_sums(strengthened(matrix, stepped), stepped)
+    return with_sums(search.relaxation(groups), problem)
 
 
 def _lifted(search: HallSearch, program: Matrix) -> ProofTree | None:

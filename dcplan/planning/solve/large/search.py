@@ -34,8 +34,9 @@ from dcplan.planning.solve.large.branch.proof import ProofTree
 from dcplan.planning.solve.large.branch.pseudo_costs import PseudoCosts
 from dcplan.planning.solve.large.branch.tree import Tree
 from dcplan.planning.solve.large.plans import Plans
-from dcplan.planning.solve.large.racks import STRATEGY, Found, RackStage
+from dcplan.planning.solve.large.racks import Found, RackStage
 from dcplan.planning.solve.large.restricted import rounded_up, unused
+from dcplan.planning.solve.large.small_model import STRATEGY
 from dcplan.planning.solve.large.sums import SUM, known_with_sums, with_sums
 from dcplan.planning.solve.large.whole import proved_whole
 from dcplan.planning.solve.matrix import Matrix, Vector
@@ -53,7 +54,7 @@ for the tree. Plans take the rest."""
 TREE_COLUMNS, MOST_TREE_COLUMNS = 10_000, 30_000
 """Relaxations above and up to these sizes have a tree of our own (``tree``). HiGHS found no node of one of
 20,592 columns in 76 s; larger ones than the limit were not measured with the tree (docs/decisions.md)."""
-DIVIDED_SHARE = 0.85
+DIVIDED_SHARE = 0.6
 """Share of the remaining time for the bound of a very large program by its tree."""
 FIRST_GAP = 0.1
 """Gap of the racks of rounded halls, whose plan is only the first one."""
@@ -170,7 +171,7 @@ class HallSearch:
         outcome = (
             self._grown(program, start, session, known)
             if self.grows
-            else self._halls(program, start, session, early=early)
+            else self.solved(program, start, session, early=early)
         )
         self.plans.prove(outcome.bound)
         return Halls(program, outcome)
@@ -232,7 +233,7 @@ class HallSearch:
         """
         start = {i: rounded[less.columns[i]] for i in less.of(STRATEGY)}
         session = self.session.part(RESTRICTED_SHARE)
-        solve = self._grown if len(less.columns) <= MOST_TREE_COLUMNS else self._halls
+        solve = self._grown if len(less.columns) <= MOST_TREE_COLUMNS else self.solved
         outcome = solve(less, start, session, bounds=False)
         if outcome.values is None:
             return {}
@@ -243,7 +244,7 @@ class HallSearch:
         whole = np.flatnonzero(is_strategic(program))
         return {int(i): float(round(there.get(program.columns[i], 0.0))) for i in whole}
 
-    def _halls(
+    def solved(
         self,
         program: Matrix,
         start: Mapping[int, float],
@@ -319,7 +320,7 @@ class HallSearch:
             self.plans.prove(outcome.bound)
         if (values := outcome.values) is not None:
             start = {int(i): float(round(values[i])) for i in np.flatnonzero(whole)}
-        return self._halls(program, start, session, bounds=bounds, early=False)
+        return self.solved(program, start, session, bounds=bounds, early=False)
 
     def _gap_of_halls(self) -> float:
         """Return the gap of the program of halls; it is smaller where that proves the best plan.

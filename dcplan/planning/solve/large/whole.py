@@ -18,7 +18,8 @@ from dcplan.planning.problem.fabrics.switch_steps import with_steps
 from dcplan.planning.solve import highs
 from dcplan.planning.solve.highs import Point
 from dcplan.planning.solve.kept import PROGRAMS
-from dcplan.planning.solve.large.racks import MOST_STEPS, Found, RackStage, SmallModel
+from dcplan.planning.solve.large.racks import MOST_STEPS, Found, RackStage
+from dcplan.planning.solve.large.small_model import Limits, SmallModel
 from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.starts import known, without_switches
 from dcplan.planning.solve.status import Phase, SolveStatus
@@ -98,7 +99,7 @@ def _proved(stage: RackStage, model: SmallModel, start: Mapping[int, float], beg
     session.reporter.proved(bound)
     if outcome.values is None:
         return Proof(best, bound, outcome.nodes)
-    found = stage.rounds(model, model.matrix, {}, AUDIT_SHARE, gap=gap, first=outcome)
+    found = stage.rounds(model, model.matrix, {}, AUDIT_SHARE, Limits(gap), first=outcome)
     if found is not None and (best is None or found.value < best.value):
         best = found
     return Proof(best, bound, outcome.nodes)

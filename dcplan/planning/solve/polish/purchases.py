@@ -25,7 +25,8 @@ from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.audited import audited
 from dcplan.planning.solve.highs import Outcome
 from dcplan.planning.solve.kept import PROGRAMS
-from dcplan.planning.solve.large.racks import MOST_STEPS, SmallModel
+from dcplan.planning.solve.large.racks import MOST_STEPS
+from dcplan.planning.solve.large.small_model import SmallModel
 from dcplan.planning.solve.matrix import Matrix, Row
 from dcplan.planning.solve.request import SolveSession
 from dcplan.planning.solve.rounding import Passed, until_passed
