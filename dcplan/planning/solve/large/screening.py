@@ -2,11 +2,13 @@
 
 1. The hardware of the plan for a similar problem is repeated, with rent and runs anew.
 2. The leaves that proved the bound of that problem give a bound of this one (``branch/proof``). If it is
-   near enough to the plan, or as near as that of the last complete screening, that is the answer.
-3. Otherwise the screening is complete: the program of halls gives a bound, and a new tree with whole racks
-   raises it until it is near enough to the plan.
-4. If it is not, the halls of the program become a plan, and those of the similar plan where they
-   promise less.
+   not near enough to the plan, the racks of the similar plan are adjusted, and the leaves divided. A gap
+   as small as that of the last complete screening is the answer.
+3. Otherwise the screening is complete: the program of halls gives a bound, and a new tree with integer
+   racks, and with integer switch counts where that is not enough, raises it until it is near enough to
+   the plan.
+4. If it is not, the halls of the program become a plan, those of the similar plan where they promise
+   less, and then the best halls without one of those of the program.
 """
 
 from __future__ import annotations
@@ -81,6 +83,8 @@ class Proof:
     """Groups whose runs the program keeps."""
     program: Matrix
     """The program of the last complete screening."""
+    stepped: bool
+    """Whether it has integer switch counts."""
     leaves: tuple[Leaf, ...]
     costs: PseudoCosts
     gap_frac: float
@@ -147,7 +151,9 @@ def _taken_over(search: HallSearch, near: Mapping[Key, float]) -> Proof | None:
     proof = PROOFS.of(near)
     if proof is None or len(proof.leaves) > MOST_LEAVES or proof.taken_over >= MOST_TAKEN_OVER:
         return None
-    program = _program(search, proof.groups)
+    program = _stepped(search, proof.groups) if proof.stepped else None
+    if program is None:
+        program = with_sums(search.relaxation(proof.groups), search.problem)
     if not proof.fits(program):
         return None
     plans, most = search.plans, _most(search, proof)
@@ -175,7 +181,8 @@ def _complete(search: HallSearch, near: Mapping[Key, float], proof: Proof | None
         return None
     fresh = plans.best is not None and proof is None
     groups = frozenset(runs_kept(relaxed, search.problem))
-    program = _program(search, groups)
+    stepped = _stepped(search, groups) if proof is not None and proof.stepped else None
+    program = halls.program if stepped is None else stepped
     tree = _lifted(search, program) if fresh else None
     if not plans.proved:
         plans.take(halls.program, halls.outcome)
@@ -183,6 +190,8 @@ def _complete(search: HallSearch, near: Mapping[Key, float], proof: Proof | None
         plans.plan(near, plans.bound)
     if not fresh and (proof is None or not plans.proved):
         tree = _lifted(search, program)
+    if not plans.proved and stepped is None and (stepped := _stepped(search, groups)) is not None:
+        tree = _lifted(search, stepped)
     if not plans.proved:
         _without_a_hall(search, halls)
     if plans.best is None:
@@ -190,7 +199,8 @@ def _complete(search: HallSearch, near: Mapping[Key, float], proof: Proof | None
     gap = (plans.best.value - plans.bound) / max(abs(plans.best.value), TINY)
     if tree is None or not tree.leaves:
         return None if proof is None else replace(proof, gap_frac=gap)
-    return Proof(groups, program, tuple(tree.leaves), tree.costs, gap)
+    leaves = tuple(tree.leaves)
+    return Proof(groups, tree.matrix, tree.matrix is stepped, leaves, tree.costs, gap)
 
 
 def _without_a_hall(search: HallSearch, halls: Halls) -> None:
@@ -243,20 +253,18 @@ def repeated(stage: RackStage, near: Mapping[Key, float]) -> Found | None:
     return Found(outcome.objective, decisions, audit, value, whole)
 
 
-def _program(search: HallSearch, groups: frozenset[Group]) -> Matrix:
-    """Return the program of halls in which the runs of some groups stay runs.
+def _stepped(search: HallSearch, groups: frozenset[Group]) -> Matrix | None:
+    """Return the program of halls with integer switch counts; None if there are none, or it is too large.
 
-    It has integer switch counts, if there are any and it is small enough with them: at demands where
-    they matter, the tree with shares of switches stays 2.5 % below the best plan.
+    Where switches matter, the tree of the program without them stays 2.5 % below the best plan.
     """
-    problem = search.problem
-    if not search.stage.relaxed:
-        stepped = with_steps(problem, MOST_STEPS, exact=False)
-        if stepped.integer_switches:
-            matrix = with_work(PROGRAMS.compiled(stepped), stepped, groups)
-            if len(matrix.columns) <= MOST_COLUMNS:
-                return with_sums(strengthened(matrix, stepped), stepped)
-    return with_sums(search.relaxation(groups), problem)
+    problem = with_steps(search.problem, MOST_STEPS, exact=False)
+    if search.stage.relaxed or not problem.integer_switches:
+        return None
+    matrix = with_work(PROGRAMS.compiled(problem), problem, groups)
+    if len(matrix.columns) > MOST_COLUMNS:
+        return None
+    return with_sums(strengthened(matrix, problem), problem)
 
 
 def _lifted(search: HallSearch, program: Matrix) -> ProofTree | None:
