@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dcplan.planning.keys import Key
 from dcplan.planning.solve.highs import Outcome, contradicted
 from dcplan.planning.solve.large.racks import Found, RackStage
+from dcplan.planning.solve.large.small_model import STRATEGY
 from dcplan.planning.solve.matrix import Matrix, Vector
 from dcplan.planning.solve.request import SolveSession
 
@@ -35,6 +36,8 @@ class Plans:
         """Proven bound, and that of the linear relaxation."""
         self.others: list[tuple[float, dict[Key, float]]] = []
         """Solutions of the program of halls that became no plan, with their costs."""
+        self.planned: set[frozenset[tuple[Key, int]]] = set()
+        """Halls and fabrics that have a plan."""
         self.slack = math.inf
         """Smallest difference between the cost of a plan and that of its halls in the relaxation."""
 
@@ -56,6 +59,7 @@ class Plans:
         """Keep a plan if it is the best one; its halls have a cost in the relaxation."""
         if found is None:
             return
+        self.planned.add(halls_of(found.integer_values))
         self.slack = min(self.slack, found.value - cost)
         if self.best is None:  # the rest is for a method that finds a first plan
             self.session.clock.take_the_rest()
@@ -126,6 +130,8 @@ class Plans:
             late = self.session.stopped or self.session.clock.spent() > until_s
             if late or self.proved or cost + self.least_slack() > self.worth():
                 return
+            if halls_of(chosen) in self.planned:
+                continue
             found = self.stage.plan(chosen)
             self.keep(found, cost)
             if by_site:
@@ -154,3 +160,9 @@ class Plans:
         if self.best is None:
             return math.inf
         return self.best.value - WORTH * self.gap * abs(self.best.value)
+
+
+def halls_of(values: Mapping[Key, float]) -> frozenset[tuple[Key, int]]:
+    """Return the fabrics and units of halls of a solution."""
+    whole = ((key, round(v)) for key, v in values.items() if key.name in STRATEGY)
+    return frozenset((key, n) for key, n in whole if n)

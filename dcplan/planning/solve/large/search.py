@@ -104,6 +104,8 @@ class HallSearch:
         self.nodes = 0
         self.grows = False
         """Whether the tree solves the program of halls."""
+        self.divides = False
+        """Whether the program of halls is divided as its restricted one."""
         self.costs = PseudoCosts()
         """Gains of branching in the program of halls."""
         self.restricted = math.inf
@@ -136,7 +138,7 @@ class HallSearch:
             self._round_up(relaxed, point, EXTRA * self.session.clock.limit_s)
         if self.plans.best is not None and self.plans.goes_on:
             # after a tree only the best of all is improved by site: that takes as long as two plans
-            self.plans.make_others(by_site=not self.grows)
+            self.plans.make_others(by_site=not (self.grows or self.divides))
         if self.plans.goes_on:
             self.plans.improve()
         if self.plans.goes_on:
@@ -165,6 +167,7 @@ class HallSearch:
             if self.plans.proved:
                 return None
             if start and not self.grows and len(less.columns) <= MOST_TREE_COLUMNS:
+                self.divides = True
                 return Halls(program, self._divided(program, less, known))
         share = TREE_SHARE if self.grows else BOUND_SHARE if start else 1.0
         session = self.session.part(share) if share < 1.0 else self.session
