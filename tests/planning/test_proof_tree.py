@@ -105,7 +105,7 @@ def test_leaves_have_all_values_of_a_program_with_other_bounds() -> None:
     matrix = matrix.with_rows([Row(Key("most"), {0: 1.0, 1: -0.25}, upper=2.5)])
     first = tree(matrix)
     assert first.grown(never) == pytest.approx(98.0)
-    kept = Proof(frozenset(), matrix, tuple(first.leaves), first.costs, 0.0)
+    kept = Proof(frozenset(), matrix, False, tuple(first.leaves), first.costs, 0.0)
     for lower, upper, most, best in (
         (0.0, 8.0, 22.0, 92.0),
         (5.0, 8.0, 22.0, 92.0),
@@ -126,7 +126,7 @@ def test_leaves_are_taken_over_by_the_same_columns_alone() -> None:
     matrix = matrix.with_rows([Row(Key("need"), {0: 1.0, 1: 1.0}, lower=2.5)])
     first = tree(matrix)
     first.grown(never)
-    kept = Proof(frozenset(), matrix, tuple(first.leaves), first.costs, 0.0)
+    kept = Proof(frozenset(), matrix, False, tuple(first.leaves), first.costs, 0.0)
     assert kept.fits(replace(matrix, cost=2 * matrix.cost))
     assert not kept.fits(replace(matrix, integer=np.array([False, False])))
     assert not kept.fits(replace(matrix, columns=matrix.columns[::-1]))
