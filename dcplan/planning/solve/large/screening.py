@@ -268,7 +268,7 @@ def _stepped(search: HallSearch, groups: frozenset[Group]) -> Matrix | None:
 
 
 def _lifted(search: HallSearch, program: Matrix) -> ProofTree | None:
-    """Return a tree with whole racks that raises the bound until it is near enough to the best plan."""
+    """Return a tree with integer racks that raises the bound until it is near enough to the best plan."""
     if len(program.columns) > MOST_COLUMNS:
         return None
     tree = _tree(search, program)
