@@ -54,7 +54,7 @@ for the tree. Plans take the rest."""
 TREE_COLUMNS, MOST_TREE_COLUMNS = 10_000, 30_000
 """Relaxations above and up to these sizes have a tree of our own (``tree``). HiGHS found no node of one of
 20,592 columns in 76 s; larger ones than the limit were not measured with the tree (docs/decisions.md)."""
-DIVIDED_SHARE = 0.6
+DIVIDED_SHARE = 0.85
 """Share of the remaining time for the bound of a very large program by its tree."""
 FIRST_GAP = 0.1
 """Gap of the racks of rounded halls, whose plan is only the first one."""
