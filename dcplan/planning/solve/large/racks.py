@@ -23,7 +23,7 @@ from dcplan.planning.solve.highs import Outcome, OutOfTimeError, Point, Watch, r
 from dcplan.planning.solve.kept import PROGRAMS
 from dcplan.planning.solve.large.by_site import improved_by_site
 from dcplan.planning.solve.large.small_model import (
-    LIMITS,
+    UNLIMITED,
     USED_EPS,
     Limits,
     SmallModel,
@@ -47,6 +47,8 @@ FIXED_SHARE, FREE_SHARE, AGAIN_SHARE = 0.3, 0.5, 0.1
 tighter limits: a solution is there already, and the largest instance took 107 s of 480 s for that."""
 SITE_GAP, SITE_SHARE = 0.05, 0.1
 """Share of the requested gap for the program of one site, and of the remaining time."""
+FEW_SHARE = 0.5
+"""Share of the time of a solve for fewer runs, so that all of them have time where these have no solution."""
 SAME, SAME_GAP = 0.1, 0.1
 """Distance of a rack count of a similar plan from the linear program within which a screening keeps it, and
 share of the requested gap for the others."""
@@ -241,7 +243,7 @@ class RackStage:
         model: Matrix,
         start: Mapping[int, float],
         share: float,
-        limits: Limits = LIMITS,
+        limits: Limits = UNLIMITED,
         first: Outcome | None = None,
     ) -> Found | None:
         """Solve a small model, and again with tighter limits where the plan violates them.
@@ -257,7 +259,7 @@ class RackStage:
             session = self.session.part(most)
             point = self._point(tighter) if limits.with_fewer(tighter) else None
             if point is not None:
-                outcome = once(session, with_few_runs(tighter, point), near)
+                outcome = once(session.part(FEW_SHARE), with_few_runs(tighter, point), near)
                 if outcome.values is not None:
                     return outcome
             return once(session, tighter, near)

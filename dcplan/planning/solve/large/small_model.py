@@ -17,7 +17,7 @@ from dcplan.planning.solve.matrix import Matrix
 STRATEGY = (FABRIC.variable, FITTED.variable)
 FEW_COLUMNS, FEW_RUNS = 3_000, 500
 """Size above which racks have fewer runs first, and the number of these: the racks of the largest instance
-are better with 500 runs after 6 s than with 1,500 runs after 60 s (docs/decisions.md)."""
+of one seed were better with 500 runs after 6 s than with 1,500 runs after 40 s (docs/decisions.md)."""
 USED_EPS = 1e-6
 
 
@@ -68,7 +68,7 @@ class Limits:
         return gap if self.gap is None else self.gap
 
 
-LIMITS = Limits()
+UNLIMITED = Limits()
 
 
 def with_few_runs(matrix: Matrix, point: Point) -> Matrix:
