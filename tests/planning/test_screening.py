@@ -263,7 +263,10 @@ def test_screening_proves_that_there_is_no_plan(retrofit: tuple[Question, Planni
 
 
 def test_fewer_runs_are_those_nearest_to_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of four runs with reduced costs 0, 3, 1 and 2, the one in use and the two nearest stay."""
+    """Of four runs with reduced costs 0, 3, 1 and 2, the one in use and the two nearest stay.
+
+    A run of a plan stays, too.
+    """
     keys = [RUN.key(n) for n in range(4)] + [Key("racks", ("h",))]
     zeros, ones = np.zeros(5), np.ones(5)
     matrix = Matrix(
@@ -274,9 +277,10 @@ def test_fewer_runs_are_those_nearest_to_use(monkeypatch: pytest.MonkeyPatch) ->
         0.0, np.array([1.0, 0, 0, 0, 0]), np.array([0.0, 3, 1, 2, 9]), HighsBasis(), 0, 0.0
     )
     monkeypatch.setattr(small_model, "FEW_RUNS", 3)
-    assert small_model.with_few_runs(matrix, point).upper.tolist() == [1, 0, 1, 1, 1]
+    assert small_model.with_few_runs(matrix, point, {}).upper.tolist() == [1, 0, 1, 1, 1]
     needed = replace(matrix, lower=np.array([0.0, 1, 0, 0, 0]))
-    assert small_model.with_few_runs(needed, point).upper.tolist() == [1, 1, 1, 0, 1]
+    assert small_model.with_few_runs(needed, point, {}).upper.tolist() == [1, 1, 1, 0, 1]
+    assert small_model.with_few_runs(matrix, point, {1: 1.0}).upper.tolist() == [1, 1, 1, 0, 1]
 
 
 @pytest.mark.slow

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import numpy as np
+
 from dcplan.planning.decision_specs import RUN
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.highs import Outcome
@@ -66,9 +68,29 @@ def improved_by_site(
             return best
 
 
+def of_other_sites(
+    problem: PlanningProblem, matrix: Matrix, tighter: Matrix, values: Mapping[int, float]
+) -> dict[int, float]:
+    """Return the integers of the sites whose limits are the same in a tighter program."""
+    changed = matrix.row_upper != tighter.row_upper
+    changed |= matrix.row_lower != tighter.row_lower
+    site = _site_of(problem)
+    tight = {
+        site[matrix.rows[i].ids[0]]
+        for i in np.flatnonzero(changed)
+        if matrix.rows[i].ids[0] in site
+    }
+    return {i: values[i] for i, x in _sites(problem, matrix).items() if x not in tight}
+
+
+def _site_of(problem: PlanningProblem) -> dict[str, str]:
+    """Return the site of each site and hall."""
+    return {s.id: s.id for s in problem.sites} | {h.id: h.site for h in problem.halls}
+
+
 def _sites(problem: PlanningProblem, matrix: Matrix) -> dict[int, str]:
     """Return the site of each integer column that belongs to one."""
-    site = {s.id: s.id for s in problem.sites} | {h.id: h.site for h in problem.halls}
+    site = _site_of(problem)
     found = {}
     for i, key in enumerate(matrix.columns):
         if matrix.integer[i] and key.name != RUN.variable and key.ids[0] in site:

@@ -12,6 +12,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from dcplan.planning.audit.measures import measured
 from dcplan.planning.audit.run import Audit
 from dcplan.planning.decision_specs import FABRIC, RACKS, RUN
@@ -21,13 +23,14 @@ from dcplan.planning.problem.fabrics.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.highs import Outcome, OutOfTimeError, Point, Watch, relaxation
 from dcplan.planning.solve.kept import PROGRAMS
-from dcplan.planning.solve.large.by_site import improved_by_site
+from dcplan.planning.solve.large.by_site import SiteSolver, improved_by_site, of_other_sites
 from dcplan.planning.solve.large.small_model import (
     UNLIMITED,
     USED_EPS,
     Limits,
     SmallModel,
     racks_of,
+    with_continuous_switches,
     with_few_runs,
     with_halls,
 )
@@ -47,8 +50,9 @@ FIXED_SHARE, FREE_SHARE, AGAIN_SHARE = 0.3, 0.5, 0.1
 tighter limits: a solution is there already, and the largest instance took 107 s of 480 s for that."""
 SITE_GAP, SITE_SHARE = 0.05, 0.1
 """Share of the requested gap for the program of one site, and of the remaining time."""
-FEW_SHARE = 0.5
-"""Share of the time of a solve for fewer runs, so that all of them have time where these have no solution."""
+FEW_GAP, FEW_SHARE = 0.1, 0.5
+"""Share of the requested gap for racks with continuous switch counts, whose integer counts cost more, and
+share of the time of a solve for fewer runs, so that all of them have time where these have no solution."""
 SAME, SAME_GAP = 0.1, 0.1
 """Distance of a rack count of a similar plan from the linear program within which a screening keeps it, and
 share of the requested gap for the others."""
@@ -105,7 +109,7 @@ class RackStage:
         given = with_halls(part.matrix, chosen)
         if self.session.request.screen and (found := self._adjusted(part, given, start)):
             return found
-        limits = Limits(gap, least_s, enough, few_runs=True)
+        limits = Limits(gap, least_s, enough, fewer=True)
         found = self.rounds(part, given, start, FIXED_SHARE, limits)
         return found or self.rounds(part, part.matrix, {}, FREE_SHARE, limits)
 
@@ -142,25 +146,47 @@ class RackStage:
         part = self._part(found.integer_values)
         if part is None:
             return None
-        enough -= max(found.value - found.searched, 0.0)
-
-        def site(fixed: Mapping[int, float], near: Mapping[int, float]) -> Outcome:
-            return self.session.part(SITE_SHARE).solve(
-                *(part.matrix, SITE_GAP * self.session.gap),
-                fixed=fixed, start=near, presolve=True, silent=True,
-            )  # fmt: skip
-
-        start = part.of_full(found.integer_values)
-        first = improved_by_site(part.problem, part.matrix, start, site, enough)
-        better = (
-            None if first is None else self.rounds(part, part.matrix, {}, FREE_SHARE, first=first)
-        )
+        start, searched = self._complete(part, found)
+        enough -= max(found.value - searched, 0.0)
+        program = part.matrix
+        if part.large and (point := self._point(program)) is not None:
+            program = with_few_runs(program, point, start)
+        first = improved_by_site(part.problem, program, start, self._of_site(program), enough)
+        better = None if first is None else self.rounds(part, program, {}, FREE_SHARE, first=first)
         best = better if better and better.value < found.value else found
-        if by_site or best.value <= enough or self.session.clock.left() <= 0:
+        if by_site or part.large or best.value <= enough or self.session.clock.left() <= 0:
             return better
         start = racks_of(part.matrix, best.integer_values)
         joint = self.rounds(part, part.matrix, start, FREE_SHARE, Limits(enough=enough))
         return min((x for x in (better, joint) if x), key=lambda x: x.value, default=None)
+
+    def _of_site(self, program: Matrix) -> SiteSolver:
+        """Return the solver of a program in which only the integers of some sites are free."""
+
+        def solve(fixed: Mapping[int, float], near: Mapping[int, float]) -> Outcome:
+            return self.session.part(SITE_SHARE).solve(
+                program, SITE_GAP * self.session.gap,
+                fixed=fixed, start=near, presolve=True, silent=True,
+            )  # fmt: skip
+
+        return solve
+
+    def _complete(self, part: SmallModel, found: Found) -> tuple[dict[int, float], float]:
+        """Return a value of each integer for a plan, and its objective.
+
+        A plan with continuous switch counts has integer ones in the cheapest solution of its other
+        integers; without such a solution the start is not complete.
+        """
+        start = part.of_full(found.integer_values)
+        if len(start) == int(part.matrix.integer.sum()):
+            return start, found.searched
+        outcome = self.session.part(SITE_SHARE).solve(
+            part.matrix, SITE_GAP * self.session.gap, fixed=start, presolve=True, silent=True
+        )
+        if outcome.values is None:
+            return start, found.searched
+        whole = np.flatnonzero(part.matrix.integer)
+        return {int(i): float(round(outcome.values[i])) for i in whole}, outcome.objective
 
     def _part(self, chosen: Mapping[Key, float], least_s: float = 0.0) -> SmallModel | None:
         """Return the small problem of chosen halls and fabrics; None if they allow no solution in time."""
@@ -251,15 +277,25 @@ class RackStage:
         ``first`` is a solution that is already there. The model is solved once, with presolve: its
         bound is not used, so a second solve without presolve would prove nothing.
         """
+        few = limits.fewer and part.large
+        if few:  # costs without integer switch counts say nothing of an objective that is enough
+            model = with_continuous_switches(model)
+            gap = limits.of(FEW_GAP * self.session.gap)
+            limits = replace(limits, gap=gap, enough=-math.inf)
 
         def again(tighter: Matrix, near: Mapping[int, float]) -> Outcome:
+            if first is not None:  # the other sites keep what was improved
+                fixed = of_other_sites(part.problem, model, tighter, near)
+                outcome = self._of_site(tighter)(fixed, near)
+                if outcome.values is not None:
+                    return outcome
             return solve(tighter, near, min(share, AGAIN_SHARE))
 
         def solve(tighter: Matrix, near: Mapping[int, float], most: float = share) -> Outcome:
             session = self.session.part(most)
-            point = self._point(tighter) if limits.with_fewer(tighter) else None
+            point = self._point(tighter) if few else None
             if point is not None:
-                outcome = once(session.part(FEW_SHARE), with_few_runs(tighter, point), near)
+                outcome = once(session.part(FEW_SHARE), with_few_runs(tighter, point, near), near)
                 if outcome.values is not None:
                     return outcome
             return once(session, tighter, near)

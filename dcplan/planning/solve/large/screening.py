@@ -28,13 +28,9 @@ from dcplan.planning.decision_specs import (
     FABRIC,
     FITTED,
     FLEET,
-    LEAF_GROUPS,
     LEASED,
-    LOAD_GROUPS,
-    LOAD_STEP,
     RACKS,
     RENTING,
-    STEP,
     STOPPED,
     USED,
     USED_NEW,
@@ -52,6 +48,7 @@ from dcplan.planning.solve.large.small_model import STRATEGY, with_halls
 from dcplan.planning.solve.large.sums import with_sums
 from dcplan.planning.solve.large.whole import MOST_COLUMNS
 from dcplan.planning.solve.matrix import Matrix
+from dcplan.planning.solve.starts import SWITCHES
 from dcplan.planning.solve.status import Phase, SolveStatus
 from dcplan.planning.solve.strong import strengthened
 
@@ -69,8 +66,7 @@ TINY = 1e-9
 HARDWARE = tuple(x.variable for x in (FABRIC, FITTED, RACKS, BUY, LEASED, FLEET, DISPOSED, STOPPED))
 """Decisions on hardware, which a similar problem may repeat."""
 OF_RACKS = (RACKS, BUY, BLOCKS, RENTING, USED, USED_NEW)
-OF_SWITCHES = (STEP, LOAD_STEP, LEAF_GROUPS, LOAD_GROUPS)
-WHOLE = tuple(x.variable for x in (*OF_RACKS, *OF_SWITCHES))
+WHOLE = (*(x.variable for x in OF_RACKS), *SWITCHES)
 """Integers that raise the bound."""
 SCREENED = "only a plan and a bound were requested (screening)"
 

@@ -105,7 +105,7 @@ class HallSearch:
         self.grows = False
         """Whether the tree solves the program of halls."""
         self.divides = False
-        """Whether the program of halls is divided as its restricted one."""
+        """Whether the program of halls is divided as its restricted one, whose solution is that of the plan."""
         self.costs = PseudoCosts()
         """Gains of branching in the program of halls."""
         self.restricted = math.inf
@@ -163,12 +163,13 @@ class HallSearch:
         known = known_with_sums(point, relaxed, program)
         if self._restricts(relaxed):
             less = without(program, unused(program, self.problem, relaxed, point.values))
+            self.divides = not self.grows and len(less.columns) <= MOST_TREE_COLUMNS
             start = self._restricted(program, less, rounded_up(self.problem, relaxed, point.values))
             if self.plans.proved:
                 return None
-            if start and not self.grows and len(less.columns) <= MOST_TREE_COLUMNS:
-                self.divides = True
+            if start and self.divides:
                 return Halls(program, self._divided(program, less, known))
+            self.divides = False
         share = TREE_SHARE if self.grows else BOUND_SHARE if start else 1.0
         session = self.session.part(share) if share < 1.0 else self.session
         outcome = (
@@ -328,8 +329,11 @@ class HallSearch:
     def _gap_of_halls(self) -> float:
         """Return the gap of the program of halls; it is smaller where that proves the best plan.
 
-        Before a tree there is only the expensive plan of rounded halls, which says nothing of it.
+        Before a tree there is only the expensive plan of rounded halls, which says nothing of it. The plan
+        of a program that is then divided has the halls of its restricted one, which ends in seconds.
         """
+        if self.divides:
+            return LEAST_GAP * self.gap
         if self.grows or self.plans.best is None or not math.isfinite(self.restricted):
             return SEARCH_GAP * self.gap
         proved = self.plans.best.value - self.gap * abs(self.plans.best.value)

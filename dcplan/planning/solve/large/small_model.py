@@ -13,11 +13,15 @@ from dcplan.planning.keys import Key
 from dcplan.planning.problem.terms import PlanningProblem
 from dcplan.planning.solve.highs import Point
 from dcplan.planning.solve.matrix import Matrix
+from dcplan.planning.solve.starts import SWITCHES
 
 STRATEGY = (FABRIC.variable, FITTED.variable)
 FEW_COLUMNS, FEW_RUNS = 3_000, 500
-"""Size above which racks have fewer runs first, and the number of these: the racks of the largest instance
-of one seed were better with 500 runs after 6 s than with 1,500 runs after 40 s (docs/decisions.md)."""
+"""Size above which racks have fewer integers, and the number of runs that they have first.
+
+The switch counts are then continuous: with integer ones, which are half of the integers, the racks of the
+largest instance cost more after ten times the time (docs/decisions.md).
+"""
 USED_EPS = 1e-6
 
 
@@ -28,6 +32,11 @@ class SmallModel:
     problem: PlanningProblem
     matrix: Matrix
     runs: tuple[int, ...]
+
+    @property
+    def large(self) -> bool:
+        """Return whether it is solved with fewer integers."""
+        return len(self.matrix.columns) > FEW_COLUMNS
 
     def in_full(self, values: Mapping[Key, float]) -> dict[Key, float]:
         """Return integers of a plan by column of the full model."""
@@ -56,12 +65,8 @@ class Limits:
     """Minimum time [s]."""
     enough: float = -math.inf
     """Objective at which a solve ends."""
-    few_runs: bool = False
-    """Whether a large program first has fewer runs."""
-
-    def with_fewer(self, program: Matrix) -> bool:
-        """Return whether a program first has fewer runs."""
-        return self.few_runs and len(program.columns) > FEW_COLUMNS
+    fewer: bool = False
+    """Whether a large program has continuous switch counts and, first, fewer runs."""
 
     def of(self, gap: float) -> float:
         """Return the gap, or ``gap`` if there is none."""
@@ -71,18 +76,26 @@ class Limits:
 UNLIMITED = Limits()
 
 
-def with_few_runs(matrix: Matrix, point: Point) -> Matrix:
+def with_few_runs(matrix: Matrix, point: Point, near: Mapping[int, float]) -> Matrix:
     """Return a program with the FEW_RUNS runs nearest to use in its linear optimum; the others are fixed at 0.
 
-    A run that the optimum uses, or that must be, stays. The nearest of the others are those with the
-    smallest reduced costs.
+    A run that the optimum or the plan ``near`` uses, or that must be, stays. The nearest of the others are
+    those with the smallest reduced costs.
     """
     runs = np.array(matrix.of((RUN.variable,)), dtype=np.int64)
-    unused = (point.values[runs] < USED_EPS) & (matrix.lower[runs] <= 0.0)
+    idle = np.array([near.get(int(i), 0.0) < USED_EPS for i in runs], dtype=bool)
+    unused = idle & (point.values[runs] < USED_EPS) & (matrix.lower[runs] <= 0.0)
     away = np.where(unused, point.reduced_costs[runs], -np.inf)
     upper = matrix.upper.copy()
     upper[runs[np.argsort(away, kind="stable")[FEW_RUNS:]]] = 0.0
     return replace(matrix, upper=upper)
+
+
+def with_continuous_switches(matrix: Matrix) -> Matrix:
+    """Return a program whose switch counts are continuous; the audit of its plans has integer ones."""
+    integer = matrix.integer.copy()
+    integer[matrix.of(SWITCHES)] = False
+    return replace(matrix, integer=integer)
 
 
 def with_halls(matrix: Matrix, chosen: Mapping[Key, float]) -> Matrix:
