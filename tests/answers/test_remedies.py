@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from dcplan.answers.common.request import ScenarioRequest
 from dcplan.answers.explain.answer import explain
 from dcplan.answers.plan.answer import plan
+from dcplan.answers.remedies import search
 from dcplan.answers.remedies.amounts import joined
 from dcplan.answers.remedies.change import Change, Move, after
+from dcplan.answers.remedies.infeasible import Infeasible
 from dcplan.answers.remedies.search import Remedy, _least
 from dcplan.errors import EXIT_INCOMPLETE, EXIT_INFEASIBLE, EXIT_NO, EXIT_OK
+from dcplan.planning.problem.build import build
+from dcplan.planning.solve.request import Clock
 from dcplan.result import Result
+from dcplan.scenario.load import load
 from dcplan.specs import no_plan as specs
 from dcplan.units import money
 from tests.answers.one_hall import SUPPLY, one_hall
@@ -45,7 +52,7 @@ def assert_each_holds(result: Result, file: str, sets: list[str]) -> None:
     costs = [row.npv_usd for row in rows]
     assert costs == sorted(costs)
     assert [row.over_cheapest_usd for row in rows] == [cost - costs[0] for cost in costs]
-    assert len({tuple(edit.partition("=")[0] for edit in edits(row)) for row in rows}) == len(rows)
+    assert len({tuple(edits(row)) for row in rows}) == len(rows)
     for row in rows:
         made = plan(file, sets=[*sets, *edits(row)], gap=0.05)
         assert made.exit_code in (EXIT_OK, EXIT_INCOMPLETE, EXIT_NO), row
@@ -216,6 +223,57 @@ def test_a_remedy_that_changes_more_for_no_lower_cost_is_left_out() -> None:
     smaller = remedy(12.0, racks=24, demand=0.4)
     assert _least([(x, x) for x in (less, worse, smaller)]) == [less, smaller]
     assert _least([(x, x) for x in (less, cheaper)]) == [less, cheaper]
+
+
+def _power(cost_usd: Callable[[float], float], monkeypatch: pytest.MonkeyPatch) -> Move:
+    """More of one limit, with a cost by its size."""
+
+    def cost(_: object, change: Change) -> float:
+        return cost_usd(float(change.edits[0].partition("=")[2]))
+
+    monkeypatch.setattr(search, "_cost_usd", cost)
+    return Move(lambda size: Change((f"mw={size}",), f"{size} MW", (("mw",),)), (1.0,), gives=True)
+
+
+def test_more_of_a_limit_is_a_remedy_where_it_costs_clearly_less(
+    short: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From 4 MW another system fits at 20 of 100 M USD: 8, 4.5, 2.75, 3.625 and 4.0625 MW are tried."""
+    move = _power(lambda mw: 20e6 if mw >= 4.0 else 100e6, monkeypatch)
+    least = Remedy(Change(("mw=1",), "1 MW", (("mw",),)), 100e6, 1.0)
+    wide = search._wider(_asked(short), move, least)
+    assert wide is not None
+    assert (wide.size, wide.cost_usd) == (4.0625, 20e6)
+
+
+def test_more_of_a_limit_is_no_remedy_of_its_own_for_a_small_saving(
+    short: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plan may differ by the gap of 5 %; and a smaller demand is always cheaper."""
+    least = Remedy(Change(("mw=1",), "1 MW", (("mw",),)), 100e6, 1.0)
+    asked = _asked(short)
+    assert search._wider(asked, _power(lambda _: 91e6, monkeypatch), least) is None
+    demand = replace(_power(lambda _: 20e6, monkeypatch), gives=False)
+    assert search._wider(asked, demand, least) is None
+
+
+def _asked(file: str) -> Infeasible:
+    question = load(file)
+    problem = build(question).problem
+    return Infeasible(ScenarioRequest(file), question, problem, Clock(60.0))
+
+
+@pytest.mark.slow
+def test_a_remedy_does_not_stay_at_the_smallest_amount_if_that_is_expensive() -> None:
+    """1 MW has room for few racks of 72 accelerators, 134.9 M USD; 1.6 MW for DGX nodes, 19.3 M USD."""
+    found = explain("starter", sets=["sites.site-a.utility_mw=0.8"], time_limit_s=120)
+    first, *others = remedies(found)
+    assert edits(first) == ["sites.site-a.utility_mw=[0.8,1.6,1.6,1.6,1.6,1.6]"]
+    assert first.npv_usd == pytest.approx(19.3e6, rel=0.05)
+    assert "sites.site-a.utility_mw=[0.8,1,1,1,1,1]" in [
+        edit for row in others for edit in edits(row)
+    ]
+    assert min(row.npv_usd for row in others) > 5 * first.npv_usd
 
 
 def test_kinds_of_change_are_counted() -> None:

@@ -49,7 +49,8 @@ def lacking_move(
     if not fields:
         return None
     price = sum(PENALTIES.get(row.name, 0.0) * x for row, x in lacks.items())
-    return Move(lambda size: _all(fields, size, question), FACTORS, NEARLY, price)
+    gives = not any(f.edit.less for f in fields)
+    return Move(lambda size: _all(fields, size, question), FACTORS, NEARLY, price, gives=gives)
 
 
 def sized_move(rows: Iterable[Key], problem: PlanningProblem, question: Question) -> Move:
@@ -59,7 +60,8 @@ def sized_move(rows: Iterable[Key], problem: PlanningProblem, question: Question
     for field in _fields(rows, dict.fromkeys(rows, 1.0), problem, question):
         given = base_of(field.path, field.edit, question) or [0.0]
         fields.append(replace(field, needs={t: _share(field, given, t) for t in field.needs}))
-    return Move(lambda size: _all(fields, size, question), SHARES, screened=True)
+    gives = not any(f.edit.less for f in fields)
+    return Move(lambda size: _all(fields, size, question), SHARES, screened=True, gives=gives)
 
 
 def joined(moves: Iterable[Move]) -> Move:
@@ -77,7 +79,7 @@ def joined(moves: Iterable[Move]) -> Move:
 
     price = sum(x.price_musd for x in parts)
     kinds = sum(x.kinds for x in parts)
-    return replace(parts[0], change=change, price_musd=price, kinds=kinds)
+    return replace(parts[0], change=change, price_musd=price, kinds=kinds, gives=False)
 
 
 def _share(field: Field, given: list[float], t: int | None) -> float:

@@ -57,6 +57,8 @@ class Move:
         Rough price of the change, for the order of the tests only.
     kinds : int
         Number of kinds of change in it.
+    gives : bool
+        Whether it gives more of a limit: more than is needed may then lower the cost.
     """
 
     change: Callable[[float], Change | None]
@@ -66,6 +68,7 @@ class Move:
     screened: bool = False
     """Whether the largest size is tried first, because a kind that cannot help is common."""
     kinds: int = 1
+    gives: bool = False
 
     @property
     def few(self) -> bool:
@@ -95,4 +98,4 @@ def after(first: Change, move: Move) -> Move:
         second = move.change(size)
         return None if second is None else both(first, second)
 
-    return replace(move, change=change, kinds=1 + move.kinds)
+    return replace(move, change=change, kinds=1 + move.kinds, gives=False)

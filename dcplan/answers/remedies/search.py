@@ -32,6 +32,9 @@ ROUGH_GAP = 0.05
 MOST = 5
 """Remedies shown."""
 HALVINGS = 4
+WIDE, CHEAPER = 8.0, 0.1
+"""Size of a limit with room for other hardware, relative to the smallest one with a plan, and the reduction of the
+cost from which it is a remedy of its own."""
 TRY_SHARE = 0.25
 """Share of the remaining time for one test."""
 FEW = 3
@@ -85,6 +88,8 @@ def explained(asked: Infeasible) -> Explained:
     small = [x for x in found if x[0].few]
     found = sorted(_least([(x, x[2]) for x in small or found]), key=_order)[:MOST]
     near = [_nearer(asked, *x) for x in found]
+    wide = [_wider(asked, move, one) for (move, *_), one in zip(found, near, strict=True)]
+    near += [x for x in wide if x is not None]
     kept = _least([(x, x) for x in near])
     return Explained(part, served, tuple(sorted(kept, key=lambda x: (x.cost_usd, x.size))))
 
@@ -153,6 +158,32 @@ def _nearer(asked: Infeasible, move: Move, least: float, found: Remedy) -> Remed
         else:
             found = Remedy(change, cost, size)
     return found
+
+
+def _wider(asked: Infeasible, move: Move, found: Remedy) -> Remedy | None:
+    """Return a remedy with more of the same limit at a clearly lower cost, if there is one.
+
+    The smallest amount with a plan may leave room for expensive hardware only.
+    """
+    change = move.change(WIDE * found.size) if move.gives else None
+    if change is None or change.edits == found.change.edits or asked.done:
+        return None
+    cost = _cost_usd(asked, change)
+    if cost is None or found.cost_usd - cost < CHEAPER * abs(found.cost_usd):
+        return None
+    wide, least = Remedy(change, cost, WIDE * found.size), found.size
+    enough_usd = cost + CHEAPER * (found.cost_usd - cost)
+    for _ in range(HALVINGS):
+        size = (least + wide.size) / 2.0
+        change = move.change(size)
+        if change is None or change.edits == wide.change.edits or asked.done:
+            break
+        cost = _cost_usd(asked, change)
+        if cost is None or cost > enough_usd:
+            least = size
+        else:
+            wide = Remedy(change, cost, size)
+    return wide
 
 
 def _cost_usd(asked: Infeasible, change: Change) -> float | None:
