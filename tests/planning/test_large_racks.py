@@ -16,7 +16,7 @@ from dcplan.planning.solve.large import racks, small_model
 from dcplan.planning.solve.large import search as large
 from dcplan.planning.solve.large.by_site import of_other_sites
 from dcplan.planning.solve.large.racks import Found, RackStage
-from dcplan.planning.solve.large.small_model import with_continuous_switches
+from dcplan.planning.solve.large.small_model import Limits, with_continuous_switches
 from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.request import SolveRequest, SolveSession
 from dcplan.planning.solve.rounding import Failed
@@ -157,3 +157,29 @@ def test_the_restricted_program_of_a_divided_one_has_a_small_gap() -> None:
     assert halls._gap_of_halls() == pytest.approx(0.0015)
     halls.divides, halls.grows = False, True
     assert halls._gap_of_halls() == pytest.approx(0.009)
+
+
+@pytest.mark.parametrize("continuous", [True, False])
+def test_continuous_switch_counts_end_where_tighter_limits_cost_more_than_the_gap(
+    continuous: bool, caught: Caught, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They leave no room for switches, so that limits are tightened far: integer counts come next.
+
+    A program with half a gap more cost is enough, one with twice the gap is not.
+    """
+    stage, found = caught.stage, caught.plans[0]
+    part = stage._part(found.integer_values)
+    assert part is not None
+    again: list[highs.Outcome] = []
+
+    def once(_: object, model: Matrix, first: highs.Outcome, solve: Any, *__: object) -> Failed:
+        factors = (1.0 + 0.5 * GAP, 1.0 + 2.0 * GAP)
+        again.extend(solve(replace(model, cost=x * model.cost), {}) for x in factors)
+        return Failed(None)
+
+    monkeypatch.setattr(racks, "until_passed", once)
+    monkeypatch.setattr(small_model, "FEW_COLUMNS", 0)
+    limits = Limits(fewer=True, continuous=continuous)
+    assert stage.rounds(part, part.matrix, {}, 0.5, limits) is None
+    assert again[0].values is not None
+    assert (again[1].values is None) == continuous

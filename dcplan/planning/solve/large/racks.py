@@ -1,7 +1,7 @@
 """Racks and runs of chosen halls and fabrics, with integer switch counts, until a plan passes its audit.
 
 Halls and fabrics leave a small problem: their systems, and the runs that a linear program prefers.
-Its model has integer switch counts (step costs). Limits that a plan still violates are tightened
+Its model has integer switch counts (step costs); those of a large one are continuous first. Limits that a plan still violates are tightened
 (``../rounding.py``), and the model is solved again.
 """
 
@@ -97,8 +97,8 @@ class RackStage:
     ) -> Found | None:
         """Return the plan of chosen halls and fabrics; None if no try passes the audit.
 
-        The units of the halls are first as chosen, then free if that gives no plan. The racks of the
-        plan in the request are a start. ``gap`` is that of the racks, if not RACK_GAP. A solve ends at
+        The units of the halls are first as chosen, then free if that gives no plan. Switch counts of a large
+        problem are first continuous. The racks of the plan in the request are a start. ``gap`` is that of the racks, if not RACK_GAP. A solve ends at
         the objective ``enough``.
         """
         self.session.reporter.enter(Phase.RACKS)
@@ -110,7 +110,11 @@ class RackStage:
         if self.session.request.screen and (found := self._adjusted(part, given, start)):
             return found
         limits = Limits(gap, least_s, enough, fewer=True)
-        found = self.rounds(part, given, start, FIXED_SHARE, limits)
+        found = None
+        if part.large:
+            fewer = replace(limits, continuous=True)
+            found = self.rounds(part, given, start, FIXED_SHARE, fewer)
+        found = found or self.rounds(part, given, start, FIXED_SHARE, limits)
         return found or self.rounds(part, part.matrix, {}, FREE_SHARE, limits)
 
     def adjusted(self, near: Mapping[Key, float]) -> Found | None:
@@ -278,7 +282,10 @@ class RackStage:
         bound is not used, so a second solve without presolve would prove nothing.
         """
         few = limits.fewer and part.large
-        if few:  # costs without integer switch counts say nothing of an objective that is enough
+        continuous = limits.continuous and part.large
+        if (
+            continuous
+        ):  # costs without integer switch counts say nothing of an objective that is enough
             model = with_continuous_switches(model)
             gap = limits.of(FEW_GAP * self.session.gap)
             limits = replace(limits, gap=gap, enough=-math.inf)
@@ -289,7 +296,9 @@ class RackStage:
                 outcome = self._of_site(tighter)(fixed, near)
                 if outcome.values is not None:
                     return outcome
-            return solve(tighter, near, min(share, AGAIN_SHARE))
+            outcome = solve(tighter, near, min(share, AGAIN_SHARE))
+            lost = outcome.objective - begun.objective > self.session.gap * abs(begun.objective)
+            return replace(outcome, values=None) if continuous and lost else outcome
 
         def solve(tighter: Matrix, near: Mapping[int, float], most: float = share) -> Outcome:
             session = self.session.part(most)

@@ -66,7 +66,9 @@ class Limits:
     enough: float = -math.inf
     """Objective at which a solve ends."""
     fewer: bool = False
-    """Whether a large program has continuous switch counts and, first, fewer runs."""
+    """Whether a large program first has fewer runs."""
+    continuous: bool = False
+    """Whether a large program has continuous switch counts."""
 
     def of(self, gap: float) -> float:
         """Return the gap, or ``gap`` if there is none."""
