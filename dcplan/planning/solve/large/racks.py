@@ -1,8 +1,8 @@
 """Racks and runs of chosen halls and fabrics, with integer switch counts, until a plan passes its audit.
 
 Halls and fabrics leave a small problem: their systems, and the runs that a linear program prefers.
-Its model has integer switch counts (step costs); those of a large one are continuous first. Limits that a plan still violates are tightened
-(``../rounding.py``), and the model is solved again.
+Its model has integer switch counts (step costs); those of a large one are continuous first. Limits that a
+plan still violates are tightened (``../rounding.py``), and the model is solved again.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ class RackStage:
         """Return the plan of chosen halls and fabrics; None if no try passes the audit.
 
         The units of the halls are first as chosen, then free if that gives no plan. Switch counts of a large
-        problem are first continuous. The racks of the plan in the request are a start. ``gap`` is that of the racks, if not RACK_GAP. A solve ends at
-        the objective ``enough``.
+        problem are first continuous. The racks of the plan in the request are a start. ``gap`` is that of the
+        racks, if not RACK_GAP. A solve ends at the objective ``enough``.
         """
         self.session.reporter.enter(Phase.RACKS)
         part = self._part(chosen, least_s)
