@@ -52,13 +52,15 @@ def _plain(value: Any) -> Any:
     raise TypeError(msg)
 
 
+CHANGE = "K=V"
+"""Metavar of flags whose values change inputs, in their order."""
 Variant = Annotated[str | None, Flag("named variant in the file's `scenarios:`")]
 Sets = Annotated[
     tuple[str, ...],
     Flag(
         "change of an input, applied last; repeatable",
         names=("--set",),
-        metavar="K=V",
+        metavar=CHANGE,
         pair=set_text,
     ),
 ]

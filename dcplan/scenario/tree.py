@@ -4,6 +4,7 @@ value.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -248,6 +249,26 @@ def canonical_key(tree: Tree, key: str) -> tuple[str, ...]:
             found.append(part)
             node = node.get(part) if isinstance(node, dict) else None
     return tuple(found[:-1] if found[-1] == "value" and len(found) > 1 else found)
+
+
+def without_effect(sets: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each change that a later one replaces, and that later one.
+
+    A later ``shift(n)`` moves the value of the change before it, so both have an effect.
+
+    Examples
+    --------
+    >>> list(without_effect(["sites.a.utility_mw=3", "sites.a={id: a}", "finance.x=1"]))
+    [('sites.a.utility_mw=3', 'sites.a={id: a}')]
+    >>> list(without_effect(["horizon.start=2027-Q1", "horizon.start=shift(1)"]))
+    []
+    """
+    keys = [split_key(text.partition("=")[0].strip()) for text in sets]
+    for i, text in enumerate(sets):
+        for key, later in zip(keys[i + 1 :], sets[i + 1 :], strict=True):
+            if keys[i][: len(key)] == key and not is_shift(later.partition("=")[2]):
+                yield text, later
+                break
 
 
 def _list_index(node: list[Any], head: str) -> int | None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dcplan.catalog.schema import Model, System
 from dcplan.catalog.yaml12 import Document
 from dcplan.errors import InputError
-from dcplan.scenario.tree import Tree, changed, merged, set_document, split_key
+from dcplan.scenario.tree import Tree, changed, merged, set_document, split_key, without_effect
 from tests.scenario.samples import asked, refused
 
 
@@ -42,6 +42,18 @@ from tests.scenario.samples import asked, refused
 )
 def test_set_reaches_its_value(tmp_path: Path, text: str, read: object) -> None:
     assert read(asked(tmp_path, sets=[text]))  # type: ignore[operator]
+
+
+def test_a_shift_and_a_part_keep_the_change_before_them(tmp_path: Path) -> None:
+    """A shift moves the value before it; a part of a mapping changes the mapping before it."""
+    sets = [
+        *("horizon.start=2027-Q2", "horizon.start=shift(1)"),
+        *("finance={discount_rate: 0.08, budget_usd: 1e9}", "finance.discount_rate=0.09"),
+    ]
+    scenario = asked(tmp_path, sets=sets).scenario
+    assert scenario.horizon.start == "2027-Q3"
+    assert scenario.finance.budget_usd is not None
+    assert list(without_effect(sets)) == []
 
 
 def test_set_reaches_catalog_rows_and_says_so(tmp_path: Path) -> None:
