@@ -16,8 +16,7 @@ from typer.core import TyperCommand
 
 from dcplan.cli import complete
 from dcplan.cli.options import Format
-from dcplan.scenario.ref import CHANGE
-from dcplan.specs.request import Field, Flag, fields_of, made, range_of
+from dcplan.specs.request import CHANGE, Field, Flag, fields_of, made, range_of
 
 if TYPE_CHECKING:
     from typer._click import Context, Parameter

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dcplan.errors import InputError, Place, Problem
-from dcplan.specs.request import Flag
+from dcplan.specs.request import CHANGE, Flag
 
 if TYPE_CHECKING:
     from dcplan.scenario.load import Question
@@ -52,8 +52,6 @@ def _plain(value: Any) -> Any:
     raise TypeError(msg)
 
 
-CHANGE = "K=V"
-"""Metavar of flags whose values change inputs, in their order."""
 Variant = Annotated[str | None, Flag("named variant in the file's `scenarios:`")]
 Sets = Annotated[
     tuple[str, ...],

@@ -68,21 +68,6 @@ def test_an_option_with_one_value_is_refused_if_it_is_given_twice(
 
 
 @pytest.mark.usefixtures("tiny")
-@pytest.mark.parametrize(
-    ("words", "flag"), [(("plan", "tiny.yaml"), "--set"), (("explain", "tiny.yaml"), "--what-if")]
-)
-def test_a_change_that_a_later_one_replaces_is_named(
-    here: Callable[..., Ran], words: tuple[str, ...], flag: str
-) -> None:
-    """The last value counts, as the options of a remedy need it, but not without a message."""
-    first, last = "finance.discount_rate=0.09", 'finance."discount_rate"=0.1'
-    ran = here(*words, flag, first, flag, last)
-    assert ran.code == 0
-    assert f"note: {flag} {first} has no effect: {flag} {last} replaces it\n" in ran.err
-    assert "has no effect" not in here(*words, flag, last).err
-
-
-@pytest.mark.usefixtures("tiny")
 def test_lists_and_switches_add_up(here: Callable[..., Ran], tmp_path: Path) -> None:
     words = ("--export", "csv", "--export", "md,json", "-o", "out", "-q", "-q")
     assert here("plan", "tiny.yaml", *words).code == 0

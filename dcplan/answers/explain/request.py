@@ -7,8 +7,7 @@ from typing import Annotated
 
 from dcplan.answers.common.request import ScenarioRequest
 from dcplan.planning.solve.status import Progress
-from dcplan.scenario.ref import CHANGE
-from dcplan.specs.request import Flag
+from dcplan.specs.request import CHANGE, Flag
 
 
 @dataclass(frozen=True)
