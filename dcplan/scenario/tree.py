@@ -4,6 +4,7 @@ value.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,8 @@ from dcplan.scenario.series import FORM, KEYS, SHIFT, START, is_growth
 from dcplan.scenario.shift import is_shift, shifted
 
 CATALOG_PREFIXES = frozenset(KINDS)
+QUOTED_OR_ELEMENT = re.compile(r"""("[^"]*"|'[^']*')|\[(\d+)\]""")
+"""A quoted part of a key, or the number of an element as the inputs of an answer print it."""
 
 
 @dataclass
@@ -136,17 +139,28 @@ def _has_ids(node: Any) -> bool:
     )
 
 
+def dotted(key: str) -> str:
+    """Return a key whose elements of lists are printed as ``[7]`` with ``.7``.
+
+    Examples
+    --------
+    >>> dotted("sites.a.energy.tiers[0].usd_per_kwh"), dotted('models."a[1]".note')
+    ('sites.a.energy.tiers.0.usd_per_kwh', 'models."a[1]".note')
+    """
+    return QUOTED_OR_ELEMENT.sub(lambda found: found[1] or f".{found[2]}", key)
+
+
 def split_key(key: str) -> list[str]:
     """Split a dotted key; parts with dots are quoted.
 
     Examples
     --------
-    >>> split_key('models."llama-3.1-405b".tokens'), split_key("sites.a.utility_mw")
-    (['models', 'llama-3.1-405b', 'tokens'], ['sites', 'a', 'utility_mw'])
+    >>> split_key('models."llama-3.1-405b".tokens'), split_key("sites.a.utility_mw[7]")
+    (['models', 'llama-3.1-405b', 'tokens'], ['sites', 'a', 'utility_mw', '7'])
     """
     parts: list[str] = []
     word, quote = "", ""
-    for char in key:
+    for char in dotted(key):
         if quote:
             quote, word = ("", word) if char == quote else (quote, word + char)
         elif char in "\"'":
