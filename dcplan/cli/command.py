@@ -16,7 +16,7 @@ from typer.core import TyperCommand
 
 from dcplan.cli import complete
 from dcplan.cli.options import Format
-from dcplan.specs.request import Field, Flag, fields_of, made, range_of
+from dcplan.specs.request import CHANGE, Field, Flag, fields_of, made, range_of
 
 if TYPE_CHECKING:
     from typer._click import Context, Parameter
@@ -133,6 +133,8 @@ def command(run: Callable[..., Result | None]) -> Callable[..., None]:
             if kind is Stop:
                 parts[name] = Stop()
                 parts[name].listen()
+        if not output.quiet:
+            _name_replaced(fields, given)
         result = run(**parts)
         if result is not None:
             output.write(result)
@@ -145,6 +147,19 @@ def command(run: Callable[..., Result | None]) -> Callable[..., None]:
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {p.name: p.annotation for p in parameters}
     return call
+
+
+def _name_replaced(fields: list[Field], given: dict[str, Any]) -> None:
+    """Warn of changes of inputs that a later one of the same flag replaces."""
+    for each in fields:
+        texts = (given.get(each.name) or ()) if each.flag.metavar == CHANGE else ()
+        if len(texts) > 1:
+            from dcplan.cli.output import note
+            from dcplan.scenario.tree import without_effect  # pydantic is slow to import
+
+            flag = _names(each)[0]
+            for text, later in without_effect(texts):
+                note(f"note: {flag} {text} has no effect: {flag} {later} replaces it")
 
 
 def _parameters_of(run: Callable[..., Any]) -> dict[str, Any]:

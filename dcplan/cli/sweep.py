@@ -33,7 +33,7 @@ def sweep(request: SweepRequest, workers: Workers, output: Output, stop: Stop) -
     output.refuse_unwritable()
     layout = laid_out(request)
     store = Store(request.store or home() / "points")
-    counter = Counter(sys.stderr) if output.shows_progress else None
+    counter = Counter(sys.stderr, proofs=layout.proves) if output.shows_progress else None
     runner = Runner(store, workers.of(len(layout.values)), stop)
     result = answer(layout, runner, counter)
     output.write(result)

@@ -161,7 +161,7 @@ DECLARED = (
     ),
     DEMAND_MET,
     WITHOUT_SITE,
-    LimitSpec("job_runs_once", "removal of job {0}", "job", path=of_job, penalty_musd=5000.0),
+    LimitSpec("job_runs_once", "job {0} must run", "job", path=of_job, penalty_musd=5000.0),
     LimitSpec(
         *("carbon_cap", "carbon cap of {0}", "t more", Span.YEAR),
         *(in_site("carbon", "max_operational_t_per_year"), 0.01, 100.0),

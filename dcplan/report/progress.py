@@ -14,6 +14,8 @@ from dcplan.planning.solve.status import SolveEvent
 from dcplan.report.live import SolveView, amount
 
 QUIET_SECONDS = 30.0
+PROOFS = "; proofs of some points follow"
+"""Words after a time that is without the proofs; short, for a line of a terminal."""
 
 
 def live_of(stream: IO[str], view: RenderableType, *, color: bool) -> Live | None:
@@ -93,7 +95,9 @@ class Counter:
     A changing line on a terminal, elsewhere a line for each tenth or 30 s.
     """
 
-    def __init__(self, stream: IO[str]) -> None:
+    def __init__(self, stream: IO[str], *, proofs: bool = False) -> None:
+        """Begin on a stream; ``proofs`` says that points are proved after all of them are done."""
+        self.proofs = proofs
         self.stream, self.began, self.last, self.tenth = (
             stream,
             time.monotonic(),
@@ -107,6 +111,7 @@ class Counter:
         now = time.monotonic()
         self.first = done - 1 if self.first is None else self.first
         text = counted(done, failed, total, done - self.first, now - self.began)
+        text += PROOFS if self.proofs else ""
         if self.stream.isatty():
             self.stream.write(f"\r\x1b[2K{text}" + ("\n" if done == total else ""))
         elif done * 10 // total > self.tenth or now - self.last > QUIET_SECONDS:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dcplan.errors import InputError, Place, Problem
-from dcplan.specs.request import Flag
+from dcplan.specs.request import CHANGE, Flag
 
 if TYPE_CHECKING:
     from dcplan.scenario.load import Question
@@ -58,7 +58,7 @@ Sets = Annotated[
     Flag(
         "change of an input, applied last; repeatable",
         names=("--set",),
-        metavar="K=V",
+        metavar=CHANGE,
         pair=set_text,
     ),
 ]

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from dcplan.provenance import Path
 from dcplan.scenario.load import Question
 from dcplan.scenario.schema import Scenario
+from dcplan.scenario.tree import dotted
 
 FIELDS = {
     "finance.discount-rate": "finance.discount_rate",
     "finance.hardware-life-years": "finance.hardware_life_years",
 }
 """Fields of the scenario whose default is a catalog parameter."""
-ELEMENT = re.compile(r"\[(\d+)\]")
-"""Number of an element in the key of an input: ``tiers[0]``."""
 
 
 def set_key(key: str, question: Question) -> str:
@@ -24,7 +22,7 @@ def set_key(key: str, question: Question) -> str:
 
     An overlay changes cloud prices and catalog rows. An element of a list is named by its number.
     """
-    key = ELEMENT.sub(r".\1", key)
+    key = dotted(key)
     kind, _, rest = key.partition(".")
     if key in FIELDS:
         return FIELDS[key]

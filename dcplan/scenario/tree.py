@@ -4,6 +4,8 @@ value.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +17,8 @@ from dcplan.scenario.series import FORM, KEYS, SHIFT, START, is_growth
 from dcplan.scenario.shift import is_shift, shifted
 
 CATALOG_PREFIXES = frozenset(KINDS)
+QUOTED_OR_ELEMENT = re.compile(r"""("[^"]*"|'[^']*')|\[(\d+)\]""")
+"""A quoted part of a key, or the number of an element as the inputs of an answer print it."""
 
 
 @dataclass
@@ -135,17 +139,28 @@ def _has_ids(node: Any) -> bool:
     )
 
 
+def dotted(key: str) -> str:
+    """Return a key whose elements of lists are printed as ``[7]`` with ``.7``.
+
+    Examples
+    --------
+    >>> dotted("sites.a.energy.tiers[0].usd_per_kwh"), dotted('models."a[1]".note')
+    ('sites.a.energy.tiers.0.usd_per_kwh', 'models."a[1]".note')
+    """
+    return QUOTED_OR_ELEMENT.sub(lambda found: found[1] or f".{found[2]}", key)
+
+
 def split_key(key: str) -> list[str]:
     """Split a dotted key; parts with dots are quoted.
 
     Examples
     --------
-    >>> split_key('models."llama-3.1-405b".tokens'), split_key("sites.a.utility_mw")
-    (['models', 'llama-3.1-405b', 'tokens'], ['sites', 'a', 'utility_mw'])
+    >>> split_key('models."llama-3.1-405b".tokens'), split_key("sites.a.utility_mw[7]")
+    (['models', 'llama-3.1-405b', 'tokens'], ['sites', 'a', 'utility_mw', '7'])
     """
     parts: list[str] = []
     word, quote = "", ""
-    for char in key:
+    for char in dotted(key):
         if quote:
             quote, word = ("", word) if char == quote else (quote, word + char)
         elif char in "\"'":
@@ -248,6 +263,26 @@ def canonical_key(tree: Tree, key: str) -> tuple[str, ...]:
             found.append(part)
             node = node.get(part) if isinstance(node, dict) else None
     return tuple(found[:-1] if found[-1] == "value" and len(found) > 1 else found)
+
+
+def without_effect(sets: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each change that a later one replaces, and that later one.
+
+    A later ``shift(n)`` moves the value of the change before it, so both have an effect.
+
+    Examples
+    --------
+    >>> list(without_effect(["sites.a.utility_mw=3", "sites.a={id: a}", "finance.x=1"]))
+    [('sites.a.utility_mw=3', 'sites.a={id: a}')]
+    >>> list(without_effect(["horizon.start=2027-Q1", "horizon.start=shift(1)"]))
+    []
+    """
+    keys = [split_key(text.partition("=")[0].strip()) for text in sets]
+    for i, text in enumerate(sets):
+        for key, later in zip(keys[i + 1 :], sets[i + 1 :], strict=True):
+            if keys[i][: len(key)] == key and not is_shift(later.partition("=")[2]):
+                yield text, later
+                break
 
 
 def _list_index(node: list[Any], head: str) -> int | None:

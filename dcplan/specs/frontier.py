@@ -27,6 +27,7 @@ class FrontierRow:
             "Cost in the first metric of one unit gained in the second since the previous point"
         ),
     ]
+    unit: Annotated[str | None, Column("Unit of this cost, such as USD/day")]
     accelerators: Annotated[
         float | None,
         Column("Accelerators of fixed, existing and ordered hardware in the point's plan"),

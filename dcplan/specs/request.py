@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 from dcplan.errors import InputError, Place, Problem, did_you_mean
 
 Q = TypeVar("Q")
+CHANGE = "K=V"
+"""Metavar of flags whose values change inputs, in their order."""
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,7 @@ class EffectRow:
 
     axis: Annotated[str, Column("Swept key")]
     value: Annotated[Cell, Column("Value of the key")]
+    unit: Annotated[str, Column("Unit of the value; empty for a ratio, a count or a name")]
     plans: Annotated[int, Column("Points with this value and a plan")]
     mean_npv_usd: Annotated[
         float | None,

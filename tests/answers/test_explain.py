@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from dcplan.answers.explain.answer import explain
+from dcplan.answers.explain.infeasible import conflict_rows
 from dcplan.economics.cash_flow import GROUPS
 from dcplan.errors import InputError
 from dcplan.planning.keys import Key
 from dcplan.planning.limit_rows import family_of, words_of
+from dcplan.scenario.load import load
 from dcplan.specs import explain as specs
 from tests.answers.one_hall import one_hall
 from tests.plans import planned
@@ -29,6 +31,22 @@ def test_the_conflict_is_a_few_lines_of_the_users_own() -> None:
     limits = {row.limit.split(" in ")[0] for row in rows}
     assert limits == {"utility_mw of frankfurt", "demand research", "cloud.max_accelerators"}
     assert all(row.place for row in rows)
+
+
+def test_equal_limits_of_a_conflict_are_one_row_with_the_sum_of_their_rows() -> None:
+    """Four rows of one system in one hall have the same words, so a reader sees one row."""
+    question = load(FILE)
+    ids = ("ashburn/liquid", "gb200-nvl72")
+    rows = [
+        Key("job_runs_once", ("flagship",)),
+        *(Key("accelerators_for_jobs", (*ids, "a", month)) for month in range(3)),
+        Key("accelerators_for_jobs", (*ids, "b", 0)),
+    ]
+    found = conflict_rows(question, rows, "2027-Q1")
+    assert [(row.limit, row.quarters) for row in found] == [
+        ("job flagship must run", 1),
+        ("accelerators of gb200-nvl72 in ashburn/liquid", 4),
+    ]
 
 
 def test_why_not_and_what_if() -> None:

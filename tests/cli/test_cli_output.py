@@ -361,3 +361,18 @@ def test_the_hours_of_a_plan_are_a_file_without_prices_where_redacted(
     cost = plan_result(redacted).frame("replay")["energy_usd"]
     assert cost.isna().all()
     assert "77.7" not in (tiny.parent / "h.csv").read_text()
+
+
+@pytest.mark.usefixtures("tiny")
+@pytest.mark.parametrize(
+    ("words", "flag"), [(("plan", "tiny.yaml"), "--set"), (("explain", "tiny.yaml"), "--what-if")]
+)
+def test_a_change_that_a_later_one_replaces_is_named(
+    here: Callable[..., Ran], words: tuple[str, ...], flag: str
+) -> None:
+    """The last value counts, as the options of a remedy need it, but not without a message."""
+    first, last = "finance.discount_rate=0.09", 'finance."discount_rate"=0.1'
+    ran = here(*words, flag, first, flag, last)
+    assert ran.code == 0
+    assert f"note: {flag} {first} has no effect: {flag} {last} replaces it\n" in ran.err
+    assert "has no effect" not in here(*words, flag, last).err

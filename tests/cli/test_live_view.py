@@ -10,7 +10,12 @@ import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Ran
 
 
 def at_terminal(tiny: Path, *flags: str, **env: str) -> str:
@@ -80,3 +85,16 @@ def test_a_sizing_shows_its_steps_in_a_line_that_vanishes(tmp_path: Path) -> Non
     for flags in (["--no-progress"], ["-q"]):
         assert "Demand of helios-earth" not in shown_by([*words, *flags], tmp_path)
     assert "Demand of helios-earth" not in shown_by(words, tmp_path, TERM="dumb")
+
+
+@pytest.mark.usefixtures("tiny")
+@pytest.mark.parametrize(
+    ("flags", "proofs"), [(("--prove", "shown"), True), (("--prove", "all"), False)]
+)
+def test_the_time_left_of_a_screened_sweep_is_without_its_proofs(
+    here: Callable[..., Ran], flags: tuple[str, ...], proofs: bool
+) -> None:
+    ran = here("sweep", "tiny.yaml", "--set", "finance.discount_rate=0.06,0.1", *flags)
+    assert ran.code == 0, ran.err
+    assert "2 of 2 points, 0 failed" in ran.err
+    assert ("proofs of some points follow" in ran.err) == proofs

@@ -217,3 +217,11 @@ def anchors(page: Path) -> set[str]:
     heads = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
     words = (re.sub(r"[^\w\s-]", "", head.replace("`", "")).strip().lower() for head in heads)
     return {re.sub(r"[-\s]+", "-", w) for w in words} | set(re.findall(r"\{ *#([\w-]+) *\}", text))
+
+
+def test_the_readme_runs_each_way_to_change_an_input() -> None:
+    """A newcomer finds a command, which the test above runs, for each of them."""
+    page = blocks((ROOT / "README.md").read_text(encoding="utf-8"))
+    texts = [c.text for b in page if b.language == "console" for c in commands(b)]
+    ways = ("--set ", "--what-if ", "dcplan sweep ", "dcplan frontier ", "--prove ")
+    assert [way for way in ways if not any(way in text for text in texts)] == []

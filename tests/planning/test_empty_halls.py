@@ -131,7 +131,19 @@ def test_a_hall_of_40_mw_for_three_racks_does_not_come_back(made: dict[str, Resu
     the rule, building and fit-out keep more than 450 M USD."""
     assert residual(made["book"]) > 4.5e8
     assert residual(made["whole"]) < 0.01 * residual(made["book"])
-    assert any("40 MW is fitted" in str(w["message"]) for w in made["whole"].warnings)
+    assert "Give the hall `modules` to build it in parts" in note(made["whole"], "40 MW is fitted")
+
+
+def test_the_note_of_an_empty_module_does_not_ask_for_modules_that_are_there(
+    made: dict[str, Result],
+) -> None:
+    """One of 20 modules is fitted, 2 MW, and three racks fill less than half of it."""
+    assert "Give the hall more than its 20 `modules`" in note(made["modules"], "2 MW is fitted")
+
+
+def note(result: Result, words: str) -> str:
+    (found,) = [str(w["message"]) for w in result.warnings if words in str(w["message"])]
+    return found
 
 
 def test_a_hall_in_modules_pays_for_one_of_them(made: dict[str, Result]) -> None:

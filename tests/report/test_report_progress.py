@@ -12,7 +12,7 @@ from rich.console import Console
 from dcplan.planning.solve.status import Phase, Reporter, SolveEvent
 from dcplan.report import live, progress
 from dcplan.report.live import SolveView, amount, curve
-from dcplan.report.progress import SolveProgress, progress_text
+from dcplan.report.progress import Counter, SolveProgress, progress_text
 
 FOUND = SolveEvent(Phase.HALLS, 150.0, 147.0, nodes=7, plans=2)
 
@@ -50,6 +50,14 @@ def test_a_pipe_gets_one_line_every_thirty_seconds(monkeypatch: pytest.MonkeyPat
         "solving: 93",
     ]
     assert all(line.endswith(f"; {Phase.HALLS}") for line in stream.getvalue().splitlines())
+
+
+@pytest.mark.parametrize("proofs", [False, True])
+def test_the_time_left_of_a_sweep_says_that_it_is_without_proofs(proofs: bool) -> None:
+    stream = io.StringIO()
+    Counter(stream, proofs=proofs)(5, 0, 10)
+    assert stream.getvalue().startswith("5 of 10 points, 0 failed, about ")
+    assert (" s left; proofs of some points follow" in stream.getvalue()) == proofs
 
 
 def view_at(monkeypatch: pytest.MonkeyPatch, events: list[tuple[float, SolveEvent]]) -> SolveView:

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dcplan.answers.plan.answer import plan
 from dcplan.catalog.schema import Model, System
 from dcplan.catalog.yaml12 import Document
 from dcplan.errors import InputError
-from dcplan.scenario.tree import Tree, changed, merged, set_document, split_key
-from tests.scenario.samples import asked, refused
+from dcplan.scenario.tree import Tree, changed, merged, set_document, split_key, without_effect
+from tests.scenario.samples import GOOD, asked, refused, written
 
 
 @pytest.mark.parametrize(
@@ -42,6 +43,33 @@ from tests.scenario.samples import asked, refused
 )
 def test_set_reaches_its_value(tmp_path: Path, text: str, read: object) -> None:
     assert read(asked(tmp_path, sets=[text]))  # type: ignore[operator]
+
+
+def test_a_shift_and_a_part_keep_the_change_before_them(tmp_path: Path) -> None:
+    """A shift moves the value before it; a part of a mapping changes the mapping before it."""
+    sets = [
+        *("horizon.start=2027-Q2", "horizon.start=shift(1)"),
+        *("finance={discount_rate: 0.08, budget_usd: 1e9}", "finance.discount_rate=0.09"),
+    ]
+    scenario = asked(tmp_path, sets=sets).scenario
+    assert scenario.horizon.start == "2027-Q3"
+    assert scenario.finance.budget_usd is not None
+    assert list(without_effect(sets)) == []
+
+
+def test_set_takes_the_keys_of_elements_as_the_inputs_of_an_answer_print_them(
+    tmp_path: Path,
+) -> None:
+    power = GOOD.replace("utility_mw: 14", "utility_mw: [14, 15, 16, 17]")
+    file = str(written(tmp_path, power))
+    printed = {str(row["key"]): row["value"] for row in plan(file, time_limit_s=1, gap=1).inputs}
+    keys = {f"sites.ashburn.utility_mw[{i}]" for i in range(4)}
+    assert keys <= printed.keys()
+    for key in sorted(keys):
+        question = asked(tmp_path, power, sets=[f"{key}={printed[key] + 3}"])
+        values = [x.value for x in question.scenario.sites[0].utility_mw]
+        assert sum(values) == 14 + 15 + 16 + 17 + 3
+        assert values[int(key[-2])] == printed[key] + 3
 
 
 def test_set_reaches_catalog_rows_and_says_so(tmp_path: Path) -> None:

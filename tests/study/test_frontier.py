@@ -19,7 +19,7 @@ from dcplan.planning.solve.status import SolveStatus
 from dcplan.planning.solve.strategy import solve_problem
 from dcplan.scenario.load import load
 from dcplan.scenario.ref import ScenarioRef
-from dcplan.study.frontier import point
+from dcplan.study.frontier import point, run
 from dcplan.study.frontier.point import Step
 from dcplan.study.frontier.proof import undominated, with_common_bounds
 from dcplan.study.frontier.request import FrontierRequest
@@ -54,6 +54,8 @@ def test_cost_against_days() -> None:
     assert costs[-1] <= short.value("cost.npv_usd") * 1.012
     # the price of a day is the difference over the difference
     assert rows[1]["x_per_y"] == pytest.approx((costs[1] - costs[0]) / (days[0] - days[1]))
+    assert [r["unit"] for r in rows] == [None, *["USD/day"] * (len(rows) - 1)]
+    assert f"from {days[0]:.6g} days to {days[-1]:.6g} days; " in found.headline
 
 
 @pytest.mark.parametrize(
@@ -132,6 +134,33 @@ def test_a_point_that_another_beats_is_left_out() -> None:
     at = [(10.0, 9.0), (12.0, 8.0), (11.0, 7.0), (11.0, 7.0), (11.0, 6.5), (13.0, 5.0)]
     found = undominated([tight(x, 1.0) for x in at] + [{"x": None}])
     assert [d["x"] and (d["x"], d["y"]) for d in found] == [at[0], at[4], at[5], None]
+
+
+def test_each_requested_point_is_a_row_or_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 5 points one is met by the plan before it, and one is equal to another one."""
+    x, y = "cost.npv_usd", "power.peak_facility_mw"
+    at = [(1.0, 9.0), (3.0, 8.0), (3.0, 8.0), (3.0, 8.0), (9.0, 1.0)]
+    status = ["optimal", "optimal", "met", "optimal", "optimal"]
+    points = [
+        tight(place, place[0], how) | {"systems": {}, "total": 0, "reached": place[1]}
+        for place, how in zip(at, status, strict=True)
+    ]
+
+    def solved(steps: Steps, count: int) -> list[Any]:
+        steps.known.update(enumerate(points[1:]))
+        steps.known[-1] = points[-1]
+        assert count == len(points)
+        return [d for d in points if d["status"] != "met"]
+
+    monkeypatch.setattr(run, "_solved", solved)
+    found = frontier(FrontierRequest(FILE, x=x, y=y, points=5))
+    notes = [w["message"] for w in found.warnings if "left out" in w["message"]]
+    assert notes == [
+        f"1 of 5 points is left out: the plan of the point before meets the limit on {y} of the "
+        "next point, too",
+        "1 of 5 points is left out: another point is at least as good in both metrics",
+    ]
+    assert len(found.tables["frontier"].rows) == 5 - 2
 
 
 def test_steps_between_the_ends_are_screened_and_the_last_end_is_proved() -> None:

@@ -65,7 +65,12 @@ def test_every_point_is_a_row_and_an_infeasible_one_is_an_answer(
     # the same racks at a higher rate: what is left at the end is worth less, so the net cost rises
     costs = [float(str(r["cost.npv_usd"])) for r in rows[3:6]]
     assert costs == sorted(costs)
-    assert whole[0].tables["effects"].records()[0]["plans"] == 0
+    effects = whole[0].tables["effects"].records()
+    assert effects[0]["plans"] == 0
+    assert {(r["axis"], r["unit"]) for r in effects} == {
+        ("sites.s.utility_mw", "MW"),
+        ("finance.discount_rate", ""),
+    }
 
 
 def test_a_point_is_the_plan_of_its_changes(file: Path, whole: tuple[Result, Store]) -> None:

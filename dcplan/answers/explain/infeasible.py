@@ -67,11 +67,11 @@ def users_conflict(matrix: Matrix, time_limit_s: float) -> list[Key]:
 
 
 def conflict_rows(question: Question, rows: Iterable[Key], start: str) -> list[specs.ConflictRow]:
-    """Return the limits of rows in words, one for each limit."""
+    """Return the limits of rows in words, one for each limit that differs in words or place."""
     families: dict[Key, list[Key]] = defaultdict(list)
     for row in rows:
         families[family_of(row)].append(row)
-    return [
-        specs.ConflictRow(words_of(rows[0], start)[0], place_of(rows[0], question), len(rows))
-        for rows in families.values()
-    ]
+    counts: dict[tuple[str, str], int] = defaultdict(int)
+    for same in families.values():
+        counts[words_of(same[0], start)[0], place_of(same[0], question)] += len(same)
+    return [specs.ConflictRow(*limit, count) for limit, count in counts.items()]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from dcplan.answers.common.request import ScenarioRequest
 from dcplan.planning.solve.status import Progress
-from dcplan.specs.request import Flag
+from dcplan.specs.request import CHANGE, Flag
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class ExplainRequest(ScenarioRequest):
     ] = ()
     what_if: Annotated[
         tuple[str, ...],
-        Flag("plan again with changed inputs, all in one plan; repeatable", metavar="K=V"),
+        Flag("plan again with changed inputs, all in one plan; repeatable", metavar=CHANGE),
     ] = ()
     switching_values: Annotated[
         bool, Flag("value of each uncertain input that changes a decision")

@@ -41,7 +41,7 @@ def warnings_of(
             *solved.problem.warnings,
             *_no_work(solved),
             *_late_starts(solved),
-            *_empty_halls(solved),
+            *_empty_halls(solved, question),
             *_larger_runs(solved),
             *_untaxed(solved, question),
             *span_notes(solved.decisions, question),
@@ -76,8 +76,11 @@ def _no_work(solved: Solved) -> list[str]:
     ]
 
 
-def _empty_halls(solved: Solved) -> list[str]:
+def _empty_halls(solved: Solved, question: Question) -> list[str]:
     """Return a note for each fitted hall of which work fills less than half at its peak."""
+    modules = {
+        f"{site.id}/{h.id}": h.modules for site in question.scenario.sites for h in site.halls
+    }
     problem, d = solved.problem, solved.decisions
     if d is None or problem.finance.empty_hall_frac >= 1.0:
         return []
@@ -86,11 +89,17 @@ def _empty_halls(solved: Solved) -> list[str]:
         built = sum(new_units(problem, d, hall).values())
         used = used_units(problem, d, hall)
         if used < MOSTLY_EMPTY * built:
+            given = modules.get(hall.id, 1)
+            smaller = (
+                f"more than its {given} `modules`, so that a part is smaller"
+                if given > 1
+                else "`modules` to build it in parts"
+            )
             found.append(
                 f"{hall.id}: {built * hall.it_mw:.3g} MW is fitted, and work fills "
                 f"{used * hall.it_mw:.2g} MW of it at its peak; the rest keeps "
-                f"{problem.finance.empty_hall_frac:.0%} of its book value. Give the hall `modules` "
-                "to build it in parts, or a smaller it_mw"
+                f"{problem.finance.empty_hall_frac:.0%} of its book value. Give the hall {smaller}, "
+                "or a smaller it_mw"
             )
     return found
 

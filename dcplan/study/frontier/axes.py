@@ -8,6 +8,7 @@ from dcplan.errors import InputError, Place, Problem, did_you_mean
 from dcplan.planning.goal import METRICS, measure_of
 from dcplan.scenario.load import Question
 from dcplan.specs.plan import metrics
+from dcplan.specs.registry import metric_of
 from dcplan.study.frontier.request import FrontierRequest
 
 COMPUTE_KEY = "compute.pflop_days"
@@ -21,6 +22,12 @@ class Axis:
     key: str
     measure: str
     factor: float
+
+    @property
+    def unit(self) -> str:
+        """Unit of the metric, as printed."""
+        found = metric_of("plan", self.key)
+        return found.unit if found is not None else ""
 
     def metric(self, value: float) -> float:
         """Convert a measure to the value of the metric."""

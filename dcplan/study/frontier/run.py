@@ -61,12 +61,13 @@ def frontier(
         return no_frontier(question, built, steps.known.get(FIRST))
     shown = undominated(with_common_bounds(points, request.gap))
     answer = frontier_result(question, built, shown, axes, gap=request.gap, stopped=runner.stop())
+    met = sum(d["status"] == MET for d in steps.known.values())
+    if met:
+        why = f"the plan of the point before meets the limit on {request.y} of the next point, too"
+        answer = _noted(answer, _left_out(met, count, why))
     if len(shown) < len(points):
-        answer = _noted(
-            answer,
-            f"{len(points) - len(shown)} of {len(points)} points are left out: another point is at "
-            "least as good in both metrics",
-        )
+        why = "another point is at least as good in both metrics"
+        answer = _noted(answer, _left_out(len(points) - len(shown), count, why))
     answer = replace(answer, run={"seconds": round(time.monotonic() - began, 3)})
     ended = steps.known.get(LAST, {}).get("y") is not None
     if not ended and answer.exit_code == EXIT_OK:
@@ -120,6 +121,10 @@ def _solved(steps: Steps, count: int) -> list[Document]:
 def _noted(answer: Result, text: str) -> Result:
     """Return the answer with a further note."""
     return replace(answer, warnings=[*answer.warnings, {"code": "note", "message": text}])
+
+
+def _left_out(number: int, asked: int, why: str) -> str:
+    return f"{number} of {asked} points {'is' if number == 1 else 'are'} left out: {why}"
 
 
 def _best(found: Document, among: Document | None) -> Document:

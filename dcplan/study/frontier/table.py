@@ -17,7 +17,7 @@ from dcplan.specs import frontier as specs
 from dcplan.study.frontier.axes import Axis
 from dcplan.study.frontier.steps import Document
 from dcplan.study.point import CRASHED, FAILED, SCREENED
-from dcplan.units import money, unit_of
+from dcplan.units import money
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ def frontier_result(
     worst = max((p.row.gap_frac for p in found if p.row.gap_frac is not None), default=math.nan)
     missing = any(p.at is None or p.row.status == SolveStatus.LIMIT for p in found)
     headline = (
-        f"{question.scenario.name}: {first.key} from {_shown(first.key, there[0][0])} "
-        f"to {_shown(first.key, there[-1][0])} "
-        f"while {second.key} changes from {_shown(second.key, there[0][1])} "
-        f"to {_shown(second.key, there[-1][1])}; "
+        f"{question.scenario.name}: {first.key} from {_shown(first, there[0][0])} "
+        f"to {_shown(first, there[-1][0])} "
+        f"while {second.key} changes from {_shown(second, there[0][1])} "
+        f"to {_shown(second, there[-1][1])}; "
         f"{len(there)} {'point' if len(there) == 1 else 'points'}, largest gap {worst:.2%}"
     )
     code = EXIT_INTERRUPTED if stopped else EXIT_INCOMPLETE if missing else EXIT_OK
@@ -97,11 +97,18 @@ def no_frontier(question: Question, built: Built, found: Document | None) -> Res
     )
 
 
-def _shown(key: str, value: float) -> str:
+def _shown(axis: Axis, value: float) -> str:
     """Write a value of a metric: money in short, other numbers in six digits without exponent."""
-    if unit_of(key) == "USD":
+    if axis.unit == "USD":
         return f"USD {money(value)}"
-    return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
+    number = f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
+    return f"{number} {axis.unit}".rstrip()
+
+
+def _price_unit(axes: tuple[Axis, Axis]) -> str:
+    """Return the unit of the cost of one unit: USD/day, not USD/days."""
+    first, second = axes
+    return f"{first.unit}/{second.unit.removesuffix('s')}"
 
 
 def _points(documents: Sequence[Document], axes: tuple[Axis, Axis]) -> list[Found]:
@@ -111,14 +118,17 @@ def _points(documents: Sequence[Document], axes: tuple[Axis, Axis]) -> list[Foun
     before: tuple[float, float] | None = None
     for i, d in enumerate(documents, start=1):
         if d.get("x") is None:
-            found.append(Found(specs.FrontierRow(i, None, None, None, None, d["status"]), None))
+            none = specs.FrontierRow(i, None, None, None, None, None, d["status"])
+            found.append(Found(none, None))
             continue
         here = first.metric(d["x"]), second.metric(d["y"])
         gained = math.copysign(1.0, second.factor) * (before[1] - here[1]) if before else 0.0
+        price = (here[0] - before[0]) / gained if before and abs(gained) > 1e-9 else None
         row = specs.FrontierRow(
             point=i,
             gap_frac=d["gap_frac"],
-            x_per_y=(here[0] - before[0]) / gained if before and abs(gained) > 1e-9 else None,
+            x_per_y=price,
+            unit=None if price is None else _price_unit(axes),
             accelerators=d["total"],
             systems=_systems(d),
             status=d["status"],

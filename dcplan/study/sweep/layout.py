@@ -50,6 +50,11 @@ class Layout:
         return self.points.keys() - {p.index for line in self.own_lines for p in line}
 
     @property
+    def proves(self) -> bool:
+        """Whether this call proves the points that are shown first, after all are screened."""
+        return self.screen and self.request.shard.of == 1
+
+    @property
     def bounds(self) -> bool:
         """Whether one input at a time moves between its bounds."""
         return self.request.bounds and self.request.sample is None

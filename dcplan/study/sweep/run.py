@@ -117,7 +117,7 @@ def sweep(layout: Layout, runner: Runner, progress: ProgressText | None = None) 
         recall(layout, runner.store, retry=layout.request.retry_failed)
     if not layout.request.report_only:
         _solve(layout, runner, progress)
-    if layout.screen and layout.request.shard.of == 1:
+    if layout.proves:
         prove_shown(layout, runner)
     return sweep_result(layout, time.monotonic() - began, stopped=runner.stop())
 

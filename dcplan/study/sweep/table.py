@@ -19,7 +19,7 @@ from dcplan.study.bounds import AsIs, ends_of
 from dcplan.study.point import ANSWERED, OK, PENDING, SCREENED, WIDE
 from dcplan.study.sweep.layout import Layout
 from dcplan.study.sweep.points import Values
-from dcplan.units import money
+from dcplan.units import money, unit_of
 
 Documents = Sequence[Mapping[str, Any]]
 """Document of each point, in order."""
@@ -206,6 +206,7 @@ def _effects(layout: Layout, documents: Documents) -> list[specs.EffectRow]:
                 specs.EffectRow(
                     axis=axis.key,
                     value=_cell(value),
+                    unit=unit_of(axis.key),
                     plans=len(costs),
                     mean_npv_usd=statistics.fmean(costs) if costs else None,
                     least_npv_usd=min(costs, default=None),
