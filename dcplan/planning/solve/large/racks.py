@@ -21,9 +21,10 @@ from dcplan.planning.decisions import Decisions
 from dcplan.planning.keys import Key
 from dcplan.planning.problem.fabrics.switch_steps import with_steps
 from dcplan.planning.problem.terms import PlanningProblem
-from dcplan.planning.solve.highs import Outcome, OutOfTimeError, Point, Watch, relaxation
+from dcplan.planning.solve.highs import Outcome, Point
 from dcplan.planning.solve.kept import PROGRAMS
-from dcplan.planning.solve.large.by_site import SiteSolver, improved_by_site, of_other_sites
+from dcplan.planning.solve.large.by_site import improved_by_site, of_other_sites
+from dcplan.planning.solve.large.rack_solver import RackSolver, point_of
 from dcplan.planning.solve.large.small_model import (
     UNLIMITED,
     USED_EPS,
@@ -34,25 +35,18 @@ from dcplan.planning.solve.large.small_model import (
     with_few_runs,
     with_halls,
 )
-from dcplan.planning.solve.matrix import Matrix, Vector
+from dcplan.planning.solve.matrix import Matrix
 from dcplan.planning.solve.request import SolveSession
 from dcplan.planning.solve.rounding import Failed, until_passed
-from dcplan.planning.solve.status import Phase, SolveStatus
+from dcplan.planning.solve.status import Phase
 
 MOST_RUNS, LEAST_RUNS = 1_500, 15
 """Runs that the linear program of given halls prefers: maximum in all, minimum of each job."""
 MOST_STEPS = 6_000
 """Maximum number of step costs over all quarters."""
-RACK_GAP = 0.25
-"""Share of the requested gap for racks and runs."""
 FIXED_SHARE, FREE_SHARE, AGAIN_SHARE = 0.3, 0.5, 0.1
 """Shares of the remaining time for one solve with given halls, with free ones, and at most again with
 tighter limits: a solution is there already, and the largest instance took 107 s of 480 s for that."""
-SITE_GAP, SITE_SHARE = 0.05, 0.1
-"""Share of the requested gap for the program of one site, and of the remaining time."""
-FEW_GAP, FEW_SHARE = 0.1, 0.5
-"""Share of the requested gap for racks with continuous switch counts, whose integer counts cost more, and
-share of the time of a solve for fewer runs, so that all of them have time where these have no solution."""
 SAME, SAME_GAP = 0.1, 0.1
 """Distance of a rack count of a similar plan from the linear program within which a screening keeps it, and
 share of the requested gap for the others."""
@@ -127,7 +121,7 @@ class RackStage:
 
     def _adjusted(self, part: SmallModel, given: Matrix, near: Mapping[int, float]) -> Found | None:
         """Return the plan whose racks are those of another plan where the linear program has them, too."""
-        point = self._point(given) if near else None
+        point = point_of(self.session, given) if near else None
         if point is None:
             return None
         lower, upper = given.lower.copy(), given.upper.copy()
@@ -153,9 +147,14 @@ class RackStage:
         start, searched = self._complete(part, found)
         enough -= max(found.value - searched, 0.0)
         program = part.matrix
-        if part.large and (point := self._point(program)) is not None:
+        if part.large and (point := point_of(self.session, program)) is not None:
             program = with_few_runs(program, point, start)
-        first = improved_by_site(part.problem, program, start, self._of_site(program), enough)
+        solver = RackSolver(self.session, UNLIMITED)
+
+        def site(fixed: Mapping[int, float], near: Mapping[int, float]) -> Outcome:
+            return solver.of_site(program, fixed, near)
+
+        first = improved_by_site(part.problem, program, start, site, enough)
         better = None if first is None else self.rounds(part, program, {}, FREE_SHARE, first=first)
         best = better if better and better.value < found.value else found
         if by_site or part.large or best.value <= enough or self.session.clock.left() <= 0:
@@ -163,17 +162,6 @@ class RackStage:
         start = racks_of(part.matrix, best.integer_values)
         joint = self.rounds(part, part.matrix, start, FREE_SHARE, Limits(enough=enough))
         return min((x for x in (better, joint) if x), key=lambda x: x.value, default=None)
-
-    def _of_site(self, program: Matrix) -> SiteSolver:
-        """Return the solver of a program in which only the integers of some sites are free."""
-
-        def solve(fixed: Mapping[int, float], near: Mapping[int, float]) -> Outcome:
-            return self.session.part(SITE_SHARE).solve(
-                program, SITE_GAP * self.session.gap,
-                fixed=fixed, start=near, presolve=True, silent=True,
-            )  # fmt: skip
-
-        return solve
 
     def _complete(self, part: SmallModel, found: Found) -> tuple[dict[int, float], float]:
         """Return a value of each integer for a plan, and its objective.
@@ -184,9 +172,7 @@ class RackStage:
         start = part.of_full(found.integer_values)
         if len(start) == int(part.matrix.integer.sum()):
             return start, found.searched
-        outcome = self.session.part(SITE_SHARE).solve(
-            part.matrix, SITE_GAP * self.session.gap, fixed=start, presolve=True, silent=True
-        )
+        outcome = RackSolver(self.session, UNLIMITED).of_site(part.matrix, start, {})
         if outcome.values is None:
             return start, found.searched
         whole = np.flatnonzero(part.matrix.integer)
@@ -194,7 +180,7 @@ class RackStage:
 
     def _part(self, chosen: Mapping[Key, float], least_s: float = 0.0) -> SmallModel | None:
         """Return the small problem of chosen halls and fabrics; None if they allow no solution in time."""
-        point = self._point(with_halls(self.base, chosen), least_s)
+        point = point_of(self.session, with_halls(self.base, chosen), least_s)
         if point is None:
             return None
         problem, there = self._narrowed(chosen, self._systems(point))
@@ -202,7 +188,7 @@ class RackStage:
         runs: Sequence[int] = range(len(self.problem.run_options))
         if self.relaxed:
             base, runs = PROGRAMS.compiled(problem), there
-            point = self._point(with_halls(base, chosen), least_s)
+            point = point_of(self.session, with_halls(base, chosen), least_s)
             if point is None:
                 return None
         likely = self._likely(base, runs, point)
@@ -210,14 +196,6 @@ class RackStage:
         options = tuple(self.problem.run_options[i] for i in kept)
         problem = with_steps(replace(problem, run_options=options), MOST_STEPS, exact=True)
         return SmallModel(problem, PROGRAMS.compiled(problem), kept)
-
-    def _point(self, program: Matrix, least_s: float = 0.0) -> Point | None:
-        """Return the linear optimum of a program; None if there is none in time."""
-        try:
-            return relaxation(program, self.session.clock.left(least_s))
-        except OutOfTimeError:
-            self.session.clock.note(SolveStatus.LIMIT)
-            return None
 
     def _narrowed(
         self, chosen: Mapping[Key, float], systems: set[tuple[str, str]]
@@ -278,48 +256,28 @@ class RackStage:
     ) -> Found | None:
         """Solve a small model, and again with tighter limits where the plan violates them.
 
-        ``first`` is a solution that is already there. The model is solved once, with presolve: its
-        bound is not used, so a second solve without presolve would prove nothing.
+        ``first`` is a solution that is already there. With continuous switch counts, tighter limits may
+        cost the requested gap and not more.
         """
-        few = limits.fewer and part.large
-        continuous = limits.continuous and part.large
-        if (
-            continuous
-        ):  # costs without integer switch counts say nothing of an objective that is enough
+        limits = limits.of_size(part.large)
+        if limits.continuous:
             model = with_continuous_switches(model)
-            gap = limits.of(FEW_GAP * self.session.gap)
-            limits = replace(limits, gap=gap, enough=-math.inf)
+        solver = RackSolver(self.session, limits)
 
         def again(tighter: Matrix, near: Mapping[int, float]) -> Outcome:
             if first is not None:  # the other sites keep what was improved
                 fixed = of_other_sites(part.problem, model, tighter, near)
-                outcome = self._of_site(tighter)(fixed, near)
+                outcome = solver.of_site(tighter, fixed, near)
                 if outcome.values is not None:
                     return outcome
-            outcome = solve(tighter, near, min(share, AGAIN_SHARE))
+            outcome = solver.solved(tighter, near, min(share, AGAIN_SHARE))
             lost = outcome.objective - begun.objective > self.session.gap * abs(begun.objective)
-            return replace(outcome, values=None) if continuous and lost else outcome
-
-        def solve(tighter: Matrix, near: Mapping[int, float], most: float = share) -> Outcome:
-            session = self.session.part(most)
-            point = self._point(tighter) if few else None
-            if point is not None:
-                outcome = once(session.part(FEW_SHARE), with_few_runs(tighter, point, near), near)
-                if outcome.values is not None:
-                    return outcome
-            return once(session, tighter, near)
-
-        def once(session: SolveSession, program: Matrix, near: Mapping[int, float]) -> Outcome:
-            return session.solve(
-                *(program, limits.of(RACK_GAP * session.gap)),
-                start=near, presolve=True, silent=True, least_s=limits.least_s,
-                watch=_until(program, limits.enough, session.request.stop),
-            )  # fmt: skip
+            return replace(outcome, values=None) if limits.continuous and lost else outcome
 
         def audited(tighter: Matrix, outcome: Outcome) -> tuple[Decisions, Audit]:
             return self.auditor(part.problem, tighter, outcome)
 
-        begun = first or solve(model, start)
+        begun = first or solver.solved(model, start, share)
         found = until_passed(self.problem, model, begun, again, audited)
         if isinstance(found, Failed):
             return None
@@ -328,17 +286,3 @@ class RackStage:
         self.session.reporter.passed(value)
         whole = part.in_full(found.integer_values)
         return Found(found.outcome.objective, found.decisions, found.audit, value, whole)
-
-
-def _until(matrix: Matrix, enough: float, stop: Callable[[], bool] | None) -> Watch:
-    """Return a watch that ends a solve at a request to stop, or at a solution that costs ``enough``."""
-    if enough == -math.inf:
-        return Watch(stop=stop)
-    reached: list[float] = []
-
-    def improved(values: Vector) -> None:
-        cost = float(matrix.cost @ values) + matrix.offset
-        if cost <= enough:
-            reached.append(cost)
-
-    return Watch(stop=lambda: bool(reached) or (stop is not None and stop()), improved=improved)

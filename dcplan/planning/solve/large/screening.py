@@ -42,7 +42,8 @@ from dcplan.planning.solve.kept import PROGRAMS
 from dcplan.planning.solve.large.aggregate import Group, runs_kept, with_work
 from dcplan.planning.solve.large.branch.proof import Leaf, ProofTree, evaluated
 from dcplan.planning.solve.large.branch.pseudo_costs import PseudoCosts
-from dcplan.planning.solve.large.racks import MOST_STEPS, RACK_GAP, Found, RackStage
+from dcplan.planning.solve.large.rack_solver import RACK_GAP
+from dcplan.planning.solve.large.racks import MOST_STEPS, Found, RackStage
 from dcplan.planning.solve.large.search import Answer, Halls, HallSearch, is_strategic
 from dcplan.planning.solve.large.small_model import STRATEGY, with_halls
 from dcplan.planning.solve.large.sums import with_sums

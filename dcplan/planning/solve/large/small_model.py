@@ -70,6 +70,10 @@ class Limits:
     continuous: bool = False
     """Whether a large program has continuous switch counts."""
 
+    def of_size(self, large: bool) -> Limits:
+        """Return the limits of a program: only a large one has fewer integers."""
+        return self if large else replace(self, fewer=False, continuous=False)
+
     def of(self, gap: float) -> float:
         """Return the gap, or ``gap`` if there is none."""
         return gap if self.gap is None else self.gap
